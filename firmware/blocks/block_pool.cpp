@@ -1,0 +1,283 @@
+#include "firmware/blocks/block_pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "firmware/gc/victim_policy.h"
+#include "firmware/wear/wear_policy.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+constexpr std::uint32_t k_sequence_bits = 40;
+
+[[noreturn]] void broken(const char* what, BlockNumber block) {
+  throw std::logic_error(std::string("block pool: ") + what + ", block " + std::to_string(block));
+}
+}  // namespace
+
+BlockPool::BlockPool(const Layout& layout, const Options& options)
+    : layout_(layout),
+      options_(options),
+      words_per_block_((layout.block_units + 63) / 64),
+      overhead_(options.reserve + 1 + (options.wear_stream ? 1 : 0)),
+      info_(layout.total_blocks()),
+      bits_(std::size_t{layout.total_blocks()} * words_per_block_),
+      groups_(layout.groups),
+      free_(layout.groups),
+      doomed_(layout.groups) {
+  for (Group& group : groups_) {
+    group.free = group.good = layout.blocks;
+    usable_ += usable(group);
+  }
+  room_ = static_cast<std::int64_t>(usable_);
+}
+
+void BlockPool::attach(VictimPolicy& victims, WearPolicy& wear) {
+  victims_ = &victims;
+  wear_ = &wear;
+  least_worn_first_ = wear.least_worn_first();
+}
+
+// ------------------------------------------------------------------------------------------------- handing out program units
+
+bool BlockPool::can_claim(std::uint32_t n, Stream stream) const {
+  const Group& group = groups_[n];
+  const bool open = frontier(n, stream).block != k_no_block;
+  switch (stream) {
+    case Stream::host:
+      // What is left of a shared block belongs to garbage collection as long as that has not made up its reserve.
+      return open ? !options_.shared_streams || group.free >= options_.reserve
+                  : group.free > options_.reserve;
+    case Stream::gc:
+      return open || group.free > 0;
+    default:
+      return open || group.free > options_.reserve;
+  }
+}
+
+PhysicalUnit BlockPool::claim(std::uint32_t n, Stream stream) {
+  Frontier& front = frontier(n, stream);
+  if (front.block == k_no_block) {
+    front.block = take_free(n, stream == Stream::wear);
+    front.next = 0;
+    info_[front.block].state = BlockState::open;
+    info_[front.block].full = false;
+  }
+  BlockInfo& info = info_[front.block];
+  const PhysicalUnit unit = layout_.first_unit(front.block) + front.next * layout_.program_units;
+  ++info.in_flight;
+  ++groups_[n].in_flight;
+  if (++front.next == layout_.programs_per_block) {
+    info.full = true;
+    front.block = k_no_block;
+  }
+  return unit;
+}
+
+void BlockPool::programmed(BlockNumber block, bool failed) {
+  BlockInfo& info = info_[block];
+  const std::uint32_t n = layout_.group_of(block);
+  --info.in_flight;
+  --groups_[n].in_flight;
+  if (failed && !info.failed) {
+    info.failed = true;
+    for (Frontier& front : groups_[n].frontiers) {
+      if (front.block == block) front.block = k_no_block;
+    }
+    lose_block(n);
+  }
+  if (info.in_flight > 0) return;
+  if (info.failed) {
+    info.state = BlockState::doomed;
+    doomed_[n].push_back(block);
+  } else if (info.full) {
+    close(block);
+  }
+}
+
+void BlockPool::close(BlockNumber block) {
+  BlockInfo& info = info_[block];
+  const std::uint32_t n = layout_.group_of(block);
+  info.state = BlockState::closed;
+  groups_[n].stale += layout_.block_units - info.valid;
+  victims_->insert(n, block, info.valid);
+  wear_->closed(n, block, info.erases);
+}
+
+BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
+  Group& group = groups_[n];
+  if (group.free == 0) broken("no free block in group", n);
+  --group.free;
+  auto& heap = free_[n];
+  if (most_worn && !heap.empty()) {
+    const auto worst = std::max_element(heap.begin(), heap.end(), [this](const Free& a, const Free& b) {
+      return info_[a.block].erases < info_[b.block].erases;
+    });
+    const BlockNumber block = worst->block;
+    *worst = heap.back();
+    heap.pop_back();
+    std::make_heap(heap.begin(), heap.end());
+    return block;
+  }
+  // Never used blocks have no erase and have been free the longest: first in both orders.
+  if (group.pristine < layout_.blocks) return n * layout_.blocks + group.pristine++;
+  std::pop_heap(heap.begin(), heap.end());
+  const BlockNumber block = heap.back().block;
+  heap.pop_back();
+  return block;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- validity
+
+void BlockPool::validate(PhysicalUnit unit, BlockNumber block) {
+  const std::uint32_t n = unit - layout_.first_unit(block);
+  bits_of(block)[n / 64] |= std::uint64_t{1} << (n % 64);
+  ++info_[block].valid;
+  ++groups_[layout_.group_of(block)].valid;
+  --room_;
+}
+
+void BlockPool::invalidate(PhysicalUnit unit) {
+  const BlockNumber block = layout_.block_of(unit);
+  const std::uint32_t n = unit - layout_.first_unit(block);
+  std::uint64_t& word = bits_of(block)[n / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (n % 64);
+  if ((word & bit) == 0) broken("a unit was invalidated twice", block);
+  word &= ~bit;
+  BlockInfo& info = info_[block];
+  const std::uint32_t g = layout_.group_of(block);
+  --info.valid;
+  --groups_[g].valid;
+  ++room_;
+  if (info.state == BlockState::closed) {
+    ++groups_[g].stale;
+    victims_->invalidated(g, block, info.valid);
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------- emptying blocks
+
+BlockNumber BlockPool::take_victim(std::uint32_t n) {
+  const BlockNumber block = victims_->select(n);
+  if (block == k_no_block) return block;
+  BlockInfo& info = info_[block];
+  if (info.state != BlockState::closed) broken("the victim policy chose a block that is not closed", block);
+  info.state = BlockState::victim;
+  groups_[n].stale -= layout_.block_units - info.valid;
+  return block;
+}
+
+void BlockPool::take_closed(BlockNumber block) {
+  const std::uint32_t n = layout_.group_of(block);
+  BlockInfo& info = info_[block];
+  victims_->remove(n, block, info.valid);
+  info.state = BlockState::victim;
+  groups_[n].stale -= layout_.block_units - info.valid;
+}
+
+BlockNumber BlockPool::take_doomed(std::uint32_t n) {
+  auto& list = doomed_[n];
+  if (list.empty()) return k_no_block;
+  const BlockNumber block = list.front();
+  list.erase(list.begin());
+  return block;
+}
+
+void BlockPool::erased(BlockNumber block) {
+  BlockInfo& info = info_[block];
+  const std::uint32_t n = layout_.group_of(block);
+  if (info.valid != 0 || info.pins != 0 || info.state != BlockState::victim)
+    broken("erased while in use", block);
+  ++info.erases;
+  info.state = BlockState::free;
+  info.full = false;
+  ++groups_[n].free;
+  const std::uint64_t wear = least_worn_first_ ? info.erases : 0;
+  free_[n].push_back(
+      {(wear << k_sequence_bits) | (freed_++ & ((std::uint64_t{1} << k_sequence_bits) - 1)), block});
+  std::push_heap(free_[n].begin(), free_[n].end());
+  wear_->erased(n, block, info.erases);
+}
+
+void BlockPool::retire(BlockNumber block) {
+  BlockInfo& info = info_[block];
+  if (!info.failed) {
+    info.failed = true;
+    lose_block(layout_.group_of(block));
+  }
+  info.state = BlockState::retired;
+  ++retired_;
+}
+
+// ------------------------------------------------------------------------------------------------- balance between groups
+
+std::uint64_t BlockPool::usable(const Group& group) const {
+  return group.good > overhead_ ? std::uint64_t{group.good - overhead_} * layout_.block_units : 0;
+}
+
+void BlockPool::lose_block(std::uint32_t n) {
+  const std::uint64_t before = usable(groups_[n]);
+  --groups_[n].good;
+  const std::uint64_t lost = before - usable(groups_[n]);
+  usable_ -= lost;
+  room_ -= static_cast<std::int64_t>(lost);
+}
+
+std::int64_t BlockPool::room(std::uint32_t n) const {
+  const Group& group = groups_[n];
+  return static_cast<std::int64_t>(usable(group)) - static_cast<std::int64_t>(group.valid + group.pending);
+}
+
+bool BlockPool::accepts(std::uint32_t n) const {
+  const std::int64_t room_here = room(n);
+  return room_here >= layout_.program_units && 4 * room_here * layout_.groups >= room_;
+}
+
+// ---------------------------------------------------------------------------------------------------------- state and reports
+
+void BlockPool::archive(Archive& a) {
+  a(freed_);
+  a(retired_);
+  a(usable_);
+  a(room_);
+  for (std::uint32_t n = 0; n < layout_.groups; ++n) {
+    a(groups_[n]);
+    a(free_[n]);
+    a(doomed_[n]);
+    const BlockNumber first = n * layout_.blocks;
+    if (groups_[n].pristine > layout_.blocks)
+      throw ArchiveError("snapshot is damaged: block counts do not fit");
+    a.bytes(&info_[first], groups_[n].pristine * sizeof(BlockInfo));
+    a.bytes(bits_of(first), std::size_t{groups_[n].pristine} * words_per_block_ * sizeof(std::uint64_t));
+  }
+}
+
+BlockPool::Wear BlockPool::wear() const {
+  Wear wear;
+  double sum = 0;
+  double squares = 0;
+  bool any = false;
+  const auto count = [&](std::uint64_t erases) {
+    sum += static_cast<double>(erases);
+    squares += static_cast<double>(erases) * static_cast<double>(erases);
+    wear.maximum = std::max(wear.maximum, erases);
+    wear.minimum = any ? std::min(wear.minimum, erases) : erases;
+    any = true;
+  };
+  for (std::uint32_t n = 0; n < layout_.groups; ++n) {
+    for (std::uint32_t b = 0; b < groups_[n].pristine; ++b) count(info_[n * layout_.blocks + b].erases);
+    if (groups_[n].pristine < layout_.blocks) {
+      wear.minimum = 0;
+      any = true;
+    }
+  }
+  const double blocks = layout_.total_blocks();
+  wear.mean = sum / blocks;
+  wear.deviation = std::sqrt(std::max(0.0, squares / blocks - wear.mean * wear.mean));
+  return wear;
+}
+
+}  // namespace tlmssd::firmware

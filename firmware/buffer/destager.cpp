@@ -1,0 +1,467 @@
+#include "firmware/buffer/destager.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+#include "firmware/allocation/order.h"
+#include "firmware/gc/collector.h"
+#include "models/common/input_error.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+constexpr std::uint32_t k_no_group = 0xFFFFFFFFU;
+
+std::uint32_t checked_capacity(const Core& core) {
+  const Bytes least = Bytes{2} * core.layout.program_units * core.layout.unit_bytes;
+  const Bytes capacity = core.config.buffer.capacity;
+  if (capacity < least) {
+    throw InputError(
+        fmt::format("firmware.buffer.capacity: {} B cannot hold two program units of {} B each ({} planes x "
+                    "{} pages); nearest valid: {} B",
+                    capacity, least / 2, core.layout.planes, core.layout.program_pages, least));
+  }
+  const Bytes most = Bytes{0x7FFFFFFF} * core.layout.unit_bytes;
+  if (capacity > most) {
+    throw InputError(
+        fmt::format("firmware.buffer.capacity: {} B is more than {} mapping units; nearest valid: {} B",
+                    capacity, 0x7FFFFFFF, most));
+  }
+  return static_cast<std::uint32_t>(capacity / core.layout.unit_bytes);
+}
+
+}  // namespace
+
+Destager::Destager(Core& core, const Geometry& geometry)
+    : core_(core),
+      base_((core.map->dram_bytes() + 63) / 64 * 64),
+      buffer_(checked_capacity(core), core.layout.sectors),
+      sequence_(allocation_sequence(core.config.allocation.order, geometry, core.layout)),
+      place_(sequence_.size()),
+      under_way_(sequence_.size()),
+      may_take_((sequence_.size() + 63) / 64, ~std::uint64_t{0}),
+      threshold_(static_cast<std::uint32_t>(std::clamp(core.config.buffer.destage_at, 0.0, 1.0) *
+                                            buffer_.capacity())),
+      write_through_(core.config.buffer.mode == "write-through") {
+  if (!write_through_ && core.config.buffer.mode != "write-back") {
+    throw InputError(fmt::format(
+        "firmware.buffer.mode: '{}' is neither write-back nor write-through; nearest valid: write-back",
+        core.config.buffer.mode));
+  }
+  for (std::uint32_t i = 0; i < sequence_.size(); ++i) place_[sequence_[i]] = i;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- sending out
+
+bool Destager::due() const {
+  if (buffer_.waiting() == 0) return false;
+  if (buffer_.any_urgent() || buffer_.oldest() <= force_) return true;
+  return buffer_.waiting() >= core_.layout.program_units &&
+         (buffer_.waiting() > threshold_ || first_room_ != nullptr);
+}
+
+void Destager::pump() {
+  if (pumping_) return;
+  pumping_ = true;
+  while (!core_.read_only && due()) {
+    const std::uint32_t group = next_group();
+    if (group == k_no_group) {
+      // Every group is full of programs on their way; with none on its way the drive has nothing left to give.
+      if (first_job_ == nullptr) core_.go_read_only();
+      break;
+    }
+    ProgramJob& job = core_.jobs.take();
+    job.group = group;
+    fill(job);
+    tasks_.start(destage(job));
+  }
+  pumping_ = false;
+  check_flushes(nullptr);
+}
+
+/// The next group in allocation order that has room for a program and is not busy with as many as it may have.
+std::uint32_t Destager::next_group() {
+  const auto count = static_cast<std::uint32_t>(sequence_.size());
+  for (std::uint32_t tried = 0; tried < count;) {
+    const std::uint64_t word = may_take_[position_ / 64] >> (position_ % 64);
+    const std::uint32_t skip =
+        word != 0 ? static_cast<std::uint32_t>(std::countr_zero(word)) : 64 - position_ % 64;
+    if (skip > 0) {
+      tried += skip;
+      position_ += skip;
+      if (position_ >= count) position_ = 0;
+      continue;
+    }
+    const std::uint32_t group = sequence_[position_];
+    ++tried;
+    if (++position_ == count) position_ = 0;
+    if (core_.pool.accepts(group) && !collector_->exhausted(group)) return group;
+    ++core_.stats.rerouted;
+  }
+  return k_no_group;
+}
+
+/// The same, however busy the group is.
+std::uint32_t Destager::any_group() const {
+  for (const std::uint32_t group : sequence_) {
+    if (core_.pool.accepts(group) && !collector_->exhausted(group)) return group;
+  }
+  return k_no_group;
+}
+
+void Destager::occupy(std::uint32_t group) {
+  if (++under_way_[group] < core_.config.allocation.programs_per_group) return;
+  may_take_[place_[group] / 64] &= ~(std::uint64_t{1} << (place_[group] % 64));
+}
+
+void Destager::vacate(std::uint32_t group) {
+  --under_way_[group];
+  may_take_[place_[group] / 64] |= std::uint64_t{1} << (place_[group] % 64);
+}
+
+void Destager::fill(ProgramJob& job) {
+  core_.pool.promise(job.group);
+  occupy(job.group);
+  job.ledger = Ledger(core_.hw.agenda.now());
+  const std::uint32_t sectors = core_.layout.sectors;
+  const std::uint64_t all = sectors == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sectors) - 1;
+  while (job.live < core_.layout.program_units) {
+    const WriteBuffer::Index i = buffer_.take();
+    if (i == WriteBuffer::k_none) break;
+    const WriteBuffer::Entry& entry = buffer_.entry(i);
+    if (entry.mask != all) ++job.partial;
+    core_.put(job, entry.unit, i, buffer_.stamps(i));
+  }
+  core_.pad(job);
+  link(job);
+}
+
+Task<> Destager::destage(ProgramJob& job) {
+  if (job.partial > 0) co_await complete_units(job);
+  for (;;) {
+    co_await RunStage(core_.hw, Stage::flash, &job.ledger);
+    if (core_.read_only) {
+      fail(job);
+      co_return;
+    }
+    if (collector_->must_queue(job.group) || !core_.pool.can_claim(job.group, Stream::host)) {
+      if (!co_await wait_for_space(job)) {
+        fail(job);
+        co_return;
+      }
+    }
+    core_.claim(job, Stream::host, Purpose::host, program_address(job.source[0]));
+    FlashAwait program(core_.hw, job.op);
+    collector_->claimed(job.group);
+    co_await program;
+    if (job.op.status == FlashStatus::ok) break;
+    core_.program_failed(job);
+    collector_->kick(job.group);
+  }
+  commit(job);
+}
+
+// Partly written units get their other sectors from flash (read-modify-write), or zeros where nothing was ever written.
+Task<> Destager::complete_units(ProgramJob& job) {
+  const std::uint32_t sectors = core_.layout.sectors;
+  const std::uint64_t all = sectors == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sectors) - 1;
+  ReadList reads;
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    WriteBuffer::Entry& entry = buffer_.entry(job.source[n]);
+    if (entry.mask == all) continue;
+    const PhysicalUnit where = core_.map->lookup(entry.unit);
+    if (where == k_nowhere) {
+      Stamp* const stamps = buffer_.stamps(job.source[n]);
+      for (std::uint32_t s = 0; s < sectors; ++s) {
+        if ((entry.mask >> s & 1U) == 0) stamps[s] = k_zeros;
+      }
+      std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
+      entry.mask = all;
+      continue;
+    }
+    ReadList one;
+    ReadOp& read = core_.add_read(one, where);
+    const std::uint32_t at = read.low;
+    read.wanted[at] = entry.unit;
+    read.tag = n;
+    reads.push(read);
+  }
+  job.partial = 0;
+  if (reads.empty()) co_return;
+  core_.stats.rmw_reads += reads.count;
+  core_.aim(reads);
+  co_await RunStage(core_.hw, Stage::flash, &job.ledger, reads.count);
+  Latch latch;
+  for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
+    read->op.buffer_address = address_of(job.source[read->tag]);
+    core_.start_read(*read, latch, Purpose::host, &job.ledger);
+  }
+  co_await latch;
+  if (latch.last->mark() > job.ledger.mark()) job.ledger.adopt(*latch.last);
+  while (!reads.empty()) {
+    ReadOp& read = reads.pop();
+    const std::uint32_t n = read.tag;
+    const WriteBuffer::Index i = job.source[n];
+    WriteBuffer::Entry& entry = buffer_.entry(i);
+    if (read.op.status == FlashStatus::uncorrectable) {
+      ++core_.stats.uncorrectable_units;
+      entry.damaged = true;
+    } else {
+      core_.check_spare(read, read.low);
+    }
+    const Stamp* const old = &read.stamps[std::size_t{read.low} * sectors];
+    Stamp* const stamps = buffer_.stamps(i);
+    for (std::uint32_t s = 0; s < sectors; ++s) {
+      if ((entry.mask >> s & 1U) == 0) stamps[s] = old[s];
+    }
+    std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
+    entry.mask = all;
+    core_.end_read(read);
+  }
+}
+
+// False: the drive has become read-only.
+Task<bool> Destager::wait_for_space(ProgramJob& job) {
+  ++core_.stats.space_waits;
+  bool my_turn = !collector_->must_queue(job.group);
+  collector_->wait_begins(job.group);
+  for (;;) {
+    collector_->kick(job.group);
+    if (core_.read_only) {
+      collector_->wait_ends(job.group);
+      collector_->claimed(job.group);
+      co_return false;
+    }
+    if (my_turn && core_.pool.can_claim(job.group, Stream::host)) break;
+    if (collector_->exhausted(job.group)) {
+      // Too many of its blocks have failed for the group to take what it was given.
+      collector_->wait_ends(job.group);
+      collector_->claimed(job.group);
+      core_.pool.unpromise(job.group);
+      vacate(job.group);
+      const std::uint32_t other = next_group();
+      if (other == k_no_group) {
+        core_.pool.promise(job.group);  // fail() takes it back
+        occupy(job.group);
+        core_.go_read_only();
+        co_return false;
+      }
+      job.group = other;
+      core_.pool.promise(other);
+      occupy(other);
+      my_turn = !collector_->must_queue(other);
+      collector_->wait_begins(other);
+      continue;
+    }
+    auto space = collector_->space(job.group).wait();
+    co_await space;
+    collector_->resumed(job.group);
+    my_turn = true;
+  }
+  job.ledger.charge(Cause::space_wait, core_.hw.agenda.now());
+  collector_->wait_ends(job.group);
+  co_return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ completion
+
+void Destager::commit(ProgramJob& job) {
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const WriteBuffer::Index i = job.source[n];
+    const WriteBuffer::Entry& entry = buffer_.entry(i);
+    if (entry.state == WriteBuffer::State::flying) {
+      const PhysicalUnit old = core_.map->lookup(entry.unit);
+      if (old != k_nowhere) core_.pool.invalidate(old);
+      core_.map->update(entry.unit, job.base + n);
+      core_.pool.validate(job.base + n, job.block);
+      if (entry.damaged) {
+        core_.poisoned.insert(entry.unit);
+      } else if (!core_.poisoned.empty()) {
+        core_.poisoned.erase(entry.unit);
+      }
+    }
+    settle(i, &job.ledger, false);
+  }
+  // One posted access for each run of consecutive map entries.
+  for (std::uint32_t n = 0; n < job.live;) {
+    const LogicalUnit first = buffer_.entry(job.source[n]).unit;
+    std::uint32_t run = 1;
+    while (n + run < job.live && buffer_.entry(job.source[n + run]).unit == first + run) ++run;
+    core_.post_map_update(first, run);
+    n += run;
+  }
+  for (std::uint32_t n = 0; n < job.live; ++n) buffer_.release(job.source[n]);
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live;
+  core_.count_program(job, Purpose::host);
+  core_.pool.programmed(job.block, false);
+  end(job);
+}
+
+void Destager::fail(ProgramJob& job) {
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const WriteBuffer::Index i = job.source[n];
+    settle(i, nullptr, true);
+    if (buffer_.entry(i).state == WriteBuffer::State::superseded) {
+      buffer_.release(i);
+    } else {
+      buffer_.strand(i);
+    }
+  }
+  end(job);
+}
+
+void Destager::end(ProgramJob& job) {
+  const std::uint32_t group = job.group;
+  core_.pool.unpromise(group);
+  vacate(group);
+  const Picoseconds space_wait = job.ledger.spent(Cause::space_wait);
+  unlink(job);
+  give_room(space_wait);
+  check_flushes(&job.ledger);
+  core_.jobs.give(job);
+  collector_->kick_if_low(group);
+  if (collector_->must_queue(group)) collector_->kick(group);
+  if (buffer_.waiting() > 0) pump();
+  core_.events.settled();
+}
+
+void Destager::settle(WriteBuffer::Index i, const Ledger* branch, bool failed) {
+  Agenda& agenda = core_.hw.agenda;
+  buffer_.settle(i, [&](Durable& durable) {
+    durable.failed = durable.failed || failed;
+    if (--durable.pending > 0) return;
+    if (branch != nullptr) charge_branch(durable.ledger, *branch, Cause::buffer_wait);
+    if (durable.waiter) agenda.soon(durable.waiter);
+  });
+}
+
+void Destager::link(ProgramJob& job) {
+  job.number = ++dispatched_;
+  job.previous = last_job_;
+  job.next = nullptr;
+  (last_job_ == nullptr ? first_job_ : last_job_->next) = &job;
+  last_job_ = &job;
+  ++jobs_;
+}
+
+void Destager::unlink(ProgramJob& job) {
+  (job.previous == nullptr ? first_job_ : job.previous->next) = job.next;
+  (job.next == nullptr ? last_job_ : job.next->previous) = job.previous;
+  --jobs_;
+}
+
+bool Destager::discard(LogicalUnit unit) {
+  bool had_any = false;
+  const WriteBuffer::Index i = buffer_.drop(unit, had_any);
+  if (i != WriteBuffer::k_none) {
+    settle(i, nullptr, false);
+    buffer_.free_entry(i);
+    give_room(0);
+  }
+  return had_any && core_.map->lookup(unit) == k_nowhere;
+}
+
+std::uint64_t Destager::discard(std::uint64_t first, std::uint64_t end) {
+  if (buffer_.free() == buffer_.capacity()) return 0;
+  std::uint64_t unknown = 0;
+  if (end - first <= buffer_.capacity()) {
+    for (std::uint64_t unit = first; unit < end; ++unit)
+      unknown += discard(static_cast<LogicalUnit>(unit)) ? 1 : 0;
+    return unknown;
+  }
+  for (WriteBuffer::Index i = 0; i < buffer_.used(); ++i) {
+    const WriteBuffer::Entry& entry = buffer_.entry(i);
+    const bool here =
+        entry.state != WriteBuffer::State::free && entry.state != WriteBuffer::State::superseded;
+    if (here && entry.unit >= first && entry.unit < end) unknown += discard(entry.unit) ? 1 : 0;
+  }
+  return unknown;
+}
+
+// --------------------------------------------------------------------------------------------------------- waiting for room
+
+bool Destager::Room::await_ready() {
+  Destager& d = destager_;
+  if (d.core_.read_only) return true;
+  if (!d.room()) {
+    (d.last_room_ == nullptr ? d.first_room_ : d.last_room_->next_) = this;
+    d.last_room_ = this;
+    ++d.core_.stats.room_waits;
+    d.pump();
+    return granted_ > 0 || d.core_.read_only;
+  }
+  granted_ = std::min(wanted_, d.buffer_.free() - d.reserved_);
+  d.reserved_ += granted_;
+  return true;
+}
+
+void Destager::give_room(Picoseconds space_wait) {
+  while (first_room_ != nullptr && buffer_.free() > reserved_) {
+    Room& room = *first_room_;
+    first_room_ = room.next_;
+    if (first_room_ == nullptr) last_room_ = nullptr;
+    room.granted_ = std::min(room.wanted_, buffer_.free() - reserved_);
+    room.space_wait_ = space_wait;
+    reserved_ += room.granted_;
+    if (room.waiter_) core_.hw.agenda.soon(room.waiter_);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- waiting for a flush
+
+bool Destager::Flushed::await_ready() {
+  Destager& d = destager_;
+  last_ = Ledger(d.core_.hw.agenda.now());
+  (d.last_flush_ == nullptr ? d.first_flush_ : d.last_flush_->next_) = this;
+  d.last_flush_ = this;
+  d.force_ = std::max(d.force_, target_);
+  d.pump();
+  return ready_;
+}
+
+void Destager::check_flushes(const Ledger* last) {
+  while (first_flush_ != nullptr) {
+    Flushed& flush = *first_flush_;
+    if (!flush.dispatched_ && !buffer_.any_urgent() &&
+        (core_.read_only || buffer_.oldest() > flush.target_)) {
+      flush.dispatched_ = true;
+      flush.job_ = dispatched_;
+    }
+    if (!flush.dispatched_ || (first_job_ != nullptr && first_job_->number <= flush.job_)) return;
+    flush.ready_ = true;
+    flush.failed_ = core_.read_only && buffer_.free() < buffer_.capacity();
+    if (last != nullptr) flush.last_ = *last;
+    first_flush_ = flush.next_;
+    if (first_flush_ == nullptr) last_flush_ = nullptr;
+    if (flush.waiter_) core_.hw.agenda.soon(flush.waiter_);
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- end of life
+
+void Destager::now_read_only() {
+  for (;;) {
+    const WriteBuffer::Index i = buffer_.take();
+    if (i == WriteBuffer::k_none) break;
+    settle(i, nullptr, true);
+    buffer_.strand(i);
+  }
+  while (first_room_ != nullptr) {
+    Room& room = *first_room_;
+    first_room_ = room.next_;
+    if (room.waiter_) core_.hw.agenda.soon(room.waiter_);
+  }
+  last_room_ = nullptr;
+  check_flushes(nullptr);
+}
+
+void Destager::archive(Archive& a) {
+  a(buffer_);
+  a(position_);
+  a(dispatched_);
+  a(force_);
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,151 @@
+// From the write buffer to flash: which entries go out when, in which program units, to which group; and who waits for it.
+//
+// Each program unit is a coroutine: units that lack sectors are completed from flash, a place in the group is taken (waiting
+// for garbage collection if it must), the program runs, the map is updated. Program units go round the groups in the configured
+// order; a group that is too full to take one is passed over.
+#pragma once
+
+#include <vector>
+
+#include "firmware/buffer/write_buffer.h"
+#include "firmware/core.h"
+
+namespace tlmssd::firmware {
+
+class Collector;
+
+class Destager {
+ public:
+  Destager(Core& core, const Geometry& geometry);
+  void attach(Collector& collector) { collector_ = &collector; }
+
+  [[nodiscard]] WriteBuffer& buffer() { return buffer_; }
+  [[nodiscard]] std::uint32_t free_units() const { return buffer_.free(); }
+  [[nodiscard]] std::uint32_t capacity() const { return buffer_.capacity(); }
+  [[nodiscard]] std::uint64_t address_of(WriteBuffer::Index i) const {
+    return base_ + std::uint64_t{i} * core_.layout.unit_bytes;
+  }
+  [[nodiscard]] Bytes dram_bytes() const {
+    return base_ + Bytes{buffer_.capacity()} * core_.layout.unit_bytes;
+  }
+
+  /// Sends out whatever is due. Called after entries were added or made urgent.
+  void pump();
+  /// Pump, if there may be anything to do: cheap enough to be called after every write.
+  void pump_if_due() {
+    if (buffer_.waiting() >= core_.layout.program_units || buffer_.any_urgent()) pump();
+  }
+
+  /// Waits for room for new entries in the buffer, first come first served. granted() then says for how many.
+  class Room {
+   public:
+    Room(Destager& destager, std::uint32_t wanted) : destager_(destager), wanted_(wanted) {}
+    Room(const Room&) = delete;
+    [[nodiscard]] bool await_ready();
+    void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
+    void await_resume() const noexcept {}
+    /// Entries set aside for the caller, who must use each or give it back; 0: the drive is read-only.
+    [[nodiscard]] std::uint32_t granted() const { return granted_; }
+    /// Part of the wait that was spent on garbage collection.
+    [[nodiscard]] Picoseconds space_wait() const { return space_wait_; }
+
+   private:
+    friend class Destager;
+    Destager& destager_;
+    std::uint32_t wanted_;
+    std::uint32_t granted_ = 0;
+    Picoseconds space_wait_ = 0;
+    std::coroutine_handle<> waiter_{};
+    Room* next_ = nullptr;
+  };
+  /// Gives back or uses up entries that were set aside.
+  void unreserve(std::uint32_t entries) { reserved_ -= entries; }
+  /// Whether a new entry may be made without waiting.
+  [[nodiscard]] bool room() const { return first_room_ == nullptr && buffer_.free() > reserved_; }
+
+  /// Waits until everything accepted so far is on flash.
+  class Flushed {
+   public:
+    explicit Flushed(Destager& destager) : destager_(destager), target_(destager.buffer_.accepted()) {}
+    Flushed(const Flushed&) = delete;
+    [[nodiscard]] bool await_ready();
+    void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
+    void await_resume() const noexcept {}
+    [[nodiscard]] bool failed() const { return failed_; }
+    /// What the program that ended last was waiting for (for the ledger); empty when nothing had to be waited for.
+    [[nodiscard]] const Ledger& last() const { return last_; }
+
+   private:
+    friend class Destager;
+    Destager& destager_;
+    std::uint64_t target_;
+    std::uint64_t job_ = 0;
+    bool dispatched_ = false;
+    bool ready_ = false;
+    bool failed_ = false;
+    Ledger last_;
+    std::coroutine_handle<> waiter_{};
+    Flushed* next_ = nullptr;
+  };
+
+  /// Data of the units from `first` up to `end` are void (trim). Returns how many were here that the map does not know.
+  std::uint64_t discard(std::uint64_t first, std::uint64_t end);
+
+  [[nodiscard]] bool idle() const {
+    return first_job_ == nullptr && (buffer_.waiting() == 0 || core_.read_only);
+  }
+  [[nodiscard]] std::uint64_t jobs_in_flight() const { return jobs_; }
+  /// Nothing will be written any more: everyone who waits is told so.
+  void now_read_only();
+  void archive(Archive& archive);
+
+ private:
+  /// Address for a program unit that begins with entry `i`: its units are scattered, but the transfer stays inside the buffer.
+  [[nodiscard]] std::uint64_t program_address(WriteBuffer::Index i) const {
+    return address_of(std::min(i, buffer_.capacity() - core_.layout.program_units));
+  }
+  [[nodiscard]] bool due() const;
+  std::uint32_t next_group();
+  [[nodiscard]] std::uint32_t any_group() const;
+  void occupy(std::uint32_t group);
+  void vacate(std::uint32_t group);
+  void fill(ProgramJob& job);
+  Task<> destage(ProgramJob& job);
+  Task<> complete_units(ProgramJob& job);
+  Task<bool> wait_for_space(ProgramJob& job);
+  void commit(ProgramJob& job);
+  void fail(ProgramJob& job);
+  void end(ProgramJob& job);
+  void settle(WriteBuffer::Index i, const Ledger* branch, bool failed);
+  void give_room(Picoseconds space_wait);
+  bool discard(LogicalUnit unit);
+  void check_flushes(const Ledger* last);
+  void link(ProgramJob& job);
+  void unlink(ProgramJob& job);
+
+  Core& core_;
+  Collector* collector_ = nullptr;
+  std::uint64_t base_;  ///< DRAM address of the buffer
+  WriteBuffer buffer_;
+  TaskSet tasks_;
+  std::vector<std::uint32_t> sequence_;  ///< groups in allocation order
+  std::uint32_t position_ = 0;
+  std::vector<std::uint32_t> place_;      ///< position of each group in sequence_
+  std::vector<std::uint32_t> under_way_;  ///< programs of each group
+  std::vector<std::uint64_t> may_take_;   ///< a bit per position: the group may take another program
+  std::uint32_t threshold_;               ///< entries that may wait before anything is sent out
+  std::uint64_t force_ = 0;  ///< entries up to this sequence number are to go out even if it takes padding
+  bool pumping_ = false;
+  bool write_through_;
+  std::uint32_t reserved_ = 0;  ///< free entries that are set aside for someone about to resume
+  Room* first_room_ = nullptr;
+  Room* last_room_ = nullptr;
+  Flushed* first_flush_ = nullptr;
+  Flushed* last_flush_ = nullptr;
+  ProgramJob* first_job_ = nullptr;  ///< in the order of dispatch
+  ProgramJob* last_job_ = nullptr;
+  std::uint64_t dispatched_ = 0;
+  std::uint64_t jobs_ = 0;
+};
+
+}  // namespace tlmssd::firmware

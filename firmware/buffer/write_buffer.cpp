@@ -1,0 +1,201 @@
+#include "firmware/buffer/write_buffer.h"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+namespace tlmssd::firmware {
+
+WriteBuffer::WriteBuffer(std::uint32_t capacity, std::uint32_t sectors)
+    : capacity_(capacity), sectors_(sectors), free_count_(capacity) {
+  // Twice as many places as entries, for short probes.
+  const std::uint64_t places = std::bit_ceil(std::max<std::uint64_t>(4, 2 * std::uint64_t{capacity}));
+  hash_ = ZeroPages<std::uint32_t>(places);
+  mask_ = static_cast<std::uint32_t>(places - 1);
+  shift_ = static_cast<std::uint32_t>(64 - std::countr_zero(places));
+}
+
+WriteBuffer::Index WriteBuffer::find(LogicalUnit unit) const {
+  for (std::uint32_t at = home(unit);; at = (at + 1) & mask_) {
+    const Index i = hash_[at] - 1;
+    if (i == k_none || entries_[i].unit == unit) return i;
+  }
+}
+
+std::uint32_t& WriteBuffer::hash_find(LogicalUnit unit) {
+  std::uint32_t at = home(unit);
+  while (entries_[hash_[at] - 1].unit != unit) at = (at + 1) & mask_;
+  return hash_[at];
+}
+
+void WriteBuffer::hash_insert(LogicalUnit unit, Index i) {
+  std::uint32_t at = home(unit);
+  while (hash_[at] != 0) at = (at + 1) & mask_;
+  hash_[at] = i + 1;
+}
+
+void WriteBuffer::hash_erase(LogicalUnit unit) {
+  auto hole = static_cast<std::uint32_t>(&hash_find(unit) - &hash_[0]);
+  // Close the gap: move up whoever would not be found beyond it.
+  for (std::uint32_t at = (hole + 1) & mask_; hash_[at] != 0; at = (at + 1) & mask_) {
+    const std::uint32_t from = home(entries_[hash_[at] - 1].unit);
+    if (((at - from) & mask_) >= ((at - hole) & mask_)) {
+      hash_[hole] = hash_[at];
+      hole = at;
+    }
+  }
+  hash_[hole] = 0;
+}
+
+void WriteBuffer::push(List& list, Index i) {
+  entries_[i].previous = list.last;
+  entries_[i].next = k_none;
+  (list.last == k_none ? list.first : entries_[list.last].next) = i;
+  list.last = i;
+}
+
+void WriteBuffer::unlink(List& list, Index i) {
+  const Entry& entry = entries_[i];
+  (entry.previous == k_none ? list.first : entries_[entry.previous].next) = entry.next;
+  (entry.next == k_none ? list.last : entries_[entry.next].previous) = entry.previous;
+}
+
+WriteBuffer::Index WriteBuffer::take_free() {
+  if (free_count_ == 0) throw std::logic_error("write buffer: no entry is free");
+  --free_count_;
+  if (free_first_ == k_none) {
+    if (fresh_ == entries_.size()) {
+      const std::size_t size =
+          std::min<std::size_t>(capacity_, std::max<std::size_t>(64, 2 * entries_.size()));
+      entries_.resize(size);
+      stamps_.resize(size * sectors_);
+    }
+    return fresh_++;
+  }
+  const Index i = free_first_;
+  free_first_ = entries_[i].next;
+  return i;
+}
+
+void WriteBuffer::free_entry(Index i) {
+  Entry& entry = entries_[i];
+  entry.state = State::free;
+  entry.next = free_first_;
+  free_first_ = i;
+  ++free_count_;
+}
+
+WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found) {
+  const Index i = take_free();
+  Entry& entry = entries_[i];
+  entry.unit = unit;
+  entry.mask = 0;
+  entry.sequence = ++accepted_;
+  entry.waiters = 0;
+  entry.state = State::dirty;
+  entry.damaged = found != k_none && entries_[found].damaged;
+  if (found != k_none) {
+    entry.mask = entries_[found].mask;
+    std::copy_n(stamps(found), sectors_, stamps(i));
+    entries_[found].state = State::superseded;
+    hash_find(unit) = i + 1;
+  } else {
+    hash_insert(unit, i);
+  }
+  push(dirty_, i);
+  ++waiting_;
+  return i;
+}
+
+void WriteBuffer::merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data) {
+  const std::uint64_t ones = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  entries_[i].mask |= ones << from;
+  if (count == sectors_) entries_[i].damaged = false;
+  std::copy_n(data, count, stamps(i) + from);
+}
+
+void WriteBuffer::make_urgent(Index i) {
+  if (entries_[i].state != State::dirty) return;
+  unlink(dirty_, i);
+  entries_[i].state = State::urgent;
+  push(urgent_, i);
+}
+
+void WriteBuffer::wait_for(Index i, Durable& durable) {
+  if (free_waiter_ == 0) {
+    waiters_.push_back({nullptr, 0});
+    free_waiter_ = static_cast<std::uint32_t>(waiters_.size());
+  }
+  const std::uint32_t at = free_waiter_;
+  free_waiter_ = waiters_[at - 1].next;
+  waiters_[at - 1] = {&durable, entries_[i].waiters};
+  entries_[i].waiters = at;
+  ++durable.pending;
+}
+
+WriteBuffer::Index WriteBuffer::take() {
+  List& list = urgent_.first != k_none ? urgent_ : dirty_;
+  const Index i = list.first;
+  if (i == k_none) return i;
+  unlink(list, i);
+  entries_[i].state = State::flying;
+  --waiting_;
+  return i;
+}
+
+void WriteBuffer::release(Index i) {
+  if (entries_[i].state != State::superseded) hash_erase(entries_[i].unit);
+  free_entry(i);
+}
+
+void WriteBuffer::strand(Index i) {
+  Entry& entry = entries_[i];
+  if (entry.state == State::dirty || entry.state == State::urgent) {
+    unlink(entry.state == State::dirty ? dirty_ : urgent_, i);
+    --waiting_;
+  }
+  entry.state = State::stranded;
+}
+
+WriteBuffer::Index WriteBuffer::drop(LogicalUnit unit, bool& had_any) {
+  const Index i = find(unit);
+  had_any = i != k_none;
+  if (!had_any) return k_none;
+  Entry& entry = entries_[i];
+  hash_erase(unit);
+  if (entry.state == State::flying) {
+    entry.state = State::superseded;
+    return k_none;
+  }
+  unlink(entry.state == State::dirty ? dirty_ : urgent_, i);
+  --waiting_;
+  return i;
+}
+
+void WriteBuffer::archive(Archive& a) {
+  // A drained buffer holds nothing but, on a read-only drive, entries that could not be written out.
+  if (!a.saving()) *this = WriteBuffer(capacity_, sectors_);
+  a(accepted_);
+  std::uint32_t count = 0;
+  if (a.saving()) {
+    for (const Entry& entry : entries_) count += entry.state == State::stranded ? 1 : 0;
+  }
+  a(count);
+  Index at = 0;
+  for (std::uint32_t n = 0; n < count; ++n) {
+    Entry entry;
+    if (a.saving()) {
+      while (entries_[at].state != State::stranded) ++at;
+      entry = entries_[at];
+    }
+    a(entry.unit);
+    a(entry.mask);
+    const Index i = a.saving() ? at++ : take_free();
+    a.bytes(stamps(i), sectors_ * sizeof(Stamp));
+    if (a.saving()) continue;
+    entries_[i] = {entry.mask, 0, entry.unit, k_none, k_none, 0, State::stranded, false};
+    hash_insert(entry.unit, i);
+  }
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,149 @@
+// The write buffer: mapping units in DRAM that have been accepted and are not yet on flash.
+//
+// An entry holds one unit: a mask of the sectors that were written and a stamp for each. Entries wait in the order in which they were
+// first written (dirty), or ahead of all others when somebody waits for them (urgent), then fly: they are being programmed. A write to a
+// waiting unit merges into its entry. A write to a flying unit makes a new entry that takes over everything the old one
+// holds; the old one is superseded and its program will leave no trace in the map. So an entry is complete in itself: its
+// sectors, and for the others whatever the map points at.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <vector>
+
+#include "firmware/layout.h"
+#include "models/common/agenda.h"
+#include "models/common/archive.h"
+#include "models/common/content.h"
+#include "models/common/ledger.h"
+#include "models/common/sparse_array.h"
+
+namespace tlmssd::firmware {
+
+/// A command that waits until units of it are on flash. `co_await durable` sleeps until none is left.
+struct Durable {
+  Agenda& agenda;
+  Ledger& ledger;  ///< the command's; charged when the last unit is on flash
+  std::uint32_t pending = 0;
+  bool failed = false;  ///< some unit could not be written
+  std::coroutine_handle<> waiter{};
+  [[nodiscard]] bool await_ready() const noexcept { return pending == 0; }
+  void await_suspend(std::coroutine_handle<> handle) noexcept { waiter = handle; }
+  void await_resume() const noexcept {}
+};
+
+class WriteBuffer {
+ public:
+  using Index = std::uint32_t;
+  static constexpr Index k_none = 0xFFFFFFFFU;
+  enum class State : std::uint8_t { free, dirty, urgent, flying, superseded, stranded };
+  struct Entry {
+    std::uint64_t mask = 0;      ///< sectors that are here
+    std::uint64_t sequence = 0;  ///< in the order of first writes
+    LogicalUnit unit = k_no_unit;
+    Index previous = k_none;
+    Index next = k_none;
+    std::uint32_t waiters = 0;  ///< list of Durables, index plus one
+    State state = State::free;
+    bool damaged = false;  ///< some sectors come from a read that failed
+  };
+
+  WriteBuffer(std::uint32_t capacity, std::uint32_t sectors);
+
+  // ---- what is in it
+  /// Newest entry of a unit; k_none when it is not here.
+  [[nodiscard]] Index find(LogicalUnit unit) const;
+  [[nodiscard]] Entry& entry(Index i) { return entries_[i]; }
+  [[nodiscard]] Stamp* stamps(Index i) { return &stamps_[std::size_t{i} * sectors_]; }
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+  /// Entries from here on were never used.
+  [[nodiscard]] Index used() const { return fresh_; }
+  [[nodiscard]] std::uint32_t free() const { return free_count_; }
+  /// Entries that wait to be written out.
+  [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
+  [[nodiscard]] bool any_urgent() const { return urgent_.first != k_none; }
+  [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
+  /// Sequence number of the dirty entry written first; all ones when there is none.
+  [[nodiscard]] std::uint64_t oldest() const {
+    return dirty_.first == k_none ? ~std::uint64_t{0} : entries_[dirty_.first].sequence;
+  }
+
+  // ---- writing
+  /// Whether a write to this unit merges into a waiting entry (`found` from find()).
+  [[nodiscard]] bool merges(Index found) const {
+    return found != k_none &&
+           (entries_[found].state == State::dirty || entries_[found].state == State::urgent);
+  }
+  /// A new waiting entry for `unit`; takes over and supersedes `found`, the flying entry of the same unit, if there is one.
+  Index add(LogicalUnit unit, Index found);
+  /// Lays sectors `from` to `from + count` into a waiting entry.
+  void merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data);
+  void make_urgent(Index i);
+  void wait_for(Index i, Durable& durable);
+
+  // ---- writing out
+  /// Takes the next entry to be written out: urgent ones first, then in the order of writing. k_none when none waits.
+  Index take();
+  /// An entry's program is over, or it was never started: its place is free again. `newest`: it still stood for its unit.
+  void release(Index i);
+  /// Nobody will write this entry out any more; it stays readable.
+  void strand(Index i);
+  /// The unit's data are void: whatever holds them is forgotten. Returns the waiting entry that was dropped, to be settled and then
+  /// given to free_entry(); k_none when there was none.
+  Index drop(LogicalUnit unit, bool& had_any);
+  void free_entry(Index i);
+
+  /// Calls `f(Durable&)` for everyone that waits for this entry, and forgets them.
+  template <class F>
+  void settle(Index i, F&& f) {
+    std::uint32_t at = entries_[i].waiters;
+    entries_[i].waiters = 0;
+    while (at != 0) {
+      const Waiter waiter = waiters_[at - 1];
+      waiters_[at - 1].next = free_waiter_;
+      free_waiter_ = at;
+      at = waiter.next;
+      f(*waiter.durable);
+    }
+  }
+
+  void archive(Archive& archive);
+
+ private:
+  struct Waiter {
+    Durable* durable;
+    std::uint32_t next;
+  };
+  struct List {
+    Index first = k_none;
+    Index last = k_none;
+  };
+  [[nodiscard]] std::uint32_t home(LogicalUnit unit) const {
+    return static_cast<std::uint32_t>((unit * 0x9E3779B97F4A7C15U) >> shift_);
+  }
+  void hash_insert(LogicalUnit unit, Index i);
+  void hash_erase(LogicalUnit unit);
+  std::uint32_t& hash_find(LogicalUnit unit);
+  void push(List& list, Index i);
+  void unlink(List& list, Index i);
+  Index take_free();
+
+  std::uint32_t capacity_;
+  std::uint32_t sectors_;
+  std::uint32_t shift_;
+  std::uint32_t mask_;
+  std::vector<Entry> entries_;
+  std::vector<Stamp> stamps_;
+  ZeroPages<std::uint32_t> hash_;  ///< entry plus one; 0: nobody
+  List dirty_;
+  List urgent_;
+  Index free_first_ = k_none;
+  std::uint32_t free_count_ = 0;
+  std::uint32_t fresh_ = 0;  ///< entries from here on were never used
+  std::uint32_t waiting_ = 0;
+  std::uint64_t accepted_ = 0;
+  std::vector<Waiter> waiters_;
+  std::uint32_t free_waiter_ = 0;
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,89 @@
+#include "firmware/config.h"
+
+#include "firmware/allocation/order.h"
+#include "firmware/gc/victim_policy.h"
+#include "firmware/mapping/mapping.h"
+#include "firmware/wear/wear_policy.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+template <class Family>
+std::vector<std::string> names(const Family& family) {
+  std::vector<std::string> result;
+  for (const PolicyInfo& info : family.infos()) result.push_back(info.name);
+  return result;
+}
+}  // namespace
+
+const ParameterTable<MappingConfig>& MappingConfig::parameters() {
+  static const auto table = ParameterTable<MappingConfig>{}
+                                .choice("scheme", &MappingConfig::scheme, names(mapping_family()),
+                                        "how logical units find their place in flash")
+                                .bytes("unit", &MappingConfig::unit, {512, 65536},
+                                       "mapping unit: the grain of the map; must divide the flash page and "
+                                       "be a multiple of the logical block");
+  return table;
+}
+
+const ParameterTable<AllocationConfig>& AllocationConfig::parameters() {
+  static const auto table =
+      ParameterTable<AllocationConfig>{}
+          .choice("order", &AllocationConfig::order, allocation_orders(),
+                  "order in which program units go round channels (C), ways (W), dies "
+                  "(D) and planes (P); the first letter varies fastest")
+          .flag("multi_plane", &AllocationConfig::multi_plane,
+                "operate all planes of a die together: one block number and page in "
+                "every plane, written and erased as one")
+          .choice("streams", &AllocationConfig::streams, {"separate", "shared"},
+                  "whether data moved by garbage collection go to a block of their own "
+                  "or into the one that the host writes")
+          .integer("programs_per_group", &AllocationConfig::programs_per_group, {1, 65536},
+                   "host programs under way in one plane (with multi_plane: one die) at a "
+                   "time; beyond that, data wait in the write buffer or go to the next in order");
+  return table;
+}
+
+const ParameterTable<BufferConfig>& BufferConfig::parameters() {
+  static const auto table =
+      ParameterTable<BufferConfig>{}
+          .bytes("capacity", &BufferConfig::capacity, {512, Bytes{1} << 36U},
+                 "size of the write buffer in DRAM; at least two program units of an allocation group")
+          .choice("mode", &BufferConfig::mode, {"write-back", "write-through"},
+                  "whether a write completes when it is in the buffer or when it is in flash")
+          .share("destage_at", &BufferConfig::destage_at, {0, 1},
+                 "share of the buffer that may wait before it is written out; 0: as soon as there is a whole "
+                 "program unit");
+  return table;
+}
+
+const ParameterTable<GcConfig>& GcConfig::parameters() {
+  static const auto table =
+      ParameterTable<GcConfig>{}
+          .choice("policy", &GcConfig::policy, names(victim_family()), "which block is emptied next")
+          .integer("low_water", &GcConfig::low_water, {1, 1024},
+                   "free blocks per group that the host leaves to garbage collection; at this level host "
+                   "writes wait for it (foreground)")
+          .share("background_start", &GcConfig::background_start, {0, 1},
+                 "free blocks of a group, as a share of its spare blocks, below which it is cleaned beside "
+                 "the host; 0: never")
+          .share("background_stop", &GcConfig::background_stop, {0, 1},
+                 "free blocks of a group, as a share of its spare blocks, at which cleaning beside the host "
+                 "stops")
+          .time("idle_after", &GcConfig::idle_after, {0, 1'000'000'000'000'000},
+                "time without host commands after which all groups are cleaned up to idle_target; 0: never")
+          .share("idle_target", &GcConfig::idle_target, {0, 1},
+                 "free blocks of a group, as a share of its spare blocks, up to which idle time is used for "
+                 "cleaning")
+          .integer("parallel_copies", &GcConfig::parallel_copies, {1, 1024},
+                   "page reads and program units under way at the same time in the cleaning of one group");
+  return table;
+}
+
+const ParameterTable<WearConfig>& WearConfig::parameters() {
+  static const auto table = ParameterTable<WearConfig>{}.choice(
+      "policy", &WearConfig::policy, names(wear_family()), "how erases are spread over the blocks");
+  return table;
+}
+
+}  // namespace tlmssd::firmware

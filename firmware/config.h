@@ -1,0 +1,64 @@
+// What can be configured of the firmware: one struct per concern, each with its table of parameters.
+//
+// Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.gc, firmware.wear. The tables of gc and wear
+// are followed at the same path by those of the chosen policy (victim_family(), wear_family(): PolicyInfo::parameters).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/common/parameters.h"
+#include "models/common/types.h"
+
+namespace tlmssd::firmware {
+
+struct MappingConfig {
+  std::string scheme = "page";
+  Bytes unit = 4096;
+  static const ParameterTable<MappingConfig>& parameters();
+};
+
+struct AllocationConfig {
+  std::string order = "CWDP";
+  bool multi_plane = false;
+  std::string streams = "separate";
+  std::uint32_t programs_per_group = 4;
+  static const ParameterTable<AllocationConfig>& parameters();
+};
+
+struct BufferConfig {
+  Bytes capacity = Bytes{32} << 20U;
+  std::string mode = "write-back";
+  double destage_at = 0;
+  static const ParameterTable<BufferConfig>& parameters();
+};
+
+struct GcConfig {
+  std::string policy = "greedy";
+  std::uint32_t low_water = 2;
+  double background_start = 0.10;
+  double background_stop = 0.15;
+  Picoseconds idle_after = 0;
+  double idle_target = 0.5;
+  std::uint32_t parallel_copies = 4;
+  static const ParameterTable<GcConfig>& parameters();
+};
+
+struct WearConfig {
+  std::string policy = "dynamic";
+  static const ParameterTable<WearConfig>& parameters();
+};
+
+struct FirmwareConfig {
+  MappingConfig mapping;
+  AllocationConfig allocation;
+  BufferConfig buffer;
+  GcConfig gc;
+  WearConfig wear;
+  /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
+  const ParameterValues* gc_policy = nullptr;
+  const ParameterValues* wear_policy = nullptr;
+  std::uint64_t seed = 1;  ///< of the policies' random streams
+};
+
+}  // namespace tlmssd::firmware

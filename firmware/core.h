@@ -1,0 +1,115 @@
+// What the parts of the firmware share: the map, the block pool, the policies, the pools of operations, the counts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_set>
+
+#include "firmware/blocks/block_pool.h"
+#include "firmware/config.h"
+#include "firmware/flash_io.h"
+#include "firmware/ftl_statistics.h"
+#include "firmware/gc/victim_policy.h"
+#include "firmware/mapping/mapping.h"
+#include "firmware/task.h"
+#include "firmware/wear/wear_policy.h"
+
+namespace tlmssd::firmware {
+
+/// What the shared parts tell the rest of the firmware. Implemented by Ftl.
+class CoreEvents {
+ public:
+  virtual ~CoreEvents() = default;
+  /// The last read of a block that is waiting to be erased has ended.
+  virtual void unpinned(std::uint32_t group, BlockNumber block) = 0;
+  /// The drive has just become read-only.
+  virtual void now_read_only() = 0;
+  /// Something has ended; the drive may be quiet now.
+  virtual void settled() = 0;
+};
+
+class Core {
+ public:
+  Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& config, CoreEvents& events);
+
+  // ---- addresses
+  void unpin(BlockNumber block) {
+    if (pool.unpin(block) && pool.info(block).state != BlockState::closed)
+      events.unpinned(layout.group_of(block), block);
+  }
+
+  // ---- reads
+  /// A read of one unit, pinned, not yet started; joins `list` or widens the read of the same row that is near its end.
+  ReadOp& add_read(ReadList& list, PhysicalUnit where);
+  /// Settles where the reads of a list go, once it is complete.
+  void aim(ReadList& list);
+  /// Starts a read that has been aimed. `parent`: the ledger it forks from, or null.
+  void start_read(ReadOp& read, Latch& latch, Purpose purpose, const Ledger* parent);
+  /// Gives a read back that has been dealt with.
+  void end_read(ReadOp& read) {
+    unpin(read.block);
+    reads.give(read);
+  }
+  /// Throws when the spare area does not name the unit that the map says is there.
+  void check_spare(const ReadOp& read, std::uint32_t at) const;
+
+  // ---- programs
+  /// Claims a program unit for `job` and completes its operation; the caller must start it at once.
+  void claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address);
+  /// Puts unit `n` of `job` in place; call with the next free index.
+  void put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const Stamp* stamps);
+  /// Marks the slots of `job` that carry nothing.
+  void pad(ProgramJob& job);
+  /// Books a program that failed: the block is to be emptied and retired.
+  void program_failed(const ProgramJob& job);
+  void count_program(const ProgramJob& job, Purpose purpose) {
+    const auto p = static_cast<std::size_t>(purpose);
+    ++stats.programs[p];
+    stats.units_padded[p] += layout.program_units - job.live;
+  }
+  /// Accounts for map updates: bandwidth is taken, nobody waits.
+  void post_map_update(LogicalUnit first, std::uint32_t count) {
+    hw.memory.access(MemoryKind::dram, map->entry_address(first), MappingScheme::k_entry_bytes * count, true,
+                     posted_);
+  }
+
+  // ---- end of life
+  /// Units that must remain usable: the logical ones, and in every group one program unit on its way.
+  [[nodiscard]] std::uint64_t needed_units() const {
+    return layout.logical_units + std::uint64_t{layout.groups} * layout.program_units;
+  }
+  /// Goes read-only when the blocks that are left can no longer keep the logical capacity.
+  void check_capacity() {
+    if (!read_only && pool.usable() < needed_units()) go_read_only();
+  }
+  void go_read_only() {
+    if (read_only) return;
+    read_only = true;
+    events.now_read_only();
+  }
+
+  Hardware& hw;
+  Layout layout;
+  FirmwareConfig config;  ///< its pointers to policy values are not kept
+  std::unique_ptr<MappingScheme> map;
+  std::unique_ptr<VictimPolicy> victims;
+  std::unique_ptr<WearPolicy> wear;
+  BlockPool pool;
+  ReadPool reads;
+  JobPool jobs;
+  FtlStatistics stats;
+  CoreEvents& events;
+  bool read_only = false;
+  std::unordered_set<LogicalUnit>
+      poisoned;  ///< units whose data could not be read back when they were moved or merged
+
+ private:
+  Completion posted_;
+};
+
+/// Blocks per group that cannot hold data with this configuration (free reserve and open blocks).
+BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear);
+/// Makes the policies of a configuration; throws InputError naming the key when there is none of that name.
+std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout);
+
+}  // namespace tlmssd::firmware

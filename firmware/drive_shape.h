@@ -1,0 +1,22 @@
+// What firmware has to know of the drive it runs on: the flash array, the unit of programming, and the capacity offered.
+#pragma once
+
+#include <cstdint>
+
+#include "models/common/geometry.h"
+#include "models/common/types.h"
+
+namespace tlmssd::firmware {
+
+struct DriveShape {
+  Geometry geometry;
+  std::uint32_t program_unit =
+      1;  ///< pages that must be programmed together: 1, a word line, or a whole block
+  bool multi_plane_allowed = true;  ///< the part can operate all planes of a die together
+  std::uint32_t lba_bytes = 512;    ///< 512 or 4096
+  Bytes mapping_unit_bytes =
+      4096;  ///< divides the page, multiple of the logical block (the value of firmware.mapping.unit)
+  std::uint64_t logical_blocks = 0;  ///< capacity offered to the host, in logical blocks
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,194 @@
+// Flash operations as coroutines await them: pooled reads of a row of units, pooled program units, single operations.
+#pragma once
+
+#include <algorithm>
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "firmware/hardware.h"
+#include "firmware/layout.h"
+
+namespace tlmssd::firmware {
+
+/// Waits for a number of operations started together. Remembers the ledger of the one that ended last.
+struct Latch {
+  std::uint32_t pending = 0;
+  std::coroutine_handle<> waiter{};
+  const Ledger* last = nullptr;
+  [[nodiscard]] bool await_ready() const noexcept { return pending == 0; }
+  void await_suspend(std::coroutine_handle<> handle) noexcept { waiter = handle; }
+  void await_resume() const noexcept {}
+  void arrive(const Ledger* ledger) {
+    last = ledger;
+    if (--pending == 0 && waiter) waiter.resume();
+  }
+};
+
+/// A read of consecutive units of one row (a page, or the same page in neighbouring planes), with room for a whole row.
+struct ReadOp {
+  FlashOp op;
+  Ledger ledger;
+  Latch* latch = nullptr;
+  BlockNumber block = k_no_block;  ///< pinned until the read has been dealt with
+  std::uint32_t row = 0;
+  std::uint32_t low = 0;   ///< first unit of the row that is read
+  std::uint32_t high = 0;  ///< last
+  std::uint32_t tag = 0;   ///< the user's own
+  ReadOp* next = nullptr;
+  // By unit of the row:
+  std::unique_ptr<LogicalUnit[]> wanted;  ///< logical unit expected there; k_no_unit: not asked for
+  std::unique_ptr<std::uint64_t[]> need;  ///< sectors of it that are asked for
+  std::unique_ptr<LogicalUnit[]> spare;
+  std::unique_ptr<Stamp[]> stamps;
+
+  static void done(void* self) {
+    auto& read = *static_cast<ReadOp*>(self);
+    read.latch->arrive(&read.ledger);
+  }
+};
+
+/// Reads in the order in which they were made; all of them are given back together.
+struct ReadList {
+  ReadOp* first = nullptr;
+  ReadOp* last = nullptr;
+  std::uint32_t count = 0;
+  void push(ReadOp& read) {
+    read.next = nullptr;
+    (last == nullptr ? first : last->next) = &read;
+    last = &read;
+    ++count;
+  }
+  ReadOp& pop() {
+    ReadOp& read = *first;
+    first = read.next;
+    if (first == nullptr) last = nullptr;
+    --count;
+    return read;
+  }
+  [[nodiscard]] bool empty() const { return first == nullptr; }
+};
+
+class ReadPool {
+ public:
+  explicit ReadPool(const Layout& layout) : row_(layout.row_units), sectors_(layout.sectors) {}
+  /// A read of unit `at` of `row`, nothing asked for yet.
+  ReadOp& take(std::uint32_t row, BlockNumber block, std::uint32_t at) {
+    if (free_ == nullptr) grow();
+    ReadOp& read = *free_;
+    free_ = read.next;
+    read.row = row;
+    read.block = block;
+    read.low = read.high = at;
+    read.wanted[at] = k_no_unit;
+    return read;
+  }
+  /// Widens the read so that it takes in unit `at` of its row.
+  static void widen(ReadOp& read, std::uint32_t at) {
+    while (read.high < at) read.wanted[++read.high] = k_no_unit;
+    while (read.low > at) read.wanted[--read.low] = k_no_unit;
+  }
+  void give(ReadOp& read) {
+    read.next = free_;
+    free_ = &read;
+  }
+
+ private:
+  void grow() {
+    all_.push_back(std::make_unique<ReadOp>());
+    ReadOp& read = *all_.back();
+    read.wanted = std::make_unique<LogicalUnit[]>(row_);
+    read.need = std::make_unique<std::uint64_t[]>(row_);
+    read.spare = std::make_unique<LogicalUnit[]>(row_);
+    read.stamps = std::make_unique<Stamp[]>(std::size_t{row_} * sectors_);
+    read.next = nullptr;
+    free_ = &read;
+  }
+  std::uint32_t row_;
+  std::uint32_t sectors_;
+  std::vector<std::unique_ptr<ReadOp>> all_;
+  ReadOp* free_ = nullptr;
+};
+
+/// One program unit on its way to flash.
+struct ProgramJob {
+  FlashOp op;
+  Ledger ledger;
+  std::uint32_t group = 0;
+  std::uint32_t live = 0;     ///< slots that carry a unit; the rest is padding
+  std::uint32_t partial = 0;  ///< units that still lack sectors
+  BlockNumber block = k_no_block;
+  PhysicalUnit base = k_nowhere;  ///< first physical unit, once claimed
+  std::uint64_t number = 0;       ///< in the order of dispatch
+  ProgramJob* previous = nullptr;
+  ProgramJob* next = nullptr;
+  // In the order of physical units: where each unit comes from (write buffer entry, or physical unit).
+  std::unique_ptr<std::uint32_t[]> source;
+  // In the order of FlashOp slots:
+  std::unique_ptr<LogicalUnit[]> spare;
+  std::unique_ptr<Stamp[]> stamps;
+};
+
+class JobPool {
+ public:
+  explicit JobPool(const Layout& layout) : units_(layout.program_units), sectors_(layout.sectors) {}
+  ProgramJob& take() {
+    if (free_ == nullptr) grow();
+    ProgramJob& job = *free_;
+    free_ = job.next;
+    job.live = 0;
+    job.partial = 0;
+    job.base = k_nowhere;
+    job.previous = job.next = nullptr;
+    return job;
+  }
+  void give(ProgramJob& job) {
+    job.next = free_;
+    free_ = &job;
+  }
+
+ private:
+  void grow() {
+    all_.push_back(std::make_unique<ProgramJob>());
+    ProgramJob& job = *all_.back();
+    job.source = std::make_unique<std::uint32_t[]>(units_);
+    job.spare = std::make_unique<LogicalUnit[]>(units_);
+    job.stamps = std::make_unique<Stamp[]>(std::size_t{units_} * sectors_);
+    free_ = &job;
+  }
+  std::uint32_t units_;
+  std::uint32_t sectors_;
+  std::vector<std::unique_ptr<ProgramJob>> all_;
+  ProgramJob* free_ = nullptr;
+};
+
+/// `FlashAwait done(hw, op); co_await done;`: one operation, started by the constructor.
+class FlashAwait {
+ public:
+  FlashAwait(Hardware& hw, FlashOp& op) {
+    op.on_done = [](void* self) {
+      auto& await = *static_cast<FlashAwait*>(self);
+      await.done_ = true;
+      if (await.waiter_) await.waiter_.resume();
+    };
+    op.on_done_self = this;
+    op.status = FlashStatus::ok;
+    op.next = nullptr;
+    done_ = hw.flash.submit(op);
+  }
+  FlashAwait(const FlashAwait&) = delete;
+  [[nodiscard]] bool await_ready() const noexcept { return done_; }
+  void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
+  void await_resume() const noexcept {}
+
+ private:
+  std::coroutine_handle<> waiter_{};
+  bool done_ = false;
+};
+
+/// Charges to `ledger` what a branch cost that may have begun before or after the ledger's mark. Begun later: the time in between
+/// goes to `before`. Begun earlier: only what ended after the mark is charged, the last steps of the branch first.
+void charge_branch(Ledger& ledger, const Ledger& branch, Cause before);
+
+}  // namespace tlmssd::firmware

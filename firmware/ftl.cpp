@@ -1,0 +1,181 @@
+#include "firmware/ftl.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "firmware/ftl_parts.h"
+#include "models/common/input_error.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+/// What the pool can keep with nothing worn out, in units.
+std::uint64_t keepable_units(const Layout& layout, const FirmwareConfig& config) {
+  const auto wear = make_wear(config, layout);
+  const BlockPool::Options options = pool_options(config, *wear);
+  const std::uint64_t overhead = options.reserve + 1 + (options.wear_stream ? 1 : 0);
+  const std::uint64_t per_group =
+      layout.blocks > overhead ? (layout.blocks - overhead) * layout.block_units : 0;
+  const std::uint64_t all = per_group * layout.groups;
+  const std::uint64_t on_the_way = std::uint64_t{layout.groups} * layout.program_units;
+  return all > on_the_way ? all - on_the_way : 0;
+}
+
+void check_capacity(const Core& core, const DriveShape& shape, const FirmwareConfig& config) {
+  if (shape.logical_blocks == 0)
+    throw InputError("ssd.flash.over_provisioning: the drive offers no capacity at all");
+  const std::uint64_t most = keepable_units(core.layout, config);
+  if (core.layout.logical_units <= most) return;
+  const Layout& l = core.layout;
+  const std::uint32_t overhead = core.pool.reserve() + 1 + (core.wear->moves_data() ? 1 : 0);
+  if (most == 0) {
+    throw InputError(
+        fmt::format("ssd.flash.part.blocks_per_plane: {} are too few, {} of them are set aside for garbage "
+                    "collection and open blocks; nearest "
+                    "valid: {}",
+                    l.blocks, overhead, overhead + 2));
+  }
+  throw InputError(fmt::format(
+      "ssd.flash.over_provisioning: {} logical blocks need {} mapping units, but of the {} on "
+      "flash only {} can be kept ({} groups x {} "
+      "blocks, of which {} per group are set aside for garbage collection and open blocks); "
+      "nearest valid: {:.2f} % ({} logical blocks)",
+      shape.logical_blocks, l.logical_units, l.total_units(), most, l.groups, l.blocks, overhead,
+      std::ceil((static_cast<double>(l.total_units()) / static_cast<double>(most) - 1) * 1e4) / 1e2,
+      most * l.sectors));
+}
+
+}  // namespace
+
+Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareConfig& config)
+    : hw(hardware),
+      shape(drive),
+      core(hardware, drive, config, *this),
+      destager(core, drive.geometry),
+      collector(core),
+      order(hardware.agenda),
+      write_through(config.buffer.mode == "write-through") {
+  check_capacity(core, drive, config);
+  destager.attach(collector);
+}
+
+void Ftl::Parts::now_read_only() {
+  destager.now_read_only();
+  collector.now_read_only();
+}
+
+void Ftl::Parts::settled() {
+  if (quiet.empty() || !idle()) return;
+  while (const auto waiter = quiet.pop()) hw.agenda.soon(waiter);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ idle time
+
+void Ftl::Parts::arm_idle_timer() {
+  last_activity = hw.agenda.now();
+  timer_wanted = true;
+  if (timer_pending) return;
+  timer_pending = true;
+  hw.agenda.at(last_activity + core.config.gc.idle_after, &Parts::idle_timer, this);
+}
+
+void Ftl::Parts::idle_timer(void* self) {
+  Parts& parts = *static_cast<Parts*>(self);
+  parts.timer_pending = false;
+  if (!parts.timer_wanted || parts.first != nullptr || parts.core.read_only) return;
+  const Picoseconds due = parts.last_activity + parts.core.config.gc.idle_after;
+  if (due > parts.hw.agenda.now() || parts.hw.host.outstanding() > 0) {
+    parts.timer_pending = true;
+    const Picoseconds later = parts.hw.agenda.now() + parts.core.config.gc.idle_after;
+    parts.hw.agenda.at(due > parts.hw.agenda.now() ? due : later, &Parts::idle_timer, &parts);
+    return;
+  }
+  parts.timer_wanted = false;
+  parts.collector.set_idle(true);
+}
+
+// -------------------------------------------------------------------------------------------------------------- public interface
+
+Ftl::Ftl(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& config)
+    : parts_(std::make_unique<Parts>(hardware, shape, config)) {}
+
+Ftl::~Ftl() = default;
+
+void Ftl::submit(HostCommand& command) {
+  Parts& p = *parts_;
+  if (p.collector.idle_mode()) p.collector.set_idle(false);
+  p.timer_wanted = false;
+  command.status = p.check(command);
+  if (command.status != HostStatus::success) {
+    p.tasks.start(p.reject(command, command.status));
+    return;
+  }
+  switch (command.opcode) {
+    case HostOpcode::read:
+      p.tasks.start(p.read(command));
+      break;
+    case HostOpcode::write:
+      p.tasks.start(p.write(command));
+      break;
+    case HostOpcode::flush:
+      p.tasks.start(p.flush(command));
+      break;
+    case HostOpcode::trim:
+    case HostOpcode::write_zeroes:
+      p.tasks.start(p.trim(command));
+      break;
+  }
+}
+
+Task<> Ftl::drain() {
+  return parts_->drain();
+}
+
+bool Ftl::idle() const {
+  return parts_->idle();
+}
+
+bool Ftl::read_only() const {
+  return parts_->core.read_only;
+}
+
+Bytes Ftl::dram_bytes() const {
+  return parts_->destager.dram_bytes();
+}
+
+std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {
+  const Layout layout(shape, config.allocation.multi_plane);
+  return keepable_units(layout, config) * layout.sectors;
+}
+
+void Ftl::describe_stall(std::string& text) const {
+  parts_->describe_stall(text);
+}
+
+void Ftl::archive(Archive& archive) {
+  parts_->archive(archive);
+}
+
+void Ftl::report(StatisticsSink& sink) const {
+  parts_->report(sink);
+}
+
+void Ftl::reset_statistics() {
+  parts_->core.stats = {};
+}
+
+const FtlStatistics& Ftl::statistics() const {
+  return parts_->core.stats;
+}
+
+double Ftl::write_amplification() const {
+  const FtlStatistics& s = parts_->core.stats;
+  std::uint64_t units = 0;
+  for (std::size_t p = 0; p < k_purposes; ++p) units += s.units_programmed[p] + s.units_padded[p];
+  const double written = static_cast<double>(s.host_blocks_written) / parts_->core.layout.sectors;
+  return written > 0 ? static_cast<double>(units) / written : 0;
+}
+
+}  // namespace tlmssd::firmware

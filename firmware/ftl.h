@@ -1,0 +1,64 @@
+// The flash translation layer: the whole of the page-mapped firmware behind two entry points, submit() and drain().
+//
+// A command becomes one coroutine that reads from top to bottom; destaging, garbage collection and wear levelling are
+// coroutines of their own. The same code runs timed (every await sleeps on the agenda) and untimed (every await is ready at
+// once; submit() then returns with the command completed).
+// Models: page mapping with its table in DRAM, write buffer in DRAM, garbage collection and wear levelling per allocation
+// group, block retirement, read-only end of life. Leaves out: loss of power and rebuilding of the map, map pages in flash, bad
+// blocks from the factory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "firmware/config.h"
+#include "firmware/drive_shape.h"
+#include "firmware/ftl_statistics.h"
+#include "firmware/hardware.h"
+#include "firmware/task.h"
+#include "models/common/archive.h"
+#include "models/common/statistics.h"
+
+namespace tlmssd::firmware {
+
+class Ftl {
+ public:
+  /// Throws InputError, naming the scenario key and the nearest valid value, when shape and configuration do not go together.
+  Ftl(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& config);
+  ~Ftl();
+  Ftl(const Ftl&) = delete;
+
+  /// Takes a command from the mailbox. It must stay where it is until hardware.host.complete(command) is called.
+  void submit(HostCommand& command);
+  /// Writes everything out and waits until no command, program or collection is under way. In untimed mode it is done when
+  /// start() or the first resume returns. Afterwards archive() may be called.
+  Task<> drain();
+
+  /// Nothing under way and nothing in the write buffer that still has to reach flash.
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool read_only() const;
+
+  /// DRAM that firmware uses, from address 0: the map, then the write buffer. Payload buffers may follow.
+  [[nodiscard]] Bytes dram_bytes() const;
+  /// The most logical blocks a drive of this shape can offer with this configuration (shape.logical_blocks is not looked at).
+  [[nodiscard]] static std::uint64_t largest_logical_blocks(const DriveShape& shape,
+                                                            const FirmwareConfig& config);
+
+  /// Appends, for the exit report of a run that cannot go on: what each outstanding command waits for, and the free blocks.
+  void describe_stall(std::string& text) const;
+  /// Saves or restores everything that lives across an idle moment; the drive must be drained. Restoring needs an Ftl built
+  /// from the same shape and configuration, otherwise ArchiveError.
+  void archive(Archive& archive);
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+  [[nodiscard]] const FtlStatistics& statistics() const;
+  /// Bytes programmed (live and padding) per byte that the host wrote; 0 before the first.
+  [[nodiscard]] double write_amplification() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,422 @@
+// The host commands: each is one coroutine that reads from top to bottom.
+#include <algorithm>
+#include <stdexcept>
+
+#include "firmware/ftl_parts.h"
+
+namespace tlmssd::firmware {
+
+// --------------------------------------------------------------------------------------------------------- coming and going
+
+Ftl::Parts::Active::Active(Parts& owner, HostCommand& host_command)
+    : command(host_command), previous(owner.last) {
+  (owner.last == nullptr ? owner.first : owner.last->next) = this;
+  owner.last = this;
+  ++owner.active;
+}
+
+// The command is handed back and gone afterwards.
+void Ftl::Parts::end(Active& done) {
+  (done.previous == nullptr ? first : done.previous->next) = done.next;
+  (done.next == nullptr ? last : done.next->previous) = done.previous;
+  --active;
+  ++core.stats.commands;
+  if (first == nullptr && core.config.gc.idle_after > 0) arm_idle_timer();
+  hw.host.complete(done.command);
+  settled();
+}
+
+HostStatus Ftl::Parts::check(const HostCommand& command) const {
+  const auto beyond = [this](std::uint64_t lba, std::uint64_t blocks) {
+    return lba > shape.logical_blocks || blocks > shape.logical_blocks - lba;
+  };
+  switch (command.opcode) {
+    case HostOpcode::read:
+    case HostOpcode::write:
+      if (command.blocks == 0) return HostStatus::invalid_field;
+      if (command.data.size() < command.blocks)
+        throw std::logic_error("firmware: a command came without a place for its data");
+      break;
+    case HostOpcode::write_zeroes:
+      if (command.blocks == 0) return HostStatus::invalid_field;
+      break;
+    case HostOpcode::trim:
+      for (const LbaRange& range : command.ranges) {
+        if (beyond(range.lba, range.blocks)) return HostStatus::lba_out_of_range;
+      }
+      if (!command.ranges.empty()) return HostStatus::success;
+      break;
+    case HostOpcode::flush:
+      return HostStatus::success;
+  }
+  return beyond(command.lba, command.blocks) ? HostStatus::lba_out_of_range : HostStatus::success;
+}
+
+Ftl::Parts::UnitRange Ftl::Parts::units_of(std::uint64_t lba, std::uint64_t blocks) const {
+  const std::uint32_t sectors = core.layout.sectors;
+  return {lba / sectors, (lba + blocks - 1) / sectors};
+}
+
+Task<> Ftl::Parts::reject(HostCommand& command, HostStatus status) {
+  Active self(*this, command);
+  co_await RunStage(hw, Stage::command, &command.ledger);
+  command.status = status;
+  co_await RunStage(hw, Stage::complete, &command.ledger);
+  end(self);
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- read
+
+Task<> Ftl::Parts::read(HostCommand& command) {
+  Active self(*this, command);
+  const UnitRange units = units_of(command.lba, command.blocks);
+  const std::uint64_t count = units.last - units.first + 1;
+  const auto unit = static_cast<LogicalUnit>(units.first);
+  core.map->prefetch(unit);
+  order.enter(self.ticket, units.first, units.last, false);
+  co_await RunStage(hw, Stage::command, &command.ledger);
+  if (self.ticket.blocked()) {
+    self.waits_for = "an earlier command on the same units";
+    co_await self.ticket;
+    charge(command, Cause::order_wait);
+  }
+  co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
+  self.waits_for = "the map";
+  if (!core.map->resident(unit, count)) co_await core.map->fetch(unit, count);
+  MemoryAccess entries(hw, MemoryKind::dram, core.map->entry_address(unit),
+                       MappingScheme::k_entry_bytes * count, false, &command.ledger, Cause::map_fetch);
+  co_await entries;
+
+  ReadList reads;
+  Bytes from_buffer = 0;
+  sample(command, units, reads, from_buffer);
+  order.leave(self.ticket);
+  if (from_buffer > 0) {
+    self.waits_for = "the write buffer in DRAM";
+    co_await RunStage(hw, Stage::buffer, &command.ledger);
+    MemoryAccess copy(hw, MemoryKind::dram, destager.address_of(0), from_buffer, false, &command.ledger,
+                      Cause::memory);
+    co_await copy;
+  }
+  if (!reads.empty()) {
+    self.waits_for = "flash reads";
+    core.aim(reads);
+    co_await RunStage(hw, Stage::flash, &command.ledger, reads.count);
+    Latch latch;
+    for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
+      read->op.buffer_address = command.buffer_address;
+      core.start_read(*read, latch, Purpose::host, &command.ledger);
+    }
+    co_await latch;
+    if (latch.last->mark() > command.ledger.mark()) command.ledger.adopt(*latch.last);
+    while (!reads.empty()) {
+      ReadOp& read = reads.pop();
+      deliver(command, read);
+      core.end_read(read);
+    }
+  }
+  core.stats.host_blocks_read += command.blocks;
+  core.stats.host_units_read += count;
+  co_await RunStage(hw, Stage::complete, &command.ledger);
+  end(self);
+}
+
+void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer) {
+  const std::uint32_t sectors = core.layout.sectors;
+  WriteBuffer& buffer = destager.buffer();
+  const bool buffered = buffer.free() < buffer.capacity();
+  const std::uint64_t end_lba = command.lba + command.blocks;
+  for (std::uint64_t u = units.first; u <= units.last; ++u) {
+    const auto unit = static_cast<LogicalUnit>(u);
+    const std::uint64_t start = u * sectors;
+    const auto from = static_cast<std::uint32_t>(start < command.lba ? command.lba - start : 0);
+    const auto to = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors, end_lba - start));
+    std::uint64_t want = sector_mask(from, to);
+    if (buffered) {
+      const WriteBuffer::Index i = buffer.find(unit);
+      if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, from_buffer);
+      if (want == 0) continue;
+    }
+    const PhysicalUnit where = core.map->lookup(unit);
+    if (where == k_nowhere) {
+      ++core.stats.unmapped_reads;
+      for (std::uint32_t s = from; s < to; ++s) {
+        if ((want >> s & 1U) != 0) command.data[start + s - command.lba] = k_zeros;
+      }
+      continue;
+    }
+    if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
+    ReadOp& read = core.add_read(reads, where);
+    const std::uint32_t at = where - read.row * core.layout.row_units;
+    read.wanted[at] = unit;
+    read.need[at] = want;
+  }
+}
+
+// Copies the sectors of `want` that a buffer entry holds; returns those that it does not.
+std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
+                                        Bytes& from_buffer) {
+  WriteBuffer& buffer = destager.buffer();
+  const WriteBuffer::Entry& entry = buffer.entry(i);
+  const std::uint64_t have = want & entry.mask;
+  if (have == 0) return want;
+  if (entry.damaged) command.status = HostStatus::media_error;
+  const Stamp* const stamps = buffer.stamps(i);
+  const std::uint64_t start = std::uint64_t{entry.unit} * core.layout.sectors;
+  for (std::uint64_t rest = have; rest != 0; rest &= rest - 1) {
+    const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
+    command.data[start + s - command.lba] = stamps[s];
+  }
+  from_buffer += static_cast<Bytes>(std::popcount(have)) * shape.lba_bytes;
+  ++core.stats.buffer_read_hits;
+  return want & ~have;
+}
+
+void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read) {
+  const std::uint32_t sectors = core.layout.sectors;
+  if (read.op.status == FlashStatus::uncorrectable) {
+    command.status = HostStatus::media_error;
+    ++core.stats.uncorrectable_units;
+  }
+  for (std::uint32_t at = read.low; at <= read.high; ++at) {
+    if (read.wanted[at] == k_no_unit) continue;
+    if (read.op.status == FlashStatus::ok) core.check_spare(read, at);
+    const Stamp* const stamps = &read.stamps[std::size_t{at} * sectors];
+    const std::uint64_t start = std::uint64_t{read.wanted[at]} * sectors;
+    for (std::uint64_t rest = read.need[at]; rest != 0; rest &= rest - 1) {
+      const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
+      command.data[start + s - command.lba] = stamps[s];
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- write
+
+Task<> Ftl::Parts::write(HostCommand& command) {
+  Active self(*this, command);
+  const UnitRange units = units_of(command.lba, command.blocks);
+  core.map->prefetch(static_cast<LogicalUnit>(units.first));
+  order.enter(self.ticket, units.first, units.last, true);
+  co_await RunStage(hw, Stage::command, &command.ledger);
+  if (self.ticket.blocked()) {
+    self.waits_for = "an earlier command on the same units";
+    co_await self.ticket;
+    charge(command, Cause::order_wait);
+  }
+  co_await RunStage(hw, Stage::buffer, &command.ledger,
+                    static_cast<std::uint32_t>(units.last - units.first + 1));
+
+  Durable durable{hw.agenda, command.ledger};
+  Durable* const wait = immediate(command) ? &durable : nullptr;
+  bool accepted = !core.read_only;
+  // Straight through as long as there is room; the coroutine that can wait is for when there is none.
+  const std::uint64_t done =
+      accepted ? lay_in(command.lba, command.blocks, command.data.data(), wait) : command.blocks;
+  if (done < command.blocks) {
+    accepted =
+        co_await accept(self, command.lba + done, command.blocks - done, command.data.data() + done, wait);
+  }
+  order.leave(self.ticket);
+  if (accepted) {
+    core.stats.host_blocks_written += command.blocks;
+    core.stats.host_units_written += units.last - units.first + 1;
+  }
+  destager.pump_if_due();
+  if (wait != nullptr) {
+    self.waits_for = "its data to reach flash";
+    co_await durable;
+    charge(command, Cause::buffer_wait);
+    accepted = accepted && !durable.failed;
+  }
+  if (!accepted) command.status = HostStatus::write_protected;
+  co_await RunStage(hw, Stage::complete, &command.ledger);
+  end(self);
+}
+
+// Lays blocks into the buffer until one needs a new entry and there is none; returns the number of blocks laid in.
+std::uint64_t Ftl::Parts::lay_in(std::uint64_t lba, std::uint64_t blocks, const Stamp* data, Durable* durable,
+                                 std::uint32_t* granted) {
+  const std::uint32_t sectors = core.layout.sectors;
+  WriteBuffer& buffer = destager.buffer();
+  std::uint64_t unit = lba / sectors;
+  auto from = static_cast<std::uint32_t>(lba - unit * sectors);
+  std::uint64_t done = 0;
+  for (; done < blocks; ++unit, from = 0) {
+    WriteBuffer::Index i = buffer.find(static_cast<LogicalUnit>(unit));
+    if (buffer.merges(i)) {
+      ++core.stats.buffer_overwrites;
+    } else {
+      if (granted != nullptr && *granted > 0) {
+        --*granted;
+        destager.unreserve(1);
+      } else if (!destager.room()) {
+        break;
+      }
+      i = buffer.add(static_cast<LogicalUnit>(unit), i);
+    }
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors - from, blocks - done));
+    buffer.merge(i, from, count, data == nullptr ? zeros.data() : data + done);
+    // The last unit of a drive may reach beyond its end: nothing to keep there.
+    if ((unit + 1) * sectors > shape.logical_blocks) {
+      const auto inside = static_cast<std::uint32_t>(shape.logical_blocks - unit * sectors);
+      buffer.merge(i, inside, sectors - inside, zeros.data());
+    }
+    if (durable != nullptr) {
+      buffer.wait_for(i, *durable);
+      buffer.make_urgent(i);
+    }
+    done += count;
+  }
+  return done;
+}
+
+Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                              Durable* durable) {
+  std::uint64_t done = lay_in(lba, blocks, data, durable);
+  while (done < blocks) {
+    self.waits_for = "room in the write buffer";
+    const UnitRange left = units_of(lba + done, blocks - done);
+    Destager::Room room(destager, static_cast<std::uint32_t>(
+                                      std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)));
+    co_await room;
+    // Of the wait, what the program that made room had spent waiting for garbage collection counts as such.
+    Ledger& ledger = self.command.ledger;
+    const Picoseconds now = hw.agenda.now();
+    const Picoseconds space = std::min(room.space_wait(), now - ledger.mark());
+    if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
+    ledger.charge(Cause::buffer_wait, now);
+    std::uint32_t granted = room.granted();
+    if (core.read_only || granted == 0) {
+      destager.unreserve(granted);
+      co_return false;
+    }
+    done += lay_in(lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable, &granted);
+    destager.unreserve(granted);
+  }
+  co_return true;
+}
+
+// ------------------------------------------------------------------------------------------------------- trim and write zeroes
+
+Task<> Ftl::Parts::trim(HostCommand& command) {
+  Active self(*this, command);
+  const LbaRange single{command.lba, command.blocks};
+  const std::span<const LbaRange> ranges =
+      command.opcode == HostOpcode::trim && !command.ranges.empty() ? command.ranges : std::span(&single, 1);
+  std::uint64_t count = 0;
+  for (const LbaRange& range : ranges) {
+    if (range.blocks == 0) continue;
+    const UnitRange units = units_of(range.lba, range.blocks);
+    order.enter(self.ticket, units.first, units.last, true);
+    count += units.last - units.first + 1;
+  }
+  co_await RunStage(hw, Stage::command, &command.ledger);
+  if (self.ticket.blocked()) {
+    self.waits_for = "an earlier command on the same units";
+    co_await self.ticket;
+    charge(command, Cause::order_wait);
+  }
+  co_await RunStage(hw, Stage::translate, &command.ledger,
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xFFFFFFFFU)));
+
+  Durable durable{hw.agenda, command.ledger};
+  Durable* const wait = immediate(command) ? &durable : nullptr;
+  bool accepted = !core.read_only;
+  for (const LbaRange& range : ranges) {
+    if (accepted && range.blocks > 0) accepted = co_await clear(self, range, wait);
+  }
+  order.leave(self.ticket);
+  destager.pump_if_due();
+  if (wait != nullptr && durable.pending > 0) {
+    self.waits_for = "its data to reach flash";
+    co_await durable;
+    charge(command, Cause::buffer_wait);
+  }
+  if (!accepted || durable.failed) command.status = HostStatus::write_protected;
+  co_await RunStage(hw, Stage::complete, &command.ledger);
+  end(self);
+}
+
+bool Ftl::Parts::holds_data(LogicalUnit unit) {
+  return core.map->lookup(unit) != k_nowhere || destager.buffer().find(unit) != WriteBuffer::k_none;
+}
+
+Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
+  const std::uint32_t sectors = core.layout.sectors;
+  const std::uint64_t end_lba = range.lba + range.blocks;
+  const UnitRange units = units_of(range.lba, range.blocks);
+  // Edges that are not whole units become zeros; the last unit of the drive is whole when the range reaches the drive's end.
+  const bool head = range.lba % sectors != 0;
+  const bool tail = end_lba % sectors != 0 && end_lba != shape.logical_blocks;
+  std::uint64_t whole_first = units.first;
+  std::uint64_t whole_end = units.last + 1;
+  if (head || (tail && units.first == units.last)) {
+    ++whole_first;
+    const std::uint64_t count = std::min(range.blocks, units.first * sectors + sectors - range.lba);
+    if (holds_data(static_cast<LogicalUnit>(units.first)) &&
+        !co_await accept(self, range.lba, count, nullptr, durable)) {
+      co_return false;
+    }
+  }
+  if (tail && units.last > units.first) {
+    --whole_end;
+    const std::uint64_t start = units.last * sectors;
+    if (holds_data(static_cast<LogicalUnit>(units.last)) &&
+        !co_await accept(self, start, end_lba - start, nullptr, durable)) {
+      co_return false;
+    }
+  }
+  if (whole_first < whole_end) unmap(whole_first, whole_end);
+  co_return true;
+}
+
+void Ftl::Parts::unmap(std::uint64_t first_unit, std::uint64_t end_unit) {
+  core.stats.units_trimmed += destager.discard(first_unit, end_unit);
+  for (std::uint64_t u = core.map->next_touched(first_unit); u < end_unit;
+       u = core.map->next_touched(u + 1)) {
+    const auto unit = static_cast<LogicalUnit>(u);
+    const PhysicalUnit where = core.map->lookup(unit);
+    if (where == k_nowhere) continue;
+    core.pool.invalidate(where);
+    core.map->update(unit, k_nowhere);
+    ++core.stats.units_trimmed;
+    if (!core.poisoned.empty()) core.poisoned.erase(unit);
+  }
+  // The map is rewritten line by line; nobody waits.
+  constexpr std::uint64_t k_most = 1U << 20U;
+  for (std::uint64_t u = first_unit; u < end_unit; u += k_most) {
+    core.post_map_update(static_cast<LogicalUnit>(u),
+                         static_cast<std::uint32_t>(std::min(k_most, end_unit - u)));
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- flush and drain
+
+Task<> Ftl::Parts::flush(HostCommand& command) {
+  Active self(*this, command);
+  co_await RunStage(hw, Stage::command, &command.ledger);
+  self.waits_for = "the write buffer to be written out";
+  Destager::Flushed flushed(destager);
+  co_await flushed;
+  charge_branch(command.ledger, flushed.last(), Cause::buffer_wait);
+  if (command.ledger.mark() < hw.agenda.now()) charge(command, Cause::buffer_wait);
+  if (flushed.failed()) command.status = HostStatus::write_protected;
+  co_await RunStage(hw, Stage::complete, &command.ledger);
+  end(self);
+}
+
+Task<> Ftl::Parts::drain() {
+  Destager::Flushed flushed(destager);
+  co_await flushed;
+  while (!idle()) {
+    auto wait = quiet.wait();
+    co_await wait;
+    if (destager.buffer().waiting() > 0) {
+      Destager::Flushed again(destager);
+      co_await again;
+    }
+  }
+  timer_wanted = false;
+}
+
+}  // namespace tlmssd::firmware

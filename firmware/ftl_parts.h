@@ -1,0 +1,99 @@
+// The inside of the Ftl: its parts and the coroutines of host commands.
+#pragma once
+
+#include "firmware/buffer/destager.h"
+#include "firmware/core.h"
+#include "firmware/ftl.h"
+#include "firmware/gc/collector.h"
+#include "firmware/order_table.h"
+
+namespace tlmssd::firmware {
+
+struct Ftl::Parts final : CoreEvents {
+  Parts(Hardware& hardware, const DriveShape& drive, const FirmwareConfig& config);
+
+  /// A command under way; lives in its coroutine.
+  struct Active {
+    Active(Parts& owner, HostCommand& host_command);
+    Active(const Active&) = delete;
+    HostCommand& command;
+    OrderTable::Ticket ticket;
+    const char* waits_for = "a controller core";
+    Active* previous = nullptr;
+    Active* next = nullptr;
+  };
+  /// Logical units that a range of logical blocks touches.
+  struct UnitRange {
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+
+  // ---- host commands (ftl_commands.cpp)
+  Task<> read(HostCommand& command);
+  Task<> write(HostCommand& command);
+  Task<> trim(HostCommand& command);
+  Task<> flush(HostCommand& command);
+  Task<> reject(HostCommand& command, HostStatus status);
+  Task<> drain();
+
+  // ---- pieces of them
+  [[nodiscard]] HostStatus check(const HostCommand& command) const;
+  [[nodiscard]] UnitRange units_of(std::uint64_t lba, std::uint64_t blocks) const;
+  /// Fills what the buffer holds and what was never written, makes reads of the rest.
+  void sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer);
+  std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
+                              Bytes& from_buffer);
+  void deliver(HostCommand& command, const ReadOp& read);
+  /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data` null: zeros. `granted`: entries that
+  /// were set aside for this.
+  std::uint64_t lay_in(std::uint64_t lba, std::uint64_t blocks, const Stamp* data, Durable* durable,
+                       std::uint32_t* granted = nullptr);
+  /// Lays all of them in, waiting for room. False: the drive is read-only.
+  Task<bool> accept(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                    Durable* durable);
+  /// Units touched partly keep their other sectors, whole ones lose their place. False: the drive is read-only.
+  Task<bool> clear(Active& active, LbaRange range, Durable* durable);
+  void unmap(std::uint64_t first, std::uint64_t last);
+  [[nodiscard]] bool holds_data(LogicalUnit unit);
+  void end(Active& active);
+  void charge(HostCommand& command, Cause cause) { command.ledger.charge(cause, hw.agenda.now()); }
+  /// Sectors `from` to `to` of a unit as a mask.
+  static std::uint64_t sector_mask(std::uint32_t from, std::uint32_t to) {
+    return (to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1) & (~std::uint64_t{0} << from);
+  }
+  [[nodiscard]] bool immediate(const HostCommand& command) const {
+    return write_through || command.force_unit_access;
+  }
+
+  // ---- events
+  void unpinned(std::uint32_t group, BlockNumber block) override { collector.unpinned(group, block); }
+  void now_read_only() override;
+  void settled() override;
+  void arm_idle_timer();
+  static void idle_timer(void* self);
+
+  // ---- what is asked from outside
+  [[nodiscard]] bool idle() const { return first == nullptr && destager.idle() && collector.idle(); }
+  void describe_stall(std::string& text) const;
+  void archive(Archive& archive);
+  void report(StatisticsSink& sink) const;
+
+  Hardware& hw;
+  DriveShape shape;
+  Core core;
+  Destager destager;
+  Collector collector;
+  OrderTable order;
+  bool write_through;
+  std::array<Stamp, 64> zeros{};
+  Active* first = nullptr;  ///< commands under way, oldest first
+  Active* last = nullptr;
+  std::uint32_t active = 0;
+  WaitQueue quiet;  ///< drain() waits here
+  Picoseconds last_activity = 0;
+  bool timer_pending = false;
+  bool timer_wanted = false;
+  TaskSet tasks;  ///< last: its coroutines refer to everything above
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,187 @@
+// What the Ftl tells of itself: statistics, the report of a stall, snapshots.
+#include <fmt/format.h>
+
+#include "firmware/ftl_parts.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+constexpr std::uint32_t k_snapshot_version = 1;
+
+std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : counts) total += count;
+  return total;
+}
+
+double ratio(double a, double b) {
+  return b > 0 ? a / b : 0;
+}
+
+void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors) {
+  sink.value("commands", s.commands, "", "host commands completed");
+  sink.value("host units read", s.host_units_read, "units", "mapping units looked up by reads");
+  sink.value("host units written", s.host_units_written, "units",
+             "mapping units touched by writes, wholly or in part");
+  sink.value("host units written, net", static_cast<double>(s.host_blocks_written) / sectors, "units",
+             "data written by the host, in mapping units");
+  sink.value("units trimmed", s.units_trimmed, "units", "mapping units that trim and write zeroes gave up");
+  sink.value("unmapped reads", s.unmapped_reads, "units", "reads answered with zeros without touching flash");
+  sink.open("write buffer", "mapping units accepted and not yet on flash");
+  sink.value("read hits", s.buffer_read_hits, "units", "units read from the buffer, wholly or in part");
+  sink.value("overwrites", s.buffer_overwrites, "units", "writes merged into a unit that was still waiting");
+  sink.value("waits for room", s.room_waits, "", "times a command waited for a free place");
+  sink.value("read-modify-write reads", s.rmw_reads, "units",
+             "units read back because they were written only in part");
+  sink.close();
+}
+
+void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors) {
+  const double written = static_cast<double>(s.host_blocks_written) / sectors;
+  const auto part = [&](Purpose purpose) {
+    return ratio(static_cast<double>(s.units_programmed[static_cast<std::size_t>(purpose)]), written);
+  };
+  const auto padding = static_cast<double>(sum(s.units_padded));
+  sink.open("write amplification", "bytes programmed per byte that the host wrote");
+  sink.value("total", ratio(static_cast<double>(sum(s.units_programmed)) + padding, written), "",
+             "all causes together");
+  sink.value(
+      "host", part(Purpose::host), "",
+      "the host's own data: below 1 through overwrites in the buffer, above through partly written units");
+  sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
+  sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
+  sink.value("padding", ratio(padding, written), "",
+             "slots programmed with nothing in them, to fill a program unit");
+  sink.close();
+}
+
+}  // namespace
+
+void Ftl::Parts::report(StatisticsSink& sink) const {
+  const FtlStatistics& s = core.stats;
+  sink.open("ftl", "flash translation layer");
+  report_traffic(sink, s, core.layout.sectors);
+  report_amplification(sink, s, core.layout.sectors);
+  sink.open("flash", "operations ordered, by purpose");
+  for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear}) {
+    const auto p = static_cast<std::size_t>(purpose);
+    sink.open(name_of(purpose), "operations for this purpose");
+    sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
+    sink.value("units padded", s.units_padded[p], "units", "slots written with nothing in them");
+    sink.value("programs", s.programs[p], "", "program operations");
+    sink.value("reads", s.reads[p], "", "read operations");
+    sink.close();
+  }
+  sink.value("erases", s.erases, "", "erase operations (a block in every plane of the group)");
+  sink.value("program failures", s.program_failures, "", "programs that failed; their block is retired");
+  sink.value("erase failures", s.erase_failures, "", "erases that failed; the block is retired");
+  sink.value("uncorrectable units", s.uncorrectable_units, "units", "units that could not be read back");
+  sink.close();
+  sink.open("garbage collection", "emptying of blocks");
+  sink.value("victims", s.gc_victims, "", "blocks chosen");
+  sink.value("victim mean valid",
+             ratio(static_cast<double>(s.gc_victim_valid),
+                   static_cast<double>(s.gc_victims) * core.layout.block_units),
+             "share", "share of a victim's units that was valid when it was chosen");
+  sink.value("stale copies", s.gc_stale_copies, "units",
+             "units overwritten or trimmed while they were being moved");
+  sink.value("foreground waits", s.space_waits, "", "program units of the host that waited for a free block");
+  sink.value("groups passed over", s.rerouted, "",
+             "times a group was too full to take its program unit in turn");
+  sink.value("wear moves", s.wear_moves, "", "blocks moved by static wear levelling");
+  sink.close();
+  const BlockPool::Wear erases = core.pool.wear();
+  sink.open("blocks", "state of the blocks");
+  sink.value("erases min", erases.minimum, "", "erase count of the least erased block");
+  sink.value("erases mean", erases.mean, "", "mean erase count");
+  sink.value("erases max", erases.maximum, "", "erase count of the most erased block");
+  sink.value("erases deviation", erases.deviation, "", "standard deviation of the erase counts");
+  std::uint64_t free = 0;
+  for (std::uint32_t g = 0; g < core.layout.groups; ++g) free += core.pool.group(g).free;
+  sink.value("free", free, "", "blocks ready to be written");
+  sink.value("retired", core.pool.retired(), "", "blocks out of use after a failure");
+  sink.text("read only", core.read_only ? "yes" : "no",
+            "whether too many blocks have failed for the drive to accept writes");
+  sink.close();
+  sink.close();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- stall
+
+void Ftl::Parts::describe_stall(std::string& text) const {
+  constexpr std::uint32_t k_most = 16;
+  text += fmt::format(
+      "firmware: {} commands under way, {} program units on their way, write buffer {} of {} units free{}\n",
+      active, destager.jobs_in_flight(), destager.free_units(), destager.capacity(),
+      core.read_only ? ", drive is read-only" : "");
+  std::uint32_t shown = 0;
+  for (const Active* a = first; a != nullptr && shown < k_most; a = a->next, ++shown) {
+    text += fmt::format("  {} of {} blocks at {} waits for {}\n", name_of(a->command.opcode),
+                        a->command.blocks, a->command.lba, a->waits_for);
+  }
+  if (active > shown) text += fmt::format("  and {} more\n", active - shown);
+  shown = 0;
+  std::uint32_t others = 0;
+  for (std::uint32_t g = 0; g < core.layout.groups; ++g) {
+    const BlockPool::Group& group = core.pool.group(g);
+    const bool telling =
+        collector.running(g) || collector.waiting(g) > 0 || group.free <= core.pool.reserve();
+    if (!telling || shown >= k_most) {
+      ++others;
+      continue;
+    }
+    ++shown;
+    text += fmt::format(
+        "  group {} (die {}, plane {}): {} of {} good blocks free, {} valid units, {} waiting, collection "
+        "{}\n",
+        g, index(core.layout.die_of(g)), index(core.layout.plane_of(g)), group.free, group.good, group.valid,
+        collector.waiting(g), collector.running(g) ? "running" : "at rest");
+  }
+  if (others > 0) text += fmt::format("  and {} groups more\n", others);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- snapshots
+
+void Ftl::Parts::archive(Archive& a) {
+  if (!idle()) throw ArchiveError("the firmware is at work: drain it before a snapshot");
+  std::uint32_t version = k_snapshot_version;
+  std::uint64_t fits[] = {core.layout.groups,        core.layout.blocks,  core.layout.block_units,
+                          core.layout.program_units, core.layout.sectors, core.layout.logical_units,
+                          destager.capacity(),       shape.logical_blocks};
+  static constexpr const char* k_what[] = {
+      "allocation groups",       "blocks per group", "units per block",    "units per program unit",
+      "logical blocks per unit", "logical units",    "write buffer units", "logical blocks"};
+  std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
+                         core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
+                         core.config.allocation.order;
+  const std::string own_policies = policies;
+  a(version);
+  a(policies);
+  if (version != k_snapshot_version)
+    throw ArchiveError("the snapshot's firmware part has another format version");
+  if (policies != own_policies) {
+    throw ArchiveError(fmt::format("the snapshot was made with other firmware policies: {} instead of {}",
+                                   policies, own_policies));
+  }
+  for (std::size_t i = 0; i < std::size(fits); ++i) {
+    const std::uint64_t own = fits[i];
+    a(fits[i]);
+    if (fits[i] != own)
+      throw ArchiveError(fmt::format("the snapshot has {} {}, this drive has {}", fits[i], k_what[i], own));
+  }
+  core.map->archive(a);
+  core.pool.archive(a);
+  core.victims->archive(a);
+  core.wear->archive(a);
+  destager.archive(a);
+  collector.archive(a);
+  a(core.read_only);
+  std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());
+  std::sort(poisoned.begin(), poisoned.end());
+  a(poisoned);
+  core.poisoned = {poisoned.begin(), poisoned.end()};
+  a(core.stats);
+}
+
+}  // namespace tlmssd::firmware

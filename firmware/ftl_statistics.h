@@ -1,0 +1,44 @@
+// What the flash translation layer counts. Units are mapping units; a page operation may carry several.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/common/flash_op.h"
+
+namespace tlmssd::firmware {
+
+struct FtlStatistics {
+  // host commands
+  std::uint64_t commands = 0;
+  std::uint64_t host_blocks_read = 0;     ///< logical blocks
+  std::uint64_t host_blocks_written = 0;  ///< logical blocks
+  std::uint64_t host_units_read = 0;      ///< unit look-ups by reads
+  std::uint64_t host_units_written = 0;   ///< units touched by writes
+  std::uint64_t units_trimmed = 0;        ///< mapped or buffered units dropped by trim and write zeroes
+  std::uint64_t unmapped_reads = 0;       ///< units read as zeros without touching flash
+  // write buffer
+  std::uint64_t buffer_read_hits = 0;   ///< units served wholly or in part from the buffer
+  std::uint64_t buffer_overwrites = 0;  ///< units merged into one that was still waiting in the buffer
+  std::uint64_t room_waits = 0;         ///< times a write waited for room in the buffer
+  std::uint64_t rmw_reads = 0;          ///< units read back because they were partly written at destage
+  // flash
+  std::array<std::uint64_t, k_purposes> units_programmed{};  ///< live units, by purpose
+  std::array<std::uint64_t, k_purposes> units_padded{};      ///< slots programmed with nothing, by purpose
+  std::array<std::uint64_t, k_purposes> programs{};          ///< program operations
+  std::array<std::uint64_t, k_purposes> reads{};             ///< read operations
+  std::uint64_t erases = 0;                                  ///< groups of blocks erased
+  // garbage collection and wear levelling
+  std::uint64_t gc_victims = 0;
+  std::uint64_t gc_victim_valid = 0;  ///< sum of the victims' valid units when chosen
+  std::uint64_t gc_stale_copies = 0;  ///< units overwritten or trimmed by the host while being moved
+  std::uint64_t wear_moves = 0;       ///< blocks moved by static wear levelling
+  std::uint64_t space_waits = 0;      ///< program units that waited for garbage collection (foreground)
+  std::uint64_t rerouted = 0;         ///< program units that skipped a full group
+  // failures
+  std::uint64_t program_failures = 0;
+  std::uint64_t erase_failures = 0;
+  std::uint64_t uncorrectable_units = 0;
+};
+
+}  // namespace tlmssd::firmware

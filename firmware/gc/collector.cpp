@@ -1,0 +1,448 @@
+#include "firmware/gc/collector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <stdexcept>
+
+namespace tlmssd::firmware {
+
+Collector::Collector(Core& core) : core_(core), work_(core.layout.groups) {
+  const GcConfig& config = core.config.gc;
+  const Layout& layout = core.layout;
+  // Free blocks that a group has when it holds its share of the logical capacity, neatly packed.
+  const std::uint64_t share = (layout.logical_units + layout.groups - 1) / layout.groups;
+  const auto packed = static_cast<std::uint32_t>((share + layout.block_units - 1) / layout.block_units);
+  const std::uint32_t spare = layout.blocks > packed ? layout.blocks - packed : 0;
+  const std::uint32_t reserve = core.pool.reserve();
+  // More than about half of the spare cannot be kept free at a bearable price.
+  const std::uint32_t most = std::max(reserve, spare / 2);
+  const auto blocks = [&](double part) { return static_cast<std::uint32_t>(std::ceil(part * spare)); };
+  if (config.background_start > 0 && most >= reserve + 2) {
+    background_start_ = std::clamp(blocks(config.background_start), reserve + 1, most - 1);
+    background_stop_ = std::clamp(blocks(config.background_stop), background_start_ + 1, most);
+  }
+  idle_target_ = std::clamp(blocks(config.idle_target), reserve, most);
+}
+
+// ------------------------------------------------------------------------------------------------------------- what is to be done
+
+std::uint64_t Collector::stale(BlockNumber block) const {
+  const BlockInfo& info = core_.pool.info(block);
+  return info.failed ? 0 : core_.layout.block_units - info.valid;
+}
+
+// Units that the blocks yet to be read would give.
+std::uint64_t Collector::collectable(std::uint32_t group) const {
+  std::uint64_t units = core_.pool.group(group).stale;
+  for (const BlockNumber block : work_[group].unfinished) units += stale(block);
+  return units;
+}
+
+std::uint64_t Collector::reclaimable(std::uint32_t group) const {
+  const Work& work = work_[group];
+  std::uint64_t units = collectable(group);
+  if (work.current != k_no_block) units += stale(work.current);
+  for (const BlockNumber block : work.scanned) units += stale(block);
+  return units;
+}
+
+// Whether reading another block brings collection forward. Where little is left to find, it may be better to write what has been
+// read with padding: else full blocks would be read for its last units, whose own last units would ask for the next, for ever. On
+// the other hand padding must free more than it fills.
+bool Collector::gains(std::uint32_t group) const {
+  const Work& work = work_[group];
+  const std::uint64_t whole = core_.layout.program_units;
+  const std::uint64_t more = collectable(group);
+  if (more >= whole || more == 0) return more > 0;
+  const std::uint64_t held = reclaimable(group) - more;
+  const std::uint64_t padding = work.filling != nullptr ? whole - work.filling->live : whole;
+  if (padding < whole && held >= padding + whole) return false;
+  return held + more >= whole;
+}
+
+bool Collector::has_failed(const std::vector<BlockNumber>& blocks) const {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [this](BlockNumber block) { return core_.pool.info(block).failed; });
+}
+
+bool Collector::wants_more(std::uint32_t group, const Work& work) const {
+  if (work.levelling || core_.pool.doomed_waiting(group) || has_failed(work.unfinished) ||
+      has_failed(work.scanned))
+    return true;
+  if (work.current != k_no_block && core_.pool.info(work.current).failed) return true;
+  const auto coming = static_cast<std::uint32_t>(work.emptying.size());
+  if (work.waiting > 0 && coming == 0 && !core_.pool.can_claim(group, Stream::host)) return true;
+  const std::uint32_t free = core_.pool.group(group).free + coming;
+  return (work.background && free < background_stop_) || (idle_ && free < idle_target_);
+}
+
+bool Collector::find_empty(Work& work) {
+  for (BlockNumber& block : work.emptying) {
+    if (core_.pool.info(block).valid > 0) continue;
+    work.empty = block;
+    work.emptying.erase(work.emptying.begin() + (&block - work.emptying.data()));
+    return true;
+  }
+  return false;
+}
+
+Collector::Step Collector::when_claimable(std::uint32_t group, const Work& work) const {
+  if (core_.pool.can_claim(group, Stream::gc)) return Step::launch;
+  return work.jobs > 0 ? Step::wait : Step::stop;
+}
+
+Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
+  const std::uint32_t whole = core_.layout.program_units;
+  for (;;) {
+    if (find_empty(work)) return Step::erase;
+    if (work.jobs == 0 && !work.emptying.empty()) {
+      // A program was given up for want of space: what it carried is still where it was.
+      work.unfinished.insert(work.unfinished.end(), work.emptying.begin(), work.emptying.end());
+      work.emptying.clear();
+    }
+    if (core_.read_only) return work.jobs > 0 ? Step::wait : Step::stop;
+    if (work.check_wear && work.jobs == 0) start_levelling(group, work);
+    if (work.background && core_.pool.group(group).free >= background_stop_) work.background = false;
+    if (work.filling != nullptr && work.filling->live == whole) return when_claimable(group, work);
+    if (!work.rows.empty()) {
+      consume_row(work, group);
+      continue;
+    }
+    if (!wants_more(group, work)) return work.jobs > 0 ? Step::wait : Step::stop;
+    if (work.jobs >= core_.config.gc.parallel_copies) return Step::wait;
+    if (work.current == k_no_block) {
+      // A choice waits for all programs, so that it does not depend on how long they take.
+      if (work.jobs > 0) return Step::wait;
+      if (work.levelling || !choose(group, work)) {
+        const bool worth = work.levelling || has_failed(work.scanned) || reclaimable(group) >= whole;
+        if (work.filling != nullptr && work.filling->live > 0 && worth) return when_claimable(group, work);
+        if (!work.levelling) return Step::stop;
+        work.levelling = false;
+      }
+      continue;
+    }
+    return Step::read;
+  }
+}
+
+bool Collector::choose(std::uint32_t group, Work& work) {
+  BlockNumber block = core_.pool.take_doomed(group);
+  if (block == k_no_block) {
+    const auto failed = std::find_if(work.unfinished.begin(), work.unfinished.end(),
+                                     [this](BlockNumber b) { return core_.pool.info(b).failed; });
+    const bool gain = gains(group);
+    if (failed != work.unfinished.end() || (gain && !work.unfinished.empty())) {
+      const auto it = failed != work.unfinished.end() ? failed : work.unfinished.begin();
+      block = *it;
+      work.unfinished.erase(it);
+    } else if (gain) {
+      block = core_.pool.take_victim(group);
+      if (block == k_no_block) return false;
+      ++core_.stats.gc_victims;
+      core_.stats.gc_victim_valid += core_.pool.info(block).valid;
+    } else {
+      return false;
+    }
+  }
+  work.current = block;
+  work.cursor = 0;
+  return true;
+}
+
+bool Collector::start_levelling(std::uint32_t group, Work& work) {
+  work.check_wear = false;
+  if (work.levelling || core_.pool.group(group).free <= core_.pool.reserve()) return false;
+  const BlockNumber cold = core_.wear->due(group, core_.pool);
+  if (cold == k_no_block) return false;
+  stop(group, work);
+  core_.pool.take_closed(cold);
+  ++core_.stats.wear_moves;
+  work.levelling = true;
+  work.current = cold;
+  work.cursor = 0;
+  return true;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the worker
+
+void Collector::kick(std::uint32_t group) {
+  Work& work = work_[group];
+  if (work.running || core_.read_only) return;
+  if (!wants_more(group, work)) return;
+  work.running = true;
+  ++running_;
+  tasks_.start(clean(group));
+}
+
+Task<> Collector::clean(std::uint32_t group) {
+  Work& work = work_[group];
+  for (;;) {
+    const Step step = next_step(group, work);
+    if (step == Step::stop) break;
+    if (step == Step::wait) {
+      co_await Sleep{work};
+    } else if (step == Step::erase) {
+      co_await erase(group, work.empty);
+    } else if (step == Step::launch) {
+      co_await RunStage(core_.hw, Stage::flash, nullptr);
+      if (core_.pool.can_claim(group, Stream::gc)) launch(group, work);
+    } else {
+      ReadList reads;
+      const std::uint32_t first = work.cursor == 0 ? 1 : 0;
+      const std::uint32_t units = make_reads(group, work, reads);
+      co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
+      if (reads.empty()) continue;
+      core_.aim(reads);
+      co_await RunStage(core_.hw, Stage::flash, nullptr, reads.count);
+      Latch latch;
+      const Purpose purpose = work.levelling ? Purpose::wear : Purpose::gc;
+      for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
+        read->op.buffer_address = core_.map->dram_bytes();
+        core_.start_read(*read, latch, purpose, nullptr);
+      }
+      co_await latch;
+      foresee(reads);
+      work.rows = reads;
+    }
+  }
+  stop(group, work);
+  work.running = false;
+  --running_;
+  // A block whose last programs are under way may yet have something to give: Destager::end() kicks again.
+  if (work.waiting > 0 && !core_.pool.can_claim(group, Stream::host) &&
+      core_.pool.group(group).in_flight == 0) {
+    work.exhausted = true;
+    work.exhausted_stale = reclaimable(group);
+  }
+  wake(group);
+  core_.events.settled();
+}
+
+// Leaves everything that is not on its way where it was; the next run begins with it.
+void Collector::stop(std::uint32_t /*group*/, Work& work) {
+  while (!work.rows.empty()) core_.end_read(work.rows.pop());
+  if (work.filling != nullptr) core_.jobs.give(*work.filling);
+  work.filling = nullptr;
+  work.unfinished.insert(work.unfinished.end(), work.scanned.begin(), work.scanned.end());
+  work.scanned.clear();
+  if (work.current != k_no_block) work.unfinished.push_back(work.current);
+  work.current = k_no_block;
+  work.levelling = false;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- reading
+
+// Makes reads of the current victim's next rows that hold valid units; returns the number of units.
+std::uint32_t Collector::make_reads(std::uint32_t group, Work& work, ReadList& reads) {
+  const Layout& layout = core_.layout;
+  const std::uint64_t* const words = core_.pool.words(work.current);
+  const PhysicalUnit first = layout.first_unit(work.current);
+  std::uint32_t units = 0;
+  std::uint32_t at = work.cursor;
+  while (at < layout.block_units) {
+    const std::uint64_t rest = words[at / 64] >> (at % 64);
+    if (rest == 0) {
+      at = (at / 64 + 1) * 64;
+      continue;
+    }
+    at += static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (reads.count >= core_.config.gc.parallel_copies && reads.last->row != layout.row_of(first + at)) break;
+    ReadOp& read = core_.add_read(reads, first + at);
+    const std::uint32_t in_row = first + at - read.row * layout.row_units;
+    read.wanted[in_row] = 0;  // which unit lies there is learnt from the spare area
+    ++units;
+    ++at;
+  }
+  for (ReadOp* read = reads.first; read != nullptr; read = read->next) read->tag = read->low;
+  work.cursor = at;
+  if (at < layout.block_units) return units;
+  // Read to the end. Nothing of it left on the way: it only has to become empty.
+  const bool nothing_held = reads.empty() && (work.filling == nullptr || work.filling->live == 0);
+  (nothing_held ? work.emptying : work.scanned).push_back(work.current);
+  work.current = k_no_block;
+  if (nothing_held && group < work_.size()) {
+    work.emptying.insert(work.emptying.end(), work.scanned.begin(), work.scanned.end());
+    work.scanned.clear();
+  }
+  return units;
+}
+
+// The map entries of what has been read are looked up next: lets the processor fetch them meanwhile.
+void Collector::foresee(const ReadList& reads) const {
+  for (const ReadOp* read = reads.first; read != nullptr; read = read->next) {
+    for (std::uint32_t at = read->low; at <= read->high; ++at) {
+      if (read->wanted[at] != k_no_unit && read->spare[at] < core_.layout.logical_units)
+        core_.map->prefetch(read->spare[at]);
+    }
+  }
+}
+
+// Takes units of the oldest row over into the program unit that is being filled, as many as fit.
+void Collector::consume_row(Work& work, std::uint32_t group) {
+  if (work.filling == nullptr) {
+    work.filling = &core_.jobs.take();
+    work.filling->group = group;
+  }
+  ReadOp& read = *work.rows.first;
+  for (std::uint32_t at = read.tag; at <= read.high; ++at) {
+    if (read.wanted[at] == k_no_unit) continue;
+    const PhysicalUnit where = read.row * core_.layout.row_units + at;
+    if (!core_.pool.valid(where)) {
+      ++core_.stats.gc_stale_copies;
+      continue;
+    }
+    if (work.filling->live == core_.layout.program_units) {
+      read.tag = at;
+      return;
+    }
+    const LogicalUnit unit = read.spare[at];
+    if (unit >= core_.layout.logical_units || core_.map->lookup(unit) != where) {
+      throw std::logic_error(fmt::format(
+          "firmware: the spare area of valid physical unit {} names logical unit {}, which the map has at {}",
+          where, unit, unit < core_.layout.logical_units ? core_.map->lookup(unit) : k_nowhere));
+    }
+    if (read.op.status == FlashStatus::uncorrectable) {
+      ++core_.stats.uncorrectable_units;
+      core_.poisoned.insert(unit);
+    }
+    core_.put(*work.filling, unit, where, &read.stamps[std::size_t{at} * core_.layout.sectors]);
+  }
+  core_.end_read(work.rows.pop());
+}
+
+// -------------------------------------------------------------------------------------------------------- writing and erasing
+
+void Collector::launch(std::uint32_t group, Work& work) {
+  ProgramJob& job = *work.filling;
+  work.filling = nullptr;
+  core_.pad(job);
+  const Purpose purpose = work.levelling ? Purpose::wear : Purpose::gc;
+  const bool worn = work.levelling && core_.pool.can_claim(group, Stream::wear);
+  core_.claim(job, worn ? Stream::wear : Stream::gc, purpose, core_.map->dram_bytes());
+  // Victims of which nothing is held back any more only have to become empty.
+  const BlockNumber held = work.rows.empty() ? k_no_block : work.rows.first->block;
+  for (const BlockNumber block : work.scanned) {
+    if (block != held) work.emptying.push_back(block);
+  }
+  work.scanned.clear();
+  if (held != k_no_block && work.current != held) work.scanned.push_back(held);
+  ++work.jobs;
+  tasks_.start(program(group, job, purpose));
+}
+
+Task<> Collector::program(std::uint32_t group, ProgramJob& job, Purpose purpose) {
+  Work& work = work_[group];
+  for (;;) {
+    FlashAwait done(core_.hw, job.op);
+    co_await done;
+    if (job.op.status == FlashStatus::ok) break;
+    core_.program_failed(job);
+    co_await RunStage(core_.hw, Stage::flash, nullptr);
+    if (core_.read_only || !core_.pool.can_claim(group, Stream::gc)) break;
+    core_.claim(job, Stream::gc, purpose, core_.map->dram_bytes());
+  }
+  // Without a place to go, the units stay where they were.
+  if (job.op.status == FlashStatus::ok) commit(job, purpose);
+  core_.jobs.give(job);
+  --work.jobs;
+  wake_worker(work);
+}
+
+void Collector::commit(ProgramJob& job, Purpose purpose) {
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
+    if (core_.map->lookup(unit) != job.source[n]) {
+      ++core_.stats.gc_stale_copies;  // overwritten or trimmed in the meantime
+      continue;
+    }
+    core_.pool.invalidate(job.source[n]);
+    core_.map->update(unit, job.base + n);
+    core_.pool.validate(job.base + n, job.block);
+    core_.post_map_update(unit, 1);
+  }
+  core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live;
+  core_.count_program(job, purpose);
+  core_.pool.programmed(job.block, false);
+}
+
+Task<> Collector::erase(std::uint32_t group, BlockNumber block) {
+  Work& work = work_[group];
+  while (core_.pool.info(block).pins > 0) {
+    work.pinned = block;
+    co_await Sleep{work};
+  }
+  work.pinned = k_no_block;
+  if (core_.pool.info(block).failed) {
+    core_.pool.retire(block);
+    core_.check_capacity();
+    co_return;
+  }
+  co_await RunStage(core_.hw, Stage::flash, nullptr);
+  FlashOp op;
+  op.command = FlashCommand::erase;
+  op.purpose = Purpose::gc;
+  op.die = core_.layout.die_of(group);
+  op.plane = core_.layout.plane_of(group);
+  op.planes = static_cast<std::uint16_t>(core_.layout.planes);
+  op.block = static_cast<BlockId>(block - group * core_.layout.blocks);
+  FlashAwait done(core_.hw, op);
+  co_await done;
+  if (op.status == FlashStatus::ok) {
+    ++core_.stats.erases;
+    core_.pool.erased(block);
+  } else {
+    ++core_.stats.erase_failures;
+    core_.pool.retire(block);
+    core_.check_capacity();
+  }
+  work.check_wear = true;
+  work.exhausted = false;
+  wake(group);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- waiting
+
+void Collector::wake(std::uint32_t group) {
+  Work& work = work_[group];
+  if (work.waking || work.space.empty()) return;
+  if (!core_.read_only && !work.exhausted && !core_.pool.can_claim(group, Stream::host)) return;
+  work.waking = true;
+  core_.hw.agenda.soon(work.space.pop());
+}
+
+void Collector::wake_worker(Work& work) {
+  if (work.worker) core_.hw.agenda.soon(std::exchange(work.worker, nullptr));
+}
+
+void Collector::unpinned(std::uint32_t group, BlockNumber block) {
+  if (work_[group].pinned == block) wake_worker(work_[group]);
+}
+
+void Collector::low(std::uint32_t group) {
+  Work& work = work_[group];
+  if (core_.pool.group(group).free < background_start_) work.background = true;
+  kick(group);
+}
+
+void Collector::set_idle(bool idle) {
+  idle_ = idle;
+  if (!idle) return;
+  for (std::uint32_t group = 0; group < work_.size(); ++group) kick(group);
+}
+
+void Collector::now_read_only() {
+  for (std::uint32_t group = 0; group < work_.size(); ++group) wake(group);
+}
+
+void Collector::archive(Archive& a) {
+  for (Work& work : work_) {
+    a(work.background);
+    a(work.check_wear);
+    a(work.exhausted);
+    a(work.exhausted_stale);
+    a(work.unfinished);
+  }
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,36 @@
+// Page-level mapping: one 32-bit entry per logical unit, all of it in DRAM (Ban 1995; every drive with 1 GB of DRAM per TB).
+#pragma once
+
+#include "firmware/mapping/mapping.h"
+#include "models/common/sparse_array.h"
+
+namespace tlmssd::firmware {
+
+class PageMap final : public MappingScheme {
+ public:
+  static constexpr std::string_view k_name = "page";
+  static constexpr std::string_view k_summary = "one entry per mapping unit, the whole table in DRAM";
+  using Config = NoParameters;
+
+  PageMap(const Config& /*config*/, const Layout& layout) : entries_(layout.logical_units) {}
+
+  // An entry holds the physical unit plus one, so that untouched memory means unmapped.
+  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override { return entries_.read(unit) - 1; }
+  void update(LogicalUnit unit, PhysicalUnit where) override { entries_.write(unit) = where + 1; }
+  void prefetch(LogicalUnit unit) const override { entries_.prefetch(unit); }
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const override {
+    constexpr std::uint64_t k_leaf = SparseArray<std::uint32_t>::k_leaf;
+    while (unit < entries_.size() && !entries_.touched(unit)) unit = (unit / k_leaf + 1) * k_leaf;
+    return unit;
+  }
+  [[nodiscard]] bool resident(LogicalUnit /*first*/, std::uint64_t /*count*/) const override { return true; }
+  Task<> fetch(LogicalUnit /*first*/, std::uint64_t /*count*/) override { co_return; }
+  [[nodiscard]] std::uint64_t entry_address(LogicalUnit unit) const override { return k_entry_bytes * unit; }
+  [[nodiscard]] Bytes dram_bytes() const override { return k_entry_bytes * entries_.size(); }
+  void archive(Archive& archive) override { archive(entries_); }
+
+ private:
+  SparseArray<std::uint32_t> entries_;
+};
+
+}  // namespace tlmssd::firmware

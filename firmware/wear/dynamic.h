@@ -1,0 +1,22 @@
+// Dynamic wear levelling: of the free blocks of a group the least erased is used first. Cold data stay where they are.
+#pragma once
+
+#include "firmware/wear/wear_policy.h"
+
+namespace tlmssd::firmware {
+
+class DynamicWearLevelling final : public WearPolicy {
+ public:
+  static constexpr std::string_view k_name = "dynamic";
+  static constexpr std::string_view k_summary = "the least erased free block is used first";
+  using Config = NoParameters;
+  DynamicWearLevelling(const Config& /*config*/, std::uint32_t /*groups*/) {}
+  [[nodiscard]] bool least_worn_first() const override { return true; }
+  [[nodiscard]] bool moves_data() const override { return false; }
+  void closed(std::uint32_t /*group*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
+  void erased(std::uint32_t /*group*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
+  BlockNumber due(std::uint32_t /*group*/, const BlockPool& /*pool*/) override { return k_no_block; }
+  void archive(Archive& /*archive*/) override {}
+};
+
+}  // namespace tlmssd::firmware

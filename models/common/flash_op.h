@@ -1,0 +1,64 @@
+// One flash operation as firmware orders it and the flash controller, channels and dies carry it out.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "models/common/agenda.h"
+#include "models/common/content.h"
+#include "models/common/geometry.h"
+#include "models/common/ledger.h"
+
+namespace tlmssd {
+
+enum class FlashCommand : std::uint8_t { read, program, erase };
+
+/// On whose behalf: decides priority, the cause that others are charged, and the statistics.
+enum class Purpose : std::uint8_t { host, gc, wear, refresh, migration, map, count };
+inline constexpr std::size_t k_purposes = static_cast<std::size_t>(Purpose::count);
+std::string_view name_of(Purpose purpose);
+
+enum class FlashStatus : std::uint8_t {
+  ok,
+  program_failed,  ///< status bit after program: block must be retired
+  erase_failed,    ///< status bit after erase: block must be retired
+  uncorrectable,   ///< read could not be decoded
+};
+
+/// One operation on one die: a page (or several planes' pages at the same block and page number), or a block
+/// erase.
+///
+/// A program covers `pages` consecutive pages: 1, or the pages of a word line or of a whole block where the
+/// part programs in such units. Reads and erases have pages == 1. Data move as mapping units. Unit slots of
+/// the operation are counted plane by plane, then page by page: slot = ((plane - first plane) * pages + (page
+/// - first page)) * units_per_page + unit_in_page. A program writes every slot of its pages; a read transfers
+/// slots [first_slot, first_slot + slots) only (ONFI random data out: a column address per page), though the
+/// array senses whole pages. The object must stay where it is until it is done; it usually lives in the frame
+/// of the coroutine that awaits it.
+struct FlashOp {
+  FlashCommand command = FlashCommand::read;
+  Purpose purpose = Purpose::host;
+  bool suspended_for_host = false;  ///< set by the flash controller: this op was suspended at least once
+  FlashStatus status = FlashStatus::ok;
+  DieId die{};
+  PlaneId plane{};           ///< first plane
+  std::uint16_t planes = 1;  ///< number of consecutive planes operated together
+  BlockId block{};           ///< same in each plane
+  PageId page{};             ///< first page, same in each plane
+  std::uint16_t pages = 1;   ///< program: consecutive pages of the part's program unit
+  std::uint32_t first_slot = 0;
+  std::uint32_t slots = 0;
+  /// Spare area: logical unit of each slot (k_no_unit: padding). Program: in. Read: out. `slots` entries.
+  LogicalUnit* spare = nullptr;
+  /// Content: `stamps_per_unit` stamps for each slot, `slots` times. Program: in. Read: out.
+  Stamp* stamps = nullptr;
+  std::uint64_t buffer_address = 0;  ///< where in DRAM the data lie (for bus and bank accounting)
+  /// Charged piece by piece while the operation proceeds; null when nobody asks.
+  Ledger* ledger = nullptr;
+  /// Called through the agenda when done (timed mode only).
+  Agenda::Callback on_done = nullptr;
+  void* on_done_self = nullptr;
+  FlashOp* next = nullptr;  ///< for the owner's lists
+};
+
+}  // namespace tlmssd

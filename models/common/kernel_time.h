@@ -1,0 +1,64 @@
+// Between the agenda's clock and the SystemC kernel's.
+//
+// All modules of one drive share an agenda. Its process (AgendaProcess) may run items ahead of the kernel by
+// up to a quantum (TLM-2.0 temporal decoupling); every transport call then carries the difference as its
+// timing annotation, as the standard asks. With quantum 0 (the default) the two clocks agree whenever an item
+// runs.
+#pragma once
+
+#include <systemc>
+
+#include <exception>
+
+#include "models/common/agenda.h"
+
+namespace tlmssd {
+
+inline Picoseconds to_picoseconds(const sc_core::sc_time& time) {
+  return static_cast<Picoseconds>(time.value());  // the kernel's resolution is 1 ps, checked by AgendaProcess
+}
+inline sc_core::sc_time to_sc_time(Picoseconds time) {
+  return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(time));
+}
+/// Timing annotation for a transport call made at the agenda's present instant.
+inline sc_core::sc_time annotation(const Agenda& agenda) {
+  const Picoseconds ahead = agenda.now() - to_picoseconds(sc_core::sc_time_stamp());
+  return ahead == 0 ? sc_core::sc_time() : to_sc_time(ahead);
+}
+/// The instant that a transport call with annotation `delay` speaks of. Brings an idle agenda up to the
+/// kernel's time first.
+inline Picoseconds arrival(Agenda& agenda, const sc_core::sc_time& delay) {
+  const Picoseconds kernel = to_picoseconds(sc_core::sc_time_stamp());
+  agenda.advance(kernel);
+  return kernel + to_picoseconds(delay);
+}
+
+/// The kernel process behind an agenda: one SC_METHOD, one event.
+class AgendaProcess : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(AgendaProcess);
+  AgendaProcess(const sc_core::sc_module_name& name, Agenda& agenda);
+
+  /// How far items may run ahead of the kernel. Only for a simulation whose every process lives on this
+  /// agenda: a foreign process would see events earlier than the kernel's time suggests. 0: never.
+  void set_quantum(Picoseconds quantum) { quantum_ = quantum; }
+  /// Ends the run of items after the present one; sc_start() then returns when nothing else is pending.
+  void stop() { stopped_ = true; }
+  void resume();
+  /// Throws what an item threw, with its type (the kernel would have turned it into a report). Call after
+  /// sc_start().
+  void rethrow();
+
+ private:
+  void run();
+  void arm(Picoseconds when);
+  static void wake(void* self, Picoseconds when) { static_cast<AgendaProcess*>(self)->arm(when); }
+
+  Agenda& agenda_;
+  sc_core::sc_event event_;
+  Picoseconds quantum_ = 0;
+  bool stopped_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace tlmssd

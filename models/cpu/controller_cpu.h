@@ -1,0 +1,225 @@
+// The controller's cores and their way to everything else: mailbox from the host interface, flash controller,
+// memories.
+//
+// Modelled: `cores` cores of one clock; a firmware stage costs a number of cycles and runs on the earliest
+// free core among those its stage is assigned to (lowest number first), in the order asked for: end =
+// max(core free, now) + cycles / clock. Left out: caches, pipelines, interrupts and context switches of the
+// cores; their cost belongs into the cycles. The default cycles are assumptions of this project (a few
+// hundred instructions per command on a 500 MHz core), not measurements.
+//
+// Firmware itself does not live here: platform/ registers a handler for new commands and calls the functions
+// below. Transport calls of one path never lead into a call of the other one (TLM-2.0): answers that would
+// are put off to the agenda.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/agenda.h"
+#include "models/common/archive.h"
+#include "models/common/flash_op.h"
+#include "models/common/host_command.h"
+#include "models/common/parameters.h"
+#include "models/common/stage.h"
+#include "models/common/statistics.h"
+#include "models/common/transport.h"
+#include "models/memory/memory_client.h"
+
+namespace tlmssd {
+
+/// Scenario section ssd.cpu.cycles: cycles of one execution of each stage; 0: free.
+struct CpuCyclesConfig {
+  std::uint32_t command = 150;
+  std::uint32_t translate = 50;
+  std::uint32_t buffer = 40;
+  std::uint32_t flash = 100;
+  std::uint32_t complete = 100;
+  std::uint32_t gc = 60;
+  static const ParameterTable<CpuCyclesConfig>& parameters();
+};
+
+/// Scenario section ssd.cpu.assignment: the cores that may run each stage; an empty list: any.
+struct CpuAssignmentConfig {
+  std::vector<std::int64_t> command;
+  std::vector<std::int64_t> translate;
+  std::vector<std::int64_t> buffer;
+  std::vector<std::int64_t> flash;
+  std::vector<std::int64_t> complete;
+  std::vector<std::int64_t> gc;
+  static const ParameterTable<CpuAssignmentConfig>& parameters();
+};
+
+/// Scenario section ssd.cpu; its two sub-sections are tables of their own.
+struct CpuConfig {
+  std::uint32_t cores = 2;
+  Hertz clock = 500'000'000;
+  CpuCyclesConfig cycles;
+  CpuAssignmentConfig assignment;
+  static const ParameterTable<CpuConfig>& parameters();  ///< cores and clock only
+  /// Throws InputError when a stage is assigned to a core that does not exist; the message names key and
+  /// value.
+  void validate() const;
+};
+
+/// Who wants to see every stage executed.
+class CpuObserver {
+ public:
+  virtual ~CpuObserver() = default;
+  virtual void ran(std::uint32_t core, Stage stage, Picoseconds start, Picoseconds end) = 0;
+};
+
+/// Core reservations. Plain: no kernel needed.
+class CoreSet {
+ public:
+  explicit CoreSet(const CpuConfig& config);
+  struct Run {
+    Picoseconds start;
+    Picoseconds end;
+  };
+  Run run(Picoseconds now, Stage stage, std::uint32_t times);
+  void set_observer(CpuObserver* observer) { observer_ = observer; }
+  void report(StatisticsSink& sink, Picoseconds now) const;
+  void reset_statistics(Picoseconds now);
+  [[nodiscard]] Picoseconds busy(std::uint32_t core) const { return cores_[core].busy; }
+
+ private:
+  struct Core {
+    Picoseconds free = 0;
+    Picoseconds busy = 0;
+    std::uint64_t runs = 0;
+  };
+  struct StageState {
+    std::uint64_t cycles = 0;
+    Picoseconds once = 0;                 // time of one execution
+    std::vector<std::uint32_t> eligible;  // cores, ascending
+    std::uint64_t executions = 0;
+    Picoseconds busy = 0;
+    Picoseconds waiting = 0;
+    Picoseconds longest_wait = 0;
+  };
+  Hertz clock_;
+  std::vector<Core> cores_;
+  std::array<StageState, k_stages> stages_;
+  CpuObserver* observer_ = nullptr;
+  Picoseconds since_ = 0;
+};
+
+class ControllerCpu : public sc_core::sc_module {
+ public:
+  using Run = CoreSet::Run;
+  using Handler = void (*)(void* self, HostCommand& command);
+  enum class Mode : std::uint8_t { timed, untimed };
+
+  /// `stamps_per_unit`: logical blocks per mapping unit, for the data length of flash payloads.
+  ControllerCpu(const sc_core::sc_module_name& name, const CpuConfig& config, Agenda& agenda,
+                std::uint32_t stamps_per_unit = 1);
+
+  TargetSocket<ControllerCpu> mailbox_tsock;
+  InitiatorSocket<ControllerCpu> flash_isock;
+
+ private:
+  MemoryClient memory_;
+
+ public:
+  InitiatorSocket<MemoryClient>& memory_isock;
+
+  /// Untimed: run() and access() end now. Switch only when nothing is under way.
+  void set_mode(Mode mode) { mode_ = mode; }
+  [[nodiscard]] Mode mode() const { return mode_; }
+  /// Called for every new command in the mailbox. In untimed mode it must complete() the command before it
+  /// returns.
+  void set_handler(Handler handler, void* self) {
+    handler_ = handler;
+    handler_self_ = self;
+  }
+  /// Reserves a core for `times` executions of `stage`. A stage of 0 cycles takes no time and waits for
+  /// nobody.
+  Run run(Stage stage, std::uint32_t times = 1) {
+    if (mode_ == Mode::untimed) return {agenda_.now(), agenda_.now()};
+    return cores_.run(agenda_.now(), stage, times);
+  }
+  /// One memory access at a system bus address (see address_map.h). Returns its end, or k_never: then
+  /// done(self) is called when it ends.
+  Picoseconds access(std::uint64_t address, Bytes bytes, bool write, Agenda::Callback done, void* self) {
+    if (mode_ == Mode::timed) return memory_.access(address, bytes, write, done, self);
+    memory_.access_untimed(address, bytes, write);
+    return agenda_.now();
+  }
+  /// Timed: sends `op` to the flash controller; op.on_done is called through the agenda.
+  void submit(FlashOp& op);
+  /// Untimed: `op` is done when this returns.
+  void execute(FlashOp& op);
+  /// Hands a finished command back to the host interface.
+  void complete(HostCommand& command);
+  /// Commands in the mailbox that have not been completed.
+  [[nodiscard]] std::uint32_t commands() const { return commands_; }
+  /// Flash operations submitted that are not done.
+  [[nodiscard]] std::uint64_t flash_operations() const { return flash_operations_; }
+
+  void set_observer(CpuObserver* observer) { cores_.set_observer(observer); }
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+  void archive(Archive& /*a*/) {}  // nothing lives across an idle moment
+
+  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
+  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+
+ private:
+  /// A command in the mailbox.
+  struct Mail {
+    ControllerCpu* cpu = nullptr;
+    tlm::tlm_generic_payload* payload = nullptr;
+    HostCommand* command = nullptr;
+    void* owner = nullptr;  // what the host interface had written there
+    bool untimed = false;
+    bool done = false;
+    Mail* next = nullptr;
+  };
+  using FlashPool = PayloadPool<FlashExtension>;
+
+  Mail& take_mail(tlm::tlm_generic_payload& payload);
+  void free_mail(Mail& mail);
+  void open(Mail& mail);
+  void respond(Mail& mail);
+  void ask_responses();
+  void send_responses();
+  FlashPool::Payload& flash_payload(FlashOp& op);
+  void issue(FlashOp& op);
+  void issue_waiting();
+  void flash_done(tlm::tlm_generic_payload& payload, Picoseconds when);
+
+  Agenda& agenda_;
+  Mode mode_ = Mode::timed;
+  CoreSet cores_;
+  std::uint32_t stamps_per_unit_;
+  Handler handler_ = nullptr;
+  void* handler_self_ = nullptr;
+
+  std::vector<std::unique_ptr<Mail>> mails_;
+  Mail* free_mail_ = nullptr;
+  std::uint32_t commands_ = 0;
+  unsigned in_forward_ = 0;        // a call of the host interface is running: answers must wait
+  bool responding_ = false;        // BEGIN_RESP sent, END_RESP outstanding
+  Mail* answers_first_ = nullptr;  // completed, BEGIN_RESP not sent yet
+  Mail* answers_last_ = nullptr;
+  bool answering_ = false;  // send_responses() is on the agenda
+
+  FlashPool flash_pool_;
+  const tlm::tlm_generic_payload* requesting_ = nullptr;  // flash BEGIN_REQ sent, END_REQ outstanding
+  bool issuing_ = false;                                  // issue_waiting() is on the agenda
+  FlashOp* waiting_first_ = nullptr;
+  FlashOp* waiting_last_ = nullptr;
+  std::uint64_t flash_operations_ = 0;
+  unsigned char nothing_ = 0;  // what the data pointer of an erase points at
+};
+
+}  // namespace tlmssd

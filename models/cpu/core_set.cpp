@@ -1,0 +1,159 @@
+// The reservation of controller cores, its configuration and its statistics.
+#include <algorithm>
+#include <string>
+
+#include "models/common/input_error.h"
+#include "models/cpu/controller_cpu.h"
+
+namespace tlmssd {
+
+const ParameterTable<CpuCyclesConfig>& CpuCyclesConfig::parameters() {
+  static const auto table =
+      ParameterTable<CpuCyclesConfig>{}
+          .integer("command", &CpuCyclesConfig::command, {0, 100'000'000},
+                   "cycles to take a host command from the mailbox and decode it (assumption)")
+          .integer("translate", &CpuCyclesConfig::translate, {0, 100'000'000},
+                   "cycles of one mapping look-up or update (assumption)")
+          .integer("buffer", &CpuCyclesConfig::buffer, {0, 100'000'000},
+                   "cycles of one write-buffer insertion or look-up (assumption)")
+          .integer("flash", &CpuCyclesConfig::flash, {0, 100'000'000},
+                   "cycles to build and issue one flash operation (assumption)")
+          .integer("complete", &CpuCyclesConfig::complete, {0, 100'000'000},
+                   "cycles to finish a host command (assumption)")
+          .integer("gc", &CpuCyclesConfig::gc, {0, 100'000'000},
+                   "cycles of garbage collection per victim selection and per valid unit moved (assumption)");
+  return table;
+}
+
+const ParameterTable<CpuAssignmentConfig>& CpuAssignmentConfig::parameters() {
+  static const auto table = ParameterTable<CpuAssignmentConfig>{}
+                                .integers("command", &CpuAssignmentConfig::command, {0, 255},
+                                          "cores that may run this stage; empty: any core")
+                                .integers("translate", &CpuAssignmentConfig::translate, {0, 255},
+                                          "cores that may run this stage; empty: any core")
+                                .integers("buffer", &CpuAssignmentConfig::buffer, {0, 255},
+                                          "cores that may run this stage; empty: any core")
+                                .integers("flash", &CpuAssignmentConfig::flash, {0, 255},
+                                          "cores that may run this stage; empty: any core")
+                                .integers("complete", &CpuAssignmentConfig::complete, {0, 255},
+                                          "cores that may run this stage; empty: any core")
+                                .integers("gc", &CpuAssignmentConfig::gc, {0, 255},
+                                          "cores that may run this stage; empty: any core");
+  return table;
+}
+
+const ParameterTable<CpuConfig>& CpuConfig::parameters() {
+  static const auto table =
+      ParameterTable<CpuConfig>{}
+          .integer("cores", &CpuConfig::cores, {1, 256}, "number of controller cores")
+          .frequency("clock", &CpuConfig::clock, {1'000'000, 10'000'000'000}, "clock of the cores");
+  return table;
+}
+
+namespace {
+
+struct StageSetting {
+  Stage stage;
+  std::uint32_t CpuCyclesConfig::*cycles;
+  std::vector<std::int64_t> CpuAssignmentConfig::*cores;
+};
+constexpr StageSetting k_settings[] = {
+    {Stage::command, &CpuCyclesConfig::command, &CpuAssignmentConfig::command},
+    {Stage::translate, &CpuCyclesConfig::translate, &CpuAssignmentConfig::translate},
+    {Stage::buffer, &CpuCyclesConfig::buffer, &CpuAssignmentConfig::buffer},
+    {Stage::flash, &CpuCyclesConfig::flash, &CpuAssignmentConfig::flash},
+    {Stage::complete, &CpuCyclesConfig::complete, &CpuAssignmentConfig::complete},
+    {Stage::gc, &CpuCyclesConfig::gc, &CpuAssignmentConfig::gc},
+};
+static_assert(std::size(k_settings) == k_stages);
+
+}  // namespace
+
+void CpuConfig::validate() const {
+  for (const StageSetting& setting : k_settings) {
+    for (const std::int64_t core : assignment.*setting.cores) {
+      if (core >= 0 && core < cores) continue;
+      throw InputError("ssd.cpu.assignment." + std::string(name_of(setting.stage)) + ": there is no core " +
+                       std::to_string(core) + " (ssd.cpu.cores is " + std::to_string(cores) +
+                       ", counted from 0)");
+    }
+  }
+}
+
+CoreSet::CoreSet(const CpuConfig& config) : clock_(config.clock), cores_(config.cores) {
+  config.validate();
+  for (const StageSetting& setting : k_settings) {
+    StageState& state = stages_[static_cast<std::size_t>(setting.stage)];
+    state.cycles = config.cycles.*setting.cycles;
+    state.once = cycle_time(state.cycles, clock_);
+    for (const std::int64_t core : config.assignment.*setting.cores) {
+      state.eligible.push_back(static_cast<std::uint32_t>(core));
+    }
+    if (state.eligible.empty()) {
+      for (std::uint32_t core = 0; core < config.cores; ++core) state.eligible.push_back(core);
+    }
+    std::sort(state.eligible.begin(), state.eligible.end());
+    state.eligible.erase(std::unique(state.eligible.begin(), state.eligible.end()), state.eligible.end());
+  }
+}
+
+CoreSet::Run CoreSet::run(Picoseconds now, Stage stage, std::uint32_t times) {
+  StageState& state = stages_[static_cast<std::size_t>(stage)];
+  state.executions += times;
+  const Picoseconds duration = times == 1 ? state.once : cycle_time(state.cycles * times, clock_);
+  if (duration == 0) return {now, now};
+  std::uint32_t chosen = state.eligible.front();
+  for (const std::uint32_t core : state.eligible) {
+    if (cores_[core].free < cores_[chosen].free) chosen = core;
+    if (cores_[chosen].free <= now) break;  // idle: the lowest number will do
+  }
+  Core& core = cores_[chosen];
+  const Picoseconds start = std::max(core.free, now);
+  core.free = start + duration;
+  core.busy += duration;
+  ++core.runs;
+  state.busy += duration;
+  state.waiting += start - now;
+  state.longest_wait = std::max(state.longest_wait, start - now);
+  if (observer_ != nullptr) observer_->ran(chosen, stage, start, core.free);
+  return {start, core.free};
+}
+
+void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {
+  const double span = static_cast<double>(now - since_);
+  for (std::size_t i = 0; i < cores_.size(); ++i) {
+    sink.open("core " + std::to_string(i), "one controller core");
+    sink.value("utilisation", span > 0 ? static_cast<double>(cores_[i].busy) / span : 0.0, "",
+               "share of time the core executed stages");
+    sink.value("stages", cores_[i].runs, "runs", "stages executed");
+    sink.close();
+  }
+  for (std::size_t i = 0; i < k_stages; ++i) {
+    const StageState& state = stages_[i];
+    const double runs = static_cast<double>(std::max<std::uint64_t>(state.executions, 1));
+    sink.open("stage " + std::string(name_of(static_cast<Stage>(i))), "one kind of firmware work");
+    sink.value("executions", state.executions, "runs", "times executed");
+    sink.value("busy", static_cast<double>(state.busy) * 1e-12, "s", "core time spent");
+    sink.value("mean wait", static_cast<double>(state.waiting) * 1e-12 / runs, "s",
+               "mean time it waited for a core");
+    sink.value("longest wait", static_cast<double>(state.longest_wait) * 1e-12, "s",
+               "longest time it waited for a core");
+    sink.close();
+  }
+}
+
+void CoreSet::reset_statistics(Picoseconds now) {
+  since_ = now;
+  for (Core& core : cores_) {
+    core.busy = 0;
+    core.runs = 0;
+  }
+  for (StageState& state : stages_) {
+    state.executions = 0;
+    state.busy = 0;
+    state.waiting = 0;
+    state.longest_wait = 0;
+  }
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,99 @@
+#include "models/flash/flash_array.h"
+
+#include <algorithm>
+#include <string>
+
+namespace tlmssd {
+
+FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& config,
+                       std::unique_ptr<Scheduler> scheduler, std::unique_ptr<TimingModel> timing,
+                       Bytes unit_bytes, std::uint32_t stamps_per_unit, std::uint64_t seed,
+                       const Between& between)
+    : agenda_(agenda),
+      part_(part),
+      config_(config),
+      geometry_(part.geometry(config.channels, config.ways, config.dies_per_way)),
+      bus_(part_, config.bus_rate(), unit_bytes),
+      timing_(std::move(timing)),
+      scheduler_(std::move(scheduler)) {
+  part_.check();
+  const FlashSetup flash{part_, geometry_, config_, bus_, *scheduler_, unit_bytes};
+  const NandSetup nand{
+      part_,
+      geometry_,
+      bus_,
+      *timing_,
+      unit_bytes,
+      stamps_per_unit,
+      seed,
+      std::make_shared<ContentStore>(
+          geometry_, static_cast<std::uint32_t>(geometry_.page_bytes / std::max<Bytes>(unit_bytes, 1)), 0,
+          geometry_.dies())};
+  const auto bind = [&between](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
+    if (between) {
+      between(from, to);
+    } else {
+      from.bind(to);
+    }
+  };
+  controller_ = std::make_unique<FlashController>("flash_controller", agenda, flash);
+  for (std::uint32_t c = 0; c < geometry_.channels; ++c) {
+    channels_.push_back(std::make_unique<FlashChannel>(("flash_channel_" + std::to_string(c)).c_str(), agenda,
+                                                       flash, ChannelId{c}));
+    bind(controller_->channel_isock[c], channels_[c]->controller_tsock);
+    for (std::uint32_t w = 0; w < geometry_.dies_per_channel(); ++w) {
+      const DieId id{c * geometry_.dies_per_channel() + w};
+      dies_.push_back(
+          std::make_unique<NandDie>(("die_" + std::to_string(index(id))).c_str(), agenda, nand, id));
+      bind(channels_[c]->die_isock[w], dies_.back()->channel_tsock);
+    }
+  }
+}
+
+void FlashArray::set_observer(FlashObserver* observer) {
+  for (auto& channel : channels_) channel->set_observer(observer);
+  for (auto& die : dies_) die->set_observer(observer);
+}
+
+void FlashArray::archive(Archive& a) {
+  for (auto& die : dies_) die->archive(a);
+}
+
+void FlashArray::report(StatisticsSink& sink) const {
+  FlashCounts total;
+  std::array<Picoseconds, k_busy_causes> busy{};
+  for (const auto& channel : channels_) {
+    total.add(channel->counts());
+    for (std::uint32_t w = 0; w < geometry_.dies_per_channel(); ++w) {
+      const auto die = channel->busy(w);
+      for (std::size_t c = 0; c < k_busy_causes; ++c) busy[c] += die[c];
+    }
+  }
+  const Picoseconds span = agenda_.now() - measured_from_;
+  total.report(sink, span * geometry_.channels);
+  sink.open("dies", "all dies together");
+  report_busy(sink, busy, span * geometry_.dies());
+  sink.close();
+  sink.open("controller", "flash controller");
+  controller_->report(sink);
+  sink.close();
+  for (std::size_t c = 0; c < channels_.size(); ++c) {
+    sink.open("channel_" + std::to_string(c), "one channel and its dies");
+    channels_[c]->report(sink);
+    sink.close();
+  }
+  for (std::size_t d = 0; d < dies_.size(); ++d) {
+    sink.open("nand_die_" + std::to_string(d), "one die's array");
+    dies_[d]->report(sink);
+    sink.close();
+  }
+}
+
+void FlashArray::reset_statistics() {
+  measured_from_ = agenda_.now();
+  controller_->reset_statistics();
+  for (auto& channel : channels_) channel->reset_statistics();
+  for (auto& die : dies_) die->reset_statistics();
+}
+
+}  // namespace tlmssd

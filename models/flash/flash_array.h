@@ -1,0 +1,53 @@
+// A drive's whole flash back end, put together and bound: controller, channels and dies.
+//
+// Owns what they share (geometry, bus timing, timing model, scheduling policy). Left to bind are controller.cpu_tsock and
+// controller.memory_isock. A tap (a protocol checker, say) can be put between any two sockets by Between.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "models/flash/flash_controller.h"
+#include "models/nand/nand_die.h"
+
+namespace tlmssd {
+
+class FlashArray {
+ public:
+  /// Binds an initiator socket to a target socket, with something in between or not.
+  using Between = std::function<void(tlm::tlm_initiator_socket<>&, tlm::tlm_target_socket<>&)>;
+
+  /// `part` and `config` are copied. The blocks of `part` may have been overridden by the scenario before.
+  FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& config,
+             std::unique_ptr<Scheduler> scheduler, std::unique_ptr<TimingModel> timing, Bytes unit_bytes,
+             std::uint32_t stamps_per_unit, std::uint64_t seed, const Between& between = {});
+
+  [[nodiscard]] const Geometry& geometry() const { return geometry_; }
+  [[nodiscard]] const NandPart& part() const { return part_; }
+  [[nodiscard]] const BusTiming& bus() const { return bus_; }
+  [[nodiscard]] FlashController& controller() { return *controller_; }
+  [[nodiscard]] FlashChannel& channel(ChannelId channel) { return *channels_[index(channel)]; }
+  [[nodiscard]] NandDie& die(DieId die) { return *dies_[index(die)]; }
+  void set_observer(FlashObserver* observer);
+  /// Contents and wear of all dies; no operation may be under way.
+  void archive(Archive& a);
+  /// Totals, then a group per channel with its dies, then a group per die with its array.
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+
+ private:
+  Agenda& agenda_;
+  NandPart part_;
+  FlashConfig config_;
+  Geometry geometry_;
+  BusTiming bus_;
+  std::unique_ptr<TimingModel> timing_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<FlashController> controller_;
+  std::vector<std::unique_ptr<FlashChannel>> channels_;
+  std::vector<std::unique_ptr<NandDie>> dies_;
+  Picoseconds measured_from_ = 0;
+};
+
+}  // namespace tlmssd

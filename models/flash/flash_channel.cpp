@@ -1,0 +1,347 @@
+// Queues, choice and bus of a channel. The steps of an operation are in flash_channel_steps.cpp.
+#include "models/flash/flash_channel.h"
+
+#include <string>
+
+#include "models/common/input_error.h"
+
+namespace tlmssd {
+
+FlashChannel::FlashChannel(const sc_core::sc_module_name& name, Agenda& agenda, const FlashSetup& setup,
+                           ChannelId channel)
+    : sc_core::sc_module(name),
+      controller_tsock("controller_tsock", *this),
+      agenda_(agenda),
+      setup_(setup),
+      channel_(channel),
+      first_die_(index(channel) * setup.geometry.dies_per_channel()),
+      step_pages_(setup.part.pages_per_step()),
+      cache_read_(setup.config.cache_operations && setup.part.cache_read),
+      cache_program_(setup.config.cache_operations && setup.part.cache_program),
+      dies_(setup.geometry.dies_per_channel()) {
+  const FlashConfig& config = setup.config;
+  if (config.suspend != "none" && !setup.scheduler.overtakes()) {
+    throw InputError("ssd.flash.suspend: " + config.suspend +
+                     " needs a flash scheduling that lets reads overtake (read-first)");
+  }
+  if (config.suspend != "none" && !setup.part.suspend) {
+    throw InputError("ssd.flash.suspend: " + config.suspend + ", but the part " + setup.part.name +
+                     " cannot suspend");
+  }
+  if (config.cache_operations && !cache_read_ && !cache_program_) {
+    throw InputError("ssd.flash.cache_operations: true, but the part " + setup.part.name +
+                     " has neither cached read nor cached program");
+  }
+  for (std::uint32_t way = 0; way < dies_.size(); ++way) {
+    die_isock.emplace_back(("die_isock_" + std::to_string(way)).c_str(), *this, way);
+    dies_[way].channel = this;
+    dies_[way].socket = &die_isock.back();
+    dies_[way].start.way = way;
+    dies_[way].finish.way = way;
+    dies_[way].finish.finish = true;
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- sockets
+
+tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_payload& payload,
+                                         tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase == data_phase) {
+    in_forward_ = true;
+    FlashJob& job = *std::exchange(awaiting_data_, nullptr);
+    agenda_.advance(arrival(agenda_, delay));
+    if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::memory, agenda_.now());
+    command(job, 0);
+    consider(dies_[job.way]);
+    arbitrate();
+    in_forward_ = false;
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  const auto* extension = payload.get_extension<FlashExtension>();
+  if (extension == nullptr || extension->op == nullptr) {
+    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  const std::uint32_t way = index(extension->op->die) - first_die_;
+  if (way >= dies_.size()) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  payload.acquire();
+  FlashJob& job = FlashJob::of(payload);
+  job.op = extension->op;
+  job.channel = this;
+  job.way = way;
+  job.lane = setup_.scheduler.lane(*job.op);
+  job.pages_done = 0;
+  job.pages_now = 0;
+  job.suspends = 0;
+  job.unsuspendable = false;
+  const Picoseconds when = arrival(agenda_, delay);
+  in_forward_ = true;
+  if (when > agenda_.now()) {
+    agenda_.at(when, &FlashChannel::admit_due, &job);
+  } else {
+    admit(job);
+  }
+  in_forward_ = false;
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+tlm::tlm_sync_enum FlashChannel::backward(unsigned index, tlm::tlm_generic_payload& payload,
+                                          tlm::tlm_phase& phase, sc_core::sc_time& /*delay*/) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  Die& die = dies_[index];
+  if (die.array == nullptr || die.array->payload != &payload || die.output != nullptr) {
+    throw std::logic_error("a flash die answered an operation that it was not working on");
+  }
+  in_backward_ = &die;
+  die.output = die.array;
+  die.array = std::exchange(die.cached, nullptr);
+  occupy(die);
+  const FlashOp& op = *die.output->op;
+  request(die.finish, op.command == FlashCommand::read && op.slots != 0 ? 1 : 0);
+  consider(die);
+  arbitrate();
+  in_backward_ = nullptr;
+  return tlm::TLM_ACCEPTED;
+}
+
+void FlashChannel::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const auto* extension = payload.get_extension<FlashExtension>();
+  if (extension == nullptr || extension->op == nullptr) {
+    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return;
+  }
+  const std::uint32_t way = index(extension->op->die) - first_die_;
+  if (way >= dies_.size()) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  die_isock[way]->b_transport(payload, delay);
+}
+
+unsigned FlashChannel::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
+  const auto* extension = payload.get_extension<FlashExtension>();
+  if (extension == nullptr || extension->op == nullptr) return 0;
+  const std::uint32_t way = index(extension->op->die) - first_die_;
+  return way < dies_.size() ? (*dies_[way].socket)->transport_dbg(payload) : 0;
+}
+
+// ------------------------------------------------------------------------------------------------------ arrival and choice
+
+void FlashChannel::admit(FlashJob& job) {
+  const Picoseconds now = agenda_.now();
+  job.arrived = now;
+  if (job.op->ledger != nullptr && job.op->ledger->mark() < now) job.op->ledger->charge(Cause::bus_wait, now);
+  wait_from_now(dies_[job.way], job);
+  if (!setup_.scheduler.channel_order()) {
+    enqueue(job);
+    return;
+  }
+  arrivals_.push(job);
+  release_in_order();
+}
+
+void FlashChannel::release_in_order() {
+  if (released_ != nullptr || arrivals_.empty()) return;
+  released_ = &arrivals_.pop();
+  enqueue(*released_);
+}
+
+void FlashChannel::enqueue(FlashJob& job) {
+  Die& die = dies_[job.way];
+  die.lanes[static_cast<std::size_t>(job.lane)].push(job);
+  consider(die);
+  arbitrate();
+}
+
+FlashJob* FlashChannel::head(const Die& die) const {
+  FlashJob* urgent = die.lanes[static_cast<std::size_t>(Lane::urgent)].front();
+  FlashJob* normal = die.lanes[static_cast<std::size_t>(Lane::normal)].front();
+  if (urgent == nullptr || normal == nullptr) return urgent == nullptr ? normal : urgent;
+  return setup_.scheduler.next(urgent->arrived, normal->arrived, agenda_.now()) == Lane::urgent ? urgent
+                                                                                                : normal;
+}
+
+FlashChannel::Action FlashChannel::next_action(Die& die, FlashJob* job) {
+  if (agenda_.now() < die.ready) {
+    retry_at(die, die.ready);
+    return Action::none;
+  }
+  if (die.suspended != nullptr) {
+    const bool go_on = job != nullptr && job->lane == Lane::urgent &&
+                       !setup_.scheduler.overdue(die.suspended->arrived, agenda_.now());
+    if (go_on) return can_begin(die, *job) ? Action::begin : Action::none;
+    return die.array == nullptr && die.output == nullptr ? Action::resume : Action::none;
+  }
+  if (job == nullptr) return Action::none;
+  if (can_begin(die, *job)) return Action::begin;
+  return may_suspend(die, *job) ? Action::suspend : Action::none;
+}
+
+bool FlashChannel::can_begin(const Die& die, const FlashJob& job) const {
+  if (die.array == nullptr && die.output == nullptr) return true;
+  switch (job.op->command) {
+    case FlashCommand::read:
+      return cache_read_ && die.array == nullptr && die.output->op->command == FlashCommand::read;
+    case FlashCommand::program:
+      return cache_program_ && die.array != nullptr && die.cached == nullptr &&
+             die.array->op->command == FlashCommand::program && !several_steps(job) &&
+             !several_steps(*die.array);
+    case FlashCommand::erase:
+      break;
+  }
+  return false;
+}
+
+bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
+  const FlashJob* running = die.array;
+  if (job.lane != Lane::urgent || running == nullptr || die.cached != nullptr || die.output != nullptr)
+    return false;
+  switch (running->op->command) {
+    case FlashCommand::read:
+      return false;
+    case FlashCommand::program:
+      if (!setup_.config.suspends_programs()) return false;
+      break;
+    case FlashCommand::erase:
+      if (!setup_.config.suspends_erases()) return false;
+      break;
+  }
+  if (running->unsuspendable || running->suspends >= setup_.part.max_suspends ||
+      setup_.scheduler.overdue(running->arrived, agenda_.now())) {
+    return false;
+  }
+  if (agenda_.now() >= running->suspendable) return true;
+  retry_at(die, running->suspendable);
+  return false;
+}
+
+void FlashChannel::consider(Die& die) {
+  FlashJob* job = head(die);
+  // Commonest first: nobody waits, or the array senses, which nothing can interrupt.
+  if ((job == nullptr && die.suspended == nullptr) ||
+      (die.array != nullptr && die.array->op->command == FlashCommand::read)) {
+    withdraw(die.start);
+    return;
+  }
+  const Action action = next_action(die, job);
+  if (action == Action::none) {
+    withdraw(die.start);
+  } else {
+    request(die.start, action == Action::begin && job->op->command == FlashCommand::program ? 1 : 0);
+  }
+}
+
+void FlashChannel::retry_at(Die& die, Picoseconds when) {
+  if (die.retry <= when) return;
+  die.retry = when;
+  agenda_.at(when, &FlashChannel::retry_due, &die);
+}
+
+void FlashChannel::retry(Die& die) {
+  if (agenda_.now() < die.retry) return;
+  die.retry = k_never;
+  occupy(die);
+  consider(die);
+  arbitrate();
+}
+
+// --------------------------------------------------------------------------------------------------------------------- bus
+
+void FlashChannel::request(BusRequest& request, int queue) {
+  if (request.queue == queue) return;
+  withdraw(request);
+  BusQueue& waiting = bus_queues_[queue];
+  request.queue = static_cast<std::int8_t>(queue);
+  request.previous = waiting.last;
+  request.next = nullptr;
+  (waiting.last == nullptr ? waiting.first : waiting.last->next) = &request;
+  waiting.last = &request;
+}
+
+void FlashChannel::take_out(BusRequest& request) {
+  BusQueue& waiting = bus_queues_[request.queue];
+  (request.previous == nullptr ? waiting.first : request.previous->next) = request.next;
+  (request.next == nullptr ? waiting.last : request.next->previous) = request.previous;
+  request.queue = -1;
+}
+
+void FlashChannel::arbitrate() {
+  for (;;) {
+    BusRequest* next = bus_queues_[0].first != nullptr ? bus_queues_[0].first : bus_queues_[1].first;
+    if (next == nullptr || armed_) return;
+    if (agenda_.now() < bus_until_) {
+      if (bus_until_ != k_never) arm(bus_until_);
+      return;
+    }
+    if (must_wait(*next)) {
+      if (!deferred_) agenda_.soon(&FlashChannel::deferred_due, this);
+      deferred_ = true;
+      return;
+    }
+    withdraw(*next);
+    Die& die = dies_[next->way];
+    if (next->finish) {
+      finish(die);
+    } else {
+      start(die);
+    }
+  }
+}
+
+/// TLM-2.0 forbids a call on the backward path from within one on the forward path of the same socket, and the reverse.
+bool FlashChannel::must_wait(const BusRequest& request) const {
+  if (in_forward_) return request.queue == 1;
+  return !request.finish && in_backward_ == &dies_[request.way];
+}
+
+void FlashChannel::deferred() {
+  deferred_ = false;
+  arbitrate();
+}
+
+void FlashChannel::arm(Picoseconds when) {
+  armed_ = true;
+  agenda_.at(when, &FlashChannel::bus_due, this);
+}
+
+void FlashChannel::bus_free() {
+  armed_ = false;
+  if (transferring_ != nullptr) finished(*std::exchange(transferring_, nullptr));
+  arbitrate();
+}
+
+// -------------------------------------------------------------------------------------------------------------- statistics
+
+void FlashChannel::report(StatisticsSink& sink) const {
+  const Picoseconds span = agenda_.now() - measured_from_;
+  counts_.report(sink, span);
+  for (std::uint32_t way = 0; way < dies_.size(); ++way) {
+    sink.open("die_" + std::to_string(first_die_ + way), "one die, from its channel's point of view");
+    report_busy(sink, busy(way), span);
+    sink.close();
+  }
+}
+
+std::array<Picoseconds, k_busy_causes> FlashChannel::busy(std::uint32_t way) const {
+  const Die& die = dies_[way];
+  std::array<Picoseconds, k_busy_causes> result = die.busy;
+  if (die.cause < k_busy_causes) result[die.cause] += agenda_.now() - die.since;
+  for (std::size_t c = 0; c < k_busy_causes; ++c) result[c] -= die.busy_at_reset[c];
+  return result;
+}
+
+void FlashChannel::reset_statistics() {
+  for (Die& die : dies_) {
+    settle(die);
+    die.busy_at_reset = die.busy;  // the running sums must go on: ledgers take differences of them
+  }
+  counts_ = {};
+  measured_from_ = agenda_.now();
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,169 @@
+// A flash channel: one bus, and the queues of the dies on it.
+//
+// Models a queue per die, the policy that chooses from it, the bus with one user at a time, command, address, data and status
+// phases, way interleaving, multi-plane operation, cached read and program, and program and erase suspend for reads. Every
+// operation takes the same steps: wait in its die's queue; command (and data in) on the bus; array; data out or status on the
+// bus; done. Leaves out ECC engines and several channels sharing control or data lines.
+//
+// Closed forms that a saturated channel with D dies reaches (tests hold it to them). With, per operation, C the read command,
+// O data out, W data in, S status, swaps tRCBSY and tCBSY, and B bytes:
+//   read,    plain   B * min(D / (C + tR + O), 1 / (C + O))            write, plain   B * min(D / (W + tPROG + S), 1 / (W + S))
+//   read,    cached  B * min(D / (C + tRCBSY + tR), 1 / (C + O))       write, cached  B * min(D / (tCBSY + tPROG), 1 / (W + S))
+//
+// The bus is granted to commands without data first: they are short and keep arrays busy; then to transfers; each kind in the
+// order of becoming ready. Waits are charged to the ledger of who waits: to what the die was busy with meanwhile, else to the bus.
+#pragma once
+
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "models/common/kernel_time.h"
+#include "models/flash/flash_config.h"
+#include "models/flash/flash_job.h"
+#include "models/flash/flash_statistics.h"
+#include "models/nand/bus_timing.h"
+#include "models/nand/flash_phases.h"
+
+namespace tlmssd {
+
+/// What all channels of a drive have in common; must outlive them.
+struct FlashSetup {
+  const NandPart& part;
+  const Geometry& geometry;
+  const FlashConfig& config;
+  const BusTiming& bus;
+  const Scheduler& scheduler;
+  Bytes unit_bytes;  ///< mapping unit; divides the page
+};
+
+class FlashChannel : public sc_core::sc_module {
+ public:
+  FlashChannel(const sc_core::sc_module_name& name, Agenda& agenda, const FlashSetup& setup,
+               ChannelId channel);
+
+  TargetSocket<FlashChannel> controller_tsock;
+  std::deque<InitiatorSocket<FlashChannel>> die_isock;  ///< one per die, in the order of their ids
+
+  void set_observer(FlashObserver* observer) { observer_ = observer; }
+  [[nodiscard]] const FlashCounts& counts() const { return counts_; }
+  /// Busy time of a die by cause (die_read ... die_map, suspend) since the last reset.
+  [[nodiscard]] std::array<Picoseconds, k_busy_causes> busy(std::uint32_t way) const;
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+
+  // For the sockets.
+  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
+  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+
+ private:
+  enum class Action : std::uint8_t { none, begin, suspend, resume };
+  /// A die's wish for the bus, in one of two queues.
+  struct BusRequest {
+    BusRequest* previous = nullptr;
+    BusRequest* next = nullptr;
+    std::int8_t queue = -1;  // 0: commands without data, 1: transfers, -1: none
+    bool finish = false;     // data out or status, otherwise something new
+    std::uint32_t way = 0;
+  };
+  struct BusQueue {
+    BusRequest* first = nullptr;
+    BusRequest* last = nullptr;
+  };
+  /// What the channel knows of one die.
+  struct Die {
+    JobQueue lanes[k_lanes];
+    FlashJob* array = nullptr;   // commanded, has not answered
+    FlashJob* cached = nullptr;  // program whose data are in while `array` is still programming
+    FlashJob* output = nullptr;  // has answered; data out or status outstanding
+    FlashJob* suspended = nullptr;
+    Picoseconds ready = 0;        // a suspended die takes reads from here on
+    Picoseconds retry = k_never;  // an agenda item will look again at this instant
+    BusRequest start;
+    BusRequest finish;
+    // Busy time by cause; the current cause since `since`.
+    std::array<Picoseconds, k_busy_causes> busy{};
+    std::array<Picoseconds, k_busy_causes> busy_at_reset{};
+    std::size_t cause = k_busy_causes;  // none
+    Picoseconds since = 0;
+    FlashChannel* channel = nullptr;
+    InitiatorSocket<FlashChannel>* socket = nullptr;
+  };
+
+  // Arrival and choice.
+  static void admit_due(void* job) {
+    static_cast<FlashJob*>(job)->channel->admit(*static_cast<FlashJob*>(job));
+  }
+  void admit(FlashJob& job);
+  void enqueue(FlashJob& job);
+  void release_in_order();
+  [[nodiscard]] FlashJob* head(const Die& die) const;
+  [[nodiscard]] Action next_action(Die& die, FlashJob* job);
+  [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;
+  [[nodiscard]] bool may_suspend(Die& die, const FlashJob& job);
+  [[nodiscard]] bool several_steps(const FlashJob& job) const {
+    return job.op->command == FlashCommand::program && job.op->pages > step_pages_;
+  }
+  void consider(Die& die);
+  static void retry_due(void* die) { static_cast<Die*>(die)->channel->retry(*static_cast<Die*>(die)); }
+  void retry(Die& die);
+  void retry_at(Die& die, Picoseconds when);
+
+  // Bus.
+  void request(BusRequest& request, int queue);
+  void withdraw(BusRequest& request) {
+    if (request.queue >= 0) take_out(request);
+  }
+  void take_out(BusRequest& request);
+  static void bus_due(void* self) { static_cast<FlashChannel*>(self)->bus_free(); }
+  static void deferred_due(void* self) { static_cast<FlashChannel*>(self)->deferred(); }
+  void bus_free();
+  void deferred();
+  void arbitrate();
+  [[nodiscard]] bool must_wait(const BusRequest& request) const;
+  void arm(Picoseconds when);
+  void hold_bus(const FlashJob& job, Picoseconds until, BusUse use);
+
+  // Steps of an operation.
+  void start(Die& die);
+  void begin(Die& die, FlashJob& job);
+  void command(FlashJob& job, Picoseconds extra);
+  void suspend(Die& die);
+  void resume(Die& die);
+  void finish(Die& die);
+  void finished(Die& die);
+  void charge_wait(Die& die, FlashJob& job);
+  void wait_from_now(Die& die, FlashJob& job);
+  void occupy(Die& die);
+  void settle(Die& die);
+  Picoseconds announce_data(FlashJob& job);
+  void count(const FlashJob& job);
+
+  Agenda& agenda_;
+  FlashSetup setup_;
+  ChannelId channel_;
+  std::uint32_t first_die_;
+  std::uint32_t step_pages_;
+  bool cache_read_;
+  bool cache_program_;
+  std::vector<Die> dies_;
+  JobQueue arrivals_;             // in-order only: not yet let to their dies
+  FlashJob* released_ = nullptr;  // in-order only: let to its die, not yet started
+  BusQueue bus_queues_[2];
+  Picoseconds bus_until_ = 0;
+  bool armed_ = false;
+  bool deferred_ = false;
+  bool in_forward_ = false;            // within a call from the controller: no call back
+  Die* in_backward_ = nullptr;         // within a call from this die: no call back
+  Die* transferring_ = nullptr;        // data out or status on the bus
+  FlashJob* awaiting_data_ = nullptr;  // program that holds the bus until memory has answered
+  FlashObserver* observer_ = nullptr;
+  FlashCounts counts_;
+  Picoseconds measured_from_ = 0;
+};
+
+}  // namespace tlmssd

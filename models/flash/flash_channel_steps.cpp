@@ -1,0 +1,226 @@
+// The steps of an operation on its channel: command (and data in), suspend and resume, data out or status, end; and who is
+// charged for the time.
+#include <algorithm>
+#include <stdexcept>
+
+#include "models/flash/flash_channel.h"
+
+namespace tlmssd {
+
+namespace {
+
+void charge(const FlashJob& job, Cause cause, Picoseconds until) {
+  if (job.op->ledger != nullptr) job.op->ledger->charge(cause, until);
+}
+
+}  // namespace
+
+void FlashChannel::start(Die& die) {
+  // Chosen anew: what was first when the bus was asked for may have been overtaken.
+  FlashJob* job = head(die);
+  switch (next_action(die, job)) {
+    case Action::none:
+      break;
+    case Action::begin: {
+      FlashJob& chosen = die.lanes[static_cast<std::size_t>(job->lane)].pop();
+      begin(die, chosen);
+      if (released_ == &chosen) {
+        released_ = nullptr;
+        release_in_order();
+      }
+      break;
+    }
+    case Action::suspend:
+      suspend(die);
+      break;
+    case Action::resume:
+      resume(die);
+      break;
+  }
+  consider(die);
+}
+
+void FlashChannel::begin(Die& die, FlashJob& job) {
+  charge_wait(die, job);
+  counts_.wait_time[static_cast<std::size_t>(job.op->command)] += agenda_.now() - job.waiting_since;
+  (die.array == nullptr ? die.array : die.cached) = &job;
+  occupy(die);
+  if (job.op->command != FlashCommand::program) {
+    command(job, 0);
+    return;
+  }
+  job.pages_now = std::min<std::uint32_t>(step_pages_, job.op->pages - job.pages_done);
+  const Picoseconds data_there = announce_data(job);
+  if (data_there == k_never) {
+    awaiting_data_ = &job;  // the bus is held until memory answers
+    bus_until_ = k_never;
+    return;
+  }
+  const Picoseconds nominal = agenda_.now() + setup_.bus.data_in(job.op->planes * job.pages_now).total();
+  command(job, std::max<Picoseconds>(data_there - nominal, 0));
+}
+
+/// Command, address and data in; `extra`: the data come that much later than the bus could take them.
+void FlashChannel::command(FlashJob& job, Picoseconds extra) {
+  const Picoseconds now = agenda_.now();
+  job.payload->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = annotation(agenda_);
+  if (extra > 0) delay += to_sc_time(extra);
+  const tlm::tlm_sync_enum answer = (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  if (answer != tlm::TLM_UPDATED || phase != tlm::END_REQ) {
+    throw std::logic_error(
+        "a flash die must answer BEGIN_REQ with END_REQ, annotated with the length of the bus phase");
+  }
+  const Picoseconds until = arrival(agenda_, delay);
+  Picoseconds data = 0;
+  BusUse use = BusUse::command;
+  if (job.op->command == FlashCommand::program) {
+    data = setup_.bus.data_in(job.op->planes * job.pages_now).data;
+    use = BusUse::data_in;
+  }
+  if (extra > 0) charge(job, Cause::memory, now + extra);
+  charge(job, Cause::flash_command, until - data);
+  if (data > 0) charge(job, Cause::transfer, until);
+  counts_.data_time += data;
+  job.suspendable = until;
+  hold_bus(job, until, use);
+}
+
+void FlashChannel::suspend(Die& die) {
+  FlashJob& job = *die.array;
+  tlm::tlm_phase phase = array_suspend;
+  sc_core::sc_time delay = annotation(agenda_);
+  if ((*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay) != tlm::TLM_UPDATED) {
+    job.unsuspendable = true;  // too late: it ends sooner by itself
+    return;
+  }
+  ++job.suspends;
+  ++counts_.suspends;
+  job.op->suspended_for_host = true;
+  die.suspended = std::exchange(die.array, nullptr);
+  die.ready = arrival(agenda_, delay);
+  occupy(die);
+  hold_bus(job, agenda_.now() + setup_.bus.control(), BusUse::suspend);
+}
+
+void FlashChannel::resume(Die& die) {
+  FlashJob& job = *die.suspended;
+  tlm::tlm_phase phase = array_resume;
+  sc_core::sc_time delay = annotation(agenda_);
+  (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  die.array = std::exchange(die.suspended, nullptr);
+  const Picoseconds until = agenda_.now() + setup_.bus.control();
+  job.suspendable = until + setup_.part.resume_overhead + setup_.part.min_resume_time;
+  occupy(die);
+  hold_bus(job, until, BusUse::resume);
+}
+
+/// Data out or status.
+void FlashChannel::finish(Die& die) {
+  FlashJob& job = *die.output;
+  const FlashOp& op = *job.op;
+  const bool data_out = op.command == FlashCommand::read && op.slots != 0;
+  const BusTiming::Phase phase =
+      data_out ? setup_.bus.data_out(op.first_slot, op.slots) : BusTiming::Phase{setup_.bus.status(), 0};
+  const Picoseconds until = agenda_.now() + phase.total();
+  charge(job, Cause::bus_wait, agenda_.now());
+  charge(job, Cause::flash_command, until - phase.data);
+  if (data_out) {
+    charge(job, Cause::transfer, until);
+    announce_data(job);
+  }
+  counts_.data_time += phase.data;
+  hold_bus(job, until, data_out ? BusUse::data_out : BusUse::status);
+  transferring_ = &die;
+  arm(until);
+}
+
+void FlashChannel::finished(Die& die) {
+  FlashJob& job = *std::exchange(die.output, nullptr);
+  tlm::tlm_phase phase = tlm::END_RESP;
+  sc_core::sc_time delay = annotation(agenda_);
+  (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  job.pages_done += job.pages_now;
+  const bool more = job.op->command == FlashCommand::program && job.pages_done < job.op->pages;
+  occupy(die);
+  if (more) {
+    wait_from_now(die, job);
+    die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
+  }
+  consider(die);
+  if (more) return;
+  count(job);
+  arbitrate();
+  // Last, because whoever gets the answer may send new work at once.
+  phase = tlm::BEGIN_RESP;
+  delay = annotation(agenda_);
+  if (controller_tsock->nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_COMPLETED) {
+    throw std::logic_error("the flash controller must answer a channel's BEGIN_RESP with TLM_COMPLETED");
+  }
+  job.payload->release();
+}
+
+void FlashChannel::hold_bus(const FlashJob& job, Picoseconds until, BusUse use) {
+  counts_.bus_time[static_cast<std::size_t>(use)] += until - agenda_.now();
+  bus_until_ = until;
+  if (observer_ != nullptr) observer_->bus(channel_, job.op->die, *job.op, agenda_.now(), until, use);
+}
+
+/// Tells the controller that the job's data begin to move. Returns when memory is done; k_never: it will say so.
+Picoseconds FlashChannel::announce_data(FlashJob& job) {
+  tlm::tlm_phase phase = data_phase;
+  sc_core::sc_time delay = annotation(agenda_);
+  if (controller_tsock->nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_UPDATED) return agenda_.now();
+  return phase == data_wait ? k_never : arrival(agenda_, delay);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- waits
+
+void FlashChannel::settle(Die& die) {
+  const Picoseconds now = agenda_.now();
+  if (die.cause < k_busy_causes) die.busy[die.cause] += now - die.since;
+  die.since = now;
+}
+
+/// Notes what keeps the die busy from now on.
+void FlashChannel::occupy(Die& die) {
+  settle(die);
+  const FlashJob* job = die.array != nullptr ? die.array : die.output;
+  if (agenda_.now() < die.ready) {
+    die.cause = static_cast<std::size_t>(Cause::suspend) - k_first_busy;
+  } else {
+    die.cause =
+        job == nullptr ? k_busy_causes : static_cast<std::size_t>(busy_cause(*job->op)) - k_first_busy;
+  }
+}
+
+void FlashChannel::wait_from_now(Die& die, FlashJob& job) {
+  job.waiting_since = agenda_.now();
+  if (job.op->ledger == nullptr) return;
+  settle(die);
+  job.busy_before = die.busy;
+}
+
+/// What the die was busy with since the job began to wait goes to those causes; the rest was the bus.
+void FlashChannel::charge_wait(Die& die, FlashJob& job) {
+  Ledger* ledger = job.op->ledger;
+  if (ledger == nullptr || job.waiting_since == agenda_.now()) return;
+  settle(die);
+  for (std::size_t c = 0; c < k_busy_causes; ++c) {
+    const Picoseconds part = die.busy[c] - job.busy_before[c];
+    if (part != 0) ledger->charge(static_cast<Cause>(k_first_busy + c), ledger->mark() + part);
+  }
+  ledger->charge(Cause::bus_wait, agenda_.now());
+}
+
+void FlashChannel::count(const FlashJob& job) {
+  const FlashOp& op = *job.op;
+  auto& kind = counts_.kinds[static_cast<std::size_t>(op.command)][static_cast<std::size_t>(op.purpose)];
+  ++kind.operations;
+  kind.pages += std::uint64_t{op.planes} * op.pages;
+  if (op.command == FlashCommand::read) kind.bytes += setup_.bus.units_bytes(op.slots);
+  if (op.command == FlashCommand::program) kind.bytes += setup_.bus.page_bytes() * op.planes * op.pages;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,79 @@
+#include "models/flash/flash_statistics.h"
+
+#include <string>
+
+namespace tlmssd {
+
+namespace {
+
+double share(Picoseconds part, Picoseconds whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+constexpr std::array<std::string_view, k_flash_commands> k_commands = {"read", "program", "erase"};
+
+}  // namespace
+
+void FlashCounts::add(const FlashCounts& other) {
+  for (std::size_t c = 0; c < k_flash_commands; ++c) {
+    for (std::size_t p = 0; p < k_purposes; ++p) {
+      kinds[c][p].operations += other.kinds[c][p].operations;
+      kinds[c][p].pages += other.kinds[c][p].pages;
+      kinds[c][p].bytes += other.kinds[c][p].bytes;
+    }
+    wait_time[c] += other.wait_time[c];
+  }
+  for (std::size_t u = 0; u < k_bus_uses; ++u) bus_time[u] += other.bus_time[u];
+  data_time += other.data_time;
+  suspends += other.suspends;
+}
+
+Picoseconds FlashCounts::bus_busy() const {
+  Picoseconds sum = 0;
+  for (const Picoseconds time : bus_time) sum += time;
+  return sum;
+}
+
+void FlashCounts::report(StatisticsSink& sink, Picoseconds span) const {
+  sink.value("bus_utilisation", share(bus_busy(), span), "",
+             "share of the time in which the channel's bus was held");
+  sink.value("bus_data", share(data_time, span), "", "share of the time in which bytes moved on the bus");
+  sink.value("bus_command", share(bus_busy() - data_time, span), "",
+             "share of the time that command, address and status cycles and their waits took on the bus");
+  sink.value("suspends", suspends, "", "programs and erases suspended for reads");
+  for (std::size_t c = 0; c < k_flash_commands; ++c) {
+    std::uint64_t operations = 0;
+    for (const Kind& kind : kinds[c]) operations += kind.operations;
+    sink.open(k_commands[c], "operations of this command");
+    sink.value("operations", operations, "", "operations done");
+    sink.value(
+        "mean_wait",
+        operations == 0 ? 0.0 : static_cast<double>(wait_time[c]) / static_cast<double>(operations) * 1e-6,
+        "us", "mean time in the queue, from arrival until the command starts on the bus");
+    for (std::size_t p = 0; p < k_purposes; ++p) {
+      const Kind& kind = kinds[c][p];
+      if (kind.operations == 0) continue;
+      sink.open(name_of(static_cast<Purpose>(p)), "on behalf of this");
+      sink.value("operations", kind.operations, "", "operations done");
+      sink.value("pages", kind.pages, c == 2 ? "blocks" : "pages", "counted per plane");
+      sink.value("bytes", kind.bytes, "B", "moved on the bus, with spare area");
+      sink.close();
+    }
+    sink.close();
+  }
+}
+
+void report_busy(StatisticsSink& sink, const std::array<Picoseconds, k_busy_causes>& busy, Picoseconds span) {
+  static constexpr std::array<std::string_view, k_busy_causes> k_names = {
+      "read", "program", "erase", "gc", "wear", "migration", "refresh", "map", "suspending"};
+  Picoseconds sum = 0;
+  for (const Picoseconds time : busy) sum += time;
+  sink.value("utilisation", share(sum, span), "",
+             "share of the time from an operation's command to its end, all operations");
+  for (std::size_t c = 0; c < k_busy_causes; ++c) {
+    sink.value(std::string("busy_") + std::string(k_names[c]), share(busy[c], span), "",
+               "share of the time busy with this");
+  }
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,37 @@
+// What a channel counts: operations and bytes by command and purpose, bus time by use, waits, and per die busy time by cause.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "models/common/statistics.h"
+#include "models/nand/busy_cause.h"
+#include "models/nand/flash_observer.h"
+
+namespace tlmssd {
+
+inline constexpr std::size_t k_flash_commands = 3;
+
+struct FlashCounts {
+  struct Kind {
+    std::uint64_t operations = 0;
+    std::uint64_t pages = 0;  ///< counted per plane; erase: blocks
+    std::uint64_t bytes = 0;  ///< on the bus, with spare area
+  };
+  std::array<std::array<Kind, k_purposes>, k_flash_commands> kinds{};
+  std::array<Picoseconds, k_bus_uses> bus_time{};  ///< bus phases as a whole
+  Picoseconds data_time = 0;                       ///< the part of it in which bytes moved
+  std::array<Picoseconds, k_flash_commands>
+      wait_time{};  ///< from arrival until the command starts on the bus
+  std::uint64_t suspends = 0;
+
+  void add(const FlashCounts& other);
+  [[nodiscard]] Picoseconds bus_busy() const;
+  /// `span`: time measured, of all the buses that these counts are the sum of.
+  void report(StatisticsSink& sink, Picoseconds span) const;
+};
+
+/// Busy times of a die by cause, as groups of a report.
+void report_busy(StatisticsSink& sink, const std::array<Picoseconds, k_busy_causes>& busy, Picoseconds span);
+
+}  // namespace tlmssd

@@ -1,0 +1,102 @@
+#include "models/host/host_config.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/common/input_error.h"
+
+namespace tlmssd {
+
+LinkSpec parse_link(const std::string& text) {
+  static constexpr std::array<std::uint32_t, 5> k_lanes = {1, 2, 4, 8, 16};
+  if (text == "sata3" || text == "sata6") return {LinkKind::sata, 0, 0, text == "sata3" ? 3U : 6U};
+  if (text.size() >= 7 && text.size() <= 8 && text.starts_with("pcie") && text[4] >= '1' && text[4] <= '6' &&
+      text[5] == 'x') {
+    for (const std::uint32_t lanes : k_lanes) {
+      if (text.substr(6) == std::to_string(lanes)) {
+        return {LinkKind::pcie, static_cast<std::uint32_t>(text[4] - '0'), lanes, 0};
+      }
+    }
+  }
+  throw InputError(
+      "link \"" + text +
+      "\" is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as pcie3x4), sata3, sata6");
+}
+
+std::uint32_t HostConfig::effective_depth() const {
+  return protocol == "sata" ? std::min<std::uint32_t>(queue_depth, 32) : queue_depth;
+}
+
+const ParameterTable<HostConfig>& HostConfig::parameters() {
+  static const auto table =
+      ParameterTable<HostConfig>{}
+          .choice(
+              "protocol", &HostConfig::protocol, {"nvme", "sata"},
+              "command protocol: nvme (queue pairs over PCIe) or sata (one queue of up to 32 commands, NCQ)")
+          .text("link", &HostConfig::link,
+                "pcie<generation>x<lanes>, generation 1 to 6, lanes 1, 2, 4, 8 or 16, such as pcie3x4; or "
+                "sata3, sata6 (Gb/s)")
+          .integer("queues", &HostConfig::queues, {1, 1024},
+                   "NVMe submission/completion queue pairs; SATA always has one")
+          .integer("queue_depth", &HostConfig::queue_depth, {1, 65536},
+                   "entries of each queue; SATA: at most 32 are used")
+          .choice("arbitration", &HostConfig::arbitration, {"round-robin", "weighted"},
+                  "which queue is fetched from next when commands wait in several")
+          .integers(
+              "weights", &HostConfig::weights, {1, 65536},
+              "weighted arbitration: commands fetched from each queue in its turn, one number per queue")
+          .integer("burst", &HostConfig::burst, {1, 65536},
+                   "round robin: commands fetched from a queue in its turn")
+          .integer(
+              "outstanding_limit", &HostConfig::outstanding_limit, {0, 1'000'000},
+              "commands the device works on at once, from fetch to completion; 0: as many as the queues hold")
+          .bytes("lba_size", &HostConfig::lba_size, {512, 4096}, "logical block size: 512 B or 4 KiB")
+          .bytes("max_transfer", &HostConfig::max_transfer, {4096, std::uint64_t{64} << 20U},
+                 "longest read or write; longer ones are refused with invalid field")
+          .integer("max_payload", &HostConfig::max_payload, {128, 512},
+                   "PCIe payload of one packet in bytes: 128, 256 or 512")
+          .integer("max_read_request", &HostConfig::max_read_request, {128, 4096},
+                   "PCIe bytes asked for by one read request: 128 to 4096, a power of two")
+          .integer("tlp_overhead", &HostConfig::tlp_overhead, {0, 64},
+                   "PCIe bytes per packet beside header and payload: framing, sequence number, LCRC; not "
+                   "used by generation 6")
+          .integer("dllp_overhead", &HostConfig::dllp_overhead, {0, 64},
+                   "PCIe bytes of acknowledgements and flow control per packet; not used by generation 6")
+          .time("link_latency", &HostConfig::link_latency, {0, 1'000'000'000},
+                "one way through link, switches and host bridge; a fetch from host memory takes two "
+                "(assumption)")
+          .time("interrupt_latency", &HostConfig::interrupt_latency, {0, 1'000'000'000'000},
+                "from the interrupt's arrival to the host having the completion (assumption)")
+          .integer("coalesce_count", &HostConfig::coalesce_count, {1, 256},
+                   "completions of a queue that share one interrupt; 1: each has its own")
+          .time("coalesce_time", &HostConfig::coalesce_time, {1, 1'000'000'000'000},
+                "longest time a completion waits for others to share its interrupt");
+  return table;
+}
+
+void HostConfig::validate() const {
+  const LinkSpec spec = parse_link(link);
+  if ((protocol == "sata") != (spec.kind == LinkKind::sata)) {
+    throw InputError("ssd.host.protocol " + protocol + " does not run over ssd.host.link " + link +
+                     ": nvme needs pcie..., sata needs sata3 or sata6");
+  }
+  if (lba_size != 512 && lba_size != 4096) throw InputError("ssd.host.lba_size must be 512 B or 4 KiB");
+  if (max_payload != 128 && max_payload != 256 && max_payload != 512) {
+    throw InputError("ssd.host.max_payload must be 128, 256 or 512");
+  }
+  if ((max_read_request & (max_read_request - 1)) != 0) {
+    throw InputError("ssd.host.max_read_request must be a power of two from 128 to 4096");
+  }
+  if (max_transfer % lba_size != 0)
+    throw InputError("ssd.host.max_transfer must be a multiple of ssd.host.lba_size");
+  if (arbitration == "weighted" && weights.size() != effective_queues()) {
+    throw InputError("ssd.host.weights has " + std::to_string(weights.size()) + " numbers, but there are " +
+                     std::to_string(effective_queues()) + " queues");
+  }
+  if (arbitration != "weighted" && !weights.empty()) {
+    throw InputError("ssd.host.weights are given, but ssd.host.arbitration is " + arbitration +
+                     ", not weighted");
+  }
+}
+
+}  // namespace tlmssd

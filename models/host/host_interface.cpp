@@ -1,0 +1,533 @@
+#include "models/host/host_interface.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "models/common/kernel_time.h"
+
+namespace tlmssd {
+
+using Payload = tlm::tlm_generic_payload;
+
+namespace {
+
+constexpr std::size_t k_most_ranges = 256;  // NVM Express 1.4, section 6.7
+constexpr Bytes k_nvme_range = 16;
+constexpr Bytes k_ata_range = 8;  // ATA/ATAPI Command Set: LBA range entries in blocks of 512 B
+constexpr Bytes k_ata_block = 512;
+
+}  // namespace
+
+HostInterface::HostInterface(const sc_core::sc_module_name& name, const HostConfig& config,
+                             const HostWiring& wiring, Agenda& agenda)
+    : sc_core::sc_module(name),
+      host_tsock("host_tsock", *this),
+      mailbox_isock("mailbox_isock", *this),
+      memory_("memory_isock", agenda),
+      memory_isock(memory_.socket),
+      config_(config),
+      wiring_(wiring),
+      agenda_(agenda),
+      link_(config),
+      arbiter_(config),
+      depth_(config.effective_depth()),
+      limit_(config.outstanding_limit == 0 ? std::numeric_limits<std::uint32_t>::max()
+                                           : config.outstanding_limit),
+      buffers_(wiring.buffer_bytes / config.max_transfer),
+      queues_(config.effective_queues()) {
+  config.validate();
+  if (buffers_ == 0)
+    throw std::logic_error("the host interface's buffer holds less than one longest transfer");
+  for (std::uint32_t i = 0; i < queues_.size(); ++i) {
+    queues_[i].host = this;
+    queues_[i].index = i;
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------------- entries
+
+void HostInterface::List::push(Entry& entry) {
+  entry.next = nullptr;
+  (last == nullptr ? first : last->next) = &entry;
+  last = &entry;
+  ++size;
+}
+
+HostInterface::Entry& HostInterface::List::pop() {
+  Entry& entry = *first;
+  first = entry.next;
+  if (first == nullptr) last = nullptr;
+  --size;
+  return entry;
+}
+
+HostInterface::Entry& HostInterface::take_entry(Payload& payload) {
+  if (free_entry_ == nullptr) {
+    Entry& fresh = entries_.emplace_back();
+    fresh.host = this;
+    fresh.index = static_cast<std::uint32_t>(entries_.size() - 1);
+    free_entry_ = &fresh;
+  }
+  Entry& entry = *free_entry_;
+  free_entry_ = entry.next;
+  entry.next = nullptr;
+  entry.payload = &payload;
+  return entry;
+}
+
+void HostInterface::free_entry(Entry& entry) {
+  entry.next = std::exchange(free_entry_, &entry);
+}
+
+/// Finds or makes the command behind a payload. False: there is no making sense of it; the response status says why.
+bool HostInterface::adopt(Entry& entry) {
+  Payload& payload = *entry.payload;
+  const auto refuse = [&payload](tlm::tlm_response_status why) {
+    payload.set_response_status(why);
+    return false;
+  };
+  if (const auto* extension = payload.get_extension<HostExtension>()) {
+    entry.command = extension->command;
+    if (entry.command == nullptr) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  } else {
+    // A bus master that knows nothing of drives: a plain read or write of stamps on queue 0.
+    const unsigned length = payload.get_data_length();
+    if (!payload.is_read() && !payload.is_write()) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    if (payload.get_address() % config_.lba_size != 0) return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (length % sizeof(Stamp) != 0 || payload.get_streaming_width() < length)
+      return refuse(tlm::TLM_BURST_ERROR_RESPONSE);
+    if (payload.get_byte_enable_ptr() != nullptr) return refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    entry.plain = HostCommand();
+    entry.plain.opcode = payload.is_read() ? HostOpcode::read : HostOpcode::write;
+    entry.plain.lba = payload.get_address() / config_.lba_size;
+    entry.plain.blocks = length / static_cast<unsigned>(sizeof(Stamp));
+    entry.plain.data = {static_cast<Stamp*>(static_cast<void*>(payload.get_data_ptr())), entry.plain.blocks};
+    entry.plain.ledger = Ledger(agenda_.now());
+    entry.command = &entry.plain;
+    entry.extension.command = &entry.plain;
+    payload.set_extension(&entry.extension);
+    entry.lent = true;
+  }
+  entry.command->status = HostStatus::success;
+  entry.queue = entry.command->queue;
+  if (entry.queue >= queues_.size()) {
+    entry.command->status = HostStatus::invalid_field;
+    return refuse(tlm::TLM_GENERIC_ERROR_RESPONSE);
+  }
+  entry.owner = std::exchange(entry.command->owner, &entry);
+  entry.command->buffer_address = wiring_.buffer_address + entry.index % buffers_ * config_.max_transfer;
+  return true;
+}
+
+/// Gives the payload back as it came.
+void HostInterface::abandon(Entry& entry) {
+  if (entry.command != nullptr && entry.command->owner == &entry) entry.command->owner = entry.owner;
+  if (entry.lent) entry.payload->clear_extension(&entry.extension);
+  entry.lent = false;
+  entry.command = nullptr;
+}
+
+bool HostInterface::within(std::uint64_t lba, std::uint64_t blocks) const {
+  return blocks <= wiring_.capacity_blocks && lba <= wiring_.capacity_blocks - blocks;
+}
+
+HostStatus HostInterface::validate(const HostCommand& command) const {
+  switch (command.opcode) {
+    case HostOpcode::read:
+    case HostOpcode::write:
+      if (command.blocks == 0 || data_bytes(command) > config_.max_transfer) return HostStatus::invalid_field;
+      if (command.data.size() != command.blocks) return HostStatus::invalid_field;
+      return within(command.lba, command.blocks) ? HostStatus::success : HostStatus::lba_out_of_range;
+    case HostOpcode::write_zeroes:
+      if (command.blocks == 0) return HostStatus::invalid_field;
+      return within(command.lba, command.blocks) ? HostStatus::success : HostStatus::lba_out_of_range;
+    case HostOpcode::trim:
+      if (command.ranges.empty() || command.ranges.size() > k_most_ranges) return HostStatus::invalid_field;
+      for (const LbaRange& range : command.ranges) {
+        if (!within(range.lba, range.blocks)) return HostStatus::lba_out_of_range;
+      }
+      return HostStatus::success;
+    case HostOpcode::flush:
+      return HostStatus::success;
+  }
+  return HostStatus::invalid_field;
+}
+
+/// What comes over the link with the command.
+Bytes HostInterface::fetched_bytes(const HostCommand& command) const {
+  if (command.opcode == HostOpcode::write) return data_bytes(command);
+  if (command.opcode != HostOpcode::trim) return 0;
+  if (config_.protocol != "sata") return command.ranges.size() * k_nvme_range;
+  return (command.ranges.size() * k_ata_range + k_ata_block - 1) / k_ata_block * k_ata_block;
+}
+
+void HostInterface::count(const HostCommand& command) {
+  const auto opcode = static_cast<std::size_t>(command.opcode);
+  ++counters_.commands[opcode];
+  if (command.status != HostStatus::success) {
+    ++counters_.failed;
+    return;
+  }
+  Bytes blocks = command.blocks;
+  if (command.opcode == HostOpcode::trim) {
+    blocks = 0;
+    for (const LbaRange& range : command.ranges) blocks += range.blocks;
+  }
+  if (command.opcode != HostOpcode::flush) counters_.bytes[opcode] += blocks * config_.lba_size;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ submission
+
+tlm::tlm_sync_enum HostInterface::forward(unsigned /*index*/, Payload& payload, tlm::tlm_phase& phase,
+                                          sc_core::sc_time& delay) {
+  if (phase == tlm::END_RESP) {
+    // The next answer must not be given from within this call.
+    agenda_.at(
+        arrival(agenda_, delay),
+        [](void* self) {
+          auto& host = *static_cast<HostInterface*>(self);
+          host.retire(*std::exchange(host.responding_, nullptr));
+          host.send_responses();
+        },
+        this);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  const Picoseconds arrived = arrival(agenda_, delay);
+  Entry& entry = take_entry(payload);
+  if (!adopt(entry)) {
+    abandon(entry);
+    free_entry(entry);
+    return tlm::TLM_COMPLETED;
+  }
+  payload.acquire();
+  entry.submitted = arrived;
+  const bool full = queues_[entry.queue].taken >= depth_;
+  if (full || arrived > agenda_.now()) {
+    // END_REQ is held back, so nothing else can come through this socket: one place is enough.
+    stalled_ = &entry;
+    arriving_ = arrived > agenda_.now();
+    if (full) ++counters_.stalls;
+    if (arriving_) {
+      agenda_.at(
+          arrived,
+          [](void* self) {
+            auto& host = *static_cast<HostInterface*>(self);
+            host.arriving_ = false;
+            host.admit_stalled();
+            host.pump();
+          },
+          this);
+    }
+    return tlm::TLM_ACCEPTED;
+  }
+  enqueue(entry);
+  pump();
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void HostInterface::enqueue(Entry& entry) {
+  Queue& queue = queues_[entry.queue];
+  ++queue.taken;
+  ++queued_;
+  queue.waiting.push(entry);
+  arbiter_.set_waiting(entry.queue, true);
+}
+
+void HostInterface::admit_stalled() {
+  if (stalled_ == nullptr || arriving_ || queues_[stalled_->queue].taken >= depth_) return;
+  Entry& entry = *std::exchange(stalled_, nullptr);
+  enqueue(entry);
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = annotation(agenda_);
+  host_tsock->nb_transport_bw(*entry.payload, phase, delay);
+}
+
+void HostInterface::pump() {
+  while (under_way_ < limit_ && queued_ > 0) {
+    Queue& queue = queues_[arbiter_.next()];
+    Entry& entry = queue.waiting.pop();
+    if (queue.waiting.size == 0) arbiter_.set_waiting(queue.index, false);
+    --queued_;
+    ++under_way_;
+    ++queue.fetched;
+    queue.waited += agenda_.now() - entry.submitted;
+    fetch(entry);
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- fetch
+
+void HostInterface::fetch(Entry& entry) {
+  HostCommand& command = *entry.command;
+  const Picoseconds now = agenda_.now();
+  command.ledger.charge(Cause::submission, now);
+  command.status = validate(command);
+  const Bytes data = command.status == HostStatus::success ? fetched_bytes(command) : 0;
+  const Link::Fetch times = link_.fetch(now, data);
+  // A doorbell that has not arrived yet delays the whole by what is missing.
+  const Picoseconds late = std::max<Picoseconds>(entry.submitted + link_.doorbell() - now, 0);
+  entry.link_end = times.data_end + late;
+  if (data == 0 || command.opcode != HostOpcode::write) {
+    link_.begin_data(now, data);
+    fetched(entry, now);
+    return;
+  }
+  agenda_.at(
+      times.data_start + late,
+      [](void* self) { static_cast<Entry*>(self)->host->begin_payload(*static_cast<Entry*>(self)); }, &entry);
+}
+
+/// The first payload byte arrives: DRAM takes the data as they come.
+void HostInterface::begin_payload(Entry& entry) {
+  const Bytes data = data_bytes(*entry.command);
+  link_.begin_data(agenda_.now(), data);
+  const Picoseconds end = memory_.access(
+      entry.command->buffer_address, data, true,
+      [](void* self) {
+        auto& late = *static_cast<Entry*>(self);
+        late.host->fetched(late, late.host->agenda_.now());
+      },
+      &entry);
+  if (end != k_never) fetched(entry, end);
+}
+
+/// Entry and payload are known to be in at max(link, memory): hands the command to the mailbox then.
+void HostInterface::fetched(Entry& entry, Picoseconds memory_end) {
+  Ledger& ledger = entry.command->ledger;
+  // A late memory answers after some of this has passed; what lies ahead is charged ahead.
+  ledger.charge(Cause::link, entry.link_end);
+  if (memory_end > entry.link_end) ledger.charge(Cause::memory, memory_end);
+  agenda_.at(
+      std::max(entry.link_end, memory_end),
+      [](void* self) {
+        auto& done = *static_cast<Entry*>(self);
+        if (done.command->status == HostStatus::success) {
+          done.host->post(done);
+        } else {
+          done.host->answer(done);
+        }
+      },
+      &entry);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- mailbox
+
+void HostInterface::post(Entry& entry) {
+  if (posting_ != nullptr) {
+    mail_.push(entry);
+    return;
+  }
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = annotation(agenda_);
+  posting_ = &entry;
+  const tlm::tlm_sync_enum status = mailbox_isock->nb_transport_fw(*entry.payload, phase, delay);
+  if (status == tlm::TLM_ACCEPTED) return;
+  posting_ = nullptr;
+  if (status == tlm::TLM_UPDATED) {
+    if (phase == tlm::END_REQ) return;
+    phase = tlm::END_RESP;  // BEGIN_RESP came with the return
+    mailbox_isock->nb_transport_fw(*entry.payload, phase, delay);
+  }
+  if (!entry.payload->is_response_ok() && entry.command->status == HostStatus::success) {
+    entry.command->status = HostStatus::invalid_field;
+  }
+  agenda_.at(
+      to_picoseconds(sc_core::sc_time_stamp()) + to_picoseconds(delay),
+      [](void* self) { static_cast<Entry*>(self)->host->answer(*static_cast<Entry*>(self)); }, &entry);
+}
+
+void HostInterface::post_waiting() {
+  while (posting_ == nullptr && mail_.size > 0) post(mail_.pop());
+}
+
+tlm::tlm_sync_enum HostInterface::backward(unsigned /*index*/, Payload& payload, tlm::tlm_phase& phase,
+                                           sc_core::sc_time& delay) {
+  if (posting_ != nullptr && posting_->payload == &payload) {  // END_REQ, or BEGIN_RESP that implies it
+    posting_ = nullptr;
+    if (mail_.size > 0) {
+      agenda_.soon([](void* self) { static_cast<HostInterface*>(self)->post_waiting(); }, this);
+    }
+  }
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  auto& entry = *static_cast<Entry*>(payload.get_extension<HostExtension>()->command->owner);
+  const Picoseconds when = arrival(agenda_, delay);
+  const bool needs_memory =
+      entry.command->opcode == HostOpcode::read && entry.command->status == HostStatus::success;
+  if (needs_memory || when > agenda_.now()) {
+    // A call of the backward path must not lead into one of the forward path (the memory's).
+    agenda_.at(
+        when, [](void* self) { static_cast<Entry*>(self)->host->answer(*static_cast<Entry*>(self)); },
+        &entry);
+  } else {
+    answer(entry);
+  }
+  return tlm::TLM_COMPLETED;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- answer
+
+void HostInterface::answer(Entry& entry) {
+  HostCommand& command = *entry.command;
+  const Picoseconds now = agenda_.now();
+  if (command.ledger.mark() < now) {
+    counters_.unexplained += now - command.ledger.mark();
+    command.ledger.charge(Cause::firmware, now);
+  }
+  const bool sends = command.opcode == HostOpcode::read && command.status == HostStatus::success;
+  const Bytes data = sends ? data_bytes(command) : 0;
+  const Link::Answer times = link_.answer(now, data);
+  entry.link_end = times.data_end;
+  entry.completion = times.completion + config_.interrupt_latency;
+  if (!sends) {
+    answered(entry, now);
+    return;
+  }
+  const Picoseconds end = memory_.access(
+      command.buffer_address, data, false,
+      [](void* self) {
+        auto& late = *static_cast<Entry*>(self);
+        late.host->answered(late, late.host->agenda_.now());
+      },
+      &entry);
+  if (end != k_never) answered(entry, end);
+}
+
+void HostInterface::answered(Entry& entry, Picoseconds memory_end) {
+  Ledger& ledger = entry.command->ledger;
+  ledger.charge(Cause::link, entry.link_end);
+  if (memory_end > entry.link_end) ledger.charge(Cause::memory, memory_end);
+  const Picoseconds seen = ledger.mark() + entry.completion;
+  ledger.charge(Cause::link, seen);
+  agenda_.at(
+      seen, [](void* self) { static_cast<Entry*>(self)->host->completed(*static_cast<Entry*>(self)); },
+      &entry);
+}
+
+void HostInterface::completed(Entry& entry) {
+  if (config_.coalesce_count <= 1) {
+    ++counters_.interrupts;
+    deliver(entry);
+    return;
+  }
+  Queue& queue = queues_[entry.queue];
+  queue.coalescing.push(entry);
+  if (queue.coalescing.size >= config_.coalesce_count) {
+    flush(queue);
+  } else if (queue.coalescing.size == 1) {
+    queue.deadline = agenda_.now() + config_.coalesce_time;
+    agenda_.at(
+        queue.deadline,
+        [](void* self) {
+          auto& late = *static_cast<Queue*>(self);
+          // The interrupt may have gone out meanwhile, and a later one may be held back with a deadline of its own.
+          if (late.coalescing.size > 0 && late.host->agenda_.now() >= late.deadline) late.host->flush(late);
+        },
+        &queue);
+  }
+}
+
+void HostInterface::flush(Queue& queue) {
+  ++counters_.interrupts;
+  for (std::uint32_t n = queue.coalescing.size; n > 0; --n) deliver(queue.coalescing.pop());
+}
+
+void HostInterface::deliver(Entry& entry) {
+  if (responding_ != nullptr || responses_.size > 0) {
+    responses_.push(entry);
+  } else {
+    respond(entry);
+  }
+}
+
+void HostInterface::send_responses() {
+  while (responding_ == nullptr && responses_.size > 0) respond(responses_.pop());
+}
+
+void HostInterface::respond(Entry& entry) {
+  HostCommand& command = *entry.command;
+  if (command.ledger.mark() < agenda_.now()) command.ledger.charge(Cause::link, agenda_.now());
+  count(command);
+  Payload& payload = *entry.payload;
+  payload.set_response_status(command.status == HostStatus::success ? tlm::TLM_OK_RESPONSE
+                                                                    : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  abandon(entry);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = annotation(agenda_);
+  responding_ = &entry;
+  if (host_tsock->nb_transport_bw(payload, phase, delay) == tlm::TLM_ACCEPTED) return;
+  responding_ = nullptr;
+  retire(entry);
+}
+
+/// The host has consumed the completion: slot and payload are free again.
+void HostInterface::retire(Entry& entry) {
+  --queues_[entry.queue].taken;
+  --under_way_;
+  entry.payload->release();
+  free_entry(entry);
+  admit_stalled();
+  pump();
+}
+
+// ------------------------------------------------------------------------------------------------------------- debug, blocking
+
+unsigned HostInterface::debug(unsigned /*index*/, Payload& payload) {
+  Entry& entry = take_entry(payload);
+  unsigned moved = 0;
+  if (adopt(entry)) {
+    HostCommand& command = *entry.command;
+    command.status = validate(command);
+    if (command.status == HostStatus::success) moved = mailbox_isock->transport_dbg(payload);
+    count(command);
+  }
+  abandon(entry);
+  free_entry(entry);
+  return moved;
+}
+
+void HostInterface::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_time& /*delay*/) {
+  payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ statistics
+
+void HostInterface::report(StatisticsSink& sink) const {
+  sink.open("host", "host interface");
+  for (std::size_t i = 0; i < counters_.commands.size(); ++i) {
+    sink.open(name_of(static_cast<HostOpcode>(i)), "commands of one kind");
+    sink.value("commands", counters_.commands[i], "commands", "commands completed");
+    sink.value("bytes", counters_.bytes[i], "B", "logical bytes of the commands that succeeded");
+    sink.close();
+  }
+  sink.value("failed", counters_.failed, "commands", "commands completed with an error status");
+  sink.value("interrupts", counters_.interrupts, "interrupts", "interrupts raised");
+  sink.value("full queue", counters_.stalls, "commands", "commands that found their submission queue full");
+  sink.value("unexplained", static_cast<double>(counters_.unexplained) * 1e-12, "s",
+             "time in firmware that no wait was charged with (counted as firmware)");
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const double fetched = static_cast<double>(std::max<std::uint64_t>(queues_[i].fetched, 1));
+    sink.open("queue " + std::to_string(i), "one submission queue");
+    sink.value("fetched", queues_[i].fetched, "commands", "commands that the arbiter took");
+    sink.value("mean wait", static_cast<double>(queues_[i].waited) * 1e-12 / fetched, "s",
+               "mean time from submission until the arbiter took the command");
+    sink.close();
+  }
+  link_.report(sink, agenda_.now());
+  sink.close();
+}
+
+void HostInterface::reset_statistics() {
+  counters_ = {};
+  for (Queue& queue : queues_) {
+    queue.fetched = 0;
+    queue.waited = 0;
+  }
+  link_.reset_statistics(agenda_.now());
+}
+
+}  // namespace tlmssd

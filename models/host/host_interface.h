@@ -1,0 +1,177 @@
+// The drive's face to the host: submission queues, arbitration, command fetch, data transfer, completion. NVMe or SATA.
+//
+// Phases on host_tsock (payload with HostExtension; data pointer: the stamps):
+//   BEGIN_REQ   the entry is in its submission queue and the doorbell rings
+//   END_REQ     the queue has taken it: at once while it has a free slot, else when one frees. That stops the host's socket, as a
+//               full queue stops a driver; commands under way always finish, so it is never for good.
+//   BEGIN_RESP  completion entry and interrupt have arrived
+//   END_RESP    the host has consumed it; until then it holds its slot and its share of `outstanding_limit`
+//
+// A command: [submission] until the arbiter picks it; [link] doorbell (if it has not arrived meanwhile), entry fetch, for
+// writes payload fetch with the DRAM write alongside (cut-through from the first byte: [memory] is what exceeds the link);
+// mailbox; for reads the DRAM read with the transfer alongside ([memory] likewise); [link] completion entry and interrupt. The
+// ledger is charged with exactly that.
+//
+// A failed command is answered TLM_GENERIC_ERROR_RESPONSE with the reason in HostCommand::status; addresses beyond the drive
+// and malformed commands are refused here and never reach firmware. A payload without HostExtension is a plain read or
+// write on queue 0: address in bytes, data: one stamp (2 B) per logical block.
+//
+// Debug transport is the untimed path: the command is complete when the call returns. Blocking transport of timed commands
+// would need wait() and is answered TLM_COMMAND_ERROR_RESPONSE. Left out: PRP/SGL fetches (assumed inside the read
+// requests), fused and admin commands, metadata, shadow doorbells.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "models/common/agenda.h"
+#include "models/common/archive.h"
+#include "models/common/host_command.h"
+#include "models/common/statistics.h"
+#include "models/common/transport.h"
+#include "models/host/arbiter.h"
+#include "models/host/host_config.h"
+#include "models/host/link.h"
+#include "models/memory/memory_client.h"
+
+namespace tlmssd {
+
+/// What the host interface must know of the rest of the drive.
+struct HostWiring {
+  std::uint64_t capacity_blocks = 0;  ///< logical blocks the host may address
+  std::uint64_t buffer_address = 0;   ///< system bus address of the DRAM region that holds data in flight
+  Bytes buffer_bytes = 0;             ///< its size; at least one max_transfer
+};
+
+class HostInterface : public sc_core::sc_module {
+ public:
+  /// `config` must have passed validate().
+  HostInterface(const sc_core::sc_module_name& name, const HostConfig& config, const HostWiring& wiring,
+                Agenda& agenda);
+
+  TargetSocket<HostInterface> host_tsock;
+  InitiatorSocket<HostInterface> mailbox_isock;
+
+ private:
+  MemoryClient memory_;
+
+ public:
+  InitiatorSocket<MemoryClient>& memory_isock;
+
+  /// Commands in the queues or under way.
+  [[nodiscard]] std::uint32_t outstanding() const { return queued_ + under_way_; }
+  /// Commands taken from the queues and not completed.
+  [[nodiscard]] std::uint32_t under_way() const { return under_way_; }
+  [[nodiscard]] Link& link() { return link_; }
+
+  void set_observer(LinkObserver* observer) { link_.set_observer(observer); }
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+  void archive(Archive& a) { arbiter_.archive(a); }
+
+  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
+  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+
+ private:
+  /// One command from BEGIN_REQ to END_RESP.
+  struct Entry {
+    HostInterface* host = nullptr;
+    tlm::tlm_generic_payload* payload = nullptr;
+    HostCommand* command = nullptr;
+    void* owner = nullptr;  // what the host had written into command->owner
+    std::uint32_t index = 0;
+    std::uint16_t queue = 0;
+    Picoseconds submitted = 0;
+    Picoseconds link_end = 0;    // when the link part of the present step is over
+    Picoseconds completion = 0;  // from the end of data to the completion's arrival
+    Entry* next = nullptr;
+    HostCommand plain;        // of a payload without HostExtension
+    HostExtension extension;  // likewise
+    bool lent = false;        // `extension` hangs on the payload
+  };
+  struct List {  // first in, first out
+    Entry* first = nullptr;
+    Entry* last = nullptr;
+    std::uint32_t size = 0;
+    void push(Entry& entry);
+    Entry& pop();
+  };
+  struct Queue {
+    List waiting;
+    std::uint32_t taken = 0;  // slots in use, from END_REQ to completion
+    List coalescing;          // completed, interrupt held back
+    std::uint64_t fetched = 0;
+    Picoseconds waited = 0;
+    HostInterface* host = nullptr;
+    std::uint32_t index = 0;
+    Picoseconds deadline = 0;  // of the oldest interrupt held back
+  };
+
+  Entry& take_entry(tlm::tlm_generic_payload& payload);
+  void free_entry(Entry& entry);
+  bool adopt(Entry& entry);
+  void abandon(Entry& entry);
+  [[nodiscard]] HostStatus validate(const HostCommand& command) const;
+  [[nodiscard]] bool within(std::uint64_t lba, std::uint64_t blocks) const;
+  [[nodiscard]] Bytes data_bytes(const HostCommand& command) const {
+    return Bytes{command.blocks} * config_.lba_size;
+  }
+  [[nodiscard]] Bytes fetched_bytes(const HostCommand& command) const;
+  void count(const HostCommand& command);
+  void enqueue(Entry& entry);
+  void admit_stalled();
+  void pump();
+  void fetch(Entry& entry);
+  void begin_payload(Entry& entry);
+  void fetched(Entry& entry, Picoseconds memory_end);
+  void post(Entry& entry);
+  void post_waiting();
+  void answer(Entry& entry);
+  void answered(Entry& entry, Picoseconds memory_end);
+  void completed(Entry& entry);
+  void flush(Queue& queue);
+  void deliver(Entry& entry);
+  void send_responses();
+  void respond(Entry& entry);
+  void retire(Entry& entry);
+
+  HostConfig config_;
+  HostWiring wiring_;
+  Agenda& agenda_;
+  Link link_;
+  Arbiter arbiter_;
+  std::uint32_t depth_;
+  std::uint32_t limit_;
+  std::uint64_t buffers_;
+  std::vector<Queue> queues_;
+  std::deque<Entry> entries_;
+  Entry* free_entry_ = nullptr;
+  Entry* stalled_ = nullptr;  // BEGIN_REQ without END_REQ: its queue is full
+  bool arriving_ = false;     // stalled_ has not arrived yet (annotated into the future)
+  std::uint32_t queued_ = 0;
+  std::uint32_t under_way_ = 0;
+  List responses_;               // BEGIN_RESP to be sent
+  Entry* responding_ = nullptr;  // BEGIN_RESP sent, END_RESP outstanding
+  List mail_;                    // waiting for the mailbox to end a request
+  Entry* posting_ = nullptr;     // mailbox BEGIN_REQ sent, END_REQ outstanding
+
+  struct Counters {
+    std::array<std::uint64_t, 5> commands{};
+    std::array<Bytes, 5> bytes{};
+    std::uint64_t failed = 0;
+    std::uint64_t interrupts = 0;
+    std::uint64_t stalls = 0;
+    Picoseconds unexplained = 0;
+  } counters_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,204 @@
+#include "models/host/link.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tlmssd {
+
+namespace {
+
+// PCI Express Base Specification 3.0, sections 2.2 and 4.2; NVM Express Base Specification 1.4, sections 4.2, 4.6, 3.1.
+constexpr Bytes k_request_header = 16;  // memory request, 64-bit address
+constexpr Bytes k_completion_header = 12;
+constexpr Bytes k_submission_entry = 64;
+constexpr Bytes k_completion_entry = 16;
+constexpr Bytes k_doorbell = 4;
+constexpr Bytes k_interrupt = 4;  // MSI-X message
+// Serial ATA Revision 3.x, sections 9 and 10.5.
+constexpr Bytes k_frame = 12 + 24;  // SOF, CRC, EOF and six handshake primitives
+constexpr Bytes k_register_h2d = 20;
+constexpr Bytes k_register_d2h = 20;
+constexpr Bytes k_dma_setup = 28;
+constexpr Bytes k_dma_activate = 4;
+constexpr Bytes k_set_device_bits = 8;
+constexpr Bytes k_data_header = 4;
+constexpr Bytes k_data_fis = 8192;
+
+constexpr Bytes pieces(Bytes bytes, Bytes size) {
+  return (bytes + size - 1) / size;
+}
+
+}  // namespace
+
+Link::Link(const HostConfig& config)
+    : max_payload_(config.max_payload),
+      max_read_request_(config.max_read_request),
+      latency_(config.link_latency) {
+  const LinkSpec spec = parse_link(config.link);
+  kind_ = spec.kind;
+  half_duplex_ = kind_ == LinkKind::sata;
+  // Picoseconds per byte on the wire as a fraction: 8 bits / (rate x lanes), widened by the line code.
+  if (kind_ == LinkKind::pcie) {
+    static constexpr std::uint64_t k_half_gigatransfers[] = {5, 10, 16, 32, 64, 128};
+    static constexpr std::uint64_t k_code[][2] = {{8, 10},    {8, 10},    {128, 130},
+                                                  {128, 130}, {128, 130}, {236, 256}};
+    const std::size_t g = spec.generation - 1;
+    ps_numerator_ = 8 * 2000 * k_code[g][1];
+    ps_denominator_ = k_half_gigatransfers[g] * k_code[g][0] * spec.lanes;
+    packet_overhead_ = spec.generation == 6 ? 0 : config.tlp_overhead + config.dllp_overhead;
+    doorbell_wire_ = k_doorbell + k_request_header + packet_overhead_;
+    request_wire_ = k_request_header + packet_overhead_;
+    entry_wire_ = k_submission_entry + k_completion_header + packet_overhead_;
+    completion_wire_ = k_completion_entry + k_interrupt + 2 * (k_request_header + packet_overhead_);
+  } else {
+    ps_numerator_ = 10 * 1000;
+    ps_denominator_ = spec.gigabits;
+    packet_overhead_ = k_frame;
+    doorbell_wire_ = 0;
+    request_wire_ = k_dma_setup + k_frame;
+    entry_wire_ = k_register_h2d + k_register_d2h + 2 * k_frame;
+    completion_wire_ = k_set_device_bits + k_frame;
+  }
+  const std::uint64_t common = std::gcd(ps_numerator_, ps_denominator_);
+  ps_numerator_ /= common;
+  ps_denominator_ /= common;
+  doorbell_ = wire_time(doorbell_wire_);
+  request_ = wire_time(request_wire_);
+  entry_ = wire_time(entry_wire_);
+  completion_ = wire_time(completion_wire_);
+}
+
+Bytes Link::data_wire_bytes(LinkDirection direction, Bytes bytes) const {
+  if (bytes == 0) return 0;
+  if (kind_ == LinkKind::sata) return bytes + pieces(bytes, k_data_fis) * (k_data_header + k_frame);
+  if (direction == LinkDirection::to_host) {
+    return bytes + pieces(bytes, max_payload_) * (k_request_header + packet_overhead_);
+  }
+  const Bytes packets = bytes / max_read_request_ * pieces(max_read_request_, max_payload_) +
+                        pieces(bytes % max_read_request_, max_payload_);
+  return bytes + packets * (k_completion_header + packet_overhead_);
+}
+
+Bytes Link::control_wire_bytes(LinkDirection direction, Bytes bytes) const {
+  if (bytes == 0) return 0;
+  if (kind_ == LinkKind::sata) {
+    const Bytes activates = direction == LinkDirection::to_device ? pieces(bytes, k_data_fis) - 1 : 0;
+    return request_wire_ + activates * (k_dma_activate + k_frame);
+  }
+  return direction == LinkDirection::to_device ? pieces(bytes, max_read_request_) * request_wire_ : 0;
+}
+
+const Link::Size& Link::size(LinkDirection direction, Bytes bytes) {
+  Size& known = sizes_[static_cast<std::size_t>(direction)];
+  if (known.bytes != bytes) {
+    known.bytes = bytes;
+    known.data_wire = data_wire_bytes(direction, bytes);
+    known.control_wire = control_wire_bytes(direction, bytes);
+    known.data = wire_time(known.data_wire);
+    known.control = wire_time(known.control_wire);
+  }
+  return known;
+}
+
+/// In turn behind what has been booked.
+Picoseconds Link::book(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes payload,
+                       Bytes wire) {
+  Lane& used = lane(direction);
+  const Picoseconds start = std::max(used.free, now);
+  used.free = start + duration;
+  Lane& counted = lanes_[static_cast<std::size_t>(direction)];
+  counted.busy += duration;
+  counted.payload += payload;
+  counted.wire += wire;
+  if (observer_ != nullptr) observer_->transferred(direction, start, used.free, payload);
+  return start;
+}
+
+/// Between the packets of what has been booked: pushes later bookings back; nobody waits for it.
+void Link::steal(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire) {
+  Lane& used = lane(direction);
+  used.free = std::max(used.free, now) + duration;
+  Lane& counted = lanes_[static_cast<std::size_t>(direction)];
+  counted.busy += duration;
+  counted.wire += wire;
+}
+
+/// A small packet that somebody waits for: in turn with its like. Returns when its last byte has left.
+Picoseconds Link::send_small(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire) {
+  Lane& used = lane(direction);
+  used.small = std::max(used.small, now) + duration;
+  steal(direction, now, duration, wire);
+  return used.small;
+}
+
+Link::Fetch Link::fetch(Picoseconds now, Bytes data) {
+  static const Size k_nothing{};
+  const bool sata = kind_ == LinkKind::sata;
+  const Size& payload = data == 0 ? k_nothing : size(LinkDirection::to_device, data);
+  // SATA's permissions come over the same wire as the data; PCIe's are taken from the other direction in begin_data().
+  const Picoseconds occupied = payload.data + (sata ? payload.control : 0);
+  const Bytes wire = payload.data_wire + (sata ? payload.control_wire : 0);
+  const Picoseconds data_turn = data == 0 ? now : book(LinkDirection::to_device, now, occupied, data, wire);
+  const Picoseconds entry_sent = send_small(LinkDirection::to_device, now, entry_, entry_wire_);
+  const Picoseconds round_trip = request_ + 2 * latency_;
+  Picoseconds delay = latency_;  // SATA: the command is pushed, not fetched
+  if (!sata) {
+    steal(LinkDirection::to_device, now, doorbell_, doorbell_wire_);
+    steal(LinkDirection::to_host, now, request_, request_wire_);
+    delay = round_trip;
+  }
+  const Picoseconds entry = entry_sent + delay;
+  if (data == 0) return {entry, entry, entry};
+  const Picoseconds first = std::max(data_turn + entry_, entry_sent) + delay + round_trip;
+  return {entry, first, first + payload.data + (sata ? payload.control - request_ : 0)};
+}
+
+void Link::begin_data(Picoseconds now, Bytes data) {
+  if (data == 0 || kind_ == LinkKind::sata) return;
+  const Size& payload = size(LinkDirection::to_device, data);
+  steal(LinkDirection::to_host, now, payload.control, payload.control_wire);
+}
+
+Link::Answer Link::answer(Picoseconds now, Bytes data) {
+  if (doorbell_wire_ > 0)
+    steal(LinkDirection::to_device, now, doorbell_, doorbell_wire_);  // completion queue head
+  const Picoseconds completion = completion_ + latency_;
+  if (data == 0) {
+    return {send_small(LinkDirection::to_host, now, completion_, completion_wire_) - completion_, completion};
+  }
+  const Size& payload = size(LinkDirection::to_host, data);
+  const Picoseconds start = book(LinkDirection::to_host, now, payload.control + payload.data + completion_,
+                                 data, payload.control_wire + payload.data_wire + completion_wire_);
+  return {start + payload.control + payload.data, completion};
+}
+
+void Link::report(StatisticsSink& sink, Picoseconds now) const {
+  const double span = static_cast<double>(now - since_);
+  const auto share = [span](Picoseconds busy) { return span > 0 ? static_cast<double>(busy) / span : 0.0; };
+  static constexpr const char* k_groups[] = {"to device", "to host"};
+  sink.open("link", "host link");
+  for (std::size_t d = 0; d < 2; ++d) {
+    sink.open(k_groups[d], "one direction of the link");
+    sink.value("utilisation", share(lanes_[d].busy), "", "share of time this direction was sending");
+    sink.value("payload", lanes_[d].payload, "B", "data of host commands");
+    sink.value("wire bytes", lanes_[d].wire, "B",
+               "all bytes on the wire: data, packet overheads, commands, completions");
+    sink.close();
+  }
+  if (half_duplex_) {
+    sink.value("utilisation", share(lanes_[0].busy + lanes_[1].busy), "",
+               "share of time the link was busy in either direction");
+  }
+  sink.close();
+}
+
+void Link::reset_statistics(Picoseconds now) {
+  since_ = now;
+  for (Lane& each : lanes_) {
+    each.busy = 0;
+    each.payload = 0;
+    each.wire = 0;
+  }
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,136 @@
+// The host link: PCI Express (generation x lanes) or Serial ATA, in bytes on the wire. Plain C++.
+//
+// Each direction is a reservation in the order of booking; SATA's two directions are one (half duplex at the frame level).
+// A command's data are booked when the command is fetched (to the device) or answered (to the host); round trips are a constant
+// shift behind that, so they leave no holes in the reservation. Small packets (commands, completions without data, read requests,
+// doorbells) travel between the packets of the data that are booked: they take their time from the data behind them and
+// wait only for one another.
+//
+// Byte accounting of PCIe (PCI Express Base Specification 3.0 to 6.0, NVM Express Base Specification 1.4):
+//   symbol rate   2.5, 5 GT/s with 8b/10b; 8, 16, 32 GT/s with 128b/130b; 64 GT/s in flits that carry 236 of
+//   256 bytes as TLPs packet (TLP)  tlp_overhead (8 B: 4 B framing with sequence number, 4 B LCRC; none in
+//   flits) + dllp_overhead (2 B: one 8 B DLLP
+//                 of Ack or flow control per four TLPs) + header + payload of at most max_payload
+//   header        16 B for memory requests (64-bit addresses), 12 B for completions
+//   command       doorbell: write of 4 B; fetch: read request, completion with 64 B; write data: read
+//   requests of at most
+//                 max_read_request, completions with the data; read data: memory writes; completion: writes
+//                 of 16 B (entry), 4 B (MSI-X) and the host's doorbell of 4 B
+// Of SATA (Serial ATA Revision 3.x): 3 or 6 Gb/s with 8b/10b; a frame costs 12 B (SOF, CRC, EOF) and 24 B of handshake
+// primitives (X_RDY, R_RDY, WTRM, R_IP, R_OK, SYNC: an assumption of one dword each); Data FIS carry 4 B of header and at most
+// 8 KiB.
+//   command       Register H2D (20 B), answered by Register D2H (20 B); data: DMA Setup (28 B), then Data FIS, for writes each
+//                 after the first preceded by DMA Activate (4 B); completion: Set Device Bits (8 B)
+// Left out: retries, link power states, ordering stalls, host memory latency (put it into link_latency).
+#pragma once
+
+#include "models/common/statistics.h"
+#include "models/common/types.h"
+#include "models/host/host_config.h"
+
+namespace tlmssd {
+
+enum class LinkDirection : std::uint8_t { to_device, to_host };
+
+/// Who wants to see every booking of the link.
+class LinkObserver {
+ public:
+  virtual ~LinkObserver() = default;
+  virtual void transferred(LinkDirection direction, Picoseconds start, Picoseconds end, Bytes payload) = 0;
+};
+
+class Link {
+ public:
+  explicit Link(const HostConfig& config);
+
+  /// Exact time of `bytes` wire bytes, rounded up to a picosecond.
+  [[nodiscard]] Picoseconds wire_time(Bytes bytes) const {
+    return static_cast<Picoseconds>((bytes * ps_numerator_ + ps_denominator_ - 1) / ps_denominator_);
+  }
+  /// Bytes on the wire for `bytes` of data, all packets included.
+  [[nodiscard]] Bytes data_wire_bytes(LinkDirection direction, Bytes bytes) const;
+  /// Bytes on the wire that ask for or permit that data: PCIe: in the opposite direction.
+  [[nodiscard]] Bytes control_wire_bytes(LinkDirection direction, Bytes bytes) const;
+
+  // Unloaded parts, from which every latency is made.
+  [[nodiscard]] Picoseconds latency() const { return latency_; }  ///< one way
+  /// From the host's submission until the device may fetch; 0 for SATA, whose command is the first frame itself.
+  [[nodiscard]] Picoseconds doorbell() const { return kind_ == LinkKind::pcie ? doorbell_ + latency_ : 0; }
+  [[nodiscard]] Picoseconds request_time() const { return request_; }  ///< one read request, or DMA Setup
+  [[nodiscard]] Picoseconds entry_time() const {
+    return entry_;
+  }  ///< submission entry, or Register H2D and D2H
+  [[nodiscard]] Picoseconds completion_time() const {
+    return completion_;
+  }  ///< entry and interrupt, or Set Device Bits
+
+  /// The fetch of a submission entry and then `data` bytes of write payload.
+  struct Fetch {
+    Picoseconds entry;       ///< the entry has arrived
+    Picoseconds data_start;  ///< the first payload byte arrives
+    Picoseconds data_end;    ///< the last payload byte has arrived; equals `entry` without payload
+  };
+  Fetch fetch(Picoseconds now, Bytes data);
+  /// At `data_start`: the read requests for that payload take their share of the other direction.
+  void begin_data(Picoseconds now, Bytes data);
+  /// `data` bytes of read payload, then the completion.
+  struct Answer {
+    Picoseconds data_end;    ///< last payload byte has left; equals the start without payload
+    Picoseconds completion;  ///< duration from the last payload byte leaving to the completion having arrived
+                             ///< at the host
+  };
+  Answer answer(Picoseconds now, Bytes data);
+
+  void set_observer(LinkObserver* observer) { observer_ = observer; }
+  void report(StatisticsSink& sink, Picoseconds now) const;
+  void reset_statistics(Picoseconds now);
+  [[nodiscard]] Picoseconds busy(LinkDirection direction) const {
+    return lanes_[static_cast<std::size_t>(direction)].busy;
+  }
+
+ private:
+  struct Lane {
+    Picoseconds free = 0;   // of data
+    Picoseconds small = 0;  // of small packets
+    Picoseconds busy = 0;
+    Bytes payload = 0;
+    Bytes wire = 0;
+  };
+  struct Size {  // the last size asked for: sizes repeat
+    Bytes bytes = 0;
+    Picoseconds data = 0;
+    Picoseconds control = 0;
+    Bytes data_wire = 0;
+    Bytes control_wire = 0;
+  };
+  Lane& lane(LinkDirection direction) {
+    return lanes_[half_duplex_ ? 0 : static_cast<std::size_t>(direction)];
+  }
+  const Size& size(LinkDirection direction, Bytes bytes);
+  Picoseconds book(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes payload, Bytes wire);
+  Picoseconds send_small(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire);
+  void steal(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire);
+
+  LinkKind kind_;
+  bool half_duplex_;
+  std::uint64_t ps_numerator_;
+  std::uint64_t ps_denominator_;
+  std::uint32_t max_payload_;
+  std::uint32_t max_read_request_;
+  std::uint32_t packet_overhead_;  // without header
+  Picoseconds latency_;
+  Picoseconds doorbell_;
+  Picoseconds request_;
+  Picoseconds entry_;
+  Picoseconds completion_;
+  Bytes doorbell_wire_;
+  Bytes request_wire_;
+  Bytes entry_wire_;
+  Bytes completion_wire_;
+  Lane lanes_[2];
+  Size sizes_[2];
+  LinkObserver* observer_ = nullptr;
+  Picoseconds since_ = 0;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,12 @@
+// Where the memories lie on the drive's internal bus. Addresses are never rewritten on the way: each memory
+// knows its base.
+#pragma once
+
+#include "models/common/types.h"
+
+namespace tlmssd {
+
+inline constexpr std::uint64_t k_dram_base = 0;
+inline constexpr std::uint64_t k_scm_base = std::uint64_t{1} << 40U;  // 1 TiB: above any DRAM
+
+}  // namespace tlmssd

@@ -1,0 +1,104 @@
+// The controller's DRAM: a memory-mapped TLM-2.0 target with a capacity, a bandwidth and a latency.
+//
+// Modelled: the data interface as a reservation, bytes / bandwidth per access in the order of arrival, and a
+// latency that is pipelined behind it: end = max(free, arrival) + bytes / bandwidth + latency. Left out:
+// banks, rows and refresh; their cost belongs into the effective bandwidth (DRAMSys or any other TLM-2.0
+// memory can take this module's place). nb_transport_fw(BEGIN_REQ) answers TLM_COMPLETED with the delay
+// annotated up to the end; b_transport adds it to the delay and never waits. Bytes are kept only when
+// `storage` is on: the emulator moves stamps by value, not through memory.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <string>
+
+#include "models/common/agenda.h"
+#include "models/common/archive.h"
+#include "models/common/parameters.h"
+#include "models/common/sparse_array.h"
+#include "models/common/statistics.h"
+#include "models/common/transport.h"
+#include "models/memory/address_map.h"
+#include "models/memory/memory_observer.h"
+
+namespace tlmssd {
+
+/// Scenario section ssd.dram.
+struct DramConfig {
+  Bytes capacity = Bytes{256} << 20U;
+  BytesPerSecond bandwidth = 3'200'000'000;
+  Picoseconds latency = 50'000;
+  bool storage = false;  ///< keep real bytes (not a scenario parameter: for tests and other initiators)
+  static const ParameterTable<DramConfig>& parameters();
+};
+
+/// When a DRAM of this configuration is free and when an access ends. Plain: no kernel needed.
+class DramTiming {
+ public:
+  explicit DramTiming(const DramConfig& config) : bandwidth_(config.bandwidth), latency_(config.latency) {}
+  struct Span {
+    Picoseconds start;  ///< the interface begins to be occupied
+    Picoseconds free;   ///< and is free again
+    Picoseconds end;    ///< last byte has arrived
+  };
+  Span reserve(Picoseconds arrival, Bytes bytes);
+
+ private:
+  BytesPerSecond bandwidth_;
+  Picoseconds latency_;
+  Picoseconds free_ = 0;
+  Bytes last_bytes_ = 0;  // transfers come in few sizes: remember the last division
+  Picoseconds last_time_ = 0;
+};
+
+/// What a memory counts.
+struct MemoryCounters {
+  Picoseconds busy = 0;     ///< interface occupied
+  Picoseconds waiting = 0;  ///< accesses waiting for it
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  Bytes read_bytes = 0;
+  Bytes written_bytes = 0;
+  Picoseconds since = 0;  ///< when counting started
+  void count(Bytes bytes, bool write, Picoseconds occupancy, Picoseconds wait);
+  void report(StatisticsSink& sink, Picoseconds now) const;
+};
+
+class Dram : public sc_core::sc_module {
+ public:
+  Dram(const sc_core::sc_module_name& name, const DramConfig& config, Agenda& agenda,
+       std::uint64_t base = k_dram_base);
+
+  TargetSocket<Dram> bus_tsock;
+
+  [[nodiscard]] std::uint64_t base() const { return base_; }
+  [[nodiscard]] Bytes capacity() const { return config_.capacity; }
+  [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
+  void set_observer(MemoryObserver* observer) { observer_ = observer; }
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+  /// Nothing lives across an idle moment but the bytes, if they are kept.
+  void archive(Archive& a);
+
+  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+
+ private:
+  /// Performs the access; returns its end and sets the response status.
+  Picoseconds access(tlm::tlm_generic_payload& payload, Picoseconds arrival);
+  [[nodiscard]] bool holds(std::uint64_t address, Bytes bytes) const;
+  void move(tlm::tlm_generic_payload& payload);
+
+  DramConfig config_;
+  Agenda& agenda_;
+  std::uint64_t base_;
+  DramTiming timing_;
+  MemoryCounters counters_;
+  MemoryObserver* observer_ = nullptr;
+  SparseArray<unsigned char> bytes_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,16 @@
+// Who wants to see every transfer of a memory or the bus (timeline, tests). Null by default, which costs a
+// predictable branch.
+#pragma once
+
+#include "models/common/types.h"
+
+namespace tlmssd {
+
+class MemoryObserver {
+ public:
+  virtual ~MemoryObserver() = default;
+  /// The memory's interface (or the bus) is occupied from `start` to `end` by `bytes`.
+  virtual void occupied(Picoseconds start, Picoseconds end, Bytes bytes, bool write) = 0;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,172 @@
+#include "models/memory/scm.h"
+
+#include <algorithm>
+
+#include "models/common/kernel_time.h"
+
+namespace tlmssd {
+
+using Payload = tlm::tlm_generic_payload;
+
+const ParameterTable<ScmConfig>& ScmConfig::parameters() {
+  static const auto table =
+      ParameterTable<ScmConfig>{}
+          .bytes("capacity", &ScmConfig::capacity, {std::uint64_t{64} << 10U, std::uint64_t{1} << 44U},
+                 "size of the storage-class memory")
+          .time("read_latency", &ScmConfig::read_latency, {0, 1'000'000'000},
+                "time a bank is busy reading one 512 B sector")
+          .time("program_latency", &ScmConfig::program_latency, {0, 1'000'000'000},
+                "time a bank is busy programming one 512 B sector; there is no erase")
+          .integer("banks", &ScmConfig::banks, {1, 4096},
+                   "banks that work in parallel; sector n lies in bank n modulo banks")
+          .bandwidth("bandwidth", &ScmConfig::bandwidth, {1'000'000, 1'000'000'000'000},
+                     "data rate of the interface")
+          .bytes("wear_region", &ScmConfig::wear_region, {512, std::uint64_t{1} << 40U},
+                 "granularity at which sector programs are counted");
+  return table;
+}
+
+// ----------------------------------------------------------------------------------------------------------------------
+// timing
+
+ScmTiming::ScmTiming(const ScmConfig& config)
+    : bank_free_(config.banks, 0),
+      read_latency_(config.read_latency),
+      program_latency_(config.program_latency),
+      sector_time_(transfer_time(k_scm_sector, config.bandwidth)),
+      bandwidth_(config.bandwidth) {}
+
+ScmTiming::Span ScmTiming::reserve(Picoseconds arrival, std::uint64_t first_sector, std::uint64_t sectors,
+                                   bool write, bool first_partial, bool last_partial) {
+  const Picoseconds start = std::max(interface_free_, arrival);
+  interface_free_ = start + (sectors == 1 ? sector_time_ : transfer_time(sectors * k_scm_sector, bandwidth_));
+  const Picoseconds latency = write ? program_latency_ : read_latency_;
+  const std::uint64_t banks = bank_free_.size();
+  const std::uint64_t involved = std::min(sectors, banks);
+  std::uint64_t bank = first_sector % banks;
+  const std::uint64_t last_bank = (first_sector + sectors - 1) % banks;
+  Picoseconds last = 0;
+  for (std::uint64_t n = 0; n < involved; ++n) {
+    Picoseconds work = static_cast<Picoseconds>((sectors - n + banks - 1) / banks) * latency;
+    if (write && first_partial && n == 0) work += read_latency_;
+    if (write && last_partial && bank == last_bank) work += read_latency_;
+    bank_free_[bank] = std::max(bank_free_[bank], arrival) + work;
+    last = std::max(last, bank_free_[bank]);
+    if (++bank == banks) bank = 0;
+  }
+  return {start, interface_free_, std::max(interface_free_ + latency, last + sector_time_)};
+}
+
+// ----------------------------------------------------------------------------------------------------------------------
+// module
+
+Scm::Scm(const sc_core::sc_module_name& name, const ScmConfig& config, Agenda& agenda, std::uint64_t base)
+    : sc_core::sc_module(name),
+      bus_tsock("bus_tsock", *this),
+      config_(config),
+      agenda_(agenda),
+      base_(base),
+      timing_(config),
+      wear_((config.capacity + config.wear_region - 1) / config.wear_region, 0) {}
+
+bool Scm::holds(std::uint64_t address, Bytes bytes) const {
+  return address >= base_ && bytes <= config_.capacity && address - base_ <= config_.capacity - bytes;
+}
+
+void Scm::add_wear(std::uint64_t first_sector, std::uint64_t sectors) {
+  // Region borders may fall inside a sector: it counts where it begins.
+  while (sectors > 0) {
+    const std::uint64_t region = first_sector * k_scm_sector / config_.wear_region;
+    const std::uint64_t next = ((region + 1) * config_.wear_region + k_scm_sector - 1) / k_scm_sector;
+    const std::uint64_t here = std::min(sectors, next - first_sector);
+    wear_[region] += here;
+    first_sector += here;
+    sectors -= here;
+  }
+}
+
+Picoseconds Scm::access(Payload& payload, Picoseconds arrival) {
+  const Bytes bytes = payload.get_data_length();
+  if (!holds(payload.get_address(), bytes)) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return arrival;
+  }
+  if (payload.get_byte_enable_ptr() != nullptr) {
+    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return arrival;
+  }
+  if (payload.get_streaming_width() < bytes) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return arrival;
+  }
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  const bool write = payload.is_write();
+  if (!write && !payload.is_read()) return arrival;
+  const std::uint64_t begin = payload.get_address() - base_;
+  const std::uint64_t first = begin / k_scm_sector;
+  const std::uint64_t sectors = (begin + bytes + k_scm_sector - 1) / k_scm_sector - first;
+  const bool head = begin % k_scm_sector != 0 || (sectors == 1 && bytes % k_scm_sector != 0);
+  const bool tail = sectors > 1 && (begin + bytes) % k_scm_sector != 0;
+  const ScmTiming::Span span = timing_.reserve(arrival, first, sectors, write, head, tail);
+  counters_.count(sectors * k_scm_sector, write, span.free - span.start, span.start - arrival);
+  if (observer_ != nullptr) observer_->occupied(span.start, span.free, sectors * k_scm_sector, write);
+  if (write) add_wear(first, sectors);
+  return span.end;
+}
+
+tlm::tlm_sync_enum Scm::forward(unsigned /*index*/, Payload& payload, tlm::tlm_phase& phase,
+                                sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ)
+    return tlm::TLM_ACCEPTED;  // nothing else can come: every request completes at once
+  const Picoseconds arrived = arrival(agenda_, delay);
+  delay += to_sc_time(access(payload, arrived) - arrived);
+  return tlm::TLM_COMPLETED;
+}
+
+void Scm::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_time& delay) {
+  const Picoseconds arrived = arrival(agenda_, delay);
+  delay += to_sc_time(access(payload, arrived) - arrived);
+}
+
+unsigned Scm::debug(unsigned /*index*/, Payload& payload) {
+  const Bytes bytes = payload.get_data_length();
+  if (!holds(payload.get_address(), bytes)) return 0;
+  if (payload.is_write() && bytes > 0) {
+    const std::uint64_t begin = payload.get_address() - base_;
+    const std::uint64_t first = begin / k_scm_sector;
+    add_wear(first, (begin + bytes + k_scm_sector - 1) / k_scm_sector - first);
+  }
+  return payload.get_data_length();
+}
+
+void Scm::report(StatisticsSink& sink) const {
+  std::uint64_t total = 0;
+  std::uint64_t most = 0;
+  for (const std::uint64_t region : wear_) {
+    total += region;
+    most = std::max(most, region);
+  }
+  const double sectors = static_cast<double>(config_.capacity) / k_scm_sector;
+  const double region_sectors =
+      static_cast<double>(std::min(config_.wear_region, config_.capacity)) / k_scm_sector;
+  sink.open("scm", "storage-class memory");
+  counters_.report(sink, agenda_.now());
+  sink.value("mean wear", static_cast<double>(total) / sectors, "programs",
+             "sector programs over sectors, since new");
+  sink.value("highest wear", static_cast<double>(most) / region_sectors, "programs",
+             "mean programs per sector of the most worn region, since new");
+  sink.close();
+}
+
+void Scm::reset_statistics() {
+  counters_ = {};
+  counters_.since = agenda_.now();
+}
+
+void Scm::archive(Archive& a) {
+  const std::size_t regions = wear_.size();
+  a(wear_);
+  if (wear_.size() != regions) throw ArchiveError("snapshot's SCM has another number of wear regions");
+}
+
+}  // namespace tlmssd

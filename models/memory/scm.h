@@ -1,0 +1,105 @@
+// Storage-class memory: sector-addressable (512 B), non-volatile, wear-counted, a memory-mapped TLM-2.0
+// target like the DRAM.
+//
+// Modelled: `banks` independent banks, sectors dealt to them in turn (sector number modulo banks), each bank
+// busy for one read or program latency per sector; one interface of a given bandwidth that moves whole
+// sectors. Bank work and transfer overlap sector by sector (cut-through). With I = max(interface free,
+// arrival) + n * 512 / bandwidth and B = the last of the banks involved to finish its sectors, an access of n
+// sectors ends at
+//     max(I + latency, B + 512 / bandwidth):
+// one sector costs latency + transfer, many sectors the slower of the interface and banks * 512 / latency. A
+// program that covers a sector partly reads it first. Left out: write verify, drift, media errors. Source:
+// latency of 100 ns per sector as used by Fukuchi et al. for the SCM of hybrid SSDs; bank interleaving is a
+// generic assumption.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <vector>
+
+#include "models/common/agenda.h"
+#include "models/common/archive.h"
+#include "models/common/parameters.h"
+#include "models/common/statistics.h"
+#include "models/common/transport.h"
+#include "models/memory/address_map.h"
+#include "models/memory/dram.h"
+#include "models/memory/memory_observer.h"
+
+namespace tlmssd {
+
+/// Scenario section ssd.scm.
+struct ScmConfig {
+  Bytes capacity = Bytes{1} << 30U;
+  Picoseconds read_latency = 100'000;
+  Picoseconds program_latency = 100'000;
+  std::uint32_t banks = 8;
+  BytesPerSecond bandwidth = 6'400'000'000;
+  Bytes wear_region = Bytes{1} << 20U;
+  static const ParameterTable<ScmConfig>& parameters();
+};
+
+inline constexpr Bytes k_scm_sector = 512;
+
+/// Bank and interface reservations. Plain: no kernel needed.
+class ScmTiming {
+ public:
+  explicit ScmTiming(const ScmConfig& config);
+  struct Span {
+    Picoseconds start;  ///< the interface begins to be occupied
+    Picoseconds free;   ///< and is free again
+    Picoseconds end;
+  };
+  /// `partial`: sectors covered only in part by a program, which are read first (0, 1 or 2: the ends).
+  Span reserve(Picoseconds arrival, std::uint64_t first_sector, std::uint64_t sectors, bool write,
+               bool first_partial, bool last_partial);
+
+ private:
+  std::vector<Picoseconds> bank_free_;
+  Picoseconds interface_free_ = 0;
+  Picoseconds read_latency_;
+  Picoseconds program_latency_;
+  Picoseconds sector_time_;
+  BytesPerSecond bandwidth_;
+};
+
+class Scm : public sc_core::sc_module {
+ public:
+  Scm(const sc_core::sc_module_name& name, const ScmConfig& config, Agenda& agenda,
+      std::uint64_t base = k_scm_base);
+
+  TargetSocket<Scm> bus_tsock;
+
+  [[nodiscard]] std::uint64_t base() const { return base_; }
+  [[nodiscard]] Bytes capacity() const { return config_.capacity; }
+  [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
+  /// Sector programs so far, region by region (`wear_region` bytes each; the last may be shorter). Never
+  /// reset.
+  [[nodiscard]] const std::vector<std::uint64_t>& wear() const { return wear_; }
+  void set_observer(MemoryObserver* observer) { observer_ = observer; }
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+  void archive(Archive& a);
+
+  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  /// Untimed: a write wears the sectors all the same.
+  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+
+ private:
+  Picoseconds access(tlm::tlm_generic_payload& payload, Picoseconds arrival);
+  void add_wear(std::uint64_t first_sector, std::uint64_t sectors);
+  [[nodiscard]] bool holds(std::uint64_t address, Bytes bytes) const;
+
+  ScmConfig config_;
+  Agenda& agenda_;
+  std::uint64_t base_;
+  ScmTiming timing_;
+  MemoryCounters counters_;
+  MemoryObserver* observer_ = nullptr;
+  std::vector<std::uint64_t> wear_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,353 @@
+#include "models/nand/die_state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "models/common/input_error.h"
+#include "models/common/random.h"
+
+namespace tlmssd {
+
+namespace {
+
+std::string_view name_of(FlashCommand command) {
+  static constexpr std::array<std::string_view, 3> k_names = {"read", "program", "erase"};
+  return k_names[static_cast<std::size_t>(command)];
+}
+
+/// One write's stamps, or zeros throughout: the first stamp tells the rest.
+bool written_together(const Stamp* stamps, std::uint32_t count) {
+  for (std::uint32_t i = 1; i < count; ++i) {
+    if (stamps[i] != following_stamp(stamps[i - 1])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, Bytes unit_bytes,
+                   std::uint32_t stamps_per_unit, std::uint64_t seed, std::shared_ptr<ContentStore> contents)
+    : part_(part),
+      geometry_(geometry),
+      die_(die),
+      units_per_page_(unit_bytes == 0 ? 0 : static_cast<std::uint32_t>(geometry.page_bytes / unit_bytes)),
+      stamps_per_unit_(stamps_per_unit),
+      program_pages_(part.program_unit == "block" ? geometry.pages : part.pages_per_program()),
+      seed_(seed),
+      blocks_(std::size_t{geometry.planes} * geometry.blocks),
+      contents_(std::move(contents)) {
+  if (!contents_) contents_ = std::make_shared<ContentStore>(geometry, units_per_page_, index(die), 1);
+  part.check();
+  if (unit_bytes == 0 || geometry.page_bytes % unit_bytes != 0) {
+    throw InputError("the mapping unit of " + std::to_string(unit_bytes) +
+                     " bytes does not divide the flash page of " + std::to_string(geometry.page_bytes) +
+                     " bytes");
+  }
+  if (stamps_per_unit == 0) throw InputError("a mapping unit must hold at least one logical block");
+  if (program_pages_ == 0 || geometry.pages % program_pages_ != 0) {
+    throw InputError("blocks of " + std::to_string(geometry.pages) +
+                     " pages are not a whole number of program units of " + std::to_string(program_pages_) +
+                     " pages");
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- operations
+
+void DieState::read(FlashOp& op, Picoseconds now) {
+  check_address(op);
+  const std::uint32_t first_plane = index(op.plane);
+  const std::uint32_t page = index(op.page);
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    Block& block = blocks_[at(first_plane + p, index(op.block))];
+    if (page >= block.next_page) refuse(op, op.page, "read of a page that is not programmed");
+    ++block.reads;
+  }
+  remember(op, op.page, 1, now);
+  counts_.senses += op.planes;
+  if (op.first_slot + op.slots > op.planes * units_per_page_)
+    refuse(op, op.page, "read of slots beyond its pages");
+  std::uint32_t done = 0;
+  std::uint32_t in_page = op.first_slot;
+  for (std::uint32_t p = 0; done < op.slots; ++p, in_page -= units_per_page_) {
+    if (in_page >= units_per_page_) continue;
+    const Block& block = blocks_[at(first_plane + p, index(op.block))];
+    const std::uint32_t units = std::min(units_per_page_ - in_page, op.slots - done);
+    load_units(block, contents_->block(die_, first_plane + p, index(op.block)),
+               page * units_per_page_ + in_page, units, op, done);
+    done += units;
+    in_page += units;
+  }
+}
+
+std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds now) {
+  check_address(op);
+  check_program(op);
+  const std::uint32_t first = blocks_[at(index(op.plane), index(op.block))].next_page;
+  const std::uint32_t done = first - index(op.page);
+  const std::uint32_t pages = std::min<std::uint32_t>(limit, op.pages - done);
+  remember(op, PageId{first}, pages, now);
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
+    if (block.next_page == 0) block.programmed_at = now;
+    const std::uint32_t slot = (p * op.pages + done) * units_per_page_;
+    store_pages(block, contents_->block(die_, index(op.plane) + p, index(op.block)), first * units_per_page_,
+                op, slot, pages * units_per_page_);
+    block.next_page = first + pages;
+  }
+  counts_.programs += std::uint64_t{pages} * op.planes;
+  return pages;
+}
+
+void DieState::erase(FlashOp& op, Picoseconds now) {
+  check_address(op);
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    if (blocks_[at(index(op.plane) + p, index(op.block))].failed != 0) {
+      refuse(op, op.page, "erase of a block whose erase has failed");
+    }
+  }
+  remember(op, PageId{0}, geometry_.pages, now);
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    const std::uint32_t plane = index(op.plane) + p;
+    Block& block = blocks_[at(plane, index(op.block))];
+    drop_mixed(block);
+    block.next_page = 0;
+    block.reads = 0;
+    block.programmed_at = 0;
+    if (worn_out(plane, index(op.block), block.erases)) {
+      block.failed = 1;
+      op.status = FlashStatus::erase_failed;
+      ++counts_.erase_failures;
+    } else {
+      ++block.erases;
+      ++counts_.erases;
+    }
+  }
+}
+
+void DieState::execute(FlashOp& op, Picoseconds now) {
+  switch (op.command) {
+    case FlashCommand::read:
+      read(op, now);
+      break;
+    case FlashCommand::program:
+      program(op, op.pages, now);
+      break;
+    case FlashCommand::erase:
+      erase(op, now);
+      break;
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------- legality
+
+void DieState::check_address(const FlashOp& op) const {
+  if (op.die != die_) refuse(op, op.page, "operation sent to die " + std::to_string(index(die_)));
+  if (op.planes == 0 || index(op.plane) + op.planes > geometry_.planes ||
+      index(op.block) >= geometry_.blocks || op.pages == 0 || index(op.page) + op.pages > geometry_.pages) {
+    refuse(op, op.page, "address out of range");
+  }
+  if (op.planes > 1 && !part_.multi_plane)
+    refuse(op, op.page, "multi-plane operation on a part that has none");
+  if (op.command != FlashCommand::program && op.pages != 1)
+    refuse(op, op.page, "more than one page in an operation");
+}
+
+void DieState::check_program(const FlashOp& op) const {
+  if (op.pages != program_pages_ || index(op.page) % program_pages_ != 0) {
+    refuse(op, op.page,
+           "program of " + std::to_string(op.pages) + " pages; this part programs " +
+               std::to_string(program_pages_) + " at a time, aligned");
+  }
+  if (op.slots != op.planes * op.pages * units_per_page_ || op.first_slot != 0) {
+    refuse(op, op.page, "program that does not fill its pages");
+  }
+  const std::uint32_t next = blocks_[at(index(op.plane), index(op.block))].next_page;
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    const Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
+    if (block.failed != 0) refuse(op, op.page, "program of a block whose erase has failed");
+    if (block.next_page >= index(op.page) + op.pages)
+      refuse(op, op.page, "program of a page that is not erased");
+    if (block.next_page < index(op.page) || block.next_page != next) {
+      refuse(op, op.page,
+             "program out of order: page " + std::to_string(block.next_page) + " of plane " +
+                 std::to_string(index(op.plane) + p) + " is next");
+    }
+  }
+}
+
+void DieState::remember(const FlashOp& op, PageId page, std::uint32_t pages, Picoseconds now) {
+  history_[events_++ % k_history] = {
+      op.command,  op.planes, static_cast<std::uint16_t>(pages), index(op.plane), index(op.block),
+      index(page), now};
+}
+
+void DieState::refuse(const FlashOp& op, PageId page, const std::string& what) const {
+  const auto number = [](const char* name, std::uint64_t value) {
+    return std::string(name) + std::to_string(value);
+  };
+  std::string text = number("die ", index(op.die)) + number(" plane ", index(op.plane)) +
+                     (op.planes > 1 ? number(" to ", index(op.plane) + op.planes - 1) : std::string()) +
+                     number(" block ", index(op.block)) + number(" page ", index(page)) + ": " +
+                     std::string(name_of(op.command)) + " for " + std::string(tlmssd::name_of(op.purpose)) +
+                     " refused: " + what;
+  const std::size_t at_plane = index(op.plane);
+  if (at_plane < geometry_.planes && index(op.block) < geometry_.blocks) {
+    const Block& block = blocks_[at(index(op.plane), index(op.block))];
+    text +=
+        number("; the block has been erased ", block.erases) + number(" times, next page ", block.next_page);
+  }
+  text += "; latest operations of the die:";
+  if (events_ == 0) text += " none";
+  const std::uint64_t first = events_ > k_history ? events_ - k_history : 0;
+  for (std::uint64_t i = first; i < events_; ++i) {
+    const Event& e = history_[i % k_history];
+    text += (i == first ? " " : ", ") + std::string(name_of(e.command)) + number(" plane ", e.plane) +
+            (e.planes > 1 ? number("-", e.plane + e.planes - 1) : std::string()) +
+            number(" block ", e.block) + number(" page ", e.page) +
+            (e.pages > 1 ? number("-", e.page + e.pages - 1) : std::string()) +
+            number(" at ", static_cast<std::uint64_t>(e.instant)) + " ps";
+  }
+  throw NandViolation(text);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- content
+
+void DieState::store_pages(Block& block, UnitContent* units, std::uint32_t first_unit, const FlashOp& op,
+                           std::uint32_t slot, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    UnitContent& unit = units[first_unit + i];
+    unit.spare = op.spare != nullptr ? op.spare[slot + i] : k_no_unit;
+    unit.stamp = k_zeros;
+    if (op.stamps == nullptr) continue;
+    const Stamp* const stamps = op.stamps + std::size_t{slot + i} * stamps_per_unit_;
+    unit.stamp = stamps[0];
+    if (written_together(stamps, stamps_per_unit_)) continue;
+    Mixed& mixed = mixed_of(block);
+    mixed.slots.push_back(first_unit + i);  // pages are programmed in order, so slots ascend
+    mixed.stamps.insert(mixed.stamps.end(), stamps, stamps + stamps_per_unit_);
+  }
+}
+
+/// The block's table of mixed units; made when it has none.
+DieState::Mixed& DieState::mixed_of(Block& block) {
+  if (block.mixed == 0) {
+    if (free_mixed_.empty()) {
+      mixed_.emplace_back();
+      free_mixed_.push_back(static_cast<std::uint32_t>(mixed_.size()));
+    }
+    block.mixed = free_mixed_.back() & 0x7FFF'FFFFU;
+    free_mixed_.pop_back();
+    mixed_[block.mixed - 1] = std::make_unique<Mixed>();
+  }
+  return *mixed_[block.mixed - 1];
+}
+
+void DieState::drop_mixed(Block& block) {
+  if (block.mixed == 0) return;
+  mixed_[block.mixed - 1].reset();
+  free_mixed_.push_back(block.mixed);
+  block.mixed = 0;
+}
+
+void DieState::load_units(const Block& block, const UnitContent* units, std::uint32_t first_unit,
+                          std::uint32_t count, const FlashOp& op, std::uint32_t slot) const {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const UnitContent& unit = units[first_unit + i];
+    if (op.spare != nullptr) op.spare[slot + i] = unit.spare;
+    if (op.stamps == nullptr) continue;
+    Stamp* const stamps = op.stamps + std::size_t{slot + i} * stamps_per_unit_;
+    if (block.mixed != 0 && load_mixed(block, first_unit + i, stamps)) continue;
+    Stamp next = unit.stamp;
+    for (std::uint32_t b = 0; b < stamps_per_unit_; ++b, next = following_stamp(next)) stamps[b] = next;
+  }
+}
+
+bool DieState::load_mixed(const Block& block, std::uint32_t unit, Stamp* stamps) const {
+  const Mixed& mixed = *mixed_[block.mixed - 1];
+  const auto found = std::lower_bound(mixed.slots.begin(), mixed.slots.end(), unit);
+  if (found == mixed.slots.end() || *found != unit) return false;
+  const auto position = static_cast<std::size_t>(found - mixed.slots.begin());
+  std::copy_n(mixed.stamps.data() + position * stamps_per_unit_, stamps_per_unit_, stamps);
+  return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- wear
+
+std::uint32_t DieState::endurance(PlaneId plane, BlockId block) const {
+  if (part_.endurance == 0 || part_.endurance_spread == 0) return part_.endurance;
+  const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(index(plane), index(block));
+  RandomStream stream(seed_ ^ (place * 0x9E3779B97F4A7C15U), "block endurance");
+  const double deviation = std::clamp(stream.normal(), -4.0, 4.0) * part_.endurance_spread;
+  return std::max(1U, static_cast<std::uint32_t>(std::lround(part_.endurance * (1 + deviation))));
+}
+
+bool DieState::worn_out(std::uint32_t plane, std::uint32_t block, std::uint32_t erases) const {
+  if (part_.endurance == 0) return false;
+  // Within 4 sigma of the mean the block's own limit must be looked at.
+  if (erases + 1 < part_.endurance * (1 - 4 * part_.endurance_spread)) return false;
+  return erases >= endurance(PlaneId{plane}, BlockId{block});
+}
+
+// ---------------------------------------------------------------------------------------------------------------- archive
+
+void DieState::archive(Archive& a) {
+  std::uint64_t size = blocks_.size();
+  std::uint64_t units = std::uint64_t{units_per_page_} * geometry_.pages;
+  std::uint32_t stamps = stamps_per_unit_;
+  a(size);
+  a(units);
+  a(stamps);
+  if (size != blocks_.size() || units != std::uint64_t{units_per_page_} * geometry_.pages ||
+      stamps != stamps_per_unit_) {
+    throw ArchiveError("snapshot does not fit: the dies have other shapes or mapping units");
+  }
+  a(history_);
+  a(events_);
+  if (a.saving()) {
+    for (std::uint64_t i = 0; i < blocks_.size(); ++i) {
+      Block& block = blocks_[i];
+      if (block.erases == 0 && block.next_page == 0 && block.failed == 0) continue;
+      a(i);
+      a(block);
+      archive_content(a, block, contents_of(i));
+    }
+    a(size);
+    return;
+  }
+  blocks_ = ZeroPages<Block>(size);
+  mixed_.clear();
+  free_mixed_.clear();
+  for (;;) {
+    std::uint64_t i = 0;
+    a(i);
+    if (i == size) return;
+    if (i > size) throw ArchiveError("snapshot is damaged: a block beyond its die");
+    a(blocks_[i]);
+    if (blocks_[i].next_page > geometry_.pages)
+      throw ArchiveError("snapshot is damaged: a page beyond its block");
+    archive_content(a, blocks_[i], contents_of(i));
+  }
+}
+
+void DieState::archive_content(Archive& a, Block& block, UnitContent* units) {
+  a.bytes(units, std::size_t{block.next_page} * units_per_page_ * sizeof(UnitContent));
+  const bool has_mixed = block.mixed != 0;
+  if (!has_mixed) return;
+  if (!a.saving()) block.mixed = 0;  // a number of the drive that was saved
+  Mixed& mixed = mixed_of(block);
+  a(mixed.slots);
+  a(mixed.stamps);
+  if (mixed.stamps.size() != mixed.slots.size() * stamps_per_unit_) {
+    throw ArchiveError("snapshot is damaged: stamps of partly rewritten units");
+  }
+}
+
+void DieState::report(StatisticsSink& sink) const {
+  sink.value("senses", counts_.senses, "pages", "pages sensed, counted per plane");
+  sink.value("programs", counts_.programs, "pages", "pages programmed, counted per plane");
+  sink.value("erases", counts_.erases, "blocks", "blocks erased, counted per plane");
+  sink.value("erase_failures", counts_.erase_failures, "blocks", "blocks whose erase failed: worn out");
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,137 @@
+// What a NAND die holds and what it refuses: blocks, pages, wear, and the rules of silicon. Plain C++, no time of its own.
+//
+// Models per block the erase count, the next page to program, the instant of the first program and the reads since erase; per
+// programmed mapping unit the logical unit in its spare area and the stamps that stand for its data. Refuses (NandViolation)
+// programming a page that is not erased, out of order within the block or other than the part's program unit, reading a page that
+// is not programmed, addresses out of range, multi-plane operation where the part has none, and any use of a block after its
+// erase has failed. Leaves out bit errors: reliability models read the counters.
+//
+// Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 24 bytes per such block, nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/archive.h"
+#include "models/common/flash_op.h"
+#include "models/common/sparse_array.h"
+#include "models/common/statistics.h"
+#include "models/nand/content_store.h"
+#include "models/nand/part.h"
+#include "models/nand/violation.h"
+
+namespace tlmssd {
+
+class DieState {
+ public:
+  /// `part` must outlive the die; the shape comes from `geometry`. The mapping unit must divide the page (InputError).
+  /// `contents`: where page contents are kept, shared by the dies of a drive; null: its own.
+  DieState(const NandPart& part, const Geometry& geometry, DieId die, Bytes unit_bytes,
+           std::uint32_t stamps_per_unit, std::uint64_t seed, std::shared_ptr<ContentStore> contents = {});
+
+  /// Senses the pages of `op` and hands out spare and content of its slots.
+  void read(FlashOp& op, Picoseconds now);
+  /// Programs the next pages of `op` that are still to be programmed, at most `limit` in each plane. Returns how many.
+  std::uint32_t program(FlashOp& op, std::uint32_t limit, Picoseconds now);
+  /// Erases the block of `op` in each plane. A block past its endurance fails (op.status) and is unusable from then on.
+  void erase(FlashOp& op, Picoseconds now);
+  /// Whichever of these `op` asks for, whole.
+  void execute(FlashOp& op, Picoseconds now);
+
+  /// Has the processor fetch what a read of these slots will touch.
+  void prefetch(const FlashOp& op) const {
+    prefetch_line(&blocks_[at(index(op.plane), index(op.block))]);
+    const UnitContent* units = contents_->block(die_, index(op.plane), index(op.block));
+    prefetch_line(&units[std::size_t{index(op.page)} * units_per_page_ + op.first_slot]);
+  }
+
+  /// What is known of a block.
+  struct Block {
+    Picoseconds programmed_at =
+        0;  ///< instant of the first program since erase: the oldest data decide about retention
+    std::uint32_t erases = 0;
+    std::uint32_t reads = 0;       ///< senses since erase
+    std::uint32_t next_page = 0;   ///< pages below hold data
+    std::uint32_t mixed : 31 = 0;  ///< number of its table of mixed units, counted from 1; 0: none
+    std::uint32_t failed : 1 = 0;  ///< its erase failed
+  };
+  [[nodiscard]] const Block& block(PlaneId plane, BlockId block) const {
+    return blocks_[at(index(plane), index(block))];
+  }
+  /// Erase cycles after which this block's erase fails; 0: never.
+  [[nodiscard]] std::uint32_t endurance(PlaneId plane, BlockId block) const;
+  [[nodiscard]] DieId id() const { return die_; }
+  [[nodiscard]] std::uint32_t units_per_page() const { return units_per_page_; }
+
+  /// Throws a NandViolation about `op`: its address, `what`, and the die's latest operations.
+  [[noreturn]] void refuse(const FlashOp& op, PageId page, const std::string& what) const;
+
+  void archive(Archive& a);
+
+  struct Counts {
+    std::uint64_t senses = 0;    ///< pages sensed, counted per plane
+    std::uint64_t programs = 0;  ///< pages programmed
+    std::uint64_t erases = 0;    ///< blocks erased
+    std::uint64_t erase_failures = 0;
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+  void report(StatisticsSink& sink) const;
+  void reset_statistics() { counts_ = {}; }
+
+ private:
+  /// Stamps of the units whose blocks were not written together, in the order of their slots.
+  struct Mixed {
+    std::vector<std::uint32_t> slots;
+    std::vector<Stamp> stamps;
+  };
+  struct Event {
+    FlashCommand command;
+    std::uint16_t planes;
+    std::uint16_t pages;
+    std::uint32_t plane;
+    std::uint32_t block;
+    std::uint32_t page;
+    Picoseconds instant;
+  };
+  static constexpr std::size_t k_history = 16;
+
+  [[nodiscard]] std::size_t at(std::uint32_t plane, std::uint32_t block) const {
+    return std::size_t{plane} * geometry_.blocks + block;
+  }
+  /// Contents of block number `i` of blocks_.
+  [[nodiscard]] UnitContent* contents_of(std::uint64_t i) const {
+    return contents_->block(die_, static_cast<std::uint32_t>(i / geometry_.blocks),
+                            static_cast<std::uint32_t>(i % geometry_.blocks));
+  }
+  void check_address(const FlashOp& op) const;
+  void check_program(const FlashOp& op) const;
+  void remember(const FlashOp& op, PageId page, std::uint32_t pages, Picoseconds now);
+  void store_pages(Block& block, UnitContent* units, std::uint32_t first_unit, const FlashOp& op,
+                   std::uint32_t slot, std::uint32_t count);
+  Mixed& mixed_of(Block& block);
+  void load_units(const Block& block, const UnitContent* units, std::uint32_t first_unit, std::uint32_t count,
+                  const FlashOp& op, std::uint32_t slot) const;
+  bool load_mixed(const Block& block, std::uint32_t unit, Stamp* stamps) const;
+  void drop_mixed(Block& block);
+  void archive_content(Archive& a, Block& block, UnitContent* units);
+  [[nodiscard]] bool worn_out(std::uint32_t plane, std::uint32_t block, std::uint32_t erases) const;
+
+  const NandPart& part_;
+  Geometry geometry_;
+  DieId die_;
+  std::uint32_t units_per_page_;
+  std::uint32_t stamps_per_unit_;
+  std::uint32_t program_pages_;
+  std::uint64_t seed_;
+  ZeroPages<Block> blocks_;
+  std::shared_ptr<ContentStore> contents_;
+  std::vector<std::unique_ptr<Mixed>> mixed_;
+  std::vector<std::uint32_t> free_mixed_;
+  std::array<Event, k_history> history_{};
+  std::uint64_t events_ = 0;
+  Counts counts_;
+};
+
+}  // namespace tlmssd

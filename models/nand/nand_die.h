@@ -1,0 +1,103 @@
+// A NAND die on its channel: the SystemC shell around DieState and a timing model.
+//
+// The four phases are the die's hand-shake: BEGIN_REQ, command and address (and data in) start on the bus; END_REQ, R/B# falls,
+// annotated in the answer to BEGIN_REQ because the length of the bus phase is known; BEGIN_RESP, R/B# rises: the array is done;
+// END_RESP, data out or status are through. Models the data register and the cache register: the next read may be sensed while
+// one is transferred out, the next program may be transferred in while one is programmed, where the part allows it; and program
+// and erase suspend (phases array_suspend, array_resume). Array operations take effect in the die's state when their command
+// starts. A program that covers a whole block goes word line by word line: one transaction each, all with the same payload.
+// Debug transport executes at once; blocking transport also, and adds the unloaded latency. Whatever silicon would not do ends
+// in a NandViolation. Leaves out reset, read-retry commands and status details.
+#pragma once
+
+#include <array>
+
+#include "models/common/kernel_time.h"
+#include "models/common/transport.h"
+#include "models/nand/bus_timing.h"
+#include "models/nand/die_state.h"
+#include "models/nand/flash_observer.h"
+#include "models/nand/flash_phases.h"
+#include "models/nand/timing_model.h"
+
+namespace tlmssd {
+
+/// What all dies of a drive have in common; must outlive them.
+struct NandSetup {
+  const NandPart& part;
+  const Geometry& geometry;
+  const BusTiming& bus;
+  const TimingModel& timing;
+  Bytes unit_bytes;               ///< mapping unit; divides the page
+  std::uint32_t stamps_per_unit;  ///< logical blocks per mapping unit
+  std::uint64_t seed;
+  std::shared_ptr<ContentStore> contents = {};  ///< for the contents of all dies; null: each die has its own
+};
+
+class NandDie : public sc_core::sc_module {
+ public:
+  NandDie(const sc_core::sc_module_name& name, Agenda& agenda, const NandSetup& setup, DieId die);
+
+  TargetSocket<NandDie> channel_tsock;
+
+  [[nodiscard]] DieState& state() { return state_; }
+  [[nodiscard]] const DieState& state() const { return state_; }
+  void set_observer(FlashObserver* observer) { observer_ = observer; }
+  /// No operation may be under way.
+  void archive(Archive& a) { state_.archive(a); }
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+
+  // For the socket.
+  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+
+ private:
+  /// An operation in the array, in the cache register or waiting to answer.
+  struct Active {
+    tlm::tlm_generic_payload* payload = nullptr;
+    FlashOp* op = nullptr;
+    Picoseconds ready = 0;     ///< R/B# falls: command and data are in
+    Picoseconds start = 0;     ///< the array began (or went on after a suspension)
+    Picoseconds end = 0;       ///< the array will be done
+    Picoseconds duration = 0;  ///< of the array, without register swap
+    std::uint32_t suspends = 0;
+    Picoseconds suspendable = 0;  ///< next suspend not before this instant
+    explicit operator bool() const { return payload != nullptr; }
+  };
+
+  tlm::tlm_sync_enum begin(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum suspend(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void resume(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
+  void check_free(const FlashOp& op) const;
+  /// Executes (the next part of) `op` on the state; returns how long the array works on it, and its bus time in `bus`.
+  Picoseconds perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus);
+  void start_array(const Active& next, Picoseconds start, Picoseconds swap);
+  static void array_due(void* self) { static_cast<NandDie*>(self)->array_done(); }
+  void array_done();
+  void respond(tlm::tlm_generic_payload& payload);
+  void end_response(tlm::tlm_generic_payload& payload);
+  static void respond_due(void* self) { static_cast<NandDie*>(self)->respond_held(); }
+  void respond_held();
+
+  Agenda& agenda_;
+  NandSetup setup_;
+  DieState state_;
+  FlashObserver* observer_ = nullptr;
+
+  Active array_;
+  Active cached_;  // program whose data are in the cache register
+  Active suspended_;
+  tlm::tlm_generic_payload* responding_ = nullptr;  // between BEGIN_RESP and END_RESP
+  FlashCommand responding_command_ = FlashCommand::read;
+  std::array<tlm::tlm_generic_payload*, 2> held_{};  // array done, waiting for END_RESP of the one before
+  std::uint32_t held_count_ = 0;
+
+  Picoseconds array_busy_ = 0;
+  std::uint64_t suspends_ = 0;
+  Picoseconds measured_from_ = 0;
+};
+
+}  // namespace tlmssd

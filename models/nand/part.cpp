@@ -1,0 +1,141 @@
+#include "models/nand/part.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/common/input_error.h"
+#include "models/nand/flash_observer.h"
+
+namespace tlmssd {
+
+namespace {
+
+using namespace literals;
+using Table = ParameterTable<NandPart>;
+
+Table&& shape(Table&& table) {
+  return std::move(table)
+      .text("name", &NandPart::name, "name of the part in reports")
+      .text("source", &NandPart::source, "where the numbers come from")
+      .choice("cell", &NandPart::cell, {"slc", "mlc", "tlc", "qlc"},
+              "bits per cell: slc 1, mlc 2, tlc 3, qlc 4; also the number of page types, page type = page "
+              "number modulo bits")
+      .integer("planes", &NandPart::planes, {1, 64}, "planes per die")
+      .integer("blocks_per_plane", &NandPart::blocks_per_plane, {1, 1 << 24}, "blocks in each plane")
+      .integer("pages_per_block", &NandPart::pages_per_block, {1, 65535}, "pages in each block")
+      .bytes("page_size", &NandPart::page_size, {512, 1_MiB}, "data bytes of a page, without its spare area")
+      .bytes("spare_size", &NandPart::spare_size, {0, 1_MiB},
+             "bytes of a page's spare area (ECC parity, tags) that travel on the bus with its data");
+}
+
+Table&& array(Table&& table) {
+  return std::move(table)
+      .times("read_latency", &NandPart::read_latency, {1, 1_s},
+             "array to page register (tR): one value for all pages or one for each page type")
+      .times("program_latency", &NandPart::program_latency, {1, 10_s},
+             "page register to array (tPROG) per page: one value for all pages or one for each page type; a "
+             "word line or block "
+             "takes the sum of its pages")
+      .time("erase_latency", &NandPart::erase_latency, {1, 10_s}, "block erase (tBERS)")
+      .choice("program_unit", &NandPart::program_unit, {"page", "word-line", "block"},
+              "pages that must be programmed by one operation: one, those that share a word line, or a whole "
+              "block");
+}
+
+Table&& bus(Table&& table) {
+  return std::move(table)
+      .time("cycle_time", &NandPart::cycle_time, {0, 1_us},
+            "one command, address or status cycle on the bus (tWC)")
+      .integer("column_cycles", &NandPart::column_cycles, {0, 8}, "address cycles that give the column")
+      .integer("row_cycles", &NandPart::row_cycles, {1, 8}, "address cycles that give page, block and plane")
+      .time("t_wb", &NandPart::t_wb, {0, 1_ms}, "last command cycle to R/B# low (tWB)")
+      .time("t_adl", &NandPart::t_adl, {0, 1_ms}, "last address cycle to first data byte in (tADL)")
+      .time("t_ccs", &NandPart::t_ccs, {0, 1_ms}, "column change to first data byte out (tCCS)")
+      .time("t_rr", &NandPart::t_rr, {0, 1_ms}, "R/B# high to the first cycle of data out (tRR)")
+      .time("t_whr", &NandPart::t_whr, {0, 1_ms}, "status command to status byte (tWHR)")
+      .time("t_dbsy", &NandPart::t_dbsy, {0, 1_ms},
+            "busy time between the planes or latched pages of one operation (tDBSY); held on the bus");
+}
+
+Table&& features(Table&& table) {
+  return std::move(table)
+      .flag("multi_plane", &NandPart::multi_plane,
+            "planes may work together at the same block and page number")
+      .flag("cache_read", &NandPart::cache_read, "the next page may be sensed while one is transferred")
+      .flag("cache_program", &NandPart::cache_program,
+            "the next page may be transferred while one is programmed")
+      .time("t_rcbsy", &NandPart::t_rcbsy, {0, 10_ms}, "register swap of a cached read (tRCBSY)")
+      .time("t_cbsy", &NandPart::t_cbsy, {0, 10_ms}, "register swap of a cached program (tCBSY)")
+      .flag("suspend", &NandPart::suspend, "programs and erases can be suspended for reads")
+      .time("program_suspend_latency", &NandPart::program_suspend_latency, {0, 1_s},
+            "suspend command until the die takes a read, while programming")
+      .time("erase_suspend_latency", &NandPart::erase_suspend_latency, {0, 1_s},
+            "suspend command until the die takes a read, while erasing")
+      .time("resume_overhead", &NandPart::resume_overhead, {0, 1_s},
+            "resume command until the array makes progress again (voltages set up, buffer reloaded)")
+      .integer("max_suspends", &NandPart::max_suspends, {0, 1'000'000},
+               "suspends allowed per program or erase")
+      .time("min_resume_time", &NandPart::min_resume_time, {0, 1_s},
+            "least time between a resume and the next suspend, so that the operation gets forward")
+      .integer("endurance", &NandPart::endurance, {0, 1'000'000'000},
+               "program/erase cycles after which a block's erase fails; 0: never")
+      .share("endurance_spread", &NandPart::endurance_spread, {0, 0.2},
+             "standard deviation of the endurance from block to block, as a share of it (normal, cut off at "
+             "4 sigma)");
+}
+
+}  // namespace
+
+const ParameterTable<NandPart>& NandPart::parameters() {
+  static const Table table = features(bus(array(shape(Table{}))));
+  return table;
+}
+
+std::uint32_t NandPart::bits() const {
+  if (cell == "slc") return 1;
+  if (cell == "mlc") return 2;
+  return cell == "tlc" ? 3 : 4;
+}
+
+std::uint32_t NandPart::pages_per_program() const {
+  if (program_unit == "page") return 1;
+  return program_unit == "word-line" ? bits() : pages_per_block;
+}
+
+std::uint32_t NandPart::pages_per_step() const {
+  return program_unit == "page" ? 1 : std::min(bits(), pages_per_block);
+}
+
+Geometry NandPart::geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies_per_way) const {
+  return Geometry{.channels = channels,
+                  .ways = ways,
+                  .dies_per_way = dies_per_way,
+                  .planes = planes,
+                  .blocks = blocks_per_plane,
+                  .pages = pages_per_block,
+                  .page_bytes = static_cast<std::uint32_t>(page_size),
+                  .spare_bytes = static_cast<std::uint32_t>(spare_size)};
+}
+
+void NandPart::check() const {
+  const auto lengths = [this](const char* what, std::size_t size) {
+    if (size == 1 || size == bits()) return;
+    throw InputError("NAND part " + name + ": " + what + " has " + std::to_string(size) +
+                     " values; give one, or one for each of the " + std::to_string(bits()) +
+                     " page types of " + cell);
+  };
+  lengths("read_latency", read_latency.size());
+  lengths("program_latency", program_latency.size());
+  if (program_unit == "word-line" && pages_per_block % bits() != 0) {
+    throw InputError("NAND part " + name + ": pages_per_block " + std::to_string(pages_per_block) +
+                     " is not a whole number of word lines of " + std::to_string(bits()) + " pages");
+  }
+}
+
+std::string_view name_of(BusUse use) {
+  static constexpr std::array<std::string_view, k_bus_uses> k_names = {"command", "data in", "data out",
+                                                                       "status",  "suspend", "resume"};
+  return k_names[static_cast<std::size_t>(use)];
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,59 @@
+#include "platform/drive_catalogue.h"
+
+#include "firmware/gc/victim_policy.h"
+#include "firmware/mapping/mapping.h"
+#include "firmware/wear/wear_policy.h"
+#include "models/flash/scheduling/scheduler.h"
+#include "models/nand/timing_model.h"
+#include "platform/ssd_config.h"
+
+namespace tlmssd {
+
+namespace {
+
+void add_hardware(Catalogue& catalogue) {
+  catalogue.section("ssd", "the drive's hardware");
+  catalogue.section("ssd.host", "host interface: protocol, link and queues", HostConfig::parameters());
+  catalogue.section("ssd.cpu", "controller cores that run the firmware", CpuConfig::parameters());
+  catalogue.section("ssd.cpu.cycles", "cycles that one execution of each firmware stage takes",
+                    CpuCyclesConfig::parameters());
+  catalogue.section("ssd.cpu.assignment", "which cores may run each stage; an empty list: any of them",
+                    CpuAssignmentConfig::parameters());
+  catalogue.section("ssd.dram", "controller DRAM: mapping table, write buffer, data in flight",
+                    DramConfig::parameters());
+  catalogue
+      .section("ssd.scm", "storage-class memory beside the DRAM; absent unless given",
+               ScmConfig::parameters())
+      .optional();
+  catalogue.section("ssd.bus", "system bus between host interface, cores, flash controller and memories",
+                    SystemBusConfig::parameters());
+  catalogue.section("ssd.flash", "flash back end: channels, dies, bus, capacity", FlashConfig::parameters())
+      .keys(CapacityConfig::parameters());
+  catalogue.section("ssd.flash.scheduling", "in which order a channel's operations start")
+      .policy("policy", schedulers().infos(), "read-first", "which operation of a die goes next");
+  catalogue.file("ssd.flash.part", "data sheet of the flash part", NandPart::parameters())
+      .policy("timing", timing_models().infos(), "table", "model that gives the array's latencies");
+}
+
+void add_firmware(Catalogue& catalogue) {
+  using namespace firmware;
+  catalogue.section("firmware", "the flash translation layer");
+  catalogue.section("firmware.mapping", "where logical units lie", MappingConfig::parameters())
+      .policy("scheme", mapping_family().infos(), "page", "mapping scheme");
+  catalogue.section("firmware.allocation", "how writes are spread over the flash",
+                    AllocationConfig::parameters());
+  catalogue.section("firmware.buffer", "write buffer in DRAM", BufferConfig::parameters());
+  catalogue.section("firmware.gc", "garbage collection", GcConfig::parameters())
+      .policy("policy", victim_family().infos(), "greedy", "which block is emptied next");
+  catalogue.section("firmware.wear", "wear levelling", WearConfig::parameters())
+      .policy("policy", wear_family().infos(), "dynamic", "how wear is spread over the blocks");
+}
+
+}  // namespace
+
+void add_drive_sections(Catalogue& catalogue) {
+  add_hardware(catalogue);
+  add_firmware(catalogue);
+}
+
+}  // namespace tlmssd

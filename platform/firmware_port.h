@@ -1,0 +1,49 @@
+// firmware/hardware.h bound to the models: the four ports through which firmware reaches cores, memories, flash and host.
+#pragma once
+
+#include "firmware/hardware.h"
+#include "models/cpu/controller_cpu.h"
+#include "models/flash/flash_array.h"
+#include "models/host/host_interface.h"
+
+namespace tlmssd {
+
+class FirmwarePort final : public firmware::CpuPort,
+                           public firmware::MemoryPort,
+                           public firmware::FlashPort,
+                           public firmware::HostPort {
+ public:
+  FirmwarePort(Agenda& agenda, ControllerCpu& cpu, FlashArray& flash)
+      : agenda_(agenda), cpu_(cpu), flash_(flash) {}
+  /// The host interface is made after the firmware, because its buffers lie behind the firmware's memory.
+  void set_host(const HostInterface& host) { host_ = &host; }
+
+  [[nodiscard]] firmware::Hardware hardware() { return {agenda_, *this, *this, *this, *this}; }
+
+  firmware::CpuPort::Run run(Stage stage, std::uint32_t times) override {
+    const ControllerCpu::Run run = cpu_.run(stage, times);
+    return {run.start, run.end};
+  }
+  Picoseconds access(firmware::MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
+                     firmware::Completion& done) override;
+  bool submit(FlashOp& op) override {
+    if (cpu_.mode() == ControllerCpu::Mode::untimed) {
+      cpu_.execute(op);
+      return true;
+    }
+    cpu_.submit(op);
+    return false;
+  }
+  void foresee(const FlashOp& op) const override { flash_.die(op.die).state().prefetch(op); }
+  [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.controller().pending(die); }
+  void complete(HostCommand& command) override { cpu_.complete(command); }
+  [[nodiscard]] std::uint32_t outstanding() const override { return host_->outstanding(); }
+
+ private:
+  Agenda& agenda_;
+  ControllerCpu& cpu_;
+  FlashArray& flash_;
+  const HostInterface* host_ = nullptr;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,254 @@
+// The tree of sections and its consistency.
+#include "platform/scenario/catalogue.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace tlmssd {
+namespace {
+
+bool same_meaning(const ParameterSpec& a, const ParameterSpec& b) {
+  return a.kind == b.kind && a.list == b.list && a.required == b.required && a.optional == b.optional &&
+         a.fallback == b.fallback && a.choices == b.choices && a.minimum == b.minimum &&
+         a.maximum == b.maximum;
+}
+
+[[noreturn]] void wrong(const Section& section, const std::string& what) {
+  throw std::logic_error("catalogue: section '" + section.path() + "': " + what);
+}
+
+void check_parameter(const Section& section, const ParameterSpec& spec) {
+  if (spec.name.empty() || spec.name.find_first_of(". \t:") != std::string::npos || is_position(spec.name)) {
+    wrong(section, "'" + spec.name + "' cannot be a key");
+  }
+  if (section.child(spec.name) != nullptr) wrong(section, "'" + spec.name + "' is both a key and a section");
+  if (spec.list && (spec.kind == Kind::flag || spec.kind == Kind::bytes_or_share)) {
+    wrong(section, "'" + spec.name + "': no lists of this kind");
+  }
+  if (spec.kind == Kind::choice && spec.choices.empty()) wrong(section, "'" + spec.name + "' has no choices");
+  if (section.is_from_file() && spec.name == "file") wrong(section, "'file' is taken");
+}
+
+/// Two keys that can be active together must not share a name unless they mean the same.
+void check_names(const Section& section) {
+  std::vector<std::pair<const KeyGroup*, const ParameterSpec*>> seen;
+  const auto add = [&](const KeyGroup& group, const ParameterSpec& spec, std::size_t same_family_from) {
+    check_parameter(section, spec);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      const auto& [other_group, other] = seen[i];
+      if (other->name != spec.name || (i >= same_family_from && other_group == &group)) continue;
+      const bool together =
+          group.only_with.empty() || other_group->only_with.empty() ||
+          std::any_of(group.only_with.begin(), group.only_with.end(),
+                      [&theirs = other_group](const std::string& v) { return theirs->goes_with(v); });
+      if (together && !same_meaning(*other, spec))
+        wrong(section, "'" + spec.name + "' is declared twice, differently");
+    }
+    seen.emplace_back(&group, &spec);
+  };
+  constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
+  for (const KeyGroup& group : section.groups()) {
+    for (const ParameterSpec& spec : group.parameters) add(group, spec, k_none);
+    const std::size_t from = seen.size();  // policies of one family never apply together
+    for (const PolicyInfo& policy : group.policies) {
+      for (const ParameterSpec& spec : policy.parameters) add(group, spec, from);
+    }
+  }
+}
+
+void check_section(const Section& section) {
+  check_names(section);
+  for (const Variant& variant : section.variants()) {
+    if (variant.key.empty()) continue;
+    const auto all = section.all_parameters();
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const ParameterSpec* spec) { return spec->name == variant.key; })) {
+      wrong(section, "the variant's key '" + variant.key + "' is not a parameter");
+    }
+  }
+  for (const KeyGroup& group : section.groups()) {
+    for (const std::string& name : group.only_with) {
+      if (std::none_of(section.variants().begin(), section.variants().end(),
+                       [&](const Variant& variant) { return variant.key == name; })) {
+        wrong(section, "keys of an unknown variant '" + name + "'");
+      }
+    }
+    if (!group.is_family() || group.parameters.front().required) continue;
+    const std::string& fallback = std::get<std::string>(group.parameters.front().fallback);
+    if (group.policy(fallback) == nullptr)
+      wrong(section, "the default policy '" + fallback + "' does not exist");
+  }
+  for (const auto& child : section.children()) check_section(*child);
+}
+
+}  // namespace
+
+std::string join_path(std::string_view path, std::string_view key) {
+  std::string result(path);
+  if (!result.empty()) result += '.';
+  return result.append(key);
+}
+
+std::vector<std::string> split_path(std::string_view path) {
+  std::vector<std::string> words;
+  if (path.empty()) return words;
+  for (std::size_t begin = 0;;) {
+    const std::size_t dot = path.find('.', begin);
+    words.emplace_back(path.substr(begin, dot - begin));
+    if (dot == std::string_view::npos) return words;
+    begin = dot + 1;
+  }
+}
+
+bool is_position(std::string_view word) {
+  return !word.empty() && word.size() <= 6 &&
+         std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool KeyGroup::goes_with(std::string_view variant) const {
+  return only_with.empty() || std::find(only_with.begin(), only_with.end(), variant) != only_with.end();
+}
+
+const PolicyInfo* KeyGroup::policy(std::string_view name) const {
+  const auto found = std::find_if(policies.begin(), policies.end(),
+                                  [&](const PolicyInfo& info) { return info.name == name; });
+  return found == policies.end() ? nullptr : &*found;
+}
+
+Section& Section::keys(std::vector<ParameterSpec> parameters, std::vector<std::string> only_with) {
+  KeyGroup group;
+  group.parameters = std::move(parameters);
+  group.only_with = std::move(only_with);
+  groups_.push_back(std::move(group));
+  return *this;
+}
+
+Section& Section::policy(const std::string& key, std::vector<PolicyInfo> policies,
+                         const std::string& default_policy, std::string doc,
+                         std::vector<std::string> only_with) {
+  if (policies.empty()) wrong(*this, "the policy family '" + key + "' is empty");
+  // A configuration struct may hold the policy's name too; the family's own declaration says more.
+  for (KeyGroup& group : groups_) {
+    if (group.only_with == only_with)
+      std::erase_if(group.parameters, [&](const ParameterSpec& known) { return known.name == key; });
+  }
+  ParameterSpec spec;
+  spec.name = key;
+  spec.kind = Kind::choice;
+  spec.required = default_policy.empty();
+  spec.fallback = default_policy;
+  spec.doc = std::move(doc);
+  for (const PolicyInfo& info : policies) spec.choices.push_back(info.name);
+  KeyGroup group;
+  group.parameters.push_back(std::move(spec));
+  group.policies = std::move(policies);
+  group.only_with = std::move(only_with);
+  groups_.push_back(std::move(group));
+  return *this;
+}
+
+Section& Section::variant(std::string key, std::string doc) {
+  variants_.push_back({std::move(key), std::move(doc)});
+  return *this;
+}
+Section& Section::list(std::size_t at_least) {
+  list_ = true;
+  minimum_count_ = at_least;
+  return *this;
+}
+Section& Section::from_file() {
+  from_file_ = true;
+  return *this;
+}
+Section& Section::optional() {
+  optional_ = true;
+  return *this;
+}
+Section& Section::required() {
+  required_ = true;
+  return *this;
+}
+
+std::string Section::name() const {
+  return path_.substr(path_.rfind('.') + 1);
+}
+
+const Section* Section::child(std::string_view name) const {
+  for (const auto& section : children_) {
+    if (section->name() == name) return section.get();
+  }
+  return nullptr;
+}
+
+std::vector<const ParameterSpec*> Section::all_parameters() const {
+  std::vector<const ParameterSpec*> result;
+  const auto add = [&](const ParameterSpec& spec) {
+    if (std::none_of(result.begin(), result.end(),
+                     [&](const ParameterSpec* known) { return known->name == spec.name; })) {
+      result.push_back(&spec);
+    }
+  };
+  for (const KeyGroup& group : groups_) {
+    for (const ParameterSpec& spec : group.parameters) add(spec);
+    for (const PolicyInfo& policy : group.policies) {
+      for (const ParameterSpec& spec : policy.parameters) add(spec);
+    }
+  }
+  return result;
+}
+
+bool Section::is_variant_key(std::string_view key) const {
+  return !key.empty() && std::any_of(variants_.begin(), variants_.end(),
+                                     [&](const Variant& variant) { return variant.key == key; });
+}
+
+Catalogue::Catalogue() : root_(std::make_unique<Section>("", "scenario")) {
+  ParameterSpec title;
+  title.name = "title";
+  title.kind = Kind::text;
+  title.fallback = std::string();
+  title.doc = "what the scenario is, in a few words";
+  ParameterSpec seed;
+  seed.name = "seed";
+  seed.kind = Kind::integer;
+  seed.fallback = std::int64_t{1};
+  seed.minimum = 0;
+  seed.maximum = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+  seed.doc = "of every random stream; the same scenario and seed give the same results to the byte";
+  root_->keys({std::move(title), std::move(seed)});
+}
+
+Section& Catalogue::section(std::string_view path, std::string doc, std::vector<ParameterSpec> parameters) {
+  Section* at = root_.get();
+  for (const std::string& word : split_path(path)) {
+    Section* next = nullptr;
+    for (const auto& child : at->children_) {
+      if (child->name() == word) next = child.get();
+    }
+    if (next == nullptr) {
+      at->children_.push_back(std::make_unique<Section>(join_path(at->path_, word), std::string()));
+      next = at->children_.back().get();
+    }
+    at = next;
+  }
+  if (at->doc_.empty()) at->doc_ = std::move(doc);
+  if (!parameters.empty()) at->keys(std::move(parameters));
+  return *at;
+}
+
+const Section* Catalogue::find(std::string_view path) const {
+  const Section* at = root_.get();
+  for (const std::string& word : split_path(path)) {
+    if (at->is_list() && is_position(word)) continue;
+    at = at->child(word);
+    if (at == nullptr) return nullptr;
+  }
+  return at;
+}
+
+void Catalogue::check() const {
+  check_section(*root_);
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,237 @@
+// Overrides and part files.
+#include "platform/scenario/overlay.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "models/common/suggest.h"
+
+namespace tlmssd {
+namespace {
+
+constexpr std::size_t k_deepest_parts = 8;  ///< part files naming part files
+
+/// Walks down the tree along one --set, making what is absent.
+class Setter {
+ public:
+  Setter(const Catalogue& catalogue, const std::string& setting) : section_(&catalogue.root()) {
+    const std::string shown = in_quotes(setting);
+    origin_ = {std::make_shared<const std::string>("--set " + shown.substr(1, shown.size() - 2)), 0, true};
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+      refuse("write --set path=value, for instance --set ssd.dram.latency='50 ns'");
+    words_ = split_path(setting.substr(0, equals));
+    value_ = setting.substr(equals + 1);
+    for (const std::string& word : words_) {
+      if (word.empty()) refuse("an empty word in the path");
+      if (word.size() > k_longest_value) refuse("too long");
+    }
+    if (words_.size() > k_deepest_nesting)
+      refuse("nested more than " + std::to_string(k_deepest_nesting) + " deep");
+    if (!is_text(setting)) refuse("is not text (UTF-8 without control characters)");
+    if (value_.size() > k_longest_value) refuse("the value is too long");
+  }
+
+  void apply(Node& root) {
+    Node* at = &root;
+    for (const std::string& word : words_) at = &step(*at, word);
+    *at = parse_setting(value_, origin_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& message) const { throw origin_.error(message); }
+
+  Node& step(Node& node, const std::string& word) {
+    if (section_ != nullptr && section_->is_list() && !in_entry_) {
+      in_entry_ = true;
+      if (is_position(word)) {
+        Node& chosen = entry(node, word);
+        path_ = join_path(path_, word);
+        return chosen;
+      }
+      return key(only_entry(node), word);
+    }
+    return key(node, word);
+  }
+
+  /// The list's entry at a position, which may be the next one.
+  Node& entry(Node& list, const std::string& word) {
+    make_list(list);
+    std::size_t position = 0;
+    std::from_chars(word.data(), word.data() + word.size(), position);
+    if (position > list.children.size()) {
+      refuse(path_ + " has " + std::to_string(list.children.size()) + " entries; the next one is " +
+             std::to_string(list.children.size()));
+    }
+    if (position == list.children.size()) append_entry(list);
+    return list.children[position].value;
+  }
+  /// "load.queue_depth" means the only load there is.
+  Node& only_entry(Node& list) {
+    make_list(list);
+    if (list.children.empty()) append_entry(list);
+    if (list.children.size() > 1) {
+      refuse(path_ + " has " + std::to_string(list.children.size()) + " entries; say which: " + path_ +
+             ".0, " + path_ + ".1, ...");
+    }
+    return list.children.front().value;
+  }
+  void make_list(Node& node) const {
+    if (node.type == Node::Type::sequence) return;
+    Node list;
+    list.type = Node::Type::sequence;
+    list.origin = node.type == Node::Type::null ? origin_ : node.origin;
+    if (node.type != Node::Type::null) list.children.push_back({{}, node.origin, std::move(node)});
+    node = std::move(list);
+  }
+  void append_entry(Node& list) const {
+    Node fresh;
+    fresh.origin = origin_;
+    list.children.push_back({{}, origin_, std::move(fresh)});
+  }
+
+  Node& key(Node& node, const std::string& word) {
+    const bool names_file =
+        node.type == Node::Type::scalar && section_ != nullptr && section_->is_from_file();
+    if (node.type == Node::Type::null || names_file) {
+      Node map;
+      map.type = Node::Type::map;
+      map.origin = names_file ? node.origin : origin_;
+      if (names_file) map.children.push_back({"file", node.origin, std::move(node)});
+      node = std::move(map);
+    }
+    if (node.type == Node::Type::sequence)
+      refuse(path_ + " is a list of values; set it as a whole: " + path_ + "=[a, b]");
+    if (node.type != Node::Type::map) refuse(path_ + " is a value, it has no " + in_quotes(word));
+    path_ = join_path(path_, word);
+    section_ = section_ == nullptr ? nullptr : section_->child(word);
+    in_entry_ = false;
+    if (Node::Child* child = node.find(word)) {
+      child->origin = origin_;
+      return child->value;
+    }
+    Node fresh;
+    fresh.origin = origin_;
+    node.children.push_back({word, origin_, std::move(fresh)});
+    return node.children.back().value;
+  }
+
+  Origin origin_;
+  std::vector<std::string> words_;
+  std::string value_;
+  std::string path_;
+  const Section* section_;  ///< at path_; null where the catalogue has none (the reader will complain)
+  bool in_entry_ = false;   ///< section_ is a list and the walk is inside one of its entries
+};
+
+std::string folder_of(const std::string& file) {
+  return std::filesystem::path(file).parent_path().string();
+}
+
+/// `name` with its last word replaced by the nearest file in the folder where `candidate` was expected; empty when none is near.
+std::string similar_file(const std::string& name, const std::string& candidate) {
+  const std::filesystem::path folder = std::filesystem::path(candidate).parent_path();
+  std::vector<std::string> names;
+  std::error_code failure;
+  std::filesystem::directory_iterator entries(folder.empty() ? "." : folder, failure);
+  for (; !failure && entries != std::filesystem::directory_iterator() && names.size() < 1000;
+       entries.increment(failure)) {
+    names.push_back(entries->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  const std::filesystem::path wanted(name);
+  const std::string near = nearest(wanted.filename().string(), names);
+  return near.empty() ? near : (wanted.parent_path() / near).string();
+}
+
+}  // namespace
+
+void apply_setting(Node& root, const Catalogue& catalogue, const std::string& setting) {
+  Setter(catalogue, setting).apply(root);
+}
+
+Node merged(Node base, const Node& over) {
+  if (base.type != Node::Type::map || over.type != Node::Type::map) return over;
+  for (const Node::Child& child : over.children) {
+    if (Node::Child* same = base.find(child.key)) {
+      same->origin = child.origin;
+      same->value = merged(std::move(same->value), child.value);
+    } else {
+      base.children.push_back(child);
+    }
+  }
+  return base;
+}
+
+Node PartFiles::expanded(const Node& node, const std::string& path, std::size_t depth) const {
+  const Node::Child* named = node.type == Node::Type::map ? node.find("file") : nullptr;
+  if (node.type != Node::Type::scalar && named == nullptr) return node;
+  const Node& name = named == nullptr ? node : named->value;
+  if (name.type != Node::Type::scalar)
+    throw name.origin.error(join_path(path, "file") + " must be the path of a YAML file");
+  if (depth >= k_deepest_parts) throw name.origin.error(path + ": files that name each other in a circle");
+  Node part = expanded(read(name.text, name.origin, path), path, depth + 1);
+  if (named == nullptr) return part;
+  Node own = node;
+  std::erase_if(own.children, [](const Node::Child& child) { return child.key == "file"; });
+  return merged(std::move(part), own);
+}
+
+Node PartFiles::read(const std::string& name, const Origin& origin, const std::string& path) const {
+  std::vector<std::string> candidates;
+  const auto add = [&](const std::string& folder) {
+    std::string candidate = (std::filesystem::path(folder) / name).string();
+    if (std::find(candidates.begin(), candidates.end(), candidate) == candidates.end()) {
+      candidates.push_back(std::move(candidate));
+    }
+  };
+  if (!origin.set) add(folder_of(*origin.file));
+  add(folder_of(scenario_file_));
+  for (const std::string& folder : options_.folders) add(folder);
+  for (const std::string& candidate : candidates) {
+    std::optional<std::string> text;
+    try {
+      text = options_.open ? options_.open(candidate) : read_text_file(candidate);
+    } catch (const InputError& problem) {
+      throw origin.error(path + ": " + problem.what());
+    }
+    if (!text) continue;
+    const auto file = std::make_shared<const std::string>(candidate);
+    Node part = parse_document(*text, file);
+    if (part.type == Node::Type::map) return part;
+    throw Origin{file, 0, false}.error(
+        part.type == Node::Type::null ? "is empty" : "must be a map (key: value ...) for " + path);
+  }
+  std::string near;
+  for (const std::string& candidate : candidates) {
+    if (near.empty() && !options_.open) near = similar_file(name, candidate);
+  }
+  throw origin.error(path + ": no file " + in_quotes(name) +
+                     (near.empty() ? "" : "; did you mean " + in_quotes(near) + "?"));
+}
+
+std::optional<std::string> read_text_file(const std::string& path) {
+  std::error_code failure;
+  const auto status = std::filesystem::status(path, failure);
+  if (status.type() == std::filesystem::file_type::not_found) return std::nullopt;
+  if (status.type() == std::filesystem::file_type::directory)
+    throw InputError(path, 0, "is a directory, not a YAML file");
+  if (status.type() == std::filesystem::file_type::block)
+    throw InputError(path, 0, "is a device, not a YAML file");
+  std::ifstream stream(path, std::ios::binary);
+  if (failure || !stream) throw InputError(path, 0, "cannot be read");
+  std::string text;
+  std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
+  while (text.size() <= k_longest_document &&
+         (stream.read(buffer.data(), buffer.size()) || stream.gcount() > 0)) {
+    text.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
+  }
+  if (stream.bad()) throw InputError(path, 0, "cannot be read");
+  return text;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,200 @@
+// The catalogue as text for the terminal and as Markdown.
+#include "platform/scenario/reference.h"
+
+#include <algorithm>
+
+#include "models/common/quantity.h"
+
+namespace tlmssd {
+namespace {
+
+std::string folded(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return result;
+}
+
+std::string default_text(const ParameterSpec& spec) {
+  if (spec.required) return "required";
+  if (spec.optional) return "not set";
+  const std::vector<std::string> elements = format_elements(spec.kind, spec.fallback);
+  if (!spec.list) return elements.front().empty() ? "\"\"" : elements.front();
+  std::string text = "[";
+  for (const std::string& element : elements) text += (text.size() > 1 ? ", " : "") + element;
+  return text + "]";
+}
+
+std::string short_kind(const ParameterSpec& spec) {
+  const std::string kind = kind_text(spec);
+  if (spec.kind == Kind::bytes_or_share) return "size or share";
+  return spec.kind == Kind::choice ? kind : kind.substr(0, kind.find(" ("));
+}
+
+std::string section_title(const Section& section) {
+  return section.path().empty() ? "(top level)" : section.path();
+}
+
+std::string section_notes(const Section& section) {
+  std::vector<std::string> notes;
+  if (section.is_list()) notes.emplace_back("a list");
+  if (section.is_list() && section.minimum_count() > 0) {
+    notes.push_back("at least " + std::to_string(section.minimum_count()));
+  }
+  if (section.is_from_file()) notes.emplace_back("here or in a file of its own");
+  if (section.is_required()) notes.emplace_back("required");
+  if (section.is_optional()) notes.emplace_back("only when given");
+  std::string text;
+  for (const std::string& note : notes) text += (text.empty() ? "" : ", ") + note;
+  return text;
+}
+
+/// "trace" -> "with trace"; "" -> "without trace or fio".
+std::string variants_text(const Section& section, const std::vector<std::string>& only_with) {
+  std::string with;
+  bool none = false;
+  for (const std::string& key : only_with) {
+    none = none || key.empty();
+    if (!key.empty()) with += (with.empty() ? "with " : " or ") + key;
+  }
+  if (!none) return with;
+  std::string without;
+  for (const Variant& variant : section.variants()) {
+    const bool listed = std::find(only_with.begin(), only_with.end(), variant.key) != only_with.end();
+    if (!variant.key.empty() && !listed) without += (without.empty() ? "without " : " or ") + variant.key;
+  }
+  return without;
+}
+
+// ----------------------------------------------------------------------------------------------------------------
+// terminal
+
+class Listing {
+ public:
+  explicit Listing(std::string_view filter) : filter_(folded(filter)) {}
+
+  std::string text(const Section& section) {
+    add(section);
+    return out_;
+  }
+
+ private:
+  [[nodiscard]] bool wanted(std::string_view text) const {
+    return folded(text).find(filter_) != std::string::npos;
+  }
+
+  void add(const Section& section) {
+    std::string body;
+    const bool whole = wanted(section.path());
+    for (const KeyGroup& group : section.groups()) {
+      const std::string with = group.only_with.empty() ? "" : variants_text(section, group.only_with);
+      for (const ParameterSpec& spec : group.parameters) {
+        if (whole || group_wanted(section, group, spec)) body += line(spec, "  ", with);
+      }
+      for (const PolicyInfo& policy : group.policies) add_policy(body, section, policy, whole);
+    }
+    if (!body.empty() || (whole && !filter_.empty())) {
+      const std::string notes = section_notes(section);
+      out_ += (out_.empty() ? "" : "\n") + section_title(section);
+      if (!section.doc().empty()) out_ += ": " + section.doc();
+      if (!notes.empty()) out_ += " (" + notes + ")";
+      out_ += "\n" + body;
+    }
+    for (const auto& child : section.children()) add(*child);
+  }
+
+  [[nodiscard]] bool group_wanted(const Section& section, const KeyGroup& group,
+                                  const ParameterSpec& spec) const {
+    if (wanted(join_path(section.path(), spec.name))) return true;
+    return std::any_of(group.policies.begin(), group.policies.end(),
+                       [&](const PolicyInfo& policy) { return wanted(policy.name); });
+  }
+
+  void add_policy(std::string& body, const Section& section, const PolicyInfo& policy, bool whole) const {
+    const bool named = whole || wanted(policy.name);
+    std::string lines;
+    for (const ParameterSpec& spec : policy.parameters) {
+      if (named || wanted(join_path(section.path(), spec.name))) lines += line(spec, "        ", "");
+    }
+    if (named || !lines.empty()) body += "    - " + policy.name + ": " + policy.summary + "\n" + lines;
+  }
+
+  static std::string line(const ParameterSpec& spec, const std::string& indent, const std::string& with) {
+    constexpr std::size_t k_name_column = 24;
+    std::string text = indent + spec.name;
+    text.resize(std::max(text.size() + 2, k_name_column), ' ');
+    text += short_kind(spec) + ", " + (spec.required || spec.optional ? "" : "default ") + default_text(spec);
+    const std::string range = range_text(spec);
+    if (!range.empty()) text += ", " + range;
+    if (!with.empty()) text += ", " + with;
+    return text + "\n" + (spec.doc.empty() ? "" : std::string(k_name_column, ' ') + spec.doc + "\n");
+  }
+
+  std::string filter_;
+  std::string out_;
+};
+
+// ----------------------------------------------------------------------------------------------------------------
+// Markdown
+
+std::string cell(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|') result += '\\';
+    result += c == '\n' ? ' ' : c;
+  }
+  return result;
+}
+
+void add_rows(std::string& out, const std::vector<ParameterSpec>& specs) {
+  if (specs.empty()) return;
+  out += "| key | kind | default | range | meaning |\n|---|---|---|---|---|\n";
+  for (const ParameterSpec& spec : specs) {
+    const std::string fallback = default_text(spec);
+    const bool value = !spec.required && !spec.optional;
+    out += "| `" + spec.name + "` | " + cell(short_kind(spec)) + " | " +
+           (value ? "`" + cell(fallback) + "`" : fallback) + " | " + cell(range_text(spec)) + " | " +
+           cell(spec.doc) + " |\n";
+  }
+  out += "\n";
+}
+
+void add_markdown(std::string& out, const Section& section) {
+  out += section.path().empty() ? "## Top level\n\n" : "## `" + section.path() + "`\n\n";
+  const std::string notes = section_notes(section);
+  if (!section.path().empty() && (!section.doc().empty() || !notes.empty())) {
+    out += section.doc() + (notes.empty() ? "" : (section.doc().empty() ? "(" : " (") + notes + ")") + "\n\n";
+  }
+  for (const Variant& variant : section.variants()) {
+    out +=
+        "- " + (variant.key.empty() ? "otherwise" : "with `" + variant.key + "`") + ": " + variant.doc + "\n";
+  }
+  if (!section.variants().empty()) out += "\n";
+  for (const KeyGroup& group : section.groups()) {
+    if (group.parameters.empty()) continue;
+    if (!group.only_with.empty()) out += "Only " + variants_text(section, group.only_with) + ":\n\n";
+    add_rows(out, group.parameters);
+    for (const PolicyInfo& policy : group.policies) {
+      out += "**`" + group.parameters.front().name + ": " + policy.name + "`**: " + policy.summary + "\n\n";
+      add_rows(out, policy.parameters);
+    }
+  }
+  for (const auto& child : section.children()) add_markdown(out, *child);
+}
+
+}  // namespace
+
+std::string list_text(const Catalogue& catalogue, std::string_view filter) {
+  return Listing(filter).text(catalogue.root());
+}
+
+std::string reference_markdown(const Catalogue& catalogue) {
+  std::string out =
+      "# Scenario reference\n\nMade from the parameter tables by the program itself. Every quantity is "
+      "written with its unit.\n\n";
+  add_markdown(out, catalogue.root());
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+}  // namespace tlmssd

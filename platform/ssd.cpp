@@ -1,0 +1,231 @@
+#include "platform/ssd.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "models/common/input_error.h"
+#include "models/memory/address_map.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// Masters of the system bus.
+enum Master : unsigned { k_master_cpu, k_master_host, k_master_flash, k_masters };
+
+constexpr std::string_view k_checker = "checker_";
+
+}  // namespace
+
+/// A protocol checker in front of `target`, called after it.
+ProtocolChecker& Ssd::add_checker(tlm::tlm_target_socket<>& target) {
+  std::string checker = std::string(k_checker) + target.name();
+  std::replace(checker.begin(), checker.end(), '.', '_');
+  checkers_.push_back(
+      std::make_unique<ProtocolChecker>(checker.c_str(), ProtocolChecker::OnViolation::collect));
+  checkers_.back()->isock.bind(target);
+  return *checkers_.back();
+}
+
+/// Binds two sockets, with a protocol checker in between when the configuration asks for one.
+void Ssd::connect(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket<>& target) {
+  if (config_.check_protocol) {
+    initiator.bind(add_checker(target).tsock);
+  } else {
+    initiator.bind(target);
+  }
+}
+
+Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
+    : sc_core::sc_module(name), config_(config), shape_(config_.shape()) {
+  config_.part.blocks_per_plane = shape_.geometry.blocks;
+  process_ = std::make_unique<AgendaProcess>("agenda", agenda_);
+  build_memories();
+  build_flash();
+  build_firmware();
+  build_host();
+}
+
+Ssd::~Ssd() = default;
+
+void Ssd::build_memories() {
+  dram_ = std::make_unique<Dram>("dram", config_.dram, agenda_);
+  bus_ = std::make_unique<SystemBus>("bus", config_.bus, agenda_, k_masters);
+  connect(bus_->add_memory("dram_isock", k_dram_base, config_.dram.capacity), dram_->bus_tsock);
+  if (config_.scm) {
+    scm_ = std::make_unique<Scm>("scm", *config_.scm, agenda_);
+    connect(bus_->add_memory("scm_isock", k_scm_base, config_.scm->capacity), scm_->bus_tsock);
+  }
+}
+
+void Ssd::build_flash() {
+  const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
+  const NoValues none;
+  const ParameterValues& values = config_.scheduling_values != nullptr ? *config_.scheduling_values : none;
+  const ParameterValues& part_values = config_.part_values != nullptr ? *config_.part_values : none;
+  flash_ = std::make_unique<FlashArray>(
+      agenda_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
+      config_.make_timing ? config_.make_timing(config_.part) : make_timing_model(config_.part, part_values),
+      shape_.mapping_unit_bytes, stamps, config_.seed,
+      [this](auto& initiator, auto& target) { connect(initiator, target); });
+  connect(flash_->controller().memory_isock, bus_->master_tsock(k_master_flash));
+}
+
+void Ssd::build_firmware() {
+  const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
+  cpu_ = std::make_unique<ControllerCpu>("cpu", config_.cpu, agenda_, stamps);
+  connect(cpu_->flash_isock, flash_->controller().cpu_tsock);
+  connect(cpu_->memory_isock, bus_->master_tsock(k_master_cpu));
+  port_ = std::make_unique<FirmwarePort>(agenda_, *cpu_, *flash_);
+  hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
+  ftl_ = std::make_unique<firmware::Ftl>(*hardware_, shape_, config_.firmware);
+  cpu_->set_handler(
+      [](void* ftl, HostCommand& command) { static_cast<firmware::Ftl*>(ftl)->submit(command); }, ftl_.get());
+}
+
+void Ssd::build_host() {
+  const Bytes firmware_bytes = ftl_->dram_bytes();
+  const Bytes needed = firmware_bytes + config_.host.max_transfer;
+  if (needed > config_.dram.capacity) {
+    throw InputError(fmt::format(
+        "ssd.dram.capacity: {} MiB do not hold the mapping table and write buffer ({} MiB) and one transfer "
+        "({} MiB); write at least {} MiB",
+        config_.dram.capacity >> 20U, (firmware_bytes + 0xFFFFFU) >> 20U,
+        (config_.host.max_transfer + 0xFFFFFU) >> 20U, (needed + 0xFFFFFU) >> 20U));
+  }
+  HostWiring wiring;
+  wiring.capacity_blocks = shape_.logical_blocks;
+  wiring.buffer_address = k_dram_base + firmware_bytes;
+  wiring.buffer_bytes = config_.dram.capacity - firmware_bytes;
+  host_ = std::make_unique<HostInterface>("host", config_.host, wiring, agenda_);
+  connect(host_->mailbox_isock, cpu_->mailbox_tsock);
+  connect(host_->memory_isock, bus_->master_tsock(k_master_host));
+  port_->set_host(*host_);
+  host_socket_ = config_.check_protocol ? &add_checker(host_->host_tsock).tsock : &host_->host_tsock;
+}
+
+// ---- operation
+
+void Ssd::set_timed(bool timed) {
+  cpu_->set_mode(timed ? ControllerCpu::Mode::timed : ControllerCpu::Mode::untimed);
+}
+
+firmware::Task<> Ssd::drain() {
+  co_await ftl_->drain();
+  drained_ = true;
+}
+
+void Ssd::start_drain() {
+  drained_ = false;
+  drain().start();
+}
+
+void Ssd::observe(const SsdObservers& observers) {
+  flash_->set_observer(observers.flash);
+  cpu_->set_observer(observers.cpu);
+  host_->set_observer(observers.link);
+}
+
+void Ssd::archive(Archive& archive) {
+  flash_->archive(archive);
+  dram_->archive(archive);
+  if (scm_) scm_->archive(archive);
+  ftl_->archive(archive);
+  host_->archive(archive);
+}
+
+std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
+  const Geometry& g = shape_.geometry;
+  const firmware::FirmwareConfig& f = config_.firmware;
+  return {{"seed", std::to_string(config_.seed)},
+          {"ssd.host.lba_size", std::to_string(shape_.lba_bytes)},
+          {"ssd.flash.channels", std::to_string(g.channels)},
+          {"ssd.flash.ways", std::to_string(g.ways)},
+          {"ssd.flash.dies_per_way", std::to_string(g.dies_per_way)},
+          {"ssd.flash.part.planes", std::to_string(g.planes)},
+          {"ssd.flash.part.blocks_per_plane", std::to_string(g.blocks)},
+          {"ssd.flash.part.pages_per_block", std::to_string(g.pages)},
+          {"ssd.flash.part.page_size", std::to_string(g.page_bytes)},
+          {"ssd.flash.part.program_unit", config_.part.program_unit},
+          {"ssd.flash.part.endurance", std::to_string(config_.part.endurance)},
+          {"ssd.scm.capacity", config_.scm ? std::to_string(config_.scm->capacity) : "none"},
+          {"user capacity", std::to_string(user_bytes())},
+          {"firmware.mapping.scheme", f.mapping.scheme},
+          {"firmware.mapping.unit", std::to_string(f.mapping.unit)},
+          {"firmware.allocation.order", f.allocation.order},
+          {"firmware.allocation.multi_plane", f.allocation.multi_plane ? "true" : "false"},
+          {"firmware.allocation.streams", f.allocation.streams},
+          {"firmware.gc.policy", f.gc.policy},
+          {"firmware.wear.policy", f.wear.policy}};
+}
+
+// ---- reporting
+
+void Ssd::report(StatisticsSink& sink) const {
+  sink.open("host", "host interface and link");
+  host_->report(sink);
+  sink.close();
+  sink.open("cpu", "controller cores");
+  cpu_->report(sink);
+  sink.close();
+  sink.open("bus", "system bus");
+  bus_->report(sink);
+  sink.close();
+  sink.open("dram", "controller DRAM");
+  dram_->report(sink);
+  sink.close();
+  if (scm_) {
+    sink.open("scm", "storage-class memory");
+    scm_->report(sink);
+    sink.close();
+  }
+  sink.open("flash", "flash controller, channels and dies");
+  flash_->report(sink);
+  sink.close();
+  sink.open("firmware", "flash translation layer");
+  ftl_->report(sink);
+  sink.close();
+}
+
+void Ssd::reset_statistics() {
+  host_->reset_statistics();
+  cpu_->reset_statistics();
+  bus_->reset_statistics();
+  dram_->reset_statistics();
+  if (scm_) scm_->reset_statistics();
+  flash_->reset_statistics();
+  ftl_->reset_statistics();
+}
+
+std::string Ssd::describe_stall() const {
+  std::string text;
+  ftl_->describe_stall(text);
+  return text;
+}
+
+void Ssd::finish_checks() {
+  std::string found;
+  for (auto& checker : checkers_) {
+    checker->finish();
+    for (const std::string& violation : checker->violations())
+      found += fmt::format("\n  {}: {}", checker->name(), violation);
+  }
+  if (!found.empty()) throw std::logic_error("TLM-2.0 base protocol violated:" + found);
+}
+
+std::uint64_t Ssd::checked_transactions() const {
+  std::uint64_t sum = 0;
+  for (const auto& checker : checkers_) sum += checker->transactions();
+  return sum;
+}
+
+std::vector<std::string> Ssd::silent_sockets() const {
+  std::vector<std::string> silent;
+  for (const auto& checker : checkers_) {
+    if (checker->transactions() == 0) silent.emplace_back(checker->basename() + k_checker.size());
+  }
+  return silent;
+}
+
+}  // namespace tlmssd

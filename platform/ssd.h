@@ -1,0 +1,103 @@
+// The drive: all models made from one configuration, bound together, with the firmware running on its controller.
+//
+//   HostInterface = mailbox = ControllerCpu = flash = FlashController = FlashChannel[c] = NandDie[c][w]
+//        |                        |                      |
+//        +------------------- SystemBus ----------------+--- Dram, Scm
+//
+// Every "=" and "-" is a TLM-2.0 socket; with `check_protocol` a protocol checker sits in each of them. The outside binds to
+// host_socket() alone. Timed operation is the kernel's; untimed operation (preconditioning, inspection) goes through debug
+// transport of the same sockets and runs the same firmware.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "firmware/ftl.h"
+#include "models/common/agenda.h"
+#include "models/common/kernel_time.h"
+#include "models/common/protocol_checker.h"
+#include "models/flash/flash_array.h"
+#include "platform/firmware_port.h"
+#include "platform/ssd_config.h"
+
+namespace tlmssd {
+
+/// Who wants to see what the drive's resources do (timeline). Null: nobody.
+struct SsdObservers {
+  FlashObserver* flash = nullptr;
+  CpuObserver* cpu = nullptr;
+  LinkObserver* link = nullptr;
+};
+
+class Ssd : public sc_core::sc_module {
+ public:
+  /// Throws InputError when the configuration's parts do not fit each other; the message names the scenario's key.
+  Ssd(const sc_core::sc_module_name& name, const SsdConfig& config);
+  ~Ssd() override;
+
+  /// Where the host binds.
+  [[nodiscard]] tlm::tlm_target_socket<>& host_socket() { return *host_socket_; }
+  [[nodiscard]] Agenda& agenda() { return agenda_; }
+  [[nodiscard]] AgendaProcess& process() { return *process_; }
+  [[nodiscard]] const SsdConfig& config() const { return config_; }
+  [[nodiscard]] const firmware::DriveShape& shape() const { return shape_; }
+  [[nodiscard]] Bytes user_bytes() const { return shape_.logical_blocks * shape_.lba_bytes; }
+  [[nodiscard]] const firmware::Ftl& ftl() const { return *ftl_; }
+  [[nodiscard]] FlashArray& flash() { return *flash_; }
+
+  /// Switches between timed and untimed operation; nothing may be under way.
+  void set_timed(bool timed);
+  /// Writes everything out and ends background work. Untimed: done when it returns. Timed: done when `drained()` says so.
+  void start_drain();
+  [[nodiscard]] bool drained() const { return drained_; }
+
+  void observe(const SsdObservers& observers);
+  /// Saves or restores the drive's state at a drained moment.
+  void archive(Archive& archive);
+  /// What a snapshot must have been made with to fit this drive: scenario keys and values.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const;
+  void report(StatisticsSink& sink) const;
+  /// Measurement starts now.
+  void reset_statistics();
+  /// For a run that cannot go on: what the firmware's commands wait for and the state of the free blocks.
+  [[nodiscard]] std::string describe_stall() const;
+  /// Protocol checkers: nothing may be left open. Throws std::logic_error with the violations found.
+  void finish_checks();
+  [[nodiscard]] std::uint64_t checked_transactions() const;
+  /// Target sockets whose protocol checker has seen nothing.
+  [[nodiscard]] std::vector<std::string> silent_sockets() const;
+
+ private:
+  void build_flash();
+  void build_memories();
+  void build_firmware();
+  void build_host();
+  void connect(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket<>& target);
+  ProtocolChecker& add_checker(tlm::tlm_target_socket<>& target);
+  firmware::Task<> drain();
+
+  SsdConfig config_;
+  firmware::DriveShape shape_;
+  Agenda agenda_;
+  std::unique_ptr<AgendaProcess> process_;
+
+  std::unique_ptr<FlashArray> flash_;
+  std::unique_ptr<Dram> dram_;
+  std::unique_ptr<Scm> scm_;
+  std::unique_ptr<SystemBus> bus_;
+  std::unique_ptr<ControllerCpu> cpu_;
+  std::unique_ptr<FirmwarePort> port_;
+  std::unique_ptr<firmware::Hardware> hardware_;
+  std::unique_ptr<firmware::Ftl> ftl_;
+  std::unique_ptr<HostInterface> host_;
+  std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
+  tlm::tlm_target_socket<>* host_socket_ = nullptr;
+  bool drained_ = true;
+};
+
+}  // namespace tlmssd

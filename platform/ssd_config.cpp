@@ -1,0 +1,147 @@
+#include "platform/ssd_config.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "firmware/layout.h"
+#include "models/common/input_error.h"
+
+namespace tlmssd {
+
+using namespace literals;
+
+const ParameterTable<CapacityConfig>& CapacityConfig::parameters() {
+  using C = CapacityConfig;
+  static const auto table =
+      ParameterTable<C>{}
+          .share("over_provisioning", &C::over_provisioning, {0.001, 100},
+                 "OP = T / U - 1: flash beyond the user capacity U, as a share of U (T: all of the flash); "
+                 "25 % when "
+                 "neither this nor spare_factor is given")
+          .optional()
+          .share(
+              "spare_factor", &C::spare_factor, {0, 0.99},
+              "Sf = 1 - U / T: the same as a share of all flash T; give this or over_provisioning, not both")
+          .optional()
+          .bytes("user_capacity", &C::user_capacity, {0, 256_TiB},
+                 "least capacity offered to the host: sets the blocks per plane; 0: the part's own "
+                 "blocks_per_plane");
+  return table;
+}
+
+namespace {
+
+/// Runs `read` and gives an InputError without a place the place of `path` in the scenario.
+template <class Read>
+auto located(const Scenario& scenario, std::string_view path, Read read) {
+  try {
+    return read();
+  } catch (const InputError& error) {
+    throw scenario.complaint(path, error.what());
+  }
+}
+
+CapacityConfig read_capacity(const Scenario& scenario) {
+  const ParameterValues& values = scenario.values("ssd.flash");
+  CapacityConfig capacity = CapacityConfig::parameters().read(values);
+  if (values.find("spare_factor") == nullptr) return capacity;
+  if (values.find("over_provisioning") != nullptr) {
+    throw scenario.error(
+        "ssd.flash.spare_factor",
+        "spare_factor and over_provisioning are two definitions of the same thing: give one of them");
+  }
+  if (capacity.spare_factor <= 0)
+    throw scenario.error("ssd.flash.spare_factor", "spare_factor must be above 0 %");
+  capacity.over_provisioning = 1 / (1 - capacity.spare_factor) - 1;
+  return capacity;
+}
+
+CpuConfig read_cpu(const Scenario& scenario) {
+  CpuConfig cpu = CpuConfig::parameters().read(scenario.values("ssd.cpu"));
+  cpu.cycles = CpuCyclesConfig::parameters().read(scenario.values("ssd.cpu.cycles"));
+  cpu.assignment = CpuAssignmentConfig::parameters().read(scenario.values("ssd.cpu.assignment"));
+  located(scenario, "ssd.cpu", [&] { cpu.validate(); });
+  return cpu;
+}
+
+firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
+  firmware::FirmwareConfig config;
+  config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
+  config.mapping.scheme = scenario.policy("firmware.mapping");
+  config.allocation = firmware::AllocationConfig::parameters().read(scenario.values("firmware.allocation"));
+  config.buffer = firmware::BufferConfig::parameters().read(scenario.values("firmware.buffer"));
+  config.gc = firmware::GcConfig::parameters().read(scenario.values("firmware.gc"));
+  config.gc.policy = scenario.policy("firmware.gc");
+  config.gc_policy = &scenario.values("firmware.gc");
+  if (config.gc.background_start > config.gc.background_stop) {
+    throw scenario.error(
+        "firmware.gc.background_stop",
+        "cleaning beside the host would stop before it has started; write at least the value "
+        "of background_start");
+  }
+  config.wear = firmware::WearConfig::parameters().read(scenario.values("firmware.wear"));
+  config.wear.policy = scenario.policy("firmware.wear");
+  config.wear_policy = &scenario.values("firmware.wear");
+  config.seed = scenario.seed();
+  return config;
+}
+
+}  // namespace
+
+SsdConfig SsdConfig::from(const Scenario& scenario) {
+  SsdConfig config;
+  config.seed = scenario.seed();
+  config.host = HostConfig::parameters().read(scenario.values("ssd.host"));
+  located(scenario, "ssd.host", [&] { config.host.validate(); });
+  config.cpu = read_cpu(scenario);
+  config.dram = DramConfig::parameters().read(scenario.values("ssd.dram"));
+  if (scenario.has("ssd.scm")) config.scm = ScmConfig::parameters().read(scenario.values("ssd.scm"));
+  config.bus = SystemBusConfig::parameters().read(scenario.values("ssd.bus"));
+  config.flash = FlashConfig::parameters().read(scenario.values("ssd.flash"));
+  config.scheduling = scenario.policy("ssd.flash.scheduling");
+  config.scheduling_values = &scenario.values("ssd.flash.scheduling");
+  config.part = NandPart::parameters().read(scenario.values("ssd.flash.part"));
+  config.part.timing = scenario.policy("ssd.flash.part");
+  config.part_values = &scenario.values("ssd.flash.part");
+  located(scenario, "ssd.flash.part", [&] { config.part.check(); });
+  config.capacity = read_capacity(scenario);
+  config.firmware = read_firmware(scenario);
+  return config;
+}
+
+Geometry SsdConfig::geometry() const {
+  Geometry geometry = part.geometry(flash.channels, flash.ways, flash.dies_per_way);
+  if (capacity.user_capacity > 0) {
+    const double needed = static_cast<double>(capacity.user_capacity) * (1 + capacity.over_provisioning);
+    const double row = static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
+    const double blocks = std::ceil(needed / row);
+    if (blocks > 16'000'000) {
+      throw InputError(fmt::format(
+          "ssd.flash.user_capacity: needs {:.0f} blocks per plane; more channels or ways, or a part with "
+          "larger blocks",
+          blocks));
+    }
+    geometry.blocks = static_cast<std::uint32_t>(blocks);
+  }
+  return geometry;
+}
+
+firmware::DriveShape SsdConfig::shape() const {
+  firmware::DriveShape shape;
+  shape.geometry = geometry();
+  shape.program_unit = part.pages_per_program();
+  shape.multi_plane_allowed = part.multi_plane;
+  shape.lba_bytes = static_cast<std::uint32_t>(host.lba_size);
+  shape.mapping_unit_bytes = firmware.mapping.unit;
+  // Whole mapping units, so that the last one is complete.
+  const Bytes unit = std::max<Bytes>(firmware.mapping.unit, host.lba_size);
+  const double user = static_cast<double>(shape.geometry.bytes()) / (1 + capacity.over_provisioning);
+  const auto units = static_cast<std::uint64_t>(user / static_cast<double>(unit));
+  shape.logical_blocks = units * (unit / host.lba_size);
+  if (shape.logical_blocks == 0)
+    throw InputError("ssd.flash: no capacity is left for the host; less over_provisioning");
+  firmware::Layout(shape, firmware.allocation.multi_plane);  // throws when the units do not fit each other
+  return shape;
+}
+
+}  // namespace tlmssd

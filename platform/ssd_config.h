@@ -1,0 +1,61 @@
+// Everything that defines one drive, as plain structs: read from a scenario, or filled in by hand by whoever embeds the drive.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "firmware/config.h"
+#include "firmware/drive_shape.h"
+#include "models/cpu/controller_cpu.h"
+#include "models/flash/flash_config.h"
+#include "models/host/host_config.h"
+#include "models/memory/dram.h"
+#include "models/memory/scm.h"
+#include "models/memory/system_bus.h"
+#include "models/nand/timing_model.h"
+#include "platform/scenario/scenario.h"
+
+namespace tlmssd {
+
+/// How much of the flash the host may use (keys of the section ssd.flash). Two definitions are in use:
+/// over-provisioning OP = T / U - 1 and spare factor Sf = 1 - U / T, with T physical and U user bytes.
+struct CapacityConfig {
+  double over_provisioning = 0.25;
+  double spare_factor = 0;
+  Bytes user_capacity = 0;
+  static const ParameterTable<CapacityConfig>& parameters();
+};
+
+struct SsdConfig {
+  HostConfig host;
+  CpuConfig cpu;
+  DramConfig dram;
+  std::optional<ScmConfig> scm;
+  SystemBusConfig bus;
+  FlashConfig flash;
+  std::string scheduling = "read-first";
+  const ParameterValues* scheduling_values =
+      nullptr;  ///< parameters of the scheduling policy; null: defaults
+  NandPart part;
+  const ParameterValues* part_values = nullptr;  ///< parameters of the part's timing model; null: defaults
+  /// A timing model of one's own (for whoever embeds the drive), instead of the one that part.timing names. It may keep the part,
+  /// which lives as long as the drive.
+  std::function<std::unique_ptr<TimingModel>(const NandPart&)> make_timing;
+  CapacityConfig capacity;
+  firmware::FirmwareConfig firmware;
+  std::uint64_t seed = 1;
+  bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
+
+  /// Reads the drive's sections; `scenario` must outlive the drive (policies' parameters are read when it is built).
+  /// Throws InputError with file and line.
+  static SsdConfig from(const Scenario& scenario);
+
+  /// Blocks per plane as the part has them, or as many as `capacity.user_capacity` needs.
+  [[nodiscard]] Geometry geometry() const;
+  /// The drive as firmware sees it, with the capacity offered to the host.
+  [[nodiscard]] firmware::DriveShape shape() const;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,88 @@
+# Shared by the scripts beside it (sourced, bash): where things are, quiet building, one clear line on failure.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+speaker=${0#"$root"/}
+case $speaker in /*) speaker=scripts/$(basename "$0") ;; esac
+case $speaker in .*/scripts/*|./*) speaker=scripts/$(basename "$0") ;; esac
+export TLMSSD_SPEAKER=$speaker
+
+fail() {
+  echo "$speaker: $*" >&2
+  exit 1
+}
+
+# run_logged <what> <log> <command...>: the output goes to the log; on a terminal its last line shows that something moves.
+# On failure the end of the log is shown and the script ends.
+run_logged() {
+  local what=$1 log=$2
+  shift 2
+  local status=0
+  if [ -t 1 ]; then
+    "$@" 2>&1 | tee -a "$log" | while IFS= read -r line; do
+      case $line in '['*) printf '\r\033[K%.*s' "${COLUMNS:-79}" "$what $line" ;; esac
+    done
+    status=${PIPESTATUS[0]}
+    printf '\r\033[K'
+  else
+    "$@" >>"$log" 2>&1 || status=$?
+  fi
+  if [ "$status" -ne 0 ]; then
+    # What went wrong stands at the first error; the last lines are often other jobs winding down.
+    { grep -nE -m 1 -A 20 'error:|^FAILED|CMake Error' "$log" || tail -n 30 "$log"; } >&2
+    fail "$what failed (exit code $status); the whole log is $log"
+  fi
+}
+
+install_missing() {
+  "$root/scripts/install_dependencies" "$@" || exit $?
+}
+
+# configure <folder> [cmake options...]: configures the build folder once; Ninja re-runs CMake by itself when it must.
+configure() {
+  local folder=$1
+  shift
+  mkdir -p "$folder" 2>/dev/null || fail "cannot write to $folder"
+  [ -w "$folder" ] || fail "cannot write to $folder"
+  : >"$folder/build.log" || fail "cannot write to $folder/build.log"
+  run_logged "Configuring" "$folder/build.log" cmake -S "$root" -B "$folder" -G Ninja "$@"
+}
+
+# build <folder> [targets...]: builds the named targets, or all.
+build() {
+  local folder=$1
+  shift
+  local targets=()
+  [ $# -eq 0 ] || targets=(--target "$@")
+  if ! cmake --build "$folder" "${targets[@]}" -- -n 2>/dev/null | grep -q 'no work to do'; then
+    echo "Building tlmssd in ${folder#"$root"/} (log: ${folder#"$root"/}/build.log)"
+  fi
+  run_logged "Building" "$folder/build.log" cmake --build "$folder" "${targets[@]}"
+}
+
+# run_ctest <folder> [ctest arguments...]: ctest's own output.
+run_ctest() {
+  local folder=$1
+  shift
+  ctest --test-dir "$folder" -j "$(nproc)" --output-on-failure --no-tests=error "$@" || fail "tests failed"
+}
+
+# run_ctest_quietly <folder> [ctest arguments...]: only failures and ctest's closing lines are shown.
+run_ctest_quietly() {
+  local folder=$1 log=$1/test.log status=0
+  shift
+  local run=(ctest --test-dir "$folder" -j "$(nproc)" --output-on-failure --no-tests=error "$@")
+  if [ -t 1 ]; then
+    "${run[@]}" 2>&1 | tee "$log" | while IFS= read -r line; do
+      case $line in [0-9\ ]*/[0-9]*Test*) printf '\r\033[K%.*s' "${COLUMNS:-79}" "$line" ;; esac
+    done
+    status=${PIPESTATUS[0]}
+    printf '\r\033[K'
+  else
+    "${run[@]}" >"$log" 2>&1 || status=$?
+  fi
+  if [ "$status" -ne 0 ]; then
+    grep -vE '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test.* Passed )' "$log" >&2
+    fail "tests failed; the whole log is $log"
+  fi
+  sed -n '/^[0-9]*% tests passed/,$p' "$log" | sed '/^Label Time Summary/,/^$/d'
+}

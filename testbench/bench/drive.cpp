@@ -1,0 +1,167 @@
+// What a whole drive costs per command or page: the budgets of the architecture (docs/performance.md).
+//
+// All checks are on: scoreboard on every read, ledger of every command. Pages are 4 KiB, so that a unit, a page and a command
+// of the random loads are one and the same.
+#include <systemc>
+
+#include <ctime>
+
+#include "models/common/input_error.h"
+#include "testbench/bench/bench.h"
+#include "testbench/loads/load_config.h"
+#include "testbench/simulation.h"
+
+namespace {
+
+using namespace tlmssd;
+using namespace tlmssd::literals;
+
+struct Drive {
+  std::uint32_t channels = 8;
+  std::uint32_t ways = 8;
+  Bytes user = 16_GiB;
+  double spare_factor = 0.20;
+};
+
+SsdConfig make_config(const Drive& drive) {
+  SsdConfig config;
+  config.host.lba_size = 4096;
+  config.host.queue_depth = 4096;
+  config.host.queues = 4;
+  config.host.link = "pcie5x16";
+  config.cpu.cores = 4;
+  config.cpu.clock = 2'000_MHz;
+  config.dram.capacity = 64_GiB;
+  config.dram.bandwidth = 100'000_MBps;
+  config.bus.width = 1024;
+  config.flash.channels = drive.channels;
+  config.flash.ways = drive.ways;
+  config.flash.bus = 1'200'000'000;
+  config.part.planes = 1;
+  config.part.page_size = 4096;
+  config.part.pages_per_block = 256;
+  config.part.read_latency = {static_cast<std::int64_t>(40_us)};
+  config.part.program_latency = {static_cast<std::int64_t>(200_us)};
+  config.capacity.user_capacity = drive.user;
+  config.capacity.over_provisioning = 1 / (1 - drive.spare_factor) - 1;
+  return config;
+}
+
+std::vector<Load> make_load(Simulation& simulation, const std::string& rw, Bytes bs, std::uint32_t depth,
+                            std::uint64_t requests, Bytes size) {
+  LoadConfig config;
+  config.kind.name = rw;
+  config.generator.rw = rw;
+  config.generator.bs = std::to_string(bs);
+  config.generator.iodepth = depth;
+  config.generator.size = std::to_string(size);
+  config.generator.number_ios = requests;
+  if (requests > size / bs) config.generator.io_size = std::to_string(requests * bs);
+  return make_loads(config, simulation.drive_size(), 1);
+}
+
+void fill(Simulation& simulation, Bytes size) {
+  std::vector<Load> loads = make_load(simulation, "write", 128_KiB, 1, size / 128_KiB, size);
+  simulation.run_untimed(loads);
+}
+
+/// Processor time of this process, so that a busy machine counts for less.
+double processor_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+/// Host time of a timed run.
+double time_run(Simulation& simulation, std::vector<Load> loads) {
+  Measurement measurement({"load"});
+  const double start = processor_nanoseconds();
+  simulation.run(loads, measurement);
+  return (processor_nanoseconds() - start);
+}
+
+bench::Result random_read(const Drive& drive, std::uint32_t depth, Bytes filled, double budget) {
+  Simulation simulation(make_config(drive));
+  const Bytes region = std::min(filled, simulation.drive_size().bytes);
+  fill(simulation, region);
+  constexpr std::uint64_t k_commands = 1'000'000;
+  time_run(simulation, make_load(simulation, "randread", 4_KiB, depth, k_commands / 10, region));
+  return {
+      time_run(simulation, make_load(simulation, "randread", 4_KiB, depth, k_commands, region)) / k_commands,
+      "command", budget};
+}
+
+/// NAND page operations: programs, and reads of garbage collection.
+std::uint64_t page_operations(const Simulation& simulation) {
+  const firmware::FtlStatistics& s = const_cast<Simulation&>(simulation).ssd().ftl().statistics();
+  std::uint64_t sum = 0;
+  for (std::size_t p = 0; p < k_purposes; ++p) {
+    sum += s.programs[p];
+    if (p != static_cast<std::size_t>(Purpose::host)) sum += s.reads[p];
+  }
+  return sum;
+}
+
+bench::Result random_write_steady() {
+  Simulation simulation(make_config({.user = 4_GiB}));
+  const Bytes region = simulation.drive_size().bytes;
+  fill(simulation, region);
+  std::vector<Load> overwrite = make_load(simulation, "randwrite", 4_KiB, 1, 2 * region / 4_KiB, region);
+  simulation.run_untimed(overwrite);
+  constexpr std::uint64_t k_commands = 400'000;
+  const double time = time_run(simulation, make_load(simulation, "randwrite", 4_KiB, 64, k_commands, region));
+  return {time / static_cast<double>(page_operations(simulation)), "page operation", 25};
+}
+
+bench::Result sequential(const char* rw) {
+  Simulation simulation(make_config({}));
+  if (std::string(rw) == "read") fill(simulation, 4_GiB);
+  constexpr std::uint64_t k_commands = 32'768;
+  return {
+      time_run(simulation, make_load(simulation, rw, 128_KiB, 16, k_commands, 4_GiB)) / (k_commands * 32.0),
+      "page", 10};
+}
+
+bench::Result untimed_fill() {
+  Simulation simulation(make_config({}));
+  const double start = processor_nanoseconds();
+  fill(simulation, 8_GiB);
+  return {(processor_nanoseconds() - start) / (8_GiB / 4_KiB), "page", 10};
+}
+
+bench::Result untimed_overwrite() {
+  Simulation simulation(make_config({.user = 4_GiB}));
+  const Bytes region = simulation.drive_size().bytes;
+  fill(simulation, region);
+  std::vector<Load> warm = make_load(simulation, "randwrite", 4_KiB, 1, region / 4_KiB, region);
+  simulation.run_untimed(warm);
+  const std::uint64_t before = page_operations(simulation);
+  std::vector<Load> loads = make_load(simulation, "randwrite", 4_KiB, 1, region / 4_KiB, region);
+  const double start = processor_nanoseconds();
+  simulation.run_untimed(loads);
+  return {(processor_nanoseconds() - start) / static_cast<double>(page_operations(simulation) - before),
+          "page operation", 10};
+}
+
+}  // namespace
+
+int sc_main(int argc, char* argv[]) {
+  const Drive eight = {.channels = 1, .ways = 8};
+  const Drive thousand = {.channels = 32, .ways = 32};
+  const Drive large = {.channels = 8, .ways = 8, .user = 4_TiB};
+  return bench::run_cases(
+      argc, argv,
+      {{"random_read_qd32", [] { return random_read({}, 32, 16_GiB, 25); }},
+       {"random_read_qd256", [] { return random_read({}, 256, 16_GiB, 25); }},
+       {"random_write_steady", random_write_steady},
+       {"sequential_read_128k", [] { return sequential("read"); }},
+       {"sequential_write_128k", [] { return sequential("write"); }},
+       {"untimed_fill", untimed_fill},
+       {"untimed_overwrite", untimed_overwrite},
+       {"read_8_dies", [=] { return random_read(eight, 256, 4_GiB, 0); }},
+       {"read_1024_dies", [=] { return random_read(thousand, 256, 4_GiB, 0); }, "read_8_dies", 1.5},
+       {"read_qd1", [] { return random_read({}, 1, 4_GiB, 0); }},
+       {"read_qd4096", [] { return random_read({}, 4096, 4_GiB, 0); }, "read_qd1", 1.5},
+       {"read_16_gib", [] { return random_read({}, 64, 16_GiB, 0); }},
+       {"read_4_tib", [=] { return random_read(large, 64, 16_GiB, 0); }, "read_16_gib", 1.5}});
+}

@@ -1,0 +1,51 @@
+// What the program can be asked to do. Each command returns the process's exit code (see ExitCode).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tlmssd {
+
+enum ExitCode : int {
+  k_exit_ok = 0,
+  k_exit_internal = 1,  ///< the emulator is at fault: wrong data read, illegal NAND operation, internal error
+  k_exit_input = 2,     ///< the scenario, a trace or the command line is at fault
+  k_exit_stalled = 3,   ///< commands are outstanding and nothing can complete them
+};
+
+struct RunOptions {
+  std::string scenario;
+  std::vector<std::string> overrides;  ///< --set a.b.c=value
+  std::string out;                     ///< result directory; empty: none is written
+  std::string from_snapshot;
+  std::string save_snapshot;
+  bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
+  bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
+  bool quiet = false;
+  std::vector<std::string> command_line;  ///< for run.json
+};
+
+int run_command(const RunOptions& options);
+
+struct TraceInfoOptions {
+  std::string file;
+  std::string format = "auto";
+  std::vector<std::string> settings;  ///< key=value of the load section's trace words, e.g. columns.time=1
+  bool json = false;
+};
+int trace_info_command(const TraceInfoOptions& options);
+
+/// Reads a scenario and prints it with every default filled in.
+int check_command(const std::string& scenario, const std::vector<std::string>& overrides);
+int list_command(const std::string& filter);
+int schema_command();
+int reference_command();
+
+/// Runs `command` and turns what it throws into one line on stderr and an exit code.
+int guarded(const std::function<int()>& command);
+
+/// The program's version.
+const char* version();
+
+}  // namespace tlmssd

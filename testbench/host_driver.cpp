@@ -1,0 +1,465 @@
+#include "testbench/host_driver.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tlmssd {
+
+/// A command under way: what the drive sees, and what the host keeps beside it.
+struct HostDriver::Slot : HostCommand {
+  PayloadPool<HostExtension>::Payload* payload = nullptr;
+  std::vector<Stamp> stamps;
+  Scoreboard::Ticket ticket;
+  LbaRange range;
+  HostDriver* driver = nullptr;
+  Stream* stream = nullptr;
+  Picoseconds submitted = 0;
+  bool busy = false;
+  bool write_protected = false;  ///< issued when the drive was already known to be read-only
+  Slot* next_free = nullptr;
+};
+
+/// A load while it runs.
+struct HostDriver::Stream {
+  HostDriver* driver;
+  Load* load;
+  std::uint16_t number;
+  std::uint32_t queue;
+  Picoseconds start = 0;  ///< absolute
+  Picoseconds stop = k_never;
+  PlacedRequest head;  ///< the next request, when has_head
+  bool has_head = false;
+  bool exhausted = true;
+  bool ended = false;
+  bool sleeping = false;  ///< an agenda item will pump this stream
+  std::uint32_t outstanding = 0;
+  std::uint64_t issued = 0;
+  Picoseconds think_until = 0;
+
+  static void wake(void* self) {
+    auto* stream = static_cast<Stream*>(self);
+    stream->sleeping = false;
+    stream->driver->pump(*stream);
+  }
+};
+
+HostDriver::HostDriver(const sc_core::sc_module_name& name, Agenda& agenda, AgendaProcess& process,
+                       const HostDriverConfig& config, Scoreboard& scoreboard)
+    : sc_core::sc_module(name),
+      device_isock("device_isock", *this),
+      agenda_(agenda),
+      process_(process),
+      config_(config),
+      scoreboard_(scoreboard),
+      streams_of_queue_(config.queues),
+      queue_outstanding_(config.queues) {}
+
+HostDriver::~HostDriver() = default;
+
+HostDriver::Slot& HostDriver::take_slot() {
+  if (free_slots_ == nullptr) {
+    slots_.push_back(std::make_unique<Slot>());
+    slots_.back()->driver = this;
+    free_slots_ = slots_.back().get();
+  }
+  Slot& slot = *free_slots_;
+  free_slots_ = slot.next_free;
+  slot.next_free = nullptr;
+  slot.busy = true;
+  return slot;
+}
+
+// ---- starting
+
+void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
+  measurement_ = &measurement;
+  streams_.clear();
+  for (auto& queue : streams_of_queue_) queue.clear();
+  finished_ = false;
+  measuring_ = true;
+  Picoseconds longest_ramp = 0;
+  for (Load& load : loads) {
+    auto stream = std::make_unique<Stream>();
+    stream->driver = this;
+    stream->load = &load;
+    stream->number = static_cast<std::uint16_t>(streams_.size());
+    stream->queue =
+        (load.queue >= 0 ? static_cast<std::uint32_t>(load.queue) : stream->number) % config_.queues;
+    streams_of_queue_[stream->queue].push_back(stream.get());
+    if (load.ramp_time > 0) longest_ramp = std::max(longest_ramp, load.start + load.ramp_time);
+    streams_.push_back(std::move(stream));
+  }
+  if (longest_ramp > 0) {
+    measuring_ = false;
+    agenda_.at(
+        agenda_.now() + longest_ramp, [](void* self) { static_cast<HostDriver*>(self)->start_measurement(); },
+        this);
+  }
+  if (config_.stall_after > 0 && !watching_) {
+    watching_ = true;
+    completed_at_watch_ = completed_;
+    agenda_.at(
+        agenda_.now() + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); },
+        this);
+  }
+  phase_ = 0;
+  running_in_phase_ = 0;
+  next_phase();
+}
+
+void HostDriver::start_measurement() {
+  measuring_ = true;
+  measurement_->reset(agenda_.now());
+  if (on_measurement_) on_measurement_();
+}
+
+void HostDriver::next_phase() {
+  for (;;) {
+    std::uint32_t next = ~std::uint32_t{0};
+    for (const auto& stream : streams_) {
+      if (!stream->ended) next = std::min(next, stream->load->phase);
+    }
+    if (next == ~std::uint32_t{0}) {
+      finish();
+      return;
+    }
+    phase_ = next;
+    running_in_phase_ = 1;  // held until every stream of the phase has been started
+    for (const auto& stream : streams_) {
+      if (stream->ended || stream->load->phase != next) continue;
+      ++running_in_phase_;
+      stream->exhausted = false;
+      stream->start = agenda_.now() + stream->load->start;
+      if (stream->load->runtime != k_never)
+        stream->stop = stream->start + stream->load->ramp_time + stream->load->runtime;
+      pump(*stream);
+    }
+    if (--running_in_phase_ > 0) return;
+  }
+}
+
+void HostDriver::end_stream(Stream& stream) {
+  if (stream.ended) return;
+  stream.ended = true;
+  if (--running_in_phase_ == 0) next_phase();
+}
+
+void HostDriver::finish() {
+  if (finished_) return;
+  finished_ = true;
+  measurement_->finish(agenda_.now());
+  process_.stop();
+}
+
+// ---- issuing
+
+/// Makes the stream's next request ready; false when there is none.
+bool HostDriver::fetch(Stream& stream) {
+  if (stream.has_head) return true;
+  if (stream.exhausted) return false;
+  const Load& load = *stream.load;
+  if ((load.requests != 0 && stream.issued >= load.requests) || !stream.load->source->next(stream.head)) {
+    stream.exhausted = true;
+    return false;
+  }
+  stream.has_head = true;
+  return true;
+}
+
+/// Issues all that the stream may issue now; arranges to come back when time alone holds it up.
+void HostDriver::pump(Stream& stream) {
+  if (stream.ended || stream.sleeping) return;
+  const Load& load = *stream.load;
+  const bool open_loop = load.pacing == Pacing::open_loop;
+  while (fetch(stream)) {
+    if (load.queue_depth != 0 && stream.outstanding >= load.queue_depth) return;
+    if (queue_outstanding_[stream.queue] >= config_.queue_depth) return;
+    Picoseconds due = std::max(stream.start, stream.think_until);
+    if (open_loop) due = std::max(due, stream.start + stream.head.time);
+    if (std::max(due, agenda_.now()) >= stream.stop) {
+      stream.exhausted = true;
+      stream.has_head = false;
+      break;
+    }
+    if (due > agenda_.now()) {
+      stream.sleeping = true;
+      agenda_.at(due, &Stream::wake, &stream);
+      return;
+    }
+    issue(stream);
+  }
+  if (stream.exhausted && stream.outstanding == 0) end_stream(stream);
+}
+
+void HostDriver::pump_queue(std::uint32_t queue) {
+  for (Stream* stream : streams_of_queue_[queue]) pump(*stream);
+}
+
+void HostDriver::prepare(Slot& slot, const PlacedRequest& request) {
+  slot.opcode = request.opcode;
+  slot.status = HostStatus::success;
+  slot.force_unit_access = request.force_unit_access;
+  slot.lba = request.lba;
+  slot.blocks = request.blocks;
+  slot.range = {request.lba, request.blocks};
+  slot.ranges = request.opcode == HostOpcode::trim ? std::span<const LbaRange>(&slot.range, 1)
+                                                   : std::span<const LbaRange>();
+  const bool has_data = request.opcode == HostOpcode::read || request.opcode == HostOpcode::write;
+  const std::size_t stamps = has_data ? request.blocks : 1;
+  if (slot.stamps.size() < stamps) slot.stamps.resize(stamps);
+  slot.data = has_data ? std::span<Stamp>(slot.stamps.data(), stamps) : std::span<Stamp>();
+
+  slot.payload = &payloads_.take();
+  tlm::tlm_generic_payload& payload = *slot.payload;
+  slot.payload->extension.command = &slot;
+  payload.set_command(request.opcode == HostOpcode::read    ? tlm::TLM_READ_COMMAND
+                      : request.opcode == HostOpcode::write ? tlm::TLM_WRITE_COMMAND
+                                                            : tlm::TLM_IGNORE_COMMAND);
+  payload.set_address(request.lba * config_.lba_bytes);
+  payload.set_data_ptr(reinterpret_cast<unsigned char*>(slot.stamps.data()));
+  payload.set_data_length(static_cast<unsigned>(stamps * sizeof(Stamp)));
+  payload.set_streaming_width(payload.get_data_length());
+  payload.set_byte_enable_ptr(nullptr);
+  payload.set_dmi_allowed(false);
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
+/// Tells the scoreboard that the command is on its way.
+void HostDriver::begin(Slot& slot) {
+  slot.write_protected = write_protected_;
+  switch (slot.opcode) {
+    case HostOpcode::read:
+      scoreboard_.begin_read(slot.ticket, slot.lba, slot.blocks);
+      break;
+    case HostOpcode::write:
+      scoreboard_.begin_write(slot.ticket, slot.lba, slot.blocks, slot.data);
+      break;
+    case HostOpcode::trim:
+    case HostOpcode::write_zeroes:
+      scoreboard_.begin_zeroes(slot.ticket, slot.lba, slot.blocks);
+      break;
+    case HostOpcode::flush:
+      break;
+  }
+}
+
+void HostDriver::issue(Stream& stream) {
+  Slot& slot = take_slot();
+  const PlacedRequest& request = stream.head;
+  prepare(slot, request);
+  slot.stream = &stream;
+  slot.queue = static_cast<std::uint16_t>(stream.queue);
+  slot.submitted = agenda_.now();
+  if (stream.load->pacing == Pacing::open_loop) slot.submitted = stream.start + request.time;
+  slot.ledger = Ledger(slot.submitted);
+  begin(slot);
+  stream.has_head = false;
+  ++stream.issued;
+  ++stream.outstanding;
+  ++outstanding_;
+  ++queue_outstanding_[stream.queue];
+  const Load& load = *stream.load;
+  if (load.think_time > 0 && stream.issued % std::max(load.think_blocks, 1U) == 0) {
+    stream.think_until = agenda_.now() + load.think_time;
+  }
+  measurement_->submitted(stream.number, agenda_.now());
+  if (request_pending_ || !held_.empty()) {
+    held_.push_back(&slot);
+  } else {
+    send(slot);
+  }
+}
+
+void HostDriver::send(Slot& slot) {
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = annotation(agenda_);
+  switch (device_isock->nb_transport_fw(*slot.payload, phase, delay)) {
+    case tlm::TLM_ACCEPTED:
+      request_pending_ = true;
+      break;
+    case tlm::TLM_UPDATED:
+      if (phase == tlm::BEGIN_RESP) backward(0, *slot.payload, phase, delay);
+      break;
+    case tlm::TLM_COMPLETED:
+      phase = tlm::BEGIN_RESP;
+      backward(0, *slot.payload, phase, delay);
+      break;
+  }
+}
+
+void HostDriver::send_held() {
+  std::size_t sent = 0;
+  while (sent < held_.size() && !request_pending_) send(*held_[sent++]);
+  held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(sent));
+}
+
+// ---- completing
+
+tlm::tlm_sync_enum HostDriver::backward(unsigned /*index*/, tlm::tlm_generic_payload& payload,
+                                        tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const Picoseconds when = arrival(agenda_, delay);
+  if (request_pending_ && (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP)) {
+    request_pending_ = false;
+    // The backward path must not call the forward path: from the agenda.
+    if (!held_.empty()) {
+      agenda_.at(
+          when, [](void* self) { static_cast<HostDriver*>(self)->send_held(); }, this);
+    }
+  }
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  auto& extension = static_cast<PayloadPool<HostExtension>::Payload&>(payload).extension;
+  auto& slot = static_cast<Slot&>(*extension.command);
+  agenda_.at(
+      when, [](void* self) { static_cast<Slot*>(self)->driver->complete(*static_cast<Slot*>(self)); }, &slot);
+  return tlm::TLM_COMPLETED;
+}
+
+/// Refused as a whole: the command has changed nothing. A command that was under way when the drive became read-only may have been
+/// carried out in part.
+bool HostDriver::refused(const Slot& slot) {
+  switch (slot.status) {
+    case HostStatus::lba_out_of_range:
+    case HostStatus::invalid_field:
+      return true;
+    case HostStatus::write_protected:
+      return slot.write_protected;
+    case HostStatus::success:
+    case HostStatus::media_error:
+      break;
+  }
+  return false;
+}
+
+/// Ends the command on the scoreboard and notes a failure.
+void HostDriver::check(Slot& slot) {
+  const bool ok = slot.status == HostStatus::success;
+  const Mismatch* mismatch = nullptr;
+  switch (slot.opcode) {
+    case HostOpcode::read:
+      mismatch = scoreboard_.end_read(slot.ticket, slot.data, ok);
+      break;
+    case HostOpcode::write:
+      if (refused(slot)) {
+        scoreboard_.cancel(slot.ticket);
+      } else {
+        scoreboard_.end_write(slot.ticket, ok);
+      }
+      break;
+    case HostOpcode::trim:
+    case HostOpcode::write_zeroes:
+      if (refused(slot)) {
+        scoreboard_.cancel(slot.ticket);
+      } else {
+        scoreboard_.end_zeroes(slot.ticket, ok);
+      }
+      break;
+    case HostOpcode::flush:
+      break;
+  }
+  write_protected_ = write_protected_ || slot.status == HostStatus::write_protected;
+  if (mismatch != nullptr) throw DataMismatch(fmt::format("at {} ps: {}", agenda_.now(), mismatch->text()));
+  if (!ok && failed_++ == 0) {
+    first_failure_ =
+        fmt::format("{} of LBA {} ({} blocks) at {:.6f} s: {}", name_of(slot.opcode), slot.lba, slot.blocks,
+                    static_cast<double>(agenda_.now()) * 1e-12, name_of(slot.status));
+  }
+}
+
+void HostDriver::complete(Slot& slot) {
+  Stream& stream = *slot.stream;
+  check(slot);
+  Completed completed;
+  completed.opcode = slot.opcode;
+  completed.status = slot.status;
+  completed.load = stream.number;
+  completed.queue = slot.queue;
+  completed.lba = slot.lba;
+  completed.bytes = Bytes{slot.blocks} * config_.lba_bytes;
+  completed.submitted = slot.submitted;
+  completed.completed = agenda_.now();
+  completed.ledger = &slot.ledger;
+  measurement_->record(completed);
+  if (hook_ && measuring_) hook_(completed);
+
+  slot.payload->release();
+  slot.busy = false;
+  slot.next_free = free_slots_;
+  free_slots_ = &slot;
+  --stream.outstanding;
+  --outstanding_;
+  --queue_outstanding_[stream.queue];
+  if (++completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+  if (streams_of_queue_[stream.queue].size() == 1) {
+    pump(stream);
+  } else {
+    pump_queue(stream.queue);
+  }
+}
+
+void HostDriver::watch() {
+  if (finished_) {
+    watching_ = false;
+    return;
+  }
+  if (outstanding_ > 0 && completed_ == completed_at_watch_) {
+    throw Stalled(fmt::format("no command has completed for {:.3f} s of simulated time; {}",
+                              static_cast<double>(config_.stall_after) * 1e-12, describe_outstanding()));
+  }
+  completed_at_watch_ = completed_;
+  agenda_.at(
+      agenda_.now() + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); }, this);
+}
+
+std::string HostDriver::describe_outstanding() const {
+  std::vector<const Slot*> waiting;
+  for (const auto& slot : slots_) {
+    if (slot->busy) waiting.push_back(slot.get());
+  }
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Slot* a, const Slot* b) { return a->submitted < b->submitted; });
+  std::string text = fmt::format("{} commands outstanding", waiting.size());
+  constexpr std::size_t k_named = 8;
+  for (std::size_t i = 0; i < std::min(waiting.size(), k_named); ++i) {
+    const Slot& slot = *waiting[i];
+    text += fmt::format("\n  {} of LBA {} ({} blocks), queue {}, submitted at {} ps", name_of(slot.opcode),
+                        slot.lba, slot.blocks, slot.queue, slot.submitted);
+  }
+  if (waiting.size() > k_named) text += fmt::format("\n  and {} more", waiting.size() - k_named);
+  return text;
+}
+
+// ---- untimed
+
+void HostDriver::run_untimed(std::vector<Load>& loads) {
+  std::vector<Load*> live;
+  std::vector<std::uint64_t> issued(loads.size());
+  for (Load& load : loads) live.push_back(&load);
+  PlacedRequest request;
+  while (!live.empty()) {
+    for (std::size_t i = 0; i < live.size();) {
+      Load& load = *live[i];
+      std::uint64_t& count = issued[static_cast<std::size_t>(&load - loads.data())];
+      if ((load.requests != 0 && count >= load.requests) || !load.source->next(request)) {
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(i));
+        continue;
+      }
+      ++count;
+      Slot& slot = take_slot();
+      prepare(slot, request);
+      slot.queue = 0;
+      slot.submitted = agenda_.now();
+      slot.ledger = Ledger(slot.submitted);
+      begin(slot);
+      device_isock->transport_dbg(*slot.payload);
+      check(slot);
+      slot.payload->release();
+      slot.busy = false;
+      slot.next_free = free_slots_;
+      free_slots_ = &slot;
+      if (++completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+      ++i;
+    }
+  }
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,43 @@
+// A load as the host driver runs it: a stream of placed requests and the rules for issuing them.
+//
+// A scenario's `load:` (or each entry of `loads:`) is a trace, a generator in fio's words, or a fio job file; one entry can
+// make several loads (numjobs, several jobs in a file). Each runs on a queue of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testbench/loads/load_config.h"
+#include "testbench/loads/placement.h"
+
+namespace tlmssd {
+
+enum class Pacing : std::uint8_t {
+  closed_loop,  ///< `queue_depth` requests are kept outstanding; PlacedRequest::time is ignored
+  open_loop,  ///< a request is issued at its time, or later when `queue_depth` (if not 0) are outstanding already
+};
+
+struct Load {
+  std::string name;
+  std::string description;  ///< one line for the report: what it is and how it was read
+  std::unique_ptr<PlacedSource> source;
+  Pacing pacing = Pacing::closed_loop;
+  std::uint32_t queue_depth = 1;  ///< open loop: 0 means no limit
+  std::int32_t queue = -1;        ///< host queue; -1: the next one in turn
+  std::uint32_t phase = 0;  ///< loads of phase n start when all of phase n-1 have ended (fio: stonewall)
+  Picoseconds start = 0;    ///< after the start of its phase
+  Picoseconds runtime = k_never;  ///< stop issuing this long after the start (after start and ramp_time)
+  Picoseconds ramp_time = 0;      ///< first part that is run but not measured
+  std::uint64_t requests = 0;     ///< stop after so many requests; 0: when the source ends
+  Picoseconds think_time = 0;     ///< pause after every `think_blocks` requests
+  std::uint32_t think_blocks = 1;
+  std::vector<std::string> warnings;  ///< things in the input that have no effect here
+};
+
+/// All loads of one scenario entry, laid onto `drive`. `seed` is the scenario's; relative file names are looked up in
+/// `directory`. Reads a trace once from end to end, so that bad input is found before the run. Throws InputError.
+std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                             const std::string& directory = {});
+
+}  // namespace tlmssd

@@ -1,0 +1,92 @@
+// What a scenario says about a load, struct by struct. A struct is read only when it applies, so that a parameter that was
+// given but means nothing for this kind of load (a `queue_depth` with open-loop pacing) is noticed as never asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/common/parameters.h"
+#include "testbench/loads/generator_config.h"
+#include "testbench/loads/placement.h"
+#include "testbench/loads/trace_config.h"
+
+namespace tlmssd {
+
+/// Which kind of load this is; at most one of `trace` and `fio` may be given, with neither it is a generator.
+struct LoadKindConfig {
+  std::string name;
+  std::string trace;
+  std::string fio;
+  std::int32_t queue = -1;
+  static const ParameterTable<LoadKindConfig>& parameters();
+};
+
+/// Only with `fio`.
+struct FioFileConfig {
+  std::string job;
+  static const ParameterTable<FioFileConfig>& parameters();
+};
+
+/// When the load runs; not with `fio`, whose file says so itself.
+struct RunConfig {
+  Picoseconds startdelay = 0;
+  Picoseconds runtime = 0;
+  Picoseconds ramp_time = 0;
+  static const ParameterTable<RunConfig>& parameters();
+};
+
+/// How a trace's requests are issued; only with `trace`.
+struct PacingConfig {
+  std::string pacing = "closed-loop";
+  static const ParameterTable<PacingConfig>& parameters();
+};
+struct ClosedLoopConfig {
+  std::uint32_t queue_depth = 32;
+  static const ParameterTable<ClosedLoopConfig>& parameters();
+};
+struct OpenLoopConfig {
+  double time_scale = 1;
+  std::uint32_t max_outstanding = 0;
+  static const ParameterTable<OpenLoopConfig>& parameters();
+};
+
+/// Which part of a trace is replayed; only with `trace`.
+struct LimitConfig {
+  std::uint64_t skip = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t repeat = 1;
+  static const ParameterTable<LimitConfig>& parameters();
+};
+
+struct LoadConfig {
+  LoadKindConfig kind;
+  // with `trace`
+  TraceConfig trace;
+  std::optional<ColumnsConfig> columns;  ///< format csv only
+  BlkparseConfig blkparse;               ///< format blkparse (or auto) only
+  PlacementConfig placement;
+  PacingConfig pacing;
+  ClosedLoopConfig closed;
+  OpenLoopConfig open;
+  LimitConfig limits;
+  // with `fio`
+  FioFileConfig fio;
+  // otherwise
+  GeneratorConfig generator;
+  // with `trace` and generator
+  RunConfig run;
+
+  /// Reads what applies; see load_keys() for the words. `columns`: the section `columns:` inside the load's, or null when there is none.
+  /// Throws InputError (without file and line) when the section contradicts itself.
+  static LoadConfig read(const ParameterValues& load, const ParameterValues* columns);
+};
+
+/// The words of a load's section and the kinds of load they go with ("trace", "fio", "" for a generator; none: all), for the
+/// catalogue of sections. The section `columns` inside it holds ColumnsConfig::parameters().
+struct LoadKeys {
+  std::vector<ParameterSpec> parameters;
+  std::vector<std::string> only_with;
+};
+std::vector<LoadKeys> load_keys();
+
+}  // namespace tlmssd

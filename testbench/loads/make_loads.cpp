@@ -1,0 +1,284 @@
+// From what a scenario says to loads that can be run.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "models/common/input_error.h"
+#include "models/common/suggest.h"
+#include "testbench/loads/fio_job.h"
+#include "testbench/loads/generator.h"
+#include "testbench/loads/load.h"
+#include "testbench/loads/trace_reader.h"
+
+namespace tlmssd {
+
+namespace {
+
+std::string path_of(const std::string& file, const std::string& directory) {
+  const std::filesystem::path path(file);
+  return path.is_absolute() || directory.empty() ? file : (std::filesystem::path(directory) / path).string();
+}
+
+// --------------------------------------------------------------------------------------------------------------------- traces
+
+/// What one pass over the part of the trace to be replayed found.
+struct Scan {
+  LoadExtent extent;
+  std::vector<std::uint64_t> volume_requests;
+  std::vector<std::string> volumes;
+  Picoseconds first = 0;
+  Picoseconds last = 0;
+  bool has_times = true;
+  std::string description;
+  std::uint64_t out_of_order = 0;
+  std::uint64_t zero_size = 0;
+};
+
+Scan scan(const TraceFile& file, const LimitConfig& limits) {
+  TraceReader reader(file);
+  Scan result;
+  Request request;
+  for (std::uint64_t n = 0;
+       (limits.requests == 0 || n < limits.skip + limits.requests) && reader.next(request); ++n) {
+    if (n < limits.skip) continue;
+    if (request.device >= result.extent.volume_bytes.size()) {
+      result.extent.volume_bytes.resize(request.device + 1, 0);
+      result.volume_requests.resize(request.device + 1, 0);
+    }
+    Bytes& end = result.extent.volume_bytes[request.device];
+    end = std::max(end, request.offset + request.bytes);
+    ++result.volume_requests[request.device];
+    if (result.extent.requests++ == 0) result.first = request.time;
+    result.last = request.time;
+  }
+  if (result.extent.requests == 0) {
+    throw InputError(file.path, 0, fmt::format("skip: {} leaves no request", limits.skip));
+  }
+  result.volumes = reader.volumes();
+  result.has_times = reader.has_times();
+  result.description = reader.description();
+  result.out_of_order = reader.out_of_order();
+  result.zero_size = reader.zero_size();
+  return result;
+}
+
+/// The part of a trace that is replayed, as often as asked, with times from its first request and scaled.
+class TracePart final : public RequestSource {
+ public:
+  TracePart(TraceFile file, const LimitConfig& limits, const Scan& scan, double time_scale,
+            std::uint64_t expected)
+      : file_(std::move(file)),
+        limits_(limits),
+        first_(scan.first),
+        time_scale_(time_scale),
+        expected_(expected) {
+    // Repetitions follow each other at the mean distance of requests.
+    const Picoseconds span = scan.last - scan.first;
+    const std::uint64_t gaps = std::max<std::uint64_t>(scan.extent.requests - 1, 1);
+    period_ = span + static_cast<Picoseconds>(static_cast<std::uint64_t>(span) / gaps);
+    const double end = static_cast<double>(period_) * static_cast<double>(limits.repeat) * time_scale;
+    if (end > 0x1p62) throw InputError("repeat: the repetitions take more than 53 days of simulated time");
+  }
+  bool next(Request& request) override {
+    for (;;) {
+      if (!reader_ && !begin()) return false;
+      if ((limits_.requests == 0 || taken_ < limits_.requests) && reader_->next(request)) break;
+      reader_.reset();
+    }
+    ++taken_;
+    const Picoseconds time = request.time - first_ + period_ * static_cast<Picoseconds>(round_ - 1);
+    request.time = time_scale_ == 1
+                       ? time
+                       : static_cast<Picoseconds>(std::llround(static_cast<double>(time) * time_scale_));
+    return true;
+  }
+  [[nodiscard]] std::uint64_t expected() const override { return expected_; }
+  [[nodiscard]] std::string where() const override { return reader_ ? reader_->where() : file_.path; }
+
+ private:
+  bool begin() {
+    if (round_ == limits_.repeat) return false;
+    ++round_;
+    taken_ = 0;
+    reader_ = std::make_unique<TraceReader>(file_);
+    Request skipped;
+    for (std::uint64_t n = 0; n < limits_.skip; ++n) {
+      if (!reader_->next(skipped)) return false;
+    }
+    return true;
+  }
+  TraceFile file_;
+  LimitConfig limits_;
+  Picoseconds first_;
+  Picoseconds period_ = 0;
+  double time_scale_;
+  std::uint64_t expected_;
+  std::unique_ptr<TraceReader> reader_;
+  std::uint64_t round_ = 0;
+  std::uint64_t taken_ = 0;
+};
+
+std::uint32_t chosen_volume(const PlacementConfig& config, const Scan& scan, const std::string& file) {
+  if (config.volume == "all") return PlacedSource::k_all_volumes;
+  const auto found = std::find(scan.volumes.begin(), scan.volumes.end(), config.volume);
+  const auto index = static_cast<std::size_t>(found - scan.volumes.begin());
+  if (found == scan.volumes.end() || index >= scan.volume_requests.size() ||
+      scan.volume_requests[index] == 0) {
+    throw InputError(file, 0,
+                     "volume: " + in_quotes(config.volume) +
+                         " has no request in the part to be replayed, expected all, " + any_of(scan.volumes) +
+                         did_you_mean(config.volume, scan.volumes));
+  }
+  return static_cast<std::uint32_t>(index);
+}
+
+std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfig& config, const Scan& found,
+                                          const DriveSize& drive) {
+  const bool open = config.pacing.pacing == "open-loop";
+  const std::uint32_t volume = chosen_volume(config.placement, found, file.path);
+  const std::uint64_t once =
+      volume == PlacedSource::k_all_volumes ? found.extent.requests : found.volume_requests[volume];
+  const auto make = [&] {
+    auto part = std::make_unique<TracePart>(file, config.limits, found, open ? config.open.time_scale : 1.0,
+                                            once * config.limits.repeat);
+    return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive, volume);
+  };
+  auto source = make();
+  if (source->refuses()) {  // find the line now, before anything has been run
+    PlacedRequest request;
+    while (source->next(request)) {
+    }
+    source = make();
+  }
+  return source;
+}
+
+std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
+                              const std::string& directory) {
+  const TraceFile file{path_of(config.kind.trace, directory), config.trace, config.blkparse, config.columns};
+  const Scan found = scan(file, config.limits);
+  const bool open = config.pacing.pacing == "open-loop";
+  if (open && !found.has_times) {
+    throw InputError(file.path, 0,
+                     "pacing: open-loop needs time stamps, which this trace has not; expected closed-loop");
+  }
+  Load load;
+  load.name = config.kind.name.empty() ? std::filesystem::path(config.kind.trace).filename().string()
+                                       : config.kind.name;
+  load.source = place_trace(file, config, found, drive);
+  load.description = found.description + "; " + load.source->description();
+  load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;
+  load.queue_depth = open ? config.open.max_outstanding : config.closed.queue_depth;
+  load.queue = config.kind.queue;
+  load.start = config.run.startdelay;
+  load.ramp_time = config.run.ramp_time;
+  if (config.run.runtime != 0) load.runtime = config.run.runtime;
+  if (found.out_of_order > 0) {
+    load.warnings.push_back(fmt::format("{}: {} time stamps out of order, raised to the one above", file.path,
+                                        found.out_of_order));
+  }
+  if (found.zero_size > 0)
+    load.warnings.push_back(fmt::format("{}: {} requests without size skipped", file.path, found.zero_size));
+  std::vector<Load> loads;
+  loads.push_back(std::move(load));
+  return loads;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- generators
+
+std::string describe(const GeneratorConfig& config) {
+  std::string text = config.rw;
+  if (config.rw == "rw" || config.rw == "readwrite" || config.rw == "randrw") {
+    const std::int64_t reads = config.rwmixwrite >= 0 ? 100 - config.rwmixwrite : config.rwmixread;
+    text += fmt::format(" {} % reads", reads);
+  }
+  if (!config.bssplit.empty()) {
+    text += ", bssplit " + config.bssplit;
+  } else {
+    text += config.bsrange.empty() ? ", bs " + config.bs : ", bsrange " + config.bsrange;
+  }
+  if (config.rw.starts_with("rand")) text += ", " + config.random_distribution;
+  if (!config.rate_iops.empty()) text += ", rate_iops " + config.rate_iops;
+  if (!config.rate.empty()) text += ", rate " + config.rate;
+  return text + fmt::format(", iodepth {}", config.iodepth);
+}
+
+/// All of the numjobs of one job.
+void add_jobs(std::vector<Load>& loads, const std::string& name, const GeneratorConfig& config,
+              const RunConfig& run, FioUnits units, const DriveSize& drive, std::uint64_t seed) {
+  if (config.time_based && run.runtime == 0) throw InputError("time_based: needs runtime as well");
+  for (std::uint32_t job = 0; job < config.numjobs; ++job) {
+    Load load;
+    load.name = config.numjobs == 1 ? name : fmt::format("{}.{}", name, job);
+    const GeneratorPlan plan = plan_generator(config, drive, units, job);
+    RandomStream seeds(config.randseed != 0 ? config.randseed : seed, "load " + load.name);
+    load.source =
+        std::make_unique<PlacedSource>(std::make_unique<Generator>(plan, seeds()), PlacementConfig{},
+                                       LoadExtent{{plan.offset + plan.size}, 0}, drive);
+    load.description = describe(config);
+    load.pacing = plan.paced() ? Pacing::open_loop : Pacing::closed_loop;
+    load.queue_depth = config.iodepth;
+    load.start = run.startdelay;
+    load.ramp_time = run.ramp_time;
+    if (run.runtime != 0) load.runtime = run.runtime;
+    load.think_time = config.thinktime;
+    load.think_blocks = config.thinktime_blocks;
+    loads.push_back(std::move(load));
+  }
+}
+
+/// Gives a message of the form "option: ..." the option's line in the job file.
+InputError at_option(const InputError& error, const FioJobFile& file, const FioJob& job) {
+  const std::string message = error.what();
+  const auto line = job.lines.find(message.substr(0, message.find(':')));
+  return {file.file, line == job.lines.end() ? job.line : line->second, "job " + job.name + ": " + message};
+}
+
+std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                            const std::string& directory) {
+  const FioJobFile file = read_fio_jobs(path_of(config.kind.fio, directory));
+  std::vector<Load> loads;
+  std::vector<std::string> names;
+  std::uint32_t phase = 0;
+  for (const FioJob& job : file.jobs) {
+    names.push_back(job.name);
+    if (!config.fio.job.empty() && job.name != config.fio.job) continue;
+    if (job.stonewall && !loads.empty()) ++phase;
+    const std::size_t first = loads.size();
+    try {
+      add_jobs(loads, config.kind.name.empty() ? job.name : config.kind.name + "." + job.name, job.generator,
+               job.run, job.units, drive, seed);
+    } catch (const InputError& error) {
+      throw at_option(error, file, job);
+    }
+    for (std::size_t i = first; i < loads.size(); ++i) loads[i].phase = phase;
+  }
+  if (loads.empty()) {
+    throw InputError(file.file, 0,
+                     "job: there is none called " + in_quotes(config.fio.job) + ", expected " +
+                         any_of(names) + did_you_mean(config.fio.job, names));
+  }
+  loads.front().warnings = file.warnings;
+  return loads;
+}
+
+}  // namespace
+
+std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                             const std::string& directory) {
+  if (drive.lba_bytes == 0 || drive.bytes < drive.lba_bytes)
+    throw InputError("the drive holds no logical block");
+  std::vector<Load> loads;
+  if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
+  if (!config.kind.fio.empty()) {
+    loads = fio_loads(config, drive, seed, directory);
+  } else {
+    add_jobs(loads, config.kind.name.empty() ? "load" : config.kind.name, config.generator, config.run,
+             FioUnits::scenario, drive, seed);
+  }
+  for (Load& load : loads) load.queue = config.kind.queue;
+  return loads;
+}
+
+}  // namespace tlmssd

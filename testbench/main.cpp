@@ -1,0 +1,94 @@
+// The command line: `tlmssd run scenario.yaml` and its neighbours.
+#include <systemc>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "testbench/commands.h"
+
+namespace {
+
+struct Arguments {
+  tlmssd::RunOptions run;
+  tlmssd::TraceInfoOptions trace_info;
+  std::string scenario;
+  std::vector<std::string> overrides;
+  std::string filter;
+};
+
+void add_run(CLI::App& app, Arguments& arguments) {
+  CLI::App* run = app.add_subcommand("run", "run a scenario and report what the drive did");
+  run->add_option("scenario", arguments.run.scenario, "scenario file (YAML)")->required();
+  run->add_option("--set", arguments.run.overrides,
+                  "override a parameter, e.g. --set firmware.gc.policy=fifo")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  run->add_option("-o,--out", arguments.run.out,
+                  "directory for report.json, fio.json, report.html and the resolved scenario");
+  run->add_option("--save-snapshot", arguments.run.save_snapshot, "save the drive after preconditioning");
+  run->add_option("--from-snapshot", arguments.run.from_snapshot,
+                  "start from a saved drive instead of preconditioning");
+  run->add_flag("--short", arguments.run.short_form,
+                "cut preconditioning and loads so that the run takes seconds");
+  run->add_flag("--check-protocol", arguments.run.check_protocol,
+                "check the TLM-2.0 base protocol on every socket (slow)");
+  run->add_flag("-q,--quiet", arguments.run.quiet, "print nothing but errors");
+}
+
+void add_others(CLI::App& app, Arguments& arguments) {
+  CLI::App* check = app.add_subcommand("check", "read a scenario and print it with every default filled in");
+  check->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required();
+  check->add_option("--set", arguments.overrides, "override a parameter")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+
+  CLI::App* info = app.add_subcommand("trace-info", "say what is in a trace file and how it is understood");
+  info->add_option("file", arguments.trace_info.file, "trace file; may be compressed (.gz, .xz, .zst, .bz2)")
+      ->required();
+  info->add_option("--format", arguments.trace_info.format,
+                   "format of the trace; auto: found out from its first lines");
+  info->add_option("--set", arguments.trace_info.settings,
+                   "a word of the load section, e.g. --set columns.time=1")
+      ->allow_extra_args(false)
+      ->type_name("WORD=VALUE");
+  info->add_flag("--json", arguments.trace_info.json, "print JSON");
+
+  CLI::App* list = app.add_subcommand("list", "list sections, parameters and policies");
+  list->add_option("filter", arguments.filter, "only what contains this text");
+  app.add_subcommand("schema", "print the JSON Schema of scenarios, for editors");
+  app.add_subcommand("reference", "print the parameter reference (Markdown)");
+}
+
+int dispatch(const CLI::App& app, Arguments& arguments) {
+  using namespace tlmssd;
+  if (app.got_subcommand("run")) return run_command(arguments.run);
+  if (app.got_subcommand("check")) return check_command(arguments.scenario, arguments.overrides);
+  if (app.got_subcommand("trace-info")) return trace_info_command(arguments.trace_info);
+  if (app.got_subcommand("list")) return list_command(arguments.filter);
+  if (app.got_subcommand("schema")) return schema_command();
+  return reference_command();
+}
+
+}  // namespace
+
+int sc_main(int argc, char* argv[]) {
+  CLI::App app{"tlmssd: transaction-level SSD emulator"};
+  app.set_version_flag("--version", std::string("tlmssd ") + tlmssd::version());
+  app.require_subcommand(1);
+  Arguments arguments;
+  arguments.run.command_line.assign(argv, argv + argc);
+  add_run(app, arguments);
+  add_others(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? tlmssd::k_exit_ok : tlmssd::k_exit_input;
+  }
+  return tlmssd::guarded([&] { return dispatch(app, arguments); });
+}
+
+/// The kernel's own main would print a banner first.
+int main(int argc, char* argv[]) {
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
+  return sc_core::sc_elab_and_sim(argc, argv);
+}

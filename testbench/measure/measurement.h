@@ -1,0 +1,170 @@
+// What is measured of a run: completed commands over exact simulated time, per load and operation.
+//
+// Latencies (histogram), where the time went (ledger sums by cause, kept per quarter octave of latency so
+// that the slow tail can be explained by itself), commands outstanding over time, and commands and bytes over
+// time. The time axis has a fixed number of steps whose width doubles as the run grows. Nothing is allocated
+// per command. Not kept: individual commands (command_log.h does).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/common/host_command.h"
+#include "models/common/ledger.h"
+#include "models/common/types.h"
+#include "testbench/measure/histogram.h"
+
+namespace tlmssd {
+
+inline constexpr std::size_t k_opcodes = 5;
+inline constexpr std::size_t k_statuses = 5;
+
+/// A finished command as the host saw it.
+struct Completed {
+  HostOpcode opcode = HostOpcode::read;
+  HostStatus status = HostStatus::success;
+  std::uint16_t load = 0;  ///< which load, in the order given to Measurement
+  std::uint16_t queue = 0;
+  std::uint64_t lba = 0;
+  Bytes bytes = 0;  ///< moved, or trimmed
+  Picoseconds submitted = 0;
+  Picoseconds completed = 0;
+  const Ledger* ledger = nullptr;  ///< its causes must add up to completed - submitted
+};
+
+/// Ledger sums of the commands whose latency fell in one quarter octave.
+struct LedgerBin {
+  std::uint64_t count = 0;
+  std::array<__int128, k_causes> spent{};
+};
+
+/// Commands of one load and one operation.
+class OperationMeasurement {
+ public:
+  [[nodiscard]] std::uint64_t count() const { return latency_.count(); }
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  [[nodiscard]] const Histogram& latency() const { return latency_; }
+  [[nodiscard]] std::uint64_t with_status(HostStatus status) const {
+    return by_status_[static_cast<std::size_t>(status)];
+  }
+  [[nodiscard]] std::uint64_t errors() const { return count() - with_status(HostStatus::success); }
+  /// Time charged to `cause`, all commands together.
+  [[nodiscard]] __int128 spent(Cause cause) const;
+  /// The slowest commands: the whole top quarter octaves of latency that together hold at least `share` of
+  /// all commands.
+  struct Tail {
+    std::uint64_t count = 0;
+    Picoseconds above = 0;  ///< all commands of at least this latency
+    std::array<__int128, k_causes> spent{};
+  };
+  [[nodiscard]] Tail tail(double share) const;
+  void merge(const OperationMeasurement& other);
+
+ private:
+  friend class Measurement;
+  void record(const Completed& command, Picoseconds latency);
+  static constexpr unsigned k_bins = 256;
+  static unsigned bin(Picoseconds latency);
+  static Picoseconds bin_start(unsigned bin);
+  /// 64-bit sums that are moved to the 128-bit ones before they can overflow.
+  struct Partial {
+    std::uint64_t count = 0;
+    Picoseconds total = 0;
+    std::array<Picoseconds, k_causes> spent{};
+  };
+  [[nodiscard]] LedgerBin sums(unsigned bin) const;
+
+  Histogram latency_;
+  Bytes bytes_ = 0;
+  std::array<std::uint64_t, k_statuses> by_status_{};
+  std::vector<Partial> partial_;  ///< made at the first command
+  std::vector<LedgerBin> full_;   ///< made when a partial sum first fills up or at a merge
+};
+
+/// One step of the time axis.
+struct SeriesStep {
+  std::array<std::uint64_t, k_opcodes> commands{};
+  std::array<Bytes, k_opcodes> bytes{};
+  unsigned __int128 depth_time = 0;  ///< commands outstanding, integrated over the step (picoseconds)
+};
+
+/// What is measured of one load.
+class LoadMeasurement {
+ public:
+  [[nodiscard]] const OperationMeasurement& operation(HostOpcode opcode) const {
+    return operations_[static_cast<std::size_t>(opcode)];
+  }
+  [[nodiscard]] std::uint64_t count() const;
+  [[nodiscard]] Bytes bytes() const;
+  /// Steps of equal width (step_width()) from the start of measurement; the last one may be cut short by the
+  /// end.
+  [[nodiscard]] const std::vector<SeriesStep>& series() const { return series_; }
+  [[nodiscard]] Picoseconds step_width() const { return width_; }
+  /// Time during which exactly i commands were outstanding.
+  [[nodiscard]] const std::vector<Picoseconds>& time_at_depth() const { return time_at_depth_; }
+  [[nodiscard]] double mean_depth() const;
+
+ private:
+  friend class Measurement;
+  static constexpr std::size_t k_steps = 512;
+  static constexpr Picoseconds k_first_width = 1'000'000;
+  void start(Picoseconds now);
+  void settle(Picoseconds now);
+  void close(Picoseconds now);
+  void spread(Picoseconds from, Picoseconds until);
+  SeriesStep& step(Picoseconds now);
+  void widen();
+
+  std::array<OperationMeasurement, k_opcodes> operations_;
+  std::vector<SeriesStep> series_;
+  std::vector<Picoseconds> time_at_depth_;
+  Picoseconds width_ = k_first_width;
+  Picoseconds start_ = 0;
+  Picoseconds settled_ = 0;
+  std::uint64_t depth_ = 0;
+  std::size_t current_ = 0;  ///< the step that covers [current_from_, current_until_)
+  Picoseconds current_from_ = 0;
+  Picoseconds current_until_ = 0;
+};
+
+class Measurement {
+ public:
+  /// Names of the loads, in the order of Completed::load.
+  explicit Measurement(std::vector<std::string> loads);
+
+  /// A command of `load` is submitted at `now` (only the depth is noted).
+  void submitted(std::uint16_t load, Picoseconds now);
+  /// A command has completed at command.completed, which never goes back. Throws std::logic_error when the
+  /// ledger does not add up.
+  void record(const Completed& command);
+  /// Measurement starts here: forgets everything but the commands outstanding (end of warm-up).
+  void reset(Picoseconds now);
+  /// The run ends at `now`.
+  void finish(Picoseconds now);
+
+  [[nodiscard]] std::size_t loads() const { return loads_.size(); }
+  [[nodiscard]] const std::string& name(std::size_t load) const { return names_[load]; }
+  [[nodiscard]] const LoadMeasurement& load(std::size_t load) const { return loads_[load]; }
+  /// All loads together; made on request (finish() first).
+  [[nodiscard]] LoadMeasurement total() const;
+  [[nodiscard]] Picoseconds started() const { return start_; }
+  /// From start (or the last reset) to finish.
+  [[nodiscard]] Picoseconds span() const { return end_ - start_; }
+  [[nodiscard]] std::uint64_t completed() const { return completed_; }
+
+ private:
+  [[noreturn]] static void fail(const Completed& command, bool not_submitted);
+  std::vector<std::string> names_;
+  std::vector<LoadMeasurement> loads_;
+  LoadMeasurement all_;  ///< series and depth of all loads together
+  Picoseconds start_ = 0;
+  Picoseconds end_ = 0;
+  std::uint64_t completed_ = 0;
+};
+
+/// `count` per second of simulated time.
+double per_second(std::uint64_t count, Picoseconds span);
+
+}  // namespace tlmssd

@@ -1,0 +1,20 @@
+// Quantities as people read them: three significant digits and a fitting unit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tlmssd {
+
+/// Picoseconds: "83.2 us".
+std::string time_text(double picoseconds);
+/// Bytes, binary: "1.50 GiB".
+std::string bytes_text(double bytes);
+/// Bytes per second, decimal: "3.20 GB/s".
+std::string bandwidth_text(double bytes_per_second);
+/// A count: "950", "12.3 k", "4.56 M".
+std::string count_text(double count);
+/// A fraction: 0.123 gives "12.3 %".
+std::string share_text(double share);
+
+}  // namespace tlmssd

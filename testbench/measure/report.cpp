@@ -1,0 +1,208 @@
+#include "testbench/measure/report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "testbench/measure/statistics_view.h"
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double nanoseconds(Picoseconds time) {
+  return static_cast<double>(time) * 1e-3;
+}
+
+Json quantity(const Json& value, const char* unit) {
+  return {{"value", value}, {"unit", unit}};
+}
+
+Json latency_json(const Histogram& histogram) {
+  Json json = {{"unit", "ns"},
+               {"min", nanoseconds(histogram.minimum())},
+               {"mean", histogram.mean() * 1e-3},
+               {"stddev", histogram.deviation() * 1e-3}};
+  static constexpr std::pair<const char*, double> k_shares[] = {
+      {"p1", 0.01}, {"p5", 0.05},  {"p10", 0.1},  {"p25", 0.25},    {"p50", 0.5},       {"p75", 0.75},
+      {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}, {"p99.999", 0.99999}};
+  for (const auto& [name, share] : k_shares) json[name] = nanoseconds(histogram.percentile(share));
+  json["max"] = nanoseconds(histogram.maximum());
+  return json;
+}
+
+/// The distribution as points (latency in ns, share of commands not above it), at most some 200, for charts.
+Json distribution_json(const Histogram& histogram) {
+  static constexpr int k_points = 128;
+  Json points = Json::array();
+  std::uint64_t seen = 0;
+  int next = 0;
+  const auto total = static_cast<double>(histogram.count());
+  histogram.for_each([&](Picoseconds /*low*/, Picoseconds high, std::uint64_t count) {
+    seen += count;
+    const double share = static_cast<double>(seen) / total;
+    // Even steps in the body, ever finer ones in the tail.
+    const bool tail = share > 0.99 && (seen == histogram.count() || (1 - share) * total < 64);
+    if (share * k_points < next && !tail) return;
+    next = static_cast<int>(share * k_points) + 1;
+    points.push_back({nanoseconds(std::min(high, histogram.maximum())), share});
+  });
+  return points;
+}
+
+Json causes_json(const std::array<__int128, k_causes>& spent, std::uint64_t commands) {
+  double total = 0;
+  for (const __int128 part : spent) total += static_cast<double>(part);
+  Json json = Json::object();
+  for (std::size_t i = 0; i < k_causes; ++i) {
+    if (spent[i] == 0) continue;
+    const auto part = static_cast<double>(spent[i]);
+    json[std::string(name_of(static_cast<Cause>(i)))] = {
+        {"mean_ns", part * 1e-3 / static_cast<double>(commands)}, {"share", part / total}};
+  }
+  return json;
+}
+
+Json operation_json(const OperationMeasurement& operation, Picoseconds span) {
+  Json json = {{"commands", operation.count()},
+               {"bytes", operation.bytes()},
+               {"iops", per_second(operation.count(), span)},
+               {"bandwidth", quantity(per_second(operation.bytes(), span), "B/s")}};
+  Json errors = Json::object();
+  for (std::size_t i = 1; i < k_statuses; ++i) {
+    const auto status = static_cast<HostStatus>(i);
+    if (operation.with_status(status) != 0)
+      errors[std::string(name_of(status))] = operation.with_status(status);
+  }
+  json["errors"] = errors;
+  json["latency"] = latency_json(operation.latency());
+  json["distribution"] = distribution_json(operation.latency());
+  std::array<__int128, k_causes> spent{};
+  for (std::size_t i = 0; i < k_causes; ++i) spent[i] = operation.spent(static_cast<Cause>(i));
+  json["ledger"] = causes_json(spent, operation.count());
+  const OperationMeasurement::Tail tail = operation.tail(0.01);
+  json["tail"] = {
+      {"doc",
+       "the slowest commands: whole quarter octaves of latency that hold at least 1 % of the commands"},
+      {"share", static_cast<double>(tail.count) / static_cast<double>(operation.count())},
+      {"above_ns", nanoseconds(tail.above)},
+      {"ledger", causes_json(tail.spent, tail.count)}};
+  return json;
+}
+
+Json depth_json(const LoadMeasurement& load, Picoseconds span) {
+  Json at = Json::array();
+  std::size_t highest = 0;
+  const auto& times = load.time_at_depth();
+  for (std::size_t depth = 0; depth < times.size(); ++depth) {
+    if (times[depth] == 0) continue;
+    highest = depth;
+    at.push_back({depth, static_cast<double>(times[depth]) / static_cast<double>(span)});
+  }
+  return {{"mean", load.mean_depth()}, {"max", highest}, {"share_of_time_at_depth", at}};
+}
+
+/// Rates and depth over time; the last step may be shorter than the others.
+Json series_json(const LoadMeasurement& load, Picoseconds span) {
+  Json json = {{"step", quantity(static_cast<double>(load.step_width()) * 1e-12, "s")}};
+  const auto length = [&](std::size_t i) {
+    return std::min(load.step_width(), span - static_cast<Picoseconds>(i) * load.step_width());
+  };
+  const auto column = [&](auto&& of) {
+    Json values = Json::array();
+    for (std::size_t i = 0; i < load.series().size() && length(i) > 0; ++i)
+      values.push_back(of(load.series()[i], length(i)));
+    return values;
+  };
+  json["queue_depth"] = column([](const SeriesStep& step, Picoseconds time) {
+    return static_cast<double>(step.depth_time) / static_cast<double>(time);
+  });
+  for (std::size_t op = 0; op < k_opcodes; ++op) {
+    const auto opcode = static_cast<HostOpcode>(op);
+    if (load.operation(opcode).count() == 0) continue;
+    Json& entry = json[std::string(name_of(opcode))];
+    entry["iops"] = column(
+        [op](const SeriesStep& step, Picoseconds time) { return per_second(step.commands[op], time); });
+    entry["bandwidth"] =
+        column([op](const SeriesStep& step, Picoseconds time) { return per_second(step.bytes[op], time); });
+  }
+  return json;
+}
+
+Json load_json(const LoadMeasurement& load, Picoseconds span) {
+  Json json = {{"commands", load.count()},
+               {"bytes", load.bytes()},
+               {"iops", per_second(load.count(), span)},
+               {"bandwidth", quantity(per_second(load.bytes(), span), "B/s")}};
+  json["queue_depth"] = depth_json(load, span);
+  json["operations"] = Json::object();
+  for (std::size_t op = 0; op < k_opcodes; ++op) {
+    const auto opcode = static_cast<HostOpcode>(op);
+    if (load.operation(opcode).count() == 0) continue;
+    json["operations"][std::string(name_of(opcode))] = operation_json(load.operation(opcode), span);
+  }
+  json["series"] = series_json(load, span);
+  return json;
+}
+
+Json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Json json = Json::object();
+  for (const auto& [key, value] : pairs) json[key] = value;
+  return json;
+}
+
+}  // namespace
+
+Json build_report(const RunFacts& facts, const Measurement& measurement, Json statistics) {
+  const Picoseconds span = measurement.span();
+  Json report;
+  report["tlmssd"] = {{"version", facts.version}, {"schema", k_report_schema}};
+  report["title"] = facts.title;
+  report["seed"] = facts.seed;
+  report["drive"] = facts.drive;
+  report["simulated_time"] = quantity(static_cast<double>(facts.simulated) * 1e-12, "s");
+  report["measured_time"] = quantity(static_cast<double>(span) * 1e-12, "s");
+  report["measured_picoseconds"] = span;
+  report["checks"] = {{"blocks_compared", facts.checked_blocks}, {"wrong_reads", facts.mismatches}};
+  report["results"]["total"] = load_json(measurement.total(), span);
+  Json loads = Json::array();
+  for (std::size_t i = 0; i < measurement.loads(); ++i) {
+    Json load = {{"name", measurement.name(i)}};
+    if (i < facts.loads.size()) {
+      load["description"] = facts.loads[i].description;
+      if (!facts.loads[i].trace.empty()) load["trace"] = pairs_json(facts.loads[i].trace);
+    }
+    load.update(load_json(measurement.load(i), span));
+    loads.push_back(std::move(load));
+  }
+  report["results"]["loads"] = std::move(loads);
+  if (const Json* amplification = find_group(statistics, "write amplification")) {
+    report["write_amplification"] = *amplification;
+  }
+  report["statistics"] = std::move(statistics);
+  report["unread_parameters"] = facts.unread;
+  report["warnings"] = facts.warnings;
+  report["scenario"] = facts.scenario;
+  return report;
+}
+
+Json build_run(const RunFacts& facts, const HostRun& run) {
+  const double seconds = std::max(run.seconds, 1e-9);
+  return {{"tlmssd", {{"version", facts.version}, {"schema", k_report_schema}}},
+          {"started", run.started},
+          {"command_line", run.command_line},
+          {"wall_clock", quantity(run.seconds, "s")},
+          {"precondition", quantity(run.precondition_seconds, "s")},
+          {"events", run.events},
+          {"events_per_second", static_cast<double>(run.events) / seconds},
+          {"commands", run.commands},
+          {"commands_per_second", static_cast<double>(run.commands) / seconds},
+          {"simulated_time", quantity(static_cast<double>(facts.simulated) * 1e-12, "s")},
+          {"peak_memory", quantity(run.peak_memory, "B")}};
+}
+
+std::string to_text(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tlmssd

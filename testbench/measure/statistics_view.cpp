@@ -1,0 +1,165 @@
+#include "testbench/measure/statistics_view.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <deque>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "testbench/measure/quantities.h"
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The first member called `name` that is a group or a value as asked, breadth first.
+const Json* find(const Json& tree, std::string_view name, bool group) {
+  const std::string wanted = plain_name(name);
+  std::deque<const Json*> queue{&tree};
+  while (!queue.empty()) {
+    const Json& here = *queue.front();
+    queue.pop_front();
+    if (!here.is_object()) continue;
+    for (const auto& [key, member] : here.items()) {
+      if (!member.is_object()) continue;
+      if (is_value(member) != group && plain_name(key) == wanted) return &member;
+      if (!is_value(member)) queue.push_back(&member);
+    }
+  }
+  return nullptr;
+}
+
+/// "channel 3" -> "channel"; "core0" -> "core".
+std::string without_number(std::string_view name) {
+  std::string text = plain_name(name);
+  while (!text.empty() && std::isdigit(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+void gather(const Json& group, const std::string& label, std::vector<Utilisation>& result) {
+  static constexpr std::string_view k_word = "utilisation";
+  for (const auto& [key, member] : group.items()) {
+    if (!member.is_object()) continue;
+    if (!is_value(member)) {
+      const std::string part = without_number(key);
+      const bool repeats =
+          label == part || label.ends_with(" " + part);  // a module's group within its owner's
+      gather(member,
+             label.empty() || part.empty() ? label + part
+             : repeats                     ? label
+                                           : label + " " + part,
+             result);
+      continue;
+    }
+    std::string name = plain_name(key);
+    if (!name.ends_with(k_word) || !member["value"].is_number()) continue;
+    name.resize(name.size() - k_word.size());
+    std::string full = label + (name.empty() || label.empty() ? "" : " ") + name;
+    while (full.ends_with(' ')) full.pop_back();
+    auto at =
+        std::find_if(result.begin(), result.end(), [&](const Utilisation& u) { return u.label == full; });
+    if (at == result.end()) at = result.insert(result.end(), {full, {}});
+    at->shares.push_back(member["value"].get<double>());
+  }
+}
+
+}  // namespace
+
+std::string plain_name(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+bool is_value(const Json& json) {
+  return json.is_object() && json.contains("value") && !json["value"].is_object();
+}
+
+const Json* find_group(const Json& tree, std::string_view name) {
+  return find(tree, name, true);
+}
+const Json* find_value(const Json& tree, std::string_view name) {
+  return find(tree, name, false);
+}
+
+double Utilisation::mean() const {
+  return shares.empty()
+             ? 0
+             : std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
+}
+double Utilisation::highest() const {
+  return shares.empty() ? 0 : *std::max_element(shares.begin(), shares.end());
+}
+
+std::vector<Utilisation> utilisations(const Json& tree) {
+  std::vector<Utilisation> result;
+  if (tree.is_object()) gather(tree, "", result);
+  return result;
+}
+
+std::vector<Utilisation> plain_utilisations(const Json& tree) {
+  static constexpr std::pair<std::string_view, std::string_view> k_labels[] = {
+      {"host link to device", "link in"},
+      {"host link to host", "link out"},
+      {"cpu core", "cores"},
+      {"dram", "DRAM"},
+      {"host link", "link"},
+      {"scm", "SCM"},
+      {"flash channel bus", "channels"},
+      {"flash channel die", "dies"},
+      {"flash nand die array", "die arrays"},
+      {"flash bus", ""},
+      {"flash dies", ""}};
+  std::vector<Utilisation> result = utilisations(tree);
+  for (Utilisation& u : result) {
+    const auto* known = std::find_if(std::begin(k_labels), std::end(k_labels),
+                                     [&](const auto& pair) { return pair.first == u.label; });
+    if (known != std::end(k_labels)) u.label = known->second;
+  }
+  std::erase_if(result, [](const Utilisation& u) { return u.label.empty(); });
+  return result;
+}
+
+std::vector<std::pair<std::string, const Json*>> erase_counts(const Json& tree) {
+  std::vector<std::pair<std::string, const Json*>> result;
+  const auto add = [&](const Json* value, std::string_view name) {
+    if (value != nullptr && is_value(*value) && (*value)["value"].is_number())
+      result.emplace_back(plain_name(name), value);
+  };
+  if (const Json* group = find_group(tree, "erase counts")) {
+    for (const auto& [name, member] : group->items()) add(&member, name);
+    return result;
+  }
+  for (const char* name : {"min", "mean", "max", "deviation"})
+    add(find_value(tree, std::string("erases ") + name), name);
+  return result;
+}
+
+std::string value_text(const Json& value, std::string_view name) {
+  if (!is_value(value)) return "";
+  const Json& held = value["value"];
+  if (held.is_string()) return held.get<std::string>();
+  if (!held.is_number()) return "-";
+  const double number = held.get<double>();
+  const std::string unit =
+      value.contains("unit") && value["unit"].is_string() ? value["unit"].get<std::string>() : "";
+  if (unit == "B") return bytes_text(number);
+  if (unit == "B/s") return bandwidth_text(number);
+  if (unit == "ps") return time_text(number);
+  if (unit == "ns") return time_text(number * 1e3);
+  if (unit == "us") return time_text(number * 1e6);
+  if (unit == "ms") return time_text(number * 1e9);
+  if (unit == "s") return time_text(number * 1e12);
+  const std::string plain = plain_name(name);
+  if (plain.ends_with("utilisation") || plain.ends_with("share") || unit == "share")
+    return share_text(number);
+  const std::string text = held.is_number_integer() || std::abs(number) >= 1000
+                               ? count_text(number)
+                               : fmt::format("{:.3f}", number);
+  return unit.empty() ? text : text + " " + unit;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,43 @@
+// Finding things in the modules' statistics tree by name, whatever module reports them: what the summary and the HTML page show.
+//
+// Names are compared without regard to '_' and ' '. A utilisation is any number whose name ends with "utilisation"; those
+// of numbered groups ("core 0", "channel 3") are gathered under one label.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tlmssd {
+
+/// The name with '_' as ' '.
+std::string plain_name(std::string_view name);
+/// Is this a value as JsonSink writes it (not a group)?
+bool is_value(const nlohmann::ordered_json& json);
+/// The first group of this name anywhere in the tree, breadth first; null when there is none.
+const nlohmann::ordered_json* find_group(const nlohmann::ordered_json& tree, std::string_view name);
+/// The first value of this name, likewise.
+const nlohmann::ordered_json* find_value(const nlohmann::ordered_json& tree, std::string_view name);
+
+/// Utilisation of like things.
+struct Utilisation {
+  std::string label;           ///< "flash channel bus", "core"
+  std::vector<double> shares;  ///< 0..1 each, in the order of the tree
+  [[nodiscard]] double mean() const;
+  [[nodiscard]] double highest() const;
+};
+std::vector<Utilisation> utilisations(const nlohmann::ordered_json& tree);
+/// The same for people: labels as on a block diagram ("link in", "channels", "dies"), without the totals over all channels and
+/// dies, which the means of the single ones repeat. Labels of modules that are not known here stay as they are.
+std::vector<Utilisation> plain_utilisations(const nlohmann::ordered_json& tree);
+
+/// The spread of erase counts: the values of a group "erase counts", or those called "erases min" and so on wherever they are.
+std::vector<std::pair<std::string, const nlohmann::ordered_json*>> erase_counts(
+    const nlohmann::ordered_json& tree);
+
+/// A value with its unit as people read it ("1.50 GiB", "83.2 us", "12.3 %" for utilisations and shares).
+std::string value_text(const nlohmann::ordered_json& value, std::string_view name);
+
+}  // namespace tlmssd

@@ -1,0 +1,34 @@
+// How a drive is brought into the state from which a measurement starts: written once, overwritten so many
+// times, trimmed.
+//
+// Every step is a load in fio's words that runs untimed through the debug path of the same sockets and the
+// same firmware, so a preconditioned drive has a real mapping, real block states and real wear.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/common/parameters.h"
+#include "testbench/loads/load.h"
+
+namespace tlmssd {
+
+/// One entry of the scenario's list `precondition`.
+struct PreconditionStep {
+  double fill = 0;       ///< share of the user capacity written once; 0: no fill
+  double overwrite = 0;  ///< bytes to write, as a multiple of the region's size; 0: none
+  double trim = 0;       ///< share of the region trimmed at random; 0: none
+  double region =
+      1;  ///< share of the user capacity, from its start, that overwrite and trim touch; fill sets it too
+  std::string order = "random";
+  Bytes bs = 0;  ///< 0: 128 KiB sequential, the mapping unit random
+  std::string random_distribution = "random";
+  static const ParameterTable<PreconditionStep>& parameters();
+};
+
+/// The loads of one step, to be run one after another.
+/// @param mapping_unit  default block size of random writes, bytes
+std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
+                                          const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed);
+
+}  // namespace tlmssd

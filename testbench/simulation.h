@@ -1,0 +1,57 @@
+// One drive and its host in one SystemC elaboration: what the program, the tests and the benchmarks run.
+//
+//   Simulation simulation(config);
+//   simulation.run_untimed(filling);
+//   simulation.run(loads, measurement);
+//
+// SystemC elaborates once per process, so a process holds one Simulation.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/ssd.h"
+#include "testbench/host_driver.h"
+#include "testbench/loads/load.h"
+#include "testbench/measure/measurement.h"
+#include "testbench/measure/scoreboard.h"
+
+namespace tlmssd {
+
+struct SimulationConfig {
+  Picoseconds quantum = 1'000'000'000;           ///< see AgendaProcess::set_quantum
+  Picoseconds stall_after = 60'000'000'000'000;  ///< see HostDriverConfig
+};
+
+class Simulation {
+ public:
+  /// Throws InputError when the drive's configuration is contradictory.
+  explicit Simulation(const SsdConfig& config, const SimulationConfig& simulation = {});
+  ~Simulation();
+
+  [[nodiscard]] Ssd& ssd() { return *ssd_; }
+  [[nodiscard]] HostDriver& driver() { return *driver_; }
+  [[nodiscard]] Scoreboard& scoreboard() { return *scoreboard_; }
+  [[nodiscard]] DriveSize drive_size() const { return {ssd_->user_bytes(), ssd_->shape().lba_bytes}; }
+
+  /// Carries out `loads` one after another without simulated time, then drains the drive. Throws DataMismatch.
+  void run_untimed(std::vector<Load>& loads);
+  /// The same with all loads at once, in turn; not drained afterwards.
+  void run_untimed_together(std::vector<Load>& loads);
+  /// Runs `loads` in simulated time until all are done. Statistics of the drive start with the measurement.
+  /// Throws DataMismatch, NandViolation, or Stalled with what the drive knows about it.
+  void run(std::vector<Load>& loads, Measurement& measurement);
+  /// Simulated time goes on until everything is written out and background work has ended.
+  void drain();
+  /// Drive and scoreboard, at a drained moment.
+  void archive(Archive& archive);
+
+ private:
+  void run_kernel();
+  std::unique_ptr<Ssd> ssd_;
+  std::unique_ptr<Scoreboard> scoreboard_;
+  std::unique_ptr<HostDriver> driver_;
+};
+
+}  // namespace tlmssd

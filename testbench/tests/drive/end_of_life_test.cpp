@@ -1,0 +1,146 @@
+// The end of a drive's life, and of a run that cannot go on: writes are refused with a clear status while reads stay right; a stall is
+// reported with the commands and the free blocks; nothing hangs.
+#include <systemc>
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/drive/mixed_load.h"
+
+namespace tlmssd::drive_tests {
+namespace {
+
+SsdConfig worn_drive() {
+  SsdConfig config;
+  config.host.lba_size = 4096;
+  config.dram.capacity = 16_MiB;
+  config.flash.channels = 2;
+  config.flash.ways = 1;
+  config.part.planes = 1;
+  config.part.page_size = 4096;
+  config.part.pages_per_block = 16;
+  config.part.blocks_per_plane = 24;
+  config.part.endurance = 12;
+  config.part.endurance_spread = 0.1;
+  config.part.read_latency = {static_cast<std::int64_t>(20_us)};
+  config.part.program_latency = {static_cast<std::int64_t>(100_us)};
+  config.part.erase_latency = 1_ms;
+  config.capacity.over_provisioning = 0.4;
+  config.firmware.buffer.capacity = 64_KiB;
+  return config;
+}
+
+void writes_until_read_only(const SsdConfig& config) {
+  Simulation simulation(config);
+  run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
+  const std::uint64_t untimed_failures = simulation.driver().failed();
+  CHECK(untimed_failures == 0);
+  std::vector<Seen> seen;
+  std::uint64_t refused = 0;
+  std::uint64_t other = 0;
+  std::uint64_t written_after_refusal = 0;
+  simulation.driver().set_completion_hook([&](const Completed& command) {
+    if (command.status == HostStatus::write_protected) {
+      ++refused;
+    } else if (command.status != HostStatus::success) {
+      ++other;
+    } else if (refused > 64 && command.opcode == HostOpcode::write) {
+      ++written_after_refusal;
+    }
+  });
+  std::vector<Load> loads = one(mixed_load(
+      {.requests = 60'000, .depth = 16, .reads = 20, .hot_blocks = 1'000'000}, simulation.drive_size(), 5));
+  Measurement measurement({"load"});
+  simulation.run(loads, measurement);
+  CHECK(simulation.ssd().ftl().read_only());
+  CHECK(refused > 1000);
+  CHECK(other == 0);
+  CHECK(written_after_refusal == 0);
+  CHECK(simulation.driver().first_failure().find("write protected") != std::string::npos);
+  simulation.drain();
+  std::vector<Load> all = one(read_all(simulation.drive_size(), 8));
+  Measurement reading({"all"});
+  simulation.run(all, reading);
+  CHECK(reading.load(0).operation(HostOpcode::read).errors() == 0);
+  CHECK(simulation.scoreboard().mismatches() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a worn-out drive goes read-only: write-back", "[drive]") {
+  writes_until_read_only(worn_drive());
+}
+
+TEST_CASE("a worn-out drive goes read-only: write-through, multi-plane", "[drive]") {
+  SsdConfig config = worn_drive();
+  config.part.planes = 2;
+  config.firmware.allocation.multi_plane = true;
+  config.firmware.buffer.mode = "write-through";
+  writes_until_read_only(config);
+}
+
+TEST_CASE("a worn-out drive goes read-only: static wear levelling, word lines, SATA", "[drive]") {
+  SsdConfig config = worn_drive();
+  config.host.protocol = "sata";
+  config.host.link = "sata6";
+  config.host.lba_size = 512;
+  config.part.cell = "tlc";
+  config.part.program_unit = "word-line";
+  config.part.pages_per_block = 18;
+  config.firmware.wear.policy = "static";
+  writes_until_read_only(config);
+}
+
+TEST_CASE("a worn-out drive goes read-only without simulated time", "[drive]") {
+  Simulation simulation(worn_drive());
+  const DriveSize size = simulation.drive_size();
+  std::vector<Load> loads = one(mixed_load({.requests = 60'000, .hot_blocks = 1'000'000}, size, 6));
+  simulation.run_untimed(loads);
+  CHECK(simulation.ssd().ftl().read_only());
+  std::vector<Load> all = one(read_all(size, 1));
+  simulation.run_untimed(all);
+  CHECK(simulation.scoreboard().mismatches() == 0);
+}
+
+TEST_CASE("a read-only drive can be saved and restored", "[drive]") {
+  Simulation simulation(worn_drive());
+  const DriveSize size = simulation.drive_size();
+  std::vector<Load> loads = one(mixed_load({.requests = 60'000, .hot_blocks = 1'000'000}, size, 7));
+  simulation.run_untimed(loads);
+  REQUIRE(simulation.ssd().ftl().read_only());
+  MemoryArchive saved;
+  simulation.archive(saved);
+  saved.rewind();
+  simulation.archive(saved);
+  CHECK(saved.at_end());
+  std::vector<Load> all = one(read_all(size, 4));
+  Measurement measurement({"all"});
+  simulation.run(all, measurement);
+  CHECK(simulation.ssd().ftl().read_only());
+  CHECK(simulation.scoreboard().mismatches() == 0);
+}
+
+TEST_CASE("a stall names the commands and the free blocks", "[drive]") {
+  SsdConfig config = worn_drive();
+  config.firmware.buffer.mode = "write-through";
+  config.part.program_latency = {static_cast<std::int64_t>(5_ms)};
+  SimulationConfig impatient;
+  impatient.stall_after = 1_ms;
+  Simulation simulation(config, impatient);
+  std::vector<Load> loads =
+      make_loads({.rw = "randwrite", .depth = 4, .size = 1_MiB}, simulation.drive_size());
+  Measurement measurement({"load"});
+  std::string text;
+  try {
+    simulation.run(loads, measurement);
+  } catch (const Stalled& stalled) {
+    text = stalled.what();
+  }
+  INFO(text);
+  CHECK(text.find("no command has completed for 0.001 s") != std::string::npos);
+  CHECK(text.find("4 commands outstanding") != std::string::npos);
+  CHECK(text.find("write of LBA") != std::string::npos);
+  CHECK(text.find("waits for its data to reach flash") != std::string::npos);
+  CHECK(text.find("free") != std::string::npos);
+}
+
+}  // namespace tlmssd::drive_tests

@@ -1,0 +1,257 @@
+// Model check of the whole drive: many small drives of every kind under overlapping random commands.
+//
+// Each drive is drawn from its number: odd geometries, program units, mapping units, policies, link, suspend, cached operations.
+// Three things watch and stop the run by themselves: the scoreboard compares every block read with what it may hold, the
+// measurement wants every ledger to add up to its latency, and the dies refuse what silicon refuses. On top, a drive that is saved
+// and restored in between must go on exactly as one that is not. A failure is repeated by running the one test case.
+#include <systemc>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <sstream>
+
+#include "firmware/allocation/order.h"
+#include "firmware/gc/victim_policy.h"
+#include "firmware/wear/wear_policy.h"
+#include "models/flash/scheduling/scheduler.h"
+#include "testbench/tests/drive/mixed_load.h"
+
+namespace tlmssd::drive_tests {
+namespace {
+
+template <class Family>
+std::string any_of(const Family& family, RandomStream& random) {
+  const auto infos = family.infos();
+  return infos[random.below(infos.size())].name;
+}
+
+template <class T>
+T pick(RandomStream& random, std::initializer_list<T> values) {
+  return values.begin()[random.below(values.size())];
+}
+
+void draw_flash(SsdConfig& config, RandomStream& random) {
+  const auto small = [&](std::uint32_t from, std::uint32_t to) {
+    return static_cast<std::uint32_t>(from + random.below(to - from + 1));
+  };
+  config.flash.channels = small(1, 3);
+  config.flash.ways = small(1, 3);
+  config.flash.dies_per_way = small(1, 2);
+  config.flash.bus = 100'000'000 * small(1, 12);
+  config.flash.cache_operations = random.below(2) == 0;
+  config.scheduling = any_of(schedulers(), random);
+  // Suspending needs a policy that lets reads overtake.
+  config.flash.suspend = config.scheduling == "read-first"
+                             ? pick<const char*>(random, {"none", "program", "erase", "both"})
+                             : "none";
+  NandPart& part = config.part;
+  part.cell = pick<const char*>(random, {"slc", "mlc", "tlc", "qlc"});
+  part.planes = small(1, 4);
+  part.program_unit = pick<const char*>(random, {"page", "word-line", "block"});
+  part.pages_per_block = part.bits() * small(2, 7);
+  part.blocks_per_plane = small(14, 30);
+  part.page_size = pick<Bytes>(random, {4096, 8192, 16384, 12288});
+  part.spare_size = pick<Bytes>(random, {0, 448, 1872});
+  part.read_latency = {static_cast<std::int64_t>(small(5, 90) * 1_us)};
+  part.program_latency.clear();
+  for (std::uint32_t b = 0; b < part.bits(); ++b)
+    part.program_latency.push_back(static_cast<std::int64_t>(small(100, 900) * 1_us + b));
+  part.erase_latency = small(1, 4) * 1_ms;
+  part.program_suspend_latency = small(5, 50) * 1_us;
+  part.erase_suspend_latency = small(5, 100) * 1_us;
+}
+
+void draw_host(SsdConfig& config, RandomStream& random) {
+  const bool sata = random.below(4) == 0;
+  config.host.protocol = sata ? "sata" : "nvme";
+  config.host.link = sata ? "sata6" : pick<const char*>(random, {"pcie3x4", "pcie1x1", "pcie6x16"});
+  config.host.queues = static_cast<std::uint32_t>(1 + random.below(4));
+  config.host.queue_depth = static_cast<std::uint32_t>(4 + random.below(64));
+  config.host.coalesce_count = pick<std::uint32_t>(random, {1, 1, 4});
+  config.host.max_transfer = 256_KiB;
+  config.cpu.cores = static_cast<std::uint32_t>(1 + random.below(4));
+  config.dram.capacity = 32_MiB;
+  config.dram.bandwidth = pick<Bytes>(random, {100'000'000, 3'200'000'000});
+  if (random.below(3) == 0) config.scm = ScmConfig{};
+}
+
+void draw_firmware(SsdConfig& config, RandomStream& random) {
+  firmware::FirmwareConfig& f = config.firmware;
+  // A mapping unit that divides the page and holds at most 64 logical blocks.
+  do {
+    f.mapping.unit = pick<Bytes>(random, {512, 1024, 2048, 4096, 8192, 16384});
+    config.host.lba_size = random.below(3) == 0 ? 4096 : 512;
+  } while (f.mapping.unit < config.host.lba_size || config.part.page_size % f.mapping.unit != 0);
+  const auto orders = firmware::allocation_orders();
+  f.allocation.order = orders[random.below(orders.size())];
+  f.allocation.multi_plane = random.below(2) == 0;
+  f.allocation.streams = pick<const char*>(random, {"separate", "shared"});
+  f.buffer.mode = pick<const char*>(random, {"write-back", "write-back", "write-through"});
+  f.buffer.destage_at = pick<double>(random, {0, 0.5, 1});
+  f.gc.policy = any_of(firmware::victim_family(), random);
+  f.gc.low_water = static_cast<std::uint32_t>(1 + random.below(3));
+  f.gc.background_start = pick<double>(random, {0, 0.1, 0.6});
+  f.gc.background_stop = 0.7;
+  f.gc.idle_after = pick<Picoseconds>(random, {0, 5'000'000});
+  f.gc.parallel_copies = static_cast<std::uint32_t>(1 + random.below(8));
+  f.wear.policy = any_of(firmware::wear_family(), random);
+  f.seed = config.seed;
+  const std::uint32_t planes = f.allocation.multi_plane ? config.part.planes : 1;
+  const Bytes program_unit = planes * config.part.pages_per_program() * config.part.page_size;
+  f.buffer.capacity = std::max<Bytes>(program_unit * (2 + random.below(6)), 64_KiB);
+}
+
+/// As much capacity as the drive can offer with this firmware, or somewhat less.
+void draw_capacity(SsdConfig& config, RandomStream& random) {
+  firmware::DriveShape shape = config.shape();
+  const double physical = static_cast<double>(shape.geometry.bytes());
+  const double most = static_cast<double>(firmware::Ftl::largest_logical_blocks(shape, config.firmware)) *
+                      static_cast<double>(config.host.lba_size);
+  const double user = most * (random.below(2) == 0 ? 0.99 : 0.5 + 0.45 * random.uniform());
+  config.capacity.over_provisioning = physical / user - 1;
+}
+
+SsdConfig draw(std::uint64_t number) {
+  RandomStream random(number, "drives");
+  SsdConfig config;
+  config.seed = number;
+  config.check_protocol = number % 4 == 0;
+  draw_flash(config, random);
+  draw_host(config, random);
+  draw_firmware(config, random);
+  draw_capacity(config, random);
+  return config;
+}
+
+std::string describe(const SsdConfig& config) {
+  const NandPart& part = config.part;
+  const firmware::FirmwareConfig& f = config.firmware;
+  return fmt::format(
+      "{} {} lba {}, {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit {}, {} mp {} "
+      "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cache {}, OP {:.3f}",
+      config.host.protocol, config.host.link, config.host.lba_size, config.flash.channels, config.flash.ways,
+      config.flash.dies_per_way, part.cell, part.planes, part.blocks_per_plane, part.pages_per_block,
+      part.page_size, part.program_unit, f.mapping.unit, f.allocation.order, f.allocation.multi_plane,
+      f.allocation.streams, f.buffer.mode, f.buffer.capacity, f.gc.policy, f.gc.low_water,
+      f.gc.background_start, f.wear.policy, config.scheduling, config.flash.suspend,
+      config.flash.cache_operations, config.capacity.over_provisioning);
+}
+
+void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {
+  std::vector<Load> loads;
+  for (std::uint32_t i = 0; i < count; ++i)
+    loads.push_back(mixed_load(mix, simulation.drive_size(), seed + i));
+  Measurement measurement(std::vector<std::string>(count, "mixed"));
+  simulation.run(loads, measurement);
+}
+
+/// What a drive has done in the end.
+struct End {
+  firmware::FtlStatistics filled;      ///< until the drive had been filled and overwritten
+  firmware::FtlStatistics statistics;  ///< after that
+  Picoseconds now = 0;
+  std::uint64_t checked_blocks = 0;
+  std::uint64_t failed = 0;      ///< commands
+  std::uint64_t mismatches = 0;  ///< reads
+  bool read_only = false;
+  bool restored_whole = true;  ///< the archive was read to its end
+  bool read_all = false;       ///< all of the drive was read in the end
+};
+
+/// Saves the drive and restores it into itself: nothing may have changed.
+bool save_and_restore(Simulation& simulation) {
+  MemoryArchive saved;
+  simulation.archive(saved);
+  saved.rewind();
+  simulation.archive(saved);
+  return saved.at_end();
+}
+
+End run_drive(const SsdConfig& config, std::uint64_t number, bool restored) {
+  Simulation simulation(config);
+  const DriveSize size = simulation.drive_size();
+  std::vector<Load> before = make_loads({.rw = "write", .bs = 32_KiB}, size);
+  before.push_back(mixed_load({.requests = 1500, .hot_blocks = 1'000'000'000}, size, number));
+  simulation.run_untimed(before);
+  End end;
+  end.filled = simulation.ssd().ftl().statistics();
+  run_loads(simulation, {.requests = 900, .depth = 16, .hot_blocks = 64}, 3, number + 100);
+  run_loads(simulation, {.requests = 900, .depth = 16, .reads = 20, .hot_blocks = 1'000'000'000}, 2,
+            number + 200);
+  simulation.drain();
+  if (restored) end.restored_whole = save_and_restore(simulation);
+  run_loads(simulation, {.requests = 600, .depth = 4, .reads = 20, .hot_blocks = 1'000'000'000}, 1,
+            number + 300);
+  end.statistics = simulation.ssd().ftl().statistics();
+  end.now = simulation.ssd().agenda().now();
+  end.checked_blocks = simulation.scoreboard().checked_blocks();
+  std::vector<Load> all = one(read_all(size, 8));
+  Measurement measurement({"all"});
+  simulation.run(all, measurement);
+  end.read_all = measurement.load(0).bytes() == size.bytes;
+  end.failed = simulation.driver().failed();
+  end.mismatches = simulation.scoreboard().mismatches();
+  end.read_only = simulation.ssd().ftl().read_only();
+  simulation.drain();
+  simulation.ssd().finish_checks();
+  return end;
+}
+
+void check_end(const End& end) {
+  const firmware::FtlStatistics& s = end.read_only ? end.filled : end.statistics;
+  INFO(fmt::format(
+      "{} host units, {} programs of the host, {} of collection, {} victims, {} groups of blocks erased",
+      s.host_units_written, s.programs[0], s.programs[1], s.gc_victims, s.erases));
+  CHECK(end.failed == 0);
+  CHECK(end.mismatches == 0);
+  CHECK_FALSE(end.read_only);
+  CHECK(end.restored_whole);
+  CHECK(end.read_all);
+}
+
+void check_drive(std::uint64_t number) {
+  const SsdConfig config = draw(number);
+  INFO(describe(config));
+  const End straight = in_child<End>([&] { return run_drive(config, number, false); });
+  const End restored = run_drive(config, number, true);
+  check_end(straight);
+  check_end(restored);
+  CHECK(restored.now == straight.now);
+  CHECK(restored.checked_blocks == straight.checked_blocks);
+  CHECK(std::memcmp(&restored.statistics, &straight.statistics, sizeof straight.statistics) == 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE_SIG("random drive", "[drive]", ((int Number), Number), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+                       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+                       33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54,
+                       55, 56, 57, 58, 59) {
+  check_drive(Number);
+}
+
+// Those that have found something: collection in circles or given up too early, an archive restored over what was there, a suspend
+// that came after the end.
+TEMPLATE_TEST_CASE_SIG("random drive that has been telling", "[drive]", ((int Number), Number), 72, 73, 77,
+                       116, 152, 182, 199, 225, 326, 486) {
+  check_drive(Number);
+}
+
+// For long searches: TLMSSD_DRIVES="first last" test_drive "[.search]"
+TEST_CASE("random drives, as many as asked for", "[.search]") {
+  const char* range = std::getenv("TLMSSD_DRIVES");
+  std::istringstream words(range == nullptr ? "60 159" : range);
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  words >> first >> last;
+  for (std::uint64_t number = first; number <= last; ++number) {
+    const SsdConfig config = draw(number);
+    INFO("drive " << number << ": " << describe(config));
+    End end;
+    CHECK_NOTHROW(end = in_child<End>([&] { return run_drive(config, number, number % 2 == 0); }));
+    check_end(end);
+  }
+}
+
+}  // namespace tlmssd::drive_tests

@@ -1,0 +1,496 @@
+// Allocation, coalescing, durability, wear-out, snapshots, and complaints about impossible configurations.
+#include <algorithm>
+#include <set>
+
+#include "firmware/allocation/order.h"
+#include "models/common/input_error.h"
+#include "testbench/tests/firmware/model_host.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+struct Setup {
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  explicit Setup(Geometry geometry, double fill = 0.8) : fill_(fill) {
+    shape.geometry = geometry;
+    config.buffer.capacity = 64 * 4096;
+  }
+  void size() {
+    shape.logical_blocks =
+        static_cast<std::uint64_t>(fill_ * static_cast<double>(Ftl::largest_logical_blocks(shape, config)));
+  }
+
+ private:
+  double fill_;
+};
+
+struct Rig {
+  explicit Rig(Setup& setup, std::uint64_t seed = 1)
+      : hw(setup.shape, setup.options),
+        ftl(hw.ports, setup.shape, setup.config),
+        host(hw, ftl, setup.shape, seed) {}
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+};
+
+class Values final : public ParameterValues {
+ public:
+  Values(std::string name, std::int64_t value) : name_(std::move(name)), value_(value) {}
+  [[nodiscard]] const Value* find(std::string_view name) const override {
+    return name == name_ ? &value_ : nullptr;
+  }
+
+ private:
+  std::string name_;
+  Value value_;
+};
+
+}  // namespace
+
+TEST_CASE("all 24 allocation orders go round as their letters say") {
+  REQUIRE(allocation_orders().size() == 24);
+  for (const std::string& order : allocation_orders()) {
+    INFO(order);
+    Setup setup({2, 3, 2, 2, 8, 4, 4096, 0});
+    setup.config.allocation.order = order;
+    setup.size();
+    Rig rig(setup);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> seen;
+    rig.hw.flash.watch = [&](const FlashOp& op) { seen.emplace_back(index(op.die), index(op.plane)); };
+    rig.host.write(0, 24 * 8);
+    rig.host.drain();
+    REQUIRE(seen.size() == 24);
+    for (std::uint32_t n = 0; n < 24; ++n) {
+      std::uint32_t rest = n;
+      std::uint32_t c = 0, w = 0, d = 0, p = 0;
+      for (const char letter : order) {
+        const std::uint32_t count = letter == 'W' ? 3 : 2;
+        (letter == 'C' ? c : letter == 'W' ? w : letter == 'D' ? d : p) = rest % count;
+        rest /= count;
+      }
+      REQUIRE(seen[n] == std::pair{(c * 3 + w) * 2 + d, p});
+    }
+  }
+}
+
+TEST_CASE("units of one page, or of one page across planes, are read by one operation") {
+  for (const bool multi_plane : {false, true}) {
+    Setup setup({1, 2, 1, 2, 16, 8, 16384, 0});
+    setup.config.allocation.multi_plane = multi_plane;
+    setup.size();
+    Rig rig(setup);
+    rig.host.write(0, 64 * 8);
+    rig.host.drain();
+    rig.ftl.reset_statistics();
+    rig.host.read(0, 32 * 8);
+    REQUIRE(rig.ftl.statistics().reads[0] == (multi_plane ? 4 : 8));
+    rig.host.read(8, 8);
+    REQUIRE(rig.ftl.statistics().reads[0] == (multi_plane ? 5 : 9));
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("write-back completes in the buffer, forced and flushed data on flash") {
+  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  setup.size();
+  setup.options.timed = true;
+  Rig rig(setup);
+  const auto lasts = [&](auto&& command) {
+    const Picoseconds start = rig.hw.agenda.now();
+    command();
+    rig.host.wait_below(1);
+    return rig.hw.agenda.now() - start;
+  };
+  REQUIRE(lasts([&] { rig.host.write(0, 8); }) < setup.options.program_time);
+  REQUIRE(lasts([&] { rig.host.flush(); }) <= setup.options.program_time + 10 * setup.options.stage_time);
+  REQUIRE(rig.hw.flash.programs == 1);
+  REQUIRE(lasts([&] { rig.host.write(8, 8, true); }) >= setup.options.program_time);
+  REQUIRE(rig.hw.flash.programs == 2);
+  REQUIRE(lasts([&] { rig.host.write(16, 4); }) < setup.options.program_time);  // part of a unit
+  REQUIRE(lasts([&] { rig.host.flush(); }) > 0);
+  REQUIRE(rig.hw.flash.programs == 3);
+  REQUIRE(lasts([&] { rig.host.flush(); }) < setup.options.program_time);  // nothing left
+  rig.host.verify_all();
+}
+
+TEST_CASE("half a unit is read, merged and written; two halves together are not") {
+  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  setup.config.buffer.destage_at = 1;
+  setup.size();
+  Rig rig(setup);
+  rig.host.write(0, 16);
+  rig.host.drain();
+  rig.host.write(0, 4);
+  rig.host.flush();
+  REQUIRE(rig.ftl.statistics().rmw_reads == 1);
+  rig.host.write(8, 4);
+  rig.host.write(12, 4);
+  rig.host.flush();
+  REQUIRE(rig.ftl.statistics().rmw_reads == 1);
+  REQUIRE(rig.ftl.statistics().buffer_overwrites == 1);
+  rig.host.verify_all();
+}
+
+TEST_CASE("trimmed and zeroed blocks read as zeros and leave flash to collection") {
+  Setup setup({1, 1, 1, 1, 32, 16, 4096, 0}, 1.0);
+  setup.size();
+  Rig rig(setup);
+  for (std::uint64_t lba = 0; lba + 64 <= setup.shape.logical_blocks; lba += 64) rig.host.write(lba, 64);
+  rig.host.trim({{3, 30}, {100, 1}, {200, setup.shape.logical_blocks - 200}});
+  rig.host.zeroes(64, 10);
+  rig.host.verify_all();
+  rig.host.drain();
+  rig.host.verify_all();
+  rig.ftl.reset_statistics();
+  rig.host.read(208, 64);
+  REQUIRE(rig.ftl.statistics().unmapped_reads == 8);
+  REQUIRE(rig.ftl.statistics().reads[0] == 0);
+}
+
+TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") {
+  for (const bool timed : {false, true}) {
+    for (const char* wear : {"none", "dynamic", "static"}) {
+      for (const bool multi_plane : {false, true}) {
+        INFO((timed ? "timed " : "untimed ") << wear << (multi_plane ? " multi-plane" : ""));
+        Setup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
+        setup.config.wear.policy = wear;
+        setup.config.allocation.multi_plane = multi_plane;
+        setup.size();
+        setup.options.timed = timed;
+        setup.options.endurance = 15;
+        Rig rig(setup);
+        std::uint64_t writes = 0;
+        while (rig.host.refused == 0 && writes < 2'000'000) {
+          const std::uint64_t unit = rig.host.random.below(setup.shape.logical_blocks / 8);
+          std::vector<Stamp> before(rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * 8),
+                                    rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * 8 + 8));
+          rig.host.write(unit * 8, 8);
+          rig.host.wait_below(1);
+          if (rig.host.last_status != HostStatus::success) {
+            std::copy(before.begin(), before.end(),
+                      rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * 8));
+          }
+          ++writes;
+        }
+        REQUIRE(rig.ftl.read_only());
+        REQUIRE(rig.ftl.statistics().erase_failures > 0);
+        rig.host.verify_all();
+        rig.host.trim({{0, 8}});
+        rig.host.wait_below(1);
+        REQUIRE(rig.host.last_status == HostStatus::write_protected);
+        rig.host.zeroes(0, 8);
+        rig.host.write(0, 8, true);
+        rig.host.flush();
+        rig.host.wait_below(1);
+        REQUIRE(rig.host.refused >= 4);
+        rig.host.drain();
+        rig.host.verify_all();
+      }
+    }
+  }
+}
+
+TEST_CASE("a deep queue meets the end of life without hanging") {
+  for (std::uint64_t seed = 1; seed <= 8 * stress(); ++seed) {
+    Setup setup({2, 1, 1, 1, 16, 8, 8192, 0}, 1.0);
+    setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
+    setup.config.buffer.mode = seed % 4 < 2 ? "write-back" : "write-through";
+    setup.shape.program_unit = seed % 3 == 0 ? 8 : 1;
+    setup.size();
+    setup.options.timed = true;
+    setup.options.shuffle = true;
+    setup.options.seed = seed;
+    setup.options.endurance = 10;
+    setup.options.program_failure = 0.002;
+    setup.options.fail_from = 500;
+    Rig rig(setup, seed);
+    rig.host.check_data =
+        false;  // which of the commands under way at the end succeeded is not the model's business
+    for (int n = 0; n < 40'000 && rig.host.refused < 200; ++n) {
+      rig.host.anything(40);
+      rig.host.wait_below(24);
+    }
+    REQUIRE(rig.ftl.read_only());
+    rig.host.drain();
+  }
+}
+
+TEST_CASE("failed programs lose nothing") {
+  for (std::uint64_t seed = 1; seed <= 6 * stress(); ++seed) {
+    Setup setup({2, 1, 1, 2, 60, 8, 8192, 0}, 0.7);
+    setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
+    setup.config.allocation.multi_plane = seed % 3 == 0;
+    setup.size();
+    setup.options.timed = seed > 2;
+    setup.options.shuffle = true;
+    setup.options.seed = seed;
+    setup.options.program_failure = 0.002;
+    setup.options.fail_from = 0;
+    Rig rig(setup, seed);
+    for (int n = 0; n < 16'000; ++n) {
+      rig.host.anything(60);
+      rig.host.wait_below(16);
+    }
+    rig.host.drain();
+    rig.host.verify_all();
+    INFO("seed " << seed << ", " << rig.hw.flash.programs << " programs, " << rig.host.completions
+                 << " commands");
+    REQUIRE(rig.ftl.statistics().program_failures > 0);
+    REQUIRE(!rig.ftl.read_only());
+  }
+}
+
+TEST_CASE("static wear levelling keeps erase counts together where dynamic cannot") {
+  std::uint64_t spread[2];
+  int which = 0;
+  for (const char* wear : {"dynamic", "static"}) {
+    Setup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.9);
+    setup.config.wear.policy = wear;
+    const Values threshold("threshold", 8);
+    setup.config.wear_policy = &threshold;
+    setup.size();
+    Rig rig(setup);
+    const std::uint64_t units = setup.shape.logical_blocks / 8;
+    for (std::uint64_t u = 0; u < units; ++u) rig.host.write(u * 8, 8);
+    for (int n = 0; n < 60'000; ++n) rig.host.write(rig.host.random.below(units / 10) * 8, 8);
+    std::uint32_t low = ~0U;
+    std::uint32_t high = 0;
+    for (std::uint32_t b = 0; b < 64; ++b) {
+      low = std::min(low, rig.hw.flash.erases(0, 0, b));
+      high = std::max(high, rig.hw.flash.erases(0, 0, b));
+    }
+    spread[which++] = high - low;
+    rig.host.verify_all();
+    REQUIRE((rig.ftl.statistics().wear_moves > 0) == (std::string(wear) == "static"));
+  }
+  REQUIRE(spread[0] > 40);
+  REQUIRE(spread[1] <= 8 + 8 + 8);  // threshold, and what happens between two moves
+}
+
+TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
+  for (const char* policy : {"greedy", "cost-benefit", "fifo", "random", "d-choices", "windowed-greedy"}) {
+    for (const bool timed : {false, true}) {
+      INFO(policy << (timed ? " timed" : " untimed"));
+      Setup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
+      setup.config.gc.policy = policy;
+      setup.config.wear.policy = "static";
+      setup.size();
+      setup.options.timed = timed;
+      setup.options.shuffle = timed;
+      Rig first(setup, 3);
+      for (int n = 0; n < 3000; ++n) {
+        first.host.anything(50);
+        first.host.wait_below(8);
+      }
+      first.host.drain();
+      MemoryArchive saved;
+      saved(first.hw);
+      saved(first.ftl);
+      Rig second(setup, 3);
+      MemoryArchive load(saved.content());
+      load(second.hw);
+      load(second.ftl);
+      second.host.reference = first.host.reference;
+      MemoryArchive again;
+      again(second.hw);
+      again(second.ftl);
+      REQUIRE(again.content() == saved.content());
+      std::vector<std::uint64_t> history[2];
+      Rig* rigs[2] = {&first, &second};
+      for (int r = 0; r < 2; ++r) {
+        rigs[r]->hw.flash.watch = [&history, r](const FlashOp& op) {
+          history[r].push_back((std::uint64_t{index(op.die)} << 48U) +
+                               (std::uint64_t{index(op.block)} << 32U) +
+                               (std::uint64_t{index(op.page)} << 16U) +
+                               static_cast<std::uint64_t>(op.command) + 4 * index(op.plane));
+        };
+        rigs[r]->host.random = RandomStream(99, "after");
+        for (int n = 0; n < 3000; ++n) {
+          rigs[r]->host.anything(50);
+          rigs[r]->host.wait_below(8);
+        }
+        rigs[r]->host.drain();
+        rigs[r]->host.verify_all();
+      }
+      REQUIRE(history[0] == history[1]);
+    }
+  }
+}
+
+TEST_CASE("a snapshot of another drive is refused with the difference") {
+  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  setup.size();
+  Rig rig(setup);
+  rig.host.write(0, 64);
+  REQUIRE_NOTHROW(rig.host.drain());
+  MemoryArchive saved;
+  saved(rig.ftl);
+  Setup other({1, 1, 1, 1, 18, 8, 4096, 0});
+  other.size();
+  Rig larger(other);
+  MemoryArchive load(saved.content());
+  REQUIRE_THROWS_WITH(load(larger.ftl), Catch::Contains("16 blocks per group, this drive has 18"));
+  setup.config.gc.policy = "fifo";
+  Rig fifo(setup);
+  MemoryArchive reload(saved.content());
+  REQUIRE_THROWS_WITH(reload(fifo.ftl), Catch::Contains("page/greedy/"));
+  auto cut = saved.content();
+  cut.resize(cut.size() / 2);
+  Rig same(setup);
+  MemoryArchive torn(cut);
+  REQUIRE_THROWS_AS(torn(same.ftl), ArchiveError);
+}
+
+TEST_CASE("what cannot work is refused with the key and the nearest valid value") {
+  const auto complaint = [](auto&& change) {
+    Setup setup({2, 1, 1, 2, 32, 12, 16384, 0});
+    setup.size();
+    change(setup);
+    FakeOptions options;
+    Setup sane({1, 1, 1, 1, 8, 4, 4096, 0});
+    sane.size();
+    FakeHardware hw(sane.shape, options);
+    try {
+      Ftl ftl(hw.ports, setup.shape, setup.config);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  using Catch::Contains;
+  CHECK(complaint([](Setup&) {}) == "accepted");
+  CHECK_THAT(complaint([](Setup& s) { s.config.buffer.capacity = 16384; }),
+             Contains("firmware.buffer.capacity") && Contains("32768 B"));
+  CHECK_THAT(complaint([](Setup& s) {
+               s.shape.program_unit = 12;
+               s.config.allocation.multi_plane = true;
+             }),
+             Contains("firmware.buffer.capacity") && Contains("786432 B"));
+  CHECK_THAT(complaint([](Setup& s) { s.shape.program_unit = 5; }),
+             Contains("program units of 5 pages; nearest valid: 4"));
+  CHECK_THAT(complaint([](Setup& s) { s.shape.mapping_unit_bytes = 5120; }),
+             Contains("firmware.mapping.unit") && Contains("4096 B"));
+  CHECK_THAT(complaint([](Setup& s) { s.shape.mapping_unit_bytes = 65536; }),
+             Contains("firmware.mapping.unit") && Contains("16384 B"));
+  CHECK_THAT(complaint([](Setup& s) { s.shape.lba_bytes = 520; }), Contains("nearest valid: 512 B"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.allocation.order = "CWDX"; }),
+             Contains("firmware.allocation.order"));
+  CHECK_THAT(complaint([](Setup& s) {
+               s.shape.multi_plane_allowed = false;
+               s.config.allocation.multi_plane = true;
+             }),
+             Contains("firmware.allocation.multi_plane"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.gc.policy = "gredy"; }),
+             Contains("firmware.gc.policy") && Contains("greedy"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.wear.policy = "x"; }), Contains("firmware.wear.policy"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.mapping.scheme = "dftl"; }),
+             Contains("firmware.mapping.scheme"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.buffer.mode = "none"; }), Contains("firmware.buffer.mode"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.allocation.streams = "two"; }),
+             Contains("firmware.allocation.streams"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.gc.low_water = 0; }), Contains("firmware.gc.low_water"));
+  CHECK_THAT(complaint([](Setup& s) { s.config.gc.low_water = 40; }),
+             Contains("ssd.flash.part.blocks_per_plane") && Contains("43"));
+  CHECK_THAT(complaint([](Setup& s) { s.shape.logical_blocks *= 2; }),
+             Contains("over_provisioning") && Contains("nearest valid"));
+  CHECK_THAT(complaint([](Setup& s) { s.shape.logical_blocks = 0; }), Contains("no capacity"));
+  CHECK_THAT(complaint([](Setup& s) { s.shape.geometry.blocks = 1U << 31U; }), Contains("32-bit"));
+}
+
+TEST_CASE("commands beyond the drive are refused, and a stall tells who waits for what") {
+  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  setup.size();
+  setup.options.timed = true;
+  Rig rig(setup);
+  HostCommand command;
+  std::vector<Stamp> data(16);
+  HostStatus status = HostStatus::success;
+  rig.hw.host.on_complete = [&](HostCommand& done) { status = done.status; };
+  command.opcode = HostOpcode::read;
+  command.lba = setup.shape.logical_blocks - 8;
+  command.blocks = 16;
+  command.data = data;
+  rig.ftl.submit(command);
+  rig.hw.agenda.run_until(k_never);
+  REQUIRE(status == HostStatus::lba_out_of_range);
+  command.lba = ~std::uint64_t{0} - 4;
+  rig.ftl.submit(command);
+  rig.hw.agenda.run_until(k_never);
+  REQUIRE(status == HostStatus::lba_out_of_range);
+  command.blocks = 0;
+  rig.ftl.submit(command);
+  rig.hw.agenda.run_until(k_never);
+  REQUIRE(status == HostStatus::invalid_field);
+  command.opcode = HostOpcode::write;
+  command.lba = 8;
+  command.blocks = 16;
+  command.force_unit_access = true;
+  command.ledger = Ledger(rig.hw.agenda.now());
+  rig.ftl.submit(command);
+  rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.options.program_time / 2);
+  std::string text;
+  rig.ftl.describe_stall(text);
+  REQUIRE_THAT(text, Catch::Contains("write of 16 blocks at 8 waits for its data to reach flash"));
+  REQUIRE_THAT(text, Catch::Contains("1 commands under way, 2 program units"));
+  // Left unfinished on purpose: what waits must go with the drive.
+}
+
+TEST_CASE("a silent drive cleans up, and stops when the host comes back") {
+  Setup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.85);
+  setup.config.gc.idle_after = 1'000'000'000'000;
+  setup.config.gc.background_start = 0;
+  setup.size();
+  setup.options.timed = true;
+  Rig rig(setup);
+  const std::uint64_t units = setup.shape.logical_blocks / 8;
+  for (std::uint64_t n = 0; n < 3 * units; ++n) {
+    rig.host.write(rig.host.random.below(units) * 8, 8);
+    rig.host.wait_below(16);
+  }
+  rig.host.flush();
+  rig.host.wait_below(1);
+  while (!rig.ftl.idle())
+    rig.hw.agenda.run_until(rig.hw.agenda.next());  // the collection that the writes set off
+  const auto victims = [&] { return rig.ftl.statistics().gc_victims; };
+  const std::uint64_t before = victims();
+  rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.config.gc.idle_after / 2);
+  REQUIRE(victims() == before);
+  while (victims() < before + 2) rig.hw.agenda.run_until(rig.hw.agenda.next());  // cleaning has begun
+  rig.host.read(0, 8);
+  rig.host.wait_below(1);
+  rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.config.gc.idle_after / 2);
+  REQUIRE(victims() <= before + 4);  // each of the two groups may have been about to choose
+  rig.hw.agenda.run_until(k_never);
+  REQUIRE(victims() > before + 8);
+  REQUIRE(rig.ftl.idle());
+  rig.host.verify_all();
+}
+
+TEST_CASE("background cleaning keeps the host from waiting for space") {
+  std::uint64_t waits[2];
+  for (const bool background : {false, true}) {
+    Setup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.7);
+    setup.config.gc.background_start = background ? 0.3 : 0.0;
+    setup.config.gc.background_stop = background ? 0.4 : 0.0;
+    setup.size();
+    setup.options.timed = true;
+    Rig rig(setup);
+    const std::uint64_t units = setup.shape.logical_blocks / 8;
+    for (std::uint64_t n = 0; n < 6 * units; ++n) {
+      rig.host.write(rig.host.random.below(units) * 8, 8);
+      rig.host.wait_below(1);
+      if (n % 4 == 0) rig.hw.agenda.run_until(rig.hw.agenda.now() + 12 * setup.options.program_time);
+    }
+    waits[background ? 1 : 0] = rig.ftl.statistics().space_waits;
+    rig.host.drain();
+    rig.host.verify_all();
+  }
+  REQUIRE(waits[0] > 50);
+  REQUIRE(waits[1] < waits[0] / 20);
+}

@@ -1,0 +1,338 @@
+// Hardware for firmware tests: NAND in plain arrays that refuses what silicon refuses, and fixed latencies on an agenda.
+//
+// Untimed: everything is done when the call returns. Timed: operations take effect when they complete, which with `shuffle` happens
+// in a seeded random order as far as silicon allows it (programs of a block stay in order). Leaves out buses and queues.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "firmware/drive_shape.h"
+#include "firmware/hardware.h"
+#include "models/common/archive.h"
+#include "models/common/random.h"
+
+namespace tlmssd::firmware::testing {
+
+struct FakeOptions {
+  bool timed = false;
+  bool shuffle = false;  ///< random latencies
+  std::uint64_t seed = 1;
+  Picoseconds read_time = 50'000'000;
+  Picoseconds program_time = 500'000'000;
+  Picoseconds erase_time = 3'000'000'000;
+  Picoseconds stage_time = 100'000;
+  Picoseconds memory_time = 50'000;
+  std::uint32_t endurance = 0;                  ///< erases after which a block's erase fails; 0: never
+  double program_failure = 0;                   ///< probability that a program fails
+  std::uint64_t fail_from = ~std::uint64_t{0};  ///< from this program on
+};
+
+[[noreturn]] inline void illegal(const std::string& what, const FlashOp& op) {
+  throw std::runtime_error("NAND: " + what + " at die " + std::to_string(index(op.die)) + " plane " +
+                           std::to_string(index(op.plane)) + " block " + std::to_string(index(op.block)) +
+                           " page " + std::to_string(index(op.page)));
+}
+
+class FakeFlash final : public FlashPort {
+ public:
+  FakeFlash(Agenda& agenda, const DriveShape& shape, const FakeOptions& how)
+      : options(how),
+        agenda_(agenda),
+        shape_(shape),
+        units_per_page_(shape.geometry.page_bytes / static_cast<std::uint32_t>(shape.mapping_unit_bytes)),
+        sectors_(static_cast<std::uint32_t>(shape.mapping_unit_bytes) / shape.lba_bytes),
+        random_(how.seed, "fake flash") {
+    const Geometry& g = shape.geometry;
+    const std::size_t blocks = std::size_t{g.dies()} * g.planes * g.blocks;
+    blocks_.resize(blocks);
+    spare_.resize(blocks * g.pages * units_per_page_, k_no_unit);
+    stamps_.resize(spare_.size() * sectors_, 0xDEAD);
+    pending_.resize(g.dies(), 0);
+  }
+
+  bool submit(FlashOp& op) override {
+    check_shape(op);
+    if (!options.timed) {
+      perform(op);
+      return true;
+    }
+    ++pending_[index(op.die)];
+    auto& flying = take(op);
+    const Picoseconds time = op.command == FlashCommand::read      ? options.read_time
+                             : op.command == FlashCommand::program ? options.program_time
+                                                                   : options.erase_time;
+    flying.submitted = agenda_.now();
+    flying.end = agenda_.now() +
+                 (options.shuffle ? static_cast<Picoseconds>(time * (0.2 + 3 * random_.uniform())) : time);
+    for (std::uint32_t p = 0; p < op.planes; ++p) {
+      Block& block = block_of(op, p);
+      if (op.command == FlashCommand::read) check_readable(op, p);
+      if (op.command ==
+          FlashCommand::program) {  // programs of one block end in the order in which they were given
+        flying.end = std::max(flying.end, block.last_end + 1);
+        block.last_end = flying.end;
+        ++block.programs;
+      }
+      if (op.command == FlashCommand::erase && block.programs > 0)
+        illegal("erase while a program is under way", op);
+    }
+    agenda_.at(flying.end, &FakeFlash::end, &flying);
+    return false;
+  }
+  [[nodiscard]] std::uint32_t pending(DieId die) const override { return pending_[index(die)]; }
+
+  [[nodiscard]] std::uint32_t erases(std::uint32_t die, std::uint32_t plane, std::uint32_t block) const {
+    return blocks_[(std::size_t{die} * shape_.geometry.planes + plane) * shape_.geometry.blocks + block]
+        .erases;
+  }
+  void archive(Archive& a) {
+    a(blocks_);
+    a(spare_);
+    a(stamps_);
+    a(random_);
+  }
+
+  FakeOptions options;
+  std::uint64_t reads = 0;
+  std::uint64_t programs = 0;
+  std::uint64_t erased = 0;
+  std::function<void(const FlashOp&)> watch;  ///< told of every operation as it is performed
+
+ private:
+  struct Block {
+    std::uint32_t next_page = 0;
+    std::uint32_t erases = 0;
+    std::uint32_t programs = 0;  ///< under way
+    std::uint32_t unused = 0;
+    Picoseconds last_end = 0;
+  };
+  struct Flying {
+    FakeFlash* flash = nullptr;
+    FlashOp* op = nullptr;
+    Picoseconds submitted = 0;
+    Picoseconds end = 0;
+    std::uint32_t generation = 0;
+  };
+  Block& block_of(const FlashOp& op, std::uint32_t p) {
+    return blocks_[(std::size_t{index(op.die)} * shape_.geometry.planes + index(op.plane) + p) *
+                       shape_.geometry.blocks +
+                   index(op.block)];
+  }
+  std::size_t first_unit(const FlashOp& op, std::uint32_t p, std::uint32_t page) {
+    const auto block = static_cast<std::size_t>(&block_of(op, p) - blocks_.data());
+    return (block * shape_.geometry.pages + page) * units_per_page_;
+  }
+  Flying& take(FlashOp& op) {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<Flying>());
+      free_.push_back(all_.back().get());
+    }
+    Flying& flying = *free_.back();
+    free_.pop_back();
+    flying = {this, &op, 0, 0, block_of(op, 0).erases};
+    return flying;
+  }
+  static void end(void* self) {
+    Flying flying = *static_cast<Flying*>(self);
+    FakeFlash& flash = *flying.flash;
+    flash.free_.push_back(static_cast<Flying*>(self));
+    FlashOp& op = *flying.op;
+    --flash.pending_[index(op.die)];
+    if (op.command == FlashCommand::program) {
+      for (std::uint32_t p = 0; p < op.planes; ++p) --flash.block_of(op, p).programs;
+    }
+    if (op.command != FlashCommand::erase && flash.block_of(op, 0).erases != flying.generation) {
+      illegal("erased under a read or program", op);
+    }
+    flash.perform(op);
+    if (op.ledger != nullptr) {
+      op.ledger->charge(Cause::flash_command, flying.submitted);
+      op.ledger->charge(op.command == FlashCommand::read ? Cause::sense : Cause::program, flying.end);
+    }
+    op.on_done(op.on_done_self);
+  }
+  void check_shape(const FlashOp& op) const {
+    const Geometry& g = shape_.geometry;
+    if (index(op.die) >= g.dies() || index(op.plane) + op.planes > g.planes || op.planes == 0 ||
+        index(op.block) >= g.blocks) {
+      illegal("address beyond the array", op);
+    }
+    if (op.command == FlashCommand::read &&
+        (op.pages != 1 || index(op.page) >= g.pages || op.slots == 0 || op.first_slot >= units_per_page_ ||
+         (op.first_slot + op.slots + units_per_page_ - 1) / units_per_page_ != op.planes)) {
+      illegal("read of impossible slots", op);
+    }
+    if (op.command == FlashCommand::program &&
+        (op.pages != shape_.program_unit || index(op.page) % shape_.program_unit != 0 ||
+         index(op.page) + op.pages > g.pages || op.first_slot != 0 ||
+         op.slots != op.planes * op.pages * units_per_page_)) {
+      illegal("program of less or more than a program unit", op);
+    }
+    if (op.planes > 1 && !shape_.multi_plane_allowed) illegal("multi-plane operation", op);
+  }
+  void check_readable(const FlashOp& op, std::uint32_t p) {
+    if (index(op.page) >= block_of(op, p).next_page) illegal("read of a page that is not programmed", op);
+  }
+  void perform(FlashOp& op) {
+    op.status = FlashStatus::ok;
+    if (watch) watch(op);
+    switch (op.command) {
+      case FlashCommand::read:
+        read(op);
+        break;
+      case FlashCommand::program:
+        program(op);
+        break;
+      case FlashCommand::erase:
+        erase(op);
+        break;
+    }
+  }
+  void read(FlashOp& op) {
+    ++reads;
+    for (std::uint32_t p = 0; p < op.planes; ++p) check_readable(op, p);
+    for (std::uint32_t n = 0; n < op.slots; ++n) {
+      const std::uint32_t slot = op.first_slot + n;
+      const std::size_t unit =
+          first_unit(op, slot / units_per_page_, index(op.page)) + slot % units_per_page_;
+      op.spare[n] = spare_[unit];
+      std::copy_n(&stamps_[unit * sectors_], sectors_, op.stamps + std::size_t{n} * sectors_);
+    }
+  }
+  void program(FlashOp& op) {
+    ++programs;
+    std::uint32_t slot = 0;
+    for (std::uint32_t p = 0; p < op.planes; ++p) {
+      Block& block = block_of(op, p);
+      if (block.next_page != index(op.page))
+        illegal("program out of order, next page is " + std::to_string(block.next_page), op);
+      block.next_page += op.pages;
+      for (std::uint32_t page = 0; page < op.pages; ++page) {
+        for (std::uint32_t u = 0; u < units_per_page_; ++u, ++slot) {
+          const std::size_t unit = first_unit(op, p, index(op.page) + page) + u;
+          spare_[unit] = op.spare[slot];
+          std::copy_n(op.stamps + std::size_t{slot} * sectors_, sectors_, &stamps_[unit * sectors_]);
+        }
+      }
+    }
+    if (programs >= options.fail_from && random_.uniform() < options.program_failure)
+      op.status = FlashStatus::program_failed;
+  }
+  void erase(FlashOp& op) {
+    ++erased;
+    for (std::uint32_t p = 0; p < op.planes; ++p) {
+      Block& block = block_of(op, p);
+      if (options.endurance > 0 && block.erases >= options.endurance) {
+        op.status = FlashStatus::erase_failed;
+      }
+      block.next_page = 0;
+      ++block.erases;
+    }
+  }
+
+  Agenda& agenda_;
+  DriveShape shape_;
+  std::uint32_t units_per_page_;
+  std::uint32_t sectors_;
+  RandomStream random_;
+  std::vector<Block> blocks_;
+  std::vector<LogicalUnit> spare_;
+  std::vector<Stamp> stamps_;
+  std::vector<std::uint32_t> pending_;
+  std::vector<std::unique_ptr<Flying>> all_;
+  std::vector<Flying*> free_;
+};
+
+/// One core and one memory that serve in order; the memory now and then answers late, as a queueing one would.
+class FakeCpu final : public CpuPort {
+ public:
+  FakeCpu(Agenda& agenda, const FakeOptions& options) : agenda_(agenda), options_(options) {}
+  Run run(Stage /*stage*/, std::uint32_t times) override {
+    const Picoseconds now = agenda_.now();
+    if (!options_.timed) return {now, now};
+    const Picoseconds start = std::max(now, free_);
+    free_ = start + options_.stage_time * times;
+    return {start, free_};
+  }
+
+  void archive(Archive& a) { a(free_); }
+
+ private:
+  Agenda& agenda_;
+  const FakeOptions& options_;
+  Picoseconds free_ = 0;
+};
+
+class FakeMemory final : public MemoryPort {
+ public:
+  FakeMemory(Agenda& agenda, const FakeOptions& options)
+      : agenda_(agenda), options_(options), random_(options.seed, "fake memory") {}
+  Picoseconds access(MemoryKind /*memory*/, std::uint64_t address, Bytes bytes, bool write,
+                     Completion& done) override {
+    highest = std::max(highest, address + bytes);
+    if (!options_.timed) return agenda_.now();
+    free_ = std::max(agenda_.now(), free_) + options_.memory_time;
+    if (write || random_.below(4) != 0) return free_;
+    agenda_.at(
+        free_,
+        [](void* self) {
+          auto* late = static_cast<Late*>(self);
+          late->done->fire(*late->agenda);
+          delete late;
+        },
+        new Late{&done, &agenda_});
+    return k_never;
+  }
+  void archive(Archive& a) {
+    a(free_);
+    a(random_);
+  }
+  std::uint64_t highest = 0;
+
+ private:
+  struct Late {
+    Completion* done;
+    Agenda* agenda;
+  };
+  Agenda& agenda_;
+  const FakeOptions& options_;
+  RandomStream random_;
+  Picoseconds free_ = 0;
+};
+
+class FakeHost final : public HostPort {
+ public:
+  void complete(HostCommand& command) override {
+    if (on_complete) on_complete(command);
+  }
+  [[nodiscard]] std::uint32_t outstanding() const override { return waiting; }
+  std::function<void(HostCommand&)> on_complete;
+  std::uint32_t waiting = 0;
+};
+
+struct FakeHardware {
+  FakeHardware(const DriveShape& shape, const FakeOptions& options)
+      : flash(agenda, shape, options), cpu(agenda, flash.options), memory(agenda, flash.options) {}
+  /// State at an idle moment, the clock included.
+  void archive(Archive& a) {
+    Picoseconds now = agenda.now();
+    a(now);
+    agenda.advance(now);
+    a(flash);
+    a(cpu);
+    a(memory);
+  }
+  Agenda agenda;
+  FakeFlash flash;
+  FakeCpu cpu;
+  FakeMemory memory;
+  FakeHost host;
+  Hardware ports{agenda, cpu, memory, flash, host};
+};
+
+}  // namespace tlmssd::firmware::testing

@@ -1,0 +1,173 @@
+// Random commands of every kind against a reference, over many shapes and configurations.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "testbench/tests/firmware/model_host.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+struct Case {
+  Geometry geometry;
+  std::uint32_t program_unit = 1;
+  std::uint32_t lba = 512;
+  Bytes unit = 4096;
+  bool multi_plane = false;
+  std::string streams = "separate";
+  std::string gc = "greedy";
+  std::string mode = "write-back";
+  std::string wear = "dynamic";
+  std::string order = "CWDP";
+  double destage_at = 0;
+  double fill = 0.9;  ///< of the most that the shape allows
+  Picoseconds idle_after = 0;
+  double background_start = 0.1;
+  std::uint32_t low_water = 2;
+};
+
+Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
+                  std::uint32_t blocks, std::uint32_t pages, std::uint32_t page_bytes) {
+  return {channels, ways, dies, planes, blocks, pages, page_bytes, 0};
+}
+
+void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
+  shape.geometry = c.geometry;
+  shape.program_unit = c.program_unit;
+  shape.lba_bytes = c.lba;
+  shape.mapping_unit_bytes = c.unit;
+  config.mapping.unit = c.unit;
+  config.allocation.multi_plane = c.multi_plane;
+  config.allocation.streams = c.streams;
+  config.allocation.order = c.order;
+  config.gc.policy = c.gc;
+  config.gc.idle_after = c.idle_after;
+  config.gc.background_start = c.background_start;
+  config.gc.low_water = c.low_water;
+  config.wear.policy = c.wear;
+  config.buffer.mode = c.mode;
+  config.buffer.destage_at = c.destage_at;
+  const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
+  const Bytes program = Bytes{c.geometry.page_bytes} * planes * c.program_unit;
+  config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
+  shape.logical_blocks =
+      static_cast<std::uint64_t>(c.fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config)));
+}
+
+std::string describe(const Case& c) {
+  const Geometry& g = c.geometry;
+  return fmt::format(
+      "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
+      "{}, {}",
+      g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
+      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order);
+}
+
+void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
+  commands *= stress();
+  seed += 10'000 * (stress() - 1);
+  INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
+  DriveShape shape;
+  FirmwareConfig config;
+  make(c, shape, config);
+  FakeOptions options;
+  options.timed = timed;
+  options.shuffle = timed;
+  options.seed = seed;
+  FakeHardware hw(shape, options);
+  Ftl ftl(hw.ports, shape, config);
+  ModelHost host(hw, ftl, shape, seed);
+  const auto longest =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.logical_blocks, 6 * c.unit / c.lba + 7));
+  for (std::uint32_t n = 0; n < commands; ++n) {
+    host.anything(longest);
+    host.wait_below(depth);
+  }
+  host.drain();
+  host.verify_all();
+  host.drain();
+  REQUIRE(host.outstanding == 0);
+  REQUIRE(hw.memory.highest <= ftl.dram_bytes());
+  const FtlStatistics& s = ftl.statistics();
+  REQUIRE(s.commands == host.completions);
+  REQUIRE(s.erases == hw.flash.erased);
+}
+
+const std::vector<std::string> k_policies = {"greedy", "cost-benefit", "fifo",
+                                             "random", "d-choices",    "windowed-greedy"};
+
+}  // namespace
+
+TEST_CASE("every command on every shape gives back what was written") {
+  std::vector<Case> cases;
+  cases.push_back({geometry(1, 1, 1, 1, 16, 8, 4096)});
+  cases.push_back({geometry(2, 1, 1, 2, 12, 8, 16384)});
+  cases.push_back({geometry(3, 1, 2, 3, 11, 5, 8192)});
+  cases.push_back({geometry(1, 3, 1, 1, 9, 7, 12288), 1, 512, 4096});
+  cases.push_back({geometry(2, 1, 1, 2, 12, 12, 16384), 3, 512, 4096, true});
+  cases.push_back({geometry(2, 1, 1, 3, 10, 9, 16384), 3, 512, 4096, true});
+  cases.push_back({geometry(1, 1, 1, 2, 16, 6, 16384), 6, 512, 4096, true});  // whole block
+  cases.push_back({geometry(2, 1, 1, 1, 16, 8, 16384), 8, 512, 16384});       // whole block
+  cases.push_back({geometry(2, 2, 1, 1, 10, 8, 16384), 1, 512, 512});
+  cases.push_back({geometry(2, 1, 1, 1, 10, 8, 16384), 1, 512, 16384});
+  cases.push_back({geometry(1, 1, 1, 1, 14, 8, 16384), 1, 4096, 8192});
+  cases.push_back({geometry(1, 2, 1, 1, 14, 8, 4096), 1, 4096, 4096});
+  cases.push_back({geometry(1, 1, 1, 1, 14, 8, 6144), 1, 512, 1536});
+  std::uint64_t seed = 1;
+  for (Case c : cases) {
+    for (const bool timed : {false, true}) {
+      run(c, timed, 3000, timed ? 12 : 1, ++seed);
+      c.mode = "write-through";
+      run(c, timed, 800, timed ? 12 : 1, ++seed);
+      c.mode = "write-back";
+    }
+  }
+}
+
+TEST_CASE("every victim policy keeps the data") {
+  std::uint64_t seed = 100;
+  for (const std::string& policy : k_policies) {
+    for (const char* streams : {"separate", "shared"}) {
+      Case c{geometry(2, 1, 1, 2, 14, 8, 8192)};
+      c.gc = policy;
+      c.streams = streams;
+      c.multi_plane = seed % 2 == 0;
+      run(c, true, 4000, 16, ++seed);
+      run(c, false, 4000, 1, ++seed);
+    }
+  }
+}
+
+TEST_CASE("a drive filled to the last unit it can keep goes on working") {
+  std::uint64_t seed = 200;
+  for (const std::string& policy : k_policies) {
+    for (const char* streams : {"separate", "shared"}) {
+      for (const std::uint32_t program_unit : {1U, 8U}) {
+        Case c{geometry(2, 1, 1, 1, 12, 8, 8192), program_unit};
+        c.gc = policy;
+        c.streams = streams;
+        c.fill = 1.0;
+        c.background_start = seed % 3 == 0 ? 0.0 : 0.1;
+        c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
+        run(c, true, 1500, 16, ++seed);
+        run(c, false, 1500, 1, ++seed);
+      }
+    }
+  }
+}
+
+TEST_CASE("wear levelling, idle cleaning and late destaging keep the data") {
+  std::uint64_t seed = 300;
+  for (const char* wear : {"none", "dynamic", "static"}) {
+    for (const Picoseconds idle : {Picoseconds{0}, Picoseconds{100'000'000}}) {
+      Case c{geometry(2, 1, 1, 1, 14, 8, 8192)};
+      c.wear = wear;
+      c.idle_after = idle;
+      c.destage_at = 0.75;
+      run(c, true, 4000, 8, ++seed);
+      run(c, false, 4000, 1, ++seed);
+    }
+  }
+}

@@ -1,0 +1,236 @@
+// A host that knows what every logical block must hold: it submits commands, keeps a reference, and compares every read.
+//
+// Commands take effect in the order of submission, so the reference changes when a command is submitted and a read's expected
+// data are taken at that moment, however many commands are under way.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "firmware/ftl.h"
+#include "testbench/tests/firmware/fake_hardware.h"
+
+namespace tlmssd::firmware::testing {
+
+/// TLMSSD_STRESS=n makes the random tests n times as long, from other seeds.
+inline std::uint32_t stress() {
+  static const char* const text = std::getenv("TLMSSD_STRESS");
+  static const auto factor = static_cast<std::uint32_t>(text != nullptr ? std::atoi(text) : 1);
+  return factor;
+}
+
+class ModelHost {
+ public:
+  ModelHost(FakeHardware& hardware, Ftl& ftl, const DriveShape& shape, std::uint64_t seed)
+      : hw_(hardware),
+        ftl_(ftl),
+        shape_(shape),
+        reference(shape.logical_blocks, k_zeros),
+        random(seed, "model host") {
+    attach();
+  }
+  void attach() {
+    hw_.host.on_complete = [this](HostCommand& command) { completed(command); };
+  }
+
+  void write(std::uint64_t lba, std::uint32_t blocks, bool fua = false) {
+    Slot& slot = take(HostOpcode::write, lba, blocks);
+    slot.command.force_unit_access = fua;
+    for (std::uint32_t i = 0; i < blocks; ++i) {
+      slot.data[i] = make_stamp(static_cast<LogicalUnit>(lba + i), ++sequence_);
+      if (!ftl_.read_only()) reference[lba + i] = slot.data[i];
+    }
+    submit(slot);
+  }
+  void read(std::uint64_t lba, std::uint32_t blocks) {
+    Slot& slot = take(HostOpcode::read, lba, blocks);
+    std::fill_n(slot.data.begin(), blocks, Stamp{0xBEEF});
+    slot.expected.assign(reference.begin() + static_cast<std::ptrdiff_t>(lba),
+                         reference.begin() + static_cast<std::ptrdiff_t>(lba + blocks));
+    submit(slot);
+  }
+  void trim(std::vector<LbaRange> ranges) {
+    Slot& slot = take(HostOpcode::trim, 0, 0);
+    slot.ranges = std::move(ranges);
+    slot.command.ranges = slot.ranges;
+    for (const LbaRange& r : slot.ranges) clear(r.lba, r.blocks);
+    submit(slot);
+  }
+  void zeroes(std::uint64_t lba, std::uint32_t blocks, bool fua = false) {
+    Slot& slot = take(HostOpcode::write_zeroes, lba, blocks);
+    slot.command.force_unit_access = fua;
+    clear(lba, blocks);
+    submit(slot);
+  }
+  void flush() { submit(take(HostOpcode::flush, 0, 0)); }
+
+  /// One random command. `longest`: blocks of the longest transfer.
+  void anything(std::uint32_t longest) {
+    const std::uint64_t dice = random.below(100);
+    const auto blocks = static_cast<std::uint32_t>(
+        1 + random.below(random.below(4) == 0 ? longest : std::max(1U, longest / 8)));
+    const std::uint64_t lba = somewhere(blocks);
+    if (dice < 50) {
+      write(lba, blocks, random.below(20) == 0);
+    } else if (dice < 85) {
+      read(lba, blocks);
+    } else if (dice < 90) {
+      zeroes(lba, blocks, random.below(4) == 0);
+    } else if (dice < 97) {
+      std::vector<LbaRange> ranges;
+      for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+        const std::uint64_t length =
+            std::min<std::uint64_t>(1 + random.below(2 * longest), shape_.logical_blocks);
+        ranges.push_back({somewhere(length), length});
+      }
+      trim(std::move(ranges));
+    } else {
+      flush();
+    }
+  }
+  /// A place for a transfer: near a hot spot half of the time, so that commands meet.
+  std::uint64_t somewhere(std::uint64_t blocks) {
+    const std::uint64_t span = shape_.logical_blocks - blocks + 1;
+    return random.below(2) == 0 ? random.below(span) : random.below(std::min<std::uint64_t>(span, 256));
+  }
+
+  /// Lets time pass until fewer than `limit` commands are under way.
+  void wait_below(std::uint32_t limit) {
+    while (outstanding >= limit) {
+      if (hw_.agenda.empty()) stalled();
+      hw_.agenda.run_until(hw_.agenda.next());
+    }
+  }
+  void drain() {
+    wait_below(1);
+    bool done = false;
+    const auto body = [](Ftl& ftl, bool& flag) -> Task<> {
+      co_await ftl.drain();
+      flag = true;
+    };
+    body(ftl_, done).start();
+    while (!done) {
+      if (hw_.agenda.empty()) stalled();
+      hw_.agenda.run_until(hw_.agenda.next());
+    }
+    REQUIRE(ftl_.idle());
+  }
+  /// Reads the whole drive and compares.
+  void verify_all(std::uint32_t step = 64) {
+    for (std::uint64_t lba = 0; lba < shape_.logical_blocks; lba += step) {
+      read(lba, static_cast<std::uint32_t>(std::min<std::uint64_t>(step, shape_.logical_blocks - lba)));
+      wait_below(8);
+    }
+    wait_below(1);
+  }
+  [[noreturn]] void stalled() {
+    std::string text;
+    ftl_.describe_stall(text);
+    FAIL("the drive hangs:\n" << text);
+    throw 0;
+  }
+
+ private:
+  FakeHardware& hw_;
+  Ftl& ftl_;
+  DriveShape shape_;
+
+ public:
+  std::vector<Stamp> reference;
+  RandomStream random;
+  std::uint32_t outstanding = 0;
+  std::uint64_t completions = 0;
+  std::uint64_t refused = 0;  ///< commands that ended with write_protected
+  bool check_data = true;
+  HostStatus last_status = HostStatus::success;
+
+ private:
+  struct Slot {
+    HostCommand command;
+    std::vector<Stamp> data;
+    std::vector<Stamp> expected;
+    std::vector<LbaRange> ranges;
+    Picoseconds start = 0;
+  };
+  Slot& take(HostOpcode opcode, std::uint64_t lba, std::uint32_t blocks) {
+    if (free_.empty()) {
+      slots_.push_back(std::make_unique<Slot>());
+      free_.push_back(slots_.back().get());
+    }
+    Slot& slot = *free_.back();
+    free_.pop_back();
+    slot.command = HostCommand();
+    slot.command.opcode = opcode;
+    slot.command.lba = lba;
+    slot.command.blocks = blocks;
+    if (slot.data.size() < blocks) slot.data.resize(blocks);
+    if (opcode == HostOpcode::read || opcode == HostOpcode::write)
+      slot.command.data = std::span(slot.data).first(blocks);
+    slot.command.owner = &slot;
+    return slot;
+  }
+  void clear(std::uint64_t lba, std::uint64_t blocks) {
+    if (!ftl_.read_only()) std::fill_n(reference.begin() + static_cast<std::ptrdiff_t>(lba), blocks, k_zeros);
+  }
+  void submit(Slot& slot) {
+    slot.start = hw_.agenda.now();
+    slot.command.ledger = Ledger(slot.start);
+    ++outstanding;
+    hw_.host.waiting = outstanding;
+    ftl_.submit(slot.command);
+  }
+  void completed(HostCommand& command) {
+    Slot& slot = *static_cast<Slot*>(command.owner);
+    --outstanding;
+    hw_.host.waiting = outstanding;
+    ++completions;
+    last_status = command.status;
+    if (command.status == HostStatus::write_protected) ++refused;
+    if (command.ledger.total() != hw_.agenda.now() - slot.start ||
+        command.ledger.mark() != hw_.agenda.now()) {
+      FAIL("ledger of a " << name_of(command.opcode) << " adds up to " << command.ledger.total()
+                          << " ps instead of " << hw_.agenda.now() - slot.start);
+    }
+    if (command.opcode == HostOpcode::read && check_data) {
+      if (command.status != HostStatus::success) FAIL("read ended with " << name_of(command.status));
+      for (std::uint32_t i = 0; i < command.blocks; ++i) {
+        if (slot.data[i] != slot.expected[i]) {
+          FAIL("block " << command.lba + i << " of read " << command.lba << "+" << command.blocks << " holds "
+                        << slot.data[i] << " instead of " << slot.expected[i]);
+        }
+      }
+    }
+    free_.push_back(&slot);
+  }
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+  std::uint16_t sequence_ = 0;
+};
+
+/// A byte vector as an archive.
+class MemoryArchive final : public Archive {
+ public:
+  MemoryArchive() = default;
+  explicit MemoryArchive(std::vector<std::uint8_t> content) : saving_(false), content_(std::move(content)) {}
+  [[nodiscard]] bool saving() const override { return saving_; }
+  void bytes(void* data, std::size_t size) override {
+    auto* raw = static_cast<std::uint8_t*>(data);
+    if (saving_) {
+      content_.insert(content_.end(), raw, raw + size);
+      return;
+    }
+    if (content_.size() - at_ < size) throw ArchiveError("snapshot ends early");
+    std::copy_n(content_.begin() + static_cast<std::ptrdiff_t>(at_), size, raw);
+    at_ += size;
+  }
+  [[nodiscard]] const std::vector<std::uint8_t>& content() const { return content_; }
+
+ private:
+  bool saving_ = true;
+  std::vector<std::uint8_t> content_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace tlmssd::firmware::testing

@@ -1,0 +1,129 @@
+// Saturated bandwidth of one channel with D dies against the closed forms. Per operation: C read command, O data out, W data in,
+// S status on the bus, B bytes.
+//
+//   read,  plain   B * min(D / (C + tR + O),           1 / (C + O))   a die waits for its own data to leave
+//   read,  cached  B * min(D / (C + tRCBSY + tR),      1 / (C + O))   the next page is sensed meanwhile
+//   write, plain   B * min(D / (W + tPROG + S),        1 / (W + S))
+//   write, cached  B * min(D / (tCBSY + tPROG),        1 / (W + S))   the next page is loaded meanwhile
+#include <algorithm>
+
+#include "testbench/tests/flash/flash_fixture.h"
+
+using namespace tlmssd;
+using namespace tlmssd::literals;
+using namespace tlmssd::test;
+
+namespace {
+
+constexpr std::uint32_t k_dies = 16;
+
+Options options(bool cached, const std::string& scheduling = "out-of-order") {
+  Options o;
+  o.part.planes = 4;
+  o.part.pages_per_block = 256;
+  o.part.blocks_per_plane = 512;
+  o.part.page_size = 16384;
+  o.config.channels = 1;
+  o.config.ways = k_dies;
+  o.config.cache_operations = cached;
+  o.scheduling = scheduling;
+  return o;
+}
+
+/// Keeps `depth` operations per die going, `rounds` of them on each of `dies`.
+struct Saturation {
+  Bench& bench;
+  FlashCommand command;
+  std::uint32_t dies;
+  std::uint32_t planes;
+  std::uint32_t rounds = 60;
+  std::uint32_t depth = 4;
+  std::vector<std::uint32_t>& cursor;  // next page of each die, over all blocks
+  std::vector<Picoseconds> ends{};
+  std::vector<std::unique_ptr<Operation>> operations{};
+  std::vector<std::uint32_t> left{};
+
+  void aim(Operation& o) {
+    const std::uint32_t die = index(o.op.die);
+    const std::uint32_t page = cursor[die]++;
+    o.op.block = BlockId{page / 256};
+    o.op.page = PageId{page % 256};
+    --left[die];
+  }
+  double run() {
+    left.assign(dies, rounds);
+    for (std::uint32_t d = 0; d < depth; ++d) {
+      for (std::uint32_t die = 0; die < dies; ++die) {
+        operations.push_back(std::make_unique<Operation>(make(bench, command, die, 0, 0, planes)));
+        Operation& o = *operations.back();
+        o.then = [this](Operation& self) {
+          ends.push_back(self.done);
+          REQUIRE(self.ledger.total() == self.latency());
+          REQUIRE(self.ledger.mark() == self.done);
+          if (left[index(self.op.die)] == 0) return;
+          aim(self);
+          submit(self);
+        };
+        aim(o);
+        submit(o);
+      }
+    }
+    bench.run();
+    REQUIRE(ends.size() == dies * rounds);
+    const std::size_t first = 10 * dies;
+    const std::size_t last = 50 * dies;
+    return static_cast<double>((last - first) * planes * 16384) /
+           (static_cast<double>(ends[last] - ends[first]) * 1e-12);
+  }
+};
+
+void check_all(Bench& b, bool cached) {
+  const BusTiming& bus = b.array.bus();
+  const NandPart& part = b.array.part();
+  std::vector<std::uint32_t> programmed(k_dies);
+  for (const std::uint32_t planes : {1U, 2U, 4U}) {
+    // A round of its own blocks: planes below have been used before.
+    for (std::uint32_t& page : programmed) page = (page + 255) / 256 * 256;
+    std::vector<std::uint32_t> readable = programmed;
+    const double bytes = planes * 16384.0;
+    const auto rate = [&](Picoseconds die_period, Picoseconds bus_period, std::uint32_t dies) {
+      return bytes * 1e12 *
+             std::min(dies / static_cast<double>(die_period), 1 / static_cast<double>(bus_period));
+    };
+    const Picoseconds w = bus.data_in(planes).total();
+    const Picoseconds s = bus.status();
+    const Picoseconds c = bus.read_command(planes);
+    const Picoseconds o = bus.data_out(0, planes * b.units_per_page).total();
+    const Picoseconds t_prog = part.program_time(PageId{0});
+    const Picoseconds t_r = part.read_time(PageId{0});
+    for (std::uint32_t dies = 1; dies <= k_dies; ++dies) {
+      INFO("dies " << dies << ", planes " << planes << ", cached " << cached);
+      Saturation writes{
+          .bench = b, .command = FlashCommand::program, .dies = dies, .planes = planes, .cursor = programmed};
+      CHECK(writes.run() ==
+            Approx(rate(cached ? part.t_cbsy + t_prog : w + t_prog + s, w + s, dies)).epsilon(0.01));
+      std::vector<std::uint32_t> from = readable;
+      Saturation reads{
+          .bench = b, .command = FlashCommand::read, .dies = dies, .planes = planes, .cursor = from};
+      CHECK(reads.run() ==
+            Approx(rate(cached ? c + part.t_rcbsy + t_r : c + t_r + o, c + o, dies)).epsilon(0.01));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("saturated bandwidth of a channel equals the closed form") {
+  Bench b(options(false));
+  check_all(b, false);
+}
+
+TEST_CASE("saturated bandwidth of a channel equals the closed form with cached operations") {
+  Bench b(options(true));
+  check_all(b, true);
+}
+
+TEST_CASE("read-first reaches the same bandwidth") {
+  Bench b(options(true, "read-first"));
+  check_all(b, true);
+}

@@ -1,0 +1,393 @@
+// Unloaded latency is the sum of its parts to the picosecond; suspend timing and limits; scheduling; memory that is slow or late.
+#include "testbench/tests/flash/flash_fixture.h"
+
+using namespace tlmssd;
+using namespace tlmssd::literals;
+using namespace tlmssd::test;
+
+namespace {
+
+Options tlc() {
+  Options o;
+  o.part.cell = "tlc";
+  o.part.planes = 2;
+  o.part.pages_per_block = 12;
+  o.part.blocks_per_plane = 8;
+  o.part.page_size = 16384;
+  o.part.spare_size = 1000;
+  o.part.read_latency = {50_us, 60_us, 70_us};
+  o.part.program_latency = {500_us, 1000_us, 2000_us};
+  o.config.channels = 2;
+  o.config.ways = 3;
+  return o;
+}
+
+void check_ledger(const Operation& o) {
+  REQUIRE(o.done >= 0);
+  CHECK(o.ledger.mark() == o.done);
+  CHECK(o.ledger.total() == o.latency());
+}
+
+void run_alone(Operation& o) {
+  submit(o);
+  o.bench->run();
+  check_ledger(o);
+}
+
+}  // namespace
+
+TEST_CASE("unloaded latency is the sum of its parts") {
+  Bench b(tlc());
+  const BusTiming& bus = b.array.bus();
+  for (std::uint32_t planes = 1; planes <= 2; ++planes) {
+    for (std::uint32_t page = 0; page < 6; ++page) {
+      Operation program = make(b, FlashCommand::program, 4, planes, page, planes);
+      run_alone(program);
+      CHECK(program.latency() ==
+            bus.data_in(planes).total() + b.array.part().program_time(PageId{page}) + bus.status());
+      CHECK(program.ledger.spent(Cause::program) == b.array.part().program_time(PageId{page}));
+      CHECK(program.ledger.spent(Cause::transfer) == bus.data_in(planes).data);
+      CHECK(program.ledger.spent(Cause::bus_wait) == 0);
+      Operation read = make(b, FlashCommand::read, 4, planes, page, planes);
+      run_alone(read);
+      CHECK(read.latency() == bus.read_command(planes) + b.array.part().read_time(PageId{page}) +
+                                  bus.data_out(0, planes * b.units_per_page).total());
+      Operation unit = make(b, FlashCommand::read, 4, planes, page, planes);
+      unit.op.first_slot = 3;
+      unit.op.slots = 1;
+      run_alone(unit);
+      CHECK(unit.latency() ==
+            bus.read_command(planes) + b.array.part().read_time(PageId{page}) + bus.data_out(3, 1).total());
+      Operation nothing = make(b, FlashCommand::read, 4, planes, page, planes);
+      nothing.op.slots = 0;
+      run_alone(nothing);
+      CHECK(nothing.latency() ==
+            bus.read_command(planes) + b.array.part().read_time(PageId{page}) + bus.status());
+    }
+    Operation erase = make(b, FlashCommand::erase, 4, planes, 0, planes);
+    run_alone(erase);
+    CHECK(erase.latency() == bus.erase_command(planes) + b.array.part().erase_latency + bus.status());
+    CHECK(erase.ledger.spent(Cause::erase) == b.array.part().erase_latency);
+  }
+  CHECK(b.array.controller().outstanding() == 0);
+}
+
+TEST_CASE("a word line is loaded whole and takes the sum of its pages") {
+  Options o = tlc();
+  o.part.program_unit = "word-line";
+  Bench b(o);
+  Operation program = make(b, FlashCommand::program, 0, 0, 3, 2, 3);
+  Operation first = make(b, FlashCommand::program, 0, 0, 0, 2, 3);
+  run_alone(first);
+  run_alone(program);
+  CHECK(program.latency() == b.array.bus().data_in(6).total() + 3500_us + b.array.bus().status());
+}
+
+TEST_CASE("a block goes word line by word line") {
+  Options o = tlc();
+  o.part.program_unit = "block";
+  o.part.pages_per_block = 10;  // the last word line is short
+  Bench b(o);
+  Operation program = make(b, FlashCommand::program, 0, 0, 0, 2, 10);
+  for (std::size_t i = 0; i < program.spare.size(); ++i) program.spare[i] = static_cast<LogicalUnit>(i);
+  run_alone(program);
+  const BusTiming& bus = b.array.bus();
+  CHECK(program.latency() == 3 * (bus.data_in(6).total() + 3500_us + bus.status()) + bus.data_in(2).total() +
+                                 500_us + bus.status());
+  CHECK(b.memory.bytes == 20 * 16384);
+  Operation read = make(b, FlashCommand::read, 0, 0, 7, 2);
+  run_alone(read);
+  CHECK(read.spare[0] == 7 * 4);
+  CHECK(read.spare[4] == (10 + 7) * 4);
+}
+
+TEST_CASE("blocking transport executes at once and adds the unloaded latency") {
+  Bench b(tlc());
+  const BusTiming& bus = b.array.bus();
+  Operation program = make(b, FlashCommand::program, 1, 0, 0);
+  program.op.spare = program.spare.data();
+  auto& payload = b.cpu.take(program.op);
+  sc_core::sc_time delay;
+  b.cpu.flash_isock->b_transport(payload, delay);
+  CHECK(payload.is_response_ok());
+  CHECK(to_picoseconds(delay) == bus.data_in(1).total() + 500_us + bus.status());
+  payload.release();
+  Operation read = make(b, FlashCommand::read, 1, 0, 0);
+  execute(read);  // debug transport
+  CHECK(read.spare[0] == 7);
+}
+
+TEST_CASE("a payload that is no flash operation, or for no die, gets an error response") {
+  Bench b(tlc());
+  Operation read = make(b, FlashCommand::read, 6, 0, 0);
+  auto& payload = b.cpu.take(read.op);
+  sc_core::sc_time delay;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  CHECK(b.cpu.flash_isock->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED);
+  CHECK(payload.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  payload.extension.op = nullptr;
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  b.cpu.flash_isock->b_transport(payload, delay);
+  CHECK(payload.get_response_status() == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  CHECK(b.cpu.flash_isock->transport_dbg(payload) == 0);
+  payload.release();
+}
+
+TEST_CASE("whoever waits for a die is charged what the die was busy with") {
+  Bench b(tlc());
+  const BusTiming& bus = b.array.bus();
+  Operation gc = make(b, FlashCommand::program, 0, 0, 0);
+  gc.op.purpose = Purpose::gc;
+  Operation erase = make(b, FlashCommand::erase, 0, 1, 0);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  Operation other = make(b, FlashCommand::erase, 1, 1, 0);
+  submit(gc);
+  b.agenda.run_until(1_ns);
+  submit(erase);
+  submit(read);
+  CHECK(b.array.controller().pending(DieId{0}) == 3);
+  submit(other);
+  b.run();
+  for (const Operation* o : {&gc, &erase, &read, &other}) check_ledger(*o);
+  CHECK(read.ledger.spent(Cause::die_gc) == gc.latency() - 1_ns);
+  // The other die's command had the bus while the first die was free: the erase came right after the program.
+  CHECK(read.ledger.spent(Cause::die_erase) == erase.done - gc.done);
+  CHECK(erase.ledger.spent(Cause::die_gc) == gc.latency() - 1_ns);
+  CHECK(other.ledger.spent(Cause::bus_wait) == bus.data_in(1).total() - 1_ns);
+  CHECK(b.array.controller().pending(DieId{0}) == 0);
+}
+
+TEST_CASE("read-first lets reads for the host overtake, but not background reads, and not beyond the bound") {
+  Options o = tlc();
+  o.scheduling = "read-first";
+  o.starvation_bound = 3_ms;
+  Bench b(o);
+  Operation first = make(b, FlashCommand::program, 0, 0, 0);
+  execute(first);
+  std::vector<Operation> programs;
+  for (std::uint32_t i = 0; i < 3; ++i) programs.push_back(make(b, FlashCommand::program, 0, 0, i + 1));
+  Operation gc_read = make(b, FlashCommand::read, 0, 0, 0);
+  gc_read.op.purpose = Purpose::gc;
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  for (Operation& p : programs) submit(p);
+  b.agenda.run_until(b.agenda.now() + 1_ns);
+  submit(gc_read);
+  submit(read);
+  b.run();
+  CHECK(programs[0].done < read.done);
+  CHECK(read.done < programs[1].done);
+  CHECK(programs[2].done < gc_read.done);
+  for (const Operation* p : {&programs[0], &programs[1], &programs[2], &gc_read, &read}) check_ledger(*p);
+
+  // An endless stream of reads holds a program back for the bound, no longer.
+  Operation program = make(b, FlashCommand::program, 0, 0, 4);
+  std::vector<Operation> reads;
+  for (int i = 0; i < 200; ++i) reads.push_back(make(b, FlashCommand::read, 0, 0, 0));
+  for (Operation& r : reads) submit(r);
+  submit(program);
+  b.run();
+  check_ledger(program);
+  const Picoseconds one = reads[1].done - reads[0].done;
+  const Picoseconds start =
+      program.latency() - b.array.bus().data_in(1).total() - 1000_us - b.array.bus().status();
+  CHECK(start >= 3_ms);
+  CHECK(start < 3_ms + one);
+  CHECK(program.ledger.spent(Cause::die_read) + program.ledger.spent(Cause::bus_wait) == start);
+}
+
+TEST_CASE("in-order holds a channel up behind a busy die, out-of-order does not") {
+  Options o = tlc();
+  o.scheduling = "in-order";
+  Bench b(o);
+  Operation erase = make(b, FlashCommand::erase, 0, 0, 0);
+  Operation same = make(b, FlashCommand::erase, 0, 1, 0);
+  Operation other = make(b, FlashCommand::erase, 1, 0, 0);
+  Operation channel = make(b, FlashCommand::erase, 3, 0, 0);
+  for (Operation* p : {&erase, &same, &other, &channel}) submit(*p);
+  b.run();
+  for (const Operation* p : {&erase, &same, &other, &channel}) check_ledger(*p);
+  CHECK(other.done > same.done);
+  CHECK(other.latency() > erase.latency() + b.array.part().erase_latency);
+  CHECK(channel.latency() == erase.latency());
+}
+
+TEST_CASE("a suspended program takes up where it stopped, to the picosecond") {
+  Options o = tlc();
+  o.scheduling = "read-first";
+  o.config.suspend = "program";
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  const NandPart& part = b.array.part();
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation program = make(b, FlashCommand::program, 0, 1, 0);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  submit(program);
+  const Picoseconds array_start = bus.data_in(1).total();
+  b.agenda.run_until(array_start + 200_us);
+  submit(read);
+  b.run();
+  check_ledger(program);
+  check_ledger(read);
+  const Picoseconds read_end =
+      bus.control() + part.program_suspend_latency + bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
+  CHECK(read.latency() == read_end);
+  CHECK(read.ledger.spent(Cause::suspend) == bus.control() + part.program_suspend_latency);
+  const Picoseconds stopped = read_end - bus.control() + bus.control() + part.resume_overhead;
+  CHECK(program.latency() == array_start + 500_us + stopped + bus.status());
+  CHECK(program.ledger.spent(Cause::program) == 500_us);
+  CHECK(program.ledger.spent(Cause::suspend) == stopped);
+  CHECK(program.op.suspended_for_host);
+  CHECK(b.array.channel(ChannelId{0}).counts().suspends == 1);
+}
+
+TEST_CASE("suspends keep to the limits of the part") {
+  Options o = tlc();
+  o.scheduling = "read-first";
+  o.config.suspend = "both";
+  o.part.max_suspends = 3;
+  o.part.min_resume_time = 400_us;
+  o.part.erase_suspend_latency = 200_us;
+  o.starvation_bound = 1'000_ms;
+  Bench b(o);
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation erase = make(b, FlashCommand::erase, 0, 1, 0);
+  submit(erase);
+  std::vector<Picoseconds> ends;
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  read.then = [&](Operation& self) {
+    check_ledger(self);
+    ends.push_back(self.done);
+    if (erase.done < 0) submit(self);
+  };
+  b.agenda.run_until(100_us);
+  submit(read);
+  b.run();
+  check_ledger(erase);
+  CHECK(b.array.channel(ChannelId{0}).counts().suspends == 3);
+  CHECK(erase.ledger.spent(Cause::erase) == b.array.part().erase_latency);
+  // Three reads in three suspensions, each of which waited until the resumed erase might be suspended again; the fourth came
+  // after the erase.
+  REQUIRE(ends.size() == 4);
+  const Picoseconds going = b.array.bus().control() + b.array.part().resume_overhead + 400_us;
+  const Picoseconds served = b.array.bus().control() + 200_us + b.array.bus().read_command(1) + 50_us +
+                             b.array.bus().data_out(0, 4).total();
+  CHECK(ends[1] - ends[0] == going + served);
+  CHECK(ends[2] - ends[1] == going + served);
+  CHECK(ends[3] > erase.done);
+}
+
+TEST_CASE("an erase is not suspended shortly before its end, nor where that is switched off") {
+  Options o = tlc();
+  o.scheduling = "read-first";
+  o.config.suspend = "erase";
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation erase = make(b, FlashCommand::erase, 0, 1, 0);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  submit(erase);
+  const Picoseconds end = bus.erase_command(1) + b.array.part().erase_latency;
+  b.agenda.run_until(end - b.array.part().erase_suspend_latency);
+  submit(read);
+  b.run();
+  CHECK(erase.latency() == end + bus.status());
+  check_ledger(read);
+  Operation program = make(b, FlashCommand::program, 0, 0, 1);
+  submit(program);
+  b.agenda.run_until(b.agenda.now() + 300_us);
+  submit(read);
+  b.run();
+  CHECK_FALSE(program.op.suspended_for_host);
+  CHECK(b.array.channel(ChannelId{0}).counts().suspends == 0);
+}
+
+TEST_CASE("options that contradict each other are refused") {
+  Options o = tlc();
+  const auto geometry = o.part.geometry(1, 1, 1);
+  const BusTiming bus(o.part, 400_MBps, 4096);
+  Agenda agenda;
+  o.config.suspend = "both";
+  const auto out_of_order = make_scheduler("out-of-order");
+  CHECK_THROWS_WITH(
+      FlashChannel("a", agenda, {o.part, geometry, o.config, bus, *out_of_order, 4096}, ChannelId{0}),
+      Catch::Contains("read-first"));
+  const auto read_first = make_scheduler("read-first");
+  o.part.suspend = false;
+  CHECK_THROWS_WITH(
+      FlashChannel("b", agenda, {o.part, geometry, o.config, bus, *read_first, 4096}, ChannelId{0}),
+      Catch::Contains("cannot suspend"));
+  o.config.suspend = "none";
+  o.config.cache_operations = true;
+  o.part.cache_read = o.part.cache_program = false;
+  CHECK_THROWS_WITH(
+      FlashChannel("c", agenda, {o.part, geometry, o.config, bus, *read_first, 4096}, ChannelId{0}),
+      Catch::Contains("cache"));
+  CHECK_THROWS_WITH(make_scheduler("fifo"), Catch::Contains("read-first out-of-order in-order"));
+}
+
+TEST_CASE("slow memory that streams delays the end of a phase, not its start") {
+  Options o = tlc();
+  o.memory_latency = 300_us;
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  Operation program = make(b, FlashCommand::program, 0, 0, 0);
+  run_alone(program);
+  CHECK(program.latency() == 300_us + 500_us + bus.status());
+  CHECK(program.ledger.spent(Cause::memory) == 300_us - bus.data_in(1).total());
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  run_alone(read);
+  CHECK(read.latency() == bus.read_command(1) + 50_us + 300_us);
+  CHECK(read.ledger.spent(Cause::memory) == 300_us - bus.data_out(0, 4).total());
+}
+
+TEST_CASE("memory may answer late, and the processor may end answers late") {
+  Options o = tlc();
+  o.memory_latency = 300_us;
+  o.late_memory = true;
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  Operation program = make(b, FlashCommand::program, 0, 0, 0);
+  run_alone(program);
+  CHECK(program.latency() == 300_us + bus.data_in(1).total() + 500_us + bus.status());
+  CHECK(program.ledger.spent(Cause::memory) == 300_us);
+  b.cpu.late_end = true;
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  run_alone(read);
+  CHECK(read.latency() == bus.read_command(1) + 50_us + 300_us);
+  std::vector<Operation> erases;
+  for (std::uint32_t die = 0; die < 6; ++die) erases.push_back(make(b, FlashCommand::erase, die, 1, 0));
+  for (Operation& e : erases) submit(e);
+  b.run();
+  for (const Operation& e : erases) CHECK(e.done >= 0);
+  CHECK(b.array.controller().outstanding() == 0);
+}
+
+TEST_CASE("a die refuses an operation while it is busy") {
+  Bench b(tlc());
+  FlashOp op = make(b, FlashCommand::erase, 0, 0, 0).op;
+  NandDie& die = b.array.die(DieId{0});
+  auto& one = b.cpu.take(op);
+  auto& two = b.cpu.take(op);
+  sc_core::sc_time delay;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  CHECK(die.forward(0, one, phase, delay) == tlm::TLM_UPDATED);
+  CHECK(phase == tlm::END_REQ);
+  phase = tlm::BEGIN_REQ;
+  CHECK_THROWS_WITH(die.forward(0, two, phase, delay), Catch::Contains("busy plane"));
+}
+
+TEST_CASE("a read of what a suspended erase is changing is refused") {
+  Options o = tlc();
+  o.scheduling = "read-first";
+  o.config.suspend = "both";
+  Bench b(o);
+  Operation erase = make(b, FlashCommand::erase, 0, 0, 0);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  submit(erase);
+  b.agenda.run_until(500_us);
+  submit(read);
+  CHECK_THROWS_AS(b.run(), NandViolation);
+}

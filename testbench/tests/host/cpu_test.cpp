@@ -1,0 +1,134 @@
+// Controller cores: which core runs what and when, to the picosecond; their flash and memory sockets.
+#include <catch2/catch.hpp>
+
+#include "models/common/input_error.h"
+#include "testbench/tests/host/host_rig.h"
+
+namespace tlmssd {
+namespace {
+
+using namespace literals;
+
+CpuConfig cores(std::uint32_t count) {
+  CpuConfig config;
+  config.cores = count;
+  config.clock = 500_MHz;  // 2 ns per cycle
+  return config;
+}
+
+TEST_CASE("a stage takes its cycles and waits for the earliest free core") {
+  CoreSet two(cores(2));
+  CHECK(two.run(0, Stage::command, 1).end == 300_ns);
+  CHECK(two.run(0, Stage::command, 1).end == 300_ns);  // the other core
+  const CoreSet::Run third = two.run(0, Stage::translate, 1);
+  CHECK(third.start == 300_ns);
+  CHECK(third.end == 400_ns);
+  CHECK(two.run(0, Stage::gc, 3).end == 300_ns + 360_ns);
+  CHECK(two.run(1_us, Stage::buffer, 1).start == 1_us);
+  CHECK(two.busy(0) + two.busy(1) == 300_ns + 300_ns + 100_ns + 360_ns + 80_ns);
+}
+
+TEST_CASE("a saturated core serves in order without gaps") {
+  CoreSet one(cores(1));
+  Picoseconds end = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const CoreSet::Run run = one.run(i * 100_ns, Stage::command, 1);
+    CHECK(run.start == end);
+    end = run.end;
+    CHECK(end == (i + 1) * 300_ns);
+  }
+}
+
+TEST_CASE("an odd clock rounds up once per run") {
+  CpuConfig config = cores(1);
+  config.clock = 333'333'333;
+  CoreSet set(config);
+  CHECK(set.run(0, Stage::translate, 1).end == cycle_time(50, config.clock));
+  CHECK(CoreSet(config).run(0, Stage::translate, 7).end == cycle_time(350, config.clock));
+}
+
+TEST_CASE("stages keep to the cores they are assigned to") {
+  CpuConfig config = cores(3);
+  config.assignment.command = {0};
+  config.assignment.gc = {2, 1};
+  config.cycles.complete = 0;
+  CoreSet set(config);
+  CHECK(set.run(0, Stage::command, 1).start == 0);
+  CHECK(set.run(0, Stage::command, 1).start == 300_ns);  // cores 1 and 2 are idle, but not for this
+  CHECK(set.run(0, Stage::gc, 1).start == 0);
+  CHECK(set.run(0, Stage::gc, 1).start == 0);
+  CHECK(set.run(0, Stage::gc, 1).start == 120_ns);
+  CHECK(set.busy(0) == 600_ns);
+  CHECK(set.busy(1) == 240_ns);
+  CHECK(set.busy(2) == 120_ns);
+  const CoreSet::Run free = set.run(5, Stage::complete, 10);  // no cycles: no core, no waiting
+  CHECK(free.start == 5);
+  CHECK(free.end == 5);
+  config.assignment.buffer = {3};
+  CHECK_THROWS_WITH(CoreSet(config), Catch::Contains("ssd.cpu.assignment.buffer: there is no core 3"));
+}
+
+TEST_CASE("flash operations come back whichever legal way the controller answers") {
+  HostRig rig("rig");
+  static HostRig* r = nullptr;
+  r = &rig;
+  static FlashOp ops[40];
+  static Stamp stamps[4];
+  static Picoseconds done[40];
+  rig.agenda.at(
+      0,
+      [](void*) {
+        for (FlashOp& op : ops) {
+          op.stamps = stamps;
+          op.slots = 4;
+          const auto number = static_cast<std::size_t>(&op - ops);
+          op.command = number % 3 == 0   ? FlashCommand::read
+                       : number % 3 == 1 ? FlashCommand::program
+                                         : FlashCommand::erase;
+          op.on_done = [](void* self) { done[static_cast<FlashOp*>(self) - ops] = r->agenda.now(); };
+          op.on_done_self = &op;
+          r->cpu.submit(op);
+        }
+      },
+      nullptr);
+  sc_core::sc_start();
+  rig.finish();
+  CHECK(rig.flash.operations == 40);
+  CHECK(rig.cpu.flash_operations() == 0);
+  CHECK(done[0] == 1'000);
+  CHECK(done[1] == 40'000);
+  CHECK(done[2] == 35'000);
+  CHECK(done[3] == 15'000);  // held back by the request before it
+  for (const Picoseconds each : done) CHECK(each > 0);
+  FlashOp op;
+  rig.cpu.set_mode(ControllerCpu::Mode::untimed);
+  rig.cpu.execute(op);
+  CHECK(rig.flash.operations == 41);
+}
+
+TEST_CASE("memory accesses of the cores end when the bus and DRAM say so") {
+  HostRig rig("rig");
+  static HostRig* r = nullptr;
+  r = &rig;
+  static Picoseconds dram_end = 0;
+  static Picoseconds late_end = 0;
+  rig.agenda.at(
+      1_us,
+      [](void*) {
+        dram_end = r->cpu.access(4096, 64, false, nullptr, nullptr);
+        const Picoseconds late = r->cpu.access(
+            k_late_base, 64, true, [](void*) { late_end = r->agenda.now(); }, nullptr);
+        CHECK(late == k_never);
+      },
+      nullptr);
+  sc_core::sc_start();
+  rig.finish();
+  CHECK(dram_end == 1_us + 10_ns + 20_ns + 50_ns);
+  CHECK(late_end == 1_us + 5_ns + 10_ns + 320_ns);
+  rig.cpu.set_mode(ControllerCpu::Mode::untimed);
+  CHECK(rig.cpu.access(4096, 64, false, nullptr, nullptr) == rig.agenda.now());
+  CHECK(rig.cpu.run(Stage::command, 5).end == rig.agenda.now());
+}
+
+}  // namespace
+}  // namespace tlmssd

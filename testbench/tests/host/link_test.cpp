@@ -1,0 +1,207 @@
+// The link's byte accounting against hand-made counts, arbitration, configuration. No kernel needed.
+#include "models/host/link.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "models/common/input_error.h"
+#include "models/host/arbiter.h"
+
+namespace tlmssd {
+namespace {
+
+using namespace literals;
+
+HostConfig with_link(const std::string& link) {
+  HostConfig config;
+  config.link = link;
+  config.protocol = link.starts_with("sata") ? "sata" : "nvme";
+  return config;
+}
+
+TEST_CASE("links are read from their names and nothing else") {
+  CHECK(parse_link("pcie3x4") == LinkSpec{LinkKind::pcie, 3, 4, 0});
+  CHECK(parse_link("pcie6x16") == LinkSpec{LinkKind::pcie, 6, 16, 0});
+  CHECK(parse_link("sata6") == LinkSpec{LinkKind::sata, 0, 0, 6});
+  for (const char* bad :
+       {"", "pcie", "pcie3", "pcie3x", "pcie0x4", "pcie7x4", "pcie3x3", "pcie3x32", "pcie3x44", "pcie33x4",
+        "PCIe3x4", "sata", "sata1", "sata66", "pcie3 x4", "pcie3x04"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(parse_link(bad), Catch::Contains("pcie3x4") && Catch::Contains("sata6"));
+  }
+}
+
+TEST_CASE("contradictions in the host configuration are refused") {
+  HostConfig config;
+  CHECK_NOTHROW(config.validate());
+  config = with_link("sata6");
+  CHECK_NOTHROW(config.validate());
+  CHECK(config.effective_queues() == 1);
+  CHECK(config.effective_depth() == 32);
+  config.protocol = "nvme";
+  CHECK_THROWS_WITH(config.validate(), Catch::Contains("nvme needs pcie"));
+  const auto refuse = [](auto change, const char* why) {
+    HostConfig bad;
+    change(bad);
+    CHECK_THROWS_WITH(bad.validate(), Catch::Contains(why));
+  };
+  refuse([](HostConfig& c) { c.lba_size = 1024; }, "lba_size");
+  refuse([](HostConfig& c) { c.max_payload = 200; }, "max_payload");
+  refuse([](HostConfig& c) { c.max_read_request = 384; }, "max_read_request");
+  refuse([](HostConfig& c) { c.max_transfer = 5000; }, "max_transfer");
+  refuse([](HostConfig& c) { c.arbitration = "weighted"; }, "weights");
+  refuse([](HostConfig& c) { c.weights = {1, 2, 3, 4}; }, "not weighted");
+  CHECK_FALSE(HostConfig::parameters().specs().empty());
+}
+
+/// Picoseconds of `bytes` on the wire from gigabits per second and line code.
+Picoseconds wire(Bytes bytes, double gigatransfers, double code, unsigned lanes) {
+  return static_cast<Picoseconds>(
+      std::ceil(static_cast<double>(bytes) * 8000 / gigatransfers / code / lanes - 1e-6));
+}
+
+TEST_CASE("PCIe moves payloads at rate x lanes x code x payload share") {
+  const double rates[] = {2.5, 5, 8, 16, 32, 64};
+  const double codes[] = {0.8, 0.8, 128.0 / 130, 128.0 / 130, 128.0 / 130, 236.0 / 256};
+  for (unsigned generation = 1; generation <= 6; ++generation) {
+    for (const unsigned lanes : {1U, 2U, 4U, 8U, 16U}) {
+      for (const std::uint32_t max_payload : {128U, 256U, 512U}) {
+        HostConfig config = with_link("pcie" + std::to_string(generation) + "x" + std::to_string(lanes));
+        config.max_payload = max_payload;
+        INFO(config.link << " max payload " << max_payload);
+        Link link(config);
+        const Bytes framing = generation == 6 ? 0 : 10;
+        const Bytes packets = 131072 / max_payload;
+        const Bytes up = 131072 + packets * (16 + framing);
+        CHECK(link.data_wire_bytes(LinkDirection::to_host, 131072) == up);
+        CHECK(link.data_wire_bytes(LinkDirection::to_device, 131072) == 131072 + packets * (12 + framing));
+        CHECK(link.control_wire_bytes(LinkDirection::to_device, 131072) == 256 * (16 + framing));
+        CHECK(link.control_wire_bytes(LinkDirection::to_host, 131072) == 0);
+        const Picoseconds one = wire(up, rates[generation - 1], codes[generation - 1], lanes);
+        const Picoseconds entry =
+            wire(20 + 2 * (16 + framing), rates[generation - 1], codes[generation - 1], lanes);
+        Picoseconds last = 0;
+        for (int i = 0; i < 100; ++i) last = link.answer(0, 131072).data_end;
+        CHECK(last == 100 * one + 99 * entry);
+        CHECK(link.busy(LinkDirection::to_host) == 100 * (one + entry));
+      }
+    }
+  }
+  // The well-known figure: 3.0 x4 with 256 B payloads gives 3.57 GB/s.
+  Link link(with_link("pcie3x4"));
+  CHECK(131072 / (static_cast<double>(link.wire_time(link.data_wire_bytes(LinkDirection::to_host, 131072))) *
+                  1e-12) ==
+        Approx(3.938e9 * 256 / 282).epsilon(0.001));
+}
+
+TEST_CASE("odd lengths are cut into packets and read requests as the standard has it") {
+  HostConfig config = with_link("pcie4x2");
+  config.max_payload = 512;
+  config.max_read_request = 128;  // completions can then only be 128 B
+  const Link link(config);
+  CHECK(link.data_wire_bytes(LinkDirection::to_device, 4096 + 16) == 4112 + 33 * 22);
+  CHECK(link.control_wire_bytes(LinkDirection::to_device, 4096 + 16) == 33 * 26);
+  CHECK(link.data_wire_bytes(LinkDirection::to_host, 513) == 513 + 2 * 26);
+  CHECK(link.data_wire_bytes(LinkDirection::to_host, 0) == 0);
+}
+
+TEST_CASE("a fetch takes the round trips of its packets") {
+  HostConfig config = with_link("pcie3x4");
+  config.link_latency = 150_ns;
+  Link link(config);
+  const auto bytes = [](Bytes n) { return wire(n, 8, 128.0 / 130, 4); };
+  const Link::Fetch fetch = link.fetch(1_us, 4096);
+  const Picoseconds entry = 1_us + bytes(26) + 300_ns + bytes(64 + 22);
+  CHECK(fetch.entry == entry);
+  CHECK(fetch.data_start == entry + bytes(26) + 300_ns);
+  CHECK(fetch.data_end == fetch.data_start + bytes(4096 + 16 * 22));
+  CHECK(link.doorbell() == bytes(30) + 150_ns);
+  CHECK(link.completion_time() == bytes(42 + 30));
+  // The next entry passes the payload and waits for the first entry only; its own payload waits for the first one and
+  // for what entries and doorbell took between its packets.
+  const Link::Fetch second = link.fetch(1_us, 512);
+  CHECK(second.entry == entry + bytes(64 + 22));
+  CHECK(second.data_start == fetch.data_end + bytes(64 + 22) + bytes(30));
+}
+
+TEST_CASE("PCIe is full duplex and SATA is half duplex") {
+  Link pcie(with_link("pcie3x4"));
+  const Picoseconds alone = Link(with_link("pcie3x4")).answer(0, 65536).data_end;
+  pcie.fetch(0, 65536);
+  pcie.begin_data(0, 65536);
+  // Only the read requests of the fetch are in the way: 1 + 128 of 26 B.
+  CHECK(pcie.answer(0, 65536).data_end == alone + pcie.request_time() + wire(128 * 26, 8, 128.0 / 130, 4));
+  Link sata(with_link("sata6"));
+  const Picoseconds sata_alone = Link(with_link("sata6")).answer(0, 65536).data_end;
+  sata.fetch(0, 65536);
+  const auto bytes = [](Bytes n) {
+    return wire(n, 6, 0.8, 1);
+  };  // command, permissions and data round up separately
+  CHECK(sata.answer(0, 65536).data_end ==
+        sata_alone + bytes(2 * (20 + 36)) + bytes(28 + 36 + 7 * (4 + 36)) + bytes(65536 + 8 * (4 + 36)));
+}
+
+TEST_CASE("SATA frames cost what the standard says") {
+  for (const unsigned gigabits : {3U, 6U}) {
+    HostConfig config = with_link("sata" + std::to_string(gigabits));
+    config.link_latency = 20_ns;
+    Link link(config);
+    const auto bytes = [gigabits](Bytes n) { return wire(n, gigabits, 0.8, 1); };
+    const Link::Answer answer = link.answer(0, 4096);
+    CHECK(answer.data_end == bytes(28 + 36) + bytes(4096 + 40));
+    CHECK(answer.completion == bytes(8 + 36) + 20_ns);
+    const Link::Fetch fetch = Link(config).fetch(0, 4096);
+    CHECK(fetch.entry == bytes(56 + 56) + 20_ns);
+    CHECK(fetch.data_end == fetch.entry + bytes(64) + 40_ns + bytes(4136));
+    // Saturated reads of 128 KiB: 98 % of the line's 300 or 600 MB/s.
+    Link stream(config);
+    Picoseconds last = 0;
+    for (int i = 0; i < 100; ++i) last = stream.answer(0, 131072).data_end;
+    const double rate = 100 * 131072.0 / (static_cast<double>(last) * 1e-12);
+    CHECK(rate == Approx(gigabits * 1e8 * 131072 / (131072 + 16 * 40 + 64 + 44)).epsilon(0.001));
+  }
+}
+
+std::string turns(Arbiter& arbiter, int count) {
+  std::string order;
+  for (int i = 0; i < count; ++i) order += static_cast<char>('a' + arbiter.next());
+  return order;
+}
+
+TEST_CASE("queues take their turns by burst or by weight") {
+  HostConfig config;
+  config.queues = 3;
+  Arbiter plain(config);
+  CHECK(plain.next() == Arbiter::k_none);
+  for (std::uint32_t q = 0; q < 3; ++q) plain.set_waiting(q, true);
+  CHECK(turns(plain, 7) == "abcabca");
+  plain.set_waiting(1, false);
+  CHECK(turns(plain, 4) == "caca");
+  config.burst = 2;
+  Arbiter burst(config);
+  for (std::uint32_t q = 0; q < 3; ++q) burst.set_waiting(q, true);
+  CHECK(turns(burst, 7) == "aabbcca");
+  burst.set_waiting(0, false);  // gives up the rest of its turn
+  CHECK(turns(burst, 4) == "bbcc");
+  config.arbitration = "weighted";
+  config.weights = {1, 3, 2};
+  Arbiter weighted(config);
+  for (std::uint32_t q = 0; q < 3; ++q) weighted.set_waiting(q, true);
+  CHECK(turns(weighted, 12) == "abbbccabbbcc");
+  weighted.set_waiting(0, false);
+  weighted.set_waiting(2, false);
+  CHECK(turns(weighted, 5) == "bbbbb");
+  config = {};
+  config.queues = 200;
+  Arbiter many(config);
+  many.set_waiting(130, true);
+  many.set_waiting(63, true);
+  many.set_waiting(64, true);
+  CHECK(many.next() == 63);
+  CHECK(many.next() == 64);
+  CHECK(many.next() == 130);
+  CHECK(many.next() == 63);
+}
+
+}  // namespace
+}  // namespace tlmssd

@@ -1,0 +1,235 @@
+// Synthetic jobs in fio's words.
+#include "testbench/loads/generator.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "files.h"
+
+using namespace tlmssd;
+using namespace tlmssd::test;
+using namespace tlmssd::literals;
+
+namespace {
+
+constexpr DriveSize k_drive{64_MiB, 512};
+
+std::vector<Request> run(const GeneratorConfig& config, std::size_t most = 1'000'000,
+                         DriveSize drive = k_drive) {
+  Generator generator(plan_generator(config, drive, FioUnits::scenario, 0), 1);
+  std::vector<Request> requests;
+  Request request;
+  while (requests.size() < most && generator.next(request)) requests.push_back(request);
+  return requests;
+}
+
+std::string refused(const GeneratorConfig& config) {
+  return message_of([&] { plan_generator(config, k_drive, FioUnits::scenario, 0); });
+}
+
+}  // namespace
+
+TEST_CASE("sequential jobs go through their region once") {
+  GeneratorConfig config;
+  config.rw = "write";
+  config.bs = "128k";
+  config.offset = "1m";
+  config.size = "1m";
+  const auto requests = run(config);
+  REQUIRE(requests.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i)
+    CHECK(requests[i] == Request{HostOpcode::write, false, 0, 1_MiB + i * 128_KiB, 128_KiB, 0});
+  config.loops = 2;
+  CHECK(run(config).size() == 16);
+  CHECK(run(config)[8].offset == 1_MiB);
+}
+
+TEST_CASE("random without repeats writes every block once") {
+  GeneratorConfig config;
+  config.rw = "randwrite";
+  config.norandommap = false;
+  std::vector<int> seen(64_MiB / 4096);
+  for (const Request& request : run(config)) {
+    CHECK(request.offset % 4096 == 0);
+    ++seen.at(request.offset / 4096);
+  }
+  CHECK(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
+  config.rw = "randrw";  // one map for reads and writes, as in fio
+  std::fill(seen.begin(), seen.end(), 0);
+  for (const Request& request : run(config)) ++seen.at(request.offset / 4096);
+  CHECK(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
+}
+
+TEST_CASE("rwmixread is the share of reads") {
+  GeneratorConfig config;
+  config.rw = "randrw";
+  config.rwmixread = 70;
+  config.io_size = "1g";
+  config.number_ios = 200000;
+  double reads = 0;
+  for (const Request& request : run(config)) reads += request.opcode == HostOpcode::read ? 1 : 0;
+  CHECK(std::abs(reads - 140000) < 3.3 * std::sqrt(200000 * 0.7 * 0.3));
+  config.rwmixwrite = 100;
+  CHECK(run(config, 100).front().opcode == HostOpcode::write);
+}
+
+TEST_CASE("bssplit shares, per direction") {
+  GeneratorConfig config;
+  config.rw = "randrw";
+  config.bssplit = "4k/60:64k/30:128k/,8k/100";
+  config.blockalign = "4k";
+  config.number_ios = 200000;
+  config.time_based = true;
+  std::map<Bytes, double> reads;
+  double total = 0;
+  for (const Request& request : run(config)) {
+    CHECK(request.offset + request.bytes <= 64_MiB);
+    if (request.opcode == HostOpcode::write) {
+      CHECK(request.bytes == 8_KiB);
+      continue;
+    }
+    reads[request.bytes] += 1;
+    total += 1;
+  }
+  double chi = 0;
+  for (const auto& [bytes, share] :
+       {std::pair{4_KiB, 0.6}, std::pair{64_KiB, 0.3}, std::pair{128_KiB, 0.1}}) {
+    chi += std::pow(reads[bytes] - total * share, 2) / (total * share);
+  }
+  CHECK(chi < 13.8);  // 2 degrees of freedom, 0.1 %
+}
+
+TEST_CASE("bsrange draws multiples of its lower bound") {
+  GeneratorConfig config;
+  config.bsrange = "4k-16k";
+  config.number_ios = 40000;
+  config.time_based = true;
+  std::map<Bytes, int> seen;
+  for (const Request& request : run(config)) ++seen[request.bytes];
+  CHECK(seen.size() == 4);
+  for (const auto& [bytes, times] : seen) CHECK(times == Approx(10000).epsilon(0.05));
+}
+
+TEST_CASE("rates are exact to the picosecond and do not drift") {
+  GeneratorConfig config;
+  config.rate_iops = "3000";
+  config.number_ios = 100000;
+  config.time_based = true;
+  const auto requests = run(config);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    REQUIRE(requests[i].time ==
+            static_cast<Picoseconds>(static_cast<unsigned __int128>(i) * 1'000'000'000'000U / 3000));
+  }
+  config.rate_iops.clear();
+  config.rate = "1m";
+  CHECK(run(config)[256].time == 1_s);
+  config.rate_process = "poisson";
+  CHECK(static_cast<double>(run(config).back().time) == Approx(1e5 / 256 * 1e12).epsilon(0.015));
+}
+
+TEST_CASE("rates by direction decide the mix") {
+  GeneratorConfig config;
+  config.rw = "randrw";
+  config.rate_iops = "900,100";
+  config.number_ios = 10000;
+  config.time_based = true;
+  int reads = 0;
+  Picoseconds last = 0;
+  for (const Request& request : run(config)) {
+    reads += request.opcode == HostOpcode::read ? 1 : 0;
+    CHECK(request.time >= last);
+    last = request.time;
+  }
+  CHECK(std::abs(reads - 9000) <= 1);
+}
+
+TEST_CASE("trimwrite trims and then writes the same block") {
+  for (const char* pattern : {"trimwrite", "randtrimwrite"}) {
+    GeneratorConfig config;
+    config.rw = pattern;
+    const auto requests = run(config, 1000);
+    for (std::size_t i = 0; i + 1 < requests.size(); i += 2) {
+      CHECK(requests[i].opcode == HostOpcode::trim);
+      CHECK(requests[i + 1].opcode == HostOpcode::write);
+      CHECK(requests[i].offset == requests[i + 1].offset);
+    }
+  }
+}
+
+TEST_CASE("percentage_random, fsync, offset_increment") {
+  GeneratorConfig config;
+  config.rw = "randread";
+  config.percentage_random = "20";
+  config.time_based = true;
+  config.number_ios = 50000;
+  double sequential = 0;
+  Bytes end = 0;
+  for (const Request& request : run(config)) {
+    sequential += request.offset == end ? 1 : 0;
+    end = request.offset + request.bytes;
+  }
+  CHECK(sequential / 50000 == Approx(0.8).epsilon(0.02));
+  config = {};
+  config.rw = "write";
+  config.fsync = 3;
+  const auto requests = run(config, 8);
+  CHECK(requests[3].opcode == HostOpcode::flush);
+  CHECK(requests[7].opcode == HostOpcode::flush);
+  config.offset_increment = "25%";
+  config.size = "25%";
+  CHECK(plan_generator(config, k_drive, FioUnits::scenario, 3).offset == 48_MiB);
+}
+
+TEST_CASE("same seed, same requests") {
+  GeneratorConfig config;
+  config.rw = "randrw";
+  config.random_distribution = "zipf:1.2";
+  CHECK(run(config, 1000) == run(config, 1000));
+}
+
+TEST_CASE("jobs that cannot be") {
+  GeneratorConfig config;
+  config.rw = "randwrit";
+  CHECK_THAT(refused(config), Catch::StartsWith("rw: \"randwrit\" is no pattern") &&
+                                  Catch::Contains("did you mean 'randwrite'"));
+  config = {};
+  config.bs = "1000";
+  CHECK(refused(config) == "bs: 1000 B is not a multiple of the drive's logical block of 512 B");
+  config.bs = "4q";
+  CHECK(refused(config) == "bs: \"4q\" is not understood, expected a size (4k, 128k, 1m)");
+  config = {};
+  config.bssplit = "4k/60:8k/50";
+  CHECK(refused(config) == "bssplit: the shares in \"4k/60:8k/50\" add up to 110 %, expected 100 %");
+  config = {};
+  config.size = "1t";
+  CHECK(refused(config) == "size: 1099511627776 B at offset 0 B ends beyond the drive's 67108864 B");
+  config = {};
+  config.offset = "64m";
+  CHECK(refused(config) == "offset: job 0 begins beyond the drive's 67108864 B");
+  config = {};
+  config.rw = "rw";
+  config.rate_iops = "100,0";
+  CHECK(refused(config) ==
+        "rate_iops: \"100,0\" leaves a direction that the job uses without a rate, expected one for each");
+  config = {};
+  config.random_distribution = "zipf:-1";
+  CHECK_THAT(refused(config), Catch::StartsWith("random_distribution: zipf: \"-1\" is not a number above 0"));
+}
+
+TEST_CASE("sizes and times as fio writes them") {
+  CHECK(fio_size("4k", FioUnits::job_1024) == 4096U);
+  CHECK(fio_size("1.5M", FioUnits::job_1024) == 1572864U);
+  CHECK(fio_size("4KiB", FioUnits::job_1024) == 4000U);
+  CHECK(fio_size("4KiB", FioUnits::job_1000) == 4096U);
+  CHECK(fio_size("4k", FioUnits::job_1000) == 4000U);
+  CHECK(fio_size("4 KiB", FioUnits::scenario) == 4096U);
+  CHECK(fio_size("4 kB", FioUnits::scenario) == 4000U);
+  CHECK(fio_size("0x1000", FioUnits::scenario) == 4096U);
+  CHECK_FALSE(fio_size("k", FioUnits::scenario));
+  CHECK_FALSE(fio_size("-4k", FioUnits::scenario));
+  CHECK_FALSE(fio_size("99999999999p", FioUnits::scenario));
+  CHECK(fio_time("30", 1_s) == 30_s);
+  CHECK(fio_time("500ms", 1_s) == 500_ms);
+  CHECK(fio_time("2m", 1_s) == 120_s);
+  CHECK_FALSE(fio_time("2x", 1_s));
+}

@@ -1,0 +1,273 @@
+// From a scenario's words to loads: traces, generators, fio job files.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "files.h"
+#include "testbench/loads/fio_job.h"
+#include "testbench/loads/load.h"
+
+using namespace tlmssd;
+using namespace tlmssd::test;
+using namespace tlmssd::literals;
+
+namespace {
+
+constexpr DriveSize k_drive{64_MiB, 512};
+
+/// Values by name that also says what was asked for.
+class GivenValues final : public ParameterValues {
+ public:
+  explicit GivenValues(std::vector<std::pair<std::string, Value>> values) : values_(std::move(values)) {}
+  const Value* find(std::string_view name) const override {
+    asked_.insert(std::string(name));
+    for (const auto& [given, value] : values_) {
+      if (given == name) return &value;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] bool asked(const std::string& name) const { return asked_.count(name) != 0; }
+
+ private:
+  std::vector<std::pair<std::string, Value>> values_;
+  mutable std::set<std::string> asked_;
+};
+
+std::vector<PlacedRequest> drain(Load& load) {
+  std::vector<PlacedRequest> requests;
+  PlacedRequest request;
+  while (load.source->next(request)) requests.push_back(request);
+  return requests;
+}
+
+std::string fio_refused(const std::string& text) {
+  return message_of([&] { parse_fio_jobs("j.fio", text); });
+}
+
+}  // namespace
+
+TEST_CASE("what does not apply is never asked for") {
+  const GivenValues open({{"trace", std::string("t.csv")},
+                          {"pacing", std::string("open-loop")},
+                          {"queue_depth", std::int64_t{4}}});
+  const LoadConfig config = LoadConfig::read(open, nullptr);
+  CHECK(config.pacing.pacing == "open-loop");
+  CHECK(open.asked("time_scale"));
+  CHECK_FALSE(open.asked("queue_depth"));
+  CHECK_FALSE(open.asked("rw"));
+  const GivenValues generator({{"rw", std::string("randwrite")}});
+  CHECK(LoadConfig::read(generator, nullptr).generator.rw == "randwrite");
+  CHECK_FALSE(generator.asked("addresses"));
+  CHECK_FALSE(generator.asked("job"));
+  const GivenValues file({{"fio", std::string("x.fio")}, {"runtime", std::int64_t{1}}});
+  LoadConfig::read(file, nullptr);
+  CHECK(file.asked("job"));
+  CHECK_FALSE(file.asked("runtime"));
+  const GivenValues both({{"fio", std::string("x.fio")}, {"trace", std::string("y")}});
+  CHECK(message_of([&] { LoadConfig::read(both, nullptr); }) ==
+        "fio: cannot be given together with trace, expected two loads");
+  const GivenValues csv({{"trace", std::string("y")}, {"format", std::string("csv")}});
+  CHECK_THAT(message_of([&] { LoadConfig::read(csv, nullptr); }),
+             Catch::StartsWith("format: csv needs the section columns"));
+}
+
+TEST_CASE("words that go together mean one thing, and defaults lie in their ranges") {
+  std::set<std::string> trace;
+  std::set<std::string> generator;
+  for (const LoadKeys& keys : load_keys()) {
+    const auto goes_with = [&keys](const std::string& kind) {
+      return keys.only_with.empty() ||
+             std::find(keys.only_with.begin(), keys.only_with.end(), kind) != keys.only_with.end();
+    };
+    for (const ParameterSpec& spec : keys.parameters) {
+      INFO(spec.name);
+      CHECK_FALSE(spec.doc.empty());
+      if (goes_with("trace")) CHECK(trace.insert(spec.name).second);
+      if (goes_with("")) CHECK(generator.insert(spec.name).second);
+      if (const auto* number = std::get_if<std::int64_t>(&spec.fallback)) {
+        CHECK(static_cast<double>(*number) >= spec.minimum);
+        CHECK(static_cast<double>(*number) <= spec.maximum);
+      }
+      if (!spec.choices.empty()) {
+        CHECK(std::count(spec.choices.begin(), spec.choices.end(), std::get<std::string>(spec.fallback)) ==
+              1);
+      }
+    }
+  }
+}
+
+TEST_CASE("a trace with skip, requests, repeat and time scale") {
+  const Folder folder;
+  const std::string file = folder.write("t.csv",
+                                        "0,h,0,Read,0,512,0\n10,h,0,Write,512,512,0\n20,h,0,Write,1024,512,"
+                                        "0\n40,h,0,Read,1536,512,0\n50,h,1,Read,0,512,0\n");
+  LoadConfig config;
+  config.kind.trace = "t.csv";
+  config.pacing.pacing = "open-loop";
+  config.open.time_scale = 0.5;
+  config.open.max_outstanding = 9;
+  config.limits.skip = 1;
+  config.limits.requests = 3;
+  config.limits.repeat = 2;
+  auto loads = make_loads(config, k_drive, 1, folder.path());
+  CHECK(file == folder.path() + "/t.csv");
+  REQUIRE(loads.size() == 1);
+  CHECK(loads[0].name == "t.csv");
+  CHECK(loads[0].pacing == Pacing::open_loop);
+  CHECK(loads[0].queue_depth == 9);
+  CHECK(loads[0].source->expected() == 6);
+  const auto requests = drain(loads[0]);
+  REQUIRE(requests.size() == 6);
+  CHECK(requests[0].lba == 1);
+  CHECK(requests[2].time == 1500_ns);
+  CHECK(requests[3].lba == 1);
+  CHECK(requests[3].time == 2250_ns);  // span 3 us and one mean gap of 1.5 us, halved
+}
+
+TEST_CASE("one volume of a trace, by name") {
+  const Folder folder;
+  const std::string file = folder.write("t.csv", "0,h,0,Read,0,512,0\n50,h,1,Read,512,1024,0\n");
+  LoadConfig config;
+  config.kind.trace = file;
+  config.placement.volume = "h.1";
+  auto loads = make_loads(config, k_drive, 1);
+  CHECK(loads[0].source->expected() == 1);
+  const auto requests = drain(loads[0]);
+  REQUIRE(requests.size() == 1);
+  CHECK(requests[0].blocks == 2);
+  config.placement.volume = "h.2";
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        file +
+            ": volume: 'h.2' has no request in the part to be replayed, expected all, h.0 or h.1; did you "
+            "mean 'h.0'?");
+}
+
+TEST_CASE("a trace that is refused is refused before anything runs, with its line") {
+  const Folder folder;
+  const std::string big = folder.write("big.csv", "0,h,0,Read,0,512,0\n1,h,0,Read,1073741824,512,0\n");
+  LoadConfig config;
+  config.kind.trace = big;
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        big +
+            ":2: field offset: the request of 512 B at 1073741824 B ends beyond the 67108864 B of the drive "
+            "that the load may "
+            "use, expected a larger drive or addresses: wrap or scale");
+  config.placement.addresses = "wrap";
+  CHECK(drain(make_loads(config, k_drive, 1)[0]).size() == 2);
+  config.kind.trace = folder.write("bad.csv", "0,h,0,Read,0,512,0\n1,h,0,Read,0,x,0\n");
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::Contains("bad.csv:2: field size: \"x\""));
+  config.kind.trace = folder.write("v2.log", "fio version 2 iolog\n/d read 0 512\n");
+  config.pacing.pacing = "open-loop";
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::Contains("open-loop needs time stamps"));
+  config.limits.skip = 5;
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::EndsWith("skip: 5 leaves no request"));
+}
+
+TEST_CASE("numjobs makes loads with streams of their own") {
+  LoadConfig config;
+  config.generator.numjobs = 3;
+  config.generator.iodepth = 7;
+  config.generator.number_ios = 100;
+  config.run.runtime = 5_s;
+  config.run.ramp_time = 1_s;
+  auto loads = make_loads(config, k_drive, 1);
+  REQUIRE(loads.size() == 3);
+  CHECK(loads[1].name == "load.1");
+  CHECK(loads[1].queue_depth == 7);
+  CHECK(loads[1].runtime == 5_s);
+  CHECK(loads[1].ramp_time == 1_s);
+  CHECK(loads[1].pacing == Pacing::closed_loop);
+  const auto first = drain(loads[0]);
+  const auto second = drain(loads[1]);
+  REQUIRE(first.size() == 100);
+  CHECK((first[0].lba != second[0].lba || first[1].lba != second[1].lba));
+  CHECK(drain(make_loads(config, k_drive, 1)[0])[9].lba == first[9].lba);
+  CHECK(drain(make_loads(config, k_drive, 2)[0])[9].lba != first[9].lba);
+}
+
+TEST_CASE("a fio job file: global section, phases, units, comments, what has no effect") {
+  const Folder folder;
+  const std::string file =
+      folder.write("jobs.fio",
+                   "; two jobs\n"
+                   "[global]\nioengine=libaio\ndirect=1\nbs=8k   # everywhere\nsize=1m\n\n"
+                   "[fill]\nrw=write\niodepth=16\n"
+                   "[mixed]\nstonewall\nrw=randrw\nrwmixread=70\nnumjobs=2\nruntime=10\ntime_based\n"
+                   "startdelay=500ms\nthinktime=20\nbssplit=4k/50:8k/50\nrandom_distribution=zipf:1.1\n");
+  LoadConfig config;
+  config.kind.fio = file;
+  auto loads = make_loads(config, k_drive, 1);
+  REQUIRE(loads.size() == 3);
+  CHECK(loads[0].name == "fill");
+  CHECK(loads[0].queue_depth == 16);
+  CHECK(loads[0].phase == 0);
+  CHECK(loads[2].name == "mixed.1");
+  CHECK(loads[2].phase == 1);
+  CHECK(loads[2].runtime == 10_s);
+  CHECK(loads[2].start == 500_ms);
+  CHECK(loads[2].think_time == 20_us);
+  CHECK(loads[0].warnings == std::vector<std::string>{file + ":3: option ioengine has no effect here",
+                                                      file + ":4: option direct has no effect here"});
+  const auto fill = drain(loads[0]);
+  REQUIRE(fill.size() == 128);
+  CHECK(fill[1].lba == 16);
+  config.fio.job = "mixed";
+  CHECK(make_loads(config, k_drive, 1).size() == 2);
+  config.fio.job = "mixd";
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        file + ": job: there is none called 'mixd', expected fill or mixed; did you mean 'mixed'?");
+}
+
+TEST_CASE("fio job files that are refused, with their line") {
+  CHECK(fio_refused("[a]\nrw=read\nblocksiz=4k\n") ==
+        "j.fio:3: option \"blocksiz\" is not supported; did you mean 'blocksize'?");
+  CHECK_THAT(fio_refused("[a]\nverify=crc32c\n"),
+             Catch::StartsWith("j.fio:2: option \"verify\" is not supported"));
+  CHECK(fio_refused("rw=read\n[a]\n") ==
+        "j.fio:1: option \"rw\" stands before any section, expected [global] or [name]");
+  CHECK(fio_refused("[a\n") == "j.fio:1: section \"[a\" is not closed, expected [name]");
+  CHECK(fio_refused("[global]\nrw=read\n") ==
+        "j.fio: holds no job, expected a section [name] beside [global]");
+  CHECK(fio_refused("") == "j.fio: holds no job, expected a section [name] beside [global]");
+  CHECK(fio_refused("[a]\niodepth=0\n") ==
+        "j.fio:2: option iodepth: \"0\" is not understood, expected a whole number from 1 to 65536");
+  CHECK(fio_refused("[a]\nruntime=1x\n") ==
+        "j.fio:2: option runtime: \"1x\" is not understood, expected a time (30, 30s, 500ms)");
+  CHECK(fio_refused("[a]\nsize=${SIZE}\n") ==
+        "j.fio:2: option size: variables are not supported, expected a value");
+  CHECK(fio_refused("[a]\n\ntime_based\n") == "j.fio:3: time_based: needs runtime as well");
+  CHECK(fio_refused(std::string("[a]\n\0\x01=\xFF\n", 9)) ==
+        "j.fio:2: option \"\\x00\\x01\" is not supported");
+  const Folder folder;
+  LoadConfig config;
+  config.kind.fio = folder.write("j.fio", "[a]\nrw=randread\nbs=1000\n");
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        config.kind.fio + ":3: job a: bs: 1000 B is not a multiple of the drive's logical block of 512 B");
+}
+
+TEST_CASE("the real traces are laid onto a small drive whole") {
+  for (const char* name :
+       {"cloudphysics/cloudphysics.csv.xz", "msr_cambridge/rsrch_1.csv", "ycsb_rocksdb/ycsb_a_nvme.csv.xz",
+        "hplajw/hplajw_1week.csv.xz", "sqlite_wal/sqlitewal-reqscale-240000-inserts.csv.xz"}) {
+    LoadConfig config;
+    config.kind.trace = real_trace(name);
+    if (config.kind.trace.empty()) {
+      WARN("skipped: the traces folder has no " << name);
+      continue;
+    }
+    INFO(name);
+    for (const char* how : {"wrap", "scale"}) {
+      config.placement.addresses = how;
+      const DriveSize drive{192_MiB, 4096};
+      auto loads = make_loads(config, drive, 1);
+      PlacedRequest request;
+      while (loads[0].source->next(request)) {
+        REQUIRE(request.blocks > 0);
+        REQUIRE(request.lba + request.blocks <= drive.bytes / drive.lba_bytes);
+      }
+      CHECK(loads[0].source->counts().requests == loads[0].source->expected());
+    }
+  }
+}

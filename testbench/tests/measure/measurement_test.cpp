@@ -1,0 +1,192 @@
+// Measurement: counts, rates, ledgers, depth and series against values worked out by hand and by plain sums.
+#include "testbench/measure/measurement.h"
+
+#include <catch2/catch.hpp>
+#include <ctime>
+#include <deque>
+
+#include "models/common/random.h"
+
+namespace tlmssd {
+namespace {
+
+using namespace literals;
+
+Ledger ledger_of(Picoseconds start, Picoseconds queue, Picoseconds sense) {
+  Ledger ledger(start);
+  ledger.charge(Cause::submission, start + queue);
+  ledger.charge(Cause::sense, start + queue + sense);
+  return ledger;
+}
+
+void complete(Measurement& m, std::uint16_t load, HostOpcode opcode, Bytes bytes, Picoseconds from,
+              Picoseconds until, HostStatus status = HostStatus::success) {
+  const Ledger ledger = ledger_of(from, (until - from) / 2, until - from - (until - from) / 2);
+  m.record({opcode, status, load, 0, 0, bytes, from, until, &ledger});
+}
+
+}  // namespace
+
+TEST_CASE("counts, rates, depth and ledgers of two loads") {
+  Measurement m({"a", "b"});
+  m.submitted(0, 0);
+  m.submitted(0, 1_us);
+  m.submitted(1, 2_us);
+  complete(m, 0, HostOpcode::read, 4096, 0, 4_us);
+  complete(m, 0, HostOpcode::write, 8192, 1_us, 5_us, HostStatus::media_error);
+  complete(m, 1, HostOpcode::read, 512, 2_us, 10_us);
+  m.finish(20_us);
+
+  const LoadMeasurement total = m.total();
+  CHECK(total.count() == 3);
+  CHECK(total.bytes() == 4096 + 8192 + 512);
+  CHECK(m.load(0).count() == 2);
+  CHECK(m.span() == 20_us);
+  CHECK(per_second(3, m.span()) == 150'000.0);
+  const OperationMeasurement& reads = total.operation(HostOpcode::read);
+  CHECK(reads.count() == 2);
+  CHECK(reads.latency().maximum() == 8_us);
+  CHECK(reads.latency().mean() == 6e6);
+  CHECK(static_cast<Picoseconds>(reads.spent(Cause::submission)) == 6_us);
+  CHECK(static_cast<Picoseconds>(reads.spent(Cause::sense)) == 6_us);
+  CHECK(total.operation(HostOpcode::write).errors() == 1);
+  CHECK(total.operation(HostOpcode::write).with_status(HostStatus::media_error) == 1);
+  // Depth: 1 in [0,1), 2 in [1,2), 3 in [2,4), 2 in [4,5), 1 in [5,10), 0 in [10,20).
+  const auto& depth = total.time_at_depth();
+  CHECK(depth[0] == 10_us);
+  CHECK(depth[1] == 6_us);
+  CHECK(depth[2] == 2_us);
+  CHECK(depth[3] == 2_us);
+  CHECK(total.mean_depth() == Approx(16.0 / 20));
+  CHECK(total.step_width() == 1_us);
+  CHECK(static_cast<Picoseconds>(total.series()[2].depth_time) == 3_us);
+  CHECK(total.series()[4].commands[0] == 1);
+  CHECK(total.series()[5].bytes[1] == 8192);
+}
+
+TEST_CASE("a ledger that does not add up stops the run") {
+  Measurement m({"a"});
+  m.submitted(0, 0);
+  const Ledger ledger = ledger_of(0, 5, 6);
+  Completed command;
+  command.completed = 12;
+  command.ledger = &ledger;
+  CHECK_THROWS_WITH(m.record(command), Catch::Contains("does not explain its latency of 12 ps") &&
+                                           Catch::Contains("submission 5 ps, sense 6 ps"));
+  command.completed = 11;
+  m.record(command);
+  CHECK_THROWS_WITH(m.record(command), Catch::Contains("was not submitted"));
+}
+
+TEST_CASE("series and depth keep every command and every picosecond while the axis widens") {
+  RandomStream random(1, "series");
+  Measurement m({"a", "b"});
+  Picoseconds now = 0;
+  std::deque<std::pair<std::uint16_t, Picoseconds>> flights;
+  std::uint64_t commands = 0;
+  unsigned __int128 depth_time = 0;
+  for (int i = 0; i < 50000; ++i) {
+    const Picoseconds next = now + static_cast<Picoseconds>(random.below(200'000'000));
+    depth_time += static_cast<unsigned __int128>(next - now) * flights.size();
+    now = next;
+    if (flights.size() < 20 && random.below(2) == 0) {
+      const auto load = static_cast<std::uint16_t>(random.below(2));
+      m.submitted(load, now);
+      flights.emplace_back(load, now);
+    } else if (!flights.empty()) {
+      complete(m, flights.front().first, HostOpcode::write, 4096, flights.front().second, now);
+      flights.pop_front();
+      ++commands;
+    }
+  }
+  m.finish(now);
+  const LoadMeasurement total = m.total();
+  CHECK(total.series().size() <= 512);
+  std::uint64_t in_series = 0;
+  unsigned __int128 depth_in_series = 0;
+  for (const SeriesStep& step : total.series()) {
+    in_series += step.commands[1];
+    depth_in_series += step.depth_time;
+  }
+  CHECK(in_series == commands);
+  CHECK(total.count() == commands);
+  CHECK(depth_in_series == depth_time);
+  Picoseconds time = 0;
+  for (const Picoseconds t : total.time_at_depth()) time += t;
+  CHECK(time == now);
+}
+
+TEST_CASE("warm-up is forgotten, commands outstanding are not") {
+  Measurement m({"a"});
+  m.submitted(0, 0);
+  m.submitted(0, 0);
+  complete(m, 0, HostOpcode::read, 4096, 0, 3_us);
+  m.reset(4_us);
+  complete(m, 0, HostOpcode::read, 4096, 0, 6_us);
+  m.finish(8_us);
+  CHECK(m.total().count() == 1);
+  CHECK(m.span() == 4_us);
+  CHECK(m.total().time_at_depth()[1] == 2_us);
+  CHECK(m.total().mean_depth() == 0.5);
+}
+
+TEST_CASE("the tail is explained by the slowest commands alone") {
+  Measurement m({"a"});
+  for (int i = 0; i < 990; ++i) {
+    m.submitted(0, 0);
+    complete(m, 0, HostOpcode::read, 4096, 0, 100_us);
+  }
+  for (int i = 0; i < 10; ++i) {
+    m.submitted(0, 0);
+    Ledger ledger(0);
+    ledger.charge(Cause::die_gc, 2_ms);
+    ledger.charge(Cause::sense, 2_ms + 60_us);
+    m.record({HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, 0, 2_ms + 60_us, &ledger});
+  }
+  m.finish(3_ms);
+  const auto tail = m.load(0).operation(HostOpcode::read).tail(0.01);
+  CHECK(tail.count == 10);
+  CHECK(tail.above > 100_us);
+  CHECK(static_cast<Picoseconds>(tail.spent[static_cast<std::size_t>(Cause::die_gc)]) == 20_ms);
+  CHECK(static_cast<Picoseconds>(tail.spent[static_cast<std::size_t>(Cause::submission)]) == 0);
+}
+
+TEST_CASE("sums beyond 64 bits stay exact") {
+  Measurement m({"a"});
+  const Picoseconds latency = Picoseconds{1} << 60;
+  __int128 expected = 0;
+  for (int i = 0; i < 100; ++i) {
+    m.submitted(0, 0);
+    complete(m, 0, HostOpcode::read, 4096, 0, latency);
+    expected += latency;
+  }
+  m.finish(latency);
+  const LoadMeasurement total = m.total();
+  const auto& reads = total.operation(HostOpcode::read);
+  CHECK((reads.spent(Cause::submission) + reads.spent(Cause::sense) == expected));
+  CHECK((static_cast<__int128>(reads.latency().sum()) == expected));
+  CHECK(reads.tail(0.5).count == 100);
+}
+
+TEST_CASE("measurement speed", "[.speed]") {
+  Measurement m({"a"});
+  RandomStream random(1, "speed");
+  static constexpr int k_commands = 1 << 21;
+  std::vector<Picoseconds> latency(4096);
+  for (auto& value : latency) value = 50_us + static_cast<Picoseconds>(random.below(100'000'000));
+  const Ledger ledger;
+  std::vector<Ledger> ledgers;
+  for (const Picoseconds value : latency) ledgers.push_back(ledger_of(0, value / 2, value - value / 2));
+  const auto begin = std::clock();
+  for (int i = 0; i < k_commands; ++i) {
+    const Picoseconds now = static_cast<Picoseconds>(i) * 1_us + 200_us;
+    const Picoseconds spent = latency[static_cast<std::size_t>(i) & 4095U];
+    m.submitted(0, now);
+    m.record({HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, now - spent, now,
+              &ledgers[static_cast<std::size_t>(i) & 4095U]});
+  }
+  const double spent = static_cast<double>(std::clock() - begin) * 1e9 / CLOCKS_PER_SEC;
+  WARN(spent / k_commands << " ns per command");
+}
+
+}  // namespace tlmssd

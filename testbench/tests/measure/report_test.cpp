@@ -1,0 +1,280 @@
+// Reports: complete, consistent with the measurement, the same bytes for the same run, and readable by those they are made for.
+#include <catch2/catch.hpp>
+#include <set>
+#include <sstream>
+
+#include "testbench/measure/html_report.h"
+#include "testbench/measure/quantities.h"
+#include "testbench/measure/statistics_view.h"
+#include "testbench/measure/summary.h"
+#include "testbench/tests/measure/support.h"
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace test;
+
+std::set<std::string> keys(const Json& json) {
+  std::set<std::string> result;
+  for (const auto& [key, member] : json.items()) result.insert(key);
+  return result;
+}
+
+Json example_report(std::uint64_t seed = 1) {
+  return build_report(example_facts(), example_measurement(seed), example_statistics());
+}
+
+}  // namespace
+
+TEST_CASE("statistics become JSON with value, unit and doc") {
+  const Json json = example_statistics();
+  CHECK(json["cpu"]["core_1"]["utilisation"]["value"] == 0.75);
+  CHECK(json["dram"]["bytes_read"]["unit"] == "B");
+  CHECK(json["firmware"]["mapping"]["value"] == "page");
+  CHECK(json["firmware"]["undefined"]["value"].is_null());
+  JsonSink sink;
+  sink.value("twice", std::uint64_t{1}, "", "");
+  sink.value("twice", std::uint64_t{2}, "", "");
+  const Json twice = sink.take();
+  CHECK(twice["twice"]["value"] == 1);
+  CHECK(twice["twice_2"]["value"] == 2);
+  CHECK(sink.take().empty());
+}
+
+TEST_CASE("things are found in the statistics whatever module reports them") {
+  const Json json = example_statistics();
+  REQUIRE(find_group(json, "erase counts") != nullptr);
+  REQUIRE(find_value(json, "bytes read") != nullptr);
+  CHECK(value_text(*find_value(json, "bytes read"), "bytes_read") == "118 MiB");
+  CHECK(find_group(json, "no such") == nullptr);
+  const auto all = utilisations(json);
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].label == "cpu core");
+  CHECK(all[0].mean() == 0.5);
+  CHECK(all[0].highest() == 0.75);
+  CHECK(all[1].label == "dram");
+  CHECK(all[2].label == "flash channel bus");
+  CHECK(all[3].label == "flash channel die");
+  CHECK(all[3].shares.size() == 6);
+}
+
+TEST_CASE("report.json agrees with the measurement") {
+  const Measurement m = example_measurement();
+  const Json report = build_report(example_facts(), m, example_statistics());
+  const Json& total = report["results"]["total"];
+  CHECK(total["commands"] == 20000);
+  std::uint64_t commands = 0;
+  for (const auto& [name, operation] : total["operations"].items()) {
+    commands += operation["commands"].get<std::uint64_t>();
+    double share = 0;
+    double mean = 0;
+    for (const auto& [cause, part] : operation["ledger"].items()) {
+      share += part["share"].get<double>();
+      mean += part["mean_ns"].get<double>();
+    }
+    CHECK(share == Approx(1));
+    CHECK(mean == Approx(operation["latency"]["mean"].get<double>()));
+    CHECK(operation["tail"]["share"].get<double>() >= 0.01);
+    const Json& points = operation["distribution"];
+    CHECK(points.size() < 260);
+    CHECK(points.back()[1] == 1.0);
+    CHECK(points.back()[0] == operation["latency"]["max"]);
+    for (std::size_t i = 1; i < points.size(); ++i)
+      CHECK(points[i][1].get<double>() > points[i - 1][1].get<double>());
+  }
+  CHECK(commands == 20000);
+  CHECK(total["operations"]["read"]["errors"].size() <= 1);
+  CHECK(total["iops"].get<double>() == Approx(20000 * 1e12 / static_cast<double>(m.span())));
+  double depth_time = 0;
+  for (const Json& at : total["queue_depth"]["share_of_time_at_depth"]) depth_time += at[1].get<double>();
+  CHECK(depth_time == Approx(1));
+  // The tail of reads is garbage collection, which hardly shows in the average.
+  const Json& read = total["operations"]["read"];
+  CHECK(read["tail"]["ledger"]["die busy: gc"]["share"].get<double>() > 0.9);
+  CHECK(read["ledger"]["die busy: gc"]["share"].get<double>() < 0.5);
+  CHECK(report["write_amplification"]["total"]["value"] == 1.75);
+  // Commands in the series add up.
+  const double step = total["series"]["step"]["value"].get<double>();
+  const Json& iops = total["series"]["read"]["iops"];
+  const double span = report["measured_time"]["value"].get<double>();
+  double reads = 0;
+  for (std::size_t i = 0; i < iops.size(); ++i) {
+    reads += iops[i].get<double>() * std::min(step, span - static_cast<double>(i) * step);
+  }
+  CHECK(reads == Approx(read["commands"].get<double>()));
+}
+
+TEST_CASE("the same run gives the same bytes, another run others") {
+  CHECK(to_text(example_report(1)) == to_text(example_report(1)));
+  CHECK(to_text(example_report(1)) != to_text(example_report(2)));
+  const Measurement m = example_measurement();
+  CHECK(to_text(fio_json(example_facts(), m)) == to_text(fio_json(example_facts(), example_measurement())));
+  CHECK(html_report(example_report(1)) == html_report(example_report(1)));
+  CHECK(Json::parse(to_text(example_report())) == example_report());
+}
+
+TEST_CASE("a run without a single command is reported too") {
+  Measurement m({"nothing"});
+  m.finish(1'000'000);
+  const Json report = build_report(RunFacts{}, m, Json::object());
+  CHECK(report["results"]["total"]["commands"] == 0);
+  CHECK_FALSE(summary(report, HostRun{}).empty());
+  CHECK_FALSE(html_report(report).empty());
+  const Json fio = fio_json(RunFacts{}, m);
+  CHECK(fio["jobs"][0]["read"]["total_ios"] == 0);
+  CHECK_FALSE(to_text(fio).empty());
+}
+
+TEST_CASE("fio.json has fio's fields and is consistent with itself") {
+  const Measurement m = example_measurement();
+  const Json fio = fio_json(example_facts(), m);
+  CHECK(keys(fio) == std::set<std::string>{"fio version", "timestamp", "timestamp_ms", "time",
+                                           "global options", "jobs", "disk_util"});
+  REQUIRE(fio["jobs"].size() == 2);
+  for (const Json& job : fio["jobs"]) {
+    CHECK(keys(job) == [&] {
+      std::set<std::string> expected = {"jobname",
+                                        "groupid",
+                                        "job_start",
+                                        "error",
+                                        "eta",
+                                        "elapsed",
+                                        "job options",
+                                        "read",
+                                        "write",
+                                        "trim",
+                                        "sync",
+                                        "job_runtime",
+                                        "usr_cpu",
+                                        "sys_cpu",
+                                        "ctx",
+                                        "majf",
+                                        "minf",
+                                        "iodepth_level",
+                                        "iodepth_submit",
+                                        "iodepth_complete",
+                                        "latency_ns",
+                                        "latency_us",
+                                        "latency_ms",
+                                        "latency_depth",
+                                        "latency_target",
+                                        "latency_percentile",
+                                        "latency_window"};
+      if (job["error"] != 0) expected.insert({"total_err", "first_error"});
+      return expected;
+    }());
+    for (const char* direction : {"read", "write", "trim"}) {
+      const Json& d = job[direction];
+      CHECK(keys(d) == std::set<std::string>{
+                           "io_bytes",  "io_kbytes", "bw_bytes",  "bw",          "iops",        "runtime",
+                           "total_ios", "short_ios", "drop_ios",  "slat_ns",     "clat_ns",     "lat_ns",
+                           "bw_min",    "bw_max",    "bw_agg",    "bw_mean",     "bw_dev",      "bw_samples",
+                           "iops_min",  "iops_max",  "iops_mean", "iops_stddev", "iops_samples"});
+      CHECK(d["clat_ns"]["N"] == d["total_ios"]);
+      if (d["total_ios"] == 0) {
+        CHECK_FALSE(d["clat_ns"].contains("bins"));
+        continue;
+      }
+      CHECK(d["clat_ns"]["percentile"].size() == 17);
+      CHECK(d["clat_ns"]["percentile"].contains("99.950000"));
+      std::uint64_t in_bins = 0;
+      for (const auto& [value, count] : d["clat_ns"]["bins"].items()) {
+        in_bins += count.get<std::uint64_t>();
+        CHECK(std::stoull(value) > 0);
+      }
+      CHECK(in_bins == d["total_ios"].get<std::uint64_t>());
+      CHECK(d["iops_min"].get<double>() <= d["iops_mean"].get<double>());
+      CHECK(d["iops_mean"].get<double>() == Approx(d["iops"].get<double>()).epsilon(0.02));
+      CHECK(d["clat_ns"]["min"].get<double>() <= d["clat_ns"]["mean"].get<double>());
+    }
+    double percent = 0;
+    for (const char* range : {"latency_ns", "latency_us", "latency_ms"}) {
+      for (const auto& [name, share] : job[range].items()) percent += share.get<double>();
+    }
+    CHECK(percent == Approx(100));
+    CHECK(job["latency_ms"].size() == 12);
+    double depth = 0;
+    for (const auto& [name, share] : job["iodepth_level"].items()) depth += share.get<double>();
+    CHECK(depth == Approx(100));
+  }
+  CHECK(fio["jobs"][0]["job options"]["rw"] == "randread");
+  CHECK(fio["jobs"][1]["sync"]["total_ios"].get<int>() > 0);
+  CHECK(fio["disk_util"][0]["read_ios"] == fio["jobs"][0]["read"]["total_ios"]);
+}
+
+TEST_CASE("the summary fits a screen and says what matters") {
+  Json report = example_report();
+  for (int i = 0; i < 100; ++i)
+    report["warnings"].push_back("warning number " + std::to_string(i) + std::string(90, 'x'));
+  HostRun run;
+  run.seconds = 1.5;
+  run.events = 3'000'000;
+  const std::string text = summary(report, run);
+  std::istringstream lines(text);
+  std::string line;
+  int count = 0;
+  while (std::getline(lines, line)) {
+    ++count;
+    INFO(line);
+    CHECK(line.size() <= 80);
+  }
+  CHECK(count <= 40);
+  for (const char* part :
+       {"reads & <writes>", "IOPS", "p99.9", "die busy: gc", "Write amplification", "total 1.750",
+        "Erase counts", "cores 50 % (max 75)", "set but never read: ssd.scm.latency", "more warnings"}) {
+    CHECK_THAT(text, Catch::Contains(part));
+  }
+}
+
+TEST_CASE("report.html is balanced, whole and needs nothing from outside") {
+  const std::string html = html_report(example_report());
+  // A tiny parser: every tag that opens closes in order, attributes are quoted.
+  static const std::set<std::string> k_void = {"meta", "br", "!doctype"};
+  std::vector<std::string> open;
+  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const std::size_t end = html.find('>', at);
+    REQUIRE(end != std::string::npos);
+    std::string tag = html.substr(at + 1, end - at - 1);
+    const bool closes = tag.front() == '/';
+    const bool itself = tag.back() == '/';
+    CHECK(std::count(tag.begin(), tag.end(), '"') % 2 == 0);
+    std::string name =
+        tag.substr(closes ? 1 : 0, tag.find_first_of(" />", closes ? 1 : 0) - (closes ? 1 : 0));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (itself || k_void.count(name) != 0) continue;
+    if (!closes) {
+      open.push_back(name);
+      continue;
+    }
+    REQUIRE_FALSE(open.empty());
+    CHECK(open.back() == name);
+    open.pop_back();
+  }
+  CHECK(open.empty());
+  for (const char* outside : {"http://", "https://", "<script", "<link", "src=", "url(", "nan", "inf\""}) {
+    INFO(outside);
+    CHECK(html.find(outside) == std::string::npos);
+  }
+  for (const char* part :
+       {"Latency distribution", "Where the time goes", "Over time", "Utilisation", "Busy share of each die",
+        "Erase counts", "reads &amp; &lt;writes&gt;", "prefers-color-scheme"}) {
+    CHECK_THAT(html, Catch::Contains(part));
+  }
+}
+
+TEST_CASE("quantities are written with a fitting unit") {
+  CHECK(time_text(0) == "0 ps");
+  CHECK(time_text(999) == "999 ps");
+  CHECK(time_text(83'210'000) == "83.2 us");
+  CHECK(time_text(999'960) == "1.00 us");
+  CHECK(time_text(3.6e15) == "3600 s");
+  CHECK(bytes_text(1536) == "1.50 KiB");
+  CHECK(bandwidth_text(3.2e9) == "3.20 GB/s");
+  CHECK(count_text(950) == "950");
+  CHECK(count_text(12345) == "12.3 k");
+  CHECK(share_text(0.1234) == "12.3 %");
+  CHECK(share_text(0.00123) == "0.12 %");
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,104 @@
+// Every data sheet of scenarios/parts/nand: known keys, right units, in range, free of contradictions, with a source.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "models/common/quantity.h"
+#include "models/nand/bus_timing.h"
+#include "models/nand/timing_model.h"
+
+using namespace tlmssd;
+using namespace tlmssd::literals;
+
+namespace {
+
+struct Sheet final : ParameterValues {
+  std::map<std::string, Value, std::less<>> values;
+  [[nodiscard]] const Value* find(std::string_view name) const override {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : &found->second;
+  }
+};
+
+std::string trimmed(std::string text) {
+  const auto wanted = [](char c) { return c != ' ' && c != '"'; };
+  text.erase(text.begin(), std::find_if(text.begin(), text.end(), wanted));
+  text.erase(std::find_if(text.rbegin(), text.rend(), wanted).base(), text.end());
+  return text;
+}
+
+Value parse(const ParameterSpec& spec, std::string text) {
+  if (!spec.list) return parse_value(spec, text);
+  std::vector<Value> elements;
+  text = text.substr(1, text.size() - 2);  // [a, b]
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    elements.push_back(parse_value(spec, trimmed(text.substr(from, comma - from))));
+    from = comma + 1;
+  }
+  return make_list(spec, elements);
+}
+
+/// The sheets use no more of YAML than "key: value # comment".
+NandPart read_sheet(const std::filesystem::path& path) {
+  Sheet sheet;
+  const auto specs = NandPart::parameters().specs();
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t colon = line.find(':');
+    const std::string key = line.substr(0, colon);
+    INFO(line);
+    const auto spec =
+        std::find_if(specs.begin(), specs.end(), [&](const ParameterSpec& s) { return s.name == key; });
+    REQUIRE(spec != specs.end());
+    REQUIRE(sheet.values.count(key) == 0);
+    std::string value = line.substr(colon + 1);
+    value = trimmed(value.substr(0, value.find(" #")));
+    sheet.values.emplace(key, parse(*spec, value));
+  }
+  return NandPart::parameters().read(sheet);
+}
+
+}  // namespace
+
+TEST_CASE("every data sheet reads, agrees with itself and cites a source") {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TLMSSD_SOURCE_DIR "/scenarios/parts/nand")) {
+    INFO(entry.path().string());
+    const NandPart part = read_sheet(entry.path());
+    CHECK_NOTHROW(make_timing_model(part));
+    CHECK_NOTHROW(BusTiming(part, 400_MBps, part.page_size));
+    CHECK(part.name + ".yaml" == entry.path().filename().string());
+    CHECK(!part.source.empty());
+    ++count;
+  }
+  CHECK(count >= 16);
+}
+
+TEST_CASE("the published parts have the published numbers") {
+  const std::string folder = TLMSSD_SOURCE_DIR "/scenarios/parts/nand/";
+  struct Row {
+    const char* file;
+    Picoseconds program;
+    Picoseconds read;
+    Picoseconds erase;
+    double block_bytes;
+    std::uint32_t unit_pages;
+  };
+  for (const Row& row : {Row{"2d-fg-mlc.yaml", 1185_us, 44_us, 3300_us, 4.2e6, 1},
+                         Row{"2d-fg-tlc.yaml", 2180_us, 87_us, 3200_us, 4.2e6, 256},
+                         Row{"3d-fg-tlc.yaml", 1900_us, 102_us, 7500_us, 25e6, 1536},
+                         Row{"3d-ct-tlc.yaml", 1083_us, 76_us, 4300_us, 9.4e6, 3}}) {
+    INFO(row.file);
+    const NandPart part = read_sheet(folder + row.file);
+    CHECK(part.program_time(PageId{1}) == row.program);
+    CHECK(part.read_time(PageId{2}) == row.read);
+    CHECK(part.erase_latency == row.erase);
+    CHECK(static_cast<double>(part.page_size * part.pages_per_block) ==
+          Approx(row.block_bytes).epsilon(0.01));
+    CHECK(part.pages_per_program() == row.unit_pages);
+  }
+}

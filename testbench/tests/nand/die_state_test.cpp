@@ -1,0 +1,307 @@
+#include "models/nand/die_state.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "models/common/input_error.h"
+#include "models/common/random.h"
+
+using namespace tlmssd;
+using Catch::Contains;
+
+namespace {
+
+struct MemoryArchive final : Archive {
+  bool save = true;
+  std::vector<unsigned char> data;
+  std::size_t position = 0;
+  [[nodiscard]] bool saving() const override { return save; }
+  void bytes(void* p, std::size_t size) override {
+    if (size == 0) return;
+    auto* b = static_cast<unsigned char*>(p);
+    if (save) {
+      data.insert(data.end(), b, b + size);
+      return;
+    }
+    if (position + size > data.size()) throw ArchiveError("short");
+    std::memcpy(p, data.data() + position, size);
+    position += size;
+  }
+};
+
+NandPart small_part() {
+  NandPart part;
+  part.cell = "tlc";
+  part.planes = 2;
+  part.blocks_per_plane = 5;
+  part.pages_per_block = 9;
+  part.page_size = 16384;
+  return part;
+}
+
+/// A die with buffers for its operations.
+struct Die {
+  explicit Die(const NandPart& p, Bytes unit = 4096, std::uint32_t stamps = 8, std::uint64_t seed = 1)
+      : part(p), state(part, part.geometry(1, 1, 1), DieId{0}, unit, stamps, seed), stamps_per_unit(stamps) {}
+  FlashOp op(FlashCommand command, std::uint32_t plane, std::uint32_t block, std::uint32_t page,
+             std::uint32_t planes = 1, std::uint32_t pages = 1) {
+    FlashOp o;
+    o.command = command;
+    o.plane = PlaneId{plane};
+    o.block = BlockId{block};
+    o.page = PageId{page};
+    o.planes = static_cast<std::uint16_t>(planes);
+    o.pages = static_cast<std::uint16_t>(pages);
+    if (command != FlashCommand::erase) o.slots = planes * pages * state.units_per_page();
+    spare.assign(o.slots, k_no_unit);
+    content.assign(std::size_t{o.slots} * stamps_per_unit, k_zeros);
+    o.spare = spare.data();
+    o.stamps = content.data();
+    return o;
+  }
+  void program(std::uint32_t plane, std::uint32_t block, std::uint32_t page, std::uint32_t planes = 1,
+               std::uint32_t pages = 1) {
+    FlashOp o = op(FlashCommand::program, plane, block, page, planes, pages);
+    state.execute(o, 0);
+  }
+  FlashStatus erase(std::uint32_t plane, std::uint32_t block, std::uint32_t planes = 1) {
+    FlashOp o = op(FlashCommand::erase, plane, block, 0, planes);
+    state.execute(o, 0);
+    return o.status;
+  }
+  void read(std::uint32_t plane, std::uint32_t block, std::uint32_t page, std::uint32_t planes = 1) {
+    FlashOp o = op(FlashCommand::read, plane, block, page, planes);
+    state.execute(o, 0);
+  }
+  NandPart part;
+  DieState state;
+  std::uint32_t stamps_per_unit;
+  std::vector<LogicalUnit> spare;
+  std::vector<Stamp> content;
+};
+
+}  // namespace
+
+TEST_CASE("a die refuses what silicon refuses, and says where and after what") {
+  Die die(small_part());
+  die.program(0, 1, 0);
+  die.program(0, 1, 1);
+  CHECK_THROWS_WITH(die.program(0, 1, 1), Contains("not erased") && Contains("plane 0 block 1 page 1") &&
+                                              Contains("program plane 0 block 1 page 0 at 0 ps"));
+  CHECK_THROWS_WITH(die.program(0, 1, 3), Contains("out of order") && Contains("page 2"));
+  CHECK_THROWS_WITH(die.program(0, 2, 1), Contains("out of order"));
+  CHECK_THROWS_WITH(die.program(0, 1, 2, 2), Contains("out of order"));  // plane 1 is at page 0
+  CHECK_THROWS_WITH(die.program(0, 1, 2, 1, 2), Contains("programs 1 at a time"));
+  CHECK_THROWS_WITH(die.read(0, 1, 2), Contains("not programmed"));
+  CHECK_THROWS_WITH(die.read(0, 1, 1, 2), Contains("not programmed"));
+  CHECK_THROWS_WITH(die.read(2, 1, 0), Contains("out of range"));
+  CHECK_THROWS_WITH(die.read(0, 5, 0), Contains("out of range"));
+  CHECK_THROWS_WITH(die.read(0, 1, 9), Contains("out of range"));
+  CHECK_THROWS_WITH(die.erase(1, 0, 2), Contains("out of range"));
+  CHECK_THROWS_WITH(die.program(0, 1, 2, 0), Contains("out of range"));
+  FlashOp elsewhere = die.op(FlashCommand::read, 0, 1, 0);
+  elsewhere.die = DieId{3};
+  CHECK_THROWS_AS(die.state.execute(elsewhere, 0), NandViolation);
+  FlashOp part_of_page = die.op(FlashCommand::program, 0, 1, 2);
+  part_of_page.slots = 1;
+  CHECK_THROWS_WITH(die.state.execute(part_of_page, 0), Contains("does not fill"));
+  FlashOp beyond = die.op(FlashCommand::read, 0, 1, 0);
+  beyond.first_slot = 1;
+  CHECK_THROWS_WITH(die.state.execute(beyond, 0), Contains("beyond its pages"));
+  // None of these changed anything.
+  die.program(0, 1, 2);
+  CHECK(die.state.block(PlaneId{0}, BlockId{1}).next_page == 3);
+}
+
+TEST_CASE("program units of a word line and of a block are kept") {
+  NandPart part = small_part();
+  part.program_unit = "word-line";
+  Die lines(part);
+  CHECK_THROWS_WITH(lines.program(0, 0, 0), Contains("programs 3 at a time"));
+  CHECK_THROWS_WITH(lines.program(0, 0, 1, 1, 3), Contains("aligned"));
+  lines.program(0, 0, 0, 2, 3);
+  lines.program(0, 0, 3, 2, 3);
+  CHECK(lines.state.block(PlaneId{1}, BlockId{0}).next_page == 6);
+  part.program_unit = "block";
+  Die blocks(part);
+  CHECK_THROWS_WITH(blocks.program(0, 0, 0, 1, 3), Contains("programs 9 at a time"));
+  blocks.program(0, 0, 0, 1, 9);
+  CHECK_THROWS_WITH(blocks.program(0, 0, 0, 1, 9), Contains("not erased"));
+  part.program_unit = "word-line";
+  part.pages_per_block = 10;
+  CHECK_THROWS_AS(Die(part), InputError);
+}
+
+TEST_CASE("a part without multi-plane operation refuses it") {
+  NandPart part = small_part();
+  part.multi_plane = false;
+  Die die(part);
+  CHECK_THROWS_WITH(die.program(0, 0, 0, 2), Contains("multi-plane"));
+  CHECK_THROWS_WITH(die.erase(0, 0, 2), Contains("multi-plane"));
+}
+
+TEST_CASE("the mapping unit must divide the page") {
+  CHECK_THROWS_AS(Die(small_part(), 3000), InputError);
+  CHECK_THROWS_AS(Die(small_part(), 32768), InputError);
+  CHECK_THROWS_AS(Die(small_part(), 0), InputError);
+  CHECK_THROWS_AS(Die(small_part(), 4096, 0), InputError);
+}
+
+TEST_CASE("slots are counted plane by plane, then page by page, and mixed units keep every stamp") {
+  NandPart part = small_part();
+  part.program_unit = "word-line";
+  Die die(part);
+  FlashOp o = die.op(FlashCommand::program, 0, 2, 0, 2, 3);
+  for (std::uint32_t s = 0; s < o.slots; ++s) {
+    die.spare[s] = 100 + s;
+    for (std::uint32_t i = 0; i < 8; ++i)
+      die.content[s * 8 + i] = static_cast<Stamp>(s % 3 == 1 ? s * 8 + i + 1 : s + 1);
+  }
+  const auto written = die.content;
+  die.state.execute(o, 77);
+  CHECK(die.state.block(PlaneId{1}, BlockId{2}).programmed_at == 77);
+  for (std::uint32_t page = 0; page < 3; ++page) {
+    FlashOp r = die.op(FlashCommand::read, 0, 2, page, 2);
+    r.first_slot = 2;
+    r.slots = 5;  // two of plane 0, three of plane 1
+    die.state.execute(r, 0);
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      const std::uint32_t plane = (2 + i) / 4;
+      const std::uint32_t slot = (plane * 3 + page) * 4 + (2 + i) % 4;
+      CHECK(die.spare[i] == 100 + slot);
+      for (std::uint32_t k = 0; k < 8; ++k) CHECK(die.content[i * 8 + k] == written[slot * 8 + k]);
+    }
+  }
+  CHECK(die.state.block(PlaneId{0}, BlockId{2}).reads == 3);
+  die.erase(0, 2, 2);
+  CHECK(die.state.block(PlaneId{0}, BlockId{2}).reads == 0);
+  die.program(0, 2, 0, 2, 3);
+  FlashOp again = die.op(FlashCommand::read, 0, 2, 1, 2);
+  std::fill(die.content.begin(), die.content.end(), Stamp{1});
+  die.state.execute(again, 0);
+  CHECK(std::all_of(die.content.begin(), die.content.end(),
+                    [](Stamp s) { return s == k_zeros; }));  // nothing old shines through
+}
+
+TEST_CASE("a block wears out at its endurance, fails its erase and is unusable from then on") {
+  NandPart part = small_part();
+  part.endurance = 3;
+  Die die(part);
+  for (int i = 0; i < 3; ++i) CHECK(die.erase(0, 0) == FlashStatus::ok);
+  CHECK(die.erase(0, 0) == FlashStatus::erase_failed);
+  CHECK(die.state.block(PlaneId{0}, BlockId{0}).erases == 3);
+  CHECK_THROWS_WITH(die.erase(0, 0), Contains("erase has failed"));
+  CHECK_THROWS_WITH(die.program(0, 0, 0), Contains("erase has failed"));
+  CHECK(die.state.counts().erase_failures == 1);
+}
+
+TEST_CASE("endurance spreads over blocks, by seed") {
+  NandPart part = small_part();
+  part.blocks_per_plane = 2000;
+  part.endurance = 1000;
+  part.endurance_spread = 0.05;
+  Die a(part, 4096, 1, 5);
+  Die b(part, 4096, 1, 5);
+  Die c(part, 4096, 1, 6);
+  double sum = 0;
+  double squares = 0;
+  int same = 0;
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    const double e = a.state.endurance(PlaneId{1}, BlockId{i});
+    CHECK(e == b.state.endurance(PlaneId{1}, BlockId{i}));
+    same += e == c.state.endurance(PlaneId{1}, BlockId{i}) ? 1 : 0;
+    sum += e;
+    squares += e * e;
+  }
+  CHECK(same < 100);
+  CHECK(sum / 2000 == Approx(1000).epsilon(0.01));
+  CHECK(std::sqrt(squares / 2000 - (sum / 2000) * (sum / 2000)) == Approx(50).epsilon(0.1));
+  const std::uint32_t limit = a.state.endurance(PlaneId{0}, BlockId{7});
+  for (std::uint32_t i = 0; i < limit; ++i) REQUIRE(a.erase(0, 7) == FlashStatus::ok);
+  CHECK(a.erase(0, 7) == FlashStatus::erase_failed);
+}
+
+TEST_CASE("random operations agree with a simple model, also after saving and restoring") {
+  const NandPart part = small_part();
+  auto die = std::make_unique<Die>(part, 4096, 2);
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>,
+           std::pair<std::vector<LogicalUnit>, std::vector<Stamp>>>
+      model;
+  std::uint32_t next[2][5] = {};
+  std::uint32_t erases[2][5] = {};
+  RandomStream random(3, "die state test");
+  for (int step = 0; step < 40000; ++step) {
+    const auto planes = static_cast<std::uint32_t>(1 + random.below(2));
+    const auto plane = planes == 2 ? 0 : static_cast<std::uint32_t>(random.below(2));
+    const auto block = static_cast<std::uint32_t>(random.below(5));
+    const auto page = static_cast<std::uint32_t>(random.below(9));
+    const auto what = random.below(10);
+    FlashOp o = die->op(what < 5   ? FlashCommand::program
+                        : what < 9 ? FlashCommand::read
+                                   : FlashCommand::erase,
+                        plane, block, what == 9 ? 0 : page, planes);
+    bool legal = true;
+    for (std::uint32_t p = plane; p < plane + planes; ++p) {
+      if (o.command == FlashCommand::program) legal = legal && next[p][block] == page;
+      if (o.command == FlashCommand::read) legal = legal && page < next[p][block];
+    }
+    if (o.command == FlashCommand::program) {
+      for (LogicalUnit& s : die->spare) s = static_cast<LogicalUnit>(random.below(1000));
+      for (Stamp& s : die->content) s = static_cast<Stamp>(random.below(3));
+    }
+    if (!legal) {
+      REQUIRE_THROWS_AS(die->state.execute(o, step), NandViolation);
+      continue;
+    }
+    die->state.execute(o, step);
+    for (std::uint32_t p = plane; p < plane + planes; ++p) {
+      const std::size_t at = (p - plane) * 4;
+      const std::vector<LogicalUnit> spare(
+          die->spare.begin() + static_cast<long>(std::min(at, die->spare.size())),
+          die->spare.begin() + static_cast<long>(std::min(at + 4, die->spare.size())));
+      const std::vector<Stamp> content(
+          die->content.begin() + static_cast<long>(std::min(at * 2, die->content.size())),
+          die->content.begin() + static_cast<long>(std::min(at * 2 + 8, die->content.size())));
+      if (o.command == FlashCommand::program) {
+        model[{p, block, page}] = {spare, content};
+        ++next[p][block];
+      } else if (o.command == FlashCommand::read) {
+        REQUIRE(model.at({p, block, page}).first == spare);
+        REQUIRE(model.at({p, block, page}).second == content);
+      } else {
+        next[p][block] = 0;
+        ++erases[p][block];
+      }
+      REQUIRE(die->state.block(PlaneId{p}, BlockId{block}).next_page == next[p][block]);
+      REQUIRE(die->state.block(PlaneId{p}, BlockId{block}).erases == erases[p][block]);
+    }
+    if (step % 5000 == 4999) {
+      MemoryArchive archive;
+      die->state.archive(archive);
+      archive.save = false;
+      auto restored = std::make_unique<Die>(part, 4096, 2);
+      restored->program(0, 0, 0);  // goes away
+      restored->state.archive(archive);
+      CHECK(archive.position == archive.data.size());
+      die = std::move(restored);
+    }
+  }
+}
+
+TEST_CASE("a snapshot of another shape or a damaged one is refused") {
+  Die die(small_part());
+  die.program(0, 0, 0);
+  MemoryArchive archive;
+  die.state.archive(archive);
+  archive.save = false;
+  NandPart other = small_part();
+  other.blocks_per_plane = 6;
+  Die bigger(other);
+  CHECK_THROWS_AS(bigger.state.archive(archive), ArchiveError);
+  archive.position = 0;
+  archive.data.resize(archive.data.size() / 2);
+  CHECK_THROWS_AS(die.state.archive(archive), ArchiveError);
+}

@@ -1,0 +1,72 @@
+#include <catch2/catch.hpp>
+
+#include "models/common/input_error.h"
+#include "models/nand/bus_timing.h"
+#include "models/nand/timing_model.h"
+
+using namespace tlmssd;
+using namespace tlmssd::literals;
+
+TEST_CASE("page types follow page numbers, and units of several pages take the sum of their pages") {
+  NandPart part;
+  part.cell = "tlc";
+  part.pages_per_block = 9;
+  part.read_latency = {56'500'000, 77'500'000, 106'000'000};
+  part.program_latency = {820'000'000, 2'225'000'000, 5'734'000'000};
+  const auto timing = make_timing_model(part);
+  CHECK(timing->sense(PageId{0}, 0) == 56'500_ns);
+  CHECK(timing->sense(PageId{4}, 0) == 77'500_ns);
+  CHECK(timing->sense(PageId{8}, 0) == 106_us);
+  CHECK(timing->program(PageId{1}, 1, 0) == 2225_us);
+  CHECK(timing->program(PageId{3}, 3, 0) == 8779_us);
+  CHECK(timing->program(PageId{2}, 5, 0) == 8779_us + 5734_us + 820_us);
+  CHECK(timing->erase(0) == part.erase_latency);
+}
+
+TEST_CASE("one latency serves all page types") {
+  NandPart part;
+  part.cell = "tlc";
+  part.pages_per_block = 576;
+  part.program_unit = "word-line";
+  part.program_latency = {1'083'000'000};
+  const auto timing = make_timing_model(part);
+  CHECK(timing->program(PageId{0}, part.pages_per_program(), 0) == 3249_us);
+}
+
+TEST_CASE("contradictory parts and unknown timing models are refused") {
+  NandPart part;
+  part.read_latency = {1, 2, 3};
+  CHECK_THROWS_WITH(make_timing_model(part), Catch::Contains("read_latency has 3 values"));
+  part.read_latency = {1};
+  part.timing = "tabel";
+  CHECK_THROWS_WITH(make_timing_model(part), Catch::Contains("tabel"));
+  CHECK_THROWS_AS(BusTiming(NandPart{}, 400_MBps, 3000), InputError);
+}
+
+TEST_CASE("bus phases are the sums of their cycles") {
+  NandPart part;
+  part.planes = 2;
+  part.page_size = 16384;
+  part.spare_size = 1000;
+  const BusTiming bus(part, 400_MBps, 4096);
+  CHECK(bus.read_command(1) == 7 * 25_ns + 100_ns);
+  CHECK(bus.read_command(2) == 14 * 25_ns + 600_ns + 100_ns);
+  CHECK(bus.erase_command(1) == 5 * 25_ns + 100_ns);
+  CHECK(bus.status() == 130_ns);
+  CHECK(bus.data_in(1).data == 43'460_ns);
+  CHECK(bus.data_in(1).command == 7 * 25_ns + 70_ns + 100_ns);
+  CHECK(bus.data_in(2).total() == 2 * (43'460_ns + 245_ns) + 600_ns + 100_ns);
+  CHECK(bus.data_out(0, 4).data == 43'460_ns);
+  CHECK(bus.data_out(0, 4).command == 20_ns + 7 * 25_ns + 300_ns);
+  CHECK(bus.data_out(3, 2).command == 20_ns + 2 * (7 * 25_ns + 300_ns));  // from two planes
+  CHECK(bus.data_out(3, 1).data == transfer_time(4096 + 250, 400_MBps));
+  CHECK(bus.data_out(0, 0).total() == 130_ns);
+}
+
+TEST_CASE("every parameter of a part has a sentence and a default that reads back") {
+  for (const ParameterSpec& spec : NandPart::parameters().specs()) {
+    CHECK(!spec.name.empty());
+    CHECK(spec.doc.size() > 10);
+  }
+  CHECK(NandPart::parameters().read(NoValues{}).read_latency == NandPart{}.read_latency);
+}

@@ -1,0 +1,40 @@
+# cmake -DBUILD=... -DCONSUMER=... -DWORK=... -DCOMPILER=... -DSANITIZE=... -P package_test.cmake
+#
+# Works in WORK, which is emptied first. Checks that nothing in the installation points back into the source or build tree.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "failed (${result}): ${command}\n${output}")
+  endif()
+endfunction()
+
+set(prefix ${WORK}/prefix)
+file(REMOVE_RECURSE ${prefix} ${WORK}/build)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+
+file(GLOB_RECURSE package_files ${prefix}/*.cmake)
+if(NOT package_files)
+  message(FATAL_ERROR "no package description was installed under ${prefix}")
+endif()
+foreach(file IN LISTS package_files)
+  file(READ ${file} text)
+  string(FIND "${text}" "${BUILD}" found_build)
+  string(FIND "${text}" "cmake_pch" found_pch)
+  string(FIND "${text}" "Werror" found_werror)
+  if(NOT found_build EQUAL -1 OR NOT found_pch EQUAL -1 OR NOT found_werror EQUAL -1)
+    message(FATAL_ERROR "${file} leaks a build folder, precompiled header or warning option")
+  endif()
+endforeach()
+
+set(flags)
+if(SANITIZE)
+  set(flags "-DCMAKE_CXX_FLAGS=-fsanitize=address,undefined")
+endif()
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release ${flags})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/consumer)
+if(EXISTS ${prefix}/bin/tlmssd)
+  run(${prefix}/bin/tlmssd --version)
+endif()

@@ -1,0 +1,306 @@
+// Broken scenarios, one after another through the program and its real catalogue: exit code 2, one line that names the place and what
+// would be right, and nothing left behind.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/program/program.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+struct Broken {
+  const char* what;      ///< in the small scenario (or "" to put `by` in place of the whole)
+  const char* by;        ///< what stands there instead
+  const char* expected;  ///< the complaint, after "tlmssd: "; @ stands for the scenario's path
+};
+
+/// The complaint must be exactly this; where `expected` ends in "...", begin with it.
+bool matches(const std::string& complaint, const std::string& expected) {
+  if (!expected.ends_with("...")) return complaint == expected;
+  return complaint.starts_with(expected.substr(0, expected.size() - 3));
+}
+
+/// Runs `scenario` (a file in `folder`) and expects it to be refused.
+void refuse(const Folder& folder, const std::string& scenario, std::string expected,
+            const std::vector<std::string>& more = {}) {
+  const std::string out = folder / "results";
+  std::vector<std::string> arguments = {"run", scenario, "--out", out};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto entries = [&] {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder.path())) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  const auto before = entries();
+  const Outcome outcome = run(folder, arguments);
+  expected = replaced_all(replaced_all(expected, "@", scenario), "{folder}", folder.path().string());
+  INFO("expected: tlmssd: " << expected << "\nprinted:  " << outcome.err);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.empty());
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(matches(outcome.err, "tlmssd: " + expected + (expected.ends_with("...") ? "" : "\n")));
+  CHECK(entries() == before);
+}
+
+void refuse_all(const std::vector<Broken>& table) {
+  const Folder folder;
+  for (const Broken& broken : table) {
+    const std::string text = *broken.what == 0 ? broken.by : replaced(k_small, broken.what, broken.by);
+    refuse(folder, folder.write("s.yaml", text), broken.expected);
+  }
+}
+
+constexpr const char* k_part = "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
+constexpr const char* k_load = "{rw: randrw, number_ios: 500}";
+
+}  // namespace
+
+TEST_CASE("scenarios with unknown keys", "[program]") {
+  refuse_all({
+      {"title:", "titel:", "@:1: key 'titel' is not known at the top level; did you mean 'title'?"},
+      {"firmware:", "firmwear:",
+       "@:10: key 'firmwear' is not known at the top level; did you mean 'firmware'?"},
+      {"  dram:", "  dramm:", "@:4: key 'dramm' is not known in ssd; did you mean 'dram'?"},
+      {"lba_size", "lba_sise", "@:3: key 'lba_sise' is not known in ssd.host; did you mean 'lba_size'?"},
+      {"    channels", "    chanels",
+       "@:6: key 'chanels' is not known in ssd.flash; did you mean 'channels'?"},
+      {"page_size", "pagesize",
+       "@:9: key 'pagesize' is not known in ssd.flash.part; did you mean 'page_size'?"},
+      {"  buffer:", "  bufer:", "@:11: key 'bufer' is not known in firmware; did you mean 'buffer'?"},
+      {"{capacity: 256", "{capacty: 256",
+       "@:11: key 'capacty' is not known in firmware.buffer; did you mean 'capacity'?"},
+      {"number_ios", "number_io", "@:12: key 'number_io' is not known in load.0; did you mean 'number_ios'?"},
+      {"  dram:", "  cpu: {cycles: {comand: 5}}\n  dram:",
+       "@:4: key 'comand' is not known in ssd.cpu.cycles; did you mean 'command'?"},
+      {"load:", "precondition:\n  - {fil: 10 %}\nload:",
+       "@:13: key 'fil' is not known in precondition.0; did you mean 'fill'?"},
+      {"load:", "run: {quantm: 1 ms}\nload:",
+       "@:12: key 'quantm' is not known in run; did you mean 'quantum'?"},
+      {"load:", "report: {window: {frm: 1 ms}}\nload:",
+       "@:12: key 'frm' is not known in report.window; did you mean 'from'?"},
+      {k_load, "\n  trace: x.csv\n  format: csv\n  columns: {tme: 1}",
+       "@:15: key 'tme' is not known in load.0.columns; did you mean 'time'?"},
+      {"number_ios: 500", "queue_depth: 5", "@:12: key 'queue_depth' in load.0 goes only with 'trace'"},
+      {k_load, "{trace: x.csv, iodepth: 3}", "@:12: key 'iodepth' in load.0 does not go with 'trace'"},
+      {"title: small", "title: small\ntitle: large", "@:2: key 'title' is given twice (first in line 1)"},
+  });
+}
+
+TEST_CASE("scenarios with wrong values", "[program]") {
+  refuse_all({
+      {"64 MiB", "64", "@:4: ssd.dram.capacity: '64' has no unit; write for instance '64 KiB'"},
+      {"64 MiB", "64 MHz",
+       "@:4: ssd.dram.capacity: '64 MHz': 'MHz' is not a unit of size; use B, KiB, MiB, GiB, TiB, kB, MB, GB "
+       "or "
+       "TB"},
+      {"40 %", "40",
+       "@:8: ssd.flash.over_provisioning: '40' has no unit; write for instance '40 %' or '40x'"},
+      {"dram: {", "dram: {latency: 50, ",
+       "@:4: ssd.dram.latency: '50' has no unit; write for instance '50 ns'"},
+      {"dram: {", "dram: {latency: 0.5 ps, ", "@:4: ssd.dram.latency: '0.5 ps' is finer than 1 ps"},
+      {"channels: 2", "channels: two", "@:6: ssd.flash.channels: 'two' is not a whole number"},
+      {"channels: 2", "channels: -2", "@:6: ssd.flash.channels: -2 is out of range: must be 1 to 1024"},
+      {"channels: 2", "channels: 2.5", "@:6: ssd.flash.channels: '2.5' is not a whole number"},
+      {"channels: 2", "channels: 99999999999999999999",
+       "@:6: ssd.flash.channels: '99999999999999999999' is too large"},
+      {"64 MiB", "99999999999 TiB", "@:4: ssd.dram.capacity: '99999999999 TiB' is too large"},
+      {"40 %", "1e400 %", "@:8: ssd.flash.over_provisioning: '1e400 %' is too large or too small"},
+      {"channels: 2", "channels: [2]",
+       "@:6: ssd.flash.channels: is a list; expected one value: whole number"},
+      {"channels: 2", "channels: {a: 2}",
+       "@:6: ssd.flash.channels: is a section; expected one value: whole number"},
+      {"\n  buffer: {capacity: 256 KiB}", " fast",
+       "@:10: firmware must be a section (key: value ...), not 'fast'"},
+      {"  dram:", "  cpu: {assignment: {flash: 0}}\n  dram:",
+       "@:4: ssd.cpu.assignment.flash: '0' is a single value; write a list: [0]"},
+      {"  buffer:", "  allocation: {multi_plane: yess}\n  buffer:",
+       "@:11: firmware.allocation.multi_plane: 'yess' is not true or false"},
+      {"rw: randrw", "rw: randwr", "@:12: load.0.rw: 'randwr' is not one of ..."},
+      {"rw: randrw", "rw: randrw, bs: 3000",
+       "@:12: load.0.bs: 3000 B is not a multiple of the drive's logical block of 4096 B"},
+      {"rw: randrw", "rw: randrw, bs: large",
+       "@:12: load.0.bs: \"large\" is not understood, expected a size (4k, 128k, 1m)"},
+      {"rw: randrw", "rw: randrw, size: 10t",
+       "@:12: load.0.size: 10995116277760 B at offset 0 B ends beyond ..."},
+      {"rw: randrw", "rw: randrw, bssplit: 4k/60:8k/60",
+       "@:12: load.0.bssplit: the shares in \"4k/60:8k/60\" add up to 120 %, expected 100 %"},
+      {"rw: randrw", "rw: randrw, rwmixread: 200",
+       "@:12: load.0.rwmixread: 200 is out of range: must be 0 to 100"},
+      {"rw: randrw", "rw: randrw, random_distribution: zipff:1",
+       "@:12: load.0.random_distribution: \"zipff\" is unknown, expected random, zipf:theta, pareto:h, "
+       "normal:deviation or zoned:..."},
+      {"rw: randrw", "rw: randrw, time_based: true", "@:12: load.0.time_based: needs runtime as well"},
+      {"load:", "precondition:\n  - {order: random}\nload:",
+       "@:13: precondition.0: nothing to do: give fill, overwrite or trim"},
+      {"load:", "precondition:\n  - {fill: 120 %}\nload:", "@:13: precondition.0.fill: ..."},
+      {"load:", "precondition:\n  - {fill: 100 %, bs: 3000 B}\nload:",
+       "@:13: precondition.0.bs: 3000 B is not a multiple of the drive's logical block of 4096 B"},
+  });
+}
+
+TEST_CASE("scenarios whose values contradict each other", "[program]") {
+  refuse_all({
+      {"40 %", "40 %\n    spare_factor: 20 %",
+       "@:9: ssd.flash.spare_factor: spare_factor and over_provisioning are two definitions of the same "
+       "thing: "
+       "give one of them"},
+      {"over_provisioning: 40 %", "spare_factor: 0 %",
+       "@:8: ssd.flash.spare_factor: spare_factor must be above 0 %"},
+      {"  buffer:", "  mapping: {unit: 3 KiB}\n  buffer:",
+       "@:11: firmware.mapping.unit: 3072 B does not divide the page of 4096 B into whole logical blocks of "
+       "4096 B; "
+       "nearest valid: 4096 B"},
+      {"  buffer:", "  mapping: {unit: 512 B}\n  buffer:",
+       "@:11: firmware.mapping.unit: 512 B does not divide ..."},
+      {"lba_size: 4 KiB", "lba_size: 1 KiB", "@:3: ssd.host.lba_size: must be 512 B or 4 KiB"},
+      {"64 MiB", "1 MiB",
+       "@:4: ssd.dram.capacity: 1 MiB do not hold the mapping table and write buffer (1 MiB) and one "
+       "transfer (2 "
+       "MiB); write at least 3 MiB"},
+      {"256 KiB", "4 KiB",
+       "@:11: firmware.buffer.capacity: 4096 B cannot hold two program units of 4096 B each (1 planes x 1 "
+       "pages); "
+       "nearest valid: 8192 B"},
+      {"256 KiB", "128 MiB", "@:4: ssd.dram.capacity: 64 MiB do not hold ..."},
+      {"40 %", "2 %",
+       "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping units, but ..."},
+      {"lba_size", "arbitration: weighted, weights: [1, 2], lba_size",
+       "@:3: ssd.host.weights: has 2 numbers, but there are 4 queues"},
+      {"lba_size", "weights: [1, 2, 3, 4], lba_size",
+       "@:3: ssd.host.weights: are given, but ssd.host.arbitration is round-robin, not weighted"},
+      {"  dram:", "  cpu: {cores: 2, assignment: {flash: [0, 2]}}\n  dram:",
+       "@:4: ssd.cpu.assignment.flash: there is no core 2 (ssd.cpu.cores is 2, counted from 0)"},
+      {"lba_size", "link: pcie3x3, lba_size",
+       "@:3: ssd.host.link: \"pcie3x3\" is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as "
+       "pcie3x4), sata3, sata6"},
+      {"lba_size", "protocol: sata, lba_size",
+       "@:3: ssd.host.protocol: sata does not run over ssd.host.link pcie3x4: nvme needs pcie..., sata needs "
+       "sata3 "
+       "or sata6"},
+      {"lba_size", "link: sata6, lba_size",
+       "@:3: ssd.host.protocol: nvme does not run over ssd.host.link sata6..."},
+      {"lba_size", "max_payload: 200, lba_size", "@:3: ssd.host.max_payload: must be 128, 256 or 512"},
+      {"lba_size", "max_read_request: 700, lba_size",
+       "@:3: ssd.host.max_read_request: must be a power of two from 128 to 4096"},
+      {"lba_size", "max_transfer: 6 KiB, lba_size",
+       "@:3: ssd.host.max_transfer: must be a multiple of ssd.host.lba_size"},
+      {"planes: 1", "planes: 1, cell: tlc, program_unit: word-line",
+       "@:9: ssd.flash.part: NAND part generic-mlc: pages_per_block 16 is not a whole number of word lines "
+       "of 3 "
+       "pages"},
+      {"planes: 1", "planes: 1, cell: tlc, read_latency: [50 us, 60 us]",
+       "@:9: ssd.flash.part: NAND part generic-mlc: read_latency has 2 values; give one, or one for each of "
+       "the 3 "
+       "page types of tlc"},
+      {"blocks_per_plane: 32", "blocks_per_plane: 1",
+       "@:9: ssd.flash.part.blocks_per_plane: 1 are too few..."},
+      {"  buffer:", "  gc: {low_water: 100}\n  buffer:",
+       "@:9: ssd.flash.part.blocks_per_plane: 32 are too few, 101 of them are set aside for garbage "
+       "collection and "
+       "open blocks; nearest valid: 103"},
+      {"    ways: 1", "    ways: 1\n    user_capacity: 64 TiB",
+       "@:8: ssd.flash.user_capacity: needs 751619277 blocks per plane; more channels or ways, or a part "
+       "with "
+       "larger blocks"},
+      {"  buffer:", "  gc: {background_start: 50 %, background_stop: 10 %}\n  buffer:",
+       "@:11: firmware.gc.background_stop: cleaning beside the host would stop before it has started; write "
+       "at "
+       "least the value of background_start"},
+      {"    ways: 1", "    ways: 1\n    suspend: both\n    scheduling: {policy: in-order}",
+       "@:8: ssd.flash.suspend: both needs a flash scheduling that lets reads overtake (read-first)"},
+  });
+}
+
+TEST_CASE("scenarios with unknown or foreign policies", "[program]") {
+  refuse_all({
+      {"  buffer:", "  gc: {policy: greddy}\n  buffer:",
+       "@:11: firmware.gc.policy: 'greddy' is not known; did you mean 'greedy'?"},
+      {"  buffer:", "  gc: {policy: greedy, choices: 4}\n  buffer:",
+       "@:11: key 'choices' in firmware.gc belongs to policy 'd-choices', but policy is 'greedy'"},
+      {"  buffer:", "  gc: {policy: d-choices, choices: 0}\n  buffer:",
+       "@:11: firmware.gc.choices: 0 is out of ..."},
+      {"    ways: 1", "    ways: 1\n    scheduling: {policy: fifo}",
+       "@:8: ssd.flash.scheduling.policy: 'fifo' is not known; there is read-first, out-of-order or "
+       "in-order"},
+      {"    ways: 1", "    ways: 1\n    scheduling: {policy: in-order, starvation_bound: 1 ms}",
+       "@:8: key 'starvation_bound' in ssd.flash.scheduling belongs to policy 'read-first', but policy is "
+       "'in-order'"},
+      {"  buffer:", "  allocation: {order: CWDD}\n  buffer:",
+       "@:11: firmware.allocation.order: 'CWDD' is not one ..."},
+      {"planes: 1", "planes: 1, timing: tabel",
+       "@:9: ssd.flash.part.timing: 'tabel' is not known; did you mean 'table'?"},
+      {"  buffer:", "  wear: {policy: sttic}\n  buffer:",
+       "@:11: firmware.wear.policy: 'sttic' is not known; did you mean 'static'?"},
+  });
+}
+
+TEST_CASE("files that are no scenarios", "[program]") {
+  refuse_all({
+      {"", "", "@: is empty; a scenario begins with title: ..."},
+      {"", "# nothing\n", "@: is empty; a scenario begins with title: ..."},
+      {"load: {rw: randrw, number_ios: 500}\n", "", "@:1: load needs at least 1 entry ..."},
+      {k_load, "[]", "@:12: load needs at least 1 entry ..."},
+      {" page_size: 4 KiB}", "", "@:11: not valid YAML: end of map flow not found"},
+      {"  host", "\thost", "@:3: a tab in the indentation; YAML wants spaces"},
+      {"",
+       "\x01\x02\x7f"
+       "ELF",
+       "@:1: is not a text file (control character '\\x01')"},
+      {"", "- a\n- b\n", "@:1: the scenario must be a section (key: value ...), not a list"},
+      {"title: small", "title: &a [*a]", "@:1: an alias that contains itself"},
+  });
+  const Folder folder;
+  const std::string missing = folder / "missing.yaml";
+  refuse(folder, missing, missing + ": no such file");
+}
+
+TEST_CASE("parts that are missing or wrong", "[program]") {
+  const Folder folder;
+  folder.write("broken.yaml", "name: x\nplanes: 1\nread_latency: 50\n");
+  folder.write("junk.yaml", "name: [x\n");
+  folder.write("odd.yaml",
+               "name: odd\ncell: tlc\nprogram_unit: word-line\npages_per_block: 16\npage_size: 4 KiB\n");
+  const auto with = [&](const char* part) { return folder.write("s.yaml", replaced(k_small, k_part, part)); };
+  refuse(folder, with("parts/nand/nothere.yaml"), "@:9: ssd.flash.part: no file 'parts/nand/nothere.yaml'");
+  refuse(folder, with("broken.yaml"),
+         "{folder}/broken.yaml:3: ssd.flash.part.read_latency: '50' is a single value; write a list: [50]");
+  refuse(folder, with("junk.yaml"), "{folder}/junk.yaml:2: not valid YAML: end of sequence flow not found");
+  refuse(folder, with("odd.yaml"),
+         "{folder}/odd.yaml:1: ssd.flash.part: NAND part odd: pages_per_block 16 is not a whole number of "
+         "word lines of 3 "
+         "pages");
+}
+
+TEST_CASE("overrides that are wrong", "[program]") {
+  const Folder folder;
+  const std::string good = folder.write("s.yaml", k_small);
+  const auto set = [&](const std::string& what, const std::string& expected) {
+    refuse(folder, good, "--set " + what + ": " + expected, {"--set", what});
+  };
+  const std::string form = "write --set path=value, for instance --set ssd.dram.latency='50 ns'";
+  set("ssd.flash.channels", form);
+  set("=3", form);
+  set("ssd.flash.chanels=3", "key 'chanels' is not known in ssd.flash; did you mean 'channels'?");
+  set("ssd.flash.channels=many", "ssd.flash.channels: 'many' is not a whole number");
+  set("title.a=3", "title is a value, it has no 'a'");
+  set("load.7.rw=read", "load has 1 entries; the next one is 1");
+  set("load.0.bs=1.5k", "load.0.bs: 1536 B is not a multiple of the drive's logical block of 4096 B");
+}
+
+TEST_CASE("command lines that are wrong", "[program]") {
+  const Folder folder;
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {}, {"fly"}, {"run"}, {"run", "a.yaml", "--fast"}, {"run", "a.yaml", "b.yaml"}, {"trace-info"}}) {
+    const Outcome outcome = run(folder, arguments);
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK_FALSE(outcome.err.empty());
+  }
+  CHECK(run(folder, {"list", "nothing-of-the-kind"}).code == 2);
+  CHECK(run(folder, {"--help"}).code == 0);
+  CHECK(run(folder, {"--version"}).out.starts_with("tlmssd "));
+}
+
+}  // namespace tlmssd::program_tests

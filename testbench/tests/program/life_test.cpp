@@ -1,0 +1,166 @@
+// Snapshots, the end of a drive's life and runs that cannot go on, as the program's users meet them.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "testbench/tests/program/program.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string k_worked = replaced(k_small, "load:", R"(precondition:
+  - {fill: 100 %, order: sequential}
+  - {overwrite: 2x, order: random}
+  - {trim: 5 %}
+load:)");
+
+Outcome run_ok(const Folder& folder, const std::vector<std::string>& arguments) {
+  const Outcome outcome = run(folder, arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a run from a snapshot equals the run that preconditioned", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  const std::string snapshot = folder / "drive.snap";
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "direct", "--save-snapshot", snapshot});
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "restored", "--from-snapshot", snapshot});
+  for (const char* file : {"report.json", "fio.json", "scenario.yaml", "report.html"}) {
+    INFO(file);
+    CHECK(read_file(folder.path() / "direct" / file) == read_file(folder.path() / "restored" / file));
+  }
+  // Another load on the same drive.
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "other", "--from-snapshot", snapshot, "--set",
+                  "load.0.rw=randread"});
+  CHECK(read_file(folder.path() / "direct" / "report.json") !=
+        read_file(folder.path() / "other" / "report.json"));
+}
+
+TEST_CASE("two snapshots of the same drive are the same file", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  run_ok(folder, {"run", scenario, "-q", "--save-snapshot", folder / "a.snap"});
+  run_ok(folder, {"run", scenario, "-q", "--save-snapshot", folder / "b.snap"});
+  CHECK(read_file(folder / "a.snap") == read_file(folder / "b.snap"));
+}
+
+TEST_CASE("a snapshot alone is worth a run", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  const Outcome outcome = run_ok(folder, {"run", scenario, "--save-snapshot", folder / "a.snap"});
+  CHECK(fs::exists(folder / "a.snap"));
+  CHECK(outcome.out.find("a.snap") != std::string::npos);
+}
+
+TEST_CASE("a snapshot that does not fit is refused with every difference", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  const std::string snapshot = folder / "drive.snap";
+  run_ok(folder, {"run", scenario, "-q", "--save-snapshot", snapshot});
+  const auto refused = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments = {"run", scenario, "-o", folder / "out", "--from-snapshot", snapshot};
+    for (const std::string& setting : settings) {
+      arguments.emplace_back("--set");
+      arguments.push_back(setting);
+    }
+    const Outcome outcome = run(folder, arguments);
+    CHECK(outcome.code == 2);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_FALSE(fs::exists(folder / "out"));
+    CHECK(outcome.err.find(snapshot) != std::string::npos);
+    return outcome.err;
+  };
+  using Catch::Contains;
+  CHECK_THAT(refused({"ssd.flash.channels=4"}),
+             Contains("ssd.flash.channels") && Contains("2") && Contains("4"));
+  CHECK_THAT(refused({"ssd.flash.part.pages_per_block=32"}), Contains("ssd.flash.part.pages_per_block"));
+  CHECK_THAT(refused({"firmware.gc.policy=fifo"}), Contains("firmware.gc.policy"));
+  CHECK_THAT(refused({"seed=7"}), Contains("seed"));
+  CHECK_THAT(refused({"ssd.host.lba_size=512 B"}), Contains("ssd.host.lba_size"));
+  CHECK_THAT(refused({"firmware.wear.policy=static", "firmware.allocation.order=PDWC"}),
+             Contains("firmware.wear.policy") && Contains("firmware.allocation.order"));
+  CHECK_THAT(refused({"firmware.buffer.capacity=512 KiB"}), Contains("write buffer"));
+}
+
+TEST_CASE("a damaged snapshot is refused", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  run_ok(folder, {"run", scenario, "-q", "--save-snapshot", folder / "good.snap"});
+  const std::string good = read_file(folder / "good.snap");
+  const auto refused = [&](const std::string& content) {
+    const std::string snapshot = folder.write("bad.snap", content);
+    const Outcome outcome = run(folder, {"run", scenario, "-o", folder / "out", "--from-snapshot", snapshot});
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK(outcome.err.starts_with("tlmssd: " + snapshot + ": "));
+    CHECK_FALSE(fs::exists(folder / "out"));
+  };
+  refused("");
+  refused("no snapshot");
+  refused(k_worked);
+  refused(good + "x");
+  for (const std::size_t size : {std::size_t{8}, std::size_t{40}, good.size() / 2, good.size() - 1})
+    refused(good.substr(0, size));
+  for (std::size_t part = 1; part < 10; ++part) {
+    std::string flipped = good;
+    flipped[good.size() * part / 10] = static_cast<char>(flipped[good.size() * part / 10] ^ 0x10);
+    refused(flipped);
+  }
+  const Outcome missing =
+      run(folder, {"run", scenario, "-o", folder / "out", "--from-snapshot", folder / "nix"});
+  CHECK(missing.code == 2);
+  CHECK(missing.err == "tlmssd: " + (folder / "nix") + ": cannot be read: No such file or directory\n");
+}
+
+TEST_CASE("a drive that wears out ends the run well, with a warning", "[program]") {
+  const Folder folder;
+  const std::string worn =
+      replaced(replaced(k_small, "{planes: 1", "{endurance: 10, planes: 1"), "{rw: randrw, number_ios: 500}",
+               "{rw: randrw, rwmixread: 20, iodepth: 8, io_size: 300m}");
+  const std::string scenario = folder.write("s.yaml", worn);
+  const Outcome outcome = run_ok(folder, {"run", scenario, "-o", folder / "out"});
+  CHECK(outcome.out.find("read-only") != std::string::npos);
+  const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
+  const std::string warnings = report["warnings"].dump();
+  CHECK(warnings.find("the drive has gone read-only") != std::string::npos);
+  CHECK(warnings.find("write protected") != std::string::npos);
+}
+
+TEST_CASE("a run that stalls says so", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const Outcome outcome = run(folder, {"run", scenario, "-o", folder / "out", "--set",
+                                       "run.stall_after=20 us", "--set", "firmware.buffer.mode=write-through",
+                                       "--set", "load.0.rw=randwrite", "--set", "load.0.iodepth=4"});
+  INFO(outcome.err);
+  CHECK(outcome.code == 3);
+  CHECK(outcome.err.starts_with("tlmssd: stalled: no command has completed for 0.000 s"));
+  CHECK(outcome.err.find("4 commands outstanding") != std::string::npos);
+  CHECK(outcome.err.find("write of LBA") != std::string::npos);
+  CHECK(outcome.err.find("free") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder / "out"));
+  const auto left = std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
+  CHECK(left == 1);
+}
+
+TEST_CASE("a preconditioning step that is wrong is found before any is carried out", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write(
+      "s.yaml",
+      replaced(k_small, "load:", "precondition:\n  - {fill: 100 %}\n  - {fill: 10 %, bs: 3000 B}\nload:"));
+  const Outcome outcome =
+      run(folder, {"run", scenario, "-o", folder / "out", "--save-snapshot", folder / "a.snap"});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.starts_with("tlmssd: " + scenario + ":14: precondition.1.bs: "));
+  const auto left = std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
+  CHECK(left == 1);
+}
+
+}  // namespace tlmssd::program_tests

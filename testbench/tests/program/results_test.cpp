@@ -1,0 +1,146 @@
+// What a run writes: the same bytes for the same scenario and seed, whatever the quantum; and everything that went past the user.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "testbench/tests/program/program.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Garbage collection, several queues, reads of what is being written, trims.
+const std::string k_busy = replaced(k_small, "load: {rw: randrw, number_ios: 500}", R"(precondition:
+  - {fill: 100 %, order: sequential}
+  - {overwrite: 1x, order: random}
+load:
+  - {rw: randrw, bssplit: 4k/80:16k/20, iodepth: 8, number_ios: 1500, fsync: 50}
+  - {rw: randwrite, iodepth: 16, number_ios: 1500, random_distribution: "zipf:1.1"}
+  - {rw: randtrimwrite, bs: 8k, iodepth: 2, number_ios: 300}
+report: {command_log: csv}
+)");
+
+Outcome run_into(const Folder& folder, const std::string& scenario, const std::string& name,
+                 std::vector<std::string> more = {}) {
+  more.insert(more.begin(), {"run", scenario, "-q", "-o", folder / name});
+  const Outcome outcome = run(folder, more);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return outcome;
+}
+
+/// `text` without its lines that contain `word`, and the same for the scenario inside a JSON text.
+std::string without(std::string text, const std::string& word) {
+  for (std::size_t at = 0; (at = text.find(word)) != std::string::npos;) {
+    const std::size_t begin = std::max(text.rfind('\n', at) + 1, text.rfind("\\n", at) + 2);
+    const std::size_t end = std::min(text.find('\n', at), text.find("\\n", at));
+    text.erase(begin, end - begin);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("same scenario and seed, same bytes", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_busy);
+  run_into(folder, scenario, "one");
+  run_into(folder, scenario, "two");
+  for (const char* file : {"report.json", "fio.json", "scenario.yaml", "report.html", "commands.csv"}) {
+    INFO(file);
+    CHECK(read_file(folder.path() / "one" / file) == read_file(folder.path() / "two" / file));
+  }
+}
+
+TEST_CASE("the resolved scenario runs to the same bytes", "[program]") {
+  const Folder folder;
+  run_into(folder, folder.write("s.yaml", k_busy), "one");
+  run_into(folder, (folder / "one") + "/scenario.yaml", "two");
+  for (const char* file : {"report.json", "fio.json", "scenario.yaml", "report.html", "commands.csv"}) {
+    INFO(file);
+    CHECK(read_file(folder.path() / "one" / file) == read_file(folder.path() / "two" / file));
+  }
+}
+
+TEST_CASE("another quantum, another speed at most", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_busy);
+  run_into(folder, scenario, "zero", {"--set", "run.quantum=0 ns"});
+  run_into(folder, scenario, "short", {"--set", "run.quantum=3 us"});
+  run_into(folder, scenario, "long", {"--set", "run.quantum=1 ms"});
+  run_into(folder, scenario, "checked", {"--set", "run.quantum=1 ms", "--check-protocol"});
+  const auto content = [&](const char* name, const char* file) {
+    return without(read_file(folder.path() / name / file), "quantum:");
+  };
+  for (const char* file : {"report.json", "fio.json", "scenario.yaml", "report.html", "commands.csv"}) {
+    INFO(file);
+    CHECK(content("zero", file).size() > 100);
+    CHECK(content("zero", file) == content("short", file));
+    CHECK(content("zero", file) == content("long", file));
+  }
+  CHECK(content("zero", "commands.csv") == content("checked", "commands.csv"));
+}
+
+TEST_CASE("another seed, other results", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_busy);
+  run_into(folder, scenario, "one", {"--set", "seed=1"});
+  run_into(folder, scenario, "two", {"--set", "seed=2"});
+  CHECK(read_file(folder.path() / "one" / "commands.csv") !=
+        read_file(folder.path() / "two" / "commands.csv"));
+}
+
+TEST_CASE("parameters that had no say are reported", "[program]") {
+  const Folder folder;
+  folder.write("ok.csv",
+               "128166372003061629,hm,0,Write,4096,4096,100\n128166372003061630,hm,0,Read,8192,4096,100\n");
+  const auto unread = [&](const std::string& text) {
+    const std::string scenario = folder.write("s.yaml", text);
+    const Outcome outcome = run(folder, {"run", scenario, "-o", folder / "out"});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
+    const auto list = report["unread_parameters"].get<std::vector<std::string>>();
+    // The summary's lines are broken between words.
+    const std::string summary = std::regex_replace(outcome.out, std::regex(R"(\s+)"), " ");
+    for (const std::string& parameter : list) {
+      INFO(summary);
+      CHECK(summary.find("parameter set but never read: " + parameter) != std::string::npos);
+    }
+    return list;
+  };
+  const auto load = [](const std::string& words) {
+    return replaced(k_small, "{rw: randrw, number_ios: 500}", words);
+  };
+  const std::string at = " (" + (folder / "s.yaml") + ":";
+  using List = std::vector<std::string>;
+  CHECK(unread(k_small) == List{});
+  CHECK(unread(replaced(k_small, "load:", "report: {window: {from: 1 ms}}\nload:")) ==
+        List{"report.window.from" + at + "12)"});
+  CHECK(unread(replaced(k_small, "load:", "report: {timeline: true, window: {from: 1 ms}}\nload:")) ==
+        List{});
+  CHECK(unread(load("{trace: ok.csv, max_outstanding: 3}")) == List{"load.0.max_outstanding" + at + "12)"});
+  CHECK(unread(load("{trace: ok.csv, pacing: open-loop, queue_depth: 3}")) ==
+        List{"load.0.queue_depth" + at + "12)"});
+  CHECK(unread(load("{trace: ok.csv, pacing: open-loop, max_outstanding: 3}")) == List{});
+  CHECK(unread(load("{trace: ok.csv, format: msr, action: Q}")) == List{"load.0.action" + at + "12)"});
+}
+
+TEST_CASE("results are put in place whole, and only over earlier results", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  fs::create_directory(folder / "mine");
+  std::ofstream(folder.path() / "mine" / "thesis.tex") << "x";
+  const Outcome refused = run(folder, {"run", scenario, "-o", folder / "mine"});
+  INFO(refused.err);
+  CHECK(refused.code == 2);
+  CHECK(fs::exists(fs::path(folder / "mine") / "thesis.tex"));
+  run_into(folder, scenario, "out");
+  run_into(folder, scenario, "out");  // once more over the first
+  const Outcome nowhere = run(folder, {"run", scenario, "-o", folder / "no/such/folder"});
+  INFO(nowhere.err);
+  CHECK((nowhere.code == 2 || fs::exists(folder / "no/such/folder/report.json")));
+}
+
+}  // namespace tlmssd::program_tests

@@ -1,0 +1,113 @@
+// Schema, listing and reference of the test catalogue, and the catalogue's own checks.
+#include "platform/scenario/reference.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "models/common/quantity.h"
+#include "test_catalogue.h"
+
+using namespace tlmssd;
+
+TEST_CASE("the schema says what the reader checks") {
+  const auto schema = nlohmann::json::parse(json_schema(test::test_catalogue()));
+  CHECK(schema["type"] == "object");
+  CHECK(schema["additionalProperties"] == false);
+  CHECK(schema["required"] == nlohmann::json{"load"});
+  const auto& ssd = schema["properties"]["ssd"]["properties"];
+  const auto& latency = ssd["dram"]["properties"]["latency"];
+  CHECK(latency["type"] == "string");
+  CHECK(latency["default"] == "50 ns");
+  CHECK(latency["description"].get<std::string>().find("from request to first byte") != std::string::npos);
+  CHECK(latency["description"].get<std::string>().find("0 s to 1 ms") != std::string::npos);
+  CHECK(ssd["host"]["properties"]["protocol"]["enum"] == nlohmann::json{"nvme", "sata"});
+  CHECK(ssd["host"]["properties"]["weights"]["items"]["type"] == "integer");
+  CHECK(ssd["host"]["properties"]["weights"]["default"] == nlohmann::json{1, 1});
+  CHECK(ssd["host"]["properties"]["queues"]["maximum"] == 65535);
+  const auto& part = ssd["flash"]["properties"]["part"]["anyOf"];
+  CHECK(part[0]["type"] == "string");
+  CHECK(part[1]["properties"].contains("file"));
+  CHECK(part[1]["properties"].contains("wear"));
+  CHECK(ssd["flash"]["required"] == nlohmann::json{"part"});
+  const auto& gc = schema["properties"]["firmware"]["properties"]["gc"];
+  CHECK(gc["properties"]["policy"]["oneOf"].size() == 3);
+  CHECK(gc["properties"]["policy"]["oneOf"][1]["const"] == "d-choices");
+  CHECK(gc["allOf"][0]["if"]["properties"]["policy"]["const"] == "greedy");
+  CHECK(gc["allOf"][0]["then"]["properties"]["d"] == false);
+  const auto& load = schema["properties"]["load"]["anyOf"];
+  CHECK(load[0]["minItems"] == 1);
+  CHECK(load[1]["properties"].contains("bs"));
+  CHECK(load[1]["allOf"].size() >= 3);
+}
+
+TEST_CASE("the schema's patterns take what the parser takes") {
+  const auto matches = [](Kind kind, const std::string& text) {
+    return std::regex_match(text, std::regex(quantity_pattern(kind), std::regex::ECMAScript));
+  };
+  CHECK(matches(Kind::time, "1.5 us"));
+  CHECK(matches(Kind::time, "50ns"));
+  CHECK_FALSE(matches(Kind::time, "50"));
+  CHECK_FALSE(matches(Kind::time, "50 MB"));
+  CHECK(matches(Kind::bandwidth, "3.2 GB/s"));
+  CHECK(matches(Kind::share, "25 %"));
+  CHECK(matches(Kind::share, "2x"));
+  CHECK(matches(Kind::bytes_or_share, "10 %"));
+  CHECK(matches(Kind::bytes_or_share, "1 GiB"));
+  CHECK(quantity_pattern(Kind::integer).empty());
+}
+
+TEST_CASE("the listing shows everything, or what was asked for") {
+  const std::string all = list_text(test::test_catalogue());
+  for (const std::string word :
+       {"ssd.dram: memory", "latency", "d-choices", "load.columns", "required", "not set"}) {
+    CHECK(all.find(word) != std::string::npos);
+  }
+  CHECK(list_text(test::test_catalogue(), "Latency") ==
+        "ssd.dram: memory beside the controller\n"
+        "  latency               time, default 50 ns, 0 s to 1 ms\n"
+        "                        from request to first byte\n");
+  CHECK(list_text(test::test_catalogue(), "windowed") ==
+        "firmware.gc: garbage collection\n"
+        "  policy                one of greedy, d-choices or windowed, default greedy\n"
+        "                        how a victim is chosen\n"
+        "    - windowed: greedy among the oldest\n"
+        "        window          whole number, default 32, 1 to 1048576\n"
+        "                        oldest blocks looked at\n");
+  CHECK(list_text(test::test_catalogue(), "no such thing").empty());
+}
+
+TEST_CASE("the Markdown reference has every section and key") {
+  const std::string text = reference_markdown(test::test_catalogue());
+  CHECK(text.find("## `ssd.flash.part`\n\ndata sheet of the dies (here or in a file of its own, required)") !=
+        std::string::npos);
+  CHECK(text.find("| `latency` | time | `50 ns` | 0 s to 1 ms | from request to first byte |") !=
+        std::string::npos);
+  CHECK(text.find("**`policy: windowed`**: greedy among the oldest") != std::string::npos);
+  CHECK(text.find("Only with trace:") != std::string::npos);
+  CHECK(text.find("Only without trace or fio:") != std::string::npos);
+}
+
+TEST_CASE("a catalogue that contradicts itself is a programming error") {
+  ParameterSpec number;
+  number.name = "n";
+  number.fallback = std::int64_t{1};
+  ParameterSpec other = number;
+  other.fallback = std::int64_t{2};
+  const auto refused = [](auto build) {
+    Catalogue catalogue;
+    build(catalogue);
+    CHECK_THROWS_AS(catalogue.check(), std::logic_error);
+  };
+  refused([&](Catalogue& c) { c.section("a", "", {number}).keys({other}); });
+  refused([&](Catalogue& c) { c.section("a", "", {number, number, other}); });
+  refused([&](Catalogue& c) { c.section("a", "", {number}), c.section("a.n", ""); });
+  refused([&](Catalogue& c) { c.policy("a", "policy", {{"x", "", {}}}, "y"); });
+  refused([&](Catalogue& c) { c.policy("a", "policy", {{"x", "", {number}}}, "x").keys({other}); });
+  refused([&](Catalogue& c) { c.section("a", "", {number}).variant("m", ""); });
+  refused([&](Catalogue& c) { c.section("a", "", {number}).keys({other}, {"n"}); });
+  Catalogue fine;
+  fine.section("a", "", {number}).keys({number});
+  fine.policy("b", "policy", {{"x", "", {number}}, {"y", "", {other}}}, "y");
+  CHECK_NOTHROW(fine.check());
+}
