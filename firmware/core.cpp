@@ -101,7 +101,7 @@ void Core::aim(ReadList& list) {
   }
 }
 
-void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, const Ledger* parent) {
+void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* parent, bool alone) {
   FlashOp& op = read.op;
   op.purpose = purpose;
   op.suspended_for_host = false;
@@ -109,11 +109,10 @@ void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, const Ledger*
   op.spare = &read.spare[read.low];
   op.stamps = &read.stamps[std::size_t{read.low} * layout.sectors];
   op.next = nullptr;
-  if (parent != nullptr) {
+  op.ledger = parent;
+  if (parent != nullptr && !alone) {
     read.ledger = parent->fork();
     op.ledger = &read.ledger;
-  } else {
-    op.ledger = nullptr;
   }
   op.on_done = &ReadOp::done;
   op.on_done_self = &read;
@@ -122,7 +121,7 @@ void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, const Ledger*
   ++latch.pending;
   if (hw.flash.submit(op)) {
     --latch.pending;
-    latch.last = &read.ledger;
+    latch.last = op.ledger;
   }
 }
 

@@ -43,8 +43,9 @@ class Core {
   ReadOp& add_read(ReadList& list, PhysicalUnit where);
   /// Settles where the reads of a list go, once it is complete.
   void aim(ReadList& list);
-  /// Starts a read that has been aimed. `parent`: the ledger it forks from, or null.
-  void start_read(ReadOp& read, Latch& latch, Purpose purpose, const Ledger* parent);
+  /// Starts a read that has been aimed. `parent`: the ledger it is charged to, or null; `alone`: directly, because it is the only
+  /// one, otherwise in a branch of its own (Latch::settle).
+  void start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* parent, bool alone);
   /// Gives a read back that has been dealt with.
   void end_read(ReadOp& read) {
     unpin(read.block);

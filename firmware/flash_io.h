@@ -20,6 +20,10 @@ struct Latch {
   [[nodiscard]] bool await_ready() const noexcept { return pending == 0; }
   void await_suspend(std::coroutine_handle<> handle) noexcept { waiter = handle; }
   void await_resume() const noexcept {}
+  /// Takes over the ledger of the operation that ended last, unless that was charged to `parent` itself.
+  void settle(Ledger& parent) const {
+    if (last != &parent && last->mark() > parent.mark()) parent.adopt(*last);
+  }
   void arrive(const Ledger* ledger) {
     last = ledger;
     if (--pending == 0 && waiter) waiter.resume();
@@ -37,15 +41,16 @@ struct ReadOp {
   std::uint32_t high = 0;  ///< last
   std::uint32_t tag = 0;   ///< the user's own
   ReadOp* next = nullptr;
-  // By unit of the row:
-  std::unique_ptr<LogicalUnit[]> wanted;  ///< logical unit expected there; k_no_unit: not asked for
-  std::unique_ptr<std::uint64_t[]> need;  ///< sectors of it that are asked for
-  std::unique_ptr<LogicalUnit[]> spare;
-  std::unique_ptr<Stamp[]> stamps;
+  // By unit of the row, all in one piece of memory because most reads are of one unit:
+  std::uint64_t* need = nullptr;  ///< sectors that are asked for
+  LogicalUnit* wanted = nullptr;  ///< logical unit expected there; k_no_unit: not asked for
+  LogicalUnit* spare = nullptr;
+  Stamp* stamps = nullptr;
+  std::unique_ptr<std::byte[]> memory;
 
   static void done(void* self) {
     auto& read = *static_cast<ReadOp*>(self);
-    read.latch->arrive(&read.ledger);
+    read.latch->arrive(read.op.ledger);
   }
 };
 
@@ -98,10 +103,12 @@ class ReadPool {
   void grow() {
     all_.push_back(std::make_unique<ReadOp>());
     ReadOp& read = *all_.back();
-    read.wanted = std::make_unique<LogicalUnit[]>(row_);
-    read.need = std::make_unique<std::uint64_t[]>(row_);
-    read.spare = std::make_unique<LogicalUnit[]>(row_);
-    read.stamps = std::make_unique<Stamp[]>(std::size_t{row_} * sectors_);
+    constexpr std::size_t k_per_unit = sizeof *read.need + sizeof *read.wanted + sizeof *read.spare;
+    read.memory = std::make_unique<std::byte[]>(row_ * (k_per_unit + sectors_ * sizeof(Stamp)));
+    read.need = reinterpret_cast<std::uint64_t*>(read.memory.get());
+    read.wanted = reinterpret_cast<LogicalUnit*>(read.need + row_);
+    read.spare = read.wanted + row_;
+    read.stamps = reinterpret_cast<Stamp*>(read.spare + row_);
     read.next = nullptr;
     free_ = &read;
   }

@@ -57,6 +57,23 @@ Ftl::Parts::UnitRange Ftl::Parts::units_of(std::uint64_t lba, std::uint64_t bloc
   return {lba / sectors, (lba + blocks - 1) / sectors};
 }
 
+// The core that takes a command goes straight on with it, unless an earlier command on the same units must end first or other cores
+// are meant for what comes next.
+bool Ftl::Parts::straight_on(const Active& self, Stage next) const {
+  return !self.ticket.blocked() && hw.cpu.same_cores(Stage::command, next);
+}
+
+Task<> Ftl::Parts::take_up(Active& self, Stage next, std::uint32_t times) {
+  HostCommand& command = self.command;
+  co_await RunStage(hw, Stage::command, &command.ledger);
+  if (self.ticket.blocked()) {
+    self.waits_for = "an earlier command on the same units";
+    co_await self.ticket;
+    charge(command, Cause::order_wait);
+  }
+  co_await RunStage(hw, next, &command.ledger, times);
+}
+
 Task<> Ftl::Parts::reject(HostCommand& command, HostStatus status) {
   Active self(*this, command);
   co_await RunStage(hw, Stage::command, &command.ledger);
@@ -74,13 +91,12 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   const auto unit = static_cast<LogicalUnit>(units.first);
   core.map->prefetch(unit);
   order.enter(self.ticket, units.first, units.last, false);
-  co_await RunStage(hw, Stage::command, &command.ledger);
-  if (self.ticket.blocked()) {
-    self.waits_for = "an earlier command on the same units";
-    co_await self.ticket;
-    charge(command, Cause::order_wait);
+  if (straight_on(self, Stage::translate)) {
+    co_await RunStage(hw, Stage::command, Stage::translate, &command.ledger,
+                      static_cast<std::uint32_t>(count));
+  } else {
+    co_await take_up(self, Stage::translate, static_cast<std::uint32_t>(count));
   }
-  co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
   self.waits_for = "the map";
   if (!core.map->resident(unit, count)) co_await core.map->fetch(unit, count);
   MemoryAccess entries(hw, MemoryKind::dram, core.map->entry_address(unit),
@@ -105,10 +121,10 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     Latch latch;
     for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
       read->op.buffer_address = command.buffer_address;
-      core.start_read(*read, latch, Purpose::host, &command.ledger);
+      core.start_read(*read, latch, Purpose::host, &command.ledger, reads.count == 1);
     }
     co_await latch;
-    if (latch.last->mark() > command.ledger.mark()) command.ledger.adopt(*latch.last);
+    latch.settle(command.ledger);
     while (!reads.empty()) {
       ReadOp& read = reads.pop();
       deliver(command, read);
@@ -197,14 +213,12 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   const UnitRange units = units_of(command.lba, command.blocks);
   core.map->prefetch(static_cast<LogicalUnit>(units.first));
   order.enter(self.ticket, units.first, units.last, true);
-  co_await RunStage(hw, Stage::command, &command.ledger);
-  if (self.ticket.blocked()) {
-    self.waits_for = "an earlier command on the same units";
-    co_await self.ticket;
-    charge(command, Cause::order_wait);
+  const auto count = static_cast<std::uint32_t>(units.last - units.first + 1);
+  if (straight_on(self, Stage::buffer)) {
+    co_await RunStage(hw, Stage::command, Stage::buffer, &command.ledger, count);
+  } else {
+    co_await take_up(self, Stage::buffer, count);
   }
-  co_await RunStage(hw, Stage::buffer, &command.ledger,
-                    static_cast<std::uint32_t>(units.last - units.first + 1));
 
   Durable durable{hw.agenda, command.ledger};
   Durable* const wait = immediate(command) ? &durable : nullptr;
@@ -219,7 +233,7 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   order.leave(self.ticket);
   if (accepted) {
     core.stats.host_blocks_written += command.blocks;
-    core.stats.host_units_written += units.last - units.first + 1;
+    core.stats.host_units_written += count;
   }
   destager.pump_if_due();
   if (wait != nullptr) {
@@ -310,14 +324,8 @@ Task<> Ftl::Parts::trim(HostCommand& command) {
     order.enter(self.ticket, units.first, units.last, true);
     count += units.last - units.first + 1;
   }
-  co_await RunStage(hw, Stage::command, &command.ledger);
-  if (self.ticket.blocked()) {
-    self.waits_for = "an earlier command on the same units";
-    co_await self.ticket;
-    charge(command, Cause::order_wait);
-  }
-  co_await RunStage(hw, Stage::translate, &command.ledger,
-                    static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xFFFFFFFFU)));
+  co_await take_up(self, Stage::translate,
+                   static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xFFFFFFFFU)));
 
   Durable durable{hw.agenda, command.ledger};
   Durable* const wait = immediate(command) ? &durable : nullptr;

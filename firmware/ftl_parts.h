@@ -37,6 +37,9 @@ struct Ftl::Parts final : CoreEvents {
   Task<> drain();
 
   // ---- pieces of them
+  [[nodiscard]] bool straight_on(const Active& self, Stage next) const;
+  /// The command stage, the wait for earlier commands on the same units, then `times` executions of `next`.
+  Task<> take_up(Active& self, Stage next, std::uint32_t times);
   [[nodiscard]] HostStatus check(const HostCommand& command) const;
   [[nodiscard]] UnitRange units_of(std::uint64_t lba, std::uint64_t blocks) const;
   /// Fills what the buffer holds and what was never written, makes reads of the rest.

@@ -48,6 +48,10 @@ class CpuPort {
   };
   /// Reserves the core that runs `stage` for `times` executions. In untimed mode start == end == now.
   virtual Run run(Stage stage, std::uint32_t times) = 0;
+  /// Whether the same cores run both stages, so that a core can go on from one to the other.
+  [[nodiscard]] virtual bool same_cores(Stage first, Stage second) const = 0;
+  /// Reserves one core for `first` and straight afterwards for `times` executions of `second`. same_cores() must hold.
+  virtual Run run(Stage first, Stage second, std::uint32_t times) = 0;
 };
 
 // ---- memory
@@ -98,22 +102,24 @@ struct Hardware {
   HostPort& host;
 };
 
-/// `co_await run(hw, Stage::translate, ledger)`: executes a stage, charging core wait and execution.
+/// `co_await RunStage(hw, Stage::translate, ledger)`: executes a stage, or two in a row on one core, charging core wait and
+/// execution.
 class RunStage {
  public:
-  RunStage(Hardware& hw, Stage stage, Ledger* ledger, std::uint32_t times = 1) : agenda_(hw.agenda) {
-    const CpuPort::Run run = hw.cpu.run(stage, times);
-    end_ = run.end;
-    if (ledger != nullptr && run.end > ledger->mark()) {
-      ledger->charge(Cause::core_wait, run.start);
-      ledger->charge(Cause::firmware, run.end);
-    }
-  }
+  RunStage(Hardware& hw, Stage stage, Ledger* ledger, std::uint32_t times = 1)
+      : RunStage(hw.agenda, hw.cpu.run(stage, times), ledger) {}
+  RunStage(Hardware& hw, Stage first, Stage second, Ledger* ledger, std::uint32_t times)
+      : RunStage(hw.agenda, hw.cpu.run(first, second, times), ledger) {}
   [[nodiscard]] bool await_ready() const noexcept { return end_ <= agenda_.now(); }
   void await_suspend(std::coroutine_handle<> waiter) { agenda_.at(end_, waiter); }
   void await_resume() const noexcept {}
 
  private:
+  RunStage(Agenda& agenda, CpuPort::Run run, Ledger* ledger) : agenda_(agenda), end_(run.end) {
+    if (ledger == nullptr || run.end <= ledger->mark()) return;
+    ledger->charge(Cause::core_wait, run.start);
+    ledger->charge(Cause::firmware, run.end);
+  }
   Agenda& agenda_;
   Picoseconds end_;
 };

@@ -24,6 +24,13 @@ class FirmwarePort final : public firmware::CpuPort,
     const ControllerCpu::Run run = cpu_.run(stage, times);
     return {run.start, run.end};
   }
+  [[nodiscard]] bool same_cores(Stage first, Stage second) const override {
+    return cpu_.same_cores(first, second);
+  }
+  firmware::CpuPort::Run run(Stage first, Stage second, std::uint32_t times) override {
+    const ControllerCpu::Run run = cpu_.run(first, second, times);
+    return {run.start, run.end};
+  }
   Picoseconds access(firmware::MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                      firmware::Completion& done) override;
   bool submit(FlashOp& op) override {

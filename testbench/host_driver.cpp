@@ -163,6 +163,7 @@ bool HostDriver::fetch(Stream& stream) {
     return false;
   }
   stream.has_head = true;
+  scoreboard_.foresee(stream.head.lba);
   return true;
 }
 

@@ -24,6 +24,7 @@ BlockPool::BlockPool(const Layout& layout, const Options& options)
       words_per_block_((layout.block_units + 63) / 64),
       overhead_(options.reserve + 1 + (options.wear_stream ? 1 : 0)),
       info_(layout.total_blocks()),
+      pins_(layout.total_blocks()),
       bits_(std::size_t{layout.total_blocks()} * words_per_block_),
       groups_(layout.groups),
       free_(layout.groups),
@@ -189,7 +190,7 @@ BlockNumber BlockPool::take_doomed(std::uint32_t n) {
 void BlockPool::erased(BlockNumber block) {
   BlockInfo& info = info_[block];
   const std::uint32_t n = layout_.group_of(block);
-  if (info.valid != 0 || info.pins != 0 || info.state != BlockState::victim)
+  if (info.valid != 0 || pinned(block) || info.state != BlockState::victim)
     broken("erased while in use", block);
   ++info.erases;
   info.state = BlockState::free;

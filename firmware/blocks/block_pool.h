@@ -34,11 +34,11 @@ enum class BlockState : std::uint8_t {
 struct BlockInfo {
   std::uint32_t valid;      ///< units that the map points at
   std::uint32_t erases;     ///<
-  std::uint32_t pins;       ///< flash reads under way or about to be issued
   std::uint32_t in_flight;  ///< program operations under way
   BlockState state;         ///<
   bool full;                ///< every program unit has been handed out
   bool failed;              ///< a program failed: to be retired
+  std::uint8_t unused;      ///< here and below: keeps snapshots free of indeterminate bytes
 };
 
 class BlockPool {
@@ -91,9 +91,10 @@ class BlockPool {
   };
   struct Group {
     Frontier frontiers[k_streams];
-    std::uint32_t pristine = 0;   ///< blocks from here on were never used
-    std::uint32_t free = 0;       ///< free blocks, pristine ones included
-    std::uint32_t good = 0;       ///< blocks neither retired nor failed
+    std::uint32_t pristine = 0;  ///< blocks from here on were never used
+    std::uint32_t free = 0;      ///< free blocks, pristine ones included
+    std::uint32_t good = 0;      ///< blocks neither retired nor failed
+    std::uint32_t unused = 0;
     std::uint64_t in_flight = 0;  ///< programs under way
     std::uint64_t valid = 0;      ///< valid units, those in failed blocks included
     std::uint64_t pending = 0;    ///< slots promised to host program units that are not yet programmed
@@ -119,9 +120,10 @@ class BlockPool {
   void unpromise(std::uint32_t group) { change_pending(group, -std::int64_t{layout_.program_units}); }
 
   // ---- pins: a block is not erased while a read of it is on its way
-  void pin(BlockNumber block) { ++info_[block].pins; }
+  void pin(BlockNumber block) { ++pins_[block]; }
   /// True: that was the last pin.
-  bool unpin(BlockNumber block) { return --info_[block].pins == 0; }
+  bool unpin(BlockNumber block) { return --pins_[block] == 0; }
+  [[nodiscard]] bool pinned(BlockNumber block) const { return pins_[block] != 0; }
 
   void archive(Archive& archive);
   struct Wear {
@@ -137,7 +139,7 @@ class BlockPool {
   struct Free {
     std::uint64_t key;  ///< sorts before later ones
     BlockNumber block;
-    std::uint32_t unused = 0;  ///< keeps snapshots free of indeterminate bytes
+    std::uint32_t unused = 0;
     bool operator<(const Free& other) const { return key > other.key; }  // std heaps have the largest on top
   };
   [[nodiscard]] Frontier& frontier(std::uint32_t group, Stream stream) {
@@ -165,6 +167,7 @@ class BlockPool {
   WearPolicy* wear_ = nullptr;
   bool least_worn_first_ = false;
   ZeroPages<BlockInfo> info_;
+  ZeroPages<std::uint32_t> pins_;  // apart, because every read touches them and nothing else here
   ZeroPages<std::uint64_t> bits_;
   std::vector<Group> groups_;
   std::vector<std::vector<Free>> free_;  ///< heap per group: blocks that have been used

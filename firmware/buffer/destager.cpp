@@ -196,10 +196,10 @@ Task<> Destager::complete_units(ProgramJob& job) {
   Latch latch;
   for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
     read->op.buffer_address = address_of(job.source[read->tag]);
-    core_.start_read(*read, latch, Purpose::host, &job.ledger);
+    core_.start_read(*read, latch, Purpose::host, &job.ledger, reads.count == 1);
   }
   co_await latch;
-  if (latch.last->mark() > job.ledger.mark()) job.ledger.adopt(*latch.last);
+  latch.settle(job.ledger);
   while (!reads.empty()) {
     ReadOp& read = reads.pop();
     const std::uint32_t n = read.tag;

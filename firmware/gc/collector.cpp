@@ -199,7 +199,7 @@ Task<> Collector::clean(std::uint32_t group) {
       const Purpose purpose = work.levelling ? Purpose::wear : Purpose::gc;
       for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
         read->op.buffer_address = core_.map->dram_bytes();
-        core_.start_read(*read, latch, purpose, nullptr);
+        core_.start_read(*read, latch, purpose, nullptr, false);
       }
       co_await latch;
       foresee(reads);
@@ -368,7 +368,7 @@ void Collector::commit(ProgramJob& job, Purpose purpose) {
 
 Task<> Collector::erase(std::uint32_t group, BlockNumber block) {
   Work& work = work_[group];
-  while (core_.pool.info(block).pins > 0) {
+  while (core_.pool.pinned(block)) {
     work.pinned = block;
     co_await Sleep{work};
   }

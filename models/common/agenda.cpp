@@ -1,5 +1,6 @@
 #include "models/common/agenda.h"
 
+#include <bit>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -11,7 +12,95 @@ constexpr std::size_t k_arity = 4;
 constexpr std::uint32_t k_livelock = 10'000'000;
 }  // namespace
 
-void Agenda::push(const Item& item) {
+void Agenda::push_later(Picoseconds when, const Call& call) {
+  const Item item{when, sequence_++, call};
+  if (slot_of(when) - slot_of(now_) >= k_slots || !push_wheel(item)) push_heap(item);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- wheel
+
+bool Agenda::push_wheel(const Item& item) {
+  const std::uint64_t slot = slot_of(item.when) % k_slots;
+  Node* last = slots_[slot];
+  if (free_nodes_ == nullptr) grow_nodes();
+  Node* const node = free_nodes_;
+  if (last == nullptr) {
+    used_[slot / 64] |= std::uint64_t{1} << slot % 64;
+    used_words_ |= std::uint64_t{1} << slot / 64;
+    free_nodes_ = node->next;
+    node->next = node;
+    slots_[slot] = node;
+  } else {
+    Node* before = last;
+    if (item.when >= last->item.when) {
+      slots_[slot] = node;
+    } else {
+      unsigned steps = 0;
+      while (before->next->item.when <= item.when) {
+        if (++steps == k_crowd) return false;
+        before = before->next;
+      }
+    }
+    free_nodes_ = node->next;
+    node->next = before->next;
+    before->next = node;
+  }
+  node->item = item;
+  ++wheel_count_;
+  if (item.when < wheel_next_) {
+    wheel_next_ = item.when;
+    wheel_slot_ = slot;
+  }
+  return true;
+}
+
+Agenda::Call Agenda::pop_wheel() {
+  Node* const last = slots_[wheel_slot_];
+  Node* const node = last->next;
+  const Call call = node->item.call;
+  if (node != last) {
+    last->next = node->next;
+    wheel_next_ = node->next->item.when;
+  } else {
+    slots_[wheel_slot_] = nullptr;
+    const std::uint64_t word = wheel_slot_ / 64;
+    used_[word] &= ~(std::uint64_t{1} << wheel_slot_ % 64);
+    if (used_[word] == 0) used_words_ &= ~(std::uint64_t{1} << word);
+    if (wheel_count_ == 1) {
+      wheel_next_ = k_never;
+    } else {
+      wheel_slot_ = slot_in_use(wheel_slot_);
+      wheel_next_ = slots_[wheel_slot_]->next->item.when;
+    }
+  }
+  --wheel_count_;
+  node->next = free_nodes_;
+  free_nodes_ = node;
+  return call;
+}
+
+std::uint64_t Agenda::slot_in_use(std::uint64_t slot) const {
+  const std::uint64_t here = slot / 64;
+  const std::uint64_t rest = used_[here] >> slot % 64;
+  if (rest != 0) return slot + static_cast<unsigned>(std::countr_zero(rest));
+  // Words behind this one, else round to the first; the bits of this word below `slot` are the last of all.
+  const std::uint64_t behind = used_words_ & (~std::uint64_t{1} << here);
+  const auto word = static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : used_words_));
+  return word * 64U + static_cast<unsigned>(std::countr_zero(used_[word]));
+}
+
+void Agenda::grow_nodes() {
+  constexpr std::size_t k_more = 256;
+  nodes_.push_back(std::make_unique<Node[]>(k_more));
+  for (std::size_t i = 0; i < k_more; ++i) {
+    nodes_.back()[i].next = free_nodes_;
+    free_nodes_ = &nodes_.back()[i];
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------- heap
+
+void Agenda::push_heap(const Item& item) {
   std::size_t hole = heap_.size();
   heap_.push_back(item);
   while (hole > 0) {
@@ -21,14 +110,18 @@ void Agenda::push(const Item& item) {
     hole = parent;
   }
   heap_[hole] = item;
+  heap_next_ = heap_.front().when;
 }
 
-Agenda::Item Agenda::pop() {
-  const Item top = heap_.front();
+Agenda::Call Agenda::pop_heap() {
+  const Call call = heap_.front().call;
   const Item last = heap_.back();
   heap_.pop_back();
   const std::size_t count = heap_.size();
-  if (count == 0) return top;
+  if (count == 0) {
+    heap_next_ = k_never;
+    return call;
+  }
   std::size_t hole = 0;
   for (;;) {
     const std::size_t first = hole * k_arity + 1;
@@ -43,41 +136,49 @@ Agenda::Item Agenda::pop() {
     hole = best;
   }
   heap_[hole] = last;
-  return top;
+  heap_next_ = heap_.front().when;
+  return call;
 }
 
+// --------------------------------------------------------------------------------------------------------------------- all
+
 void Agenda::grow_due() {
-  std::vector<Item> longer(due_.empty() ? 64 : due_.size() * 2);
+  std::vector<Call> longer(due_.empty() ? 64 : due_.size() * 2);
   for (std::size_t i = 0; i < due_count_; ++i) longer[i] = due_[(due_first_ + i) & (due_.size() - 1)];
   due_ = std::move(longer);
   due_first_ = 0;
 }
 
-bool Agenda::take(Picoseconds limit, Item& item) {
-  const bool sorted = !heap_.empty();
-  if (due_count_ != 0 && (!sorted || due_[due_first_].before(heap_.front()))) {
-    if (due_[due_first_].when > limit) return false;
-    item = due_[due_first_];
+bool Agenda::take(Picoseconds limit, Call& call) {
+  const Picoseconds sorted = std::min(wheel_next_, heap_next_);
+  // What was put on the agenda for this instant before it came goes before what was put on it since.
+  if (due_count_ != 0 && sorted > now_) {
+    if (now_ > limit) return false;
+    call = due_[due_first_];
     due_first_ = (due_first_ + 1) & (due_.size() - 1);
     --due_count_;
-    return true;
+  } else {
+    if (sorted > limit || sorted == k_never) return false;
+    const bool wheel = wheel_next_ != heap_next_
+                           ? wheel_next_ < heap_next_
+                           : slots_[wheel_slot_]->next->item.sequence < heap_.front().sequence;
+    call = wheel ? pop_wheel() : pop_heap();
+    if (sorted > now_) {
+      now_ = sorted;
+      at_this_instant_ = 0;
+    }
   }
-  if (!sorted || heap_.front().when > limit) return false;
-  item = pop();
   return true;
 }
 
 void Agenda::run_items(Picoseconds limit, const bool& stop) {
-  Item item;
-  while (!stop && take(limit, item)) {
-    if (item.when != now_) {
-      at_this_instant_ = 0;
-    } else if (++at_this_instant_ > k_livelock) {
+  Call call;
+  while (!stop && take(limit, call)) {
+    if (++at_this_instant_ > k_livelock) {
       throw std::runtime_error("livelock: simulated time stands still at " + std::to_string(now_) + " ps");
     }
-    now_ = item.when;
     ++executed_;
-    item.callback(item.self);
+    call.callback(call.self);
   }
 }
 

@@ -2,7 +2,7 @@
 //
 //   void archive(Archive& a) { a(free_); a(valid_); }
 //
-// Trivially copyable values, strings, vectors and deques of them, and classes with archive() are understood.
+// Plain values (k_plain), strings, vectors and deques of them, and classes with archive() are understood.
 // The format is the host's own byte order: a snapshot belongs to the machine type it was made on; its header
 // says so.
 #pragma once
@@ -16,6 +16,11 @@
 #include "models/common/types.h"
 
 namespace tlmssd {
+
+/// Values whose bytes say all there is to say: no padding, which would carry chance into a snapshot.
+template <class T>
+inline constexpr bool k_plain = std::is_trivially_copyable_v<T> &&
+                                (std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>);
 
 struct ArchiveError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -33,7 +38,7 @@ class Archive {
     if constexpr (requires { value.archive(*this); }) {
       value.archive(*this);
     } else {
-      static_assert(std::is_trivially_copyable_v<T>, "give the class an archive() function");
+      static_assert(k_plain<T>, "give the class an archive() function");
       bytes(&value, sizeof value);
     }
   }
@@ -60,7 +65,8 @@ class Archive {
       if (size > k_longest) throw ArchiveError("snapshot is damaged: a sequence of impossible length");
       values.resize(size);
     }
-    if constexpr (std::is_trivially_copyable_v<T> && !requires(T & t, Archive & a) { t.archive(a); }) {
+    if (size == 0) return;
+    if constexpr (k_plain<T> && !requires(T & t, Archive & a) { t.archive(a); }) {
       bytes(values.data(), size * sizeof(T));
     } else {
       for (T& value : values) (*this)(value);

@@ -8,6 +8,7 @@
 
 #include <systemc>
 
+#include <cstring>
 #include <exception>
 
 #include "models/common/agenda.h"
@@ -17,18 +18,26 @@ namespace tlmssd {
 inline Picoseconds to_picoseconds(const sc_core::sc_time& time) {
   return static_cast<Picoseconds>(time.value());  // the kernel's resolution is 1 ps, checked by AgendaProcess
 }
+/// The kernel keeps its time as a count of its resolution; its own conversion asks for that resolution at each call, and
+/// there are dozens of conversions per command. AgendaProcess checks that this comes to the same.
 inline sc_core::sc_time to_sc_time(Picoseconds time) {
-  return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(time));
+  static_assert(sizeof(sc_core::sc_time) == sizeof(time));
+  sc_core::sc_time result;
+  std::memcpy(static_cast<void*>(&result), &time, sizeof result);
+  return result;
+}
+/// The kernel's time.
+inline Picoseconds kernel_now(const Agenda& agenda) {
+  return agenda.driver_time() != k_never ? agenda.driver_time() : to_picoseconds(sc_core::sc_time_stamp());
 }
 /// Timing annotation for a transport call made at the agenda's present instant.
 inline sc_core::sc_time annotation(const Agenda& agenda) {
-  const Picoseconds ahead = agenda.now() - to_picoseconds(sc_core::sc_time_stamp());
-  return ahead == 0 ? sc_core::sc_time() : to_sc_time(ahead);
+  return to_sc_time(agenda.now() - kernel_now(agenda));
 }
 /// The instant that a transport call with annotation `delay` speaks of. Brings an idle agenda up to the
 /// kernel's time first.
 inline Picoseconds arrival(Agenda& agenda, const sc_core::sc_time& delay) {
-  const Picoseconds kernel = to_picoseconds(sc_core::sc_time_stamp());
+  const Picoseconds kernel = kernel_now(agenda);
   agenda.advance(kernel);
   return kernel + to_picoseconds(delay);
 }

@@ -200,7 +200,7 @@ void ControllerCpu::issue(FlashOp& op) {
   const tlm::tlm_sync_enum status = flash_isock->nb_transport_fw(payload, phase, delay);
   if (status == tlm::TLM_ACCEPTED) return;
   requesting_ = nullptr;
-  const Picoseconds when = to_picoseconds(sc_core::sc_time_stamp()) + to_picoseconds(delay);
+  const Picoseconds when = kernel_now(agenda_) + to_picoseconds(delay);
   if (status == tlm::TLM_UPDATED) {
     if (phase == tlm::END_REQ) return;
     phase = tlm::END_RESP;  // BEGIN_RESP came with the return

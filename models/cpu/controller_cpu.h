@@ -81,7 +81,14 @@ class CoreSet {
     Picoseconds start;
     Picoseconds end;
   };
+  /// Reserves a core for `times` executions of `stage`.
   Run run(Picoseconds now, Stage stage, std::uint32_t times);
+  /// Reserves one core for `first` and, straight afterwards, for `times` executions of `second`; same_cores() must hold.
+  Run run(Picoseconds now, Stage first, Stage second, std::uint32_t times);
+  /// Whether the same cores run both stages.
+  [[nodiscard]] bool same_cores(Stage first, Stage second) const {
+    return stages_[static_cast<std::size_t>(first)].set == stages_[static_cast<std::size_t>(second)].set;
+  }
   void set_observer(CpuObserver* observer) { observer_ = observer; }
   void report(StatisticsSink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
@@ -97,11 +104,15 @@ class CoreSet {
     std::uint64_t cycles = 0;
     Picoseconds once = 0;                 // time of one execution
     std::vector<std::uint32_t> eligible;  // cores, ascending
+    std::size_t set = 0;                  // first stage with the same eligible cores
     std::uint64_t executions = 0;
     Picoseconds busy = 0;
     Picoseconds waiting = 0;
     Picoseconds longest_wait = 0;
   };
+  [[nodiscard]] Picoseconds duration(const StageState& state, std::uint32_t times) const;
+  std::uint32_t earliest(const StageState& state, Picoseconds now) const;
+  Run occupy(std::uint32_t core, Stage stage, std::uint32_t times, Picoseconds now);
   Hertz clock_;
   std::vector<Core> cores_;
   std::array<StageState, k_stages> stages_;
@@ -143,6 +154,12 @@ class ControllerCpu : public sc_core::sc_module {
     if (mode_ == Mode::untimed) return {agenda_.now(), agenda_.now()};
     return cores_.run(agenda_.now(), stage, times);
   }
+  /// Reserves one core for `first` and, straight afterwards, for `times` executions of `second`; same_cores() must hold.
+  Run run(Stage first, Stage second, std::uint32_t times) {
+    if (mode_ == Mode::untimed) return {agenda_.now(), agenda_.now()};
+    return cores_.run(agenda_.now(), first, second, times);
+  }
+  [[nodiscard]] bool same_cores(Stage first, Stage second) const { return cores_.same_cores(first, second); }
   /// One memory access at a system bus address (see address_map.h). Returns its end, or k_never: then
   /// done(self) is called when it ends.
   Picoseconds access(std::uint64_t address, Bytes bytes, bool write, Agenda::Callback done, void* self) {

@@ -94,29 +94,53 @@ CoreSet::CoreSet(const CpuConfig& config) : clock_(config.clock), cores_(config.
     }
     std::sort(state.eligible.begin(), state.eligible.end());
     state.eligible.erase(std::unique(state.eligible.begin(), state.eligible.end()), state.eligible.end());
+    const auto same = [&state](const StageState& other) { return other.eligible == state.eligible; };
+    state.set =
+        static_cast<std::size_t>(std::find_if(stages_.begin(), stages_.end(), same) - stages_.begin());
   }
 }
 
-CoreSet::Run CoreSet::run(Picoseconds now, Stage stage, std::uint32_t times) {
-  StageState& state = stages_[static_cast<std::size_t>(stage)];
-  state.executions += times;
-  const Picoseconds duration = times == 1 ? state.once : cycle_time(state.cycles * times, clock_);
-  if (duration == 0) return {now, now};
+Picoseconds CoreSet::duration(const StageState& state, std::uint32_t times) const {
+  return times == 1 ? state.once : cycle_time(state.cycles * times, clock_);
+}
+
+/// The core that is free first; of idle ones the lowest number will do.
+std::uint32_t CoreSet::earliest(const StageState& state, Picoseconds now) const {
   std::uint32_t chosen = state.eligible.front();
   for (const std::uint32_t core : state.eligible) {
     if (cores_[core].free < cores_[chosen].free) chosen = core;
-    if (cores_[chosen].free <= now) break;  // idle: the lowest number will do
+    if (cores_[chosen].free <= now) break;
   }
-  Core& core = cores_[chosen];
+  return chosen;
+}
+
+CoreSet::Run CoreSet::occupy(std::uint32_t number, Stage stage, std::uint32_t times, Picoseconds now) {
+  StageState& state = stages_[static_cast<std::size_t>(stage)];
+  state.executions += times;
+  const Picoseconds time = duration(state, times);
+  if (time == 0) return {now, now};
+  Core& core = cores_[number];
   const Picoseconds start = std::max(core.free, now);
-  core.free = start + duration;
-  core.busy += duration;
+  core.free = start + time;
+  core.busy += time;
   ++core.runs;
-  state.busy += duration;
+  state.busy += time;
   state.waiting += start - now;
   state.longest_wait = std::max(state.longest_wait, start - now);
-  if (observer_ != nullptr) observer_->ran(chosen, stage, start, core.free);
+  if (observer_ != nullptr) observer_->ran(number, stage, start, core.free);
   return {start, core.free};
+}
+
+CoreSet::Run CoreSet::run(Picoseconds now, Stage stage, std::uint32_t times) {
+  return occupy(earliest(stages_[static_cast<std::size_t>(stage)], now), stage, times, now);
+}
+
+CoreSet::Run CoreSet::run(Picoseconds now, Stage first, Stage second, std::uint32_t times) {
+  const std::uint32_t core = earliest(stages_[static_cast<std::size_t>(first)], now);
+  const Run begun = occupy(core, first, 1, now);
+  const Run ended = occupy(core, second, times, begun.end);
+  // A first stage that takes no time does not wait for the core; the second may.
+  return {begun.end == begun.start ? ended.start : begun.start, ended.end};
 }
 
 void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {

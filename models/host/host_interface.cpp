@@ -337,7 +337,7 @@ void HostInterface::post(Entry& entry) {
     entry.command->status = HostStatus::invalid_field;
   }
   agenda_.at(
-      to_picoseconds(sc_core::sc_time_stamp()) + to_picoseconds(delay),
+      kernel_now(agenda_) + to_picoseconds(delay),
       [](void* self) { static_cast<Entry*>(self)->host->answer(*static_cast<Entry*>(self)); }, &entry);
 }
 

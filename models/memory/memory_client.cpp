@@ -65,7 +65,7 @@ Picoseconds MemoryClient::issue(Pool::Payload& payload) {
   const tlm::tlm_sync_enum status = socket->nb_transport_fw(payload, phase, delay);
   if (status == tlm::TLM_ACCEPTED) return k_never;
   requesting_ = nullptr;
-  const Picoseconds end = to_picoseconds(sc_core::sc_time_stamp()) + to_picoseconds(delay);
+  const Picoseconds end = kernel_now(agenda_) + to_picoseconds(delay);
   if (status == tlm::TLM_COMPLETED) return end;
   if (phase == tlm::END_REQ) return k_never;
   // BEGIN_RESP came with the return: end the response, which takes no time.

@@ -11,9 +11,6 @@ using Payload = tlm::tlm_generic_payload;
 
 namespace {
 
-Picoseconds kernel_now() {
-  return to_picoseconds(sc_core::sc_time_stamp());
-}
 bool moves_data(const Payload& payload) {
   return payload.is_read() || payload.is_write();
 }
@@ -85,12 +82,12 @@ SystemBus::Outcome SystemBus::send(Pending& pending) {
                               payload.is_write(), pending.master);
   pending.time = granted.end;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = to_sc_time(granted.start + config_.latency - kernel_now());
+  sc_core::sc_time delay = to_sc_time(granted.start + config_.latency - kernel_now(agenda_));
   memory.requesting = pending.payload;
   const tlm::tlm_sync_enum status = (*memory.socket)->nb_transport_fw(payload, phase, delay);
   if (status == tlm::TLM_ACCEPTED) return {status, 0};
   memory.requesting = nullptr;
-  const Picoseconds when = kernel_now() + to_picoseconds(delay);
+  const Picoseconds when = kernel_now(agenda_) + to_picoseconds(delay);
   if (status == tlm::TLM_UPDATED) {
     if (phase == tlm::END_REQ) return {status, when};
     phase = tlm::END_RESP;  // BEGIN_RESP came with the return
@@ -124,14 +121,14 @@ tlm::tlm_sync_enum SystemBus::forward(unsigned index, Payload& payload, tlm::tlm
   }
   const Outcome outcome = send(pending);
   if (outcome.status == tlm::TLM_COMPLETED) {
-    delay = to_sc_time(outcome.time - kernel_now());
+    delay = to_sc_time(outcome.time - kernel_now(agenda_));
     return tlm::TLM_COMPLETED;
   }
   payload.acquire();
   if (outcome.status == tlm::TLM_UPDATED) {
     pending.request_open = false;
     phase = tlm::END_REQ;
-    delay = to_sc_time(outcome.time - kernel_now());
+    delay = to_sc_time(outcome.time - kernel_now(agenda_));
   }
   open_.push_back(pending);
   return outcome.status;
@@ -220,7 +217,7 @@ void SystemBus::call_master(const Pending& pending, unsigned phase_number, Picos
   Master& master = *masters_[pending.master];
   Payload* payload = pending.payload;
   tlm::tlm_phase phase(phase_number);
-  sc_core::sc_time delay = to_sc_time(std::max(when, agenda_.now()) - kernel_now());
+  sc_core::sc_time delay = to_sc_time(std::max(when, agenda_.now()) - kernel_now(agenda_));
   const bool response = phase_number == tlm::BEGIN_RESP;
   if (response) master.responding = true;
   const tlm::tlm_sync_enum status = (*master.socket)->nb_transport_bw(*payload, phase, delay);
@@ -243,10 +240,10 @@ void SystemBus::blocking(unsigned index, Payload& payload, sc_core::sc_time& del
       grant(arrived, moves_data(payload) ? payload.get_data_length() : 0, payload.is_write(), index);
   // What the bus adds is handed to the memory as annotation; a memory that waits reduces it, so all counts
   // from the kernel's time.
-  sc_core::sc_time part = to_sc_time(granted.start + config_.latency - kernel_now());
+  sc_core::sc_time part = to_sc_time(granted.start + config_.latency - kernel_now(agenda_));
   (*memories_[target]->socket)->b_transport(payload, part);
-  const Picoseconds end = std::max(kernel_now() + to_picoseconds(part), granted.end);
-  delay = to_sc_time(std::max<Picoseconds>(end - kernel_now(), 0));
+  const Picoseconds end = std::max(kernel_now(agenda_) + to_picoseconds(part), granted.end);
+  delay = to_sc_time(std::max<Picoseconds>(end - kernel_now(agenda_), 0));
 }
 
 unsigned SystemBus::debug(unsigned /*index*/, Payload& payload) {

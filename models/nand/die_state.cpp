@@ -177,9 +177,13 @@ void DieState::check_program(const FlashOp& op) const {
 }
 
 void DieState::remember(const FlashOp& op, PageId page, std::uint32_t pages, Picoseconds now) {
-  history_[events_++ % k_history] = {
-      op.command,  op.planes, static_cast<std::uint16_t>(pages), index(op.plane), index(op.block),
-      index(page), now};
+  history_[events_++ % k_history] = {static_cast<std::uint16_t>(op.command),
+                                     op.planes,
+                                     static_cast<std::uint16_t>(pages),
+                                     static_cast<std::uint16_t>(index(op.plane)),
+                                     index(op.block),
+                                     index(page),
+                                     now};
 }
 
 void DieState::refuse(const FlashOp& op, PageId page, const std::string& what) const {
@@ -202,7 +206,8 @@ void DieState::refuse(const FlashOp& op, PageId page, const std::string& what) c
   const std::uint64_t first = events_ > k_history ? events_ - k_history : 0;
   for (std::uint64_t i = first; i < events_; ++i) {
     const Event& e = history_[i % k_history];
-    text += (i == first ? " " : ", ") + std::string(name_of(e.command)) + number(" plane ", e.plane) +
+    text += (i == first ? " " : ", ") + std::string(name_of(static_cast<FlashCommand>(e.command))) +
+            number(" plane ", e.plane) +
             (e.planes > 1 ? number("-", e.plane + e.planes - 1) : std::string()) +
             number(" block ", e.block) + number(" page ", e.page) +
             (e.pages > 1 ? number("-", e.page + e.pages - 1) : std::string()) +

@@ -87,10 +87,10 @@ class DieState {
     std::vector<Stamp> stamps;
   };
   struct Event {
-    FlashCommand command;
+    std::uint16_t command;  // a FlashCommand; so wide that there is no padding, which snapshots do not take
     std::uint16_t planes;
     std::uint16_t pages;
-    std::uint32_t plane;
+    std::uint16_t plane;
     std::uint32_t block;
     std::uint32_t page;
     Picoseconds instant;

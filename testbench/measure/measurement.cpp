@@ -164,6 +164,15 @@ SeriesStep& LoadMeasurement::step(Picoseconds now) {
   return series_[current_];
 }
 
+/// A command has completed.
+void LoadMeasurement::count(const Completed& command) {
+  settle(command.completed);
+  --depth_;
+  SeriesStep& now = step(std::max(command.completed, start_));
+  ++now.commands[static_cast<std::size_t>(command.opcode)];
+  now.bytes[static_cast<std::size_t>(command.opcode)] += command.bytes;
+}
+
 /// Doubles the width: pairs of steps become one.
 void LoadMeasurement::widen() {
   width_ *= 2;
@@ -196,6 +205,7 @@ void Measurement::submitted(std::uint16_t load, Picoseconds now) {
   LoadMeasurement& into = loads_[load];
   into.settle(now);
   ++into.depth_;
+  if (loads_.size() == 1) return;
   all_.settle(now);
   ++all_.depth_;
 }
@@ -213,13 +223,8 @@ void Measurement::record(const Completed& command) {
   if (sum != latency || signs < 0 || load.depth_ == 0) fail(command, load.depth_ == 0);
   load.operations_[static_cast<std::size_t>(command.opcode)].record(command, latency);
   ++completed_;
-  for (LoadMeasurement* into : {&load, &all_}) {
-    into->settle(command.completed);
-    --into->depth_;
-    SeriesStep& step = into->step(std::max(command.completed, into->start_));
-    ++step.commands[static_cast<std::size_t>(command.opcode)];
-    step.bytes[static_cast<std::size_t>(command.opcode)] += command.bytes;
-  }
+  load.count(command);
+  if (loads_.size() > 1) all_.count(command);
 }
 
 void Measurement::fail(const Completed& command, bool not_submitted) {
@@ -250,13 +255,14 @@ void Measurement::finish(Picoseconds now) {
 }
 
 LoadMeasurement Measurement::total() const {
+  const LoadMeasurement& depths = loads_.size() == 1 ? loads_.front() : all_;
   LoadMeasurement result;
-  result.series_ = all_.series_;
-  result.time_at_depth_ = all_.time_at_depth_;
-  result.width_ = all_.width_;
-  result.start_ = all_.start_;
-  result.settled_ = all_.settled_;
-  result.depth_ = all_.depth_;
+  result.series_ = depths.series_;
+  result.time_at_depth_ = depths.time_at_depth_;
+  result.width_ = depths.width_;
+  result.start_ = depths.start_;
+  result.settled_ = depths.settled_;
+  result.depth_ = depths.depth_;
   for (const auto& load : loads_) {
     for (std::size_t op = 0; op < k_opcodes; ++op) result.operations_[op].merge(load.operations_[op]);
   }

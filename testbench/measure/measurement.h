@@ -112,6 +112,7 @@ class LoadMeasurement {
   static constexpr Picoseconds k_first_width = 1'000'000;
   void start(Picoseconds now);
   void settle(Picoseconds now);
+  void count(const Completed& command);
   void close(Picoseconds now);
   void spread(Picoseconds from, Picoseconds until);
   SeriesStep& step(Picoseconds now);
@@ -158,7 +159,7 @@ class Measurement {
   [[noreturn]] static void fail(const Completed& command, bool not_submitted);
   std::vector<std::string> names_;
   std::vector<LoadMeasurement> loads_;
-  LoadMeasurement all_;  ///< series and depth of all loads together
+  LoadMeasurement all_;  ///< series and depth of all loads together; not kept when there is only one
   Picoseconds start_ = 0;
   Picoseconds end_ = 0;
   std::uint64_t completed_ = 0;

@@ -98,6 +98,8 @@ class Scoreboard {
   void end_zeroes(Ticket& ticket, bool ok);
   /// The write, trim or write zeroes was refused: it has not happened, not even in part.
   void cancel(Ticket& ticket);
+  /// A command on these blocks will begin soon: a chance to fetch what it will touch into the caches.
+  void foresee(std::uint64_t lba) const { units_.prefetch(unit_of(lba)); }
   /// A read is submitted.
   void begin_read(Ticket& ticket, std::uint64_t lba, std::uint64_t blocks);
   /// The read has completed with `data` (one per block). Null when they are right or not `ok`; otherwise the

@@ -133,7 +133,7 @@ class MemoryArchive final : public Archive {
       return;
     }
     if (size > bytes_.size() - at_) throw ArchiveError("the archive ends early");
-    std::memcpy(raw, bytes_.data() + at_, size);
+    if (size > 0) std::memcpy(raw, bytes_.data() + at_, size);
     at_ += size;
   }
   void rewind() {

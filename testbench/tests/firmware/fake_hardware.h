@@ -259,6 +259,11 @@ class FakeCpu final : public CpuPort {
     free_ = start + options_.stage_time * times;
     return {start, free_};
   }
+  [[nodiscard]] bool same_cores(Stage /*first*/, Stage /*second*/) const override { return true; }
+  Run run(Stage first, Stage second, std::uint32_t times) override {
+    const Run begun = run(first, 1);
+    return {begun.start, run(second, times).end};
+  }
 
   void archive(Archive& a) { a(free_); }
 

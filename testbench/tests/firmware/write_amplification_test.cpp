@@ -171,64 +171,64 @@ TEST_CASE("the oracle gives the published values") {
   CHECK(oracle::d_choices(alpha(0.20), 64, 2) == Approx(3.533).epsilon(0.001));
 }
 
-TEST_CASE("write amplification of greedy at Sf 7 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of greedy at Sf 7 % meets theory within 0.5 %", "[slow]") {
   check("greedy", 0.07, 0, 20, greedy_of);
 }
-TEST_CASE("write amplification of greedy at Sf 10 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of greedy at Sf 10 % meets theory within 0.5 %", "[slow]") {
   check("greedy", 0.1, 0, 20, greedy_of);
 }
-TEST_CASE("write amplification of greedy at Sf 20 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of greedy at Sf 20 % meets theory within 0.5 %", "[slow]") {
   check("greedy", 0.2, 0, 20, greedy_of);
 }
-TEST_CASE("write amplification of greedy at Sf 28 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of greedy at Sf 28 % meets theory within 0.5 %", "[slow]") {
   check("greedy", 0.28, 0, 20, greedy_of);
 }
-TEST_CASE("write amplification of fifo at Sf 7 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of fifo at Sf 7 % meets theory within 0.5 %", "[slow]") {
   check("fifo", 0.07, 0, 20, fifo_of);
 }
-TEST_CASE("write amplification of fifo at Sf 10 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of fifo at Sf 10 % meets theory within 0.5 %", "[slow]") {
   check("fifo", 0.1, 0, 20, fifo_of);
 }
-TEST_CASE("write amplification of fifo at Sf 20 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of fifo at Sf 20 % meets theory within 0.5 %", "[slow]") {
   check("fifo", 0.2, 0, 20, fifo_of);
 }
-TEST_CASE("write amplification of fifo at Sf 28 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of fifo at Sf 28 % meets theory within 0.5 %", "[slow]") {
   check("fifo", 0.28, 0, 20, fifo_of);
 }
-TEST_CASE("write amplification of d-choices with d = 2 at Sf 7 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 2 at Sf 7 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.07, 2, 20, choices_of);
 }
-TEST_CASE("write amplification of d-choices with d = 2 at Sf 10 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 2 at Sf 10 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.1, 2, 20, choices_of);
 }
-TEST_CASE("write amplification of d-choices with d = 2 at Sf 20 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 2 at Sf 20 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.2, 2, 20, choices_of);
 }
-TEST_CASE("write amplification of d-choices with d = 2 at Sf 28 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 2 at Sf 28 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.28, 2, 20, choices_of);
 }
-TEST_CASE("write amplification of d-choices with d = 10 at Sf 7 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 10 at Sf 7 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.07, 10, 20, choices_of);
 }
-TEST_CASE("write amplification of d-choices with d = 10 at Sf 10 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 10 at Sf 10 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.1, 10, 20, choices_of);
 }
-TEST_CASE("write amplification of d-choices with d = 10 at Sf 20 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 10 at Sf 20 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.2, 10, 20, choices_of);
 }
-TEST_CASE("write amplification of d-choices with d = 10 at Sf 28 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of d-choices with d = 10 at Sf 28 % meets theory within 0.5 %", "[slow]") {
   check("d-choices", 0.28, 10, 20, choices_of);
 }
-TEST_CASE("write amplification of random at Sf 7 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of random at Sf 7 % meets theory within 0.5 %", "[slow]") {
   check("random", 0.07, 0, 25, random_of);
 }
-TEST_CASE("write amplification of random at Sf 10 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of random at Sf 10 % meets theory within 0.5 %", "[slow]") {
   check("random", 0.1, 0, 30, random_of);
 }
-TEST_CASE("write amplification of random at Sf 20 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of random at Sf 20 % meets theory within 0.5 %", "[slow]") {
   check("random", 0.2, 0, 60, random_of);
 }
-TEST_CASE("write amplification of random at Sf 28 % meets theory within 0.5 %") {
+TEST_CASE("write amplification of random at Sf 28 % meets theory within 0.5 %", "[slow]") {
   check("random", 0.28, 0, 60, random_of);
 }
 
