@@ -1,6 +1,7 @@
 // Queues, choice and bus of a channel. The steps of an operation are in flash_channel_steps.cpp.
 #include "models/flash/flash_channel.h"
 
+#include <algorithm>
 #include <string>
 
 #include "models/common/input_error.h"
@@ -319,12 +320,21 @@ void FlashChannel::bus_free() {
 
 void FlashChannel::report(StatisticsSink& sink) const {
   const Picoseconds span = agenda_.now() - measured_from_;
-  counts_.report(sink, span);
+  counts().report(sink, span);
   for (std::uint32_t way = 0; way < dies_.size(); ++way) {
     sink.open("die_" + std::to_string(first_die_ + way), "one die, from its channel's point of view");
     report_busy(sink, busy(way), span);
     sink.close();
   }
+}
+
+FlashCounts FlashChannel::counts() const {
+  FlashCounts result = counts_;
+  if (bus_until_ == k_never || bus_until_ <= agenda_.now()) return result;
+  const Picoseconds ahead = bus_until_ - agenda_.now();
+  result.bus_time[static_cast<std::size_t>(bus_use_)] -= ahead;
+  result.data_time -= std::min(ahead, bus_data_);
+  return result;
 }
 
 std::array<Picoseconds, k_busy_causes> FlashChannel::busy(std::uint32_t way) const {
@@ -340,7 +350,13 @@ void FlashChannel::reset_statistics() {
     settle(die);
     die.busy_at_reset = die.busy;  // the running sums must go on: ledgers take differences of them
   }
+  const FlashCounts before = counts();
+  const auto use = static_cast<std::size_t>(bus_use_);
+  const Picoseconds ahead = counts_.bus_time[use] - before.bus_time[use];
+  const Picoseconds data_ahead = counts_.data_time - before.data_time;
   counts_ = {};
+  counts_.bus_time[use] = ahead;  // of the phase on the bus, what lies in the time measured
+  counts_.data_time = data_ahead;
   measured_from_ = agenda_.now();
 }
 

@@ -46,7 +46,8 @@ class FlashChannel : public sc_core::sc_module {
   std::deque<InitiatorSocket<FlashChannel>> die_isock;  ///< one per die, in the order of their ids
 
   void set_observer(FlashObserver* observer) { observer_ = observer; }
-  [[nodiscard]] const FlashCounts& counts() const { return counts_; }
+  /// Up to now: of a phase that is still on the bus, what has passed.
+  [[nodiscard]] FlashCounts counts() const;
   /// Busy time of a die by cause (die_read ... die_map, suspend) since the last reset.
   [[nodiscard]] std::array<Picoseconds, k_busy_causes> busy(std::uint32_t way) const;
   void report(StatisticsSink& sink) const;
@@ -126,7 +127,7 @@ class FlashChannel : public sc_core::sc_module {
   void arbitrate();
   [[nodiscard]] bool must_wait(const BusRequest& request) const;
   void arm(Picoseconds when);
-  void hold_bus(const FlashJob& job, Picoseconds until, BusUse use);
+  void hold_bus(const FlashJob& job, Picoseconds until, BusUse use, Picoseconds data);
 
   // Steps of an operation.
   void start(Die& die);
@@ -155,6 +156,8 @@ class FlashChannel : public sc_core::sc_module {
   FlashJob* released_ = nullptr;  // in-order only: let to its die, not yet started
   BusQueue bus_queues_[2];
   Picoseconds bus_until_ = 0;
+  BusUse bus_use_ = BusUse::command;  // of the latest phase
+  Picoseconds bus_data_ = 0;          // its last part, in which bytes move
   bool armed_ = false;
   bool deferred_ = false;
   bool in_forward_ = false;            // within a call from the controller: no call back

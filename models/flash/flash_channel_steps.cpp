@@ -82,9 +82,8 @@ void FlashChannel::command(FlashJob& job, Picoseconds extra) {
   if (extra > 0) charge(job, Cause::memory, now + extra);
   charge(job, Cause::flash_command, until - data);
   if (data > 0) charge(job, Cause::transfer, until);
-  counts_.data_time += data;
   job.suspendable = until;
-  hold_bus(job, until, use);
+  hold_bus(job, until, use, data);
 }
 
 void FlashChannel::suspend(Die& die) {
@@ -101,7 +100,7 @@ void FlashChannel::suspend(Die& die) {
   die.suspended = std::exchange(die.array, nullptr);
   die.ready = arrival(agenda_, delay);
   occupy(die);
-  hold_bus(job, agenda_.now() + setup_.bus.control(), BusUse::suspend);
+  hold_bus(job, agenda_.now() + setup_.bus.control(), BusUse::suspend, 0);
 }
 
 void FlashChannel::resume(Die& die) {
@@ -113,7 +112,7 @@ void FlashChannel::resume(Die& die) {
   const Picoseconds until = agenda_.now() + setup_.bus.control();
   job.suspendable = until + setup_.part.resume_overhead + setup_.part.min_resume_time;
   occupy(die);
-  hold_bus(job, until, BusUse::resume);
+  hold_bus(job, until, BusUse::resume, 0);
 }
 
 /// Data out or status.
@@ -130,8 +129,7 @@ void FlashChannel::finish(Die& die) {
     charge(job, Cause::transfer, until);
     announce_data(job);
   }
-  counts_.data_time += phase.data;
-  hold_bus(job, until, data_out ? BusUse::data_out : BusUse::status);
+  hold_bus(job, until, data_out ? BusUse::data_out : BusUse::status, phase.data);
   transferring_ = &die;
   arm(until);
 }
@@ -161,7 +159,11 @@ void FlashChannel::finished(Die& die) {
   job.payload->release();
 }
 
-void FlashChannel::hold_bus(const FlashJob& job, Picoseconds until, BusUse use) {
+/// `data`: the last part of the phase, in which bytes move.
+void FlashChannel::hold_bus(const FlashJob& job, Picoseconds until, BusUse use, Picoseconds data) {
+  bus_use_ = use;
+  bus_data_ = data;
+  counts_.data_time += data;
   counts_.bus_time[static_cast<std::size_t>(use)] += until - agenda_.now();
   bus_until_ = until;
   if (observer_ != nullptr) observer_->bus(channel_, job.op->die, *job.op, agenda_.now(), until, use);

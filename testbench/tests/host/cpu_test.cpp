@@ -68,6 +68,35 @@ TEST_CASE("stages keep to the cores they are assigned to") {
   CHECK_THROWS_WITH(CoreSet(config), Catch::Contains("ssd.cpu.assignment.buffer: there is no core 3"));
 }
 
+TEST_CASE("one core goes straight on from a stage to the next") {
+  CpuConfig config = cores(2);
+  config.assignment.gc = {1};
+  CoreSet two(config);
+  CHECK(two.same_cores(Stage::command, Stage::translate));
+  CHECK_FALSE(two.same_cores(Stage::command, Stage::gc));
+  const CoreSet::Run first = two.run(0, Stage::command, Stage::translate, 3);
+  CHECK(first.start == 0);
+  CHECK(first.end == 300_ns + 300_ns);
+  CHECK(two.busy(0) == 600_ns);
+  CHECK(two.busy(1) == 0);
+  two.run(0, Stage::command, 1);
+  // Both are busy, the second core for a shorter time.
+  const CoreSet::Run later = two.run(100_ns, Stage::command, Stage::translate, 1);
+  CHECK(later.start == 300_ns);
+  CHECK(later.end == 700_ns);
+  CHECK(two.busy(1) == 700_ns);
+}
+
+TEST_CASE("two stages in a row, the first of which costs nothing, wait once") {
+  CpuConfig config = cores(1);
+  config.cycles.command = 0;
+  CoreSet one(config);
+  one.run(0, Stage::gc, 1);
+  const CoreSet::Run run = one.run(0, Stage::command, Stage::translate, 1);
+  CHECK(run.start == 240_ns - 120_ns);
+  CHECK(run.end == 220_ns);
+}
+
 TEST_CASE("flash operations come back whichever legal way the controller answers") {
   HostRig rig("rig");
   static HostRig* r = nullptr;
