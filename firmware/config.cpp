@@ -57,6 +57,22 @@ const ParameterTable<BufferConfig>& BufferConfig::parameters() {
   return table;
 }
 
+const ParameterTable<CacheConfig>& CacheConfig::parameters() {
+  static const auto table =
+      ParameterTable<CacheConfig>{}
+          .choice("medium", &CacheConfig::medium, {"scm", "dram"}, "memory that the cache lies in")
+          .bytes("capacity", &CacheConfig::capacity, {0, Bytes{1} << 44U},
+                 "size of the cache; 0: all of the SCM (a cache in DRAM must say how much)")
+          .bytes("grain", &CacheConfig::grain, {0, 65536},
+                 "piece in which its memory is given out; a unit that is here in part occupies only the "
+                 "pieces it "
+                 "needs (at least a logical block; 0: a whole mapping unit)")
+          .choice("copy_in", &CacheConfig::copy_in, {"sectors", "unit"},
+                  "what a read copies in from flash: the logical blocks asked for, or the mapping units they "
+                  "lie in");
+  return table;
+}
+
 const ParameterTable<GcConfig>& GcConfig::parameters() {
   static const auto table =
       ParameterTable<GcConfig>{}

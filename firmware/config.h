@@ -1,7 +1,8 @@
 // What can be configured of the firmware: one struct per concern, each with its table of parameters.
 //
-// Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.gc, firmware.wear. The tables of gc and wear
-// are followed at the same path by those of the chosen policy (victim_family(), wear_family(): PolicyInfo::parameters).
+// Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
+// firmware.wear. The tables of cache, gc and wear
+// are followed at the same path by those of the chosen policy (cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,15 @@ struct BufferConfig {
   static const ParameterTable<BufferConfig>& parameters();
 };
 
+struct CacheConfig {
+  std::string policy = "none";
+  std::string medium = "scm";
+  Bytes capacity = 0;
+  Bytes grain = 512;
+  std::string copy_in = "sectors";
+  static const ParameterTable<CacheConfig>& parameters();
+};
+
 struct GcConfig {
   std::string policy = "greedy";
   std::uint32_t low_water = 2;
@@ -53,9 +63,11 @@ struct FirmwareConfig {
   MappingConfig mapping;
   AllocationConfig allocation;
   BufferConfig buffer;
+  CacheConfig cache;
   GcConfig gc;
   WearConfig wear;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
+  const ParameterValues* cache_policy = nullptr;
   const ParameterValues* gc_policy = nullptr;
   const ParameterValues* wear_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams

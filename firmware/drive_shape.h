@@ -17,6 +17,7 @@ struct DriveShape {
   Bytes mapping_unit_bytes =
       4096;  ///< divides the page, multiple of the logical block (the value of firmware.mapping.unit)
   std::uint64_t logical_blocks = 0;  ///< capacity offered to the host, in logical blocks
+  Bytes scm_bytes = 0;               ///< storage-class memory beside the DRAM; 0: none
 };
 
 }  // namespace tlmssd::firmware

@@ -55,6 +55,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       core(hardware, drive, config, *this),
       destager(core, drive.geometry),
       collector(core),
+      cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, destager, drive, config)),
       order(hardware.agenda),
       write_through(config.buffer.mode == "write-through") {
   check_capacity(core, drive, config);
@@ -64,10 +65,10 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
 void Ftl::Parts::now_read_only() {
   destager.now_read_only();
   collector.now_read_only();
+  if (cache) cache->now_read_only();
 }
 
 void Ftl::Parts::settled() {
-  if (quiet.empty() || !idle()) return;
   while (const auto waiter = quiet.pop()) hw.agenda.soon(waiter);
 }
 
@@ -133,6 +134,14 @@ Task<> Ftl::drain() {
   return parts_->drain();
 }
 
+void Ftl::power_cycle() {
+  Parts& p = *parts_;
+  if (p.first != nullptr || p.destager.jobs_in_flight() > 0 || !p.collector.idle())
+    throw std::logic_error("firmware: power may only fail between commands and programs");
+  if (p.cache) p.cache->power_lost();
+  p.destager.power_lost();
+}
+
 bool Ftl::idle() const {
   return parts_->idle();
 }
@@ -142,7 +151,7 @@ bool Ftl::read_only() const {
 }
 
 Bytes Ftl::dram_bytes() const {
-  return parts_->destager.dram_bytes();
+  return parts_->destager.dram_bytes() + (parts_->cache ? parts_->cache->dram_bytes() : 0);
 }
 
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {
@@ -164,10 +173,15 @@ void Ftl::report(StatisticsSink& sink) const {
 
 void Ftl::reset_statistics() {
   parts_->core.stats = {};
+  if (parts_->cache) parts_->cache->reset_statistics();
 }
 
 const FtlStatistics& Ftl::statistics() const {
   return parts_->core.stats;
+}
+
+const Cache* Ftl::cache() const {
+  return parts_->cache.get();
 }
 
 double Ftl::write_amplification() const {

@@ -4,7 +4,7 @@
 // coroutines of their own. The same code runs timed (every await sleeps on the agenda) and untimed (every await is ready at
 // once; submit() then returns with the command completed).
 // Models: page mapping with its table in DRAM, write buffer in DRAM, garbage collection and wear levelling per allocation
-// group, block retirement, read-only end of life. Leaves out: loss of power and rebuilding of the map, map pages in flash, bad
+// group, block retirement, read-only end of life. Leaves out: power that fails in the middle of a program, the time to rebuild the map, map pages in flash, bad
 // blocks from the factory.
 #pragma once
 
@@ -22,6 +22,8 @@
 
 namespace tlmssd::firmware {
 
+class Cache;
+
 class Ftl {
  public:
   /// Throws InputError, naming the scenario key and the nearest valid value, when shape and configuration do not go together.
@@ -35,11 +37,15 @@ class Ftl {
   /// start() or the first resume returns. Afterwards archive() may be called.
   Task<> drain();
 
+  /// The power fails and comes back: what has not reached flash or SCM is gone. No command and no program may be under way (the
+  /// moment lies between them); the map is taken to be rebuilt from the spare areas.
+  void power_cycle();
+
   /// Nothing under way and nothing in the write buffer that still has to reach flash.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool read_only() const;
 
-  /// DRAM that firmware uses, from address 0: the map, then the write buffer. Payload buffers may follow.
+  /// DRAM that firmware uses, from address 0: the map, the write buffer, a cache if it lies in DRAM. Payload buffers may follow.
   [[nodiscard]] Bytes dram_bytes() const;
   /// The most logical blocks a drive of this shape can offer with this configuration (shape.logical_blocks is not looked at).
   [[nodiscard]] static std::uint64_t largest_logical_blocks(const DriveShape& shape,
@@ -53,6 +59,8 @@ class Ftl {
   void report(StatisticsSink& sink) const;
   void reset_statistics();
   [[nodiscard]] const FtlStatistics& statistics() const;
+  /// Null when there is none.
+  [[nodiscard]] const Cache* cache() const;
   /// Bytes programmed (live and padding) per byte that the host wrote; 0 before the first.
   [[nodiscard]] double write_amplification() const;
 

@@ -91,22 +91,34 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   const auto unit = static_cast<LogicalUnit>(units.first);
   core.map->prefetch(unit);
   order.enter(self.ticket, units.first, units.last, false);
-  if (straight_on(self, Stage::translate)) {
-    co_await RunStage(hw, Stage::command, Stage::translate, &command.ledger,
-                      static_cast<std::uint32_t>(count));
+  const Stage first_stage = cache ? Stage::buffer : Stage::translate;
+  if (straight_on(self, first_stage)) {
+    co_await RunStage(hw, Stage::command, first_stage, &command.ledger, static_cast<std::uint32_t>(count));
   } else {
-    co_await take_up(self, Stage::translate, static_cast<std::uint32_t>(count));
+    co_await take_up(self, first_stage, static_cast<std::uint32_t>(count));
   }
-  self.waits_for = "the map";
-  if (!core.map->resident(unit, count)) co_await core.map->fetch(unit, count);
-  MemoryAccess entries(hw, MemoryKind::dram, core.map->entry_address(unit),
-                       MappingScheme::k_entry_bytes * count, false, &command.ledger, Cause::map_fetch);
-  co_await entries;
+  if (!cache || !cache->covers(command.lba, command.blocks)) {
+    if (cache) co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
+    self.waits_for = "the map";
+    if (!core.map->resident(unit, count)) co_await core.map->fetch(unit, count);
+    MemoryAccess entries(hw, MemoryKind::dram, core.map->entry_address(unit),
+                         MappingScheme::k_entry_bytes * count, false, &command.ledger, Cause::map_fetch);
+    co_await entries;
+  }
 
   ReadList reads;
   Bytes from_buffer = 0;
-  sample(command, units, reads, from_buffer);
+  MemorySpans from_cache;
+  sample(command, units, reads, from_buffer, from_cache);
   order.leave(self.ticket);
+  if (!from_cache.empty()) {
+    self.waits_for = "the cache";
+    MemoryAccess copy(hw, &command.ledger, Cause::memory);
+    copy.add(cache->medium(), from_cache, false);
+    if (cache->medium() == MemoryKind::scm)
+      copy.add(MemoryKind::dram, command.buffer_address, from_cache.bytes(), true);
+    co_await copy;
+  }
   if (from_buffer > 0) {
     self.waits_for = "the write buffer in DRAM";
     co_await RunStage(hw, Stage::buffer, &command.ledger);
@@ -137,7 +149,8 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   end(self);
 }
 
-void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer) {
+void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
+                        MemorySpans& from_cache) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = destager.buffer();
   const bool buffered = buffer.free() < buffer.capacity();
@@ -145,9 +158,11 @@ void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, 
   for (std::uint64_t u = units.first; u <= units.last; ++u) {
     const auto unit = static_cast<LogicalUnit>(u);
     const std::uint64_t start = u * sectors;
-    const auto from = static_cast<std::uint32_t>(start < command.lba ? command.lba - start : 0);
-    const auto to = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors, end_lba - start));
-    std::uint64_t want = sector_mask(from, to);
+    std::uint64_t want = core.layout.sectors_of(u, command.lba, end_lba);
+    if (cache) {
+      want = cache->take(command, unit, want, from_cache);
+      if (want == 0) continue;
+    }
     if (buffered) {
       const WriteBuffer::Index i = buffer.find(unit);
       if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, from_buffer);
@@ -156,9 +171,8 @@ void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, 
     const PhysicalUnit where = core.map->lookup(unit);
     if (where == k_nowhere) {
       ++core.stats.unmapped_reads;
-      for (std::uint32_t s = from; s < to; ++s) {
-        if ((want >> s & 1U) != 0) command.data[start + s - command.lba] = k_zeros;
-      }
+      for (std::uint64_t rest = want; rest != 0; rest &= rest - 1)
+        command.data[start + static_cast<std::uint64_t>(std::countr_zero(rest)) - command.lba] = k_zeros;
       continue;
     }
     if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
@@ -203,6 +217,8 @@ void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read) {
       const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
       command.data[start + s - command.lba] = stamps[s];
     }
+    if (cache && read.op.status == FlashStatus::ok)
+      cache->copy_in(read.wanted[at], read.row * core.layout.row_units + at, read.need[at], stamps);
   }
 }
 
@@ -224,9 +240,11 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   Durable* const wait = immediate(command) ? &durable : nullptr;
   bool accepted = !core.read_only;
   // Straight through as long as there is room; the coroutine that can wait is for when there is none.
-  const std::uint64_t done =
-      accepted ? lay_in(command.lba, command.blocks, command.data.data(), wait) : command.blocks;
-  if (done < command.blocks) {
+  std::uint64_t done = command.blocks;
+  if (accepted && !cache) done = lay_in(command.lba, command.blocks, command.data.data(), wait);
+  if (accepted && cache) {
+    accepted = co_await store(self, command.lba, command.blocks, command.data.data(), wait);
+  } else if (done < command.blocks) {
     accepted =
         co_await accept(self, command.lba + done, command.blocks - done, command.data.data() + done, wait);
   }
@@ -301,11 +319,11 @@ Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blo
     ledger.charge(Cause::buffer_wait, now);
     std::uint32_t granted = room.granted();
     if (core.read_only || granted == 0) {
-      destager.unreserve(granted);
+      destager.give_back(granted);
       co_return false;
     }
     done += lay_in(lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable, &granted);
-    destager.unreserve(granted);
+    destager.give_back(granted);
   }
   co_return true;
 }
@@ -346,7 +364,8 @@ Task<> Ftl::Parts::trim(HostCommand& command) {
 }
 
 bool Ftl::Parts::holds_data(LogicalUnit unit) {
-  return core.map->lookup(unit) != k_nowhere || destager.buffer().find(unit) != WriteBuffer::k_none;
+  return core.map->lookup(unit) != k_nowhere || destager.buffer().find(unit) != WriteBuffer::k_none ||
+         (cache && cache->holds(unit));
 }
 
 Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
@@ -362,7 +381,7 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
     ++whole_first;
     const std::uint64_t count = std::min(range.blocks, units.first * sectors + sectors - range.lba);
     if (holds_data(static_cast<LogicalUnit>(units.first)) &&
-        !co_await accept(self, range.lba, count, nullptr, durable)) {
+        !co_await store(self, range.lba, count, nullptr, durable)) {
       co_return false;
     }
   }
@@ -370,7 +389,7 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
     --whole_end;
     const std::uint64_t start = units.last * sectors;
     if (holds_data(static_cast<LogicalUnit>(units.last)) &&
-        !co_await accept(self, start, end_lba - start, nullptr, durable)) {
+        !co_await store(self, start, end_lba - start, nullptr, durable)) {
       co_return false;
     }
   }
@@ -379,6 +398,7 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
 }
 
 void Ftl::Parts::unmap(std::uint64_t first_unit, std::uint64_t end_unit) {
+  if (cache) core.stats.units_trimmed += cache->discard(first_unit, end_unit);
   core.stats.units_trimmed += destager.discard(first_unit, end_unit);
   for (std::uint64_t u = core.map->next_touched(first_unit); u < end_unit;
        u = core.map->next_touched(u + 1)) {
@@ -403,8 +423,13 @@ void Ftl::Parts::unmap(std::uint64_t first_unit, std::uint64_t end_unit) {
 Task<> Ftl::Parts::flush(HostCommand& command) {
   Active self(*this, command);
   co_await RunStage(hw, Stage::command, &command.ledger);
+  if (cache && !cache->non_volatile()) {
+    self.waits_for = "the cache to be written out";
+    co_await cache->stage_all();
+    charge(command, Cause::buffer_wait);
+  }
   self.waits_for = "the write buffer to be written out";
-  Destager::Flushed flushed(destager);
+  Destager::Flushed flushed(destager, cache && cache->non_volatile());
   co_await flushed;
   charge_branch(command.ledger, flushed.last(), Cause::buffer_wait);
   if (command.ledger.mark() < hw.agenda.now()) charge(command, Cause::buffer_wait);
@@ -414,14 +439,13 @@ Task<> Ftl::Parts::flush(HostCommand& command) {
 }
 
 Task<> Ftl::Parts::drain() {
-  Destager::Flushed flushed(destager);
-  co_await flushed;
   while (!idle()) {
-    auto wait = quiet.wait();
-    co_await wait;
-    if (destager.buffer().waiting() > 0) {
-      Destager::Flushed again(destager);
-      co_await again;
+    if (destager.buffer().waiting() > 0 && !core.read_only) {
+      Destager::Flushed flushed(destager);
+      co_await flushed;
+    } else {
+      auto wait = quiet.wait();
+      co_await wait;
     }
   }
   timer_wanted = false;

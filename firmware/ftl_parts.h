@@ -2,6 +2,7 @@
 #pragma once
 
 #include "firmware/buffer/destager.h"
+#include "firmware/cache/cache.h"
 #include "firmware/core.h"
 #include "firmware/ftl.h"
 #include "firmware/gc/collector.h"
@@ -43,7 +44,8 @@ struct Ftl::Parts final : CoreEvents {
   [[nodiscard]] HostStatus check(const HostCommand& command) const;
   [[nodiscard]] UnitRange units_of(std::uint64_t lba, std::uint64_t blocks) const;
   /// Fills what the buffer holds and what was never written, makes reads of the rest.
-  void sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer);
+  void sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
+              MemorySpans& from_cache);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               Bytes& from_buffer);
   void deliver(HostCommand& command, const ReadOp& read);
@@ -54,16 +56,17 @@ struct Ftl::Parts final : CoreEvents {
   /// Lays all of them in, waiting for room. False: the drive is read-only.
   Task<bool> accept(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                     Durable* durable);
+  /// The same into the cache, if there is one and its policy likes.
+  Task<bool> store(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                   Durable* durable);
+  Task<bool> store_unit(Active& active, LogicalUnit unit, std::uint64_t lba, std::uint64_t blocks,
+                        const Stamp* data, MemorySpans& where);
   /// Units touched partly keep their other sectors, whole ones lose their place. False: the drive is read-only.
   Task<bool> clear(Active& active, LbaRange range, Durable* durable);
   void unmap(std::uint64_t first, std::uint64_t last);
   [[nodiscard]] bool holds_data(LogicalUnit unit);
   void end(Active& active);
   void charge(HostCommand& command, Cause cause) { command.ledger.charge(cause, hw.agenda.now()); }
-  /// Sectors `from` to `to` of a unit as a mask.
-  static std::uint64_t sector_mask(std::uint32_t from, std::uint32_t to) {
-    return (to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1) & (~std::uint64_t{0} << from);
-  }
   [[nodiscard]] bool immediate(const HostCommand& command) const {
     return write_through || command.force_unit_access;
   }
@@ -76,7 +79,9 @@ struct Ftl::Parts final : CoreEvents {
   static void idle_timer(void* self);
 
   // ---- what is asked from outside
-  [[nodiscard]] bool idle() const { return first == nullptr && destager.idle() && collector.idle(); }
+  [[nodiscard]] bool idle() const {
+    return first == nullptr && destager.idle() && collector.idle() && (!cache || cache->idle());
+  }
   void describe_stall(std::string& text) const;
   void archive(Archive& archive);
   void report(StatisticsSink& sink) const;
@@ -86,6 +91,7 @@ struct Ftl::Parts final : CoreEvents {
   Core core;
   Destager destager;
   Collector collector;
+  std::unique_ptr<Cache> cache;  ///< null: none
   OrderTable order;
   bool write_through;
   std::array<Stamp, 64> zeros{};

@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 1;
+constexpr std::uint32_t k_snapshot_version = 2;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -63,6 +63,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.open("ftl", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
   report_amplification(sink, s, core.layout.sectors);
+  if (cache) cache->report(sink);
   sink.open("flash", "operations ordered, by purpose");
   for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear}) {
     const auto p = static_cast<std::size_t>(purpose);
@@ -115,6 +116,7 @@ void Ftl::Parts::describe_stall(std::string& text) const {
       "firmware: {} commands under way, {} program units on their way, write buffer {} of {} units free{}\n",
       active, destager.jobs_in_flight(), destager.free_units(), destager.capacity(),
       core.read_only ? ", drive is read-only" : "");
+  if (cache) cache->describe_stall(text);
   std::uint32_t shown = 0;
   for (const Active* a = first; a != nullptr && shown < k_most; a = a->next, ++shown) {
     text += fmt::format("  {} of {} blocks at {} waits for {}\n", name_of(a->command.opcode),
@@ -146,15 +148,24 @@ void Ftl::Parts::describe_stall(std::string& text) const {
 void Ftl::Parts::archive(Archive& a) {
   if (!idle()) throw ArchiveError("the firmware is at work: drain it before a snapshot");
   std::uint32_t version = k_snapshot_version;
-  std::uint64_t fits[] = {core.layout.groups,        core.layout.blocks,  core.layout.block_units,
-                          core.layout.program_units, core.layout.sectors, core.layout.logical_units,
-                          destager.capacity(),       shape.logical_blocks};
+  std::uint64_t fits[] = {core.layout.groups,
+                          core.layout.blocks,
+                          core.layout.block_units,
+                          core.layout.program_units,
+                          core.layout.sectors,
+                          core.layout.logical_units,
+                          destager.capacity(),
+                          shape.logical_blocks,
+                          cache ? cache->store().capacity() : 0,
+                          cache ? cache->store().grains_per_line() : 0};
   static constexpr const char* k_what[] = {
-      "allocation groups",       "blocks per group", "units per block",    "units per program unit",
-      "logical blocks per unit", "logical units",    "write buffer units", "logical blocks"};
+      "allocation groups",      "blocks per group",        "units per block",
+      "units per program unit", "logical blocks per unit", "logical units",
+      "write buffer units",     "logical blocks",          "cache grains",
+      "cache grains per unit"};
   std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
                          core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
-                         core.config.allocation.order;
+                         core.config.allocation.order + "/" + core.config.cache.policy;
   const std::string own_policies = policies;
   a(version);
   a(policies);
@@ -175,6 +186,7 @@ void Ftl::Parts::archive(Archive& a) {
   core.victims->archive(a);
   core.wear->archive(a);
   destager.archive(a);
+  if (cache) cache->archive(a);
   collector.archive(a);
   a(core.read_only);
   std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "models/common/agenda.h"
 #include "models/common/flash_op.h"
@@ -23,12 +24,12 @@ namespace tlmssd::firmware {
 
 // ---- completion
 
-/// Someone waiting for hardware to answer: fired once, resumes the waiter from the agenda at the present
-/// instant.
+/// Someone waiting for answers of the hardware: resumed by the last of those that are late.
 struct Completion {
   std::coroutine_handle<> waiter{};
-  void fire(Agenda& agenda) {
-    if (waiter) agenda.soon(std::exchange(waiter, nullptr));
+  std::uint32_t late = 0;  ///< answers that will come through fire()
+  void fire() {
+    if (--late == 0 && waiter) std::exchange(waiter, nullptr).resume();
   }
 };
 
@@ -62,7 +63,7 @@ class MemoryPort {
  public:
   virtual ~MemoryPort() = default;
   /// Accesses `bytes` at `address` (within the memory) through the system bus. Returns the instant the access
-  /// ends (now when untimed), or k_never when the memory answers later: then `done` is fired.
+  /// ends (now when untimed), or k_never when the memory answers later: then `done` is fired at that instant.
   virtual Picoseconds access(MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                              Completion& done) = 0;
 };
@@ -124,29 +125,74 @@ class RunStage {
   Picoseconds end_;
 };
 
-/// `co_await MemoryAccess{hw, ...}`: one access to DRAM or SCM, charged to `cause`.
-class MemoryAccess {
+/// Pieces of a memory that belong together; neighbours grow into one.
+class MemorySpans {
  public:
-  MemoryAccess(Hardware& hw, MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
-               Ledger* ledger, Cause cause)
-      : agenda_(hw.agenda), ledger_(ledger), cause_(cause) {
-    end_ = hw.memory.access(memory, address, bytes, write, done_);
-  }
-  MemoryAccess(const MemoryAccess&) = delete;
-  [[nodiscard]] bool await_ready() const noexcept { return end_ <= agenda_.now(); }
-  void await_suspend(std::coroutine_handle<> waiter) {
-    if (end_ == k_never) {
-      done_.waiter = waiter;
+  struct Span {
+    std::uint64_t address;
+    Bytes bytes;
+  };
+  void add(std::uint64_t address, Bytes bytes) {
+    bytes_ += bytes;
+    if (!spans_.empty() && spans_.back().address + spans_.back().bytes == address) {
+      spans_.back().bytes += bytes;
     } else {
-      agenda_.at(end_, waiter);
+      spans_.push_back({address, bytes});
     }
   }
+  void clear() {
+    spans_.clear();
+    bytes_ = 0;
+  }
+  [[nodiscard]] bool empty() const { return spans_.empty(); }
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  [[nodiscard]] auto begin() const { return spans_.begin(); }
+  [[nodiscard]] auto end() const { return spans_.end(); }
+
+ private:
+  std::vector<Span> spans_;
+  Bytes bytes_ = 0;
+};
+
+/// `MemoryAccess access(hw, ...); co_await access;`: accesses to DRAM or SCM that start together, charged to `cause` until the last
+/// of them ends.
+class MemoryAccess {
+ public:
+  MemoryAccess(Hardware& hw, Ledger* ledger, Cause cause) : hw_(hw), ledger_(ledger), cause_(cause) {}
+  MemoryAccess(Hardware& hw, MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
+               Ledger* ledger, Cause cause)
+      : MemoryAccess(hw, ledger, cause) {
+    add(memory, address, bytes, write);
+  }
+  MemoryAccess(const MemoryAccess&) = delete;
+  void add(MemoryKind memory, std::uint64_t address, Bytes bytes, bool write) {
+    ++done_.late;
+    const Picoseconds end = hw_.memory.access(memory, address, bytes, write, done_);
+    if (end == k_never) return;
+    --done_.late;
+    if (end > end_) end_ = end;
+  }
+  void add(MemoryKind memory, const MemorySpans& spans, bool write) {
+    for (const MemorySpans::Span& span : spans) add(memory, span.address, span.bytes, write);
+  }
+  [[nodiscard]] bool await_ready() const noexcept { return done_.late == 0 && end_ <= hw_.agenda.now(); }
+  void await_suspend(std::coroutine_handle<> waiter) {
+    if (done_.late == 0) {
+      hw_.agenda.at(end_, waiter);
+      return;
+    }
+    done_.waiter = waiter;
+    if (end_ <= hw_.agenda.now()) return;
+    ++done_.late;
+    hw_.agenda.at(
+        end_, [](void* done) { static_cast<Completion*>(done)->fire(); }, &done_);
+  }
   void await_resume() const noexcept {
-    if (ledger_ != nullptr) ledger_->charge(cause_, agenda_.now());
+    if (ledger_ != nullptr) ledger_->charge(cause_, hw_.agenda.now());
   }
 
  private:
-  Agenda& agenda_;
+  Hardware& hw_;
   Ledger* ledger_;
   Cause cause_;
   Picoseconds end_ = 0;

@@ -57,6 +57,14 @@ class Layout {
   [[nodiscard]] std::uint32_t total_blocks() const { return groups * blocks; }
   [[nodiscard]] std::uint64_t total_units() const { return std::uint64_t{total_blocks()} * block_units; }
 
+  /// Those logical blocks of `unit` that lie in [lba, end), which must touch it, as a mask.
+  [[nodiscard]] std::uint64_t sectors_of(std::uint64_t unit, std::uint64_t lba, std::uint64_t end) const {
+    const std::uint64_t start = unit * sectors;
+    const std::uint64_t from = start < lba ? lba - start : 0;
+    const std::uint64_t to = end - start < sectors ? end - start : sectors;
+    return (to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1) & (~std::uint64_t{0} << from);
+  }
+
   [[nodiscard]] std::uint32_t row_of(PhysicalUnit unit) const { return by_row_.divide(unit); }
   [[nodiscard]] BlockNumber block_of_row(std::uint32_t row) const { return by_pages_.divide(row); }
   [[nodiscard]] BlockNumber block_of(PhysicalUnit unit) const { return by_block_.divide(unit); }

@@ -1,5 +1,6 @@
 #include "platform/drive_catalogue.h"
 
+#include "firmware/cache/cache_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "firmware/wear/wear_policy.h"
@@ -43,6 +44,9 @@ void add_firmware(Catalogue& catalogue) {
   catalogue.section("firmware.allocation", "how writes are spread over the flash",
                     AllocationConfig::parameters());
   catalogue.section("firmware.buffer", "write buffer in DRAM", BufferConfig::parameters());
+  catalogue
+      .section("firmware.cache", "cache in SCM or DRAM, before the write buffer", CacheConfig::parameters())
+      .policy("policy", cache_policies(), "none", "what is kept in the cache");
   catalogue.section("firmware.gc", "garbage collection", GcConfig::parameters())
       .policy("policy", victim_family().infos(), "greedy", "which block is emptied next");
   catalogue.section("firmware.wear", "wear levelling", WearConfig::parameters())

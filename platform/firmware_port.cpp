@@ -7,9 +7,8 @@ namespace tlmssd {
 namespace {
 
 /// A memory that answered late has reached the end that access() could not tell.
-void resume_waiter(void* completion) {
-  auto* done = static_cast<firmware::Completion*>(completion);
-  if (done->waiter) std::exchange(done->waiter, nullptr).resume();
+void answered(void* completion) {
+  static_cast<firmware::Completion*>(completion)->fire();
 }
 
 }  // namespace
@@ -17,7 +16,7 @@ void resume_waiter(void* completion) {
 Picoseconds FirmwarePort::access(firmware::MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                                  firmware::Completion& done) {
   const std::uint64_t base = memory == firmware::MemoryKind::dram ? k_dram_base : k_scm_base;
-  return cpu_.access(base + address, bytes, write, &resume_waiter, &done);
+  return cpu_.access(base + address, bytes, write, &answered, &done);
 }
 
 }  // namespace tlmssd

@@ -1,5 +1,6 @@
 #include "platform/ssd_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -70,6 +71,9 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.mapping.scheme = scenario.policy("firmware.mapping");
   config.allocation = firmware::AllocationConfig::parameters().read(scenario.values("firmware.allocation"));
   config.buffer = firmware::BufferConfig::parameters().read(scenario.values("firmware.buffer"));
+  config.cache = firmware::CacheConfig::parameters().read(scenario.values("firmware.cache"));
+  config.cache.policy = scenario.policy("firmware.cache");
+  config.cache_policy = &scenario.values("firmware.cache");
   config.gc = firmware::GcConfig::parameters().read(scenario.values("firmware.gc"));
   config.gc.policy = scenario.policy("firmware.gc");
   config.gc_policy = &scenario.values("firmware.gc");
@@ -105,6 +109,12 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   config.part_values = &scenario.values("ssd.flash.part");
   located(scenario, "ssd.flash.part", [&] { config.part.check(); });
   config.capacity = read_capacity(scenario);
+  if (config.scm && config.scm->share > 0) {
+    // Whole pieces of 64 KiB, so that any grain and sector divides it.
+    constexpr Bytes k_piece = 64_KiB;
+    const double share = config.scm->share * static_cast<double>(config.geometry().bytes());
+    config.scm->capacity = std::max<Bytes>(1, static_cast<Bytes>(share) / k_piece) * k_piece;
+  }
   config.firmware = read_firmware(scenario);
   return config;
 }
@@ -135,6 +145,7 @@ firmware::DriveShape SsdConfig::shape() const {
   shape.mapping_unit_bytes = firmware.mapping.unit;
   // Whole mapping units, so that the last one is complete.
   const Bytes unit = std::max<Bytes>(firmware.mapping.unit, host.lba_size);
+  shape.scm_bytes = scm ? scm->capacity : 0;
   const double user = static_cast<double>(shape.geometry.bytes()) / (1 + capacity.over_provisioning);
   const auto units = static_cast<std::uint64_t>(user / static_cast<double>(unit));
   shape.logical_blocks = units * (unit / host.lba_size);

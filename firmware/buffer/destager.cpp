@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
+#include <utility>
 
 #include "firmware/allocation/order.h"
 #include "firmware/gc/collector.h"
@@ -171,6 +172,7 @@ Task<> Destager::complete_units(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     WriteBuffer::Entry& entry = buffer_.entry(job.source[n]);
     if (entry.mask == all) continue;
+    if (!core_.poisoned.empty() && core_.poisoned.contains(entry.unit)) entry.damaged = true;
     const PhysicalUnit where = core_.map->lookup(entry.unit);
     if (where == k_nowhere) {
       Stamp* const stamps = buffer_.stamps(job.source[n]);
@@ -335,6 +337,10 @@ void Destager::settle(WriteBuffer::Index i, const Ledger* branch, bool failed) {
     if (branch != nullptr) charge_branch(durable.ledger, *branch, Cause::buffer_wait);
     if (durable.waiter) agenda.soon(durable.waiter);
   });
+  const std::uint64_t eviction = std::exchange(buffer_.entry(i).eviction, 0);
+  if (eviction == 0) return;
+  evictions_->landed(buffer_.entry(i).unit, eviction, failed,
+                     branch != nullptr ? branch->spent(Cause::space_wait) : 0);
 }
 
 void Destager::link(ProgramJob& job) {
@@ -455,6 +461,13 @@ void Destager::now_read_only() {
   }
   last_room_ = nullptr;
   check_flushes(nullptr);
+}
+
+void Destager::power_lost() {
+  for (WriteBuffer::Index i = buffer_.take(); i != WriteBuffer::k_none; i = buffer_.take()) {
+    settle(i, nullptr, true);
+    buffer_.release(i);
+  }
 }
 
 void Destager::archive(Archive& a) {

@@ -14,10 +14,19 @@ namespace tlmssd::firmware {
 
 class Collector;
 
+/// Who wants to know when lines evicted from a cache have reached flash.
+class Evictions {
+ public:
+  virtual ~Evictions() = default;
+  /// @param space_wait  what the program spent waiting for garbage collection
+  virtual void landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) = 0;
+};
+
 class Destager {
  public:
   Destager(Core& core, const Geometry& geometry);
   void attach(Collector& collector) { collector_ = &collector; }
+  void attach(Evictions& evictions) { evictions_ = &evictions; }
 
   [[nodiscard]] WriteBuffer& buffer() { return buffer_; }
   [[nodiscard]] std::uint32_t free_units() const { return buffer_.free(); }
@@ -34,6 +43,12 @@ class Destager {
   /// Pump, if there may be anything to do: cheap enough to be called after every write.
   void pump_if_due() {
     if (buffer_.waiting() >= core_.layout.program_units || buffer_.any_urgent()) pump();
+  }
+
+  /// Sends out everything that waits now, even if it takes padding.
+  void force() {
+    force_ = buffer_.accepted();
+    pump();
   }
 
   /// Waits for room for new entries in the buffer, first come first served. granted() then says for how many.
@@ -58,15 +73,22 @@ class Destager {
     std::coroutine_handle<> waiter_{};
     Room* next_ = nullptr;
   };
-  /// Gives back or uses up entries that were set aside.
+  /// Uses up entries that were set aside: the caller adds them at once.
   void unreserve(std::uint32_t entries) { reserved_ -= entries; }
+  /// Gives back entries that were set aside and are not needed.
+  void give_back(std::uint32_t entries) {
+    reserved_ -= entries;
+    give_room(0);
+  }
   /// Whether a new entry may be made without waiting.
   [[nodiscard]] bool room() const { return first_room_ == nullptr && buffer_.free() > reserved_; }
 
-  /// Waits until everything accepted so far is on flash.
+  /// Waits until everything accepted so far is on flash, or only what the host wrote past the cache.
   class Flushed {
    public:
-    explicit Flushed(Destager& destager) : destager_(destager), target_(destager.buffer_.accepted()) {}
+    explicit Flushed(Destager& destager, bool from_host_only = false)
+        : destager_(destager),
+          target_(from_host_only ? destager.buffer_.accepted_from_host() : destager.buffer_.accepted()) {}
     Flushed(const Flushed&) = delete;
     [[nodiscard]] bool await_ready();
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
@@ -95,6 +117,8 @@ class Destager {
     return first_job_ == nullptr && (buffer_.waiting() == 0 || core_.read_only);
   }
   [[nodiscard]] std::uint64_t jobs_in_flight() const { return jobs_; }
+  /// What waits in the buffer is gone. No program may be under way.
+  void power_lost();
   /// Nothing will be written any more: everyone who waits is told so.
   void now_read_only();
   void archive(Archive& archive);
@@ -125,6 +149,7 @@ class Destager {
 
   Core& core_;
   Collector* collector_ = nullptr;
+  Evictions* evictions_ = nullptr;
   std::uint64_t base_;  ///< DRAM address of the buffer
   WriteBuffer buffer_;
   TaskSet tasks_;

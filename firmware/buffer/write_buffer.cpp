@@ -7,45 +7,7 @@
 namespace tlmssd::firmware {
 
 WriteBuffer::WriteBuffer(std::uint32_t capacity, std::uint32_t sectors)
-    : capacity_(capacity), sectors_(sectors), free_count_(capacity) {
-  // Twice as many places as entries, for short probes.
-  const std::uint64_t places = std::bit_ceil(std::max<std::uint64_t>(4, 2 * std::uint64_t{capacity}));
-  hash_ = ZeroPages<std::uint32_t>(places);
-  mask_ = static_cast<std::uint32_t>(places - 1);
-  shift_ = static_cast<std::uint32_t>(64 - std::countr_zero(places));
-}
-
-WriteBuffer::Index WriteBuffer::find(LogicalUnit unit) const {
-  for (std::uint32_t at = home(unit);; at = (at + 1) & mask_) {
-    const Index i = hash_[at] - 1;
-    if (i == k_none || entries_[i].unit == unit) return i;
-  }
-}
-
-std::uint32_t& WriteBuffer::hash_find(LogicalUnit unit) {
-  std::uint32_t at = home(unit);
-  while (entries_[hash_[at] - 1].unit != unit) at = (at + 1) & mask_;
-  return hash_[at];
-}
-
-void WriteBuffer::hash_insert(LogicalUnit unit, Index i) {
-  std::uint32_t at = home(unit);
-  while (hash_[at] != 0) at = (at + 1) & mask_;
-  hash_[at] = i + 1;
-}
-
-void WriteBuffer::hash_erase(LogicalUnit unit) {
-  auto hole = static_cast<std::uint32_t>(&hash_find(unit) - &hash_[0]);
-  // Close the gap: move up whoever would not be found beyond it.
-  for (std::uint32_t at = (hole + 1) & mask_; hash_[at] != 0; at = (at + 1) & mask_) {
-    const std::uint32_t from = home(entries_[hash_[at] - 1].unit);
-    if (((at - from) & mask_) >= ((at - hole) & mask_)) {
-      hash_[hole] = hash_[at];
-      hole = at;
-    }
-  }
-  hash_[hole] = 0;
-}
+    : capacity_(capacity), sectors_(sectors), hash_(capacity), free_count_(capacity) {}
 
 void WriteBuffer::push(List& list, Index i) {
   entries_[i].previous = list.last;
@@ -85,12 +47,14 @@ void WriteBuffer::free_entry(Index i) {
   ++free_count_;
 }
 
-WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found) {
+WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t eviction) {
   const Index i = take_free();
   Entry& entry = entries_[i];
   entry.unit = unit;
   entry.mask = 0;
   entry.sequence = ++accepted_;
+  if (eviction == 0) accepted_from_host_ = accepted_;
+  entry.eviction = eviction;
   entry.waiters = 0;
   entry.state = State::dirty;
   entry.damaged = found != k_none && entries_[found].damaged;
@@ -98,9 +62,9 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found) {
     entry.mask = entries_[found].mask;
     std::copy_n(stamps(found), sectors_, stamps(i));
     entries_[found].state = State::superseded;
-    hash_find(unit) = i + 1;
+    hash_.replace(unit, i);
   } else {
-    hash_insert(unit, i);
+    hash_.insert(unit, i);
   }
   push(dirty_, i);
   ++waiting_;
@@ -112,6 +76,17 @@ void WriteBuffer::merge(Index i, std::uint32_t from, std::uint32_t count, const 
   entries_[i].mask |= ones << from;
   if (count == sectors_) entries_[i].damaged = false;
   std::copy_n(data, count, stamps(i) + from);
+}
+
+void WriteBuffer::merge(Index i, std::uint64_t sectors, const Stamp* data) {
+  Stamp* const own = stamps(i);
+  for (std::uint64_t rest = sectors; rest != 0; rest &= rest - 1) {
+    const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
+    own[s] = data[s];
+  }
+  Entry& entry = entries_[i];
+  entry.mask |= sectors;
+  if (std::popcount(sectors) == static_cast<int>(sectors_)) entry.damaged = false;
 }
 
 void WriteBuffer::make_urgent(Index i) {
@@ -144,7 +119,7 @@ WriteBuffer::Index WriteBuffer::take() {
 }
 
 void WriteBuffer::release(Index i) {
-  if (entries_[i].state != State::superseded) hash_erase(entries_[i].unit);
+  if (entries_[i].state != State::superseded) hash_.erase(entries_[i].unit);
   free_entry(i);
 }
 
@@ -162,7 +137,7 @@ WriteBuffer::Index WriteBuffer::drop(LogicalUnit unit, bool& had_any) {
   had_any = i != k_none;
   if (!had_any) return k_none;
   Entry& entry = entries_[i];
-  hash_erase(unit);
+  hash_.erase(unit);
   if (entry.state == State::flying) {
     entry.state = State::superseded;
     return k_none;
@@ -176,6 +151,7 @@ void WriteBuffer::archive(Archive& a) {
   // A drained buffer holds nothing but, on a read-only drive, entries that could not be written out.
   if (!a.saving()) *this = WriteBuffer(capacity_, sectors_);
   a(accepted_);
+  a(accepted_from_host_);
   std::uint32_t count = 0;
   if (a.saving()) {
     for (const Entry& entry : entries_) count += entry.state == State::stranded ? 1 : 0;
@@ -193,8 +169,8 @@ void WriteBuffer::archive(Archive& a) {
     const Index i = a.saving() ? at++ : take_free();
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
-    entries_[i] = {entry.mask, 0, entry.unit, k_none, k_none, 0, State::stranded, false};
-    hash_insert(entry.unit, i);
+    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false};
+    hash_.insert(entry.unit, i);
   }
 }
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "firmware/layout.h"
+#include "firmware/unit_hash.h"
 #include "models/common/agenda.h"
 #include "models/common/archive.h"
 #include "models/common/content.h"
 #include "models/common/ledger.h"
-#include "models/common/sparse_array.h"
 
 namespace tlmssd::firmware {
 
@@ -35,11 +35,12 @@ struct Durable {
 class WriteBuffer {
  public:
   using Index = std::uint32_t;
-  static constexpr Index k_none = 0xFFFFFFFFU;
+  static constexpr Index k_none = UnitHash::k_none;
   enum class State : std::uint8_t { free, dirty, urgent, flying, superseded, stranded };
   struct Entry {
     std::uint64_t mask = 0;      ///< sectors that are here
     std::uint64_t sequence = 0;  ///< in the order of first writes
+    std::uint64_t eviction = 0;  ///< of the cache line that it comes from; 0: from the host
     LogicalUnit unit = k_no_unit;
     Index previous = k_none;
     Index next = k_none;
@@ -52,7 +53,7 @@ class WriteBuffer {
 
   // ---- what is in it
   /// Newest entry of a unit; k_none when it is not here.
-  [[nodiscard]] Index find(LogicalUnit unit) const;
+  [[nodiscard]] Index find(LogicalUnit unit) const { return hash_.find(unit); }
   [[nodiscard]] Entry& entry(Index i) { return entries_[i]; }
   [[nodiscard]] Stamp* stamps(Index i) { return &stamps_[std::size_t{i} * sectors_]; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
@@ -63,6 +64,8 @@ class WriteBuffer {
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
   [[nodiscard]] bool any_urgent() const { return urgent_.first != k_none; }
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
+  /// The last of them that came from the host, not from a cache.
+  [[nodiscard]] std::uint64_t accepted_from_host() const { return accepted_from_host_; }
   /// Sequence number of the dirty entry written first; all ones when there is none.
   [[nodiscard]] std::uint64_t oldest() const {
     return dirty_.first == k_none ? ~std::uint64_t{0} : entries_[dirty_.first].sequence;
@@ -75,9 +78,12 @@ class WriteBuffer {
            (entries_[found].state == State::dirty || entries_[found].state == State::urgent);
   }
   /// A new waiting entry for `unit`; takes over and supersedes `found`, the flying entry of the same unit, if there is one.
-  Index add(LogicalUnit unit, Index found);
+  /// `eviction`: of the cache line that it comes from; 0: from the host.
+  Index add(LogicalUnit unit, Index found, std::uint64_t eviction = 0);
   /// Lays sectors `from` to `from + count` into a waiting entry.
   void merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data);
+  /// Lays the sectors of a mask in; `data` by sector of the unit.
+  void merge(Index i, std::uint64_t sectors, const Stamp* data);
   void make_urgent(Index i);
   void wait_for(Index i, Durable& durable);
 
@@ -118,23 +124,15 @@ class WriteBuffer {
     Index first = k_none;
     Index last = k_none;
   };
-  [[nodiscard]] std::uint32_t home(LogicalUnit unit) const {
-    return static_cast<std::uint32_t>((unit * 0x9E3779B97F4A7C15U) >> shift_);
-  }
-  void hash_insert(LogicalUnit unit, Index i);
-  void hash_erase(LogicalUnit unit);
-  std::uint32_t& hash_find(LogicalUnit unit);
   void push(List& list, Index i);
   void unlink(List& list, Index i);
   Index take_free();
 
   std::uint32_t capacity_;
   std::uint32_t sectors_;
-  std::uint32_t shift_;
-  std::uint32_t mask_;
   std::vector<Entry> entries_;
   std::vector<Stamp> stamps_;
-  ZeroPages<std::uint32_t> hash_;  ///< entry plus one; 0: nobody
+  UnitHash hash_;  ///< newest entry of each unit
   List dirty_;
   List urgent_;
   Index free_first_ = k_none;
@@ -142,6 +140,7 @@ class WriteBuffer {
   std::uint32_t fresh_ = 0;  ///< entries from here on were never used
   std::uint32_t waiting_ = 0;
   std::uint64_t accepted_ = 0;
+  std::uint64_t accepted_from_host_ = 0;
   std::vector<Waiter> waiters_;
   std::uint32_t free_waiter_ = 0;
 };

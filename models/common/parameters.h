@@ -108,6 +108,20 @@ class ParameterTable {
     return std::move(*this).template add<std::int64_t>(Kind::bytes, std::move(name), member, range,
                                                        std::move(doc));
   }
+  /// "64 MiB" goes to `bytes`, "10 %" (of what, the sentence says) to `share`; whichever is not given keeps its default.
+  ParameterTable&& bytes_or_share(std::string name, Bytes T::*bytes, double T::*share, Range range,
+                                  std::string doc) && {
+    auto&& self = std::move(*this).template add<std::int64_t>(Kind::bytes_or_share, std::move(name), bytes,
+                                                              range, std::move(doc));
+    self.fields_.back().set = [bytes, share](T& target, const Value& value) {
+      if (const auto* const part = std::get_if<double>(&value)) {
+        target.*share = *part;
+      } else {
+        target.*bytes = static_cast<Bytes>(std::get<std::int64_t>(value));
+      }
+    };
+    return std::move(self);
+  }
   ParameterTable&& bandwidth(std::string name, BytesPerSecond T::*member, Range range, std::string doc) && {
     return std::move(*this).template add<std::int64_t>(Kind::bandwidth, std::move(name), member, range,
                                                        std::move(doc));

@@ -11,8 +11,11 @@ using Payload = tlm::tlm_generic_payload;
 const ParameterTable<ScmConfig>& ScmConfig::parameters() {
   static const auto table =
       ParameterTable<ScmConfig>{}
-          .bytes("capacity", &ScmConfig::capacity, {std::uint64_t{64} << 10U, std::uint64_t{1} << 44U},
-                 "size of the storage-class memory")
+          .bytes_or_share(
+              "capacity", &ScmConfig::capacity, &ScmConfig::share,
+              {std::uint64_t{64} << 10U, std::uint64_t{1} << 44U},
+              "size of the storage-class memory, or its share of the flash (all of it, spare blocks "
+              "included)")
           .time("read_latency", &ScmConfig::read_latency, {0, 1'000'000'000},
                 "time a bank is busy reading one 512 B sector")
           .time("program_latency", &ScmConfig::program_latency, {0, 1'000'000'000},

@@ -32,6 +32,7 @@ namespace tlmssd {
 /// Scenario section ssd.scm.
 struct ScmConfig {
   Bytes capacity = Bytes{1} << 30U;
+  double share = 0;  ///< of the drive's flash, in place of `capacity` when not 0
   Picoseconds read_latency = 100'000;
   Picoseconds program_latency = 100'000;
   std::uint32_t banks = 8;

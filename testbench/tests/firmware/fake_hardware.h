@@ -277,9 +277,10 @@ class FakeMemory final : public MemoryPort {
  public:
   FakeMemory(Agenda& agenda, const FakeOptions& options)
       : agenda_(agenda), options_(options), random_(options.seed, "fake memory") {}
-  Picoseconds access(MemoryKind /*memory*/, std::uint64_t address, Bytes bytes, bool write,
+  Picoseconds access(MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                      Completion& done) override {
-    highest = std::max(highest, address + bytes);
+    std::uint64_t& top = memory == MemoryKind::dram ? highest : scm_highest;
+    top = std::max(top, address + bytes);
     if (!options_.timed) return agenda_.now();
     free_ = std::max(agenda_.now(), free_) + options_.memory_time;
     if (write || random_.below(4) != 0) return free_;
@@ -287,22 +288,22 @@ class FakeMemory final : public MemoryPort {
         free_,
         [](void* self) {
           auto* late = static_cast<Late*>(self);
-          late->done->fire(*late->agenda);
+          late->done->fire();
           delete late;
         },
-        new Late{&done, &agenda_});
+        new Late{&done});
     return k_never;
   }
   void archive(Archive& a) {
     a(free_);
     a(random_);
   }
-  std::uint64_t highest = 0;
+  std::uint64_t highest = 0;  ///< end of the DRAM used
+  std::uint64_t scm_highest = 0;
 
  private:
   struct Late {
     Completion* done;
-    Agenda* agenda;
   };
   Agenda& agenda_;
   const FakeOptions& options_;

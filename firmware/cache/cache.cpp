@@ -1,0 +1,500 @@
+#include "firmware/cache/cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+#include <utility>
+
+#include "models/common/input_error.h"
+
+namespace tlmssd::firmware {
+
+// ------------------------------------------------------------------------------------------------------------------ set-up
+
+namespace {
+
+MemoryKind checked_medium(const CacheConfig& config, Bytes scm) {
+  if (config.medium != "scm") return MemoryKind::dram;
+  if (scm == 0) {
+    throw InputError(
+        fmt::format("firmware.cache.medium: scm, but the drive has none; give it a section ssd.scm, or write "
+                    "'medium: dram'"));
+  }
+  return MemoryKind::scm;
+}
+
+Bytes checked_capacity(const CacheConfig& config, const Layout& layout, Bytes scm) {
+  Bytes capacity = config.capacity;
+  if (config.medium == "scm") {
+    if (capacity == 0) capacity = scm;
+    if (capacity > scm) {
+      throw InputError(fmt::format("firmware.cache.capacity: {} B, but the SCM has {} B; nearest valid: {} B",
+                                   capacity, scm, scm));
+    }
+  } else if (capacity == 0) {
+    throw InputError("firmware.cache.capacity: a cache in DRAM needs its size, for instance '16 MiB'");
+  }
+  // Room for what is on its way out and as much again that stays.
+  const Bytes least = Bytes{2} * layout.program_units * layout.unit_bytes;
+  if (capacity < least) {
+    throw InputError(fmt::format(
+        "firmware.cache.capacity: {} B cannot hold two program units of {} B each; nearest valid: {} B",
+        capacity, least / 2, least));
+  }
+  return capacity;
+}
+
+Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_bytes, Bytes capacity) {
+  const Bytes grain = config.grain == 0 ? layout.unit_bytes : std::max(config.grain, lba_bytes);
+  if (!std::has_single_bit(grain / lba_bytes) || grain % lba_bytes != 0 || layout.unit_bytes % grain != 0) {
+    throw InputError(
+        fmt::format("firmware.cache.grain: {} B is not a power of two of logical blocks ({} B) that divides "
+                    "the mapping unit "
+                    "({} B); nearest valid: {} B",
+                    config.grain, lba_bytes, layout.unit_bytes, lba_bytes));
+  }
+  if (capacity / grain > 0xFFFFFFFEU) {
+    throw InputError(
+        fmt::format("firmware.cache.grain: {} B are more than 4 billion grains of {} B; nearest valid: {} B",
+                    capacity, grain, layout.unit_bytes));
+  }
+  return grain;
+}
+
+double ratio(std::uint64_t part, std::uint64_t all) {
+  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+
+std::unique_ptr<CachePolicy> make_policy(const FirmwareConfig& config, const CacheContext& context) {
+  const NoValues defaults;
+  auto policy = cache_family().make(
+      config.cache.policy, config.cache_policy != nullptr ? *config.cache_policy : defaults, context);
+  if (policy == nullptr)
+    throw InputError(fmt::format("firmware.cache.policy: there is no '{}'", config.cache.policy));
+  return policy;
+}
+
+}  // namespace
+
+Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const FirmwareConfig& config)
+    : core_(core),
+      destager_(destager),
+      medium_(checked_medium(config.cache, shape.scm_bytes)),
+      lba_bytes_(shape.lba_bytes),
+      capacity_(checked_capacity(config.cache, core.layout, shape.scm_bytes)),
+      copy_units_(config.cache.copy_in == "unit"),
+      store_(medium_ == MemoryKind::dram ? destager.dram_bytes() : 0, capacity_,
+             checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
+             lba_bytes_),
+      policy_(make_policy(config, {store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
+      keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))) {
+  destager.attach(*this);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- reads
+
+bool Cache::covers(std::uint64_t lba, std::uint64_t blocks) const {
+  const std::uint32_t sectors = core_.layout.sectors;
+  const std::uint64_t end = lba + blocks;
+  for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
+    const Index i = store_.find(static_cast<LogicalUnit>(unit));
+    if (i == LineStore::k_none) return false;
+    const std::uint64_t want = core_.layout.sectors_of(unit, lba, end);
+    if ((store_.line(i).present & want) != want) return false;
+  }
+  return true;
+}
+
+std::uint64_t Cache::take(HostCommand& command, LogicalUnit unit, std::uint64_t want, MemorySpans& where) {
+  ++stats_.reads;
+  const Index i = store_.find(unit);
+  if (i == LineStore::k_none) return want;
+  const std::uint64_t here = want & store_.line(i).present;
+  if (here == 0) return want;
+  ++(here == want ? stats_.read_hits : stats_.read_partial);
+  const Stamp* const stamps = store_.stamps(i);
+  const std::uint64_t start = std::uint64_t{unit} * core_.layout.sectors;
+  for (std::uint64_t rest = here; rest != 0; rest &= rest - 1) {
+    const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
+    command.data[start + s - command.lba] = stamps[s];
+  }
+  store_.locate(i, here, where);
+  if (store_.line(i).state == State::resident) policy_->used(i, false);
+  return want & ~here;
+}
+
+void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps) {
+  // The host may have written or trimmed the unit since it was read.
+  if (core_.map->lookup(unit) != place || destager_.buffer().find(unit) != WriteBuffer::k_none) return;
+  if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;
+  Index i = store_.find(unit);
+  if (i == LineStore::k_none && !policy_->admits_read(unit)) return;
+  if (copy_units_) need = store_.all_sectors();
+  if (i != LineStore::k_none) need &= ~store_.line(i).present;
+  if (need == 0) return;
+  if (first_room_ != nullptr || room() < store_.missing(i, need)) {
+    ++stats_.copies_skipped;
+    pump();
+    return;
+  }
+  const bool fresh = i == LineStore::k_none;
+  if (fresh) i = store_.add(unit);
+  if (store_.line(i).state == State::leaving) leaving_grains_ += store_.missing(i, need);
+  MemorySpans where;
+  store_.lay(i, need, stamps, false, where);
+  for (const MemorySpans::Span& span : where)
+    core_.hw.memory.access(medium_, span.address, span.bytes, true, posted_);
+  ++stats_.copies_in;
+  if (fresh) {
+    policy_->added(i, false);
+  } else if (store_.line(i).state == State::resident) {
+    policy_->used(i, false);
+  }
+  pump();
+}
+
+// ------------------------------------------------------------------------------------------------------------------ writes
+
+bool Cache::takes(LogicalUnit unit) {
+  ++stats_.writes;
+  if (holds(unit)) {
+    ++stats_.write_hits;
+    return true;
+  }
+  if (policy_->admits_write(unit)) return true;
+  ++stats_.around;
+  return false;
+}
+
+bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
+                bool promised) {
+  Index i = store_.find(unit);
+  const std::uint32_t more = store_.missing(i, sectors);
+  if (more > 0 && ((first_room_ != nullptr && !promised) || room() < more)) return false;
+  const bool fresh = i == LineStore::k_none;
+  if (fresh) {
+    i = store_.add(unit);
+  } else if (store_.line(i).state == State::leaving) {
+    stay(i);
+  }
+  const auto written = static_cast<std::uint64_t>(std::popcount(sectors));
+  stats_.sectors_written += written;
+  stats_.sectors_dirtied += static_cast<std::uint64_t>(std::popcount(sectors & ~store_.line(i).dirty));
+  store_.lay(i, sectors, stamps, true, where);
+  if (fresh) {
+    policy_->added(i, true);
+  } else {
+    policy_->used(i, true);
+  }
+  pump();
+  return true;
+}
+
+bool Cache::Room::await_ready() {
+  Cache& c = cache_;
+  if (c.core_.read_only) return true;
+  if (c.first_room_ == nullptr && c.room() >= wanted_) {
+    granted_ = wanted_;
+    c.reserved_ += granted_;
+    return true;
+  }
+  (c.last_room_ == nullptr ? c.first_room_ : c.last_room_->next_) = this;
+  c.last_room_ = this;
+  c.wanted_ += wanted_;
+  ++c.stats_.room_waits;
+  c.pump();
+  return granted_ > 0 || c.core_.read_only;
+}
+
+bool Cache::Room::await_resume() noexcept {
+  cache_.reserved_ -= granted_;
+  return std::exchange(granted_, 0) > 0;
+}
+
+void Cache::give_room(Picoseconds space_wait) {
+  while (first_room_ != nullptr && room() >= first_room_->wanted_) {
+    Room& next = *first_room_;
+    first_room_ = next.next_;
+    if (first_room_ == nullptr) last_room_ = nullptr;
+    wanted_ -= next.wanted_;
+    next.granted_ = next.wanted_;
+    next.space_wait_ = space_wait;
+    reserved_ += next.granted_;
+    if (next.waiter_) core_.hw.agenda.soon(next.waiter_);
+  }
+}
+
+bool Cache::discard(LogicalUnit unit) {
+  const Index i = store_.find(unit);
+  if (i == LineStore::k_none) return false;
+  stats_.sectors_discarded += static_cast<std::uint64_t>(std::popcount(store_.line(i).dirty));
+  if (store_.line(i).state == State::leaving) {
+    leaving_grains_ -= grains(i);
+  } else {
+    policy_->removed(i);
+  }
+  store_.remove(i);
+  give_room(0);
+  return core_.map->lookup(unit) == k_nowhere && destager_.buffer().find(unit) == WriteBuffer::k_none;
+}
+
+std::uint64_t Cache::discard(std::uint64_t first, std::uint64_t end) {
+  std::uint64_t unknown = 0;
+  if (end - first <= store_.lines()) {
+    for (std::uint64_t unit = first; unit < end; ++unit)
+      unknown += discard(static_cast<LogicalUnit>(unit)) ? 1 : 0;
+    return unknown;
+  }
+  for (Index i = 0; i < store_.used(); ++i) {
+    const LineStore::Line& line = store_.line(i);
+    if (line.state == State::free || line.unit < first || line.unit >= end) continue;
+    unknown += discard(line.unit) ? 1 : 0;
+  }
+  return unknown;
+}
+
+// --------------------------------------------------------------------------------------------------------------- evictions
+
+/// More lines have to go: to keep the free share, for those who wait, or to fill the last program unit.
+Cache::More Cache::wants_more() const {
+  const std::uint64_t coming = store_.free() + leaving_grains_;
+  if (keep_free_ > 0 && coming <= keep_free_) return More::room;
+  if (coming < reserved_ + wanted_) return More::room;
+  const std::uint64_t staged = unstaged_ + destager_.buffer().waiting();
+  return leaving_grains_ > 0 && staged % core_.layout.program_units != 0 ? More::filling : More::none;
+}
+
+void Cache::pump() {
+  if (pumping_ || core_.read_only) return;
+  pumping_ = true;
+  for (More more = wants_more(); more != More::none; more = wants_more()) {
+    const Index i = policy_->victim();
+    if (i == LineStore::k_none) {
+      // Nothing else can go: what is staged must, even if it takes padding.
+      if (first_room_ != nullptr) destager_.force();
+      break;
+    }
+    if (store_.line(i).dirty != 0) {
+      write_out(i, nullptr);
+      continue;
+    }
+    if (more == More::filling && first_room_ == nullptr) break;  // a clean line fills nothing
+    ++stats_.dropped;
+    policy_->removed(i);
+    store_.remove(i);
+    give_room(0);
+  }
+  pumping_ = false;
+}
+
+void Cache::write_out(Index i, Durable* also) {
+  if (store_.line(i).state == State::resident) leave(i);
+  LineStore::Line& line = store_.line(i);
+  line.eviction = ++started_;
+  order_.push_back(false);
+  ++unstaged_;
+  if (also != nullptr) ++also->pending;
+  tasks_.start(evict(i, line.unit, line.eviction, also));
+}
+
+void Cache::write_out(LogicalUnit unit, Durable& durable) {
+  const Index i = store_.find(unit);
+  if (i != LineStore::k_none && store_.line(i).dirty != 0) write_out(i, &durable);
+}
+
+void Cache::leave(Index i) {
+  policy_->removed(i);
+  store_.line(i).state = State::leaving;
+  leaving_grains_ += grains(i);
+}
+
+/// A line on its way out is needed after all.
+void Cache::stay(Index i) {
+  leaving_grains_ -= grains(i);
+  store_.line(i).state = State::resident;
+  policy_->restored(i);
+}
+
+Task<> Cache::evict(Index i, LogicalUnit unit, std::uint64_t eviction, Durable* also) {
+  co_await RunStage(core_.hw, Stage::buffer, nullptr);
+  Destager::Room entry(destager_, 1);
+  co_await entry;
+  bool go_on = entry.granted() > 0 && goes_on(i, unit, eviction, also);
+  if (go_on) {
+    MemorySpans where;
+    store_.locate(i, store_.line(i).present, where);
+    MemoryAccess fetch(core_.hw, nullptr, Cause::memory);
+    fetch.add(medium_, where, false);
+    co_await fetch;
+    go_on = goes_on(i, unit, eviction, also);
+  }
+  if (go_on) {
+    stage(i, eviction, also);
+  } else {
+    destager_.give_back(entry.granted());
+    call_off(i, unit, eviction);
+  }
+  if (also != nullptr && --also->pending == 0 && also->waiter) core_.hw.agenda.soon(also->waiter);
+  settle(eviction);
+}
+
+/// Whether an eviction goes on: the line is still there, and nobody has written it since, unless somebody waits for it to be in flash.
+bool Cache::goes_on(Index i, LogicalUnit unit, std::uint64_t eviction, const Durable* also) {
+  const LineStore::Line& line = store_.line(i);
+  if (line.unit != unit || line.eviction != eviction || core_.read_only) return false;
+  if (line.state == State::leaving) return true;
+  if (line.state != State::resident || (also == nullptr && flushes_ == 0)) return false;
+  leave(i);
+  return true;
+}
+
+/// Lays the line into the write buffer, where one entry has been set aside for it.
+void Cache::stage(Index i, std::uint64_t eviction, Durable* also) {
+  LineStore::Line& line = store_.line(i);
+  WriteBuffer& buffer = destager_.buffer();
+  WriteBuffer::Index entry = buffer.find(line.unit);
+  if (buffer.merges(entry)) {
+    destager_.give_back(1);
+  } else {
+    destager_.unreserve(1);
+    entry = buffer.add(line.unit, entry, eviction);
+  }
+  buffer.merge(entry, line.present, store_.stamps(i));
+  buffer.entry(entry).eviction = eviction;
+  core_.hw.memory.access(MemoryKind::dram, destager_.address_of(entry),
+                         static_cast<Bytes>(std::popcount(line.present)) * lba_bytes_, true, posted_);
+  ++stats_.evictions;
+  if (line.present != store_.all_sectors()) ++stats_.incomplete;
+  stats_.sectors_out += static_cast<std::uint64_t>(std::popcount(line.dirty));
+  store_.set_dirty(i, 0);
+  if (also != nullptr) {
+    buffer.wait_for(entry, *also);
+    buffer.make_urgent(entry);
+  }
+  --unstaged_;
+  if (flushes_ > 0) {
+    destager_.force();
+  } else {
+    destager_.pump_if_due();
+  }
+}
+
+/// An eviction ends without having staged anything.
+void Cache::call_off(Index i, LogicalUnit unit, std::uint64_t eviction) {
+  --unstaged_;
+  ++stats_.called_off;
+  if (leaving(i, unit, eviction)) stay(i);  // the drive has become read-only
+  pump();
+}
+
+void Cache::settle(std::uint64_t eviction) {
+  order_[eviction - settled_ - 1] = true;
+  while (!order_.empty() && order_.front()) {
+    order_.pop_front();
+    ++settled_;
+  }
+  while (const auto waiter = flush_queue_.pop()) core_.hw.agenda.soon(waiter);
+  core_.events.settled();
+}
+
+void Cache::landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) {
+  const Index i = store_.find(unit);
+  if (i == LineStore::k_none || !leaving(i, unit, eviction)) return;
+  if (failed) {
+    const std::uint64_t present = store_.line(i).present;
+    stats_.sectors_back += static_cast<std::uint64_t>(std::popcount(present & ~store_.line(i).dirty));
+    store_.set_dirty(i, present);
+    stay(i);
+    return;
+  }
+  leaving_grains_ -= grains(i);
+  store_.remove(i);
+  give_room(space_wait);
+  pump();
+}
+
+// --------------------------------------------------------------------------------------------------------------- all of it
+
+Task<> Cache::stage_all() {
+  ++flushes_;
+  for (Index i = 0; i < store_.used(); ++i) {
+    const LineStore::Line& line = store_.line(i);
+    if (line.state == State::resident && line.dirty != 0 && !core_.read_only) write_out(i, nullptr);
+  }
+  const std::uint64_t target = started_;
+  while (settled_ < target) {
+    auto wait = flush_queue_.wait();
+    co_await wait;
+  }
+  --flushes_;
+}
+
+void Cache::now_read_only() {
+  while (first_room_ != nullptr) {
+    Room& next = *first_room_;
+    first_room_ = next.next_;
+    if (next.waiter_) core_.hw.agenda.soon(next.waiter_);
+  }
+  last_room_ = nullptr;
+  wanted_ = 0;
+}
+
+void Cache::power_lost() {
+  if (non_volatile()) return;
+  for (Index i = 0; i < store_.used(); ++i) {
+    if (store_.line(i).state != State::free) discard(store_.line(i).unit);
+  }
+}
+
+void Cache::archive(Archive& a) {
+  a(store_);
+  policy_->archive(a);
+  a(started_);
+  settled_ = started_;
+  a(stats_);
+}
+
+void Cache::report(StatisticsSink& sink) const {
+  const CacheStatistics& s = stats_;
+  sink.open("cache", "cache in SCM or DRAM");
+  sink.value("reads", s.reads, "units", "mapping units looked up by reads");
+  sink.value("read hits", s.read_hits, "units", "of these, units of which everything asked for was here");
+  sink.value("read partial hits", s.read_partial, "units", "units of which some logical blocks were here");
+  sink.value("read hit share", ratio(s.read_hits, s.reads), "share", "read hits per unit looked up");
+  sink.value("copies in", s.copies_in, "units",
+             "units of which blocks were copied in after a read from flash");
+  sink.value("copies skipped", s.copies_skipped, "units", "copies given up because there was no room");
+  sink.value("writes", s.writes, "units", "mapping units touched by writes");
+  sink.value("write hits", s.write_hits, "units", "of these, units that were here");
+  sink.value("write hit share", ratio(s.write_hits, s.writes), "share", "write hits per unit touched");
+  sink.value("writes around", s.around, "units", "units that the policy sent to flash instead");
+  sink.value("waits for room", s.room_waits, "", "times a write waited for free room");
+  sink.value("evictions", s.evictions, "units", "units staged to be written to flash");
+  sink.value("incomplete evictions", s.incomplete, "units",
+             "of these, units that lacked blocks (read-modify-write)");
+  sink.value("evictions called off", s.called_off, "units",
+             "units written again by the host before they were staged");
+  sink.value("dropped clean", s.dropped, "units", "units given up without a write, because flash has them");
+  sink.value("blocks written", s.sectors_written, "blocks",
+             "logical blocks that the host wrote into the cache");
+  sink.value("blocks made dirty", s.sectors_dirtied, "blocks",
+             "of these, blocks that were not dirty already");
+  sink.value("blocks written out", s.sectors_out, "blocks",
+             "dirty logical blocks staged to be written to flash");
+  sink.value("blocks discarded", s.sectors_discarded, "blocks", "dirty logical blocks given up by trim");
+  sink.value("blocks brought back", s.sectors_back, "blocks",
+             "dirty again, because they could not be written out");
+  sink.value("dirty", store_.dirty_sectors(), "blocks", "dirty logical blocks at the end");
+  sink.value("lines", store_.lines(), "units", "mapping units here at the end, wholly or in part");
+  sink.value("free share", ratio(store_.free(), store_.capacity()), "share", "free room at the end");
+  sink.close();
+}
+
+void Cache::describe_stall(std::string& text) const {
+  text += fmt::format(
+      "  cache: {} of {} grains free, {} on their way out, {} set aside, {} wanted; {} evictions not "
+      "staged\n",
+      store_.free(), store_.capacity(), leaving_grains_, reserved_, wanted_, unstaged_);
+}
+
+}  // namespace tlmssd::firmware

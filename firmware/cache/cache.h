@@ -1,0 +1,176 @@
+// The cache in SCM or DRAM, between the host's commands and the write buffer.
+//
+// For every logical block the newest data are in the cache, else in the write buffer, else in flash. Writes that the policy admits
+// lie in the cache until they are evicted; an evicted line is staged in the write buffer with every sector that is here and stays in
+// the cache until the program has succeeded, so that in SCM it survives a loss of power at any moment. Lines that flash holds already
+// are dropped. Sectors that a read found in flash are copied in if the policy admits them. What is missing of an evicted unit is read
+// back by the write buffer (read-modify-write).
+// Leaves out: loss of the controller's own tables (where lines lie is taken to be kept beside the data), wear-out of the SCM.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "firmware/buffer/destager.h"
+#include "firmware/cache/cache_policy.h"
+#include "firmware/cache/line_store.h"
+#include "models/common/statistics.h"
+
+namespace tlmssd::firmware {
+
+struct CacheStatistics {
+  // host reads, per mapping unit touched
+  std::uint64_t reads = 0;
+  std::uint64_t read_hits = 0;       ///< every sector asked for was here
+  std::uint64_t read_partial = 0;    ///< some were
+  std::uint64_t copies_in = 0;       ///< units of which sectors were copied in after a read from flash
+  std::uint64_t copies_skipped = 0;  ///< units that should have been, but there was no room
+  // host writes, per mapping unit touched
+  std::uint64_t writes = 0;
+  std::uint64_t write_hits = 0;  ///< the unit had a line
+  std::uint64_t around = 0;      ///< went past the cache
+  std::uint64_t room_waits = 0;  ///< waited for room
+  // lines
+  std::uint64_t evictions = 0;   ///< staged to be written out
+  std::uint64_t incomplete = 0;  ///< of these, lines that lacked sectors
+  std::uint64_t dropped = 0;     ///< clean lines given up
+  std::uint64_t called_off =
+      0;  ///< evictions that ended before staging, as a rule because the host wrote the line again
+  // dirty sectors: made == now dirty + written out + discarded - brought back
+  std::uint64_t sectors_written = 0;    ///< by the host
+  std::uint64_t sectors_dirtied = 0;    ///< of these, sectors that were not dirty before
+  std::uint64_t sectors_out = 0;        ///< staged to be written out
+  std::uint64_t sectors_discarded = 0;  ///< by trim
+  std::uint64_t sectors_back = 0;       ///< dirty again, because they could not be written out
+};
+
+class Cache final : public Evictions {
+ public:
+  /// Throws InputError when configuration and drive do not go together.
+  Cache(Core& core, Destager& destager, const DriveShape& shape, const FirmwareConfig& config);
+  Cache(const Cache&) = delete;
+
+  [[nodiscard]] MemoryKind medium() const { return medium_; }
+  [[nodiscard]] bool non_volatile() const { return medium_ == MemoryKind::scm; }
+  /// DRAM that it takes behind the write buffer.
+  [[nodiscard]] Bytes dram_bytes() const { return non_volatile() ? 0 : capacity_; }
+
+  // ---- reads
+  /// Whether every block of the range is here.
+  [[nodiscard]] bool covers(std::uint64_t lba, std::uint64_t blocks) const;
+  /// Copies those sectors `want` of `unit` that are here into the command's data and appends their places to `where`; returns the
+  /// others.
+  std::uint64_t take(HostCommand& command, LogicalUnit unit, std::uint64_t want, MemorySpans& where);
+  /// Sectors of `unit` have been read at `place` in flash (`need`: those the host wanted): copies them in, if the policy likes and
+  /// they are still what flash and cache agree on.
+  void copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps);
+
+  // ---- writes
+  [[nodiscard]] bool holds(LogicalUnit unit) const { return store_.find(unit) != LineStore::k_none; }
+  /// Whether a write to `unit` goes here (to be asked once per write).
+  [[nodiscard]] bool takes(LogicalUnit unit);
+  /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False: no room, nothing was done.
+  /// `promised`: the caller has just been given the room.
+  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
+                         bool promised = false);
+  /// Waits until so many sectors of one unit may be put; the caller must put() at once.
+  class Room {
+   public:
+    Room(Cache& cache, std::uint64_t sectors) : cache_(cache), wanted_(cache.store_.grains_of(sectors)) {}
+    Room(const Room&) = delete;
+    ~Room() { cache_.reserved_ -= granted_; }
+    [[nodiscard]] bool await_ready();
+    void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
+    /// False: the drive is read-only, nothing can be written out.
+    [[nodiscard]] bool await_resume() noexcept;
+    /// Part of the wait that was spent on garbage collection.
+    [[nodiscard]] Picoseconds space_wait() const { return space_wait_; }
+
+   private:
+    friend class Cache;
+    Cache& cache_;
+    std::uint32_t wanted_;
+    std::uint32_t granted_ = 0;
+    Picoseconds space_wait_ = 0;
+    std::coroutine_handle<> waiter_{};
+    Room* next_ = nullptr;
+  };
+  /// Writes the line of `unit` out at once; `durable` waits for it.
+  void write_out(LogicalUnit unit, Durable& durable);
+  /// Data of the units from `first` up to `end` are void. Returns how many had a line and are known neither to map nor to buffer.
+  std::uint64_t discard(std::uint64_t first, std::uint64_t end);
+
+  // ---- all of it
+  /// Stages all dirty lines; afterwards the write buffer has to be flushed.
+  Task<> stage_all();
+  /// No line on its way out.
+  [[nodiscard]] bool idle() const { return leaving_grains_ == 0 && unstaged_ == 0; }
+  void now_read_only();
+  /// The power has failed: what lay in a volatile memory is gone.
+  void power_lost();
+  void landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) override;
+
+  void archive(Archive& archive);
+  void report(StatisticsSink& sink) const;
+  void describe_stall(std::string& text) const;
+  [[nodiscard]] const CacheStatistics& statistics() const { return stats_; }
+  [[nodiscard]] const LineStore& store() const { return store_; }
+  void reset_statistics() { stats_ = {}; }
+
+ private:
+  using Index = LineStore::Index;
+  using State = LineStore::State;
+  enum class More : std::uint8_t {
+    none,
+    room,     ///< somebody waits for it, or the policy wants it
+    filling,  ///< what is on its way out does not fill a program unit
+  };
+  [[nodiscard]] std::uint64_t room() const { return store_.free() - reserved_; }
+  [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
+  [[nodiscard]] More wants_more() const;
+  void pump();
+  void give_room(Picoseconds space_wait);
+  bool discard(LogicalUnit unit);
+
+  // ---- the way of a line out
+  void write_out(Index i, Durable* also);
+  void leave(Index i);
+  void stay(Index i);
+  Task<> evict(Index i, LogicalUnit unit, std::uint64_t eviction, Durable* also);
+  bool goes_on(Index i, LogicalUnit unit, std::uint64_t eviction, const Durable* also);
+  void stage(Index i, std::uint64_t eviction, Durable* also);
+  void call_off(Index i, LogicalUnit unit, std::uint64_t eviction);
+  void settle(std::uint64_t eviction);
+  [[nodiscard]] bool leaving(Index i, LogicalUnit unit, std::uint64_t eviction) const {
+    const LineStore::Line& line = store_.line(i);
+    return line.unit == unit && line.state == State::leaving && line.eviction == eviction;
+  }
+
+  Core& core_;
+  Destager& destager_;
+  MemoryKind medium_;
+  Bytes lba_bytes_;
+  Bytes capacity_;
+  bool copy_units_;  ///< a read copies in its whole units, not just the sectors asked for
+  LineStore store_;
+  std::unique_ptr<CachePolicy> policy_;
+  std::uint64_t keep_free_ = 0;       ///< grains
+  std::uint64_t reserved_ = 0;        ///< free grains set aside for someone about to resume
+  std::uint64_t leaving_grains_ = 0;  ///< grains of lines on their way out
+  std::uint64_t wanted_ = 0;          ///< grains that those who wait want
+  bool pumping_ = false;
+  Room* first_room_ = nullptr;
+  Room* last_room_ = nullptr;
+  // Evictions are numbered as they start; in the write buffer (or called off) are those up to settled_ and those that order_ marks.
+  std::uint64_t started_ = 0;
+  std::uint64_t settled_ = 0;
+  std::deque<bool> order_;
+  std::uint32_t unstaged_ = 0;  ///< evictions that are not in the write buffer yet
+  std::uint32_t flushes_ = 0;   ///< stage_all() under way: nothing is called off
+  WaitQueue flush_queue_;
+  CacheStatistics stats_;
+  Completion posted_;
+  TaskSet tasks_;
+};
+
+}  // namespace tlmssd::firmware

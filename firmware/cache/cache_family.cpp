@@ -1,0 +1,28 @@
+// The cache policies there are.
+#include "firmware/cache/cflru.h"
+#include "firmware/cache/lru.h"
+#include "firmware/cache/nv_wb.h"
+#include "firmware/cache/read_write.h"
+#include "firmware/cache/scm_storage.h"
+#include "firmware/cache/write_only.h"
+
+namespace tlmssd::firmware {
+
+const CacheFamily& cache_family() {
+  static const auto family = CacheFamily{}
+                                 .with<NvWbCache>()
+                                 .with<WriteOnlyCache>()
+                                 .with<ReadWriteCache>()
+                                 .with<ScmStorage>()
+                                 .with<LruCache>()
+                                 .with<CflruCache>();
+  return family;
+}
+
+std::vector<PolicyInfo> cache_policies() {
+  std::vector<PolicyInfo> infos = cache_family().infos();
+  infos.insert(infos.begin(), {"none", "no cache: reads from flash, writes through the write buffer", {}});
+  return infos;
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,57 @@
+// How the host's data get past or into the cache.
+#include <algorithm>
+#include <bit>
+
+#include "firmware/ftl_parts.h"
+
+namespace tlmssd::firmware {
+
+// Units that the policy does not want, and those that must be in flash at once while the cache is volatile and does not hold them,
+// go to the write buffer.
+Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                             Durable* durable) {
+  if (!cache) co_return co_await accept(self, lba, blocks, data, durable);
+  const std::uint64_t end = lba + blocks;
+  MemorySpans where;
+  for (std::uint64_t at = lba; at < end;) {
+    const auto unit = static_cast<LogicalUnit>(at / core.layout.sectors);
+    const std::uint64_t next = std::min<std::uint64_t>(end, (std::uint64_t{unit} + 1) * core.layout.sectors);
+    const Stamp* const piece = data == nullptr ? nullptr : data + (at - lba);
+    const bool here = cache->takes(unit);
+    if (here && !co_await store_unit(self, unit, at, next - at, piece, where)) co_return false;
+    if (!here && !co_await accept(self, at, next - at, piece, durable)) co_return false;
+    if (here && durable != nullptr && !cache->non_volatile()) cache->write_out(unit, *durable);
+    at = next;
+  }
+  if (!where.empty()) {
+    self.waits_for = "the cache";
+    HostCommand& command = self.command;
+    MemoryAccess copy(hw, &command.ledger, Cause::memory);
+    if (cache->medium() == MemoryKind::scm) {
+      copy.add(MemoryKind::scm, where, true);
+      if (data != nullptr) copy.add(MemoryKind::dram, command.buffer_address, where.bytes(), false);
+    }
+    co_await copy;
+  }
+  co_return true;
+}
+
+Task<bool> Ftl::Parts::store_unit(Active& self, LogicalUnit unit, std::uint64_t lba, std::uint64_t blocks,
+                                  const Stamp* data, MemorySpans& where) {
+  std::array<Stamp, 64> stamps{};
+  const std::uint64_t sectors = core.layout.sectors_of(unit, lba, lba + blocks);
+  if (data != nullptr)
+    std::copy_n(data, blocks, stamps.begin() + static_cast<std::ptrdiff_t>(lba % core.layout.sectors));
+  if (cache->put(unit, sectors, stamps.data(), where)) co_return true;
+  self.waits_for = "room in the cache";
+  Cache::Room room(*cache, sectors);
+  const bool granted = co_await room;
+  Ledger& ledger = self.command.ledger;
+  const Picoseconds now = hw.agenda.now();
+  const Picoseconds space = std::min(room.space_wait(), now - ledger.mark());
+  if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
+  ledger.charge(Cause::buffer_wait, now);
+  co_return granted && cache->put(unit, sectors, stamps.data(), where, true);
+}
+
+}  // namespace tlmssd::firmware
