@@ -69,7 +69,10 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
                  "needs (at least a logical block; 0: a whole mapping unit)")
           .choice("copy_in", &CacheConfig::copy_in, {"sectors", "unit"},
                   "what a read copies in from flash: the logical blocks asked for, or the mapping units they "
-                  "lie in");
+                  "lie in")
+          .share("copy_room", &CacheConfig::copy_room, {0, 0.5},
+                 "share of the cache that writes leave free for what reads copy in, so that a load bound by writes does "
+                 "not keep reads out");
   return table;
 }
 

@@ -400,6 +400,7 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
 void Ftl::Parts::unmap(std::uint64_t first_unit, std::uint64_t end_unit) {
   if (cache) core.stats.units_trimmed += cache->discard(first_unit, end_unit);
   core.stats.units_trimmed += destager.discard(first_unit, end_unit);
+  if (cache) cache->pump();
   for (std::uint64_t u = core.map->next_touched(first_unit); u < end_unit;
        u = core.map->next_touched(u + 1)) {
     const auto unit = static_cast<LogicalUnit>(u);

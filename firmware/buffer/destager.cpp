@@ -326,6 +326,7 @@ void Destager::end(ProgramJob& job) {
   collector_->kick_if_low(group);
   if (collector_->must_queue(group)) collector_->kick(group);
   if (buffer_.waiting() > 0) pump();
+  if (evictions_ != nullptr) evictions_->pump();
   core_.events.settled();
 }
 

@@ -20,6 +20,8 @@ class Evictions {
   virtual ~Evictions() = default;
   /// @param space_wait  what the program spent waiting for garbage collection
   virtual void landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) = 0;
+  /// A program has ended: what waits in the buffer may have changed.
+  virtual void pump() = 0;
 };
 
 class Destager {

@@ -87,7 +87,8 @@ Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const Firm
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),
       policy_(make_policy(config, {store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
-      keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))) {
+      keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))),
+      copy_room_(static_cast<std::uint64_t>(config.cache.copy_room * static_cast<double>(store_.capacity()))) {
   destager.attach(*this);
 }
 
@@ -132,7 +133,7 @@ void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, co
   if (copy_units_) need = store_.all_sectors();
   if (i != LineStore::k_none) need &= ~store_.line(i).present;
   if (need == 0) return;
-  if (first_room_ != nullptr || room() < store_.missing(i, need)) {
+  if (room() < store_.missing(i, need)) {
     ++stats_.copies_skipped;
     pump();
     return;
@@ -170,7 +171,7 @@ bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, Me
                 bool promised) {
   Index i = store_.find(unit);
   const std::uint32_t more = store_.missing(i, sectors);
-  if (more > 0 && ((first_room_ != nullptr && !promised) || room() < more)) return false;
+  if (more > 0 && !promised && (first_room_ != nullptr || !room_for_write(more))) return false;
   const bool fresh = i == LineStore::k_none;
   if (fresh) {
     i = store_.add(unit);
@@ -186,6 +187,7 @@ bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, Me
   } else {
     policy_->used(i, true);
   }
+  if (promised) give_room(0);  // it may have needed less than it was promised
   pump();
   return true;
 }
@@ -193,7 +195,7 @@ bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, Me
 bool Cache::Room::await_ready() {
   Cache& c = cache_;
   if (c.core_.read_only) return true;
-  if (c.first_room_ == nullptr && c.room() >= wanted_) {
+  if (c.first_room_ == nullptr && c.room_for_write(wanted_)) {
     granted_ = wanted_;
     c.reserved_ += granted_;
     return true;
@@ -212,7 +214,7 @@ bool Cache::Room::await_resume() noexcept {
 }
 
 void Cache::give_room(Picoseconds space_wait) {
-  while (first_room_ != nullptr && room() >= first_room_->wanted_) {
+  while (first_room_ != nullptr && room_for_write(first_room_->wanted_)) {
     Room& next = *first_room_;
     first_room_ = next.next_;
     if (first_room_ == nullptr) last_room_ = nullptr;
@@ -259,7 +261,7 @@ std::uint64_t Cache::discard(std::uint64_t first, std::uint64_t end) {
 Cache::More Cache::wants_more() const {
   const std::uint64_t coming = store_.free() + leaving_grains_;
   if (keep_free_ > 0 && coming <= keep_free_) return More::room;
-  if (coming < reserved_ + wanted_) return More::room;
+  if (wanted_ > 0 && coming < reserved_ + wanted_ + copy_room_) return More::room;
   const std::uint64_t staged = unstaged_ + destager_.buffer().waiting();
   return leaving_grains_ > 0 && staged % core_.layout.program_units != 0 ? More::filling : More::none;
 }
@@ -384,7 +386,6 @@ void Cache::call_off(Index i, LogicalUnit unit, std::uint64_t eviction) {
   --unstaged_;
   ++stats_.called_off;
   if (leaving(i, unit, eviction)) stay(i);  // the drive has become read-only
-  pump();
 }
 
 void Cache::settle(std::uint64_t eviction) {
@@ -394,6 +395,7 @@ void Cache::settle(std::uint64_t eviction) {
     ++settled_;
   }
   while (const auto waiter = flush_queue_.pop()) core_.hw.agenda.soon(waiter);
+  pump();
   core_.events.settled();
 }
 
@@ -410,7 +412,6 @@ void Cache::landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picose
   leaving_grains_ -= grains(i);
   store_.remove(i);
   give_room(space_wait);
-  pump();
 }
 
 // --------------------------------------------------------------------------------------------------------------- all of it

@@ -101,6 +101,8 @@ class Cache final : public Evictions {
   std::uint64_t discard(std::uint64_t first, std::uint64_t end);
 
   // ---- all of it
+  /// Starts whatever evictions are due. To be called when the write buffer has changed.
+  void pump() override;
   /// Stages all dirty lines; afterwards the write buffer has to be flushed.
   Task<> stage_all();
   /// No line on its way out.
@@ -126,9 +128,9 @@ class Cache final : public Evictions {
     filling,  ///< what is on its way out does not fill a program unit
   };
   [[nodiscard]] std::uint64_t room() const { return store_.free() - reserved_; }
+  [[nodiscard]] bool room_for_write(std::uint64_t wanted) const { return room() >= wanted + copy_room_; }
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;
-  void pump();
   void give_room(Picoseconds space_wait);
   bool discard(LogicalUnit unit);
 
@@ -155,6 +157,7 @@ class Cache final : public Evictions {
   LineStore store_;
   std::unique_ptr<CachePolicy> policy_;
   std::uint64_t keep_free_ = 0;       ///< grains
+  std::uint64_t copy_room_ = 0;       ///< grains that writes leave free for reads
   std::uint64_t reserved_ = 0;        ///< free grains set aside for someone about to resume
   std::uint64_t leaving_grains_ = 0;  ///< grains of lines on their way out
   std::uint64_t wanted_ = 0;          ///< grains that those who wait want
