@@ -71,7 +71,8 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
                   "what a read copies in from flash: the logical blocks asked for, or the mapping units they "
                   "lie in")
           .share("copy_room", &CacheConfig::copy_room, {0, 0.5},
-                 "share of the cache that writes leave free for what reads copy in, so that a load bound by writes does "
+                 "share of the cache that writes leave free for what reads copy in, so that a load bound by "
+                 "writes does "
                  "not keep reads out");
   return table;
 }

@@ -142,6 +142,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
       deliver(command, read);
       core.end_read(read);
     }
+    if (cache) cache->pump();
   }
   core.stats.host_blocks_read += command.blocks;
   core.stats.host_units_read += count;

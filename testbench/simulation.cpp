@@ -28,7 +28,11 @@ void Simulation::run_untimed(std::vector<Load>& loads) {
   for (Load& load : loads) {
     std::vector<Load> one;
     one.push_back(std::move(load));
-    driver_->run_untimed(one);
+    try {
+      driver_->run_untimed(one);
+    } catch (const std::logic_error& error) {
+      throw std::logic_error(fmt::format("{}\n{}", error.what(), ssd_->describe_stall()));
+    }
     load = std::move(one.front());
   }
   ssd_->start_drain();

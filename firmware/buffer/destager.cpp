@@ -60,7 +60,8 @@ bool Destager::due() const {
   if (buffer_.waiting() == 0) return false;
   if (buffer_.any_urgent() || buffer_.oldest() <= force_) return true;
   return buffer_.waiting() >= core_.layout.program_units &&
-         (buffer_.waiting() > threshold_ || first_room_ != nullptr);
+         (buffer_.waiting() > threshold_ || first_room_ != nullptr ||
+          (evictions_ != nullptr && evictions_->awaited()));
 }
 
 void Destager::pump() {

@@ -22,6 +22,8 @@ class Evictions {
   virtual void landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) = 0;
   /// A program has ended: what waits in the buffer may have changed.
   virtual void pump() = 0;
+  /// Whether somebody waits for evicted lines to reach flash.
+  [[nodiscard]] virtual bool awaited() const = 0;
 };
 
 class Destager {

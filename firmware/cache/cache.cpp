@@ -88,7 +88,8 @@ Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const Firm
              lba_bytes_),
       policy_(make_policy(config, {store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
       keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))),
-      copy_room_(static_cast<std::uint64_t>(config.cache.copy_room * static_cast<double>(store_.capacity()))) {
+      copy_room_(
+          static_cast<std::uint64_t>(config.cache.copy_room * static_cast<double>(store_.capacity()))) {
   destager.attach(*this);
 }
 
@@ -135,7 +136,6 @@ void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, co
   if (need == 0) return;
   if (room() < store_.missing(i, need)) {
     ++stats_.copies_skipped;
-    pump();
     return;
   }
   const bool fresh = i == LineStore::k_none;
@@ -151,7 +151,6 @@ void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, co
   } else if (store_.line(i).state == State::resident) {
     policy_->used(i, false);
   }
-  pump();
 }
 
 // ------------------------------------------------------------------------------------------------------------------ writes
@@ -269,24 +268,29 @@ Cache::More Cache::wants_more() const {
 void Cache::pump() {
   if (pumping_ || core_.read_only) return;
   pumping_ = true;
-  for (More more = wants_more(); more != More::none; more = wants_more()) {
+  bool stuck = false;
+  for (More more = wants_more(); more != More::none && !stuck; more = wants_more()) {
     const Index i = policy_->victim();
     if (i == LineStore::k_none) {
-      // Nothing else can go: what is staged must, even if it takes padding.
-      if (first_room_ != nullptr) destager_.force();
-      break;
-    }
-    if (store_.line(i).dirty != 0) {
+      stuck = true;
+    } else if (store_.line(i).dirty != 0) {
       write_out(i, nullptr);
-      continue;
+    } else if (more == More::filling && !awaited()) {
+      break;  // a clean line fills nothing
+    } else {
+      ++stats_.dropped;
+      policy_->removed(i);
+      store_.remove(i);
+      give_room(0);
     }
-    if (more == More::filling && first_room_ == nullptr) break;  // a clean line fills nothing
-    ++stats_.dropped;
-    policy_->removed(i);
-    store_.remove(i);
-    give_room(0);
   }
   pumping_ = false;
+  if (!awaited()) return;
+  if (stuck) {
+    destager_.force();  // nothing else can go: what is staged must, even if it takes padding
+  } else {
+    destager_.pump();
+  }
 }
 
 void Cache::write_out(Index i, Durable* also) {

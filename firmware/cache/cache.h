@@ -62,7 +62,7 @@ class Cache final : public Evictions {
   /// others.
   std::uint64_t take(HostCommand& command, LogicalUnit unit, std::uint64_t want, MemorySpans& where);
   /// Sectors of `unit` have been read at `place` in flash (`need`: those the host wanted): copies them in, if the policy likes and
-  /// they are still what flash and cache agree on.
+  /// they are still what flash and cache agree on. pump() is due afterwards, when no read holds a block any more.
   void copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps);
 
   // ---- writes
@@ -103,6 +103,7 @@ class Cache final : public Evictions {
   // ---- all of it
   /// Starts whatever evictions are due. To be called when the write buffer has changed.
   void pump() override;
+  [[nodiscard]] bool awaited() const override { return first_room_ != nullptr; }
   /// Stages all dirty lines; afterwards the write buffer has to be flushed.
   Task<> stage_all();
   /// No line on its way out.

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "firmware/allocation/order.h"
+#include "firmware/cache/cache_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
@@ -73,7 +74,30 @@ void draw_host(SsdConfig& config, RandomStream& random) {
   config.cpu.cores = static_cast<std::uint32_t>(1 + random.below(4));
   config.dram.capacity = 32_MiB;
   config.dram.bandwidth = pick<Bytes>(random, {100'000'000, 3'200'000'000});
-  if (random.below(3) == 0) config.scm = ScmConfig{};
+  if (random.below(3) == 0) config.scm = ScmConfig{};  // without use
+}
+
+/// No cache, one in SCM or one in DRAM, of about a tenth of the flash.
+void draw_cache(SsdConfig& config, RandomStream& random) {
+  const std::uint64_t kind = random.below(3);
+  const Bytes size =
+      std::max<Bytes>(config.geometry().bytes() / 10, 3 * config.firmware.buffer.capacity) / 64_KiB * 64_KiB;
+  if (kind == 0) return;
+  config.scm.reset();
+  firmware::CacheConfig& cache = config.firmware.cache;
+  cache.policy = any_of(firmware::cache_family(), random);
+  cache.medium = kind == 1 ? "scm" : "dram";
+  cache.grain = pick<Bytes>(random, {0, 512});
+  cache.copy_in = pick<const char*>(random, {"sectors", "unit"});
+  cache.copy_room = pick<double>(random, {0, 0.02, 0.2});
+  if (kind == 1) {
+    config.scm = ScmConfig{};
+    config.scm->capacity = size;
+    config.scm->banks = static_cast<std::uint32_t>(1 + random.below(16));
+  } else {
+    cache.capacity = size;
+    config.dram.capacity += size;
+  }
 }
 
 void draw_firmware(SsdConfig& config, RandomStream& random) {
@@ -121,6 +145,8 @@ SsdConfig draw(std::uint64_t number) {
   draw_host(config, random);
   draw_firmware(config, random);
   draw_capacity(config, random);
+  RandomStream caches(number, "caches");
+  draw_cache(config, caches);
   return config;
 }
 
@@ -129,13 +155,14 @@ std::string describe(const SsdConfig& config) {
   const firmware::FirmwareConfig& f = config.firmware;
   return fmt::format(
       "{} {} lba {}, {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit {}, {} mp {} "
-      "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cache {}, OP {:.3f}",
+      "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
+      "{}, OP {:.3f}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.channels, config.flash.ways,
       config.flash.dies_per_way, part.cell, part.planes, part.blocks_per_plane, part.pages_per_block,
       part.page_size, part.program_unit, f.mapping.unit, f.allocation.order, f.allocation.multi_plane,
       f.allocation.streams, f.buffer.mode, f.buffer.capacity, f.gc.policy, f.gc.low_water,
       f.gc.background_start, f.wear.policy, config.scheduling, config.flash.suspend,
-      config.flash.cache_operations, config.capacity.over_provisioning);
+      config.flash.cache_operations, f.cache.policy, f.cache.medium, config.capacity.over_provisioning);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {
