@@ -132,7 +132,9 @@ void Run::make_all_loads() {
     const std::string path = fmt::format("load.{}", i);
     placed(scenario_, path, [&] {
       const LoadConfig config = read_load(scenario_, i);
-      const std::string& file = config.kind.trace.empty() ? config.kind.fio : config.kind.trace;
+      const std::string& file = !config.kind.trace.empty() ? config.kind.trace
+                                : !config.kind.fio.empty() ? config.kind.fio
+                                                           : config.profile.traces_folder;
       for (Load& load :
            make_loads(config, simulation_->drive_size(), scenario_.seed(), folder_of(file, scenario_))) {
         for (const std::string& warning : load.warnings) warnings_.push_back(load.name + ": " + warning);

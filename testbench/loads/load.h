@@ -1,7 +1,7 @@
 // A load as the host driver runs it: a stream of placed requests and the rules for issuing them.
 //
-// A scenario's `load:` (or each entry of `loads:`) is a trace, a generator in fio's words, or a fio job file; one entry can
-// make several loads (numjobs, several jobs in a file). Each runs on a queue of its own.
+// A scenario's `load:` (or each entry of `loads:`) is a trace, the profile of a volume, a generator in fio's words, or a fio job
+// file; one entry can make several loads (numjobs, several jobs in a file). Each runs on a queue of its own.
 #pragma once
 
 #include <memory>

@@ -9,6 +9,7 @@
 #include "testbench/loads/fio_job.h"
 #include "testbench/loads/generator.h"
 #include "testbench/loads/load.h"
+#include "testbench/loads/profile_load.h"
 #include "testbench/loads/trace_reader.h"
 
 namespace tlmssd {
@@ -263,20 +264,43 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
   return loads;
 }
 
+// ------------------------------------------------------------------------------------------------------------------- profiles
+
+std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                                const std::string& directory) {
+  std::vector<Load> loads;
+  if (config.profile.traces_folder.empty()) {
+    loads.push_back(made_up_load(config, drive, seed));
+    return loads;
+  }
+  const std::string folder = path_of(config.profile.traces_folder, directory);
+  const std::string file = recorded_volume(config.kind.profile, folder);
+  loads = trace_loads(recorded_load(config, file), drive, {});
+  loads.front().description =
+      fmt::format("the recorded volume {}, not made up: {}", config.kind.profile, loads.front().description);
+  if (config.profile.scale != 1)
+    loads.front().warnings.push_back("scale has no effect on a recorded volume, which is replayed as it is");
+  return loads;
+}
+
+std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                             const std::string& directory) {
+  if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
+  if (!config.kind.profile.empty()) return profile_loads(config, drive, seed, directory);
+  if (!config.kind.fio.empty()) return fio_loads(config, drive, seed, directory);
+  std::vector<Load> loads;
+  add_jobs(loads, config.kind.name.empty() ? "load" : config.kind.name, config.generator, config.run,
+           FioUnits::scenario, drive, seed);
+  return loads;
+}
+
 }  // namespace
 
 std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {
   if (drive.lba_bytes == 0 || drive.bytes < drive.lba_bytes)
     throw InputError("the drive holds no logical block");
-  std::vector<Load> loads;
-  if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
-  if (!config.kind.fio.empty()) {
-    loads = fio_loads(config, drive, seed, directory);
-  } else {
-    add_jobs(loads, config.kind.name.empty() ? "load" : config.kind.name, config.generator, config.run,
-             FioUnits::scenario, drive, seed);
-  }
+  std::vector<Load> loads = made_loads(config, drive, seed, directory);
   for (Load& load : loads) load.queue = config.kind.queue;
   return loads;
 }

@@ -65,6 +65,15 @@ TEST_CASE("what does not apply is never asked for") {
   const GivenValues both({{"fio", std::string("x.fio")}, {"trace", std::string("y")}});
   CHECK(message_of([&] { LoadConfig::read(both, nullptr); }) ==
         "fio: cannot be given together with trace, expected two loads");
+  const GivenValues profile({{"profile", std::string("hm_0")}, {"queue_depth", std::int64_t{4}}});
+  CHECK(LoadConfig::read(profile, nullptr).closed.queue_depth == 4);
+  CHECK(profile.asked("traces_folder"));
+  CHECK(profile.asked("runtime"));
+  CHECK_FALSE(profile.asked("skip"));
+  CHECK_FALSE(profile.asked("rw"));
+  const GivenValues two({{"profile", std::string("hm_0")}, {"trace", std::string("y")}});
+  CHECK(message_of([&] { LoadConfig::read(two, nullptr); }) ==
+        "profile: cannot be given together with trace, expected two loads");
   const GivenValues csv({{"trace", std::string("y")}, {"format", std::string("csv")}});
   CHECK_THAT(message_of([&] { LoadConfig::read(csv, nullptr); }),
              Catch::StartsWith("format: csv needs the section columns"));
@@ -72,6 +81,7 @@ TEST_CASE("what does not apply is never asked for") {
 
 TEST_CASE("words that go together mean one thing, and defaults lie in their ranges") {
   std::set<std::string> trace;
+  std::set<std::string> profile;
   std::set<std::string> generator;
   for (const LoadKeys& keys : load_keys()) {
     const auto goes_with = [&keys](const std::string& kind) {
@@ -82,12 +92,13 @@ TEST_CASE("words that go together mean one thing, and defaults lie in their rang
       INFO(spec.name);
       CHECK_FALSE(spec.doc.empty());
       if (goes_with("trace")) CHECK(trace.insert(spec.name).second);
+      if (goes_with("profile")) CHECK(profile.insert(spec.name).second);
       if (goes_with("")) CHECK(generator.insert(spec.name).second);
       if (const auto* number = std::get_if<std::int64_t>(&spec.fallback)) {
         CHECK(static_cast<double>(*number) >= spec.minimum);
         CHECK(static_cast<double>(*number) <= spec.maximum);
       }
-      if (!spec.choices.empty()) {
+      if (!spec.choices.empty() && !spec.optional) {
         CHECK(std::count(spec.choices.begin(), spec.choices.end(), std::get<std::string>(spec.fallback)) ==
               1);
       }
