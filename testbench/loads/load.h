@@ -29,7 +29,8 @@ struct Load {
   Picoseconds start = 0;    ///< after the start of its phase
   Picoseconds runtime = k_never;  ///< stop issuing this long after the start (after start and ramp_time)
   Picoseconds ramp_time = 0;      ///< first part that is run but not measured
-  std::uint64_t requests = 0;     ///< stop after so many requests; 0: when the source ends
+  std::uint64_t warm_up = 0;      ///< requests from the front that are carried out untimed before the run
+  std::uint64_t requests = 0;     ///< stop after so many more requests; 0: when the source ends
   Picoseconds think_time = 0;     ///< pause after every `think_blocks` requests
   std::uint32_t think_blocks = 1;
   std::vector<std::string> warnings;  ///< things in the input that have no effect here

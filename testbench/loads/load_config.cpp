@@ -1,7 +1,11 @@
 // The words of a load's section.
 #include "testbench/loads/load_config.h"
 
+#include <charconv>
+
 #include "models/common/input_error.h"
+#include "models/common/suggest.h"
+#include "testbench/loads/fields.h"
 #include "testbench/loads/profiles.h"
 #include "testbench/loads/trace_format.h"
 
@@ -31,7 +35,11 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
           .optional()
           .text("fio", &LoadKindConfig::fio, "fio job file to run")
           .integer("queue", &LoadKindConfig::queue, {-1, 65535},
-                   "host queue that the load uses; -1 gives every load the next queue in turn");
+                   "host queue that the load uses; -1 gives every load the next queue in turn")
+          .text(
+              "warm_up", &LoadKindConfig::warm_up,
+              "requests at the load's beginning (20000), or their share of all (30 %), to carry out without "
+              "simulated time before the run; measured is what follows");
   return table;
 }
 
@@ -204,6 +212,27 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
                 "per cent of random requests in a random pattern, per direction after commas")
           .integer("fsync", &G::fsync, {0, 0x1p62}, "a flush after so many writes; 0 means none");
   return table;
+}
+
+WarmUp parse_warm_up(const std::string& text) {
+  const std::string_view all = trimmed(text);
+  const bool percent = all.ends_with('%');
+  const std::string_view digits = percent ? trimmed(all.substr(0, all.size() - 1)) : all;
+  const char* const end = digits.data() + digits.size();
+  WarmUp result;
+  const auto read = [&](auto& value) {
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    return error == std::errc{} && stop == end;
+  };
+  const bool good =
+      percent ? read(result.share) && result.share >= 0 && result.share < 100 : read(result.requests);
+  if (!good) {
+    throw InputError(
+        "warm_up: " + in_quotes(text) +
+        " is not understood, expected a number of requests (20000) or a share below 100 % (30 %)");
+  }
+  result.share /= 100;
+  return result;
 }
 
 namespace {

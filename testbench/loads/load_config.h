@@ -20,6 +20,7 @@ struct LoadKindConfig {
   std::string profile;
   std::string fio;
   std::int32_t queue = -1;
+  std::string warm_up = "0";
   static const ParameterTable<LoadKindConfig>& parameters();
 };
 
@@ -59,6 +60,14 @@ struct LimitConfig {
   std::uint64_t repeat = 1;
   static const ParameterTable<LimitConfig>& parameters();
 };
+
+/// What `warm_up` says: a number of requests, or a share of the load's.
+struct WarmUp {
+  std::uint64_t requests = 0;
+  double share = 0;  ///< not 0: instead of `requests`
+};
+/// Reads "20000" or "30 %"; throws InputError "warm_up: ...".
+WarmUp parse_warm_up(const std::string& text);
 
 struct LoadConfig {
   LoadKindConfig kind;

@@ -283,6 +283,32 @@ std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive
   return loads;
 }
 
+// -------------------------------------------------------------------------------------------------------------------- warm-up
+
+/// How many requests of `load` come before the run. `bounded`: the number that the load expects is certain.
+std::uint64_t warm_up_requests(const Load& load, const WarmUp& warm_up, bool bounded) {
+  const std::uint64_t all = load.source->expected();
+  if (warm_up.share > 0 && all == 0) {
+    throw InputError(
+        "warm_up: a share of an unknown number of requests; expected a number of requests (20000)");
+  }
+  const std::uint64_t requests = warm_up.share > 0
+                                     ? static_cast<std::uint64_t>(warm_up.share * static_cast<double>(all))
+                                     : warm_up.requests;
+  if (bounded && requests >= all)
+    throw InputError(
+        fmt::format("warm_up: {} leaves none of the load's {} requests to measure", requests, all));
+  return requests;
+}
+
+void set_warm_up(std::vector<Load>& loads, const LoadConfig& config) {
+  const WarmUp warm_up = parse_warm_up(config.kind.warm_up);
+  if (warm_up.requests == 0 && warm_up.share == 0) return;
+  const bool recorded = !config.kind.trace.empty() || !config.kind.profile.empty();
+  const bool bounded = recorded || (config.kind.fio.empty() && config.generator.number_ios != 0);
+  for (Load& load : loads) load.warm_up = warm_up_requests(load, warm_up, bounded);
+}
+
 std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {
   if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
@@ -302,6 +328,7 @@ std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, s
     throw InputError("the drive holds no logical block");
   std::vector<Load> loads = made_loads(config, drive, seed, directory);
   for (Load& load : loads) load.queue = config.kind.queue;
+  set_warm_up(loads, config);
   return loads;
 }
 

@@ -282,3 +282,57 @@ TEST_CASE("the real traces are laid onto a small drive whole") {
     }
   }
 }
+
+TEST_CASE("warm-up as a number of requests and as a share of them") {
+  CHECK(parse_warm_up("0").requests == 0);
+  CHECK(parse_warm_up("20000").requests == 20000);
+  CHECK(parse_warm_up(" 12.5 % ").share == Approx(0.125));
+  CHECK(parse_warm_up("12.5 %").requests == 0);
+  for (const char* wrong :
+       {"", "x", "-1", "1.5", "100 %", "-1 %", "1e99 %", "nan %", "%", "5 %%", "99999999999999999999"})
+    CHECK_THAT(message_of([&] { parse_warm_up(wrong); }),
+               Catch::StartsWith("warm_up: '" + std::string(wrong) + "' is not"));
+
+  LoadConfig config;
+  config.generator.number_ios = 1000;
+  config.kind.warm_up = "30 %";
+  CHECK(make_loads(config, k_drive, 1)[0].warm_up == 300);
+  config.kind.warm_up = "999";
+  CHECK(make_loads(config, k_drive, 1)[0].warm_up == 999);
+  config.generator.numjobs = 2;  // of each job
+  CHECK(make_loads(config, k_drive, 1)[1].warm_up == 999);
+  config.kind.warm_up = "1000";
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        "warm_up: 1000 leaves none of the load's 1000 requests to measure");
+  config.generator.number_ios = 0;
+  config.generator.time_based = true;
+  config.run.runtime = 1_s;
+  config.kind.warm_up = "30 %";
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::StartsWith("warm_up: a share of an unknown number of requests"));
+}
+
+TEST_CASE("warm-up of a trace and of a job file") {
+  const Folder folder;
+  static_cast<void>(folder.write(
+      "t.csv",
+      "0,h,0,Read,0,512,0\n10,h,0,Write,512,512,0\n20,h,0,Write,1024,512,0\n40,h,0,Read,1536,512,0\n"));
+  LoadConfig config;
+  config.kind.trace = "t.csv";
+  config.kind.warm_up = "50 %";
+  CHECK(make_loads(config, k_drive, 1, folder.path())[0].warm_up == 2);
+  config.kind.warm_up = "4";
+  CHECK(message_of([&] { make_loads(config, k_drive, 1, folder.path()); }) ==
+        "warm_up: 4 leaves none of the load's 4 requests to measure");
+  config.limits.repeat = 2;
+  CHECK(make_loads(config, k_drive, 1, folder.path())[0].warm_up == 4);
+
+  static_cast<void>(folder.write("j.fio", "[a]\nrw=randread\nsize=1m\n[b]\nrw=randwrite\nsize=1m\n"));
+  LoadConfig jobs;
+  jobs.kind.fio = "j.fio";
+  jobs.kind.warm_up = "10";
+  const auto loads = make_loads(jobs, k_drive, 1, folder.path());
+  REQUIRE(loads.size() == 2);
+  CHECK(loads[0].warm_up == 10);
+  CHECK(loads[1].warm_up == 10);
+}
