@@ -8,6 +8,7 @@
 #include "platform/scenario/reference.h"
 #include "platform/scenario/scenario.h"
 #include "testbench/host_driver.h"
+#include "testbench/loads/profile_report.h"
 #include "testbench/loads/trace_info.h"
 #include "testbench/run.h"
 #include "testbench/scenario_catalogue.h"
@@ -68,6 +69,17 @@ int trace_info_command(const TraceInfoOptions& options) {
   const TraceInfo info =
       inspect_trace(TraceFile{config.kind.trace, config.trace, config.blkparse, config.columns});
   std::cout << (options.json ? to_json(info) + "\n" : to_text(info));
+  return k_exit_ok;
+}
+
+int profile_command(const ProfileOptions& options) {
+  if (options.name.empty()) {
+    std::cout << (options.json ? profile_list_json() : profile_list_text());
+    return k_exit_ok;
+  }
+  const VolumeProfile& volume = find_volume(options.name);
+  const ProfileRun run{options.scale, options.requests, options.seed};
+  std::cout << (options.json ? profile_json(volume, run) : profile_text(volume, run));
   return k_exit_ok;
 }
 

@@ -1,6 +1,7 @@
 // What the program can be asked to do. Each command returns the process's exit code (see ExitCode).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -35,6 +36,15 @@ struct TraceInfoOptions {
   bool json = false;
 };
 int trace_info_command(const TraceInfoOptions& options);
+
+struct ProfileOptions {
+  std::string name;  ///< of the volume; empty: list them
+  double scale = 1;
+  std::uint64_t requests = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+int profile_command(const ProfileOptions& options);
 
 /// Reads a scenario and prints it with every default filled in.
 int check_command(const std::string& scenario, const std::vector<std::string>& overrides);

@@ -34,6 +34,8 @@ struct HostDriver::Stream {
   bool sleeping = false;  ///< an agenda item will pump this stream
   std::uint32_t outstanding = 0;
   std::uint64_t issued = 0;
+  Picoseconds first_time =
+      0;  ///< time stamp of the first request after a warm-up, from which the others count
   Picoseconds think_until = 0;
 
   static void wake(void* self) {
@@ -161,6 +163,10 @@ bool HostDriver::fetch(Stream& stream) {
   if ((load.requests != 0 && stream.issued >= load.requests) || !stream.load->source->next(stream.head)) {
     stream.exhausted = true;
     return false;
+  }
+  if (load.warm_up > 0) {
+    if (stream.issued == 0) stream.first_time = stream.head.time;
+    stream.head.time -= stream.first_time;
   }
   stream.has_head = true;
   scoreboard_.foresee(stream.head.lba);

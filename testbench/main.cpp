@@ -11,6 +11,7 @@ namespace {
 struct Arguments {
   tlmssd::RunOptions run;
   tlmssd::TraceInfoOptions trace_info;
+  tlmssd::ProfileOptions profile;
   std::string scenario;
   std::vector<std::string> overrides;
   std::string filter;
@@ -33,6 +34,17 @@ void add_run(CLI::App& app, Arguments& arguments) {
   run->add_flag("--check-protocol", arguments.run.check_protocol,
                 "check the TLM-2.0 base protocol on every socket (slow)");
   run->add_flag("-q,--quiet", arguments.run.quiet, "print nothing but errors");
+}
+
+void add_profile(CLI::App& app, Arguments& arguments) {
+  CLI::App* profile = app.add_subcommand(
+      "profile", "compare the requests made up for a volume with its published statistics; list the volumes");
+  profile->add_option("name", arguments.profile.name, "volume, e.g. prxy_0; none lists them");
+  profile->add_option("--scale", arguments.profile.scale, "share of footprint and number of requests")
+      ->check(CLI::Range(0.000001, 1.0));
+  profile->add_option("--requests", arguments.profile.requests, "requests to make at most; 0: no such limit");
+  profile->add_option("--seed", arguments.profile.seed, "seed of the random streams");
+  profile->add_flag("--json", arguments.profile.json, "print JSON");
 }
 
 void add_others(CLI::App& app, Arguments& arguments) {
@@ -64,6 +76,7 @@ int dispatch(const CLI::App& app, Arguments& arguments) {
   if (app.got_subcommand("run")) return run_command(arguments.run);
   if (app.got_subcommand("check")) return check_command(arguments.scenario, arguments.overrides);
   if (app.got_subcommand("trace-info")) return trace_info_command(arguments.trace_info);
+  if (app.got_subcommand("profile")) return profile_command(arguments.profile);
   if (app.got_subcommand("list")) return list_command(arguments.filter);
   if (app.got_subcommand("schema")) return schema_command();
   return reference_command();
@@ -78,6 +91,7 @@ int sc_main(int argc, char* argv[]) {
   Arguments arguments;
   arguments.run.command_line.assign(argv, argv + argc);
   add_run(app, arguments);
+  add_profile(app, arguments);
   add_others(app, arguments);
   try {
     app.parse(argc, argv);

@@ -119,6 +119,7 @@ Run::~Run() = default;
 void Run::shorten(Load& load) const {
   if (!options_.short_form) return;
   load.requests = load.requests == 0 ? k_short_requests : std::min(load.requests, k_short_requests);
+  load.warm_up = std::min(load.warm_up, k_short_requests);
   load.ramp_time = 0;
 }
 
@@ -132,12 +133,15 @@ void Run::make_all_loads() {
     const std::string path = fmt::format("load.{}", i);
     placed(scenario_, path, [&] {
       const LoadConfig config = read_load(scenario_, i);
-      const std::string& file = config.kind.trace.empty() ? config.kind.fio : config.kind.trace;
+      const std::string& file = !config.kind.trace.empty() ? config.kind.trace
+                                : !config.kind.fio.empty() ? config.kind.fio
+                                                           : config.profile.traces_folder;
       for (Load& load :
            make_loads(config, simulation_->drive_size(), scenario_.seed(), folder_of(file, scenario_))) {
         for (const std::string& warning : load.warnings) warnings_.push_back(load.name + ": " + warning);
         shorten(load);
         loads_.push_back(std::move(load));
+        entries_.push_back(i);
       }
     });
   }
@@ -172,10 +176,14 @@ void Run::precondition() {
   simulation_->driver().set_progress_hook(nullptr);
   precondition_commands_ = simulation_->driver().completed();
   precondition_seconds_ = seconds_since(start);
-  if (simulation_->driver().failed() > 0) {
-    warnings_.push_back("preconditioning: " + std::to_string(simulation_->driver().failed()) +
-                        " commands failed, the first: " + simulation_->driver().first_failure());
-  }
+  note_failures("preconditioning: ", 0);
+}
+
+void Run::note_failures(const char* when, std::uint64_t failed_before) {
+  const HostDriver& driver = simulation_->driver();
+  if (driver.failed() == failed_before) return;
+  warnings_.push_back(fmt::format("{}{} commands failed, the first: {}", when,
+                                  driver.failed() - failed_before, driver.first_failure()));
 }
 
 void Run::prepare() {
@@ -194,12 +202,35 @@ void Run::prepare() {
   }
 }
 
+// ---- warming up
+
+/// The first requests of the loads, untimed: part of every run, also of one from a snapshot.
+void Run::warm_up() {
+  std::uint64_t requests = 0;
+  for (const Load& load : loads_) requests += load.warm_up;
+  if (requests == 0) return;
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t before = simulation_->driver().completed();
+  const std::uint64_t failed_before = simulation_->driver().failed();
+  Progress progress("warm-up", requests);
+  simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (loads_[i].warm_up == 0) continue;
+    placed(scenario_, fmt::format("load.{}", entries_[i]), [&] { simulation_->warm_up(loads_[i]); });
+  }
+  simulation_->driver().set_progress_hook(nullptr);
+  progress.finish();
+  precondition_seconds_ += seconds_since(start);
+  note_failures("warm-up: ", failed_before);
+}
+
 // ---- measuring
 
 std::uint64_t Run::expected_requests() const {
   std::uint64_t sum = 0;
   for (const Load& load : loads_) {
     std::uint64_t expected = load.source->expected();
+    expected -= std::min(expected, load.warm_up);
     if (load.requests != 0) expected = expected == 0 ? load.requests : std::min(expected, load.requests);
     if (expected == 0 || load.runtime != k_never) return 0;
     sum += expected;
@@ -248,11 +279,7 @@ void Run::measure() {
   run_seconds_ = seconds_since(start);
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
-  if (simulation_->driver().failed() > failed_before) {
-    warnings_.push_back(fmt::format("{} commands failed, the first: {}",
-                                    simulation_->driver().failed() - failed_before,
-                                    simulation_->driver().first_failure()));
-  }
+  note_failures("", failed_before);
   if (simulation_->ssd().ftl().read_only()) {
     warnings_.emplace_back("the drive has gone read-only: no spare blocks are left");
   }
@@ -261,6 +288,7 @@ void Run::measure() {
 void Run::execute() {
   prepare();
   if (loads_.empty()) return;
+  warm_up();
   measure();
   if (options_.check_protocol) {
     simulation_->drain();
@@ -293,6 +321,7 @@ std::string drive_text(const Ssd& ssd) {
 LoadFacts load_facts(const Load& load) {
   LoadFacts facts;
   facts.description = load.description;
+  facts.warm_up = load.warm_up;
   const PlacementCounts& counts = load.source->counts();
   const auto add = [&](const char* name, std::uint64_t value) {
     facts.trace.emplace_back(name, std::to_string(value));

@@ -1,4 +1,4 @@
-// One run of a scenario, from the file to the results: read, build, precondition (or restore), measure, report.
+// One run of a scenario, from the file to the results: read, build, precondition (or restore), warm up, measure, report.
 #pragma once
 
 #include <chrono>
@@ -36,6 +36,8 @@ class Run {
   PreconditionStep read_step(std::size_t number) const;
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   void precondition();
+  void warm_up();
+  void note_failures(const char* when, std::uint64_t failed_before);
   void make_all_loads();
   void measure();
   void measure_timed();
@@ -52,12 +54,13 @@ class Run {
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RunDirectory> directory_;
   std::vector<Load> loads_;
+  std::vector<std::size_t> entries_;  ///< which entry of the scenario's list each of loads_ comes from
   std::unique_ptr<Measurement> measurement_;
   std::unique_ptr<CommandLog> log_;
   std::unique_ptr<TimelineObserver> timeline_;
   std::vector<std::string> warnings_;
   std::uint64_t precondition_commands_ = 0;
-  double precondition_seconds_ = 0;  ///< host time
+  double precondition_seconds_ = 0;  ///< host time, with the warm-up
   double run_seconds_ = 0;           ///< host time
   std::uint64_t run_commands_ = 0;
 };

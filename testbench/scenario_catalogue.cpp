@@ -53,18 +53,20 @@ void add_load(Catalogue& catalogue) {
             "what the host asks of the drive; several entries run at once, each on a queue of its own",
             LoadKindConfig::parameters(), 1)
       .variant("trace", "replay of a recorded trace")
+      .variant("profile", "requests made from the published statistics of a recorded volume")
       .variant("fio", "the jobs of a fio job file")
       .variant("", "a load made in fio's own words")
       .keys(TraceConfig::parameters(), trace)
       .keys(BlkparseConfig::parameters(), trace)
       .keys(PlacementConfig::parameters(), trace)
       .keys(PacingConfig::parameters(), trace)
-      .keys(ClosedLoopConfig::parameters(), trace)
+      .keys(ClosedLoopConfig::parameters(), {"trace", "profile"})
       .keys(OpenLoopConfig::parameters(), trace)
       .keys(LimitConfig::parameters(), trace)
+      .keys(ProfileConfig::parameters(), {"profile"})
       .keys(FioFileConfig::parameters(), fio)
       .keys(GeneratorConfig::parameters(), made)
-      .keys(RunConfig::parameters(), {"trace", ""});
+      .keys(RunConfig::parameters(), {"trace", "profile", ""});
   catalogue
       .section("load.columns", "what the columns of a trace of format csv mean", ColumnsConfig::parameters())
       .optional();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "models/common/input_error.h"
+
 namespace tlmssd {
 
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
@@ -35,9 +37,28 @@ void Simulation::run_untimed(std::vector<Load>& loads) {
     }
     load = std::move(one.front());
   }
+  drain_untimed();
+}
+
+void Simulation::drain_untimed() {
   ssd_->start_drain();
   if (!ssd_->drained())
     throw std::logic_error("untimed drain did not end at once:\n" + ssd_->describe_stall());
+}
+
+void Simulation::warm_up(Load& load) {
+  ssd_->set_timed(false);
+  std::vector<Load> first(1);
+  first.front().source = std::move(load.source);
+  first.front().requests = load.warm_up;
+  const std::uint64_t before = driver_->completed();
+  driver_->run_untimed(first);
+  load.source = std::move(first.front().source);
+  const std::uint64_t done = driver_->completed() - before;
+  if (done < load.warm_up)
+    throw InputError(
+        fmt::format("warm_up: {} leaves none of the load's {} requests to measure", load.warm_up, done));
+  drain_untimed();
 }
 
 void Simulation::run_untimed_together(std::vector<Load>& loads) {

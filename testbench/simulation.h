@@ -37,7 +37,10 @@ class Simulation {
 
   /// Carries out `loads` one after another without simulated time, then drains the drive. Throws DataMismatch.
   void run_untimed(std::vector<Load>& loads);
-  /// The same with all loads at once, in turn; not drained afterwards.
+  /// Carries out the load's first `warm_up` requests without simulated time, then drains the drive; what is left of the load is
+  /// for run(). Throws DataMismatch, and InputError when the load ends before.
+  void warm_up(Load& load);
+  /// Carries out all loads at once, in turn, without simulated time; not drained afterwards.
   void run_untimed_together(std::vector<Load>& loads);
   /// Runs `loads` in simulated time until all are done. Statistics of the drive start with the measurement.
   /// Throws DataMismatch, NandViolation, or Stalled with what the drive knows about it.
@@ -49,6 +52,7 @@ class Simulation {
 
  private:
   void run_kernel();
+  void drain_untimed();
   std::unique_ptr<Ssd> ssd_;
   std::unique_ptr<Scoreboard> scoreboard_;
   std::unique_ptr<HostDriver> driver_;

@@ -1,7 +1,7 @@
 // A load as the host driver runs it: a stream of placed requests and the rules for issuing them.
 //
-// A scenario's `load:` (or each entry of `loads:`) is a trace, a generator in fio's words, or a fio job file; one entry can
-// make several loads (numjobs, several jobs in a file). Each runs on a queue of its own.
+// A scenario's `load:` (or each entry of `loads:`) is a trace, the profile of a volume, a generator in fio's words, or a fio job
+// file; one entry can make several loads (numjobs, several jobs in a file). Each runs on a queue of its own.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,8 @@ struct Load {
   Picoseconds start = 0;    ///< after the start of its phase
   Picoseconds runtime = k_never;  ///< stop issuing this long after the start (after start and ramp_time)
   Picoseconds ramp_time = 0;      ///< first part that is run but not measured
-  std::uint64_t requests = 0;     ///< stop after so many requests; 0: when the source ends
+  std::uint64_t warm_up = 0;      ///< requests from the front that are carried out untimed before the run
+  std::uint64_t requests = 0;     ///< stop after so many more requests; 0: when the source ends
   Picoseconds think_time = 0;     ///< pause after every `think_blocks` requests
   std::uint32_t think_blocks = 1;
   std::vector<std::string> warnings;  ///< things in the input that have no effect here

@@ -1,7 +1,12 @@
 // The words of a load's section.
 #include "testbench/loads/load_config.h"
 
+#include <charconv>
+
 #include "models/common/input_error.h"
+#include "models/common/suggest.h"
+#include "testbench/loads/fields.h"
+#include "testbench/loads/profiles.h"
 #include "testbench/loads/trace_format.h"
 
 namespace tlmssd {
@@ -25,9 +30,16 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
                 "name of the load in reports; by default the file's or \"load\"")
           .text("trace", &LoadKindConfig::trace,
                 "trace file to replay, plain or compressed (gzip, bzip2, xz, zstd)")
+          .choice("profile", &LoadKindConfig::profile, volume_names(),
+                  "volume whose published statistics the requests are made from; tlmssd profile shows them")
+          .optional()
           .text("fio", &LoadKindConfig::fio, "fio job file to run")
           .integer("queue", &LoadKindConfig::queue, {-1, 65535},
-                   "host queue that the load uses; -1 gives every load the next queue in turn");
+                   "host queue that the load uses; -1 gives every load the next queue in turn")
+          .text(
+              "warm_up", &LoadKindConfig::warm_up,
+              "requests at the load's beginning (20000), or their share of all (30 %), to carry out without "
+              "simulated time before the run; measured is what follows");
   return table;
 }
 
@@ -80,6 +92,27 @@ const ParameterTable<LimitConfig>& LimitConfig::parameters() {
                                          "requests of the trace to replay; 0 means all")
                                 .integer("repeat", &LimitConfig::repeat, {1, 1000000},
                                          "how many times to replay the trace, one after another");
+  return table;
+}
+
+const ParameterTable<ProfileConfig>& ProfileConfig::parameters() {
+  static const auto table =
+      ParameterTable<ProfileConfig>{}
+          .real("scale", &ProfileConfig::scale, {0.000001, 1},
+                "share of the published footprint and of the published number of requests; accesses per byte "
+                "of the footprint stay as published")
+          .integer("requests", &ProfileConfig::requests, {0, k_long},
+                   "requests to make at most; 0 makes the published number times scale")
+          .text("traces_folder", &ProfileConfig::traces_folder,
+                "folder with the recorded volume as NAME.csv, .csv.gz, .csv.zst or .csv.xz (MSR format, as "
+                "from SNIA), to be replayed instead; scale then has no effect")
+          .choice("addresses", &ProfileConfig::addresses, {"refuse", "wrap", "scale"},
+                  "what happens when the footprint is larger than the drive: refuse stops, wrap takes "
+                  "addresses modulo the region's size, scale squeezes them proportionally")
+          .bytes("region_offset", &ProfileConfig::region_offset, {0, k_long},
+                 "where on the drive the part that the load uses begins")
+          .bytes("region_size", &ProfileConfig::region_size, {0, k_long},
+                 "size of that part; 0 means to the end of the drive");
   return table;
 }
 
@@ -181,21 +214,30 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
   return table;
 }
 
-LoadConfig LoadConfig::read(const ParameterValues& load, const ParameterValues* columns) {
-  LoadConfig config;
-  config.kind = LoadKindConfig::parameters().read(load);
-  if (!config.kind.trace.empty() && !config.kind.fio.empty()) {
-    throw InputError("fio: cannot be given together with trace, expected two loads");
+WarmUp parse_warm_up(const std::string& text) {
+  const std::string_view all = trimmed(text);
+  const bool percent = all.ends_with('%');
+  const std::string_view digits = percent ? trimmed(all.substr(0, all.size() - 1)) : all;
+  const char* const end = digits.data() + digits.size();
+  WarmUp result;
+  const auto read = [&](auto& value) {
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    return error == std::errc{} && stop == end;
+  };
+  const bool good =
+      percent ? read(result.share) && result.share >= 0 && result.share < 100 : read(result.requests);
+  if (!good) {
+    throw InputError(
+        "warm_up: " + in_quotes(text) +
+        " is not understood, expected a number of requests (20000) or a share below 100 % (30 %)");
   }
-  if (!config.kind.fio.empty()) {
-    config.fio = FioFileConfig::parameters().read(load);
-    return config;
-  }
-  config.run = RunConfig::parameters().read(load);
-  if (config.kind.trace.empty()) {
-    config.generator = GeneratorConfig::parameters().read(load);
-    return config;
-  }
+  result.share /= 100;
+  return result;
+}
+
+namespace {
+
+void read_trace(LoadConfig& config, const ParameterValues& load, const ParameterValues* columns) {
   config.trace = TraceConfig::parameters().read(load);
   if (config.trace.format == "csv") {
     if (columns == nullptr)
@@ -213,17 +255,58 @@ LoadConfig LoadConfig::read(const ParameterValues& load, const ParameterValues* 
   } else {
     config.closed = ClosedLoopConfig::parameters().read(load);
   }
+}
+
+void check_one_kind(const LoadKindConfig& kind) {
+  const std::pair<const char*, bool> given[] = {
+      {"trace", !kind.trace.empty()}, {"profile", !kind.profile.empty()}, {"fio", !kind.fio.empty()}};
+  std::string first;
+  for (const auto& [name, is_given] : given) {
+    if (!is_given) continue;
+    if (!first.empty())
+      throw InputError(std::string(name) + ": cannot be given together with " + first +
+                       ", expected two loads");
+    first = name;
+  }
+}
+
+}  // namespace
+
+LoadConfig LoadConfig::read(const ParameterValues& load, const ParameterValues* columns) {
+  LoadConfig config;
+  config.kind = LoadKindConfig::parameters().read(load);
+  check_one_kind(config.kind);
+  if (!config.kind.fio.empty()) {
+    config.fio = FioFileConfig::parameters().read(load);
+    return config;
+  }
+  config.run = RunConfig::parameters().read(load);
+  if (!config.kind.trace.empty()) {
+    read_trace(config, load, columns);
+  } else if (!config.kind.profile.empty()) {
+    config.profile = ProfileConfig::parameters().read(load);
+    config.closed = ClosedLoopConfig::parameters().read(load);
+  } else {
+    config.generator = GeneratorConfig::parameters().read(load);
+  }
   return config;
 }
 
 std::vector<LoadKeys> load_keys() {
+  const std::vector<std::string> trace = {"trace"};
   return {
-      {LoadKindConfig::parameters().specs(), {}},          {TraceConfig::parameters().specs(), {"trace"}},
-      {BlkparseConfig::parameters().specs(), {"trace"}},   {PacingConfig::parameters().specs(), {"trace"}},
-      {ClosedLoopConfig::parameters().specs(), {"trace"}}, {OpenLoopConfig::parameters().specs(), {"trace"}},
-      {PlacementConfig::parameters().specs(), {"trace"}},  {LimitConfig::parameters().specs(), {"trace"}},
-      {FioFileConfig::parameters().specs(), {"fio"}},      {GeneratorConfig::parameters().specs(), {""}},
-      {RunConfig::parameters().specs(), {"trace", ""}},
+      {LoadKindConfig::parameters().specs(), {}},
+      {TraceConfig::parameters().specs(), trace},
+      {BlkparseConfig::parameters().specs(), trace},
+      {PlacementConfig::parameters().specs(), trace},
+      {PacingConfig::parameters().specs(), trace},
+      {ClosedLoopConfig::parameters().specs(), {"trace", "profile"}},
+      {OpenLoopConfig::parameters().specs(), trace},
+      {LimitConfig::parameters().specs(), trace},
+      {ProfileConfig::parameters().specs(), {"profile"}},
+      {FioFileConfig::parameters().specs(), {"fio"}},
+      {GeneratorConfig::parameters().specs(), {""}},
+      {RunConfig::parameters().specs(), {"trace", "profile", ""}},
   };
 }
 

@@ -8,16 +8,19 @@
 #include "models/common/parameters.h"
 #include "testbench/loads/generator_config.h"
 #include "testbench/loads/placement.h"
+#include "testbench/loads/profile_config.h"
 #include "testbench/loads/trace_config.h"
 
 namespace tlmssd {
 
-/// Which kind of load this is; at most one of `trace` and `fio` may be given, with neither it is a generator.
+/// Which kind of load this is; at most one of `trace`, `profile` and `fio` may be given, with none it is a generator.
 struct LoadKindConfig {
   std::string name;
   std::string trace;
+  std::string profile;
   std::string fio;
   std::int32_t queue = -1;
+  std::string warm_up = "0";
   static const ParameterTable<LoadKindConfig>& parameters();
 };
 
@@ -35,7 +38,7 @@ struct RunConfig {
   static const ParameterTable<RunConfig>& parameters();
 };
 
-/// How a trace's requests are issued; only with `trace`.
+/// How a trace's requests are issued; only with `trace`, but ClosedLoopConfig also with `profile`.
 struct PacingConfig {
   std::string pacing = "closed-loop";
   static const ParameterTable<PacingConfig>& parameters();
@@ -58,6 +61,14 @@ struct LimitConfig {
   static const ParameterTable<LimitConfig>& parameters();
 };
 
+/// What `warm_up` says: a number of requests, or a share of the load's.
+struct WarmUp {
+  std::uint64_t requests = 0;
+  double share = 0;  ///< not 0: instead of `requests`
+};
+/// Reads "20000" or "30 %"; throws InputError "warm_up: ...".
+WarmUp parse_warm_up(const std::string& text);
+
 struct LoadConfig {
   LoadKindConfig kind;
   // with `trace`
@@ -69,11 +80,13 @@ struct LoadConfig {
   ClosedLoopConfig closed;
   OpenLoopConfig open;
   LimitConfig limits;
+  // with `profile` (and `closed`)
+  ProfileConfig profile;
   // with `fio`
   FioFileConfig fio;
   // otherwise
   GeneratorConfig generator;
-  // with `trace` and generator
+  // with `trace`, `profile` and generator
   RunConfig run;
 
   /// Reads what applies; see load_keys() for the words. `columns`: the section `columns:` inside the load's, or null when there is none.
@@ -81,7 +94,7 @@ struct LoadConfig {
   static LoadConfig read(const ParameterValues& load, const ParameterValues* columns);
 };
 
-/// The words of a load's section and the kinds of load they go with ("trace", "fio", "" for a generator; none: all), for the
+/// The words of a load's section and the kinds of load they go with ("trace", "profile", "fio", "" for a generator; none: all), for the
 /// catalogue of sections. The section `columns` inside it holds ColumnsConfig::parameters().
 struct LoadKeys {
   std::vector<ParameterSpec> parameters;

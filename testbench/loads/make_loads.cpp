@@ -9,6 +9,7 @@
 #include "testbench/loads/fio_job.h"
 #include "testbench/loads/generator.h"
 #include "testbench/loads/load.h"
+#include "testbench/loads/profile_load.h"
 #include "testbench/loads/trace_reader.h"
 
 namespace tlmssd {
@@ -263,21 +264,71 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
   return loads;
 }
 
+// ------------------------------------------------------------------------------------------------------------------- profiles
+
+std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                                const std::string& directory) {
+  std::vector<Load> loads;
+  if (config.profile.traces_folder.empty()) {
+    loads.push_back(made_up_load(config, drive, seed));
+    return loads;
+  }
+  const std::string folder = path_of(config.profile.traces_folder, directory);
+  const std::string file = recorded_volume(config.kind.profile, folder);
+  loads = trace_loads(recorded_load(config, file), drive, {});
+  loads.front().description =
+      fmt::format("the recorded volume {}, not made up: {}", config.kind.profile, loads.front().description);
+  if (config.profile.scale != 1)
+    loads.front().warnings.push_back("scale has no effect on a recorded volume, which is replayed as it is");
+  return loads;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- warm-up
+
+/// How many requests of `load` come before the run. `bounded`: the number that the load expects is certain.
+std::uint64_t warm_up_requests(const Load& load, const WarmUp& warm_up, bool bounded) {
+  const std::uint64_t all = load.source->expected();
+  if (warm_up.share > 0 && all == 0) {
+    throw InputError(
+        "warm_up: a share of an unknown number of requests; expected a number of requests (20000)");
+  }
+  const std::uint64_t requests = warm_up.share > 0
+                                     ? static_cast<std::uint64_t>(warm_up.share * static_cast<double>(all))
+                                     : warm_up.requests;
+  if (bounded && requests >= all)
+    throw InputError(
+        fmt::format("warm_up: {} leaves none of the load's {} requests to measure", requests, all));
+  return requests;
+}
+
+void set_warm_up(std::vector<Load>& loads, const LoadConfig& config) {
+  const WarmUp warm_up = parse_warm_up(config.kind.warm_up);
+  if (warm_up.requests == 0 && warm_up.share == 0) return;
+  const bool recorded = !config.kind.trace.empty() || !config.kind.profile.empty();
+  const bool bounded = recorded || (config.kind.fio.empty() && config.generator.number_ios != 0);
+  for (Load& load : loads) load.warm_up = warm_up_requests(load, warm_up, bounded);
+}
+
+std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                             const std::string& directory) {
+  if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
+  if (!config.kind.profile.empty()) return profile_loads(config, drive, seed, directory);
+  if (!config.kind.fio.empty()) return fio_loads(config, drive, seed, directory);
+  std::vector<Load> loads;
+  add_jobs(loads, config.kind.name.empty() ? "load" : config.kind.name, config.generator, config.run,
+           FioUnits::scenario, drive, seed);
+  return loads;
+}
+
 }  // namespace
 
 std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {
   if (drive.lba_bytes == 0 || drive.bytes < drive.lba_bytes)
     throw InputError("the drive holds no logical block");
-  std::vector<Load> loads;
-  if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
-  if (!config.kind.fio.empty()) {
-    loads = fio_loads(config, drive, seed, directory);
-  } else {
-    add_jobs(loads, config.kind.name.empty() ? "load" : config.kind.name, config.generator, config.run,
-             FioUnits::scenario, drive, seed);
-  }
+  std::vector<Load> loads = made_loads(config, drive, seed, directory);
   for (Load& load : loads) load.queue = config.kind.queue;
+  set_warm_up(loads, config);
   return loads;
 }
 

@@ -172,12 +172,17 @@ double TraceInfo::requests_per_second() const {
   return span == 0 ? 0 : static_cast<double>(requests()) / (static_cast<double>(span) * 1e-12);
 }
 
-TraceInfo inspect_trace(TraceReader& reader, std::uint64_t most) {
+TraceInfo inspect_requests(RequestSource& source, std::uint64_t most) {
   TraceInfo info;
   Inspector inspector(info);
   Request request;
-  while ((most == 0 || info.requests() < most) && reader.next(request)) inspector.add(request);
+  for (std::uint64_t n = 0; (most == 0 || n < most) && source.next(request); ++n) inspector.add(request);
   inspector.finish();
+  return info;
+}
+
+TraceInfo inspect_trace(TraceReader& reader, std::uint64_t most) {
+  TraceInfo info = inspect_requests(reader, most);
   info.file = reader.where().substr(0, reader.where().rfind(':'));
   info.description = reader.description();
   info.polarity = polarity_text(info, reader.format());

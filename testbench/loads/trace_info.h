@@ -65,6 +65,9 @@ struct TraceInfo {
 TraceInfo inspect_trace(const TraceFile& file, std::uint64_t most = 0);
 TraceInfo inspect_trace(TraceReader& reader, std::uint64_t most = 0);
 
+/// The same of requests from anywhere: what a file would be asked for stays empty.
+TraceInfo inspect_requests(RequestSource& source, std::uint64_t most = 0);
+
 /// A screenful for the terminal.
 std::string to_text(const TraceInfo& info);
 /// The same as a JSON object.

@@ -66,6 +66,8 @@ std::string facts(const Json& report) {
   for (const Json& load : report["results"]["loads"]) {
     html += "<li><b>" + html_text(load["name"].get<std::string>()) + "</b> ";
     if (load.contains("description")) html += html_text(load["description"].get<std::string>());
+    if (load.contains("warm_up_requests"))
+      html += fmt::format("; warm-up: {} requests untimed", load["warm_up_requests"].get<std::uint64_t>());
     html += "</li>";
   }
   html += "</ul>";

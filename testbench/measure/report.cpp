@@ -170,6 +170,7 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
     Json load = {{"name", measurement.name(i)}};
     if (i < facts.loads.size()) {
       load["description"] = facts.loads[i].description;
+      if (facts.loads[i].warm_up > 0) load["warm_up_requests"] = facts.loads[i].warm_up;
       if (!facts.loads[i].trace.empty()) load["trace"] = pairs_json(facts.loads[i].trace);
     }
     load.update(load_json(measurement.load(i), span));

@@ -17,7 +17,8 @@ struct LoadFacts {
   std::vector<std::pair<std::string, std::string>>
       trace;  ///< what was understood of a trace; empty for a generator
   std::vector<std::pair<std::string, std::string>>
-      options;  ///< the load in fio's words, for fio.json ("rw", "bs", ...)
+      options;                ///< the load in fio's words, for fio.json ("rw", "bs", ...)
+  std::uint64_t warm_up = 0;  ///< requests carried out untimed before the run
 };
 
 struct RunFacts {

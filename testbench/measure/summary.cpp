@@ -103,6 +103,9 @@ void head(Page& page, const Json& report, const HostRun& run) {
                  loads.size() == 1 ? 3 : 2);
   }
   if (loads.size() > 3) page.line(fmt::format("        and {} more", loads.size() - 3));
+  double warm_up = 0;
+  for (const Json& load : loads) warm_up += number(load, "warm_up_requests");
+  if (warm_up > 0) page.line(fmt::format("Warm-up {:.0f} requests untimed", warm_up));
   const double measured = number(report["measured_time"], "value");
   const std::string times = measured > 0
                                 ? fmt::format("{} simulated, {} measured",

@@ -65,6 +65,15 @@ TEST_CASE("what does not apply is never asked for") {
   const GivenValues both({{"fio", std::string("x.fio")}, {"trace", std::string("y")}});
   CHECK(message_of([&] { LoadConfig::read(both, nullptr); }) ==
         "fio: cannot be given together with trace, expected two loads");
+  const GivenValues profile({{"profile", std::string("hm_0")}, {"queue_depth", std::int64_t{4}}});
+  CHECK(LoadConfig::read(profile, nullptr).closed.queue_depth == 4);
+  CHECK(profile.asked("traces_folder"));
+  CHECK(profile.asked("runtime"));
+  CHECK_FALSE(profile.asked("skip"));
+  CHECK_FALSE(profile.asked("rw"));
+  const GivenValues two({{"profile", std::string("hm_0")}, {"trace", std::string("y")}});
+  CHECK(message_of([&] { LoadConfig::read(two, nullptr); }) ==
+        "profile: cannot be given together with trace, expected two loads");
   const GivenValues csv({{"trace", std::string("y")}, {"format", std::string("csv")}});
   CHECK_THAT(message_of([&] { LoadConfig::read(csv, nullptr); }),
              Catch::StartsWith("format: csv needs the section columns"));
@@ -72,6 +81,7 @@ TEST_CASE("what does not apply is never asked for") {
 
 TEST_CASE("words that go together mean one thing, and defaults lie in their ranges") {
   std::set<std::string> trace;
+  std::set<std::string> profile;
   std::set<std::string> generator;
   for (const LoadKeys& keys : load_keys()) {
     const auto goes_with = [&keys](const std::string& kind) {
@@ -82,12 +92,13 @@ TEST_CASE("words that go together mean one thing, and defaults lie in their rang
       INFO(spec.name);
       CHECK_FALSE(spec.doc.empty());
       if (goes_with("trace")) CHECK(trace.insert(spec.name).second);
+      if (goes_with("profile")) CHECK(profile.insert(spec.name).second);
       if (goes_with("")) CHECK(generator.insert(spec.name).second);
       if (const auto* number = std::get_if<std::int64_t>(&spec.fallback)) {
         CHECK(static_cast<double>(*number) >= spec.minimum);
         CHECK(static_cast<double>(*number) <= spec.maximum);
       }
-      if (!spec.choices.empty()) {
+      if (!spec.choices.empty() && !spec.optional) {
         CHECK(std::count(spec.choices.begin(), spec.choices.end(), std::get<std::string>(spec.fallback)) ==
               1);
       }
@@ -270,4 +281,58 @@ TEST_CASE("the real traces are laid onto a small drive whole") {
       CHECK(loads[0].source->counts().requests == loads[0].source->expected());
     }
   }
+}
+
+TEST_CASE("warm-up as a number of requests and as a share of them") {
+  CHECK(parse_warm_up("0").requests == 0);
+  CHECK(parse_warm_up("20000").requests == 20000);
+  CHECK(parse_warm_up(" 12.5 % ").share == Approx(0.125));
+  CHECK(parse_warm_up("12.5 %").requests == 0);
+  for (const char* wrong :
+       {"", "x", "-1", "1.5", "100 %", "-1 %", "1e99 %", "nan %", "%", "5 %%", "99999999999999999999"})
+    CHECK_THAT(message_of([&] { parse_warm_up(wrong); }),
+               Catch::StartsWith("warm_up: '" + std::string(wrong) + "' is not"));
+
+  LoadConfig config;
+  config.generator.number_ios = 1000;
+  config.kind.warm_up = "30 %";
+  CHECK(make_loads(config, k_drive, 1)[0].warm_up == 300);
+  config.kind.warm_up = "999";
+  CHECK(make_loads(config, k_drive, 1)[0].warm_up == 999);
+  config.generator.numjobs = 2;  // of each job
+  CHECK(make_loads(config, k_drive, 1)[1].warm_up == 999);
+  config.kind.warm_up = "1000";
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        "warm_up: 1000 leaves none of the load's 1000 requests to measure");
+  config.generator.number_ios = 0;
+  config.generator.time_based = true;
+  config.run.runtime = 1_s;
+  config.kind.warm_up = "30 %";
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::StartsWith("warm_up: a share of an unknown number of requests"));
+}
+
+TEST_CASE("warm-up of a trace and of a job file") {
+  const Folder folder;
+  static_cast<void>(folder.write(
+      "t.csv",
+      "0,h,0,Read,0,512,0\n10,h,0,Write,512,512,0\n20,h,0,Write,1024,512,0\n40,h,0,Read,1536,512,0\n"));
+  LoadConfig config;
+  config.kind.trace = "t.csv";
+  config.kind.warm_up = "50 %";
+  CHECK(make_loads(config, k_drive, 1, folder.path())[0].warm_up == 2);
+  config.kind.warm_up = "4";
+  CHECK(message_of([&] { make_loads(config, k_drive, 1, folder.path()); }) ==
+        "warm_up: 4 leaves none of the load's 4 requests to measure");
+  config.limits.repeat = 2;
+  CHECK(make_loads(config, k_drive, 1, folder.path())[0].warm_up == 4);
+
+  static_cast<void>(folder.write("j.fio", "[a]\nrw=randread\nsize=1m\n[b]\nrw=randwrite\nsize=1m\n"));
+  LoadConfig jobs;
+  jobs.kind.fio = "j.fio";
+  jobs.kind.warm_up = "10";
+  const auto loads = make_loads(jobs, k_drive, 1, folder.path());
+  REQUIRE(loads.size() == 2);
+  CHECK(loads[0].warm_up == 10);
+  CHECK(loads[1].warm_up == 10);
 }

@@ -81,8 +81,14 @@ TEST_CASE("scenarios with unknown keys", "[program]") {
        "@:12: key 'frm' is not known in report.window; did you mean 'from'?"},
       {k_load, "\n  trace: x.csv\n  format: csv\n  columns: {tme: 1}",
        "@:15: key 'tme' is not known in load.0.columns; did you mean 'time'?"},
-      {"number_ios: 500", "queue_depth: 5", "@:12: key 'queue_depth' in load.0 goes only with 'trace'"},
+      {"number_ios: 500", "queue_depth: 5",
+       "@:12: key 'queue_depth' in load.0 goes only with 'trace' or 'profile'"},
       {k_load, "{trace: x.csv, iodepth: 3}", "@:12: key 'iodepth' in load.0 does not go with 'trace'"},
+      {k_load, "{profile: hm_0, iodepth: 3}", "@:12: key 'iodepth' in load.0 does not go with 'profile'"},
+      {k_load, "{profile: hm_0, volume: x}", "@:12: key 'volume' in load.0 does not go with 'profile'"},
+      {k_load, "{profile: hm_0, scal: 1}", "@:12: key 'scal' is not known in load.0; did you mean 'scale'?"},
+      {"number_ios: 500", "scale: 0.5", "@:12: key 'scale' in load.0 goes only with 'profile'"},
+      {"number_ios: 500", "warmup: 5", "@:12: key 'warmup' is not known in load.0; did you mean 'warm_up'?"},
       {"title: small", "title: small\ntitle: large", "@:2: key 'title' is given twice (first in line 1)"},
   });
 }
@@ -209,6 +215,43 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
        "least the value of background_start"},
       {"    ways: 1", "    ways: 1\n    suspend: both\n    scheduling: {policy: in-order}",
        "@:8: ssd.flash.suspend: both needs a flash scheduling that lets reads overtake (read-first)"},
+  });
+}
+
+TEST_CASE("scenarios with wrong profiles and warm-ups", "[program]") {
+  refuse_all({
+      {k_load, "{profile: hm_00, scale: 0.001}",
+       "@:12: load.0.profile: 'hm_00' is not one of prxy_0, proj_0, hm_0, web_1, prxy_1, proj_3 or src2_1; "
+       "did "
+       "you mean 'hm_0'?"},
+      {k_load, "{profile: hm_0, scale: 2}", "@:12: load.0.scale: 2 is out of range: must be ..."},
+      {k_load, "{profile: hm_0, scale: 0}", "@:12: load.0.scale: 0 is out of range: must be ..."},
+      {k_load, "{profile: hm_0, scale: 10 %}", "@:12: load.0.scale: '10 %' ..."},
+      {k_load, "{profile: web_1, scale: 0.000001}", "@:12: load.0.scale: 1e-06 leaves nothing of web_1"},
+      {k_load, "{profile: hm_0}", "@:12: load.0.scale: 1 of hm_0 covers 5.24 GiB, more than ..."},
+      {k_load, "{profile: hm_0, trace: x.csv}", "@:12: ..."},
+      {k_load, "{profile: hm_0, scale: 0.0001, region_offset: 1 TiB}",
+       "@:12: load.0.region_offset: 1099511627776 B lies beyond the drive's ..."},
+      {k_load, "{profile: hm_0, scale: 0.0001, traces_folder: nowhere}",
+       "@:12: load.0: there is no file {folder}/nowhere..."},
+      {k_load, "{profile: hm_0, scale: 0.0001, traces_folder: .}",
+       "@:12: load.0.traces_folder: {folder}/. holds no hm_0.csv, .csv.gz, .csv.zst or .csv.xz; without "
+       "traces_folder the requests are made up"},
+      {"number_ios: 500", "number_ios: 500, warm_up: many",
+       "@:12: load.0.warm_up: 'many' is not understood, expected a number of requests (20000) or a share "
+       "below "
+       "100 % (30 %)"},
+      {"number_ios: 500", "number_ios: 500, warm_up: 100 %",
+       "@:12: load.0.warm_up: '100 %' is not understood, expected ..."},
+      {"number_ios: 500", "number_ios: 500, warm_up: 500",
+       "@:12: load.0.warm_up: 500 leaves none of the load's 500 requests to measure"},
+      {"number_ios: 500", "time_based: true, runtime: 1 ms, warm_up: 5 %",
+       "@:12: load.0.warm_up: a share of an unknown number of requests; expected a number of requests "
+       "(20000)"},
+      {k_load, "{profile: hm_0, scale: 0.0001, warm_up: 399}",
+       "@:12: load.0.warm_up: 399 leaves none of the load's 399 requests to measure"},
+      {"number_ios: 500", "io_size: 1m, bs: 4k, warm_up: 400",
+       "@:12: load.0.warm_up: 400 leaves none of the load's 256 requests to measure"},
   });
 }
 
