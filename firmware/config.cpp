@@ -73,7 +73,10 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
           .share("copy_room", &CacheConfig::copy_room, {0, 0.5},
                  "share of the cache that writes leave free for what reads copy in, so that a load bound by "
                  "writes does "
-                 "not keep reads out");
+                 "not keep reads out")
+          .choice("write_back", &CacheConfig::write_back, {"dirty", "all"},
+                  "what an eviction writes to flash: lines that flash has not, or every line (the cache counts as the "
+                  "home of what was copied into it)");
   return table;
 }
 

@@ -41,6 +41,7 @@ struct CacheConfig {
   Bytes grain = 512;
   std::string copy_in = "sectors";
   double copy_room = 0.02;
+  std::string write_back = "dirty";
   static const ParameterTable<CacheConfig>& parameters();
 };
 

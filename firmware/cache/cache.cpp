@@ -83,6 +83,7 @@ Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const Firm
       lba_bytes_(shape.lba_bytes),
       capacity_(checked_capacity(config.cache, core.layout, shape.scm_bytes)),
       copy_units_(config.cache.copy_in == "unit"),
+      write_all_(config.cache.write_back == "all"),
       store_(medium_ == MemoryKind::dram ? destager.dram_bytes() : 0, capacity_,
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),
@@ -273,7 +274,7 @@ void Cache::pump() {
     const Index i = policy_->victim();
     if (i == LineStore::k_none) {
       stuck = true;
-    } else if (store_.line(i).dirty != 0) {
+    } else if (store_.line(i).dirty != 0 || write_all_) {
       write_out(i, nullptr);
     } else if (more == More::filling && !awaited()) {
       break;  // a clean line fills nothing

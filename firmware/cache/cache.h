@@ -155,6 +155,7 @@ class Cache final : public Evictions {
   Bytes lba_bytes_;
   Bytes capacity_;
   bool copy_units_;  ///< a read copies in its whole units, not just the sectors asked for
+  bool write_all_;   ///< clean lines are written back, too
   LineStore store_;
   std::unique_ptr<CachePolicy> policy_;
   std::uint64_t keep_free_ = 0;       ///< grains

@@ -89,6 +89,7 @@ void draw_cache(SsdConfig& config, RandomStream& random) {
   cache.medium = kind == 1 ? "scm" : "dram";
   cache.grain = pick<Bytes>(random, {0, 512});
   cache.copy_in = pick<const char*>(random, {"sectors", "unit"});
+  cache.write_back = pick<const char*>(random, {"dirty", "dirty", "all"});
   cache.copy_room = pick<double>(random, {0, 0.02, 0.2});
   if (kind == 1) {
     config.scm = ScmConfig{};
