@@ -42,7 +42,8 @@ void add_profile(CLI::App& app, Arguments& arguments) {
   profile->add_option("name", arguments.profile.name, "volume, e.g. prxy_0; none lists them");
   profile->add_option("--scale", arguments.profile.scale, "share of footprint and number of requests")
       ->check(CLI::Range(0.000001, 1.0));
-  profile->add_option("--requests", arguments.profile.requests, "requests to make at most; 0: no such limit");
+  profile->add_option("--requests", arguments.profile.requests, "requests to make at most; 0: no such limit")
+      ->check(CLI::NonNegativeNumber);
   profile->add_option("--seed", arguments.profile.seed, "seed of the random streams");
   profile->add_flag("--json", arguments.profile.json, "print JSON");
 }

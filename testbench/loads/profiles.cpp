@@ -204,6 +204,9 @@ const VolumeProfile& find_volume(std::string_view name) {
 }
 
 ProfilePlan plan_profile(const VolumeProfile& volume, double scale) {
+  if (!(scale > 0 && scale <= 1))
+    throw InputError(
+        fmt::format("scale: {:g} is out of range, expected a number above 0 and at most 1", scale));
   ProfilePlan plan;
   plan.requests = static_cast<std::uint64_t>(std::llround(volume.requests.value * scale));
   plan.extents = static_cast<std::uint32_t>(std::llround(volume.offsets.value * scale));

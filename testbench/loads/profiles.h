@@ -86,7 +86,8 @@ struct ProfilePlan {
   double write_only = 0;
 };
 
-/// `scale` (above 0, at most 1) multiplies requests, offsets and footprint; all ratios stay. Throws InputError when nothing is left.
+/// `scale` (above 0, at most 1) multiplies requests, offsets and footprint; all ratios stay. Throws InputError when it is not, or leaves
+/// nothing.
 ProfilePlan plan_profile(const VolumeProfile& volume, double scale);
 
 /// "requests V, writes V, mean size D, offsets V, footprint V".

@@ -273,6 +273,10 @@ TEST_CASE("volumes that are not known, and scales that leave nothing") {
         "'prxy_0'?");
   CHECK(message_of([] { plan_profile(find_volume("web_1"), 1e-6); }) ==
         "scale: 1e-06 leaves nothing of web_1");
+  for (const double scale : {0.0, -1.0, 1.5, std::nan("")}) {
+    CHECK_THAT(message_of([&] { plan_profile(find_volume("web_1"), scale); }),
+               Catch::Contains("is out of range"));
+  }
 }
 
 TEST_CASE("targets and results side by side") {

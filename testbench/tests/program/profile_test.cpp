@@ -53,6 +53,8 @@ TEST_CASE("tlmssd profile lists volumes and compares one", "[program]") {
         "src2_1; did "
         "you mean 'hm_0'?\n");
   CHECK(run(folder, {"profile", "hm_0", "--scale", "2"}).code == 2);
+  CHECK(run(folder, {"profile", "hm_0", "--scale", "nan"}).code == 2);
+  CHECK(run(folder, {"profile", "hm_0", "--requests", "-1"}).code == 2);
 }
 
 }  // namespace tlmssd::program_tests
