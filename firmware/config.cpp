@@ -70,10 +70,9 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
           .choice("copy_in", &CacheConfig::copy_in, {"sectors", "unit"},
                   "what a read copies in from flash: the logical blocks asked for, or the mapping units they "
                   "lie in")
-          .share("copy_room", &CacheConfig::copy_room, {0, 0.5},
-                 "share of the cache that writes leave free for what reads copy in, so that a load bound by "
-                 "writes does "
-                 "not keep reads out")
+          .flag("copy_waits", &CacheConfig::copy_waits,
+                "whether a read waits until there is room for what it copies in; if not, nothing is copied when there "
+                "is none")
           .choice("write_back", &CacheConfig::write_back, {"dirty", "all"},
                   "what an eviction writes to flash: lines that flash has not, or every line (the cache counts as the "
                   "home of what was copied into it)");

@@ -40,7 +40,7 @@ struct CacheConfig {
   Bytes capacity = 0;
   Bytes grain = 512;
   std::string copy_in = "sectors";
-  double copy_room = 0.02;
+  bool copy_waits = false;
   std::string write_back = "dirty";
   static const ParameterTable<CacheConfig>& parameters();
 };

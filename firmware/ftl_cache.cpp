@@ -43,15 +43,19 @@ Task<bool> Ftl::Parts::store_unit(Active& self, LogicalUnit unit, std::uint64_t 
   if (data != nullptr)
     std::copy_n(data, blocks, stamps.begin() + static_cast<std::ptrdiff_t>(lba % core.layout.sectors));
   if (cache->put(unit, sectors, stamps.data(), where)) co_return true;
+  Cache::Room room(*cache, cache->grains_of(sectors));
+  co_return co_await wait_for_room(self, room) && cache->put(unit, sectors, stamps.data(), where, &room);
+}
+
+Task<bool> Ftl::Parts::wait_for_room(Active& self, Cache::Room& room) {
   self.waits_for = "room in the cache";
-  Cache::Room room(*cache, sectors);
   const bool granted = co_await room;
   Ledger& ledger = self.command.ledger;
   const Picoseconds now = hw.agenda.now();
   const Picoseconds space = std::min(room.space_wait(), now - ledger.mark());
   if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
   ledger.charge(Cause::buffer_wait, now);
-  co_return granted && cache->put(unit, sectors, stamps.data(), where, true);
+  co_return granted;
 }
 
 }  // namespace tlmssd::firmware

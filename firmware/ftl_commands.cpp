@@ -1,5 +1,6 @@
 // The host commands: each is one coroutine that reads from top to bottom.
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "firmware/ftl_parts.h"
@@ -105,6 +106,11 @@ Task<> Ftl::Parts::read(HostCommand& command) {
                          MappingScheme::k_entry_bytes * count, false, &command.ledger, Cause::map_fetch);
     co_await entries;
   }
+  std::optional<Cache::Room> room;
+  if (const std::uint32_t grains = cache ? cache->grains_to_copy(command.lba, command.blocks) : 0; grains > 0) {
+    room.emplace(*cache, grains);
+    co_await wait_for_room(self, *room);
+  }
 
   ReadList reads;
   Bytes from_buffer = 0;
@@ -139,11 +145,12 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     latch.settle(command.ledger);
     while (!reads.empty()) {
       ReadOp& read = reads.pop();
-      deliver(command, read);
+      deliver(command, read, room ? &*room : nullptr);
       core.end_read(read);
     }
-    if (cache) cache->pump();
   }
+  room.reset();
+  if (cache) cache->pump();
   core.stats.host_blocks_read += command.blocks;
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);
@@ -203,7 +210,7 @@ std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index
   return want & ~have;
 }
 
-void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read) {
+void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* room) {
   const std::uint32_t sectors = core.layout.sectors;
   if (read.op.status == FlashStatus::uncorrectable) {
     command.status = HostStatus::media_error;
@@ -219,7 +226,7 @@ void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read) {
       command.data[start + s - command.lba] = stamps[s];
     }
     if (cache && read.op.status == FlashStatus::ok)
-      cache->copy_in(read.wanted[at], read.row * core.layout.row_units + at, read.need[at], stamps);
+      cache->copy_in(read.wanted[at], read.row * core.layout.row_units + at, read.need[at], stamps, room);
   }
 }
 

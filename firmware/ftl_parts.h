@@ -48,7 +48,7 @@ struct Ftl::Parts final : CoreEvents {
               MemorySpans& from_cache);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               Bytes& from_buffer);
-  void deliver(HostCommand& command, const ReadOp& read);
+  void deliver(HostCommand& command, const ReadOp& read, Cache::Room* room);
   /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data` null: zeros. `granted`: entries that
   /// were set aside for this.
   std::uint64_t lay_in(std::uint64_t lba, std::uint64_t blocks, const Stamp* data, Durable* durable,
@@ -61,6 +61,7 @@ struct Ftl::Parts final : CoreEvents {
                    Durable* durable);
   Task<bool> store_unit(Active& active, LogicalUnit unit, std::uint64_t lba, std::uint64_t blocks,
                         const Stamp* data, MemorySpans& where);
+  Task<bool> wait_for_room(Active& active, Cache::Room& room);
   /// Units touched partly keep their other sectors, whole ones lose their place. False: the drive is read-only.
   Task<bool> clear(Active& active, LbaRange range, Durable* durable);
   void unmap(std::uint64_t first, std::uint64_t last);

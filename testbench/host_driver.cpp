@@ -78,7 +78,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   streams_.clear();
   for (auto& queue : streams_of_queue_) queue.clear();
   finished_ = false;
-  measuring_ = true;
+  ramping_ = 0;
   Picoseconds longest_ramp = 0;
   for (Load& load : loads) {
     auto stream = std::make_unique<Stream>();
@@ -89,14 +89,15 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
         (load.queue >= 0 ? static_cast<std::uint32_t>(load.queue) : stream->number) % config_.queues;
     streams_of_queue_[stream->queue].push_back(stream.get());
     if (load.ramp_time > 0) longest_ramp = std::max(longest_ramp, load.start + load.ramp_time);
+    if (load.ramp_requests > 0) ++ramping_;
     streams_.push_back(std::move(stream));
   }
   if (longest_ramp > 0) {
-    measuring_ = false;
+    ++ramping_;
     agenda_.at(
-        agenda_.now() + longest_ramp, [](void* self) { static_cast<HostDriver*>(self)->start_measurement(); },
-        this);
+        agenda_.now() + longest_ramp, [](void* self) { static_cast<HostDriver*>(self)->end_ramp(); }, this);
   }
+  measuring_ = ramping_ == 0;
   if (config_.stall_after > 0 && !watching_) {
     watching_ = true;
     completed_at_watch_ = completed_;
@@ -109,7 +110,9 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   next_phase();
 }
 
-void HostDriver::start_measurement() {
+/// One of those that measurement waits for is through with its ramp.
+void HostDriver::end_ramp() {
+  if (--ramping_ > 0) return;
   measuring_ = true;
   measurement_->reset(agenda_.now());
   if (on_measurement_) on_measurement_();
@@ -143,6 +146,7 @@ void HostDriver::next_phase() {
 void HostDriver::end_stream(Stream& stream) {
   if (stream.ended) return;
   stream.ended = true;
+  if (stream.issued < stream.load->ramp_requests) end_ramp();
   if (--running_in_phase_ == 0) next_phase();
 }
 
@@ -261,7 +265,7 @@ void HostDriver::issue(Stream& stream) {
   slot.ledger = Ledger(slot.submitted);
   begin(slot);
   stream.has_head = false;
-  ++stream.issued;
+  if (++stream.issued == stream.load->ramp_requests) end_ramp();
   ++stream.outstanding;
   ++outstanding_;
   ++queue_outstanding_[stream.queue];

@@ -100,7 +100,7 @@ class HostDriver : public sc_core::sc_module {
   void next_phase();
   void finish();
   void watch();
-  void start_measurement();
+  void end_ramp();
 
   Agenda& agenda_;
   AgendaProcess& process_;
@@ -122,6 +122,7 @@ class HostDriver : public sc_core::sc_module {
   std::uint32_t phase_ = 0;
   std::size_t running_in_phase_ = 0;
   bool measuring_ = false;
+  std::uint32_t ramping_ = 0;  ///< streams that have not issued their ramp_requests, and the ramp time
   bool finished_ = false;
   bool watching_ = false;
   bool write_protected_ = false;  ///< the drive has said so: from here on writes are refused

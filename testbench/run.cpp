@@ -121,6 +121,7 @@ void Run::shorten(Load& load) const {
   load.requests = load.requests == 0 ? k_short_requests : std::min(load.requests, k_short_requests);
   load.warm_up = std::min(load.warm_up, k_short_requests);
   load.ramp_time = 0;
+  load.ramp_requests = 0;
 }
 
 void Run::make_all_loads() {

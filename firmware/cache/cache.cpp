@@ -82,15 +82,14 @@ Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const Firm
       medium_(checked_medium(config.cache, shape.scm_bytes)),
       lba_bytes_(shape.lba_bytes),
       capacity_(checked_capacity(config.cache, core.layout, shape.scm_bytes)),
+      copy_waits_(config.cache.copy_waits),
       copy_units_(config.cache.copy_in == "unit"),
       write_all_(config.cache.write_back == "all"),
       store_(medium_ == MemoryKind::dram ? destager.dram_bytes() : 0, capacity_,
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),
       policy_(make_policy(config, {store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
-      keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))),
-      copy_room_(
-          static_cast<std::uint64_t>(config.cache.copy_room * static_cast<double>(store_.capacity()))) {
+      keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))) {
   destager.attach(*this);
 }
 
@@ -126,7 +125,20 @@ std::uint64_t Cache::take(HostCommand& command, LogicalUnit unit, std::uint64_t 
   return want & ~here;
 }
 
-void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps) {
+std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) const {
+  if (!copy_waits_ || !policy_->copies_reads()) return 0;
+  const std::uint32_t sectors = core_.layout.sectors;
+  const std::uint64_t end = lba + blocks;
+  std::uint64_t grains = 0;
+  for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
+    const Index i = store_.find(static_cast<LogicalUnit>(unit));
+    grains += store_.missing(i, copy_units_ ? store_.all_sectors() : core_.layout.sectors_of(unit, lba, end));
+  }
+  // A read that would fill a good part of the cache copies what there is room for.
+  return grains <= store_.capacity() / 8 ? static_cast<std::uint32_t>(grains) : 0;
+}
+
+void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps, Room* promised) {
   // The host may have written or trimmed the unit since it was read.
   if (core_.map->lookup(unit) != place || destager_.buffer().find(unit) != WriteBuffer::k_none) return;
   if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;
@@ -135,13 +147,16 @@ void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, co
   if (copy_units_) need = store_.all_sectors();
   if (i != LineStore::k_none) need &= ~store_.line(i).present;
   if (need == 0) return;
-  if (room() < store_.missing(i, need)) {
+  const std::uint32_t more = store_.missing(i, need);
+  if (promised != nullptr && promised->left_ >= more) {
+    promised->use(more);
+  } else if (room() < more || awaited()) {
     ++stats_.copies_skipped;
     return;
   }
   const bool fresh = i == LineStore::k_none;
   if (fresh) i = store_.add(unit);
-  if (store_.line(i).state == State::leaving) leaving_grains_ += store_.missing(i, need);
+  if (store_.line(i).state == State::leaving) leaving_grains_ += more;
   MemorySpans where;
   store_.lay(i, need, stamps, false, where);
   for (const MemorySpans::Span& span : where)
@@ -168,10 +183,14 @@ bool Cache::takes(LogicalUnit unit) {
 }
 
 bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
-                bool promised) {
+                Room* promised) {
   Index i = store_.find(unit);
   const std::uint32_t more = store_.missing(i, sectors);
-  if (more > 0 && !promised && (first_room_ != nullptr || !room_for_write(more))) return false;
+  if (promised != nullptr) {
+    promised->use(more);
+  } else if (more > 0 && (awaited() || room() < more)) {
+    return false;
+  }
   const bool fresh = i == LineStore::k_none;
   if (fresh) {
     i = store_.add(unit);
@@ -187,7 +206,6 @@ bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, Me
   } else {
     policy_->used(i, true);
   }
-  if (promised) give_room(0);  // it may have needed less than it was promised
   pump();
   return true;
 }
@@ -195,9 +213,9 @@ bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, Me
 bool Cache::Room::await_ready() {
   Cache& c = cache_;
   if (c.core_.read_only) return true;
-  if (c.first_room_ == nullptr && c.room_for_write(wanted_)) {
-    granted_ = wanted_;
-    c.reserved_ += granted_;
+  if (!c.awaited() && c.room() >= wanted_) {
+    left_ = wanted_;
+    c.reserved_ += left_;
     return true;
   }
   (c.last_room_ == nullptr ? c.first_room_ : c.last_room_->next_) = this;
@@ -205,23 +223,24 @@ bool Cache::Room::await_ready() {
   c.wanted_ += wanted_;
   ++c.stats_.room_waits;
   c.pump();
-  return granted_ > 0 || c.core_.read_only;
+  return left_ > 0 || c.core_.read_only;
 }
 
-bool Cache::Room::await_resume() noexcept {
-  cache_.reserved_ -= granted_;
-  return std::exchange(granted_, 0) > 0;
+Cache::Room::~Room() {
+  if (left_ == 0) return;
+  cache_.reserved_ -= left_;
+  cache_.give_room(0);
 }
 
 void Cache::give_room(Picoseconds space_wait) {
-  while (first_room_ != nullptr && room_for_write(first_room_->wanted_)) {
+  while (awaited() && room() >= first_room_->wanted_) {
     Room& next = *first_room_;
     first_room_ = next.next_;
     if (first_room_ == nullptr) last_room_ = nullptr;
     wanted_ -= next.wanted_;
-    next.granted_ = next.wanted_;
+    next.left_ = next.wanted_;
     next.space_wait_ = space_wait;
-    reserved_ += next.granted_;
+    reserved_ += next.left_;
     if (next.waiter_) core_.hw.agenda.soon(next.waiter_);
   }
 }
@@ -261,7 +280,7 @@ std::uint64_t Cache::discard(std::uint64_t first, std::uint64_t end) {
 Cache::More Cache::wants_more() const {
   const std::uint64_t coming = store_.free() + leaving_grains_;
   if (keep_free_ > 0 && coming <= keep_free_) return More::room;
-  if (wanted_ > 0 && coming < reserved_ + wanted_ + copy_room_) return More::room;
+  if (wanted_ > 0 && coming < reserved_ + wanted_) return More::room;
   const std::uint64_t staged = unstaged_ + destager_.buffer().waiting();
   return leaving_grains_ > 0 && staged % core_.layout.program_units != 0 ? More::filling : More::none;
 }

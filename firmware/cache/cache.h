@@ -55,46 +55,54 @@ class Cache final : public Evictions {
   /// DRAM that it takes behind the write buffer.
   [[nodiscard]] Bytes dram_bytes() const { return non_volatile() ? 0 : capacity_; }
 
+  /// Waits for room, first come first served; what is not used is given back in the end.
+  class Room {
+   public:
+    Room(Cache& cache, std::uint32_t grains) : cache_(cache), wanted_(grains) {}
+    Room(const Room&) = delete;
+    ~Room();
+    [[nodiscard]] bool await_ready();
+    void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
+    /// False: the drive is read-only, nothing can be written out.
+    [[nodiscard]] bool await_resume() const noexcept { return left_ > 0; }
+    /// Part of the wait that was spent on garbage collection.
+    [[nodiscard]] Picoseconds space_wait() const { return space_wait_; }
+
+   private:
+    friend class Cache;
+    void use(std::uint32_t grains) {
+      left_ -= grains;
+      cache_.reserved_ -= grains;
+    }
+    Cache& cache_;
+    std::uint32_t wanted_;
+    std::uint32_t left_ = 0;  ///< set aside and not used so far
+    Picoseconds space_wait_ = 0;
+    std::coroutine_handle<> waiter_{};
+    Room* next_ = nullptr;
+  };
+
   // ---- reads
   /// Whether every block of the range is here.
   [[nodiscard]] bool covers(std::uint64_t lba, std::uint64_t blocks) const;
   /// Copies those sectors `want` of `unit` that are here into the command's data and appends their places to `where`; returns the
   /// others.
   std::uint64_t take(HostCommand& command, LogicalUnit unit, std::uint64_t want, MemorySpans& where);
+  /// Grains that a read has to wait for before it goes to flash, so that what it finds there can be copied in.
+  [[nodiscard]] std::uint32_t grains_to_copy(std::uint64_t lba, std::uint64_t blocks) const;
   /// Sectors of `unit` have been read at `place` in flash (`need`: those the host wanted): copies them in, if the policy likes and
-  /// they are still what flash and cache agree on. pump() is due afterwards, when no read holds a block any more.
-  void copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps);
+  /// they are still what flash and cache agree on. `room`: what has been set aside; null: none. pump() is due afterwards, when no
+  /// read holds a block any more.
+  void copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps, Room* room);
 
   // ---- writes
   [[nodiscard]] bool holds(LogicalUnit unit) const { return store_.find(unit) != LineStore::k_none; }
   /// Whether a write to `unit` goes here (to be asked once per write).
   [[nodiscard]] bool takes(LogicalUnit unit);
   /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False: no room, nothing was done.
-  /// `promised`: the caller has just been given the room.
-  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
-                         bool promised = false);
-  /// Waits until so many sectors of one unit may be put; the caller must put() at once.
-  class Room {
-   public:
-    Room(Cache& cache, std::uint64_t sectors) : cache_(cache), wanted_(cache.store_.grains_of(sectors)) {}
-    Room(const Room&) = delete;
-    ~Room() { cache_.reserved_ -= granted_; }
-    [[nodiscard]] bool await_ready();
-    void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
-    /// False: the drive is read-only, nothing can be written out.
-    [[nodiscard]] bool await_resume() noexcept;
-    /// Part of the wait that was spent on garbage collection.
-    [[nodiscard]] Picoseconds space_wait() const { return space_wait_; }
-
-   private:
-    friend class Cache;
-    Cache& cache_;
-    std::uint32_t wanted_;
-    std::uint32_t granted_ = 0;
-    Picoseconds space_wait_ = 0;
-    std::coroutine_handle<> waiter_{};
-    Room* next_ = nullptr;
-  };
+  /// `room`: what has been set aside for it; null: none.
+  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where, Room* room = nullptr);
+  [[nodiscard]] std::uint32_t grains_of(std::uint64_t sectors) const { return store_.grains_of(sectors); }
   /// Writes the line of `unit` out at once; `durable` waits for it.
   void write_out(LogicalUnit unit, Durable& durable);
   /// Data of the units from `first` up to `end` are void. Returns how many had a line and are known neither to map nor to buffer.
@@ -129,7 +137,6 @@ class Cache final : public Evictions {
     filling,  ///< what is on its way out does not fill a program unit
   };
   [[nodiscard]] std::uint64_t room() const { return store_.free() - reserved_; }
-  [[nodiscard]] bool room_for_write(std::uint64_t wanted) const { return room() >= wanted + copy_room_; }
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;
   void give_room(Picoseconds space_wait);
@@ -154,12 +161,12 @@ class Cache final : public Evictions {
   MemoryKind medium_;
   Bytes lba_bytes_;
   Bytes capacity_;
+  bool copy_waits_;
   bool copy_units_;  ///< a read copies in its whole units, not just the sectors asked for
   bool write_all_;   ///< clean lines are written back, too
   LineStore store_;
   std::unique_ptr<CachePolicy> policy_;
   std::uint64_t keep_free_ = 0;       ///< grains
-  std::uint64_t copy_room_ = 0;       ///< grains that writes leave free for reads
   std::uint64_t reserved_ = 0;        ///< free grains set aside for someone about to resume
   std::uint64_t leaving_grains_ = 0;  ///< grains of lines on their way out
   std::uint64_t wanted_ = 0;          ///< grains that those who wait want

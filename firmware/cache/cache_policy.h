@@ -30,6 +30,8 @@ class CachePolicy {
   virtual bool admits_write(LogicalUnit unit) = 0;
   /// Whether sectors of `unit` that were read from flash are copied into the cache.
   virtual bool admits_read(LogicalUnit unit) = 0;
+  /// Whether it ever does.
+  [[nodiscard]] virtual bool copies_reads() const { return true; }
   /// Free share of the cache at or below which lines are written out.
   [[nodiscard]] virtual double keep_free() const = 0;
 

@@ -53,6 +53,7 @@ class ScmStorage final : public LruPolicy {
     return count >= config_.hot_writes;
   }
   bool admits_read(LogicalUnit /*unit*/) override { return false; }
+  [[nodiscard]] bool copies_reads() const override { return false; }
   [[nodiscard]] double keep_free() const override { return config_.evict_below_free; }
   void archive(Archive& a) override {
     LruPolicy::archive(a);

@@ -17,6 +17,7 @@ class WriteOnlyCache final : public LruPolicy {
       : LruPolicy(context, {config.window, config.clean_first, config.complete_first}),
         keep_free_(config.evict_below_free) {}
   bool admits_read(LogicalUnit /*unit*/) override { return false; }
+  [[nodiscard]] bool copies_reads() const override { return false; }
   [[nodiscard]] double keep_free() const override { return keep_free_; }
 
  private:

@@ -56,7 +56,10 @@ const ParameterTable<RunConfig>& RunConfig::parameters() {
           .time("runtime", &RunConfig::runtime, {0, k_long},
                 "stop issuing requests after this time; 0 runs to the load's end")
           .time("ramp_time", &RunConfig::ramp_time, {0, k_long},
-                "time at the beginning that is run but not measured");
+                "time at the beginning that is run but not measured")
+          .integer("ramp_requests", &RunConfig::ramp_requests, {0, std::uint64_t{1} << 50U},
+                   "requests at the beginning that are run but not measured; with several loads, measurement begins when each "
+                   "has issued as many as it says");
   return table;
 }
 

@@ -35,6 +35,7 @@ struct RunConfig {
   Picoseconds startdelay = 0;
   Picoseconds runtime = 0;
   Picoseconds ramp_time = 0;
+  std::uint64_t ramp_requests = 0;
   static const ParameterTable<RunConfig>& parameters();
 };
 

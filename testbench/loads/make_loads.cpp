@@ -172,9 +172,7 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
   load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;
   load.queue_depth = open ? config.open.max_outstanding : config.closed.queue_depth;
   load.queue = config.kind.queue;
-  load.start = config.run.startdelay;
-  load.ramp_time = config.run.ramp_time;
-  if (config.run.runtime != 0) load.runtime = config.run.runtime;
+  schedule(load, config.run);
   if (found.out_of_order > 0) {
     load.warnings.push_back(fmt::format("{}: {} time stamps out of order, raised to the one above", file.path,
                                         found.out_of_order));
@@ -220,9 +218,7 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.description = describe(config);
     load.pacing = plan.paced() ? Pacing::open_loop : Pacing::closed_loop;
     load.queue_depth = config.iodepth;
-    load.start = run.startdelay;
-    load.ramp_time = run.ramp_time;
-    if (run.runtime != 0) load.runtime = run.runtime;
+    schedule(load, run);
     load.think_time = config.thinktime;
     load.think_blocks = config.thinktime_blocks;
     loads.push_back(std::move(load));
@@ -321,6 +317,13 @@ std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, s
 }
 
 }  // namespace
+
+void schedule(Load& load, const RunConfig& run) {
+  load.start = run.startdelay;
+  load.ramp_time = run.ramp_time;
+  load.ramp_requests = run.ramp_requests;
+  if (run.runtime != 0) load.runtime = run.runtime;
+}
 
 std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {

@@ -62,9 +62,7 @@ Load made_up_load(const LoadConfig& config, const DriveSize& drive, std::uint64_
       fmt::format("synthetic, from the published statistics of MSR Cambridge {} at scale {:g} ({}); {}",
                   volume.name, config.profile.scale, marks_text(volume), load.source->description());
   load.queue_depth = config.closed.queue_depth;
-  load.start = config.run.startdelay;
-  load.ramp_time = config.run.ramp_time;
-  if (config.run.runtime != 0) load.runtime = config.run.runtime;
+  schedule(load, config.run);
   return load;
 }
 

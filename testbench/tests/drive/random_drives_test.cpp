@@ -90,7 +90,7 @@ void draw_cache(SsdConfig& config, RandomStream& random) {
   cache.grain = pick<Bytes>(random, {0, 512});
   cache.copy_in = pick<const char*>(random, {"sectors", "unit"});
   cache.write_back = pick<const char*>(random, {"dirty", "dirty", "all"});
-  cache.copy_room = pick<double>(random, {0, 0.02, 0.2});
+  cache.copy_waits = random.below(2) == 0;
   if (kind == 1) {
     config.scm = ScmConfig{};
     config.scm->capacity = size;

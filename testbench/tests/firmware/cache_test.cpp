@@ -23,6 +23,8 @@ struct Case {
   Bytes unit = 16384;
   Bytes grain = 512;
   std::string copy_in = "sectors";
+  bool copy_waits = false;
+  std::string write_back = "dirty";
   double share = 0.1;  ///< of the flash
   double fill = 0.8;
   std::uint32_t lba = 512;
@@ -64,6 +66,8 @@ struct Rig {
     config.cache.capacity = c.medium == "scm" ? 0 : bytes(c);
     config.cache.grain = c.grain;
     config.cache.copy_in = c.copy_in;
+    config.cache.copy_waits = c.copy_waits;
+    config.cache.write_back = c.write_back;
     return config;
   }
   const DriveShape& sized(const Case& c) {
@@ -151,6 +155,8 @@ TEST_CASE("no cache policy loses anything under random load") {
       c.policy = policy;
       c.medium = medium;
       c.copy_in = seed % 3 == 0 ? "unit" : "sectors";
+      c.copy_waits = seed % 2 == 0;
+      c.write_back = seed % 5 == 0 ? "all" : "dirty";
       run(c, true, 1500, ++seed);
       run(c, false, 1500, ++seed);
       c.unit = 4096;
@@ -166,6 +172,8 @@ TEST_CASE("caches work with word lines, whole blocks, several planes and 4 KiB l
     for (const bool timed : {false, true}) {
       Case word_line;
       word_line.policy = policy;
+      word_line.copy_waits = true;
+      word_line.write_back = timed ? "all" : "dirty";
       word_line.geometry = {2, 1, 1, 1, 16, 12, 16384, 0};
       word_line.program_unit = 3;
       run(word_line, timed, 1000, ++seed);
