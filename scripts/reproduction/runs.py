@@ -1,0 +1,130 @@
+"""Runs of the emulator for the results pages: many variants of a scenario at once, each read back as one report."""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class RunFailed(Exception):
+    """A run ended with an error; the message is the emulator's own line."""
+
+
+class Report:
+    """What a run gave back (report.json), with the figures that the papers speak of."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def value(self, path):
+        """Value of a statistic, for instance 'firmware.ftl.cache.evictions'."""
+        node = self.content["statistics"]
+        for word in path.split("."):
+            node = node[word]
+        return node["value"]
+
+    @property
+    def iops(self):
+        """Host requests completed per second of simulated time."""
+        return self.value("firmware.ftl.commands") / (self.content["measured_picoseconds"] * 1e-12)
+
+    def _flash(self, statistic):
+        flash = self.content["statistics"]["firmware"]["ftl"]["flash"]
+        return sum(part[statistic]["value"] for part in flash.values() if isinstance(part, dict) and statistic in part)
+
+    @property
+    def nand_reads(self):
+        """Page reads of the flash, of the host and of garbage collection."""
+        return self._flash("reads")
+
+    @property
+    def nand_writes(self):
+        """Pages programmed (mapping units; the scenarios map whole pages), padding included."""
+        return self._flash("units_programmed") + self._flash("units_padded")
+
+    @property
+    def nand_read_write_ratio(self):
+        return self.nand_reads / self.nand_writes if self.nand_writes else float("nan")
+
+
+class Runner:
+    """Starts runs as they are asked for, as many at a time as there are processors; each distinct one only once."""
+
+    def __init__(self, options):
+        self.program = ROOT / "build/release/tlmssd"
+        self.short = options.short
+        self.pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
+        self.futures = {}
+        self.done = 0
+        self.lock = threading.Lock()
+        self.begin = time.monotonic()
+
+    def start(self, scenario, settings):
+        """A future of the Report of `scenario` (path from the project's root) with `settings` (key to value)."""
+        key = (scenario, tuple(sorted(settings.items())))
+        if key not in self.futures:
+            self.futures[key] = self.pool.submit(self._run, scenario, settings)
+        return self.futures[key]
+
+    def _run(self, scenario, settings):
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            command = [str(self.program), "run", str(ROOT / scenario), "--quiet", "--out", str(out)]
+            if self.short:
+                command.append("--short")
+            for key, value in settings.items():
+                command += ["--set", f"{key}={value}"]
+            process = subprocess.run(command, capture_output=True, text=True, check=False)
+            if process.returncode != 0:
+                raise RunFailed(process.stderr.strip() or f"exit code {process.returncode}: {' '.join(command)}")
+            with open(out / "report.json", encoding="utf-8") as file:
+                report = Report(json.load(file))
+        with self.lock:
+            self.done += 1
+            if sys.stderr.isatty():
+                print(f"\r{self.done} of {len(self.futures)} runs", end="", file=sys.stderr, flush=True)
+        return report
+
+    def seconds(self):
+        return time.monotonic() - self.begin
+
+
+def options(description):
+    """The command line that all papers share."""
+    parser = argparse.ArgumentParser(prog="scripts/reproduce", description=description)
+    parser.add_argument("--short", action="store_true", help="tiny loads: shows that it works, the figures mean nothing")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time (default: one per processor)")
+    parser.add_argument("--out", type=Path, help="folder to write to (default: docs/results; with --short build/results)")
+    parsed = parser.parse_args()
+    if parsed.jobs is None or parsed.jobs < 1:
+        parser.error("--jobs must be at least 1")
+    if parsed.out is None:
+        parsed.out = ROOT / ("build/results" if parsed.short else "docs/results")
+    return parsed
+
+
+def version():
+    """Version of the emulator that the figures come from."""
+    program = ROOT / "build/release/tlmssd"
+    return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main(reproduce, description):
+    """Runs `reproduce(options, runner)`; errors become one line and exit code 1."""
+    parsed = options(description)
+    runner = Runner(parsed)
+    try:
+        reproduce(parsed, runner)
+    except RunFailed as error:
+        runner.pool.shutdown(cancel_futures=True)
+        sys.exit(f"scripts/reproduce: {error}")
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
