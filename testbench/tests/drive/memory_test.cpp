@@ -51,10 +51,10 @@ void stays_small(Bytes lba) {
 
 }  // namespace
 
-TEST_CASE("memory of a filled and overwritten drive: 4 KiB blocks", "[drive]") {
+TEST_CASE("memory of a filled and overwritten drive: 4 KiB blocks", "[drive][slow]") {
   stays_small(4096);
 }
-TEST_CASE("memory of a filled and overwritten drive: 512 B blocks", "[drive]") {
+TEST_CASE("memory of a filled and overwritten drive: 512 B blocks", "[drive][slow]") {
   stays_small(512);
 }
 

@@ -232,12 +232,12 @@ TEST_CASE("write amplification of random at Sf 28 % meets theory within 0.5 %", 
   check("random", 0.28, 0, 60, random_of);
 }
 
-TEST_CASE("write amplification of greedy under hot and cold data meets Monte Carlo") {
+TEST_CASE("write amplification of greedy under hot and cold data meets Monte Carlo", "[slow]") {
   CHECK(hot_and_cold("greedy", 0.10) == Approx(5.196).epsilon(0.005));
   CHECK(hot_and_cold("greedy", 0.20) == Approx(2.953).epsilon(0.005));
   CHECK(hot_and_cold("greedy", 0.28) == Approx(2.277).epsilon(0.005));
 }
-TEST_CASE("write amplification of fifo under hot and cold data meets Monte Carlo") {
+TEST_CASE("write amplification of fifo under hot and cold data meets Monte Carlo", "[slow]") {
   CHECK(hot_and_cold("fifo", 0.10) == Approx(5.538).epsilon(0.005));
   CHECK(hot_and_cold("fifo", 0.20) == Approx(3.035).epsilon(0.005));
   CHECK(hot_and_cold("fifo", 0.28) == Approx(2.317).epsilon(0.005));

@@ -171,7 +171,7 @@ void random_history(RandomStream& random, std::uint32_t per_unit, bool trims, bo
 
 }  // namespace
 
-TEST_CASE("scoreboard agrees with brute force on writes and reads") {
+TEST_CASE("scoreboard agrees with brute force on writes and reads", "[slow]") {
   RandomStream random(1, "scoreboard");
   const bool failures = GENERATE(false, true);
   for (const std::uint32_t per_unit : {1U, 2U, 3U}) {
@@ -184,7 +184,7 @@ TEST_CASE("scoreboard agrees with brute force on writes and reads") {
   }
 }
 
-TEST_CASE("scoreboard never blames a right read when trims overlap, and misses next to nothing") {
+TEST_CASE("scoreboard never blames a right read when trims overlap, and misses next to nothing", "[slow]") {
   RandomStream random(2, "scoreboard");
   const bool failures = GENERATE(false, true);
   for (const std::uint32_t per_unit : {1U, 2U, 3U}) {

@@ -110,7 +110,7 @@ bool survives(const std::string& text, const std::vector<std::string>& overrides
 
 }  // namespace
 
-TEST_CASE("mutated scenarios are read or refused, nothing else") {
+TEST_CASE("mutated scenarios are read or refused, nothing else", "[slow]") {
   RandomStream random(1, "mutation");
   const std::string seeds[] = {
       test::k_example, test::read("ssd: {flash: {part: {name: x}}}\nload: {rw: read}\n").resolved_yaml(),
@@ -125,7 +125,7 @@ TEST_CASE("mutated scenarios are read or refused, nothing else") {
   CHECK(read_count > 100);  // the mutations are not all hopeless
 }
 
-TEST_CASE("mutated --set are taken or refused, nothing else") {
+TEST_CASE("mutated --set are taken or refused, nothing else", "[slow]") {
   RandomStream random(2, "mutation");
   const std::string seeds[] = {
       "ssd.dram.latency=5 ns",    "precondition.0={fill: 50 %}", "load.0.trace=x",
