@@ -13,6 +13,7 @@ LineStore::LineStore(std::uint64_t base, Bytes capacity, Bytes grain, std::uint3
       sector_bytes_(sector_bytes),
       sectors_(sectors_per_unit),
       sectors_per_grain_(static_cast<std::uint32_t>(grain / sector_bytes)),
+      grain_shift_(static_cast<std::uint32_t>(std::countr_zero(sectors_per_grain_))),
       grains_per_line_(sectors_per_unit / sectors_per_grain_),
       capacity_(capacity / grain),
       free_(capacity_) {}
@@ -57,14 +58,14 @@ LineStore::Index LineStore::add(LogicalUnit unit) {
 void LineStore::lay(Index i, std::uint64_t sectors, const Stamp* stamps, bool dirty, MemorySpans& where) {
   Line& line = lines_[i];
   std::uint32_t* const grains = &grains_[std::size_t{i} * grains_per_line_];
-  for (std::uint32_t grain = 0; grain < grains_per_line_; ++grain) {
-    const std::uint64_t inside = grain_mask(grain);
-    if ((sectors & inside) != 0 && (line.present & inside) == 0) grains[grain] = take_grain();
-  }
   Stamp* const own = this->stamps(i);
+  std::uint64_t covered = line.present;  // sectors that have a grain
   for (std::uint64_t rest = sectors; rest != 0; rest &= rest - 1) {
     const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
     own[s] = stamps[s];
+    const std::uint32_t grain = s >> grain_shift_;
+    if ((covered & grain_mask(grain)) == 0) grains[grain] = take_grain();
+    covered |= std::uint64_t{1} << s;
   }
   line.present |= sectors;
   if (dirty) set_dirty(i, line.dirty | sectors);

@@ -94,6 +94,7 @@ class LineStore {
   Bytes sector_bytes_;
   std::uint32_t sectors_;
   std::uint32_t sectors_per_grain_;
+  std::uint32_t grain_shift_;
   std::uint32_t grains_per_line_;
   std::uint64_t capacity_;
   std::uint64_t free_;
