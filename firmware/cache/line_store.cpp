@@ -13,7 +13,6 @@ LineStore::LineStore(std::uint64_t base, Bytes capacity, Bytes grain, std::uint3
       sector_bytes_(sector_bytes),
       sectors_(sectors_per_unit),
       sectors_per_grain_(static_cast<std::uint32_t>(grain / sector_bytes)),
-      grain_shift_(static_cast<std::uint32_t>(std::countr_zero(sectors_per_grain_))),
       grains_per_line_(sectors_per_unit / sectors_per_grain_),
       capacity_(capacity / grain),
       free_(capacity_) {}
@@ -63,7 +62,7 @@ void LineStore::lay(Index i, std::uint64_t sectors, const Stamp* stamps, bool di
   for (std::uint64_t rest = sectors; rest != 0; rest &= rest - 1) {
     const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
     own[s] = stamps[s];
-    const std::uint32_t grain = s >> grain_shift_;
+    const std::uint32_t grain = grain_of(s);
     if ((covered & grain_mask(grain)) == 0) grains[grain] = take_grain();
     covered |= std::uint64_t{1} << s;
   }

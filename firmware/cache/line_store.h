@@ -87,6 +87,9 @@ class LineStore {
                ? ~std::uint64_t{0}
                : ((std::uint64_t{1} << sectors_per_grain_) - 1) << (grain * sectors_per_grain_);
   }
+  [[nodiscard]] std::uint32_t grain_of(std::uint32_t sector) const {
+    return sectors_per_grain_ == 1 ? sector : sector / sectors_per_grain_;
+  }
   std::uint32_t take_grain();
 
   std::uint64_t base_;
@@ -94,7 +97,6 @@ class LineStore {
   Bytes sector_bytes_;
   std::uint32_t sectors_;
   std::uint32_t sectors_per_grain_;
-  std::uint32_t grain_shift_;
   std::uint32_t grains_per_line_;
   std::uint64_t capacity_;
   std::uint64_t free_;
