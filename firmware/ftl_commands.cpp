@@ -107,7 +107,8 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     co_await entries;
   }
   std::optional<Cache::Room> room;
-  if (const std::uint32_t grains = cache ? cache->grains_to_copy(command.lba, command.blocks) : 0; grains > 0) {
+  if (const std::uint32_t grains = cache ? cache->grains_to_copy(command.lba, command.blocks) : 0;
+      grains > 0) {
     room.emplace(*cache, grains);
     co_await wait_for_room(self, *room);
   }
