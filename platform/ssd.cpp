@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "firmware/cache/cache.h"
 #include "models/common/input_error.h"
 #include "models/memory/address_map.h"
 
@@ -138,6 +139,7 @@ void Ssd::archive(Archive& archive) {
 std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
   const Geometry& g = shape_.geometry;
   const firmware::FirmwareConfig& f = config_.firmware;
+  const firmware::Cache* const cache = ftl_->cache();
   return {{"seed", std::to_string(config_.seed)},
           {"ssd.host.lba_size", std::to_string(shape_.lba_bytes)},
           {"ssd.flash.channels", std::to_string(g.channels)},
@@ -156,6 +158,10 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
           {"firmware.allocation.order", f.allocation.order},
           {"firmware.allocation.multi_plane", f.allocation.multi_plane ? "true" : "false"},
           {"firmware.allocation.streams", f.allocation.streams},
+          {"firmware.cache.policy", f.cache.policy},
+          {"firmware.cache.medium", cache == nullptr ? "none" : f.cache.medium},
+          {"firmware.cache.capacity", cache == nullptr ? "none" : std::to_string(cache->capacity())},
+          {"firmware.cache.grain", cache == nullptr ? "none" : std::to_string(cache->grain())},
           {"firmware.gc.policy", f.gc.policy},
           {"firmware.wear.policy", f.wear.policy}};
 }

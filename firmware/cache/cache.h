@@ -52,6 +52,9 @@ class Cache final : public Evictions {
 
   [[nodiscard]] MemoryKind medium() const { return medium_; }
   [[nodiscard]] bool non_volatile() const { return medium_ == MemoryKind::scm; }
+  [[nodiscard]] Bytes capacity() const { return capacity_; }
+  /// Bytes in which its memory is given out.
+  [[nodiscard]] Bytes grain() const { return store_.grain(); }
   /// DRAM that it takes behind the write buffer.
   [[nodiscard]] Bytes dram_bytes() const { return non_volatile() ? 0 : capacity_; }
 
@@ -101,7 +104,8 @@ class Cache final : public Evictions {
   [[nodiscard]] bool takes(LogicalUnit unit);
   /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False: no room, nothing was done.
   /// `room`: what has been set aside for it; null: none.
-  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where, Room* room = nullptr);
+  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
+                         Room* room = nullptr);
   [[nodiscard]] std::uint32_t grains_of(std::uint64_t sectors) const { return store_.grains_of(sectors); }
   /// Writes the line of `unit` out at once; `durable` waits for it.
   void write_out(LogicalUnit unit, Durable& durable);

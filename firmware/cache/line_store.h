@@ -52,6 +52,7 @@ class LineStore {
   }
 
   // ---- room, in grains
+  [[nodiscard]] Bytes grain() const { return grain_bytes_; }  ///< bytes
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint64_t free() const { return free_; }
   [[nodiscard]] std::uint32_t grains_per_line() const { return grains_per_line_; }
