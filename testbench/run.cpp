@@ -281,6 +281,9 @@ void Run::measure() {
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
   note_failures("", failed_before);
+  if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
+    warnings_.emplace_back(
+        "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
   if (simulation_->ssd().ftl().read_only()) {
     warnings_.emplace_back("the drive has gone read-only: no spare blocks are left");
   }

@@ -59,8 +59,8 @@ const ParameterTable<RunConfig>& RunConfig::parameters() {
                 "time at the beginning that is run but not measured")
           .integer("ramp_requests", &RunConfig::ramp_requests, {0, std::uint64_t{1} << 50U},
                    "requests at the beginning that are run but not measured; with several loads, measurement "
-                   "begins when each "
-                   "has issued as many as it says");
+                   "begins when "
+                   "each has completed as many as it says");
   return table;
 }
 
