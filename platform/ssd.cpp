@@ -87,13 +87,15 @@ void Ssd::build_firmware() {
 
 void Ssd::build_host() {
   const Bytes firmware_bytes = ftl_->dram_bytes();
+  const bool cache_here = ftl_->cache() != nullptr && !ftl_->cache()->non_volatile();
   const Bytes needed = firmware_bytes + config_.host.max_transfer;
   if (needed > config_.dram.capacity) {
     throw InputError(fmt::format(
-        "ssd.dram.capacity: {} MiB do not hold the mapping table and write buffer ({} MiB) and one transfer "
+        "ssd.dram.capacity: {} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer "
         "({} MiB); write at least {} MiB",
-        config_.dram.capacity >> 20U, (firmware_bytes + 0xFFFFFU) >> 20U,
-        (config_.host.max_transfer + 0xFFFFFU) >> 20U, (needed + 0xFFFFFU) >> 20U));
+        config_.dram.capacity >> 20U, cache_here ? "," : " and", cache_here ? " and cache" : "",
+        (firmware_bytes + 0xFFFFFU) >> 20U, (config_.host.max_transfer + 0xFFFFFU) >> 20U,
+        (needed + 0xFFFFFU) >> 20U));
   }
   HostWiring wiring;
   wiring.capacity_blocks = shape_.logical_blocks;

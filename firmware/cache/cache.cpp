@@ -17,8 +17,8 @@ MemoryKind checked_medium(const CacheConfig& config, Bytes scm) {
   if (config.medium != "scm") return MemoryKind::dram;
   if (scm == 0) {
     throw InputError(
-        fmt::format("firmware.cache.medium: scm, but the drive has none; give it a section ssd.scm, or write "
-                    "'medium: dram'"));
+        "firmware.cache.medium: scm, but the drive has no SCM; give it a section ssd.scm, or write 'medium: "
+        "dram'");
   }
   return MemoryKind::scm;
 }
@@ -46,12 +46,13 @@ Bytes checked_capacity(const CacheConfig& config, const Layout& layout, Bytes sc
 
 Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_bytes, Bytes capacity) {
   const Bytes grain = config.grain == 0 ? layout.unit_bytes : std::max(config.grain, lba_bytes);
-  if (!std::has_single_bit(grain / lba_bytes) || grain % lba_bytes != 0 || layout.unit_bytes % grain != 0) {
+  const bool divides = config.grain == 0 || layout.unit_bytes % config.grain == 0;
+  if (!divides || layout.unit_bytes % grain != 0 || grain % lba_bytes != 0) {
     throw InputError(
-        fmt::format("firmware.cache.grain: {} B is not a power of two of logical blocks ({} B) that divides "
-                    "the mapping unit "
-                    "({} B); nearest valid: {} B",
-                    config.grain, lba_bytes, layout.unit_bytes, lba_bytes));
+        fmt::format("firmware.cache.grain: {} B does not divide the mapping unit of {} B into whole logical "
+                    "blocks of {} B; nearest valid: {} B",
+                    config.grain, layout.unit_bytes, lba_bytes,
+                    config.grain > layout.unit_bytes ? layout.unit_bytes : lba_bytes));
   }
   if (capacity / grain > 0xFFFFFFFEU) {
     throw InputError(

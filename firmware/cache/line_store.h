@@ -37,7 +37,7 @@ class LineStore {
 
   /// @param base           address of the first grain in its memory, bytes
   /// @param capacity       bytes
-  /// @param grain          bytes; a power of two times `sector_bytes`, at most a unit
+  /// @param grain          bytes; divides a unit into whole sectors
   LineStore(std::uint64_t base, Bytes capacity, Bytes grain, std::uint32_t sectors_per_unit,
             Bytes sector_bytes);
 
