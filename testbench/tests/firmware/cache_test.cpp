@@ -494,6 +494,7 @@ TEST_CASE("writes forced to flash past a volatile cache are there when they end,
   c.policy = "lru";
   FakeOptions options;
   options.timed = true;
+  options.memory_time = 1'000'000;  // so that a line is on its way into the write buffer for a while
   Rig rig(c, options, 17);
   Picoseconds pause = 0;
   for (std::uint64_t lba = 0; pause < 1'000'000; lba += 32, pause += 50'000) {
