@@ -529,6 +529,9 @@ void Cache::archive(Archive& a) {
 void Cache::report(StatisticsSink& sink) const {
   const CacheStatistics& s = stats_;
   sink.open("cache", "cache in SCM or DRAM");
+  sink.text("policy", core_.config.cache.policy, "what is taken in and what is given up");
+  sink.text("medium", non_volatile() ? "SCM" : "DRAM", "memory that it lies in");
+  sink.value("capacity", capacity_, "B", "its size");
   sink.value("reads", s.reads, "units", "mapping units looked up by reads");
   sink.value("read hits", s.read_hits, "units", "of these, units of which everything asked for was here");
   sink.value("read partial hits", s.read_partial, "units", "units of which some logical blocks were here");

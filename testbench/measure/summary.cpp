@@ -191,6 +191,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
       page.items(heading, {value_text(*value, name)}, 1);
     }
   }
+  const std::vector<std::string> cache = cache_items(statistics);
+  if (!cache.empty()) page.items("Cache", cache, 2);
   std::vector<std::string> erases;
   for (const auto& [name, value] : erase_counts(statistics))
     erases.push_back(name + " " + value_text(*value, name));
