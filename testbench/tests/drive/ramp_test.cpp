@@ -70,7 +70,8 @@ Measured run(Simulation& simulation, const std::vector<Part>& parts) {
   simulation.run(loads, measurement);
   driver.set_measurement_hook(nullptr);
   driver.set_completion_hook(nullptr);
-  for (std::uint16_t i = 0; i < parts.size(); ++i) result.commands.push_back(measurement.load(i).count());
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    result.commands.push_back(measurement.load(static_cast<std::uint16_t>(i)).count());
   result.span = measurement.span();
   result.run = last - start;
   return result;
