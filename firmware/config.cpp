@@ -71,10 +71,12 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
                   "what a read copies in from flash: the logical blocks asked for, or the mapping units they "
                   "lie in")
           .flag("copy_waits", &CacheConfig::copy_waits,
-                "whether a read waits until there is room for what it copies in; if not, nothing is copied when there "
+                "whether a read waits until there is room for what it copies in; if not, nothing is copied "
+                "when there "
                 "is none")
           .choice("write_back", &CacheConfig::write_back, {"dirty", "all"},
-                  "what an eviction writes to flash: lines that flash has not, or every line (the cache counts as the "
+                  "what an eviction writes to flash: lines that flash has not, or every line (the cache "
+                  "counts as the "
                   "home of what was copied into it)");
   return table;
 }

@@ -136,7 +136,8 @@ Task<> Ftl::drain() {
 
 void Ftl::power_cycle() {
   Parts& p = *parts_;
-  if (p.first != nullptr || p.destager.jobs_in_flight() > 0 || !p.collector.idle())
+  const bool staging = p.cache && p.cache->staging();
+  if (p.first != nullptr || staging || p.destager.jobs_in_flight() > 0 || !p.collector.idle())
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.destager.power_lost();

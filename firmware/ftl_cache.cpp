@@ -6,8 +6,8 @@
 
 namespace tlmssd::firmware {
 
-// Units that the policy does not want, and those that must be in flash at once while the cache is volatile and does not hold them,
-// go to the write buffer.
+// Units that the policy does not want go to the write buffer. What must survive a loss of power at once is safe in SCM; in DRAM it is
+// written out straight away.
 Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                              Durable* durable) {
   if (!cache) co_return co_await accept(self, lba, blocks, data, durable);

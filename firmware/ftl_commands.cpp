@@ -98,6 +98,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   } else {
     co_await take_up(self, first_stage, static_cast<std::uint32_t>(count));
   }
+  std::optional<Cache::Room> room;  // for what is copied in
   if (!cache || !cache->covers(command.lba, command.blocks)) {
     if (cache) co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
     self.waits_for = "the map";
@@ -105,11 +106,11 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     MemoryAccess entries(hw, MemoryKind::dram, core.map->entry_address(unit),
                          MappingScheme::k_entry_bytes * count, false, &command.ledger, Cause::map_fetch);
     co_await entries;
-  }
-  std::optional<Cache::Room> room;
-  if (const std::uint32_t grains = cache ? cache->grains_to_copy(command.lba, command.blocks) : 0; grains > 0) {
-    room.emplace(*cache, grains);
-    co_await wait_for_room(self, *room);
+    const std::uint32_t grains = cache ? cache->grains_to_copy(command.lba, command.blocks) : 0;
+    if (grains > 0) {
+      room.emplace(*cache, grains);
+      co_await wait_for_room(self, *room);
+    }
   }
 
   ReadList reads;
@@ -442,7 +443,10 @@ Task<> Ftl::Parts::flush(HostCommand& command) {
   co_await flushed;
   charge_branch(command.ledger, flushed.last(), Cause::buffer_wait);
   if (command.ledger.mark() < hw.agenda.now()) charge(command, Cause::buffer_wait);
-  if (flushed.failed()) command.status = HostStatus::write_protected;
+  // What a read-only drive could not stage is still in the cache, which may not last.
+  const bool left_behind =
+      core.read_only && cache && !cache->non_volatile() && cache->store().dirty_sectors() > 0;
+  if (flushed.failed() || left_behind) command.status = HostStatus::write_protected;
   co_await RunStage(hw, Stage::complete, &command.ledger);
   end(self);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "firmware/cache/cache.h"
 #include "models/common/input_error.h"
 #include "models/memory/address_map.h"
 
@@ -86,13 +87,15 @@ void Ssd::build_firmware() {
 
 void Ssd::build_host() {
   const Bytes firmware_bytes = ftl_->dram_bytes();
+  const bool cache_here = ftl_->cache() != nullptr && !ftl_->cache()->non_volatile();
   const Bytes needed = firmware_bytes + config_.host.max_transfer;
   if (needed > config_.dram.capacity) {
     throw InputError(fmt::format(
-        "ssd.dram.capacity: {} MiB do not hold the mapping table and write buffer ({} MiB) and one transfer "
+        "ssd.dram.capacity: {} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer "
         "({} MiB); write at least {} MiB",
-        config_.dram.capacity >> 20U, (firmware_bytes + 0xFFFFFU) >> 20U,
-        (config_.host.max_transfer + 0xFFFFFU) >> 20U, (needed + 0xFFFFFU) >> 20U));
+        config_.dram.capacity >> 20U, cache_here ? "," : " and", cache_here ? " and cache" : "",
+        (firmware_bytes + 0xFFFFFU) >> 20U, (config_.host.max_transfer + 0xFFFFFU) >> 20U,
+        (needed + 0xFFFFFU) >> 20U));
   }
   HostWiring wiring;
   wiring.capacity_blocks = shape_.logical_blocks;
@@ -138,6 +141,7 @@ void Ssd::archive(Archive& archive) {
 std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
   const Geometry& g = shape_.geometry;
   const firmware::FirmwareConfig& f = config_.firmware;
+  const firmware::Cache* const cache = ftl_->cache();
   return {{"seed", std::to_string(config_.seed)},
           {"ssd.host.lba_size", std::to_string(shape_.lba_bytes)},
           {"ssd.flash.channels", std::to_string(g.channels)},
@@ -156,6 +160,10 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
           {"firmware.allocation.order", f.allocation.order},
           {"firmware.allocation.multi_plane", f.allocation.multi_plane ? "true" : "false"},
           {"firmware.allocation.streams", f.allocation.streams},
+          {"firmware.cache.policy", f.cache.policy},
+          {"firmware.cache.medium", cache == nullptr ? "none" : f.cache.medium},
+          {"firmware.cache.capacity", cache == nullptr ? "none" : std::to_string(cache->capacity())},
+          {"firmware.cache.grain", cache == nullptr ? "none" : std::to_string(cache->grain())},
           {"firmware.gc.policy", f.gc.policy},
           {"firmware.wear.policy", f.wear.policy}};
 }

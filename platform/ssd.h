@@ -49,6 +49,9 @@ class Ssd : public sc_core::sc_module {
   [[nodiscard]] Bytes user_bytes() const { return shape_.logical_blocks * shape_.lba_bytes; }
   [[nodiscard]] const firmware::Ftl& ftl() const { return *ftl_; }
   [[nodiscard]] FlashArray& flash() { return *flash_; }
+  [[nodiscard]] const Dram& dram() const { return *dram_; }
+  /// Null: the drive has none.
+  [[nodiscard]] const Scm* scm() const { return scm_.get(); }
 
   /// Switches between timed and untimed operation; nothing may be under way.
   void set_timed(bool timed);

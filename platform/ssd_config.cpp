@@ -71,8 +71,11 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.mapping.scheme = scenario.policy("firmware.mapping");
   config.allocation = firmware::AllocationConfig::parameters().read(scenario.values("firmware.allocation"));
   config.buffer = firmware::BufferConfig::parameters().read(scenario.values("firmware.buffer"));
-  config.cache = firmware::CacheConfig::parameters().read(scenario.values("firmware.cache"));
-  config.cache.policy = scenario.policy("firmware.cache");
+  // Without a cache its parameters are not looked at, and reported as unused.
+  const std::string cache = scenario.policy("firmware.cache");
+  if (cache != "none")
+    config.cache = firmware::CacheConfig::parameters().read(scenario.values("firmware.cache"));
+  config.cache.policy = cache;
   config.cache_policy = &scenario.values("firmware.cache");
   config.gc = firmware::GcConfig::parameters().read(scenario.values("firmware.gc"));
   config.gc.policy = scenario.policy("firmware.gc");
@@ -112,8 +115,13 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   if (config.scm && config.scm->share > 0) {
     // Whole pieces of 64 KiB, so that any grain and sector divides it.
     constexpr Bytes k_piece = 64_KiB;
-    const double share = config.scm->share * static_cast<double>(config.geometry().bytes());
-    config.scm->capacity = std::max<Bytes>(1, static_cast<Bytes>(share) / k_piece) * k_piece;
+    const auto share = static_cast<Bytes>(config.scm->share * static_cast<double>(config.geometry().bytes()));
+    if (share < k_piece) {
+      throw scenario.error("ssd.scm.capacity", fmt::format("this share of the flash is {} B; at least 64 KiB "
+                                                           "are needed",
+                                                           share));
+    }
+    config.scm->capacity = share / k_piece * k_piece;
   }
   config.firmware = read_firmware(scenario);
   return config;

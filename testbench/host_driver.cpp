@@ -34,6 +34,7 @@ struct HostDriver::Stream {
   bool sleeping = false;  ///< an agenda item will pump this stream
   std::uint32_t outstanding = 0;
   std::uint64_t issued = 0;
+  std::uint64_t completed = 0;
   Picoseconds first_time =
       0;  ///< time stamp of the first request after a warm-up, from which the others count
   Picoseconds think_until = 0;
@@ -92,10 +93,12 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
     if (load.ramp_requests > 0) ++ramping_;
     streams_.push_back(std::move(stream));
   }
+  ramp_end_ = k_never;
   if (longest_ramp > 0) {
     ++ramping_;
+    ramp_end_ = agenda_.now() + longest_ramp;
     agenda_.at(
-        agenda_.now() + longest_ramp, [](void* self) { static_cast<HostDriver*>(self)->end_ramp(); }, this);
+        ramp_end_, [](void* self) { static_cast<HostDriver*>(self)->end_ramp_time(); }, this);
   }
   measuring_ = ramping_ == 0;
   if (config_.stall_after > 0 && !watching_) {
@@ -116,6 +119,13 @@ void HostDriver::end_ramp() {
   measuring_ = true;
   measurement_->reset(agenda_.now());
   if (on_measurement_) on_measurement_();
+}
+
+/// An earlier run may have ended before its ramp did: then its item of the agenda is still there and says nothing.
+void HostDriver::end_ramp_time() {
+  if (agenda_.now() != ramp_end_) return;
+  ramp_end_ = k_never;
+  if (!finished_) end_ramp();
 }
 
 void HostDriver::next_phase() {
@@ -146,13 +156,14 @@ void HostDriver::next_phase() {
 void HostDriver::end_stream(Stream& stream) {
   if (stream.ended) return;
   stream.ended = true;
-  if (stream.issued < stream.load->ramp_requests) end_ramp();
+  if (stream.completed < stream.load->ramp_requests) end_ramp();
   if (--running_in_phase_ == 0) next_phase();
 }
 
 void HostDriver::finish() {
   if (finished_) return;
   finished_ = true;
+  if (!measuring_) measurement_->reset(agenda_.now());  // all of it was ramp
   measurement_->finish(agenda_.now());
   process_.stop();
 }
@@ -265,7 +276,7 @@ void HostDriver::issue(Stream& stream) {
   slot.ledger = Ledger(slot.submitted);
   begin(slot);
   stream.has_head = false;
-  if (++stream.issued == stream.load->ramp_requests) end_ramp();
+  ++stream.issued;
   ++stream.outstanding;
   ++outstanding_;
   ++queue_outstanding_[stream.queue];
@@ -400,6 +411,7 @@ void HostDriver::complete(Slot& slot) {
   --outstanding_;
   --queue_outstanding_[stream.queue];
   if (++completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+  if (++stream.completed == stream.load->ramp_requests) end_ramp();
   if (streams_of_queue_[stream.queue].size() == 1) {
     pump(stream);
   } else {

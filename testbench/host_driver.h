@@ -54,8 +54,7 @@ class HostDriver : public sc_core::sc_module {
   /// Called for every measured completion, for the command log; null when off.
   using CompletionHook = std::function<void(const Completed&)>;
   void set_completion_hook(CompletionHook hook) { hook_ = std::move(hook); }
-  /// Called once when the ramp time of all loads is over and measurement starts; commands completed before
-  /// are not recorded.
+  /// Called once when the ramps of all loads are over and measurement starts; commands completed before are not recorded.
   void set_measurement_hook(std::function<void()> hook) { on_measurement_ = std::move(hook); }
   /// Called every `k_progress_interval` completions.
   void set_progress_hook(std::function<void(std::uint64_t)> hook) { on_progress_ = std::move(hook); }
@@ -101,6 +100,7 @@ class HostDriver : public sc_core::sc_module {
   void finish();
   void watch();
   void end_ramp();
+  void end_ramp_time();
 
   Agenda& agenda_;
   AgendaProcess& process_;
@@ -122,7 +122,8 @@ class HostDriver : public sc_core::sc_module {
   std::uint32_t phase_ = 0;
   std::size_t running_in_phase_ = 0;
   bool measuring_ = false;
-  std::uint32_t ramping_ = 0;  ///< streams that have not issued their ramp_requests, and the ramp time
+  std::uint32_t ramping_ = 0;  ///< streams that have not completed their ramp_requests, and the ramp time
+  Picoseconds ramp_end_ = k_never;  ///< when the longest ramp time of this run ends
   bool finished_ = false;
   bool watching_ = false;
   bool write_protected_ = false;  ///< the drive has said so: from here on writes are refused

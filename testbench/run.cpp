@@ -281,6 +281,9 @@ void Run::measure() {
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
   note_failures("", failed_before);
+  if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
+    warnings_.emplace_back(
+        "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
   if (simulation_->ssd().ftl().read_only()) {
     warnings_.emplace_back("the drive has gone read-only: no spare blocks are left");
   }
@@ -291,10 +294,6 @@ void Run::execute() {
   if (loads_.empty()) return;
   warm_up();
   measure();
-  if (options_.check_protocol) {
-    simulation_->drain();
-    simulation_->ssd().finish_checks();
-  }
   write_results();
 }
 
@@ -361,6 +360,10 @@ void Run::write_results() {
   JsonSink sink;
   simulation_->ssd().report(sink);
   const nlohmann::ordered_json report = build_report(facts, *measurement_, sink.take());
+  if (options_.check_protocol) {  // what the drive still has to do must not show in the report
+    simulation_->drain();
+    simulation_->ssd().finish_checks();
+  }
   HostRun host;
   host.seconds = run_seconds_;
   host.precondition_seconds = precondition_seconds_;

@@ -17,8 +17,8 @@ MemoryKind checked_medium(const CacheConfig& config, Bytes scm) {
   if (config.medium != "scm") return MemoryKind::dram;
   if (scm == 0) {
     throw InputError(
-        fmt::format("firmware.cache.medium: scm, but the drive has none; give it a section ssd.scm, or write "
-                    "'medium: dram'"));
+        "firmware.cache.medium: scm, but the drive has no SCM; give it a section ssd.scm, or write 'medium: "
+        "dram'");
   }
   return MemoryKind::scm;
 }
@@ -46,12 +46,13 @@ Bytes checked_capacity(const CacheConfig& config, const Layout& layout, Bytes sc
 
 Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_bytes, Bytes capacity) {
   const Bytes grain = config.grain == 0 ? layout.unit_bytes : std::max(config.grain, lba_bytes);
-  if (!std::has_single_bit(grain / lba_bytes) || grain % lba_bytes != 0 || layout.unit_bytes % grain != 0) {
+  const bool divides = config.grain == 0 || layout.unit_bytes % config.grain == 0;
+  if (!divides || layout.unit_bytes % grain != 0 || grain % lba_bytes != 0) {
     throw InputError(
-        fmt::format("firmware.cache.grain: {} B is not a power of two of logical blocks ({} B) that divides "
-                    "the mapping unit "
-                    "({} B); nearest valid: {} B",
-                    config.grain, lba_bytes, layout.unit_bytes, lba_bytes));
+        fmt::format("firmware.cache.grain: {} B does not divide the mapping unit of {} B into whole logical "
+                    "blocks of {} B; nearest valid: {} B",
+                    config.grain, layout.unit_bytes, lba_bytes,
+                    config.grain > layout.unit_bytes ? layout.unit_bytes : lba_bytes));
   }
   if (capacity / grain > 0xFFFFFFFEU) {
     throw InputError(
@@ -132,13 +133,17 @@ std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) con
   std::uint64_t grains = 0;
   for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
     const Index i = store_.find(static_cast<LogicalUnit>(unit));
-    grains += store_.missing(i, copy_units_ ? store_.all_sectors() : core_.layout.sectors_of(unit, lba, end));
+    const std::uint64_t want = core_.layout.sectors_of(unit, lba, end);
+    const bool hit = i != LineStore::k_none && (store_.line(i).present & want) == want;
+    if (hit || core_.map->lookup(static_cast<LogicalUnit>(unit)) == k_nowhere) continue;
+    grains += store_.missing(i, copy_units_ ? store_.all_sectors() : want);
   }
   // A read that would fill a good part of the cache copies what there is room for.
   return grains <= store_.capacity() / 8 ? static_cast<std::uint32_t>(grains) : 0;
 }
 
-void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps, Room* promised) {
+void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps,
+                    Room* promised) {
   // The host may have written or trimmed the unit since it was read.
   if (core_.map->lookup(unit) != place || destager_.buffer().find(unit) != WriteBuffer::k_none) return;
   if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;
@@ -221,15 +226,26 @@ bool Cache::Room::await_ready() {
   (c.last_room_ == nullptr ? c.first_room_ : c.last_room_->next_) = this;
   c.last_room_ = this;
   c.wanted_ += wanted_;
+  queued_ = true;
   ++c.stats_.room_waits;
   c.pump();
   return left_ > 0 || c.core_.read_only;
 }
 
 Cache::Room::~Room() {
+  if (queued_) cache_.forget(*this);
   if (left_ == 0) return;
   cache_.reserved_ -= left_;
   cache_.give_room(0);
+}
+
+/// Who waits goes away (the drive is taken down while commands are under way).
+void Cache::forget(const Room& room) {
+  Room* previous = nullptr;
+  for (Room* at = first_room_; at != &room; at = at->next_) previous = at;
+  (previous == nullptr ? first_room_ : previous->next_) = room.next_;
+  if (last_room_ == &room) last_room_ = previous;
+  wanted_ -= room.wanted_;
 }
 
 void Cache::give_room(Picoseconds space_wait) {
@@ -238,6 +254,7 @@ void Cache::give_room(Picoseconds space_wait) {
     first_room_ = next.next_;
     if (first_room_ == nullptr) last_room_ = nullptr;
     wanted_ -= next.wanted_;
+    next.queued_ = false;
     next.left_ = next.wanted_;
     next.space_wait_ = space_wait;
     reserved_ += next.left_;
@@ -289,7 +306,7 @@ void Cache::pump() {
   if (pumping_ || core_.read_only) return;
   pumping_ = true;
   bool stuck = false;
-  for (More more = wants_more(); more != More::none && !stuck; more = wants_more()) {
+  for (More more = wants_more(); more != More::none && !stuck && !core_.read_only; more = wants_more()) {
     const Index i = policy_->victim();
     if (i == LineStore::k_none) {
       stuck = true;
@@ -320,12 +337,17 @@ void Cache::write_out(Index i, Durable* also) {
   order_.push_back(false);
   ++unstaged_;
   if (also != nullptr) ++also->pending;
-  tasks_.start(evict(i, line.unit, line.eviction, also));
+  tasks_.start(evict(line.unit, line.eviction, also));
 }
 
 void Cache::write_out(LogicalUnit unit, Durable& durable) {
   const Index i = store_.find(unit);
-  if (i != LineStore::k_none && store_.line(i).dirty != 0) write_out(i, &durable);
+  if (i == LineStore::k_none) return;
+  if (store_.line(i).dirty != 0) {
+    write_out(i, &durable);
+  } else {
+    await_staged(unit, durable);  // untimed, room for it was made at its own expense
+  }
 }
 
 void Cache::leave(Index i) {
@@ -341,37 +363,40 @@ void Cache::stay(Index i) {
   policy_->restored(i);
 }
 
-Task<> Cache::evict(Index i, LogicalUnit unit, std::uint64_t eviction, Durable* also) {
+Task<> Cache::evict(LogicalUnit unit, std::uint64_t eviction, Durable* also) {
   co_await RunStage(core_.hw, Stage::buffer, nullptr);
   Destager::Room entry(destager_, 1);
   co_await entry;
-  bool go_on = entry.granted() > 0 && goes_on(i, unit, eviction, also);
-  if (go_on) {
+  Index i = entry.granted() > 0 ? still_due(unit, eviction, also) : LineStore::k_none;
+  if (i != LineStore::k_none) {
     MemorySpans where;
     store_.locate(i, store_.line(i).present, where);
     MemoryAccess fetch(core_.hw, nullptr, Cause::memory);
     fetch.add(medium_, where, false);
     co_await fetch;
-    go_on = goes_on(i, unit, eviction, also);
+    i = still_due(unit, eviction, also);
   }
-  if (go_on) {
+  if (i != LineStore::k_none) {
     stage(i, eviction, also);
   } else {
     destager_.give_back(entry.granted());
-    call_off(i, unit, eviction);
+    call_off(unit, eviction, also);
   }
   if (also != nullptr && --also->pending == 0 && also->waiter) core_.hw.agenda.soon(also->waiter);
   settle(eviction);
 }
 
-/// Whether an eviction goes on: the line is still there, and nobody has written it since, unless somebody waits for it to be in flash.
-bool Cache::goes_on(Index i, LogicalUnit unit, std::uint64_t eviction, const Durable* also) {
-  const LineStore::Line& line = store_.line(i);
-  if (line.unit != unit || line.eviction != eviction || core_.read_only) return false;
-  if (line.state == State::leaving) return true;
-  if (line.state != State::resident || (also == nullptr && flushes_ == 0)) return false;
-  leave(i);
-  return true;
+/// The line of `unit` if its eviction still has to take place, else k_none: it is gone, or the host has written it again. Somebody
+/// who waits for flash waits for what has been written again, too, unless another eviction has already staged it.
+Cache::Index Cache::still_due(LogicalUnit unit, std::uint64_t eviction, const Durable* also) {
+  const Index i = store_.find(unit);
+  if (core_.read_only || i == LineStore::k_none) return LineStore::k_none;
+  if (leaving(i, eviction)) return i;
+  LineStore::Line& line = store_.line(i);
+  if ((also == nullptr && flushes_ == 0) || line.dirty == 0) return LineStore::k_none;
+  if (line.state == State::resident) leave(i);
+  line.eviction = eviction;
+  return i;
 }
 
 /// Lays the line into the write buffer, where one entry has been set aside for it.
@@ -406,10 +431,31 @@ void Cache::stage(Index i, std::uint64_t eviction, Durable* also) {
 }
 
 /// An eviction ends without having staged anything.
-void Cache::call_off(Index i, LogicalUnit unit, std::uint64_t eviction) {
+void Cache::call_off(LogicalUnit unit, std::uint64_t eviction, Durable* also) {
   --unstaged_;
   ++stats_.called_off;
-  if (leaving(i, unit, eviction)) stay(i);  // the drive has become read-only
+  const Index i = store_.find(unit);
+  if (leaving(i, eviction)) stay(i);  // the drive has become read-only
+  if (also == nullptr || i == LineStore::k_none) return;
+  if (store_.line(i).dirty != 0) {
+    also->failed = true;
+  } else {
+    await_staged(unit, *also);
+  }
+}
+
+/// `durable` waits for the entry of `unit` in the write buffer, if there is one; if not, flash has what it waits for.
+void Cache::await_staged(LogicalUnit unit, Durable& durable) {
+  WriteBuffer& buffer = destager_.buffer();
+  const WriteBuffer::Index entry = buffer.find(unit);
+  if (entry == WriteBuffer::k_none) return;
+  if (buffer.entry(entry).state == WriteBuffer::State::stranded) {
+    durable.failed = true;
+    return;
+  }
+  buffer.wait_for(entry, durable);
+  buffer.make_urgent(entry);
+  destager_.pump_if_due();
 }
 
 void Cache::settle(std::uint64_t eviction) {
@@ -425,7 +471,7 @@ void Cache::settle(std::uint64_t eviction) {
 
 void Cache::landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) {
   const Index i = store_.find(unit);
-  if (i == LineStore::k_none || !leaving(i, unit, eviction)) return;
+  if (!leaving(i, eviction)) return;
   if (failed) {
     const std::uint64_t present = store_.line(i).present;
     stats_.sectors_back += static_cast<std::uint64_t>(std::popcount(present & ~store_.line(i).dirty));
@@ -458,6 +504,7 @@ void Cache::now_read_only() {
   while (first_room_ != nullptr) {
     Room& next = *first_room_;
     first_room_ = next.next_;
+    next.queued_ = false;
     if (next.waiter_) core_.hw.agenda.soon(next.waiter_);
   }
   last_room_ = nullptr;
@@ -482,6 +529,9 @@ void Cache::archive(Archive& a) {
 void Cache::report(StatisticsSink& sink) const {
   const CacheStatistics& s = stats_;
   sink.open("cache", "cache in SCM or DRAM");
+  sink.text("policy", core_.config.cache.policy, "what is taken in and what is given up");
+  sink.text("medium", non_volatile() ? "SCM" : "DRAM", "memory that it lies in");
+  sink.value("capacity", capacity_, "B", "its size");
   sink.value("reads", s.reads, "units", "mapping units looked up by reads");
   sink.value("read hits", s.read_hits, "units", "of these, units of which everything asked for was here");
   sink.value("read partial hits", s.read_partial, "units", "units of which some logical blocks were here");
@@ -493,7 +543,7 @@ void Cache::report(StatisticsSink& sink) const {
   sink.value("write hits", s.write_hits, "units", "of these, units that were here");
   sink.value("write hit share", ratio(s.write_hits, s.writes), "share", "write hits per unit touched");
   sink.value("writes around", s.around, "units", "units that the policy sent to flash instead");
-  sink.value("waits for room", s.room_waits, "", "times a write waited for free room");
+  sink.value("waits for room", s.room_waits, "", "times a command waited for free room");
   sink.value("evictions", s.evictions, "units", "units staged to be written to flash");
   sink.value("incomplete evictions", s.incomplete, "units",
              "of these, units that lacked blocks (read-modify-write)");

@@ -52,6 +52,9 @@ class Cache final : public Evictions {
 
   [[nodiscard]] MemoryKind medium() const { return medium_; }
   [[nodiscard]] bool non_volatile() const { return medium_ == MemoryKind::scm; }
+  [[nodiscard]] Bytes capacity() const { return capacity_; }
+  /// Bytes in which its memory is given out.
+  [[nodiscard]] Bytes grain() const { return store_.grain(); }
   /// DRAM that it takes behind the write buffer.
   [[nodiscard]] Bytes dram_bytes() const { return non_volatile() ? 0 : capacity_; }
 
@@ -77,6 +80,7 @@ class Cache final : public Evictions {
     Cache& cache_;
     std::uint32_t wanted_;
     std::uint32_t left_ = 0;  ///< set aside and not used so far
+    bool queued_ = false;     ///< in the list of those who wait
     Picoseconds space_wait_ = 0;
     std::coroutine_handle<> waiter_{};
     Room* next_ = nullptr;
@@ -101,9 +105,10 @@ class Cache final : public Evictions {
   [[nodiscard]] bool takes(LogicalUnit unit);
   /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False: no room, nothing was done.
   /// `room`: what has been set aside for it; null: none.
-  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where, Room* room = nullptr);
+  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
+                         Room* room = nullptr);
   [[nodiscard]] std::uint32_t grains_of(std::uint64_t sectors) const { return store_.grains_of(sectors); }
-  /// Writes the line of `unit` out at once; `durable` waits for it.
+  /// What has just been put for `unit` is to be in flash soon; `durable` waits for it.
   void write_out(LogicalUnit unit, Durable& durable);
   /// Data of the units from `first` up to `end` are void. Returns how many had a line and are known neither to map nor to buffer.
   std::uint64_t discard(std::uint64_t first, std::uint64_t end);
@@ -114,6 +119,8 @@ class Cache final : public Evictions {
   [[nodiscard]] bool awaited() const override { return first_room_ != nullptr; }
   /// Stages all dirty lines; afterwards the write buffer has to be flushed.
   Task<> stage_all();
+  /// Lines on their way out that have not reached the write buffer.
+  [[nodiscard]] bool staging() const { return unstaged_ > 0; }
   /// No line on its way out.
   [[nodiscard]] bool idle() const { return leaving_grains_ == 0 && unstaged_ == 0; }
   void now_read_only();
@@ -140,20 +147,22 @@ class Cache final : public Evictions {
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;
   void give_room(Picoseconds space_wait);
+  void forget(const Room& room);
   bool discard(LogicalUnit unit);
 
   // ---- the way of a line out
   void write_out(Index i, Durable* also);
   void leave(Index i);
   void stay(Index i);
-  Task<> evict(Index i, LogicalUnit unit, std::uint64_t eviction, Durable* also);
-  bool goes_on(Index i, LogicalUnit unit, std::uint64_t eviction, const Durable* also);
+  Task<> evict(LogicalUnit unit, std::uint64_t eviction, Durable* also);
+  Index still_due(LogicalUnit unit, std::uint64_t eviction, const Durable* also);
   void stage(Index i, std::uint64_t eviction, Durable* also);
-  void call_off(Index i, LogicalUnit unit, std::uint64_t eviction);
+  void call_off(LogicalUnit unit, std::uint64_t eviction, Durable* also);
+  void await_staged(LogicalUnit unit, Durable& durable);
   void settle(std::uint64_t eviction);
-  [[nodiscard]] bool leaving(Index i, LogicalUnit unit, std::uint64_t eviction) const {
-    const LineStore::Line& line = store_.line(i);
-    return line.unit == unit && line.state == State::leaving && line.eviction == eviction;
+  [[nodiscard]] bool leaving(Index i, std::uint64_t eviction) const {
+    return i != LineStore::k_none && store_.line(i).state == State::leaving &&
+           store_.line(i).eviction == eviction;
   }
 
   Core& core_;

@@ -37,7 +37,7 @@ class LineStore {
 
   /// @param base           address of the first grain in its memory, bytes
   /// @param capacity       bytes
-  /// @param grain          bytes; a power of two times `sector_bytes`, at most a unit
+  /// @param grain          bytes; divides a unit into whole sectors
   LineStore(std::uint64_t base, Bytes capacity, Bytes grain, std::uint32_t sectors_per_unit,
             Bytes sector_bytes);
 
@@ -52,6 +52,7 @@ class LineStore {
   }
 
   // ---- room, in grains
+  [[nodiscard]] Bytes grain() const { return grain_bytes_; }  ///< bytes
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint64_t free() const { return free_; }
   [[nodiscard]] std::uint32_t grains_per_line() const { return grains_per_line_; }

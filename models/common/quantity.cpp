@@ -356,10 +356,10 @@ void check_range(const ParameterSpec& spec, const Value& value) {
     number = static_cast<double>(*whole);
   } else if (const auto* real = std::get_if<double>(&value)) {
     number = *real;
-    if (spec.kind ==
-        Kind::bytes_or_share) {  // the range is in bytes; a share is of something, so at most all of it
+    if (spec.kind == Kind::bytes_or_share) {
+      // The range is in bytes; a share is of something, so at most all of it and not nothing.
       limits.kind = Kind::share;
-      limits.minimum = 0;
+      limits.minimum = 0.0001;
       limits.maximum = 1;
     }
   } else {

@@ -143,7 +143,9 @@ void FlashChannel::finished(Die& die) {
   const bool more = job.op->command == FlashCommand::program && job.pages_done < job.op->pages;
   occupy(die);
   if (more) {
-    job.arrived = agenda_.now();  // each step may be overtaken anew, or a whole block would keep reads out once it is overdue
+    job.arrived =
+        agenda_
+            .now();  // each step may be overtaken anew, or a whole block would keep reads out once it is overdue
     wait_from_now(die, job);
     die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
   }

@@ -27,12 +27,12 @@ struct Load {
   std::int32_t queue = -1;        ///< host queue; -1: the next one in turn
   std::uint32_t phase = 0;  ///< loads of phase n start when all of phase n-1 have ended (fio: stonewall)
   Picoseconds start = 0;    ///< after the start of its phase
-  Picoseconds runtime = k_never;  ///< stop issuing this long after the start (after start and ramp_time)
-  Picoseconds ramp_time = 0;      ///< first part that is run but not measured
+  Picoseconds runtime = k_never;    ///< stop issuing this long after the start (after start and ramp_time)
+  Picoseconds ramp_time = 0;        ///< first part that is run but not measured
   std::uint64_t ramp_requests = 0;  ///< the same as a number of requests
-  std::uint64_t warm_up = 0;      ///< requests from the front that are carried out untimed before the run
-  std::uint64_t requests = 0;     ///< stop after so many more requests; 0: when the source ends
-  Picoseconds think_time = 0;     ///< pause after every `think_blocks` requests
+  std::uint64_t warm_up = 0;        ///< requests from the front that are carried out untimed before the run
+  std::uint64_t requests = 0;       ///< stop after so many more requests; 0: when the source ends
+  Picoseconds think_time = 0;       ///< pause after every `think_blocks` requests
   std::uint32_t think_blocks = 1;
   std::vector<std::string> warnings;  ///< things in the input that have no effect here
 };

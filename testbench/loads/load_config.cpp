@@ -58,8 +58,9 @@ const ParameterTable<RunConfig>& RunConfig::parameters() {
           .time("ramp_time", &RunConfig::ramp_time, {0, k_long},
                 "time at the beginning that is run but not measured")
           .integer("ramp_requests", &RunConfig::ramp_requests, {0, std::uint64_t{1} << 50U},
-                   "requests at the beginning that are run but not measured; with several loads, measurement begins when each "
-                   "has issued as many as it says");
+                   "requests at the beginning that are run but not measured; with several loads, measurement "
+                   "begins when "
+                   "each has completed as many as it says");
   return table;
 }
 

@@ -71,6 +71,10 @@ std::string facts(const Json& report) {
     html += "</li>";
   }
   html += "</ul>";
+  std::string cache;
+  for (const std::string& item : cache_items(report["statistics"]))
+    cache += (cache.empty() ? "" : ", ") + item;
+  if (!cache.empty()) html += "<p>Cache: " + html_text(cache) + "</p>";
   for (const Json& name : report["unread_parameters"]) {
     html += "<p class=\"warn\">Parameter set but never read: " + html_text(name.get<std::string>()) + "</p>";
   }

@@ -138,6 +138,32 @@ std::vector<std::pair<std::string, const Json*>> erase_counts(const Json& tree) 
   return result;
 }
 
+std::vector<std::string> cache_items(const Json& tree) {
+  const Json* const group = find_group(tree, "cache");
+  if (group == nullptr || !group->contains("policy")) return {};
+  const auto number = [&](const char* name) {
+    const Json* const value = find_value(*group, name);
+    return value != nullptr && (*value)["value"].is_number() ? (*value)["value"].get<double>() : 0;
+  };
+  const auto word = [&](const char* name) {
+    const Json* const value = find_value(*group, name);
+    return value != nullptr && (*value)["value"].is_string() ? (*value)["value"].get<std::string>() : "";
+  };
+  std::string hits =
+      fmt::format("{} in {} {}", word("policy"), word("medium"), bytes_text(number("capacity")));
+  if (number("writes") > 0) hits += fmt::format(": {:.0f} % of writes", number("write hit share") * 100);
+  if (number("reads") > 0) {
+    hits += fmt::format("{} {:.0f} % of reads", number("writes") > 0 ? " and" : ":",
+                        number("read hit share") * 100);
+  }
+  if (number("writes") > 0 || number("reads") > 0) hits += " hit";
+  const double evictions = number("evictions");
+  std::string out = fmt::format("{} evictions", count_text(evictions));
+  if (evictions > 0)
+    out += fmt::format(" ({:.0f} % incomplete)", number("incomplete evictions") / evictions * 100);
+  return {hits, fmt::format("{:.0f} % free", number("free share") * 100), out};
+}
+
 std::string value_text(const Json& value, std::string_view name) {
   if (!is_value(value)) return "";
   const Json& held = value["value"];

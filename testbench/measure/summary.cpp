@@ -107,11 +107,12 @@ void head(Page& page, const Json& report, const HostRun& run) {
   for (const Json& load : loads) warm_up += number(load, "warm_up_requests");
   if (warm_up > 0) page.line(fmt::format("Warm-up {:.0f} requests untimed", warm_up));
   const double measured = number(report["measured_time"], "value");
-  const std::string times = measured > 0
-                                ? fmt::format("{} simulated, {} measured",
-                                              time_text(number(report["simulated_time"], "value") * 1e12),
-                                              time_text(measured * 1e12))
-                                : "untimed";
+  const double simulated = number(report["simulated_time"], "value");
+  const std::string times =
+      measured > 0
+          ? fmt::format("{} simulated, {} measured", time_text(simulated * 1e12), time_text(measured * 1e12))
+      : simulated > 0 ? fmt::format("{} simulated, nothing measured", time_text(simulated * 1e12))
+                      : "untimed";
   page.line(fmt::format("Time    {}; took {:.1f} s, {} commands/s", times, run.seconds,
                         rate_text(static_cast<double>(run.commands) / std::max(run.seconds, 1e-9))));
   page.line(fmt::format("Checks  {} blocks read and compared, {} wrong reads",
@@ -190,6 +191,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
       page.items(heading, {value_text(*value, name)}, 1);
     }
   }
+  const std::vector<std::string> cache = cache_items(statistics);
+  if (!cache.empty()) page.items("Cache", cache, 2);
   std::vector<std::string> erases;
   for (const auto& [name, value] : erase_counts(statistics))
     erases.push_back(name + " " + value_text(*value, name));

@@ -187,6 +187,12 @@ TEST_CASE("caches work with word lines, whole blocks, several planes and 4 KiB l
       large.lba = 4096;
       large.grain = 4096;
       run(large, timed, 1000, ++seed);
+      Case odd;  // 24 blocks to a unit
+      odd.policy = policy;
+      odd.geometry = {2, 1, 1, 1, 16, 8, 12288, 0};
+      odd.unit = 12288;
+      odd.grain = timed ? 0 : 1536;
+      run(odd, timed, 1000, ++seed);
     }
   }
 }
@@ -456,6 +462,127 @@ TEST_CASE("LRU order gives up lines as its preferences say") {
   CHECK(order.victim() == complete);
 }
 
+TEST_CASE("a drive that wears out untimed under a cache comes to an end") {
+  std::uint64_t seed = 500;
+  for (const std::string& policy : policies()) {
+    for (const char* medium : {"scm", "dram"}) {
+      INFO(policy << " in " << medium);
+      Case c;
+      c.policy = policy;
+      c.medium = medium;
+      FakeOptions options;
+      options.endurance = 12;
+      options.seed = ++seed;
+      Rig rig(c, options, seed);
+      rig.host.check_data = false;
+      for (int n = 0; n < 60'000 && !rig.ftl.read_only(); ++n)
+        rig.host.write(rig.host.random.below(rig.shape.logical_blocks - 32), 32);
+      REQUIRE(rig.ftl.read_only());
+      rig.host.write(0, 8);
+      CHECK(rig.host.last_status == HostStatus::write_protected);
+      // What DRAM still holds alone has not been made safe, and a flush says so.
+      const bool dirty = rig.cache().store().dirty_sectors() > 0;
+      rig.host.flush();
+      if (medium == std::string("dram") && dirty) CHECK(rig.host.last_status == HostStatus::write_protected);
+    }
+  }
+}
+
+TEST_CASE("writes forced to flash past a volatile cache are there when they end, however they meet") {
+  Case c;
+  c.medium = "dram";
+  c.policy = "lru";
+  FakeOptions options;
+  options.timed = true;
+  options.memory_time = 1'000'000;  // so that a line is on its way into the write buffer for a while
+  Rig rig(c, options, 17);
+  Picoseconds pause = 0;
+  for (std::uint64_t lba = 0; pause < 1'000'000; lba += 32, pause += 50'000) {
+    INFO("the second write comes " << pause << " ps after the first");
+    const std::uint64_t programs = rig.hw.flash.programs;
+    rig.host.write(lba, 1, true);
+    rig.hw.agenda.run_until(rig.hw.agenda.now() + pause);
+    rig.host.write(lba + 1, 1, true);
+    rig.host.wait_below(2);
+    CHECK(rig.hw.flash.programs > programs);
+    rig.host.wait_below(1);
+    CHECK(rig.cache().store().dirty_sectors() == 0);
+  }
+  rig.host.drain();
+  rig.ftl.power_cycle();
+  rig.host.verify_all();
+}
+
+TEST_CASE("a flush is not cut short by a write that is forced to flash meanwhile") {
+  Case c;
+  c.medium = "dram";
+  c.policy = "lru";
+  FakeOptions options;
+  options.timed = true;
+  for (Picoseconds pause = 0; pause < 1'000'000; pause += 50'000) {
+    INFO("the write comes " << pause << " ps after the flush");
+    Rig rig(c, options, 19);
+    rig.host.write(0, 1);
+    rig.host.drain();
+    REQUIRE(rig.cache().store().dirty_sectors() == 1);
+    std::uint64_t programs = 0;
+    const auto completed = rig.hw.host.on_complete;
+    rig.hw.host.on_complete = [&](HostCommand& command) {
+      if (command.opcode == HostOpcode::flush) programs = rig.hw.flash.programs;
+      completed(command);
+    };
+    rig.host.flush();
+    rig.hw.agenda.run_until(rig.hw.agenda.now() + pause);
+    rig.host.write(1, 1, true);
+    rig.host.wait_below(1);
+    CHECK(programs > 0);
+  }
+}
+
+TEST_CASE("a read that copies nothing in does not wait for room") {
+  Case c;
+  c.policy = "lru";
+  c.copy_in = "unit";
+  c.copy_waits = true;
+  FakeOptions options;
+  options.timed = true;
+  Rig rig(c, options, 23);
+  const std::uint64_t grains = rig.cache().store().capacity();
+  std::uint64_t units = 0;
+  while (rig.cache().store().free() >= 8 && units < grains) {  // a quarter of each unit
+    rig.host.write(units++ * 32, 8);
+    rig.host.wait_below(1);
+  }
+  rig.host.drain();
+  REQUIRE(rig.cache().store().free() < 8);
+  const CacheStatistics before = rig.cache().statistics();
+  rig.host.read((units - 1) * 32, 8);  // a hit in a line that is here in part
+  rig.host.read((units + 1) * 32, 8);  // never written
+  rig.host.wait_below(1);
+  CHECK(rig.cache().statistics().read_hits == before.read_hits + 1);
+  CHECK(rig.cache().statistics().room_waits == before.room_waits);
+  CHECK(rig.cache().statistics().evictions == before.evictions);
+}
+
+TEST_CASE("a drive may be taken down while commands wait for room in its cache") {
+  Case c;
+  c.copy_waits = true;
+  FakeOptions options;
+  options.timed = true;
+  Rig rig(c, options, 29);
+  for (std::uint64_t lba = 0; lba + 32 <= rig.shape.logical_blocks; lba += 32) {
+    rig.host.write(lba, 32);
+    rig.host.wait_below(8);
+  }
+  const std::uint64_t waits = rig.cache().statistics().room_waits;
+  for (std::uint64_t lba = 0; rig.cache().statistics().room_waits < waits + 20; lba += 32) {
+    REQUIRE(lba < rig.shape.logical_blocks);
+    rig.host.read(lba, 16);
+    rig.hw.agenda.run_until(rig.hw.agenda.now() + 1'000'000);
+  }
+  CHECK(rig.host.outstanding > 10);
+}
+
 TEST_CASE("a cache that does not fit the drive is refused with the nearest valid value") {
   FakeOptions options;
   const auto refusal =
@@ -476,7 +603,7 @@ TEST_CASE("a cache that does not fit the drive is refused with the nearest valid
   using Catch::Matchers::Contains;
   CHECK(refusal([](auto&, auto&, auto&) {}) == "accepted");
   CHECK_THAT(refusal([](auto&, auto& shape, auto&) { shape.scm_bytes = 0; }),
-             Contains("firmware.cache.medium: scm, but the drive has none"));
+             Contains("firmware.cache.medium: scm, but the drive has no SCM"));
   CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.medium = "dram"; }),
              Contains("firmware.cache.capacity: a cache in DRAM needs its size"));
   CHECK_THAT(refusal([](auto&, auto& shape, auto& config) { config.cache.capacity = shape.scm_bytes + 1; }),
@@ -484,7 +611,7 @@ TEST_CASE("a cache that does not fit the drive is refused with the nearest valid
   CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.capacity = 16384; }),
              Contains("cannot hold two program units"));
   CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.grain = 1536; }),
-             Contains("firmware.cache.grain: 1536 B is not a power of two"));
+             Contains("firmware.cache.grain: 1536 B does not divide"));
   CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.policy = "lruu"; }),
              Contains("there is no 'lruu'"));
 }

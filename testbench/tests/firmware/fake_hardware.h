@@ -285,13 +285,7 @@ class FakeMemory final : public MemoryPort {
     free_ = std::max(agenda_.now(), free_) + options_.memory_time;
     if (write || random_.below(4) != 0) return free_;
     agenda_.at(
-        free_,
-        [](void* self) {
-          auto* late = static_cast<Late*>(self);
-          late->done->fire();
-          delete late;
-        },
-        new Late{&done});
+        free_, [](void* late) { static_cast<Completion*>(late)->fire(); }, &done);
     return k_never;
   }
   void archive(Archive& a) {
@@ -302,9 +296,6 @@ class FakeMemory final : public MemoryPort {
   std::uint64_t scm_highest = 0;
 
  private:
-  struct Late {
-    Completion* done;
-  };
   Agenda& agenda_;
   const FakeOptions& options_;
   RandomStream random_;

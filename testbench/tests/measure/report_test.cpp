@@ -227,6 +227,30 @@ TEST_CASE("the summary fits a screen and says what matters") {
   }
 }
 
+TEST_CASE("summary and report.html have a line for the cache, if there is one") {
+  const auto report = [](const Json& statistics) {
+    return build_report(example_facts(), example_measurement(), statistics);
+  };
+  const Json with = report(hybrid_statistics(1000, 500, 12'000));
+  CHECK_THAT(
+      summary(with, HostRun{}),
+      Catch::Contains("\nCache               nv-wb in SCM 302 MiB: 88 % of writes and 70 % of reads hit\n"
+                      "                    20 % free, 12.0 k evictions (75 % incomplete)\n"));
+  CHECK_THAT(
+      html_report(with),
+      Catch::Contains("<p>Cache: nv-wb in SCM 302 MiB: 88 % of writes and 70 % of reads hit, 20 % free, "
+                      "12.0 k evictions (75 % incomplete)</p>"));
+  CHECK_THAT(summary(report(hybrid_statistics(0, 500, 0)), HostRun{}),
+             Catch::Contains("nv-wb in SCM 302 MiB: 70 % of reads hit, 20 % free\n"
+                             "                    0 evictions\n"));
+  CHECK_THAT(summary(report(hybrid_statistics(7, 0, 0)), HostRun{}), Catch::Contains("88 % of writes hit,"));
+  CHECK_THAT(summary(report(hybrid_statistics(0, 0, 0)), HostRun{}),
+             Catch::Contains("nv-wb in SCM 302 MiB, 20 % free, 0 evictions\n"));
+  const Json without = example_report();
+  CHECK_THAT(summary(without, HostRun{}), !Catch::Contains("Cache "));
+  CHECK_THAT(html_report(without), !Catch::Contains("Cache:"));
+}
+
 TEST_CASE("report.html is balanced, whole and needs nothing from outside") {
   const std::string html = html_report(example_report());
   // A tiny parser: every tag that opens closes in order, attributes are quoted.

@@ -113,6 +113,25 @@ inline nlohmann::ordered_json example_statistics() {
   return sink.take();
 }
 
+/// The same of a drive with a cache; `writes` and `reads`: units that it was asked for.
+inline nlohmann::ordered_json hybrid_statistics(std::uint64_t writes, std::uint64_t reads,
+                                                std::uint64_t evictions) {
+  nlohmann::ordered_json statistics = example_statistics();
+  JsonSink sink;
+  sink.text("policy", "nv-wb", "rules");
+  sink.text("medium", "SCM", "memory");
+  sink.value("capacity", std::uint64_t{302} << 20U, "B", "size");
+  sink.value("reads", reads, "units", "");
+  sink.value("read hit share", reads > 0 ? 0.704 : 0.0, "share", "");
+  sink.value("writes", writes, "units", "");
+  sink.value("write hit share", writes > 0 ? 0.876 : 0.0, "share", "");
+  sink.value("evictions", evictions, "units", "");
+  sink.value("incomplete evictions", evictions * 3 / 4, "units", "");
+  sink.value("free share", 0.2, "share", "");
+  statistics["firmware"]["cache"] = sink.take();
+  return statistics;
+}
+
 inline RunFacts example_facts() {
   RunFacts facts;
   facts.version = "0.1.0";

@@ -43,16 +43,19 @@ void refuse(const Folder& folder, const std::string& scenario, std::string expec
   CHECK(entries() == before);
 }
 
-void refuse_all(const std::vector<Broken>& table) {
+void refuse_all(const std::vector<Broken>& table, const std::string& scenario = k_small) {
   const Folder folder;
   for (const Broken& broken : table) {
-    const std::string text = *broken.what == 0 ? broken.by : replaced(k_small, broken.what, broken.by);
+    const std::string text = *broken.what == 0 ? broken.by : replaced(scenario, broken.what, broken.by);
     refuse(folder, folder.write("s.yaml", text), broken.expected);
   }
 }
 
 constexpr const char* k_part = "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
 constexpr const char* k_load = "{rw: randrw, number_ios: 500}";
+constexpr const char* k_buffer = "  buffer:";
+/// A section for the SCM (line 4), for scenarios whose cache is at fault (line 12).
+const std::string k_with_scm = replaced(k_small, "  dram:", "  scm: {capacity: 1 MiB}\n  dram:");
 
 }  // namespace
 
@@ -276,6 +279,101 @@ TEST_CASE("scenarios with unknown or foreign policies", "[program]") {
       {"  buffer:", "  wear: {policy: sttic}\n  buffer:",
        "@:11: firmware.wear.policy: 'sttic' is not known; did you mean 'static'?"},
   });
+}
+
+TEST_CASE("scenarios with wrong caches: without SCM", "[program]") {
+  refuse_all({
+      {k_buffer, "  cache: {policy: nv-wb}\n  buffer:",
+       "@:11: firmware.cache.medium: scm, but the drive has no SCM; give it a section ssd.scm, or write "
+       "'medium: dram'"},
+      {k_buffer, "  cache:\n    policy: nv-wb\n    medium: scm\n  buffer:",
+       "@:13: firmware.cache.medium: scm, but the drive has no SCM; give it a section ssd.scm, or write "
+       "'medium: dram'"},
+      {k_buffer, "  cache: {policy: lru, medium: dram}\n  buffer:",
+       "@:11: firmware.cache.capacity: a cache in DRAM needs its size, for instance '16 MiB'"},
+      {k_buffer, "  cache: {policy: lru, medium: dram, capacity: 10 %}\n  buffer:",
+       "@:11: firmware.cache.capacity: '10 %': '%' is not a unit of size; use B, KiB, MiB, GiB, TiB, kB, MB, "
+       "GB or TB"},
+      {k_buffer, "  cache: {policy: lru, medium: dram, capacity: 100 MiB}\n  buffer:",
+       "@:4: ssd.dram.capacity: 64 MiB do not hold the mapping table, write buffer and cache (101 MiB) and "
+       "one "
+       "transfer (2 MiB); write at least 103 MiB"},
+      {k_buffer, "  cache: {policy: nv-wb, medium: scmm}\n  buffer:",
+       "@:11: firmware.cache.medium: 'scmm' is not one of scm or dram; did you mean 'scm'?"},
+      {k_buffer, "  cache: {policy: nvwb}\n  buffer:",
+       "@:11: firmware.cache.policy: 'nvwb' is not known; did you mean 'nv-wb'?"},
+      {k_buffer, "  cache: {policy: fifo}\n  buffer:",
+       "@:11: firmware.cache.policy: 'fifo' is not known; there is none, nv-wb, write-only, read-write, "
+       "scm-storage, lru or cflru"},
+      {k_buffer, "  cache: {policy: nv-wb, hot_writes: 3}\n  buffer:",
+       "@:11: key 'hot_writes' in firmware.cache belongs to policy 'scm-storage', but policy is 'nv-wb'"},
+      {k_buffer, "  cache: {policy: lru, evict_below_free: 5 %}\n  buffer:",
+       "@:11: key 'evict_below_free' in firmware.cache belongs to policy 'nv-wb', 'write-only', 'read-write' "
+       "or "
+       "'scm-storage', but policy is 'lru'"},
+      {k_buffer, "  cache: {policy: nv-wb, evict_below_fre: 5 %}\n  buffer:",
+       "@:11: key 'evict_below_fre' is not known in firmware.cache; did you mean 'evict_below_free'?"},
+  });
+}
+
+TEST_CASE("scenarios with wrong caches: in SCM", "[program]") {
+  refuse_all(
+      {
+          {k_buffer, "  cache: {policy: nv-wb, capacity: 2 MiB}\n  buffer:",
+           "@:12: firmware.cache.capacity: 2097152 B, but the SCM has 1048576 B; nearest valid: 1048576 B"},
+          {k_buffer, "  cache: {policy: nv-wb, capacity: 4 KiB}\n  buffer:",
+           "@:12: firmware.cache.capacity: 4096 B cannot hold two program units of 4096 B each; nearest "
+           "valid: "
+           "8192 B"},
+          {k_buffer, "  cache: {policy: nv-wb, grain: 3000 B}\n  buffer:",
+           "@:12: firmware.cache.grain: 3000 B does not divide the mapping unit of 4096 B into whole logical "
+           "blocks of 4096 B; nearest valid: 4096 B"},
+          {k_buffer, "  cache: {policy: nv-wb, grain: 8 KiB}\n  buffer:",
+           "@:12: firmware.cache.grain: 8192 B does not divide ..."},
+          {k_buffer, "  cache: {policy: nv-wb, grain: 512}\n  buffer:",
+           "@:12: firmware.cache.grain: '512' has no unit; write for instance '512 KiB'"},
+          {k_buffer, "  cache: {policy: nv-wb, evict_below_free: 95 %}\n  buffer:",
+           "@:12: firmware.cache.evict_below_free: 95 % is out of range: must be 0 % to 90 %"},
+          {k_buffer, "  cache: {policy: read-write, second_touch: 2}\n  buffer:",
+           "@:12: firmware.cache.second_touch: '2' is not true or false"},
+          {k_buffer, "  cache: {policy: nv-wb, copy_in: all}\n  buffer:",
+           "@:12: firmware.cache.copy_in: 'all' is not one of sectors or unit"},
+          {k_buffer, "  cache: {policy: nv-wb, write_back: clean}\n  buffer:",
+           "@:12: firmware.cache.write_back: 'clean' is not one of dirty or all"},
+          {"capacity: 1 MiB", "capacity: 110 %",
+           "@:4: ssd.scm.capacity: 1.1x is out of range: must be 0.01 % to 100 %"},
+          {"capacity: 1 MiB", "capacity: 0 %",
+           "@:4: ssd.scm.capacity: 0 % is out of range: must be 0.01 % to 100 %"},
+          {"capacity: 1 MiB", "capacity: 0.5 %",
+           "@:4: ssd.scm.capacity: this share of the flash is 20971 B; at least 64 KiB are needed"},
+          {"capacity: 1 MiB", "capacity: 10",
+           "@:4: ssd.scm.capacity: '10' has no unit; write for instance '10 KiB' or '10 %'"},
+          {"capacity: 1 MiB", "capacity: ten %",
+           "@:4: ssd.scm.capacity: 'ten %' is not a share; write for instance '25 %' or '2x'"},
+          {"capacity: 1 MiB", "capacity: 32 KiB",
+           "@:4: ssd.scm.capacity: 32 KiB is out of range: must be 64 KiB to 16 TiB"},
+      },
+      k_with_scm);
+}
+
+TEST_CASE("scenarios with wrong ramps", "[program]") {
+  refuse_all({
+      {"number_ios: 500", "number_ios: 500, ramp_requests: 10 %",
+       "@:12: load.0.ramp_requests: '10 %' is not a whole number"},
+      {"number_ios: 500", "number_ios: 500, ramp_requests: -1",
+       "@:12: load.0.ramp_requests: -1 is out of range: must be 0 to 1125899906842624"},
+      {"number_ios: 500", "number_ios: 500, ramp_request: 1",
+       "@:12: key 'ramp_request' is not known in load.0; did you mean 'ramp_requests'?"},
+  });
+}
+
+TEST_CASE("cache settings without a cache are reported as unused", "[program]") {
+  const Folder folder;
+  const std::string scenario =
+      folder.write("s.yaml", replaced(k_small, k_buffer, "  cache: {grain: 1 KiB}\n  buffer:"));
+  const Outcome outcome = run(folder, {"run", scenario});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("parameter set but never read: firmware.cache.grain") != std::string::npos);
 }
 
 TEST_CASE("files that are no scenarios", "[program]") {

@@ -1,4 +1,4 @@
-// Warm-up: the first requests of a load are carried out untimed, the rest is measured.
+// Warm-up: the first requests of a load are carried out untimed, the rest is measured. Ramp: they are timed and not measured.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -169,6 +169,34 @@ TEST_CASE("warm-up: untimed runs have one too", "[program]") {
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "out"});
   CHECK(read_file(folder.path() / "out" / "report.json").find("\"warm_up_requests\": 100") !=
         std::string::npos);
+}
+
+TEST_CASE("ramp: so many requests are not measured", "[program]") {
+  const Folder folder;
+  const std::string scenario =
+      folder.write("s.yaml", replaced(k_small, k_load, "{rw: randrw, number_ios: 500, ramp_requests: 120}"));
+  const Logged ramped = logged(folder, scenario, "ramped");
+  const Logged whole = logged(folder, scenario, "whole", {"--set", "load.0.ramp_requests=0"});
+  CHECK(ramped.commands == rest(whole.commands, 120));
+  CHECK(ramped.report["results"]["total"]["commands"] == 380);
+  CHECK(ramped.report["warnings"].empty());
+  const Logged both = logged(folder, scenario, "both", {"--set", "load.0.warm_up=100"});
+  CHECK(both.report["results"]["total"]["commands"] == 280);
+}
+
+TEST_CASE("ramp: a run that is nothing else says so", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  for (const char* ramp :
+       {"load.0.ramp_requests=500", "load.0.ramp_requests=9000", "load.0.ramp_time=50 s"}) {
+    INFO(ramp);
+    const Outcome outcome = run_ok(folder, {"run", scenario, "-o", folder / "out", "--set", ramp});
+    const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
+    fs::remove_all(folder.path() / "out");
+    CHECK(report["results"]["total"]["commands"] == 0);
+    CHECK(report["warnings"].dump().find("nothing was measured: the ramp") != std::string::npos);
+    CHECK(outcome.out.find("nothing measured") != std::string::npos);
+  }
 }
 
 }  // namespace tlmssd::program_tests
