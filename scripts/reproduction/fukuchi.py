@@ -70,8 +70,8 @@ SWEEPS = {
     "only dirty lines written": DIRTY,
 }
 SWEPT = ["prxy_0", "prxy_1", "proj_3"]
-LONG = {"prxy_1": ["as in the scenario", "SCM 3 % of the flash", "drive 4 x the footprint", "2 channels", "queue depth 128",
-                   "dies in order of arrival", "only dirty lines written"]}  # runs that take long: not every sweep
+LONG = {"prxy_1": ["as in the scenario", "SCM 3 % of the flash", "drive 4 x the footprint", "dies in order of arrival",
+                   "only dirty lines written"]}  # runs that take long: not every sweep
 
 
 def swept(name, label):
@@ -97,10 +97,10 @@ class Study:
     def load(self, name):
         """Which part of a workload is run untimed, timed, and measured; never more than the volume has."""
         requests, _ = self.sizes[name]
-        warm_up = min(3_000_000, int(0.4 * requests))
+        warm_up = min(2_000_000, int(0.4 * requests))
         # prxy_1 is so hot that few of its requests reach flash: free SCM takes three times as long to come down.
         ramp = min(1_800_000 if name == "prxy_1" else 600_000, int(0.3 * requests))
-        measured = min(400_000, int(0.29 * requests))
+        measured = min(300_000, int(0.29 * requests))
         return warm_up, ramp, measured
 
     def run(self, name, part, changes=None):
