@@ -31,7 +31,7 @@ struct NvWbConfig {
   }
 };
 
-class NvWbCache final : public LruPolicy {
+class NvWbCache : public LruPolicy {
  public:
   static constexpr std::string_view k_name = "nv-wb";
   static constexpr std::string_view k_summary =

@@ -7,21 +7,14 @@
 
 namespace tlmssd::firmware {
 
-class WriteOnlyCache final : public LruPolicy {
+class WriteOnlyCache final : public NvWbCache {
  public:
   static constexpr std::string_view k_name = "write-only";
   static constexpr std::string_view k_summary =
       "all writes, moved to flash when little room is free; reads are not copied in (Sun et al. 2014)";
-  using Config = NvWbConfig;
-  WriteOnlyCache(const Config& config, const CacheContext& context)
-      : LruPolicy(context, {config.window, config.clean_first, config.complete_first}),
-        keep_free_(config.evict_below_free) {}
+  using NvWbCache::NvWbCache;
   bool admits_read(LogicalUnit /*unit*/) override { return false; }
   [[nodiscard]] bool copies_reads() const override { return false; }
-  [[nodiscard]] double keep_free() const override { return keep_free_; }
-
- private:
-  double keep_free_;
 };
 
 }  // namespace tlmssd::firmware

@@ -1,0 +1,204 @@
+// What the cache policies promise: what is taken in, in which order lines go, how much stays free; and which caches are refused.
+#include "firmware/cache/lru_order.h"
+#include "models/common/input_error.h"
+#include "testbench/tests/firmware/cache_rig.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+TEST_CASE("the cache policies are those that the documentation names") {
+  std::vector<std::string> names;
+  for (const PolicyInfo& info : cache_policies()) names.push_back(info.name);
+  CHECK(names ==
+        std::vector<std::string>{"none", "nv-wb", "write-only", "read-write", "scm-storage", "lru", "cflru"});
+}
+
+TEST_CASE("with an SCM that holds the whole load, flash rests after warm-up") {
+  CacheCase c;
+  c.share = 1.3;
+  FakeOptions options;
+  options.timed = true;
+  CacheRig rig(c, options, 5);
+  const std::uint64_t span = rig.shape.logical_blocks / 2;
+  for (std::uint64_t lba = 0; lba < span; lba += 32) {
+    rig.host.write(lba, 32);
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  const std::uint64_t reads = rig.hw.flash.reads;
+  const std::uint64_t programs = rig.hw.flash.programs;
+  for (int n = 0; n < 5000; ++n) {
+    const std::uint64_t blocks = 1 + rig.host.random.below(40);
+    const std::uint64_t lba = rig.host.random.below(span - blocks);
+    if (n % 2 == 0) {
+      rig.host.read(lba, static_cast<std::uint32_t>(blocks));
+    } else {
+      rig.host.write(lba, static_cast<std::uint32_t>(blocks));
+    }
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  CHECK(rig.hw.flash.reads == reads);
+  CHECK(rig.hw.flash.programs == programs);
+  CHECK(rig.cache().statistics().read_hits == rig.cache().statistics().reads);
+}
+
+TEST_CASE("NV-WB keeps the free share that it is told to keep") {
+  for (const double share : {0.1, 0.2, 0.5}) {
+    CacheCase c;
+    Settings settings({{"evict_below_free", share}});
+    FakeOptions options;  // untimed: evictions are over when the write returns
+    DriveShape shape = CacheRig::shape_of(c);
+    FirmwareConfig config = CacheRig::config_of(c);
+    config.cache_policy = &settings;
+    shape.logical_blocks = Ftl::largest_logical_blocks(shape, config) / 2;
+    FakeHardware hw(shape, options);
+    Ftl ftl(hw.ports, shape, config);
+    ModelHost host(hw, ftl, shape, 7);
+    bool filled = false;
+    for (int n = 0; n < 4000; ++n) {
+      host.write(host.random.below(shape.logical_blocks - 8), 8);
+      const LineStore& store = ftl.cache()->store();
+      const double free = static_cast<double>(store.free()) / static_cast<double>(store.capacity());
+      REQUIRE(free > share);
+      filled = filled || free < share + 32.0 / static_cast<double>(store.capacity());
+    }
+    CHECK(filled);  // and not more than one line more
+  }
+}
+
+TEST_CASE("writes past the cache and reads that copy nothing in leave no line") {
+  CacheCase c;
+  FakeOptions options;
+  SECTION("write-only does not copy reads in") {
+    c.policy = "write-only";
+    CacheRig rig(c, options, 9);
+    rig.host.write(0, 4000);
+    rig.host.read(0, 4000);
+    CHECK(rig.cache().statistics().copies_in == 0);
+  }
+  SECTION("NV-WB does") {
+    CacheRig rig(c, options, 9);
+    rig.host.write(0, 4000);
+    rig.host.read(0, 128);
+    CHECK(rig.cache().statistics().copies_in == 4);
+    rig.host.read(0, 128);
+    CHECK(rig.cache().statistics().read_hits == 4);
+  }
+  SECTION("SCM as storage takes a unit from its second write on") {
+    c.policy = "scm-storage";
+    CacheRig rig(c, options, 9);
+    rig.host.write(0, 32);
+    CHECK(rig.cache().store().lines() == 0);
+    rig.host.write(0, 32);
+    CHECK(rig.cache().store().lines() == 1);
+    rig.host.write(64, 32);
+    CHECK(rig.cache().store().lines() == 1);
+    rig.host.verify_all();
+  }
+  SECTION("read-write takes a unit in when it is read again") {
+    c.policy = "read-write";
+    CacheRig rig(c, options, 9);
+    rig.host.write(0, 4000);
+    rig.host.read(0, 32);
+    CHECK(!rig.cache().covers(0, 32));
+    rig.host.read(0, 32);
+    CHECK(rig.cache().covers(0, 32));
+    CHECK(rig.cache().statistics().copies_in == 1);
+  }
+}
+
+TEST_CASE("LRU order gives up lines as its preferences say") {
+  LineStore store(0, 64 * 16384, 512, 32, 512);
+  const std::array<Stamp, 64> stamps{};
+  MemorySpans where;
+  const auto line = [&](LogicalUnit unit, std::uint64_t sectors, bool dirty) {
+    const LineStore::Index i = store.add(unit);
+    store.lay(i, sectors, stamps.data(), dirty, where);
+    return i;
+  };
+  const std::uint64_t all = store.all_sectors();
+  const LineStore::Index partial = line(0, 1, true);
+  const LineStore::Index complete = line(1, all, true);
+  const LineStore::Index clean = line(2, all, false);
+  const LineStore::Index young = line(3, all, false);
+  const auto order_of = [&](const LruOrder::Preferences& preferences) {
+    LruOrder order(store, preferences);
+    for (const LineStore::Index i : {partial, complete, clean, young}) order.push(i);
+    std::vector<LineStore::Index> out;
+    for (LineStore::Index i = order.victim(); i != LineStore::k_none; i = order.victim()) {
+      out.push_back(i);
+      order.remove(i);
+    }
+    return out;
+  };
+  using Order = std::vector<LineStore::Index>;
+  CHECK(order_of({}) == Order{partial, complete, clean, young});
+  CHECK(order_of({1, true, false}) == Order{clean, young, partial, complete});
+  CHECK(order_of({1, false, true}) == Order{complete, clean, young, partial});
+  CHECK(order_of({1, true, true}) == Order{clean, young, complete, partial});
+  CHECK(order_of({0.75, true, true}) == Order{clean, complete, partial, young});
+  LruOrder order(store, {});
+  for (const LineStore::Index i : {partial, complete, clean}) order.push(i);
+  order.push(partial);
+  CHECK(order.victim() == complete);
+}
+
+TEST_CASE("a read that copies nothing in does not wait for room") {
+  CacheCase c;
+  c.policy = "lru";
+  c.copy_in = "unit";
+  c.copy_waits = true;
+  FakeOptions options;
+  options.timed = true;
+  CacheRig rig(c, options, 23);
+  const std::uint64_t grains = rig.cache().store().capacity();
+  std::uint64_t units = 0;
+  while (rig.cache().store().free() >= 8 && units < grains) {  // a quarter of each unit
+    rig.host.write(units++ * 32, 8);
+    rig.host.wait_below(1);
+  }
+  rig.host.drain();
+  REQUIRE(rig.cache().store().free() < 8);
+  const CacheStatistics before = rig.cache().statistics();
+  rig.host.read((units - 1) * 32, 8);  // a hit in a line that is here in part
+  rig.host.read((units + 1) * 32, 8);  // never written
+  rig.host.wait_below(1);
+  CHECK(rig.cache().statistics().read_hits == before.read_hits + 1);
+  CHECK(rig.cache().statistics().room_waits == before.room_waits);
+  CHECK(rig.cache().statistics().evictions == before.evictions);
+}
+
+TEST_CASE("a cache that does not fit the drive is refused with the nearest valid value") {
+  FakeOptions options;
+  const auto refusal =
+      [&](const std::function<void(CacheCase&, DriveShape&, FirmwareConfig&)>& spoil) -> std::string {
+    CacheCase c;
+    DriveShape shape = CacheRig::shape_of(c);
+    FirmwareConfig config = CacheRig::config_of(c);
+    shape.logical_blocks = 1024;
+    spoil(c, shape, config);
+    FakeHardware hw(shape, options);
+    try {
+      Ftl ftl(hw.ports, shape, config);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  using Catch::Matchers::Contains;
+  CHECK(refusal([](auto&, auto&, auto&) {}) == "accepted");
+  CHECK_THAT(refusal([](auto&, auto& shape, auto&) { shape.scm_bytes = 0; }),
+             Contains("firmware.cache.medium: scm, but the drive has no SCM"));
+  CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.medium = "dram"; }),
+             Contains("firmware.cache.capacity: a cache in DRAM needs its size"));
+  CHECK_THAT(refusal([](auto&, auto& shape, auto& config) { config.cache.capacity = shape.scm_bytes + 1; }),
+             Contains("firmware.cache.capacity: ") && Contains("nearest valid"));
+  CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.capacity = 16384; }),
+             Contains("cannot hold two program units"));
+  CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.grain = 1536; }),
+             Contains("firmware.cache.grain: 1536 B does not divide"));
+  CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.policy = "lruu"; }),
+             Contains("there is no 'lruu'"));
+}
