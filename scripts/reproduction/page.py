@@ -69,7 +69,8 @@ def bars(axes, groups, series):
         axes.bar(places, values, width, label=label, color=COLOURS[n % len(COLOURS)])
     axes.set_xticks(range(len(groups)), groups)
     axes.grid(axis="x", visible=False)
-    axes.legend(frameon=False, ncols=len(series), loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    columns = len(series) if sum(len(label) for label in series) < 60 else 2
+    axes.legend(frameon=False, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
 
 def percent(ratio):
