@@ -47,6 +47,14 @@ Task<bool> Ftl::Parts::store_unit(Active& self, LogicalUnit unit, std::uint64_t 
   co_return co_await wait_for_room(self, room) && cache->put(unit, sectors, stamps.data(), where, &room);
 }
 
+// Before a read goes to flash: room for what it will copy in, if it is to wait for that.
+Task<> Ftl::Parts::wait_to_copy(Active& self, std::optional<Cache::Room>& room) {
+  const std::uint32_t grains = cache->grains_to_copy(self.command.lba, self.command.blocks);
+  if (grains == 0) co_return;
+  room.emplace(*cache, grains);
+  co_await wait_for_room(self, *room);
+}
+
 Task<bool> Ftl::Parts::wait_for_room(Active& self, Cache::Room& room) {
   self.waits_for = "room in the cache";
   const bool granted = co_await room;

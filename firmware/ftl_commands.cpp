@@ -106,11 +106,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     MemoryAccess entries(hw, MemoryKind::dram, core.map->entry_address(unit),
                          MappingScheme::k_entry_bytes * count, false, &command.ledger, Cause::map_fetch);
     co_await entries;
-    const std::uint32_t grains = cache ? cache->grains_to_copy(command.lba, command.blocks) : 0;
-    if (grains > 0) {
-      room.emplace(*cache, grains);
-      co_await wait_for_room(self, *room);
-    }
+    if (cache) co_await wait_to_copy(self, room);
   }
 
   ReadList reads;
@@ -118,21 +114,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   MemorySpans from_cache;
   sample(command, units, reads, from_buffer, from_cache);
   order.leave(self.ticket);
-  if (!from_cache.empty()) {
-    self.waits_for = "the cache";
-    MemoryAccess copy(hw, &command.ledger, Cause::memory);
-    copy.add(cache->medium(), from_cache, false);
-    if (cache->medium() == MemoryKind::scm)
-      copy.add(MemoryKind::dram, command.buffer_address, from_cache.bytes(), true);
-    co_await copy;
-  }
-  if (from_buffer > 0) {
-    self.waits_for = "the write buffer in DRAM";
-    co_await RunStage(hw, Stage::buffer, &command.ledger);
-    MemoryAccess copy(hw, MemoryKind::dram, destager.address_of(0), from_buffer, false, &command.ledger,
-                      Cause::memory);
-    co_await copy;
-  }
+  if (from_buffer > 0 || !from_cache.empty()) co_await fetch_copies(self, from_buffer, from_cache);
   if (!reads.empty()) {
     self.waits_for = "flash reads";
     core.aim(reads);
@@ -156,6 +138,26 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);
   end(self);
+}
+
+/// What the cache and the write buffer hold is copied to where the host interface expects the data.
+Task<> Ftl::Parts::fetch_copies(Active& self, Bytes from_buffer, const MemorySpans& from_cache) {
+  HostCommand& command = self.command;
+  if (!from_cache.empty()) {
+    self.waits_for = "the cache";
+    MemoryAccess copy(hw, &command.ledger, Cause::memory);
+    copy.add(cache->medium(), from_cache, false);
+    if (cache->medium() == MemoryKind::scm)
+      copy.add(MemoryKind::dram, command.buffer_address, from_cache.bytes(), true);
+    co_await copy;
+  }
+  if (from_buffer > 0) {
+    self.waits_for = "the write buffer in DRAM";
+    co_await RunStage(hw, Stage::buffer, &command.ledger);
+    MemoryAccess copy(hw, MemoryKind::dram, destager.address_of(0), from_buffer, false, &command.ledger,
+                      Cause::memory);
+    co_await copy;
+  }
 }
 
 void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,

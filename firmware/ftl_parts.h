@@ -1,6 +1,8 @@
 // The inside of the Ftl: its parts and the coroutines of host commands.
 #pragma once
 
+#include <optional>
+
 #include "firmware/buffer/destager.h"
 #include "firmware/cache/cache.h"
 #include "firmware/core.h"
@@ -48,6 +50,7 @@ struct Ftl::Parts final : CoreEvents {
               MemorySpans& from_cache);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               Bytes& from_buffer);
+  Task<> fetch_copies(Active& active, Bytes from_buffer, const MemorySpans& from_cache);
   void deliver(HostCommand& command, const ReadOp& read, Cache::Room* room);
   /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data` null: zeros. `granted`: entries that
   /// were set aside for this.
@@ -61,6 +64,7 @@ struct Ftl::Parts final : CoreEvents {
                    Durable* durable);
   Task<bool> store_unit(Active& active, LogicalUnit unit, std::uint64_t lba, std::uint64_t blocks,
                         const Stamp* data, MemorySpans& where);
+  Task<> wait_to_copy(Active& active, std::optional<Cache::Room>& room);
   Task<bool> wait_for_room(Active& active, Cache::Room& room);
   /// Units touched partly keep their other sectors, whole ones lose their place. False: the drive is read-only.
   Task<bool> clear(Active& active, LbaRange range, Durable* durable);
