@@ -254,7 +254,9 @@ def write_figure_6(page, study):
                [[w.name, f"{w.implied_ratio:.2f}", f"{ratios[n]:.2f}", f"{gains[n]:+.1f} %",
                  f"{serial_gain(ratios[n]):+.1f} %", f"{dirty_ratios[n]:.2f}", f"{dirty_gains[n]:+.1f} %"]
                 for n, w in enumerate(WORKLOADS)])
-    every_ratio, every_gain = numpy.log(ratios + dirty_ratios), numpy.array(gains + dirty_gains)
+    # A run that has written nothing to flash has no ratio (short loads).
+    points = [(r, g) for r, g in zip(ratios + dirty_ratios, gains + dirty_gains) if numpy.isfinite(r) and r > 0]
+    every_ratio, every_gain = numpy.log([r for r, _ in points]), numpy.array([g for _, g in points])
     correlation = numpy.corrcoef(every_ratio, every_gain)[0, 1]
     slope, intercept = numpy.polyfit(every_ratio, every_gain, 1)
     page.text(f"""
