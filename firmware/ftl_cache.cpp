@@ -58,11 +58,7 @@ Task<> Ftl::Parts::wait_to_copy(Active& self, std::optional<Cache::Room>& room) 
 Task<bool> Ftl::Parts::wait_for_room(Active& self, Cache::Room& room) {
   self.waits_for = "room in the cache";
   const bool granted = co_await room;
-  Ledger& ledger = self.command.ledger;
-  const Picoseconds now = hw.agenda.now();
-  const Picoseconds space = std::min(room.space_wait(), now - ledger.mark());
-  if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
-  ledger.charge(Cause::buffer_wait, now);
+  charge_room(self.command, room.space_wait());
   co_return granted;
 }
 

@@ -313,6 +313,15 @@ std::uint64_t Ftl::Parts::lay_in(std::uint64_t lba, std::uint64_t blocks, const 
   return done;
 }
 
+// Of a wait for room, what the program that made room had spent waiting for garbage collection counts as such.
+void Ftl::Parts::charge_room(HostCommand& command, Picoseconds space_wait) {
+  Ledger& ledger = command.ledger;
+  const Picoseconds now = hw.agenda.now();
+  const Picoseconds space = std::min(space_wait, now - ledger.mark());
+  if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
+  ledger.charge(Cause::buffer_wait, now);
+}
+
 Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                               Durable* durable) {
   std::uint64_t done = lay_in(lba, blocks, data, durable);
@@ -322,12 +331,7 @@ Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blo
     Destager::Room room(destager, static_cast<std::uint32_t>(
                                       std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)));
     co_await room;
-    // Of the wait, what the program that made room had spent waiting for garbage collection counts as such.
-    Ledger& ledger = self.command.ledger;
-    const Picoseconds now = hw.agenda.now();
-    const Picoseconds space = std::min(room.space_wait(), now - ledger.mark());
-    if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
-    ledger.charge(Cause::buffer_wait, now);
+    charge_room(self.command, room.space_wait());
     std::uint32_t granted = room.granted();
     if (core.read_only || granted == 0) {
       destager.give_back(granted);

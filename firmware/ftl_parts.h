@@ -72,6 +72,7 @@ struct Ftl::Parts final : CoreEvents {
   [[nodiscard]] bool holds_data(LogicalUnit unit);
   void end(Active& active);
   void charge(HostCommand& command, Cause cause) { command.ledger.charge(cause, hw.agenda.now()); }
+  void charge_room(HostCommand& command, Picoseconds space_wait);
   [[nodiscard]] bool immediate(const HostCommand& command) const {
     return write_through || command.force_unit_access;
   }

@@ -101,9 +101,7 @@ bool Cache::covers(std::uint64_t lba, std::uint64_t blocks) const {
   const std::uint64_t end = lba + blocks;
   for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
     const Index i = store_.find(static_cast<LogicalUnit>(unit));
-    if (i == LineStore::k_none) return false;
-    const std::uint64_t want = core_.layout.sectors_of(unit, lba, end);
-    if ((store_.line(i).present & want) != want) return false;
+    if (!store_.has(i, core_.layout.sectors_of(unit, lba, end))) return false;
   }
   return true;
 }
@@ -134,8 +132,7 @@ std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) con
   for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
     const Index i = store_.find(static_cast<LogicalUnit>(unit));
     const std::uint64_t want = core_.layout.sectors_of(unit, lba, end);
-    const bool hit = i != LineStore::k_none && (store_.line(i).present & want) == want;
-    if (hit || core_.map->lookup(static_cast<LogicalUnit>(unit)) == k_nowhere) continue;
+    if (store_.has(i, want) || core_.map->lookup(static_cast<LogicalUnit>(unit)) == k_nowhere) continue;
     grains += store_.missing(i, copy_units_ ? store_.all_sectors() : want);
   }
   // A read that would fill a good part of the cache copies what there is room for.

@@ -44,6 +44,10 @@ class LineStore {
   [[nodiscard]] Index find(LogicalUnit unit) const { return hash_.find(unit); }
   [[nodiscard]] Line& line(Index i) { return lines_[i]; }
   [[nodiscard]] const Line& line(Index i) const { return lines_[i]; }
+  /// Whether line `i` (k_none: no line) has all of these sectors.
+  [[nodiscard]] bool has(Index i, std::uint64_t sectors) const {
+    return i != k_none && (lines_[i].present & sectors) == sectors;
+  }
   [[nodiscard]] Stamp* stamps(Index i) { return &stamps_[std::size_t{i} * sectors_]; }
   /// Lines from here on were never used.
   [[nodiscard]] Index used() const { return static_cast<Index>(lines_.size()); }
