@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "firmware/make_policy.h"
 #include "models/common/input_error.h"
 
 namespace tlmssd::firmware {
@@ -12,19 +13,6 @@ namespace {
 constexpr std::uint32_t k_look_back =
     4;  // a command with no more reads than this is searched for one to join
 
-template <class Family, class... Arguments>
-auto make(const Family& family, const char* key, const std::string& name, const ParameterValues* values,
-          Arguments&&... arguments) {
-  const NoValues defaults;
-  auto policy = family.make(name, values != nullptr ? *values : defaults, arguments...);
-  if (policy == nullptr) {
-    std::string known;
-    for (const PolicyInfo& info : family.infos()) known += (known.empty() ? "" : ", ") + info.name;
-    throw InputError(fmt::format("{}: there is no '{}'; known: {}", key, name, known));
-  }
-  return policy;
-}
-
 VictimContext victim_context(const Layout& layout, const FirmwareConfig& config) {
   return {layout.groups, layout.blocks, layout.block_units, config.seed};
 }
@@ -32,7 +20,8 @@ VictimContext victim_context(const Layout& layout, const FirmwareConfig& config)
 }  // namespace
 
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout) {
-  return make(wear_family(), "firmware.wear.policy", config.wear.policy, config.wear_policy, layout.groups);
+  return make_policy(wear_family(), "firmware.wear.policy", config.wear.policy, config.wear_policy,
+                     layout.groups);
 }
 
 BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear) {
@@ -51,9 +40,9 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
     : hw(hardware),
       layout(shape, configuration.allocation.multi_plane),
       config(configuration),
-      map(make(mapping_family(), "firmware.mapping.scheme", config.mapping.scheme, nullptr, layout)),
-      victims(make(victim_family(), "firmware.gc.policy", config.gc.policy, config.gc_policy,
-                   victim_context(layout, config))),
+      map(make_policy(mapping_family(), "firmware.mapping.scheme", config.mapping.scheme, nullptr, layout)),
+      victims(make_policy(victim_family(), "firmware.gc.policy", config.gc.policy, config.gc_policy,
+                          victim_context(layout, config))),
       wear(make_wear(config, layout)),
       pool(layout, pool_options(config, *wear)),
       reads(layout),

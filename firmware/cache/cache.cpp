@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "firmware/make_policy.h"
 #include "models/common/input_error.h"
 
 namespace tlmssd::firmware {
@@ -66,15 +67,6 @@ double ratio(std::uint64_t part, std::uint64_t all) {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
-std::unique_ptr<CachePolicy> make_policy(const FirmwareConfig& config, const CacheContext& context) {
-  const NoValues defaults;
-  auto policy = cache_family().make(
-      config.cache.policy, config.cache_policy != nullptr ? *config.cache_policy : defaults, context);
-  if (policy == nullptr)
-    throw InputError(fmt::format("firmware.cache.policy: there is no '{}'", config.cache.policy));
-  return policy;
-}
-
 }  // namespace
 
 Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const FirmwareConfig& config)
@@ -89,7 +81,9 @@ Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const Firm
       store_(medium_ == MemoryKind::dram ? destager.dram_bytes() : 0, capacity_,
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),
-      policy_(make_policy(config, {store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
+      policy_(
+          make_policy(cache_family(), "firmware.cache.policy", config.cache.policy, config.cache_policy,
+                      CacheContext{store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
       keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))) {
   destager.attach(*this);
 }
