@@ -19,7 +19,7 @@ std::int64_t whole(const Scenario& scenario, const std::string& path, const std:
 std::string text(const Scenario& scenario, const std::string& path, const std::string& key) {
   return std::get<std::string>(*scenario.values(path).find(key));
 }
-double share(const Scenario& scenario, const std::string& path, const std::string& key) {
+double real(const Scenario& scenario, const std::string& path, const std::string& key) {
   return std::get<double>(*scenario.values(path).find(key));
 }
 
@@ -34,16 +34,16 @@ TEST_CASE("the architecture's example is read") {
   CHECK(scenario.values("ssd.dram").find("ecc") == nullptr);  // default
   CHECK(std::get<std::vector<std::int64_t>>(*scenario.values("ssd.host").find("weights")) ==
         std::vector<std::int64_t>{1, 2, 3});
-  CHECK(share(scenario, "ssd.scm", "capacity") == 0.1);
-  CHECK(share(scenario, "ssd.flash", "over_provisioning") == 0.25);
+  CHECK(real(scenario, "ssd.scm", "capacity") == 0.1);
+  CHECK(real(scenario, "ssd.flash", "over_provisioning") == 0.25);
   CHECK(text(scenario, "ssd.flash.part", "name") == "3d-tlc");
   CHECK(whole(scenario, "ssd.flash.part", "sense") == 60'000'000);
-  CHECK(share(scenario, "ssd.flash.part.wear", "shape") == 3);
+  CHECK(real(scenario, "ssd.flash.part.wear", "shape") == 3);
   CHECK(scenario.policy("firmware.gc") == "d-choices");
   CHECK(scenario.policy("firmware.gc", "policy") == "d-choices");
   CHECK(whole(scenario, "firmware.gc", "d") == 10);
   CHECK(scenario.count("precondition") == 2);
-  CHECK(share(scenario, "precondition.1", "fill") == 0.5);
+  CHECK(real(scenario, "precondition.1", "fill") == 0.5);
   CHECK(scenario.count("load") == 1);
   CHECK(scenario.variant("load.0") == "trace");
   CHECK(scenario.policy("load.0") == "open-loop");
@@ -90,7 +90,7 @@ TEST_CASE("a part is a map, a file, or a file with keys over it") {
   };
   CHECK(text(part("{file: parts/nand/tlc.yaml, blocks: 64}"), "ssd.flash.part", "name") == "3d-tlc");
   CHECK(whole(part("{file: parts/nand/tlc.yaml, blocks: 64}"), "ssd.flash.part", "blocks") == 64);
-  CHECK(share(part("{file: parts/nand/tlc.yaml, wear: {shape: 5}}"), "ssd.flash.part.wear", "shape") == 5);
+  CHECK(real(part("{file: parts/nand/tlc.yaml, wear: {shape: 5}}"), "ssd.flash.part.wear", "shape") == 5);
   CHECK(text(part("parts/slc.yaml"), "ssd.flash.part", "name") == "slc");    // in the scenarios folder
   CHECK(whole(part("parts/small.yaml"), "ssd.flash.part", "blocks") == 16);  // a part file that names another
   CHECK(text(part("parts/small.yaml"), "ssd.flash.part", "name") == "3d-tlc");
@@ -104,7 +104,7 @@ TEST_CASE("a setting (--set) overrides, creates sections and list entries") {
   CHECK(set({"title="}).title().empty());
   CHECK(set({"ssd.scm.capacity=1 GiB"}).has("ssd.scm"));
   CHECK(set({"precondition.0.fill=50 %", "precondition.1.fill=1x"}).count("precondition") == 2);
-  CHECK(share(set({"precondition.fill=50 %"}), "precondition.0", "fill") == 0.5);
+  CHECK(real(set({"precondition.fill=50 %"}), "precondition.0", "fill") == 0.5);
   CHECK(set({"precondition=[{fill: 10 %}, {fill: 20 %}]"}).count("precondition") == 2);
   CHECK(text(set({"load.rw=randwrite"}), "load.0", "rw") == "randwrite");
   CHECK(text(set({"load.0.rw=randwrite", "load.1.fio=x.fio"}), "load.1", "fio") == "x.fio");
@@ -147,7 +147,7 @@ TEST_CASE("a --set of another variant puts the old one's keys aside") {
 TEST_CASE("aliases stand for what they name") {
   const Scenario scenario =
       read("precondition: [&step {fill: 10 %}, *step]\nssd: {flash: {part: {name: x}}}\nload: {rw: read}\n");
-  CHECK(share(scenario, "precondition.1", "fill") == 0.1);
+  CHECK(real(scenario, "precondition.1", "fill") == 0.1);
 }
 
 TEST_CASE("the resolved scenario is complete and reads back to itself") {
