@@ -1,5 +1,5 @@
 // Quantities: a decimal number as written (digits and a power of ten) times the unit's scale, in 128-bit
-// integers.
+// integers. Kinds held as real numbers are worked out on the decimal digits too, and rounded once.
 #include "models/common/quantity.h"
 
 #include <algorithm>
@@ -57,12 +57,15 @@ constexpr std::array k_frequencies = {Unit{"GHz", 1'000'000'000, true},   Unit{"
                                       Unit{"kHz", 1'000, true},           Unit{"Hz", 1, true},
                                       Unit{"GT/s", 1'000'000'000, false}, Unit{"MT/s", 1'000'000, false}};
 
+constexpr std::array k_durations = {Unit{"y", 31'536'000, true}, Unit{"d", 86'400, true},
+                                    Unit{"h", 3'600, true}, Unit{"min", 60, true}, Unit{"s", 1, true}};
+
 struct KindTexts {
   std::span<const Unit> units;
   std::string_view name;      ///< "not a ..."
   std::string_view names;     ///< the units, for people
   std::string_view usual;     ///< unit of the example in messages
-  std::string_view too_fine;  ///< why a fraction of the base unit is refused
+  std::string_view too_fine;  ///< why a fraction of the base unit is refused; empty: it is not
 };
 
 const KindTexts& texts_of(Kind kind) {
@@ -74,6 +77,7 @@ const KindTexts& texts_of(Kind kind) {
                                    "MB/s", "is not a whole number of bytes per second"};
   static const KindTexts k_clock = {k_frequencies, "frequency", "Hz, kHz, MHz, GHz, MT/s or GT/s", "MHz",
                                     "is not a whole number of hertz"};
+  static const KindTexts k_duration = {k_durations, "duration", "s, min, h, d or y", "d", ""};
   switch (kind) {
     case Kind::time:
       return k_time;
@@ -84,6 +88,8 @@ const KindTexts& texts_of(Kind kind) {
       return k_rate;
     case Kind::frequency:
       return k_clock;
+    case Kind::duration:
+      return k_duration;
     default:
       throw std::logic_error("quantity: a kind without units");
   }
@@ -150,6 +156,33 @@ std::optional<Decimal> read_decimal(std::string_view text) {
       std::from_chars(significant.data(), significant.data() + significant.size(), result.digits);
   result.too_long = parsed.ec != std::errc();
   return result;
+}
+
+struct Written {
+  Decimal number;
+  Unit unit;
+};
+
+/// A number and one of the kind's units. Throws InputError naming `text`.
+Written read_written(Kind kind, std::string_view text) {
+  const KindTexts& texts = texts_of(kind);
+  const bool or_share = kind == Kind::bytes_or_share;
+  const auto decimal = read_decimal(trimmed(text));
+  const std::string example = std::string(texts.usual) + (or_share ? "' or '10 %'" : "'");
+  if (!decimal) {
+    throw InputError(in_quotes(text) + " is not a " + std::string(texts.name) + "; write for instance '50 " +
+                     example);
+  }
+  if (decimal->rest.empty()) {
+    throw InputError(in_quotes(text) + " has no unit; write for instance '" +
+                     std::string(decimal->number.substr(0, 40)) + " " + example);
+  }
+  for (const Unit& unit : texts.units) {
+    if (unit.name == decimal->rest) return {*decimal, unit};
+  }
+  throw InputError(in_quotes(text) + ": " + in_quotes(decimal->rest) + " is not a unit of " +
+                   std::string(texts.name) + "; use " + std::string(texts.names) +
+                   (or_share ? ", or % for a share" : ""));
 }
 
 /// The decimal times `scale` as a whole number. Throws InputError naming `text`.
@@ -226,6 +259,34 @@ std::string share_text(double value) {
   return decimal_text(std::move(number)) + " %";
 }
 
+/// In the unit that makes it shortest, with at most three decimals; in seconds, as many as it takes.
+std::string duration_text(double seconds) {
+  constexpr double k_most = 1e12;  // up to here three decimals are among the 15 digits that a double keeps
+  std::string best;
+  for (const Unit& unit : k_durations) {
+    const bool base = unit.scale == 1;
+    const double number =
+        base ? seconds : std::round(seconds / static_cast<double>(unit.scale) * 1000) / 1000;
+    if (!base && (std::abs(number) < 1 || std::abs(number) > k_most)) continue;
+    std::string text = real_text(number) + " " + std::string(unit.name);
+    if (!base && parse_duration(text) != seconds) continue;
+    if (best.empty() || text.size() < best.size()) best = std::move(text);
+  }
+  return best;
+}
+
+/// A value held as a real number.
+std::string real_valued_text(Kind kind, double value) {
+  switch (kind) {
+    case Kind::real:
+      return real_text(value);
+    case Kind::duration:
+      return duration_text(value);
+    default:
+      return share_text(value);
+  }
+}
+
 /// magnitude / scale with at most three decimals, when exact and at least 1.
 std::optional<std::string> in_unit(std::uint64_t magnitude, std::uint64_t scale) {
   if (magnitude < scale) return std::nullopt;
@@ -273,9 +334,32 @@ std::int64_t parse_integer(std::string_view text) {
   return value;
 }
 
+/// The nearest double of a decimal number. Throws InputError naming `text`.
+double nearest(std::string_view number, std::string_view text) {
+  if (number.front() == '+') number.remove_prefix(1);
+  double value = 0;
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (parsed.ec == std::errc::result_out_of_range) {
+    throw InputError(in_quotes(text) + " is too large or too small");
+  }
+  return value;
+}
+
+/// A decimal number times `factor`, exactly: digit by digit from the last one before the exponent.
+std::string multiplied(std::string number, std::uint64_t factor) {
+  std::uint64_t carry = 0;
+  for (std::size_t at = std::min(number.find_first_of("eE"), number.size()); at-- > 0;) {
+    if (!is_digit(number[at])) continue;
+    carry += factor * static_cast<std::uint64_t>(number[at] - '0');
+    number[at] = static_cast<char>('0' + static_cast<int>(carry % 10));
+    carry /= 10;
+  }
+  return carry == 0 ? number : number.insert(is_digit(number[0]) ? 0 : 1, std::to_string(carry));
+}
+
 /// The number as the nearest double, times ten to `shift`.
 double to_double(const Decimal& decimal, int shift, std::string_view text) {
-  std::string plain(decimal.number.front() == '+' ? decimal.number.substr(1) : decimal.number);
+  std::string plain(decimal.number);
   if (shift != 0) {  // move the decimal point in the text, so that there is one rounding only
     const std::size_t e = plain.find_first_of("eE");
     int exponent = 0;
@@ -288,12 +372,7 @@ double to_double(const Decimal& decimal, int shift, std::string_view text) {
     }
     plain += "e" + std::to_string(static_cast<std::int64_t>(exponent) + shift);
   }
-  double value = 0;
-  const auto parsed = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-  if (parsed.ec == std::errc::result_out_of_range) {
-    throw InputError(in_quotes(text) + " is too large or too small");
-  }
-  return value;
+  return nearest(plain, text);
 }
 
 double parse_real(std::string_view text) {
@@ -318,6 +397,8 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
       return parse_real(text);
     case Kind::share:
       return parse_share(text);
+    case Kind::duration:
+      return parse_duration(text);
     case Kind::bytes_or_share: {
       const std::string_view whole = trimmed(text);
       if (whole.ends_with('%') || whole.ends_with('x')) return parse_share(text);
@@ -336,14 +417,18 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
   }
 }
 
+/// Kinds whose every value is a real number.
+bool is_real_valued(Kind kind) {
+  return kind == Kind::real || kind == Kind::share || kind == Kind::duration;
+}
+
 bool has_limits(const ParameterSpec& spec) {
   return spec.minimum != 0 || spec.maximum != 0;
 }
 
 /// A limit of the range, which is held as double, in the kind's own words.
 std::string limit_text(Kind kind, double limit) {
-  if (kind == Kind::real) return real_text(limit);
-  if (kind == Kind::share) return share_text(limit);
+  if (is_real_valued(kind)) return real_valued_text(kind, limit);
   constexpr double k_most = 9.2e18;
   const auto whole = static_cast<std::int64_t>(std::clamp(limit, -k_most, k_most));
   return format_value(kind, Value(whole));
@@ -372,24 +457,15 @@ void check_range(const ParameterSpec& spec, const Value& value) {
 }  // namespace
 
 std::int64_t parse_quantity(Kind kind, std::string_view text) {
-  const KindTexts& texts = texts_of(kind);
-  const bool or_share = kind == Kind::bytes_or_share;
-  const auto decimal = read_decimal(trimmed(text));
-  const std::string example = std::string(texts.usual) + (or_share ? "' or '10 %'" : "'");
-  if (!decimal) {
-    throw InputError(in_quotes(text) + " is not a " + std::string(texts.name) + "; write for instance '50 " +
-                     example);
-  }
-  if (decimal->rest.empty()) {
-    throw InputError(in_quotes(text) + " has no unit; write for instance '" +
-                     std::string(decimal->number.substr(0, 40)) + " " + example);
-  }
-  for (const Unit& unit : texts.units) {
-    if (unit.name == decimal->rest) return scaled(*decimal, unit.scale, texts.too_fine, text);
-  }
-  throw InputError(in_quotes(text) + ": " + in_quotes(decimal->rest) + " is not a unit of " +
-                   std::string(texts.name) + "; use " + std::string(texts.names) +
-                   (or_share ? ", or % for a share" : ""));
+  const std::string_view too_fine = texts_of(kind).too_fine;
+  if (too_fine.empty()) throw std::logic_error("quantity: a kind that is not held as a whole number");
+  const Written written = read_written(kind, text);
+  return scaled(written.number, written.unit.scale, too_fine, text);
+}
+
+double parse_duration(std::string_view text) {
+  const Written written = read_written(Kind::duration, text);
+  return nearest(multiplied(std::string(written.number.number), written.unit.scale), text);
 }
 
 double parse_share(std::string_view text) {
@@ -424,6 +500,7 @@ Value make_list(const ParameterSpec& spec, const std::vector<Value>& elements) {
   switch (spec.kind) {
     case Kind::real:
     case Kind::share:
+    case Kind::duration:
       return gather(double{});
     case Kind::text:
     case Kind::choice:
@@ -439,8 +516,7 @@ Value make_list(const ParameterSpec& spec, const std::vector<Value>& elements) {
 std::string format_value(Kind kind, const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* real = std::get_if<double>(&value))
-    return kind == Kind::real ? real_text(*real) : share_text(*real);
+  if (const auto* real = std::get_if<double>(&value)) return real_valued_text(kind, *real);
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     return kind == Kind::integer ? std::to_string(*whole) : quantity_text(kind, *whole);
   }
@@ -498,6 +574,7 @@ std::string quantity_pattern(Kind kind) {
     case Kind::share:
       return k_number + R"((%|x)\s*$)";
     case Kind::time:
+    case Kind::duration:
     case Kind::bytes:
     case Kind::bandwidth:
     case Kind::frequency:

@@ -6,6 +6,7 @@
 //
 //   time       ps ns us ms s min h d               bytes      B KiB MiB GiB TiB, kB (KB) MB GB TB
 //   bandwidth  B/s KB/s (kB/s) MB/s GB/s, KiB/s MiB/s GiB/s     frequency  Hz kHz MHz GHz, MT/s GT/s
+//   duration   s min h d, y (365 d); in real seconds, for what 63 bits of picoseconds cannot hold
 //   share      "25 %" or "2x"                       integer, real: no unit; flag: true or false
 //
 // Every parse error is an InputError whose message has no place in it: whoever reads a file adds "file:line:
@@ -32,6 +33,8 @@ Value make_list(const ParameterSpec& spec, const std::vector<Value>& elements);
 std::int64_t parse_quantity(Kind kind, std::string_view text);
 /// "25 %" is 0.25, "2x" is 2.
 double parse_share(std::string_view text);
+/// In seconds, as the nearest double of what is written: "6 d" is 518400.
+double parse_duration(std::string_view text);
 
 /// The canonical text of a scalar: the shortest exact one. parse(format(x)) == x for every value.
 std::string format_value(Kind kind, const Value& value);

@@ -2,6 +2,7 @@
 #include "models/common/quantity.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 
 #include "models/common/random.h"
@@ -56,6 +57,24 @@ TEST_CASE("quantities are converted exactly") {
   CHECK(parse_share("0.5 x") == 0.5);
 }
 
+TEST_CASE("durations are real seconds, rounded once") {
+  CHECK(parse_duration("6 d") == 518'400);
+  CHECK(parse_duration("1y") == 31'536'000);
+  CHECK(parse_duration("  1.5   h ") == 5'400);
+  CHECK(parse_duration("90 s") == 90);
+  CHECK(parse_duration("+2 min") == 120);
+  CHECK(parse_duration("-2 min") == -120);
+  CHECK(parse_duration("1e3 d") == 86'400'000);
+  CHECK(parse_duration("9.99e-2 min") == 5.994);
+  CHECK(parse_duration("0.1 min") == 6);
+  CHECK(parse_duration("1.1 min") == 66);
+  CHECK(parse_duration("0.0000000000000000000000000000000001 y") == 3.1536e-27);
+  CHECK(parse_duration("333333333333333333333333333333 y") == 10'511'999'999'999'999'999'999'999'989'488e6);
+  CHECK(parse_duration("1e300 y") == 3.1536e307);
+  CHECK(parse_duration("5e-324 s") == std::numeric_limits<double>::denorm_min());
+  CHECK_THROWS_AS(parse_quantity(Kind::duration, "1 d"), std::logic_error);
+}
+
 TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one clear line") {
   CHECK(problem_of(Kind::time, "50") == "'50' has no unit; write for instance '50 ns'");
   CHECK(problem_of(Kind::time, "0") == "'0' has no unit; write for instance '0 ns'");
@@ -76,6 +95,14 @@ TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one c
   CHECK(problem_of(Kind::bandwidth, "6 Gb/s") ==
         "'6 Gb/s': 'Gb/s' is not a unit of bandwidth; use B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s or GiB/s");
   CHECK(problem_of(Kind::frequency, "500") == "'500' has no unit; write for instance '500 MHz'");
+  CHECK(problem_of(Kind::duration, "6") == "'6' has no unit; write for instance '6 d'");
+  CHECK(problem_of(Kind::duration, "long") == "'long' is not a duration; write for instance '50 d'");
+  CHECK(problem_of(Kind::duration, "3 months") ==
+        "'3 months': 'months' is not a unit of duration; use s, min, h, d or y");
+  CHECK(problem_of(Kind::duration, "50 ns") ==
+        "'50 ns': 'ns' is not a unit of duration; use s, min, h, d or y");
+  CHECK(problem_of(Kind::duration, "1e308 y") == "'1e308 y' is too large or too small");
+  CHECK(problem_of(Kind::duration, "1e-400 s") == "'1e-400 s' is too large or too small");
   CHECK(problem_of(Kind::share, "0.25") == "'0.25' has no unit; write for instance '25 %' or '0.25x'");
   CHECK(problem_of(Kind::share, "50") == "'50' has no unit; write for instance '50 %' or '50x'");
   CHECK(problem_of(Kind::share, "5 pct") ==
@@ -104,6 +131,13 @@ TEST_CASE("ranges are told with units") {
   spec.minimum = 1024;
   spec.maximum = 9.3e18;
   CHECK(range_text(spec) == "at least 1 KiB");
+  spec.kind = Kind::duration;
+  spec.minimum = 0;
+  spec.maximum = 315'360'000;
+  CHECK(range_text(spec) == "0 s to 10 y");
+  CHECK_THROWS_WITH(parse_value(spec, "3651 d"), "3651 d is out of range: must be 0 s to 10 y");
+  CHECK_THROWS_WITH(parse_value(spec, "-1 d"), "-1 d is out of range: must be 0 s to 10 y");
+  CHECK(kind_text(spec) == "duration (s, min, h, d or y)");
 }
 
 TEST_CASE("canonical texts are the shortest exact ones") {
@@ -117,6 +151,19 @@ TEST_CASE("canonical texts are the shortest exact ones") {
   CHECK(text(Kind::bytes, 18'592) == "18592 B");
   CHECK(text(Kind::bandwidth, 3'200'000'000) == "3.2 GB/s");
   CHECK(text(Kind::frequency, 500'000'000) == "500 MHz");
+  const auto duration = [](double seconds) { return format_value(Kind::duration, Value(seconds)); };
+  CHECK(duration(518'400) == "6 d");
+  CHECK(duration(31'536'000) == "1 y");
+  CHECK(duration(47'304'000) == "1.5 y");
+  CHECK(duration(90) == "90 s");
+  CHECK(duration(120) == "2 min");  // as short as 120 s: the larger unit
+  CHECK(duration(1'800) == "30 min");
+  CHECK(duration(86'486.4) == "1.001 d");
+  CHECK(duration(86'399.99999999999) == "86399.99999999999 s");
+  CHECK(duration(-86'400) == "-1 d");
+  CHECK(duration(0) == "0 s");
+  CHECK(duration(1e-12) == "1e-12 s");
+  CHECK(duration(1e300) == "1e300 s");
   CHECK(format_value(Kind::share, Value(0.25)) == "25 %");
   CHECK(format_value(Kind::share, Value(1.0)) == "100 %");
   CHECK(format_value(Kind::share, Value(2.5)) == "2.5x");
@@ -145,7 +192,7 @@ TEST_CASE("whatever is formatted parses back to the same value") {
       REQUIRE(format_value(kind, parse_value(spec, text)) == text);
     }
   }
-  for (const Kind kind : {Kind::real, Kind::share}) {
+  for (const Kind kind : {Kind::real, Kind::share, Kind::duration}) {
     ParameterSpec spec;
     spec.kind = kind;
     for (int i = 0; i < 20'000; ++i) {
@@ -155,7 +202,39 @@ TEST_CASE("whatever is formatted parses back to the same value") {
       const std::string text = format_value(kind, Value(value));
       INFO(text);
       REQUIRE(std::get<double>(parse_value(spec, text)) == value);
+      REQUIRE(format_value(kind, parse_value(spec, text)) == text);
     }
+  }
+}
+
+TEST_CASE("durations of every size are formatted so that they parse back") {
+  RandomStream random(1, "duration");
+  const auto check = [](double seconds) {
+    const std::string text = format_value(Kind::duration, Value(seconds));
+    INFO(text);
+    REQUIRE(parse_duration(text) == seconds);
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    check(std::ldexp(0.5 + random.uniform() / 2, static_cast<int>(random.below(2098)) - 1073));
+    static constexpr double k_scales[] = {60, 3'600, 86'400, 31'536'000};
+    const double round = k_scales[random.below(4)] * static_cast<double>(random.below(100'000)) / 1000;
+    check(round);
+    check(std::nextafter(round, 1e300));
+    check(std::nextafter(round, -1.0));
+  }
+  check(std::numeric_limits<double>::max());
+  check(std::numeric_limits<double>::min());
+}
+
+TEST_CASE("no unit writes a duration shorter than its canonical text") {
+  RandomStream random(2, "duration");
+  for (int i = 0; i < 20'000; ++i) {
+    static const std::string k_units[] = {" s", " min", " h", " d", " y"};
+    const Value number = static_cast<double>(1'000 + random.below(1'000'000)) / 1000;
+    const std::string written = format_value(Kind::real, number) + k_units[random.below(5)];
+    const std::string text = format_value(Kind::duration, Value(parse_duration(written)));
+    INFO(written << " became " << text);
+    REQUIRE(text.size() <= written.size());
   }
 }
 

@@ -144,6 +144,18 @@ TEST_CASE("a --set of another variant puts the old one's keys aside") {
   CHECK(scenario.resolved_yaml().find("trace") == std::string::npos);
 }
 
+TEST_CASE("long times are real numbers of seconds") {
+  const auto wear = [](const std::string& key, const std::string& written) {
+    const Scenario scenario = read(k_short, {"ssd.flash.part.wear." + key + "=" + written});
+    REQUIRE(read(scenario.resolved_yaml()).resolved_yaml() == scenario.resolved_yaml());
+    return real(scenario, "ssd.flash.part.wear", key);
+  };
+  CHECK(wear("retention", "3 y") == 94'608'000);
+  CHECK(wear("retention", "6 d") == 518'400);
+  CHECK(wear("retention", "1.001 d") == 86'486.4);
+  CHECK(wear("retention", "1e-12 s") == 1e-12);
+}
+
 TEST_CASE("aliases stand for what they name") {
   const Scenario scenario =
       read("precondition: [&step {fill: 10 %}, *step]\nssd: {flash: {part: {name: x}}}\nload: {rw: read}\n");
@@ -153,10 +165,11 @@ TEST_CASE("aliases stand for what they name") {
 TEST_CASE("the resolved scenario is complete and reads back to itself") {
   const std::vector<std::string> scenarios = {
       k_example, k_short, k_short + "precondition: [{}, {fill: 5 %}]\nssd2: 1\n",
+      "ssd: {flash: {part: {name: x, wear: {retention: 0.1 min}}}}\nload: {rw: read}\n",
       "title: \"odd \\\"text\\\" \\\\ # with: all, [of] {it}\\nand \\t more\"\nssd: {flash: {part: {name: "
       "'null'}}}\n"
       "load: [{trace: '100', columns: {offset: 2}}, {fio: ' - x'}, {rw: write, bs: 18592 B}]\n"};
-  for (const std::string& text : {scenarios[0], scenarios[1], scenarios[3]}) {
+  for (const std::string& text : {scenarios[0], scenarios[1], scenarios[3], scenarios[4]}) {
     const Scenario first = read(text);
     const std::string yaml = first.resolved_yaml();
     INFO(yaml);
@@ -204,6 +217,7 @@ TEST_CASE("the resolved scenario explains itself") {
       program: [500 us]  # per page type; 1 ps to 1 s
       wear:  # how it wears
         shape: 2.5  # of the Weibull distribution; 0.1 to 100
+        retention: 1 y  # how long data lie unread; 0 s to 10 y
 firmware:
   gc:  # garbage collection
     start_below: 2 %  # share of free blocks that starts it; 0 % to 100 %

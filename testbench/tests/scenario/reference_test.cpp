@@ -30,6 +30,12 @@ TEST_CASE("the schema says what the reader checks") {
   CHECK(part[1]["properties"].contains("file"));
   CHECK(part[1]["properties"].contains("wear"));
   CHECK(ssd["flash"]["required"] == nlohmann::json{"part"});
+  const auto& retention = part[1]["properties"]["wear"]["properties"]["retention"];
+  CHECK(retention["type"] == "string");
+  CHECK(retention["pattern"] == quantity_pattern(Kind::duration));
+  CHECK(retention["default"] == "1 y");
+  CHECK(retention["description"] ==
+        "how long data lie unread\nduration (s, min, h, d or y)\nrange: 0 s to 10 y");
   const auto& gc = schema["properties"]["firmware"]["properties"]["gc"];
   CHECK(gc["properties"]["policy"]["oneOf"].size() == 3);
   CHECK(gc["properties"]["policy"]["oneOf"][1]["const"] == "d-choices");
@@ -49,6 +55,10 @@ TEST_CASE("the schema's patterns take what the parser takes") {
   CHECK(matches(Kind::time, "50ns"));
   CHECK_FALSE(matches(Kind::time, "50"));
   CHECK_FALSE(matches(Kind::time, "50 MB"));
+  CHECK(matches(Kind::duration, "1.5 y"));
+  CHECK(matches(Kind::duration, "90min"));
+  CHECK_FALSE(matches(Kind::duration, "90"));
+  CHECK_FALSE(matches(Kind::duration, "90 ms"));
   CHECK(matches(Kind::bandwidth, "3.2 GB/s"));
   CHECK(matches(Kind::share, "25 %"));
   CHECK(matches(Kind::share, "2x"));
@@ -74,6 +84,10 @@ TEST_CASE("the listing shows everything, or what was asked for") {
         "    - windowed: greedy among the oldest\n"
         "        window          whole number, default 32, 1 to 1048576\n"
         "                        oldest blocks looked at\n");
+  CHECK(list_text(test::test_catalogue(), "retention") ==
+        "ssd.flash.part.wear: how it wears\n"
+        "  retention             duration, default 1 y, 0 s to 10 y\n"
+        "                        how long data lie unread\n");
   CHECK(list_text(test::test_catalogue(), "no such thing").empty());
 }
 
@@ -82,6 +96,8 @@ TEST_CASE("the Markdown reference has every section and key") {
   CHECK(text.find("## `ssd.flash.part`\n\ndata sheet of the dies (here or in a file of its own, required)") !=
         std::string::npos);
   CHECK(text.find("| `latency` | time | `50 ns` | 0 s to 1 ms | from request to first byte |") !=
+        std::string::npos);
+  CHECK(text.find("| `retention` | duration | `1 y` | 0 s to 10 y | how long data lie unread |") !=
         std::string::npos);
   CHECK(text.find("**`policy: windowed`**: greedy among the oldest") != std::string::npos);
   CHECK(text.find("Only with trace:") != std::string::npos);

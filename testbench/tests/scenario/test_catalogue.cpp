@@ -87,9 +87,12 @@ struct PartConfig {
 
 struct WearConfig {
   double shape = 2.5;
+  double retention = 31'536'000;
   static const ParameterTable<WearConfig>& parameters() {
-    static const auto table = ParameterTable<WearConfig>{}.real("shape", &WearConfig::shape, {0.1, 100},
-                                                                "of the Weibull distribution");
+    static const auto table =
+        ParameterTable<WearConfig>{}
+            .real("shape", &WearConfig::shape, {0.1, 100}, "of the Weibull distribution")
+            .duration("retention", &WearConfig::retention, {0, 315'360'000}, "how long data lie unread");
     return table;
   }
 };
