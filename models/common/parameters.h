@@ -36,6 +36,7 @@ enum class Kind : std::uint8_t {
   share,           ///< "25 %" or "2x"; held as a fraction (0.25, 2.0)
   time,            ///< "50 ns"; held in picoseconds
   duration,        ///< "6 d" or "1 y"; held in seconds, as a real number
+  temperature,     ///< "40 C" or "313.15 K"; held in degrees Celsius
   bytes,           ///< "4 KiB"; held in bytes
   bandwidth,       ///< "400 MB/s"; held in bytes per second
   frequency,       ///< "500 MHz" or "800 MT/s"; held in hertz (transfers per second)
@@ -44,8 +45,8 @@ enum class Kind : std::uint8_t {
   bytes_or_share,  ///< "64 MiB" or "10 %"; bytes as integer, share as real
 };
 
-/// flag, integer-valued (integer, time, bytes, bandwidth, frequency), real-valued (real, share, duration) or
-/// text, or a list of these.
+/// flag, integer-valued (integer, time, bytes, bandwidth, frequency), real-valued (real, share, duration,
+/// temperature) or text, or a list of these.
 using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                            std::vector<double>, std::vector<std::string>>;
 
@@ -107,6 +108,11 @@ class ParameterTable {
   /// For times that outlast a run (retention, shelf time): member and range in seconds.
   ParameterTable&& duration(std::string name, double T::*member, Range range, std::string doc) && {
     return std::move(*this).template add<double>(Kind::duration, std::move(name), member, range,
+                                                 std::move(doc));
+  }
+  /// Member and range in degrees Celsius.
+  ParameterTable&& temperature(std::string name, double T::*member, Range range, std::string doc) && {
+    return std::move(*this).template add<double>(Kind::temperature, std::move(name), member, range,
                                                  std::move(doc));
   }
   template <class M>

@@ -60,6 +60,8 @@ constexpr std::array k_frequencies = {Unit{"GHz", 1'000'000'000, true},   Unit{"
 constexpr std::array k_durations = {Unit{"y", 31'536'000, true}, Unit{"d", 86'400, true},
                                     Unit{"h", 3'600, true}, Unit{"min", 60, true}, Unit{"s", 1, true}};
 
+constexpr std::array k_temperatures = {Unit{"C", 1, true}, Unit{"K", 1, false}};
+
 struct KindTexts {
   std::span<const Unit> units;
   std::string_view name;      ///< "not a ..."
@@ -78,6 +80,7 @@ const KindTexts& texts_of(Kind kind) {
   static const KindTexts k_clock = {k_frequencies, "frequency", "Hz, kHz, MHz, GHz, MT/s or GT/s", "MHz",
                                     "is not a whole number of hertz"};
   static const KindTexts k_duration = {k_durations, "duration", "s, min, h, d or y", "d", ""};
+  static const KindTexts k_temperature = {k_temperatures, "temperature", "C or K", "C", ""};
   switch (kind) {
     case Kind::time:
       return k_time;
@@ -90,6 +93,8 @@ const KindTexts& texts_of(Kind kind) {
       return k_clock;
     case Kind::duration:
       return k_duration;
+    case Kind::temperature:
+      return k_temperature;
     default:
       throw std::logic_error("quantity: a kind without units");
   }
@@ -282,6 +287,8 @@ std::string real_valued_text(Kind kind, double value) {
       return real_text(value);
     case Kind::duration:
       return duration_text(value);
+    case Kind::temperature:
+      return real_text(value) + " C";
     default:
       return share_text(value);
   }
@@ -399,6 +406,8 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
       return parse_share(text);
     case Kind::duration:
       return parse_duration(text);
+    case Kind::temperature:
+      return parse_temperature(text);
     case Kind::bytes_or_share: {
       const std::string_view whole = trimmed(text);
       if (whole.ends_with('%') || whole.ends_with('x')) return parse_share(text);
@@ -419,7 +428,7 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
 
 /// Kinds whose every value is a real number.
 bool is_real_valued(Kind kind) {
-  return kind == Kind::real || kind == Kind::share || kind == Kind::duration;
+  return kind == Kind::real || kind == Kind::share || kind == Kind::duration || kind == Kind::temperature;
 }
 
 bool has_limits(const ParameterSpec& spec) {
@@ -468,6 +477,26 @@ double parse_duration(std::string_view text) {
   return nearest(multiplied(std::string(written.number.number), written.unit.scale), text);
 }
 
+double parse_temperature(std::string_view text) {
+  constexpr double k_absolute_zero = -273.15;
+  constexpr std::int64_t k_nano = 1'000'000'000;
+  constexpr std::int64_t k_zero_celsius = 273'150'000'000;  // nK
+  const auto [number, unit] = read_written(Kind::temperature, text);
+  double celsius = 0;
+  if (unit.name == "K") {  // subtracted in whole nanokelvins, as in doubles 273.151 K would not be 0.001 C
+    const std::int64_t kelvin = scaled(number, k_nano, "is finer than 1 nK", text);
+    celsius = kelvin < 0 ? -std::numeric_limits<double>::infinity()
+                         : nearest(std::to_string(kelvin - k_zero_celsius) + "e-9", text);
+  } else {
+    celsius = nearest(number.number, text);
+  }
+  if (celsius < k_absolute_zero) {
+    throw InputError(in_quotes(text) + " is below absolute zero, " +
+                     format_value(Kind::temperature, Value(k_absolute_zero)));
+  }
+  return celsius;
+}
+
 double parse_share(std::string_view text) {
   const auto decimal = read_decimal(trimmed(text));
   if (!decimal) throw InputError(in_quotes(text) + " is not a share; write for instance '25 %' or '2x'");
@@ -501,6 +530,7 @@ Value make_list(const ParameterSpec& spec, const std::vector<Value>& elements) {
     case Kind::real:
     case Kind::share:
     case Kind::duration:
+    case Kind::temperature:
       return gather(double{});
     case Kind::text:
     case Kind::choice:
@@ -575,6 +605,7 @@ std::string quantity_pattern(Kind kind) {
       return k_number + R"((%|x)\s*$)";
     case Kind::time:
     case Kind::duration:
+    case Kind::temperature:
     case Kind::bytes:
     case Kind::bandwidth:
     case Kind::frequency:

@@ -4,10 +4,11 @@
 // integer arithmetic: "1.5 us" is 1500000 ps, and what cannot be held exactly ("0.5 ps", "0.3 KiB") is
 // refused, as is what does not fit 63 bits.
 //
-//   time       ps ns us ms s min h d               bytes      B KiB MiB GiB TiB, kB (KB) MB GB TB
-//   bandwidth  B/s KB/s (kB/s) MB/s GB/s, KiB/s MiB/s GiB/s     frequency  Hz kHz MHz GHz, MT/s GT/s
-//   duration   s min h d, y (365 d); in real seconds, for what 63 bits of picoseconds cannot hold
-//   share      "25 %" or "2x"                       integer, real: no unit; flag: true or false
+//   time         ps ns us ms s min h d            bytes      B KiB MiB GiB TiB, kB (KB) MB GB TB
+//   bandwidth    B/s KB/s (kB/s) MB/s GB/s, KiB/s MiB/s GiB/s    frequency  Hz kHz MHz GHz, MT/s GT/s
+//   duration     s min h d y (365 d): seconds as a real number, for what 63 bits of picoseconds cannot hold
+//   temperature  C, K: degrees Celsius as a real number, not below absolute zero
+//   share        "25 %" or "2x"                    integer, real: no unit; flag: true or false
 //
 // Every parse error is an InputError whose message has no place in it: whoever reads a file adds "file:line:
 // key".
@@ -35,6 +36,8 @@ std::int64_t parse_quantity(Kind kind, std::string_view text);
 double parse_share(std::string_view text);
 /// In seconds, as the nearest double of what is written: "6 d" is 518400.
 double parse_duration(std::string_view text);
+/// In degrees Celsius: "40 C" and "313.15 K" are 40. A temperature in kelvins is taken to the nanokelvin.
+double parse_temperature(std::string_view text);
 
 /// The canonical text of a scalar: the shortest exact one. parse(format(x)) == x for every value.
 std::string format_value(Kind kind, const Value& value);

@@ -1,6 +1,7 @@
 // Quantities: exact conversion, canonical text, refusals that name the valid units.
 #include "models/common/quantity.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -75,6 +76,22 @@ TEST_CASE("durations are real seconds, rounded once") {
   CHECK_THROWS_AS(parse_quantity(Kind::duration, "1 d"), std::logic_error);
 }
 
+TEST_CASE("temperatures are degrees Celsius, whether written in them or in kelvins") {
+  CHECK(parse_temperature("40 C") == 40);
+  CHECK(parse_temperature("40C") == 40);
+  CHECK(parse_temperature("+40.5 C") == 40.5);
+  CHECK(parse_temperature("-10 C") == -10);
+  CHECK(parse_temperature("313.15 K") == 40);
+  CHECK(parse_temperature("273.151 K") == 0.001);
+  CHECK(parse_temperature("273.15 K") == 0);
+  CHECK(parse_temperature("3e2 K") == 26.85);
+  CHECK(parse_temperature("0 K") == -273.15);
+  CHECK(parse_temperature("-0 K") == -273.15);
+  CHECK(parse_temperature("-273.15 C") == -273.15);
+  CHECK(parse_temperature("9223372036.854775807 K") == 9'223'371'763.704775807);
+  CHECK_THROWS_AS(parse_quantity(Kind::temperature, "40 C"), std::logic_error);
+}
+
 TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one clear line") {
   CHECK(problem_of(Kind::time, "50") == "'50' has no unit; write for instance '50 ns'");
   CHECK(problem_of(Kind::time, "0") == "'0' has no unit; write for instance '0 ns'");
@@ -103,6 +120,18 @@ TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one c
         "'50 ns': 'ns' is not a unit of duration; use s, min, h, d or y");
   CHECK(problem_of(Kind::duration, "1e308 y") == "'1e308 y' is too large or too small");
   CHECK(problem_of(Kind::duration, "1e-400 s") == "'1e-400 s' is too large or too small");
+  CHECK(problem_of(Kind::temperature, "40") == "'40' has no unit; write for instance '40 C'");
+  CHECK(problem_of(Kind::temperature, "-10") == "'-10' has no unit; write for instance '-10 C'");
+  CHECK(problem_of(Kind::temperature, "hot") == "'hot' is not a temperature; write for instance '50 C'");
+  CHECK(problem_of(Kind::temperature, "104 F") == "'104 F': 'F' is not a unit of temperature; use C or K");
+  CHECK(problem_of(Kind::temperature, "40 c") == "'40 c': 'c' is not a unit of temperature; use C or K");
+  CHECK(problem_of(Kind::temperature, "-273.16 C") == "'-273.16 C' is below absolute zero, -273.15 C");
+  CHECK(problem_of(Kind::temperature, "-1 K") == "'-1 K' is below absolute zero, -273.15 C");
+  CHECK(problem_of(Kind::temperature, "-9223372036.854775807 K") ==
+        "'-9223372036.854775807 K' is below absolute zero, -273.15 C");
+  CHECK(problem_of(Kind::temperature, "1e-10 K") == "'1e-10 K' is finer than 1 nK");
+  CHECK(problem_of(Kind::temperature, "1e10 K") == "'1e10 K' is too large");
+  CHECK(problem_of(Kind::temperature, "1e400 C") == "'1e400 C' is too large or too small");
   CHECK(problem_of(Kind::share, "0.25") == "'0.25' has no unit; write for instance '25 %' or '0.25x'");
   CHECK(problem_of(Kind::share, "50") == "'50' has no unit; write for instance '50 %' or '50x'");
   CHECK(problem_of(Kind::share, "5 pct") ==
@@ -138,6 +167,13 @@ TEST_CASE("ranges are told with units") {
   CHECK_THROWS_WITH(parse_value(spec, "3651 d"), "3651 d is out of range: must be 0 s to 10 y");
   CHECK_THROWS_WITH(parse_value(spec, "-1 d"), "-1 d is out of range: must be 0 s to 10 y");
   CHECK(kind_text(spec) == "duration (s, min, h, d or y)");
+  spec.kind = Kind::temperature;
+  spec.minimum = -40;
+  spec.maximum = 125;
+  CHECK(range_text(spec) == "-40 C to 125 C");
+  CHECK_THROWS_WITH(parse_value(spec, "-41 C"), "-41 C is out of range: must be -40 C to 125 C");
+  CHECK_THROWS_WITH(parse_value(spec, "400 K"), "126.85 C is out of range: must be -40 C to 125 C");
+  CHECK(kind_text(spec) == "temperature (C or K)");
 }
 
 TEST_CASE("canonical texts are the shortest exact ones") {
@@ -164,6 +200,9 @@ TEST_CASE("canonical texts are the shortest exact ones") {
   CHECK(duration(0) == "0 s");
   CHECK(duration(1e-12) == "1e-12 s");
   CHECK(duration(1e300) == "1e300 s");
+  CHECK(format_value(Kind::temperature, Value(40.0)) == "40 C");
+  CHECK(format_value(Kind::temperature, Value(-273.15)) == "-273.15 C");
+  CHECK(format_value(Kind::temperature, Value(0.0)) == "0 C");
   CHECK(format_value(Kind::share, Value(0.25)) == "25 %");
   CHECK(format_value(Kind::share, Value(1.0)) == "100 %");
   CHECK(format_value(Kind::share, Value(2.5)) == "2.5x");
@@ -192,13 +231,14 @@ TEST_CASE("whatever is formatted parses back to the same value") {
       REQUIRE(format_value(kind, parse_value(spec, text)) == text);
     }
   }
-  for (const Kind kind : {Kind::real, Kind::share, Kind::duration}) {
+  for (const Kind kind : {Kind::real, Kind::share, Kind::duration, Kind::temperature}) {
     ParameterSpec spec;
     spec.kind = kind;
     for (int i = 0; i < 20'000; ++i) {
       double value = std::ldexp(random.uniform(), static_cast<int>(random.below(200)) - 100);
       if (random.below(2) == 0) value = static_cast<double>(random.below(100'000)) / 1000;
       if (random.below(4) == 0) value = -value;
+      if (kind == Kind::temperature) value = std::max(value, -273.15);
       const std::string text = format_value(kind, Value(value));
       INFO(text);
       REQUIRE(std::get<double>(parse_value(spec, text)) == value);
@@ -226,6 +266,17 @@ TEST_CASE("durations of every size are formatted so that they parse back") {
   check(std::numeric_limits<double>::min());
 }
 
+TEST_CASE("kelvins and degrees Celsius 273.15 apart are the same temperature") {
+  RandomStream random(1, "temperature");
+  for (int i = 0; i < 20'000; ++i) {
+    const auto milli = static_cast<std::int64_t>(random.below(2'000'000));
+    const std::string kelvin = std::to_string(milli) + "e-3 K";
+    const std::string celsius = std::to_string(milli - 273'150) + "e-3 C";
+    INFO(kelvin << " and " << celsius);
+    REQUIRE(parse_temperature(kelvin) == parse_temperature(celsius));
+  }
+}
+
 TEST_CASE("no unit writes a duration shorter than its canonical text") {
   RandomStream random(2, "duration");
   for (int i = 0; i < 20'000; ++i) {
@@ -245,4 +296,8 @@ TEST_CASE("lists are gathered by kind") {
   const Value list = make_list(spec, {parse_value(spec, "1 ns"), parse_value(spec, "2 us")});
   CHECK(std::get<std::vector<std::int64_t>>(list) == std::vector<std::int64_t>{1000, 2'000'000});
   CHECK(format_elements(Kind::time, list) == std::vector<std::string>{"1 ns", "2 us"});
+  spec.kind = Kind::temperature;
+  const Value reals = make_list(spec, {parse_value(spec, "25 C"), parse_value(spec, "313.15 K")});
+  CHECK(std::get<std::vector<double>>(reals) == std::vector<double>{25, 40});
+  CHECK(format_elements(Kind::temperature, reals) == std::vector<std::string>{"25 C", "40 C"});
 }

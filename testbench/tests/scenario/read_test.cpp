@@ -144,7 +144,7 @@ TEST_CASE("a --set of another variant puts the old one's keys aside") {
   CHECK(scenario.resolved_yaml().find("trace") == std::string::npos);
 }
 
-TEST_CASE("long times are real numbers of seconds") {
+TEST_CASE("long times are real numbers of seconds, temperatures of degrees Celsius") {
   const auto wear = [](const std::string& key, const std::string& written) {
     const Scenario scenario = read(k_short, {"ssd.flash.part.wear." + key + "=" + written});
     REQUIRE(read(scenario.resolved_yaml()).resolved_yaml() == scenario.resolved_yaml());
@@ -154,6 +154,8 @@ TEST_CASE("long times are real numbers of seconds") {
   CHECK(wear("retention", "6 d") == 518'400);
   CHECK(wear("retention", "1.001 d") == 86'486.4);
   CHECK(wear("retention", "1e-12 s") == 1e-12);
+  CHECK(wear("temperature", "-10 C") == -10);
+  CHECK(wear("temperature", "298.15 K") == 25);
 }
 
 TEST_CASE("aliases stand for what they name") {
@@ -165,7 +167,8 @@ TEST_CASE("aliases stand for what they name") {
 TEST_CASE("the resolved scenario is complete and reads back to itself") {
   const std::vector<std::string> scenarios = {
       k_example, k_short, k_short + "precondition: [{}, {fill: 5 %}]\nssd2: 1\n",
-      "ssd: {flash: {part: {name: x, wear: {retention: 0.1 min}}}}\nload: {rw: read}\n",
+      "ssd: {flash: {part: {name: x, wear: {retention: 0.1 min, temperature: 313.25 K}}}}\nload: {rw: "
+      "read}\n",
       "title: \"odd \\\"text\\\" \\\\ # with: all, [of] {it}\\nand \\t more\"\nssd: {flash: {part: {name: "
       "'null'}}}\n"
       "load: [{trace: '100', columns: {offset: 2}}, {fio: ' - x'}, {rw: write, bs: 18592 B}]\n"};
@@ -218,6 +221,7 @@ TEST_CASE("the resolved scenario explains itself") {
       wear:  # how it wears
         shape: 2.5  # of the Weibull distribution; 0.1 to 100
         retention: 1 y  # how long data lie unread; 0 s to 10 y
+        temperature: 40 C  # while they lie; -40 C to 125 C
 firmware:
   gc:  # garbage collection
     start_below: 2 %  # share of free blocks that starts it; 0 % to 100 %

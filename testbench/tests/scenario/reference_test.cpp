@@ -36,6 +36,9 @@ TEST_CASE("the schema says what the reader checks") {
   CHECK(retention["default"] == "1 y");
   CHECK(retention["description"] ==
         "how long data lie unread\nduration (s, min, h, d or y)\nrange: 0 s to 10 y");
+  const auto& temperature = part[1]["properties"]["wear"]["properties"]["temperature"];
+  CHECK(temperature["pattern"] == quantity_pattern(Kind::temperature));
+  CHECK(temperature["default"] == "40 C");
   const auto& gc = schema["properties"]["firmware"]["properties"]["gc"];
   CHECK(gc["properties"]["policy"]["oneOf"].size() == 3);
   CHECK(gc["properties"]["policy"]["oneOf"][1]["const"] == "d-choices");
@@ -59,6 +62,10 @@ TEST_CASE("the schema's patterns take what the parser takes") {
   CHECK(matches(Kind::duration, "90min"));
   CHECK_FALSE(matches(Kind::duration, "90"));
   CHECK_FALSE(matches(Kind::duration, "90 ms"));
+  CHECK(matches(Kind::temperature, "-10 C"));
+  CHECK(matches(Kind::temperature, "313.15K"));
+  CHECK_FALSE(matches(Kind::temperature, "40"));
+  CHECK_FALSE(matches(Kind::temperature, "104 F"));
   CHECK(matches(Kind::bandwidth, "3.2 GB/s"));
   CHECK(matches(Kind::share, "25 %"));
   CHECK(matches(Kind::share, "2x"));
@@ -88,6 +95,10 @@ TEST_CASE("the listing shows everything, or what was asked for") {
         "ssd.flash.part.wear: how it wears\n"
         "  retention             duration, default 1 y, 0 s to 10 y\n"
         "                        how long data lie unread\n");
+  CHECK(list_text(test::test_catalogue(), "temperature") ==
+        "ssd.flash.part.wear: how it wears\n"
+        "  temperature           temperature, default 40 C, -40 C to 125 C\n"
+        "                        while they lie\n");
   CHECK(list_text(test::test_catalogue(), "no such thing").empty());
 }
 
@@ -98,6 +109,8 @@ TEST_CASE("the Markdown reference has every section and key") {
   CHECK(text.find("| `latency` | time | `50 ns` | 0 s to 1 ms | from request to first byte |") !=
         std::string::npos);
   CHECK(text.find("| `retention` | duration | `1 y` | 0 s to 10 y | how long data lie unread |") !=
+        std::string::npos);
+  CHECK(text.find("| `temperature` | temperature | `40 C` | -40 C to 125 C | while they lie |") !=
         std::string::npos);
   CHECK(text.find("**`policy: windowed`**: greedy among the oldest") != std::string::npos);
   CHECK(text.find("Only with trace:") != std::string::npos);

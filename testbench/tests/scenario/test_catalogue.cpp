@@ -88,11 +88,13 @@ struct PartConfig {
 struct WearConfig {
   double shape = 2.5;
   double retention = 31'536'000;
+  double temperature = 40;
   static const ParameterTable<WearConfig>& parameters() {
     static const auto table =
         ParameterTable<WearConfig>{}
             .real("shape", &WearConfig::shape, {0.1, 100}, "of the Weibull distribution")
-            .duration("retention", &WearConfig::retention, {0, 315'360'000}, "how long data lie unread");
+            .duration("retention", &WearConfig::retention, {0, 315'360'000}, "how long data lie unread")
+            .temperature("temperature", &WearConfig::temperature, {-40, 125}, "while they lie");
     return table;
   }
 };
