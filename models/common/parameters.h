@@ -161,6 +161,13 @@ class ParameterTable {
     self.fields_.back().spec.list = true;
     return std::move(self);
   }
+  /// A list of numbers without unit.
+  ParameterTable&& reals(std::string name, std::vector<double> T::*member, Range range, std::string doc) && {
+    auto&& self = std::move(*this).template add<std::vector<double>>(Kind::real, std::move(name), member,
+                                                                     range, std::move(doc));
+    self.fields_.back().spec.list = true;
+    return std::move(self);
+  }
   /// A list of times.
   ParameterTable&& times(std::string name, std::vector<std::int64_t> T::*member, Range range,
                          std::string doc) && {

@@ -301,3 +301,35 @@ TEST_CASE("lists are gathered by kind") {
   CHECK(std::get<std::vector<double>>(reals) == std::vector<double>{25, 40});
   CHECK(format_elements(Kind::temperature, reals) == std::vector<std::string>{"25 C", "40 C"});
 }
+
+TEST_CASE("a list of numbers is declared, checked, printed and read like any other parameter") {
+  struct Curve {
+    std::vector<double> rates = {1e-05, 0.5};
+    std::vector<double> none;
+    static ParameterTable<Curve> parameters() {
+      return ParameterTable<Curve>{}
+          .reals("rates", &Curve::rates, {0, 1}, "error rates")
+          .reals("none", &Curve::none, {0, 9}, "may be empty");
+    }
+  };
+  const std::vector<ParameterSpec> specs = Curve::parameters().specs();
+  REQUIRE(specs.size() == 2);
+  const ParameterSpec& spec = specs.front();
+  CHECK(spec.list);
+  CHECK(kind_text(spec) == "list, each a number");
+  CHECK(range_text(spec) == "0 to 1");
+  CHECK(format_elements(spec.kind, spec.fallback) == std::vector<std::string>{"0.00001", "0.5"});
+  CHECK(format_elements(specs[1].kind, specs[1].fallback).empty());
+  CHECK_THROWS_WITH(parse_value(spec, "1.5"), "1.5 is out of range: must be 0 to 1");
+
+  struct Given final : ParameterValues {
+    Value value;
+    [[nodiscard]] const Value* find(std::string_view name) const override {
+      return name == "rates" ? &value : nullptr;
+    }
+  };
+  Given given;
+  given.value = make_list(spec, {parse_value(spec, "1.48e-3"), parse_value(spec, "0")});
+  CHECK(Curve::parameters().read(given).rates == std::vector<double>{1.48e-3, 0});
+  CHECK(Curve::parameters().read(NoValues{}).rates == std::vector<double>{1e-05, 0.5});
+}

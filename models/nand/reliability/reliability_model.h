@@ -1,0 +1,41 @@
+// How often a cell is read wrongly: the interface of reliability models.
+//
+// A model gives the raw bit error rate (RBER, wrong bits per bit read, before any correction) of an average page, read with the
+// default read voltages, as a function of what the page has been through. BitErrors adds what all models have in common: the page
+// type's share, the variation from block to block and page to page, the gain of a read retry, and how many bits of a frame are
+// wrong at that rate. A model must be a pure function of its arguments.
+//
+// What all of them leave out: program disturb, open blocks, recovery of charge while a block rests, the value that is stored.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "models/common/parameters.h"
+#include "models/nand/part.h"
+
+namespace tlmssd {
+
+/// What a page has been through.
+struct PageStress {
+  double cycles = 0;       ///< program/erase cycles of its block
+  double days = 0;         ///< retention: days since it was programmed, at the reference temperature
+  double reads = 0;        ///< reads per page since it was programmed
+  std::uint32_t type = 0;  ///< page type: page number modulo bits per cell
+};
+
+class ReliabilityModel {
+ public:
+  virtual ~ReliabilityModel() = default;
+  /// Raw bit error rate with default read voltages, 0 to 0.5. Nothing in the stress may be negative.
+  [[nodiscard]] virtual double rber(const PageStress& stress) const = 0;
+
+ protected:
+  /// Half of the bits are wrong when a page says nothing any more.
+  static double at_most_half(double rate) { return std::min(rate, 0.5); }
+};
+
+/// All reliability models by name; reliability_models.cpp is the one file that lists them.
+const PolicyFamily<ReliabilityModel, const NandPart&>& reliability_models();
+
+}  // namespace tlmssd

@@ -1,0 +1,21 @@
+// Reliability models: the one file where they register. A new model is a class in a file of its own and one line here.
+#include "models/nand/reliability/calibrated_mlc.h"
+#include "models/nand/reliability/log_retention.h"
+#include "models/nand/reliability/no_errors.h"
+#include "models/nand/reliability/power_law.h"
+#include "models/nand/reliability/rber_table.h"
+#include "models/nand/reliability/reliability_model.h"
+
+namespace tlmssd {
+
+const PolicyFamily<ReliabilityModel, const NandPart&>& reliability_models() {
+  static const auto family = PolicyFamily<ReliabilityModel, const NandPart&>{}
+                                 .with<NoErrors>()
+                                 .with<PowerLaw>()
+                                 .with<LogRetention>()
+                                 .with<RberTable>()
+                                 .with<CalibratedMlc>();
+  return family;
+}
+
+}  // namespace tlmssd
