@@ -1,4 +1,5 @@
-// Every data sheet of scenarios/parts/nand: known keys, right units, in range, free of contradictions, with a source.
+// Every data sheet of scenarios/parts/nand and scenarios/parts/reliability: known keys, right units, in range, free of
+// contradictions, with a source.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include "models/common/quantity.h"
 #include "models/nand/bus_timing.h"
+#include "models/nand/reliability/bit_errors.h"
 #include "models/nand/timing_model.h"
 
 using namespace tlmssd;
@@ -42,9 +44,8 @@ Value parse(const ParameterSpec& spec, std::string text) {
 }
 
 /// The sheets use no more of YAML than "key: value # comment".
-NandPart read_sheet(const std::filesystem::path& path) {
+Sheet read_sheet(const std::filesystem::path& path, const std::vector<ParameterSpec>& specs) {
   Sheet sheet;
-  const auto specs = NandPart::parameters().specs();
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -59,7 +60,23 @@ NandPart read_sheet(const std::filesystem::path& path) {
     value = trimmed(value.substr(0, value.find(" #")));
     sheet.values.emplace(key, parse(*spec, value));
   }
-  return NandPart::parameters().read(sheet);
+  return sheet;
+}
+
+NandPart read_part(const std::filesystem::path& path) {
+  return NandPart::parameters().read(read_sheet(path, NandPart::parameters().specs()));
+}
+
+/// The model that a sheet names and all it needs.
+std::vector<ParameterSpec> specs_of(const PolicyInfo& model) {
+  std::vector<ParameterSpec> specs = model.parameters;
+  for (const ParameterSpec& spec : ErrorConfig::parameters().specs()) specs.push_back(spec);
+  ParameterSpec choice;
+  choice.name = "model";
+  choice.kind = Kind::choice;
+  choice.choices = {model.name};
+  specs.push_back(choice);
+  return specs;
 }
 
 }  // namespace
@@ -68,7 +85,7 @@ TEST_CASE("every data sheet reads, agrees with itself and cites a source") {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(TLMSSD_SOURCE_DIR "/scenarios/parts/nand")) {
     INFO(entry.path().string());
-    const NandPart part = read_sheet(entry.path());
+    const NandPart part = read_part(entry.path());
     CHECK_NOTHROW(make_timing_model(part));
     CHECK_NOTHROW(BusTiming(part, 400_MBps, part.page_size));
     CHECK(part.name + ".yaml" == entry.path().filename().string());
@@ -76,6 +93,39 @@ TEST_CASE("every data sheet reads, agrees with itself and cites a source") {
     ++count;
   }
   CHECK(count >= 16);
+}
+
+TEST_CASE("every sheet of bit errors reads and fits its model") {
+  const std::string folder = TLMSSD_SOURCE_DIR "/scenarios/parts/reliability/";
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    count += entry.is_regular_file() ? 1 : 0;
+  struct Row {
+    const char* file;
+    const char* model;
+    const char* cell;
+    PageStress stress;
+    double rber;  // of the average page
+  };
+  const std::vector<Row> rows = {
+      {"tlc-72l.yaml", "power-law", "tlc", {.cycles = 1000, .days = 0}, 2.03e-3},
+      {"mlc-1x-calibrated.yaml", "calibrated-mlc", "mlc", {.cycles = 2000, .days = 1}, 5.4e-3},
+      {"tlc-3d-log.yaml", "log-retention", "tlc", {.cycles = 3000, .days = 365}, 3.9e-3}};
+  CHECK(rows.size() == count);
+  const auto models = reliability_models().infos();
+  for (const Row& row : rows) {
+    INFO(row.file);
+    const auto info =
+        std::find_if(models.begin(), models.end(), [&](const PolicyInfo& m) { return m.name == row.model; });
+    REQUIRE(info != models.end());
+    const Sheet sheet = read_sheet(folder + row.file, specs_of(*info));
+    for (const ParameterSpec& spec : info->parameters) CHECK(sheet.find(spec.name) != nullptr);
+    NandPart part;
+    part.cell = row.cell;
+    auto model = reliability_models().make(row.model, sheet, part);
+    CHECK(model->rber(row.stress) == Approx(row.rber).epsilon(0.01));
+    CHECK_NOTHROW(BitErrors(std::move(model), part, ErrorConfig::parameters().read(sheet), 9200, 1));
+  }
 }
 
 TEST_CASE("the published parts have the published numbers") {
@@ -93,7 +143,7 @@ TEST_CASE("the published parts have the published numbers") {
                          Row{"3d-fg-tlc.yaml", 1900_us, 102_us, 7500_us, 25e6, 1536},
                          Row{"3d-ct-tlc.yaml", 1083_us, 76_us, 4300_us, 9.4e6, 3}}) {
     INFO(row.file);
-    const NandPart part = read_sheet(folder + row.file);
+    const NandPart part = read_part(folder + row.file);
     CHECK(part.program_time(PageId{1}) == row.program);
     CHECK(part.read_time(PageId{2}) == row.read);
     CHECK(part.erase_latency == row.erase);

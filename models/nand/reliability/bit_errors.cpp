@@ -1,0 +1,154 @@
+#include "models/nand/reliability/bit_errors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "models/common/input_error.h"
+#include "models/common/random.h"
+#include "models/common/suggest.h"
+
+namespace tlmssd {
+
+namespace {
+
+constexpr std::uint64_t k_golden = 0x9E3779B97F4A7C15U;
+
+/// The finisher of splitmix64: every bit of the result depends on every bit of `z`.
+constexpr std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31U);
+}
+
+constexpr unsigned k_factor_bits = 12;
+
+/// Deviates z > 0 at which the normal distribution is (i + 1/2) / 4096, for the upper half of all i.
+std::vector<double> upper_normal_quantiles() {
+  constexpr std::size_t k_half = std::size_t{1} << (k_factor_bits - 1);
+  std::vector<double> result;
+  double z = 0;
+  for (std::size_t i = 0; i < k_half; ++i) {
+    const double above = (static_cast<double>(k_half - i) - 0.5) / (2.0 * k_half);
+    // Newton's method: from the last quantile it comes up to the next one without overshooting.
+    for (double change = 1; change > 1e-12;) {
+      const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+      change = (std::erfc(z / std::numbers::sqrt2) / 2 - above) / density;
+      z += change;
+    }
+    result.push_back(z);
+  }
+  return result;
+}
+
+/// 4096 equally likely factors, lognormal with mean 1; none when they are all 1.
+std::vector<float> factors(double sigma) {
+  if (sigma == 0) return {};
+  std::vector<double> exact;
+  double sum = 0;
+  for (const double z : upper_normal_quantiles()) {
+    for (const double factor : {std::exp(sigma * z), std::exp(-sigma * z)}) {
+      exact.push_back(factor);
+      sum += factor;
+    }
+  }
+  const double mean = sum / static_cast<double>(exact.size());  // exp(sigma^2 / 2) but for the cut
+  std::vector<float> result;
+  for (const double factor : exact) result.push_back(static_cast<float>(factor / mean));
+  return result;
+}
+
+double pick(const std::vector<float>& factors, std::uint64_t hash) {
+  return factors.empty() ? 1.0 : factors[hash >> (64 - k_factor_bits)];
+}
+
+std::uint64_t block_hash(std::uint64_t seed, const BitErrors::Place& place) {
+  const std::uint64_t in_die = (std::uint64_t{index(place.plane)} << 24U) ^ index(place.block);
+  return mixed(seed + (((std::uint64_t{index(place.die)} << 32U) ^ in_die) + 1) * k_golden);
+}
+
+}  // namespace
+
+const ParameterTable<ErrorConfig>& ErrorConfig::parameters() {
+  using C = ErrorConfig;
+  static const auto table =
+      ParameterTable<C>{}
+          .choice("distribution", &C::distribution, {"beta-binomial", "binomial"},
+                  "of the wrong bits in an ECC frame; binomial: every bit for itself")
+          .real("dispersion", &C::dispersion, {0, 0.2},
+                "correlation between the bits of a frame in the beta-binomial distribution: n bits have 1 + "
+                "(n - "
+                "1) times this the variance of independent ones")
+          .real("block_variation", &C::block_variation, {0, 2},
+                "standard deviation of the logarithm of the error rate from block to block")
+          .real("page_variation", &C::page_variation, {0, 2},
+                "standard deviation of the logarithm of the error rate from page to page of a block")
+          .reals("page_types", &C::page_types, {0, 100},
+                 "multiplier of the error rate for each page type, lowest page first; empty: all 1")
+          .real(
+              "retry_shift", &C::retry_shift, {0, 1},
+              "the best read voltages lie this x cycles^retry_cycle_exponent x ln(1 + days) retry steps from "
+              "the default ones")
+          .real("retry_cycle_exponent", &C::retry_cycle_exponent, {0, 5},
+                "exponent of the cycles in the shift of the best read voltages")
+          .real("retry_floor", &C::retry_floor, {0, 1},
+                "part of the errors that is left at the best read voltages");
+  return table;
+}
+
+BitErrors::BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& part, const ErrorConfig& config,
+                     std::uint32_t frame_bits, std::uint64_t seed)
+    : model_(std::move(model)),
+      config_(config),
+      distribution_(frame_bits, config.distribution == "binomial" ? 0 : config.dispersion),
+      block_factors_(factors(config.block_variation)),
+      page_factors_(factors(config.page_variation)),
+      seed_(RandomStream(seed, "nand.reliability bit errors")()) {
+  if (config.distribution != "binomial" && config.distribution != "beta-binomial") {
+    throw InputError("distribution " + in_quotes(config.distribution) +
+                     " is not one of beta-binomial or binomial" +
+                     did_you_mean(config.distribution, {"beta-binomial", "binomial"}));
+  }
+  if (config.page_types.empty()) return;
+  if (config.page_types.size() != part.bits()) {
+    throw InputError("page_types has " + std::to_string(config.page_types.size()) +
+                     " values; give none, or one for each of the " + std::to_string(part.bits()) +
+                     " page types of " + part.cell);
+  }
+  std::copy(config.page_types.begin(), config.page_types.end(), type_factors_.begin());
+}
+
+double BitErrors::best_level(const PageStress& stress) const {
+  return config_.retry_shift * std::pow(stress.cycles, config_.retry_cycle_exponent) *
+         std::log1p(stress.days);
+}
+
+double BitErrors::retry_factor(const PageStress& stress, std::uint32_t level) const {
+  if (level == 0) return 1;
+  const double best = best_level(stress);
+  const double scale = std::max(best, 1.0);
+  const double step = level;
+  return 1 + (1 - config_.retry_floor) * step * (step - 2 * best) / (scale * scale);
+}
+
+double BitErrors::rber(const Place& place, const PageStress& stress, std::uint32_t level) const {
+  const std::uint64_t block = block_hash(seed_, place);
+  const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);
+  const double rate = model_->rber(stress) * type_factors_[stress.type % type_factors_.size()] *
+                      pick(block_factors_, block) * pick(page_factors_, page) * retry_factor(stress, level);
+  return std::min(rate, 0.5);
+}
+
+void BitErrors::draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,
+                     std::uint16_t* errors) const {
+  const ErrorDistribution::Blend blend = distribution_.at(rber);
+  const std::uint64_t data = (std::uint64_t{place.erases} << 32U) ^ index(place.page);
+  const std::uint64_t page = mixed(~block_hash(seed_, place) + (data + 1) * k_golden);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t frame = page + (std::uint64_t{first} + i) * 2 * k_golden;
+    const std::uint32_t wrong = blend.draw(mixed(frame), mixed(frame + k_golden));
+    errors[i] = static_cast<std::uint16_t>(std::min<std::uint32_t>(wrong, 65535));
+  }
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,91 @@
+// Wrong bits of every frame that is read: a reliability model's average page, made into this page of this block, and its rate made
+// into whole numbers of errors.
+//
+// Rate of a page = model x page type's multiplier x block's factor x page's factor x gain of the retry step. The factors are
+// lognormal with mean 1 and belong to the place for good; the normal deviates behind them are 4096 equally likely ones, so they are
+// cut at 3.7 sigma.
+//
+// Retry ladder (calibrated to a study of 160 chips of 48-layer TLC, ASPLOS'21: F "none when fresh, 8 steps at 1K cycles and 3
+// months, 19.9 on average at 2K cycles and 1 year"): the best read voltages lie s steps below the default ones,
+//
+//   s = shift * cycles^0.927 * ln(1 + days)               shift 0.00294 and the exponent put s through those two points (D)
+//
+// and a read at step l has 1 + (1 - floor) ((s - l)^2 - s^2) / max(s, 1)^2 times the errors: all at l = 0, only the share `floor`,
+// which no voltage can tell apart, at l = s >= 1, as many as by default at 2 s, more beyond. The parabola is an assumption (A).
+// The published numbers are of steps until a read succeeds; here they are where the errors are fewest, so a code that can take
+// more stops a little earlier. Disturbed pages are given no other best voltages.
+//
+// The errors of a frame follow from a hash of (seed, place, erases, frame): data has the same errors whenever it is read, and they only
+// become more as the rate grows (with age, reads, a worse retry step). Left out: which bits are wrong; noise from one read to the
+// next; that another retry step has other bits wrong, not just fewer.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/types.h"
+#include "models/nand/reliability/error_distribution.h"
+#include "models/nand/reliability/reliability_model.h"
+
+namespace tlmssd {
+
+/// Beside the parameters of the model in the scenario's section ssd.flash.reliability. Assumptions (A): a dispersion that doubles the
+/// variance of a 1 KiB frame, a worst block in a thousand with 1.8 times and a worst page with 1.6 times the average rate, a tenth
+/// of the errors left at the best read voltages.
+struct ErrorConfig {
+  std::string distribution = "beta-binomial";
+  double dispersion = 1e-4;
+  double block_variation = 0.2;
+  double page_variation = 0.15;
+  std::vector<double> page_types;
+  double retry_shift = 0.00294;
+  double retry_floor = 0.1;
+  double retry_cycle_exponent = 0.927;
+
+  static const ParameterTable<ErrorConfig>& parameters();
+};
+
+class BitErrors {
+ public:
+  /// A page and the data in it.
+  struct Place {
+    DieId die;
+    PlaneId plane;
+    BlockId block;
+    PageId page;
+    std::uint32_t erases;  ///< of the block so far: which generation of data
+  };
+
+  /// `frame_bits`: bits of a codeword, parity included. InputError when the configuration contradicts the part.
+  BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& part, const ErrorConfig& config,
+            std::uint32_t frame_bits, std::uint64_t seed);
+
+  /// Raw bit error rate of this page, 0 to 0.5, variation and page type included, read with the voltages of step `level` of the
+  /// retry ladder (0: default).
+  [[nodiscard]] double rber(const Place& place, const PageStress& stress, std::uint32_t level) const;
+
+  /// Wrong bits of each of `count` frames of the page from number `first` on, at this rate; at most 65535.
+  void draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,
+            std::uint16_t* errors) const;
+
+  /// Probability of more than `t` wrong bits in a frame at `rber`: the closed form.
+  [[nodiscard]] double tail(double rber, std::uint32_t t) const { return distribution_.tail(rber, t); }
+
+  /// Where on the retry ladder the best read voltages of a page are: steps from the default, not rounded.
+  [[nodiscard]] double best_level(const PageStress& stress) const;
+
+ private:
+  [[nodiscard]] double retry_factor(const PageStress& stress, std::uint32_t level) const;
+
+  std::unique_ptr<ReliabilityModel> model_;
+  ErrorConfig config_;
+  ErrorDistribution distribution_;
+  std::array<double, 4> type_factors_{1, 1, 1, 1};
+  std::vector<float> block_factors_;  // equally likely; empty: all 1
+  std::vector<float> page_factors_;
+  std::uint64_t seed_;
+};
+
+}  // namespace tlmssd

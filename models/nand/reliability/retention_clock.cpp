@@ -1,0 +1,47 @@
+#include "models/nand/reliability/retention_clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tlmssd {
+
+namespace {
+
+constexpr double k_boltzmann = 8.617333262e-5;  // eV / K
+constexpr double k_zero_celsius = 273.15;       // K
+constexpr double k_longest = 4e18;              // ns; two of them fit 63 bits
+
+}  // namespace
+
+const ParameterTable<TemperatureConfig>& TemperatureConfig::parameters() {
+  using C = TemperatureConfig;
+  static const auto table =
+      ParameterTable<C>{}
+          .real("temperature", &C::temperature, {-55, 150}, "of the drive while it works, in degrees Celsius")
+          .real("reference_temperature", &C::reference_temperature, {-55, 150},
+                "degrees Celsius for which the reliability model's retention holds")
+          .real("activation_energy", &C::activation_energy, {0, 3},
+                "electron volts of the charge loss (Arrhenius); 0: temperature does not matter");
+  return table;
+}
+
+RetentionClock::RetentionClock(const TemperatureConfig& config)
+    : config_(config), rate_(acceleration(config.temperature)) {}
+
+double RetentionClock::acceleration(double celsius) const {
+  return std::exp(config_.activation_energy / k_boltzmann *
+                  (1 / (config_.reference_temperature + k_zero_celsius) - 1 / (celsius + k_zero_celsius)));
+}
+
+std::int64_t RetentionClock::at(Picoseconds now) const {
+  const double seen = static_cast<double>(now) / 1000 * rate_;
+  return std::min(skipped_ + static_cast<std::int64_t>(std::min(seen, k_longest)),
+                  static_cast<std::int64_t>(k_longest));
+}
+
+void RetentionClock::age(double seconds, double celsius) {
+  const double more = seconds * 1e9 * acceleration(celsius);
+  skipped_ = static_cast<std::int64_t>(std::min(static_cast<double>(skipped_) + more, k_longest));
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,49 @@
+// Time as charge loss sees it: retention at the operating temperature, counted as retention at a reference temperature.
+//
+// Arrhenius' law: t_ref = t exp(Ea / k (1 / T_ref - 1 / T)), T absolute, k Boltzmann's constant. The activation energy of 1.1 eV (D)
+// follows from "13 hours at 85 C are about a year at 30 C" (F). The drive has one temperature at a time: no self-heating, no
+// difference between dies. Wear and read disturb do not depend on temperature here.
+#pragma once
+
+#include <cstdint>
+
+#include "models/common/archive.h"
+#include "models/common/parameters.h"
+#include "models/common/types.h"
+
+namespace tlmssd {
+
+struct TemperatureConfig {
+  double temperature = 40;
+  double reference_temperature = 40;
+  double activation_energy = 1.1;
+
+  static const ParameterTable<TemperatureConfig>& parameters();
+};
+
+class RetentionClock {
+ public:
+  explicit RetentionClock(const TemperatureConfig& config);
+
+  /// Nanoseconds at the reference temperature since the drive was made, at most 126 years. `now`: the agenda's time, spent at the
+  /// operating temperature.
+  [[nodiscard]] std::int64_t at(Picoseconds now) const;
+
+  /// `seconds` pass at `celsius` without the simulation seeing them.
+  void age(double seconds, double celsius);
+
+  /// Days in a number of nanoseconds.
+  static double days(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 86.4e12; }
+
+  /// Time at the reference temperature for each unit of time at `celsius`.
+  [[nodiscard]] double acceleration(double celsius) const;
+
+  void archive(Archive& a) { a(skipped_); }
+
+ private:
+  TemperatureConfig config_;
+  double rate_;               // acceleration at the operating temperature
+  std::int64_t skipped_ = 0;  // nanoseconds at the reference temperature that the simulation did not see
+};
+
+}  // namespace tlmssd

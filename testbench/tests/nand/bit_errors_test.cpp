@@ -1,0 +1,315 @@
+// Errors per frame: their distribution against closed forms, and what stays with a page and what does not.
+#include "models/nand/reliability/bit_errors.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "models/common/input_error.h"
+#include "models/common/random.h"
+
+using namespace tlmssd;
+
+namespace {
+
+constexpr std::uint32_t k_frame_bits = 8192 + 14 * 72;
+
+/// A rate that does not depend on anything.
+class Constant final : public ReliabilityModel {
+ public:
+  explicit Constant(double rate) : rate_(rate) {}
+  [[nodiscard]] double rber(const PageStress& /*stress*/) const override { return rate_; }
+
+ private:
+  double rate_;
+};
+
+/// Nothing varies and bits are independent.
+ErrorConfig plain() {
+  ErrorConfig config;
+  config.distribution = "binomial";
+  config.block_variation = 0;
+  config.page_variation = 0;
+  return config;
+}
+
+ErrorConfig correlated(double dispersion) {
+  ErrorConfig config = plain();
+  config.distribution = "beta-binomial";
+  config.dispersion = dispersion;
+  return config;
+}
+
+BitErrors make(const ErrorConfig& config, double rate = 1e-3, std::uint64_t seed = 1) {
+  NandPart part;
+  part.cell = "tlc";
+  return {std::make_unique<Constant>(rate), part, config, k_frame_bits, seed};
+}
+
+BitErrors::Place place(std::uint32_t block, std::uint32_t page = 0, std::uint32_t erases = 0) {
+  return {DieId{0}, PlaneId{0}, BlockId{block}, PageId{page}, erases};
+}
+
+std::uint16_t one(const BitErrors& errors, const BitErrors::Place& where, double rate,
+                  std::uint32_t frame = 0) {
+  std::uint16_t result = 0;
+  errors.draw(where, rate, frame, 1, &result);
+  return result;
+}
+
+/// Errors of `count` frames, four to a page, 64 pages to a block, two dies.
+std::vector<std::uint16_t> sample(const BitErrors& errors, double rate, std::uint32_t count) {
+  std::vector<std::uint16_t> result(count);
+  for (std::uint32_t i = 0; i < count; i += 4) {
+    BitErrors::Place where = place(i / 512, i / 8 % 64, 5);
+    where.die = DieId{i / 4 % 2};
+    errors.draw(where, rate, 0, 4, &result[i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("codes fail at the published error rates") {
+  struct Row {
+    std::uint32_t t;
+    double frame_rate;   // at which a frame fails once in 1e6
+    double output_rate;  // at which a bit is wrong once in 1e15
+  };
+  for (const Row& row : {Row{24, 9.3e-4, 5.1e-4}, Row{40, 1.99e-3, 1.30e-3}, Row{60, 3.4e-3, 2.5e-3},
+                         Row{72, 4.3e-3, 3.2e-3}}) {
+    const std::uint32_t bits = 8192 + 14 * row.t;
+    const BitErrors errors(std::make_unique<Constant>(0), NandPart{}, plain(), bits, 1);
+    INFO("t = " << row.t);
+    CHECK(errors.tail(row.frame_rate, row.t) > 0.85e-6);
+    CHECK(errors.tail(row.frame_rate, row.t) < 1.2e-6);
+    // The published rates have two digits, and these tails go with the (t + 1)th power of the rate or nearly so.
+    const double steepness = 0.005e-2 / row.output_rate * row.t;
+    CHECK(std::abs(std::log(errors.tail(row.output_rate, row.t) / bits / 1e-15)) < steepness);
+  }
+}
+
+TEST_CASE("tails of few bits are those of paper and pencil") {
+  const ErrorDistribution coins(3, 0);
+  CHECK(coins.tail(0.5, 0) == Approx(7.0 / 8).epsilon(1e-14));
+  CHECK(coins.tail(0.5, 1) == Approx(0.5).epsilon(1e-14));
+  CHECK(coins.tail(0.5, 2) == Approx(1.0 / 8).epsilon(1e-14));
+  CHECK(coins.tail(0.5, 3) == 0);
+  CHECK(coins.tail(0, 0) == 0);
+  // Two bits of correlation rho agree in being wrong with p^2 + rho p (1 - p).
+  const ErrorDistribution pair(2, 0.1);
+  CHECK(pair.tail(0.2, 1) == Approx(0.04 + 0.1 * 0.2 * 0.8).epsilon(1e-14));
+  CHECK(pair.tail(0.2, 0) == Approx(2 * 0.2 - (0.04 + 0.016)).epsilon(1e-14));
+  CHECK_THROWS_AS(ErrorDistribution(0, 0), InputError);
+}
+
+TEST_CASE("tables have the exact tails, between rates of the grid nearly so") {
+  for (const double correlation : {0.0, 1e-4, 0.01}) {
+    const ErrorDistribution distribution(k_frame_bits, correlation);
+    for (const double rate : {1e-13, 1e-7, 3.1e-4, 0x1.0p-8, 4.3e-3, 0.0117, 0.5}) {
+      const ErrorDistribution::Blend blend = distribution.at(rate);
+      const double share = static_cast<double>(blend.share) * 0x1.0p-64;
+      const auto above = [](const ErrorDistribution::Table& table, std::uint32_t t) -> double {
+        if (t < table.first) return 1;
+        return t - table.first < table.survival.size() ? table.survival[t - table.first] : 0;
+      };
+      const std::uint32_t end = blend.high->first + static_cast<std::uint32_t>(blend.high->survival.size());
+      INFO("rho " << correlation << " rate " << rate);
+      CHECK(end < k_frame_bits);
+      CHECK(distribution.tail(rate, end) < 1e-19);
+      for (std::uint32_t t = 0; t < end; ++t) {
+        const double exact = distribution.tail(rate, t);
+        if (exact < 1e-12 && blend.share != 0) break;
+        const double drawn = (1 - share) * above(*blend.low, t) + share * above(*blend.high, t);
+        INFO("t " << t);
+        REQUIRE(drawn == Approx(exact).epsilon(blend.share == 0 ? 1e-6 : 0.04));
+      }
+    }
+  }
+}
+
+TEST_CASE("the draws of a table are its quantiles to the last") {
+  const ErrorDistribution distribution(k_frame_bits, 1e-4);
+  const ErrorDistribution::Table& table = *distribution.at(0x1.0p-8).low;
+  REQUIRE(table.survival.size() > 100);
+  CHECK(table.quantile(1) == table.first);
+  CHECK(table.quantile(0x1.0p-64) == table.first + table.survival.size());
+  for (std::uint32_t i = 0; i < table.survival.size(); ++i) {
+    const double survival = table.survival[i];
+    REQUIRE(table.quantile(survival) == table.first + i);
+    REQUIRE(table.quantile(survival * (1 - 1e-9)) == table.first + i + 1);
+  }
+}
+
+TEST_CASE("drawn frames are distributed as they should be") {
+  constexpr std::uint32_t k_frames = 400'000;
+  for (const double correlation : {0.0, 1e-4, 2e-3}) {
+    for (const double rate : {2e-5, 1e-3, 4.3e-3}) {
+      const BitErrors errors = make(correlated(correlation));
+      const auto drawn = sample(errors, rate, k_frames);
+      INFO("rho " << correlation << " rate " << rate);
+      double sum = 0;
+      for (const auto wrong : drawn) sum += wrong;
+      const double mean = k_frame_bits * rate;
+      const double variance = mean * (1 - rate) * (1 + (k_frame_bits - 1) * correlation);
+      CHECK(std::abs(sum / k_frames - mean) < 4 * std::sqrt(variance / k_frames));
+      double squares = 0;
+      double fourths = 0;
+      for (const auto wrong : drawn) {
+        const double off = (wrong - mean) * (wrong - mean);
+        squares += off;
+        fourths += off * off;
+      }
+      const double spread = std::sqrt((fourths / k_frames - variance * variance) / k_frames);
+      CHECK(std::abs(squares / k_frames - variance) < 4 * spread);
+      for (std::uint32_t t = 0; t < 200; ++t) {
+        const double tail = errors.tail(rate, t);
+        if (tail * k_frames < 100) break;
+        const auto seen = std::count_if(drawn.begin(), drawn.end(), [t](std::uint16_t e) { return e > t; });
+        INFO("t " << t);
+        REQUIRE(std::abs(static_cast<double>(seen) - tail * k_frames) <
+                4 * std::sqrt(tail * (1 - tail) * k_frames) + 0.02 * tail * k_frames);
+      }
+    }
+  }
+}
+
+TEST_CASE("data keeps its errors: read again the same, written again others") {
+  const BitErrors errors = make(ErrorConfig{});
+  const BitErrors again = make(ErrorConfig{});
+  const BitErrors other = make(ErrorConfig{}, 1e-3, 2);
+  BitErrors::Place die = place(7, 3, 1);
+  die.die = DieId{1};
+  BitErrors::Place plane = place(7, 3, 1);
+  plane.plane = PlaneId{1};
+  std::uint32_t same = 0;
+  const auto compare = [&](std::uint16_t a, std::uint16_t b) { same += a == b ? 1 : 0; };
+  for (std::uint32_t frame = 0; frame < 200; ++frame) {
+    const std::uint16_t wrong = one(errors, place(7, 3, 1), 0.004, frame);
+    REQUIRE(one(errors, place(7, 3, 1), 0.004, frame) == wrong);
+    REQUIRE(one(again, place(7, 3, 1), 0.004, frame) == wrong);
+    for (const auto& where : {place(7, 3, 2), place(7, 4, 1), place(8, 3, 1), die, plane}) {
+      compare(wrong, one(errors, where, 0.004, frame));
+    }
+    compare(wrong, one(other, place(7, 3, 1), 0.004, frame));
+    compare(wrong, one(errors, place(7, 3, 1), 0.004, frame + 1));
+  }
+  CHECK(same < 1400 / 10);  // of 7 x 200; about one in 30 by chance
+  std::uint16_t run[6];
+  errors.draw(place(7, 3, 1), 0.004, 2, 6, run);
+  for (std::uint32_t i = 0; i < 6; ++i) CHECK(run[i] == one(errors, place(7, 3, 1), 0.004, 2 + i));
+}
+
+TEST_CASE("errors of a frame only grow with the rate") {
+  for (const ErrorConfig& config : {plain(), correlated(1e-4), correlated(0.05)}) {
+    const BitErrors errors = make(config);
+    for (std::uint32_t block = 0; block < 300; ++block) {
+      std::uint16_t before = 0;
+      for (double rate = 1e-14; rate < 0.6; rate *= block % 2 == 0 ? 1.0013 * 1.3 : 1.17) {
+        const std::uint16_t now = one(errors, place(block), rate);
+        INFO("block " << block << " rate " << rate);
+        REQUIRE(now >= before);
+        before = now;
+      }
+      REQUIRE(before > k_frame_bits / 16);
+      REQUIRE(one(errors, place(block), 0) == 0);
+    }
+  }
+}
+
+TEST_CASE("blocks and pages differ by lognormal factors of mean 1 that stay theirs") {
+  const auto check = [](const BitErrors& errors, double sigma, auto where) {
+    constexpr std::uint32_t k_places = 100'000;
+    double sum = 0;
+    double squares = 0;
+    double logs = 0;
+    double log_squares = 0;
+    for (std::uint32_t i = 0; i < k_places; ++i) {
+      const double factor = errors.rber(where(i), {}, 0) / 1e-6;
+      sum += factor;
+      squares += factor * factor;
+      logs += std::log(factor);
+      log_squares += std::log(factor) * std::log(factor);
+    }
+    const double mean = sum / k_places;
+    CHECK(std::abs(mean - 1) < 4 * std::sqrt((squares / k_places - mean * mean) / k_places));
+    const double mean_log = logs / k_places;
+    const double deviation = std::sqrt(log_squares / k_places - mean_log * mean_log);
+    CHECK(deviation == Approx(sigma).epsilon(0.012));
+    return mean_log;
+  };
+  ErrorConfig config = plain();
+  config.block_variation = 0.4;
+  const BitErrors blocks = make(config, 1e-6);
+  const double mean_log = check(blocks, 0.4, [](std::uint32_t i) { return place(i); });
+  CHECK(mean_log == Approx(-0.08).epsilon(0.05));
+  CHECK(blocks.rber(place(5, 1, 2), {}, 0) == blocks.rber(place(5, 77, 9), {}, 0));
+  config = plain();
+  config.page_variation = 0.25;
+  const BitErrors pages = make(config, 1e-6);
+  const auto any_page = [](std::uint32_t i) { return place(i / 256, i % 256); };
+  check(pages, 0.25, any_page);
+  CHECK(pages.rber(place(5, 1, 2), {}, 0) == pages.rber(place(5, 1, 9), {}, 0));
+  CHECK(pages.rber(place(5, 1), {}, 0) != pages.rber(place(5, 2), {}, 0));
+  CHECK(make(plain(), 1e-6).rber(place(1), {}, 0) == 1e-6);
+  // The cut at 3.7 sigma takes a part of the mean when sigma is large; it is made good.
+  config.page_variation = 2;
+  const BitErrors wild = make(config, 1e-6);
+  std::set<double> factors;
+  for (std::uint32_t i = 0; i < 100'000; ++i) factors.insert(wild.rber(any_page(i), {}, 0) / 1e-6);
+  REQUIRE(factors.size() == 4096);
+  double sum = 0;
+  for (const double factor : factors) sum += factor;
+  CHECK(sum / 4096 == Approx(1).epsilon(1e-6));
+  CHECK(std::log(*factors.rbegin() / *factors.begin()) == Approx(4 * 3.67).epsilon(1e-3));
+}
+
+TEST_CASE("page types have their multipliers, and the rate ends at a half") {
+  ErrorConfig config = plain();
+  config.page_types = {0.5, 1, 1.5};
+  const BitErrors errors = make(config, 1e-3);
+  for (std::uint32_t type = 0; type < 3; ++type) {
+    CHECK(errors.rber(place(0), {.type = type}, 0) == Approx(1e-3 * config.page_types[type]));
+  }
+  CHECK(make(config, 0.4).rber(place(0), {.type = 2}, 0) == 0.5);
+  config.page_types = {1, 2};
+  CHECK_THROWS_WITH(make(config),
+                    "page_types has 2 values; give none, or one for each of the 3 page types of tlc");
+  config = plain();
+  config.distribution = "binomal";
+  CHECK_THROWS_WITH(make(config), Catch::Contains("did you mean 'binomial'?"));
+}
+
+TEST_CASE("the retry ladder has its best step where the study found the last one") {
+  const BitErrors errors = make(plain(), 0.01);
+  const auto rate = [&](const PageStress& stress, std::uint32_t level) {
+    return errors.rber(place(0), stress, level);
+  };
+  const auto best = [&](const PageStress& stress) {
+    std::uint32_t least = 0;
+    for (std::uint32_t level = 1; level < 60; ++level) {
+      if (rate(stress, level) < rate(stress, least)) least = level;
+    }
+    return least;
+  };
+  const PageStress fresh;
+  const PageStress months{.cycles = 1000, .days = 90};
+  const PageStress year{.cycles = 2000, .days = 365};
+  CHECK(best(fresh) == 0);
+  CHECK(best(months) == 8);
+  CHECK(best(year) == 20);
+  CHECK(errors.best_level(year) == Approx(19.9).epsilon(0.005));
+  CHECK(rate(months, 0) == 0.01);
+  CHECK(rate(months, 8) == Approx(0.001).epsilon(0.01));
+  CHECK(rate(months, 16) == Approx(0.01).epsilon(0.02));
+  CHECK(rate(months, 17) > 0.011);
+  // A code that can take 12 % of the errors succeeds at the first step near the best one.
+  std::uint32_t steps = 0;
+  while (rate(year, steps) > 0.0012) ++steps;
+  CHECK(steps == 17);
+  // Steps that are not needed do harm, and nothing jumps where the first one becomes useful.
+  CHECK(rate(fresh, 1) == Approx(0.01 * 1.9));
+  const double days = std::expm1(1 / (0.00294 * std::pow(1000, 0.927)));  // best step 1
+  CHECK(rate({.cycles = 1000, .days = days * 0.999999}, 1) == Approx(0.001).epsilon(1e-3));
+  CHECK(rate({.cycles = 1000, .days = days * 1.000001}, 1) == Approx(0.001).epsilon(1e-3));
+}
