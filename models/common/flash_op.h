@@ -6,6 +6,7 @@
 
 #include "models/common/agenda.h"
 #include "models/common/content.h"
+#include "models/common/ecc_code.h"
 #include "models/common/geometry.h"
 #include "models/common/ledger.h"
 
@@ -22,7 +23,7 @@ enum class FlashStatus : std::uint8_t {
   ok,
   program_failed,  ///< status bit after program: block must be retired
   erase_failed,    ///< status bit after erase: block must be retired
-  uncorrectable,   ///< read could not be decoded
+  uncorrectable,   ///< read could not be decoded by the code asked for
 };
 
 /// One operation on one die: a page (or several planes' pages at the same block and page number), or a block
@@ -52,6 +53,18 @@ struct FlashOp {
   LogicalUnit* spare = nullptr;
   /// Content: `stamps_per_unit` stamps for each slot, `slots` times. Program: in. Read: out.
   Stamp* stamps = nullptr;
+  // Reads only. Error correction: the code to decode with, and the step of the part's ladder of reference voltages (0: default).
+  EccCode code = EccCode::none;
+  std::uint8_t ladder = 0;
+  // How the array is read for that code, set by the flash controller: the senses it takes and which pages they are of.
+  bool word_line = false;   ///< each sense is of another page of the word line, else all of the same
+  std::uint8_t senses = 1;  ///< in all
+  std::uint8_t sensed = 0;  ///< so far
+  std::uint16_t* errors =
+      nullptr;  ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
+  std::uint32_t worst_errors = 0;    ///< out: wrong bits of the worst frame
+  std::uint32_t wrong_bits = 0;      ///< out: of all frames
+  std::uint32_t failed_frames = 0;   ///< out: frames that could not be decoded
   std::uint64_t buffer_address = 0;  ///< where in DRAM the data lie (for bus and bank accounting)
   /// Charged piece by piece while the operation proceeds; null when nobody asks.
   Ledger* ledger = nullptr;

@@ -27,6 +27,7 @@ std::string_view name_of(Cause cause) {
                                                                      "transfer",
                                                                      "program",
                                                                      "erase",
+                                                                     "decoder wait",
                                                                      "decode",
                                                                      "retry"};
   return k_names[static_cast<std::size_t>(cause)];

@@ -38,8 +38,9 @@ enum class Cause : std::uint8_t {
   transfer,       ///< own data on the channel
   program,        ///< own array program
   erase,          ///< own array erase
+  decoder_wait,   ///< waiting for a busy decoder
   decode,         ///< error correction
-  retry,          ///< further senses after a decoding failure
+  retry,          ///< reading again, by whatever means, after a decoding failure
   count
 };
 inline constexpr std::size_t k_causes = static_cast<std::size_t>(Cause::count);

@@ -8,16 +8,20 @@ namespace tlmssd {
 FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& config,
                        std::unique_ptr<Scheduler> scheduler, std::unique_ptr<TimingModel> timing,
                        Bytes unit_bytes, std::uint32_t stamps_per_unit, std::uint64_t seed,
-                       const Between& between)
+                       const Between& between, FlashErrors errors)
     : agenda_(agenda),
       part_(part),
       config_(config),
       geometry_(part.geometry(config.channels, config.ways, config.dies_per_way)),
       bus_(part_, config.bus_rate(), unit_bytes),
+      ecc_(errors.ecc),
+      bit_errors_(std::move(errors.bits)),
+      clock_(errors.retention),
       timing_(std::move(timing)),
       scheduler_(std::move(scheduler)) {
   part_.check();
-  const FlashSetup flash{part_, geometry_, config_, bus_, *scheduler_, unit_bytes};
+  const FlashSetup flash{
+      part_, geometry_, config_, bus_, *scheduler_, unit_bytes, ecc_, bit_errors_ != nullptr, seed};
   const NandSetup nand{
       part_,
       geometry_,
@@ -28,7 +32,8 @@ FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& 
       seed,
       std::make_shared<ContentStore>(
           geometry_, static_cast<std::uint32_t>(geometry_.page_bytes / std::max<Bytes>(unit_bytes, 1)), 0,
-          geometry_.dies())};
+          geometry_.dies()),
+      {bit_errors_.get(), &clock_, static_cast<std::uint32_t>(std::max<Bytes>(unit_bytes / ecc_.frame, 1))}};
   const auto bind = [&between](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
     if (between) {
       between(from, to);
@@ -55,7 +60,18 @@ void FlashArray::set_observer(FlashObserver* observer) {
   for (auto& die : dies_) die->set_observer(observer);
 }
 
+void FlashArray::age(std::uint32_t cycles, double seconds, double celsius) {
+  for (auto& die : dies_) die->state().age(cycles);
+  clock_.age(seconds, celsius);
+}
+
+void FlashArray::disturb(std::uint32_t reads) {
+  for (auto& die : dies_) die->state().disturb(reads);
+}
+
 void FlashArray::archive(Archive& a) {
+  clock_.archive(a);
+  controller_->ecc().archive(a);
   for (auto& die : dies_) die->archive(a);
 }
 

@@ -13,6 +13,13 @@
 
 namespace tlmssd {
 
+/// What goes wrong with data in flash and what is done about it.
+struct FlashErrors {
+  EccConfig ecc;
+  std::unique_ptr<BitErrors> bits;  ///< null: every bit is read as it was programmed
+  RetentionConfig retention;
+};
+
 class FlashArray {
  public:
   /// Binds an initiator socket to a target socket, with something in between or not.
@@ -21,7 +28,8 @@ class FlashArray {
   /// `part` and `config` are copied. The blocks of `part` may have been overridden by the scenario before.
   FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& config,
              std::unique_ptr<Scheduler> scheduler, std::unique_ptr<TimingModel> timing, Bytes unit_bytes,
-             std::uint32_t stamps_per_unit, std::uint64_t seed, const Between& between = {});
+             std::uint32_t stamps_per_unit, std::uint64_t seed, const Between& between = {},
+             FlashErrors errors = {});
 
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
   [[nodiscard]] const NandPart& part() const { return part_; }
@@ -30,6 +38,11 @@ class FlashArray {
   [[nodiscard]] FlashChannel& channel(ChannelId channel) { return *channels_[index(channel)]; }
   [[nodiscard]] NandDie& die(DieId die) { return *dies_[index(die)]; }
   void set_observer(FlashObserver* observer);
+  /// All blocks go through `cycles` program/erase cycles more, and `seconds` pass at `celsius`, without the simulation seeing it.
+  void age(std::uint32_t cycles, double seconds, double celsius);
+  /// Every page that holds data is read so many times, without the simulation seeing it.
+  void disturb(std::uint32_t reads);
+  [[nodiscard]] const RetentionClock& retention_clock() const { return clock_; }
   /// Contents and wear of all dies; no operation may be under way.
   void archive(Archive& a);
   /// Totals, then a group per channel with its dies, then a group per die with its array.
@@ -42,6 +55,9 @@ class FlashArray {
   FlashConfig config_;
   Geometry geometry_;
   BusTiming bus_;
+  EccConfig ecc_;
+  std::unique_ptr<BitErrors> bit_errors_;
+  RetentionClock clock_;
   std::unique_ptr<TimingModel> timing_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<FlashController> controller_;

@@ -187,7 +187,8 @@ bool FlashChannel::can_begin(const Die& die, const FlashJob& job) const {
   if (die.array == nullptr && die.output == nullptr) return true;
   switch (job.op->command) {
     case FlashCommand::read:
-      return cache_read_ && die.array == nullptr && die.output->op->command == FlashCommand::read;
+      return cache_read_ && die.array == nullptr && die.output->op->command == FlashCommand::read &&
+             !several_steps(job) && !several_steps(*die.output);
     case FlashCommand::program:
       return cache_program_ && die.array != nullptr && die.cached == nullptr &&
              die.array->op->command == FlashCommand::program && !several_steps(job) &&

@@ -3,7 +3,8 @@
 // Models a queue per die, the policy that chooses from it, the bus with one user at a time, command, address, data and status
 // phases, way interleaving, multi-plane operation, cached read and program, and program and erase suspend for reads. Every
 // operation takes the same steps: wait in its die's queue; command (and data in) on the bus; array; data out or status on the
-// bus; done. Leaves out ECC engines and several channels sharing control or data lines.
+// bus; done. A program of a whole block repeats them for every word line, a read that its decoder wants several senses of for every
+// sense; between two of them others may go first. Leaves out several channels sharing control or data lines.
 //
 // Closed forms that a saturated channel with D dies reaches (tests hold it to them). With, per operation, C the read command,
 // O data out, W data in, S status, swaps tRCBSY and tCBSY, and B bytes:
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "models/common/kernel_time.h"
+#include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
 #include "models/flash/flash_job.h"
 #include "models/flash/flash_statistics.h"
@@ -34,7 +36,10 @@ struct FlashSetup {
   const FlashConfig& config;
   const BusTiming& bus;
   const Scheduler& scheduler;
-  Bytes unit_bytes;  ///< mapping unit; divides the page
+  Bytes unit_bytes;        ///< mapping unit; divides the page
+  const EccConfig& ecc;    ///< codes and decoders
+  bool errors = false;     ///< reads have wrong bits
+  std::uint64_t seed = 1;  ///< of the controller's random streams
 };
 
 class FlashChannel : public sc_core::sc_module {
@@ -107,6 +112,7 @@ class FlashChannel : public sc_core::sc_module {
   [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;
   [[nodiscard]] bool may_suspend(Die& die, const FlashJob& job);
   [[nodiscard]] bool several_steps(const FlashJob& job) const {
+    if (job.op->command == FlashCommand::read) return job.op->senses > 1;
     return job.op->command == FlashCommand::program && job.op->pages > step_pages_;
   }
   void consider(Die& die);

@@ -13,6 +13,11 @@ void charge(const FlashJob& job, Cause cause, Picoseconds until) {
   if (job.op->ledger != nullptr) job.op->ledger->charge(cause, until);
 }
 
+bool steps_left(const FlashOp& op, std::uint32_t pages_done) {
+  if (op.command == FlashCommand::read) return op.sensed < op.senses;
+  return op.command == FlashCommand::program && pages_done < op.pages;
+}
+
 }  // namespace
 
 void FlashChannel::start(Die& die) {
@@ -127,7 +132,7 @@ void FlashChannel::finish(Die& die) {
   charge(job, Cause::flash_command, until - phase.data);
   if (data_out) {
     charge(job, Cause::transfer, until);
-    announce_data(job);
+    if (op.sensed == op.senses) announce_data(job);  // what was sensed before stays with the decoder
   }
   hold_bus(job, until, data_out ? BusUse::data_out : BusUse::status, phase.data);
   transferring_ = &die;
@@ -140,12 +145,11 @@ void FlashChannel::finished(Die& die) {
   sc_core::sc_time delay = annotation(agenda_);
   (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
   job.pages_done += job.pages_now;
-  const bool more = job.op->command == FlashCommand::program && job.pages_done < job.op->pages;
+  const bool more = steps_left(*job.op, job.pages_done);
   occupy(die);
   if (more) {
-    job.arrived =
-        agenda_
-            .now();  // each step may be overtaken anew, or a whole block would keep reads out once it is overdue
+    // Each step may be overtaken anew, or a whole block would keep reads out once it is overdue.
+    job.arrived = agenda_.now();
     wait_from_now(die, job);
     die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
   }
@@ -223,8 +227,8 @@ void FlashChannel::count(const FlashJob& job) {
   const FlashOp& op = *job.op;
   auto& kind = counts_.kinds[static_cast<std::size_t>(op.command)][static_cast<std::size_t>(op.purpose)];
   ++kind.operations;
-  kind.pages += std::uint64_t{op.planes} * op.pages;
-  if (op.command == FlashCommand::read) kind.bytes += setup_.bus.units_bytes(op.slots);
+  kind.pages += std::uint64_t{op.planes} * (op.command == FlashCommand::read ? op.senses : op.pages);
+  if (op.command == FlashCommand::read) kind.bytes += op.senses * setup_.bus.units_bytes(op.slots);
   if (op.command == FlashCommand::program) kind.bytes += setup_.bus.page_bytes() * op.planes * op.pages;
 }
 

@@ -20,7 +20,9 @@ FlashController::FlashController(const sc_core::sc_module_name& name, Agenda& ag
       memory_isock("memory_isock", *this, setup.geometry.channels),
       agenda_(agenda),
       setup_(setup),
-      scratch_(std::size_t{setup.geometry.planes} * setup.part.pages_per_step() * setup.geometry.page_bytes) {
+      scratch_(std::size_t{setup.geometry.planes} * setup.part.pages_per_step() * setup.geometry.page_bytes),
+      ecc_(setup.ecc, setup.seed),
+      frames_per_unit_(static_cast<std::uint32_t>(setup.unit_bytes / setup.ecc.frame)) {
   for (std::uint32_t channel = 0; channel < setup.geometry.channels; ++channel) {
     channel_isock.emplace_back(("channel_isock_" + std::to_string(channel)).c_str(), *this, channel);
     for (std::uint32_t way = 0; way < setup.geometry.dies_per_channel(); ++way)
@@ -51,6 +53,8 @@ tlm::tlm_sync_enum FlashController::forward(unsigned /*index*/, tlm::tlm_generic
   job.memory_open = false;
   job.data_wanted = false;
   job.flash_done = false;
+  job.decoded = 0;
+  if (op->command == FlashCommand::read) plan_senses(*job.op, job.errors);
   Route& route = routes_[index(op->die)];
   ++route.pending;
   ++outstanding_;
@@ -84,13 +88,50 @@ void FlashController::blocking(unsigned /*index*/, tlm::tlm_generic_payload& pay
                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
+  FlashOp& known = *payload.get_extension<FlashExtension>()->op;
+  if (op->command == FlashCommand::read) plan_senses(known, untimed_errors_);
   (*routes_[index(op->die)].socket)->b_transport(payload, delay);
+  if (op->code == EccCode::none || op->command != FlashCommand::read) return;
+  decode(known);
+  const EccEngines::Slot slot = ecc_.reserve(op->code, op->slots * frames_per_unit_, arrival(agenda_, delay));
+  delay = annotation(agenda_) + to_sc_time(slot.end - agenda_.now());
 }
 
 unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
   const FlashOp* op = op_of(payload);
   if (op == nullptr || index(op->die) >= routes_.size()) return 0;
-  return (*routes_[index(op->die)].socket)->transport_dbg(payload);
+  FlashOp& known = *payload.get_extension<FlashExtension>()->op;
+  if (op->command == FlashCommand::read) plan_senses(known, untimed_errors_);
+  const unsigned done = (*routes_[index(op->die)].socket)->transport_dbg(payload);
+  if (op->command == FlashCommand::read && op->code != EccCode::none) decode(known);
+  return done;
+}
+
+// --------------------------------------------------------------------------------------------------------- error correction
+
+/// What the array must do so that the code asked for can be decoded.
+void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& errors) const {
+  op.sensed = 0;
+  op.senses = 1;
+  op.word_line = false;
+  op.errors = nullptr;
+  if (op.code == EccCode::none) return;
+  const CodeConfig& code = setup_.ecc.of(op.code);
+  op.word_line = code.word_line;
+  op.senses = static_cast<std::uint8_t>(code.word_line ? setup_.part.bits() : 1 + code.extra_senses);
+  if (!setup_.errors) return;
+  errors.resize(std::size_t{op.slots} * frames_per_unit_);
+  op.errors = errors.data();
+}
+
+void FlashController::decode(FlashOp& op) {
+  const std::uint32_t frames = op.slots * frames_per_unit_;
+  const EccEngines::Verdict verdict = ecc_.decode(
+      op.code, frames, op.errors != nullptr ? std::span(op.errors, frames) : std::span<std::uint16_t>());
+  op.worst_errors = verdict.worst;
+  op.wrong_bits = verdict.wrong;
+  op.failed_frames = verdict.failed;
+  if (verdict.failed > 0) op.status = FlashStatus::uncorrectable;
 }
 
 // ------------------------------------------------------------------------------------------------------------------ memory
@@ -190,12 +231,24 @@ void FlashController::data_there(FlashJob& job) {
 
 // -------------------------------------------------------------------------------------------------------------- completion
 
-/// The channel is done with the operation; memory may not be.
+/// Takes what was read to a decoder; returns when it is done.
+Picoseconds FlashController::pass_decoder(FlashOp& op) {
+  decode(op);
+  const EccEngines::Slot slot = ecc_.reserve(op.code, op.slots * frames_per_unit_, agenda_.now());
+  if (op.ledger != nullptr) {
+    if (slot.start > op.ledger->mark()) op.ledger->charge(Cause::decoder_wait, slot.start);
+    op.ledger->charge(Cause::decode, slot.end);
+  }
+  return slot.end;
+}
+
+/// The channel is done with the operation; memory and decoder may not be.
 void FlashController::flash_done(FlashJob& job) {
   job.flash_done = true;
+  if (job.decoded == 0) job.decoded = job.op->code == EccCode::none ? agenda_.now() : pass_decoder(*job.op);
   if (job.memory_open) return;
   const Picoseconds now = agenda_.now();
-  const Picoseconds end = std::max(job.memory_done, now);
+  const Picoseconds end = std::max({job.memory_done, job.decoded, now});
   if (job.op->ledger != nullptr && end > job.op->ledger->mark()) {
     memory_late_ += end - job.op->ledger->mark();
     job.op->ledger->charge(Cause::memory, end);
@@ -244,12 +297,17 @@ void FlashController::report(StatisticsSink& sink) const {
   sink.value(
       "memory_late", static_cast<double>(memory_late_) * 1e-6, "us",
       "time for which operations waited for DRAM after the channel was done, of operations with a ledger");
+  sink.open("ecc", "error correction");
+  ecc_.report(sink, agenda_.now() - measured_from_);
+  sink.close();
 }
 
 void FlashController::reset_statistics() {
   memory_transfers_ = 0;
   memory_bytes_ = 0;
   memory_late_ = 0;
+  measured_from_ = agenda_.now();
+  ecc_.reset_statistics();
 }
 
 }  // namespace tlmssd

@@ -4,12 +4,14 @@
 // Models one DMA transfer per data phase through memory_isock: it starts when the channel's data phase starts and streams along
 // with it, so a phase is over when both the channel and memory are done. Memory may answer BEGIN_REQ with TLM_COMPLETED and the
 // end annotated, or take the approximately-timed way through END_REQ and BEGIN_RESP. A program whose memory answers late is
-// loaded into the die only after that answer. Leaves out ECC and a limit on buffers.
+// loaded into the die only after that answer. What is read with a code goes through a decoder on its way to memory and is done
+// when both are. Leaves out a limit on buffers.
 // The same payload goes cpu -> controller -> channel -> die; operations without a FlashExtension get an error response.
 #pragma once
 
 #include <deque>
 
+#include "models/flash/ecc/ecc_engines.h"
 #include "models/flash/flash_channel.h"
 
 namespace tlmssd {
@@ -27,6 +29,8 @@ class FlashController : public sc_core::sc_module {
   /// All of them.
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
 
+  [[nodiscard]] EccEngines& ecc() { return ecc_; }
+  [[nodiscard]] const EccEngines& ecc() const { return ecc_; }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
 
@@ -54,6 +58,9 @@ class FlashController : public sc_core::sc_module {
                                       sc_core::sc_time& delay);
   tlm::tlm_sync_enum memory_backward(tlm::tlm_generic_payload& payload, const tlm::tlm_phase& phase,
                                      const sc_core::sc_time& delay);
+  void plan_senses(FlashOp& op, std::vector<std::uint16_t>& errors) const;
+  void decode(FlashOp& op);
+  Picoseconds pass_decoder(FlashOp& op);
   void move_data(FlashJob& job);
   void send(DmaExtension& transfer);
   void request_accepted();
@@ -91,6 +98,10 @@ class FlashController : public sc_core::sc_module {
   FlashJob* responding_ = nullptr;  // the processor has not ended this answer yet
   JobQueue responses_;
 
+  EccEngines ecc_;
+  std::uint32_t frames_per_unit_;
+  std::vector<std::uint16_t> untimed_errors_;
+  Picoseconds measured_from_ = 0;
   std::uint64_t memory_transfers_ = 0;
   Bytes memory_bytes_ = 0;
   Picoseconds memory_late_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "models/common/transport.h"
 #include "models/flash/scheduling/scheduler.h"
@@ -34,8 +35,10 @@ struct FlashJob : tlm::tlm_extension<FlashJob> {
   // The controller's.
   FlashController* controller = nullptr;
   Picoseconds memory_done = 0;
-  bool memory_open = false;  // memory has not answered yet
-  bool data_wanted = false;  // the channel waits for the data of a program
+  Picoseconds decoded = 0;            // 0: not yet looked at
+  bool memory_open = false;           // memory has not answered yet
+  bool data_wanted = false;           // the channel waits for the data of a program
+  std::vector<std::uint16_t> errors;  // wrong bits of each frame that was read
   bool flash_done = false;
 
   tlm::tlm_extension_base* clone() const override { return new FlashJob(*this); }

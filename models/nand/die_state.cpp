@@ -63,10 +63,12 @@ void DieState::read(FlashOp& op, Picoseconds now) {
     if (page >= block.next_page) refuse(op, op.page, "read of a page that is not programmed");
     ++block.reads;
   }
-  remember(op, op.page, 1, now);
+  remember(op, sensed_page(op), 1, now);
   counts_.senses += op.planes;
   if (op.first_slot + op.slots > op.planes * units_per_page_)
     refuse(op, op.page, "read of slots beyond its pages");
+  if (++op.sensed < op.senses) return;
+  if (op.errors != nullptr) count_errors(op, now);
   std::uint32_t done = 0;
   std::uint32_t in_page = op.first_slot;
   for (std::uint32_t p = 0; done < op.slots; ++p, in_page -= units_per_page_) {
@@ -75,6 +77,56 @@ void DieState::read(FlashOp& op, Picoseconds now) {
     const std::uint32_t units = std::min(units_per_page_ - in_page, op.slots - done);
     load_units(block, contents_->block(die_, first_plane + p, index(op.block)),
                page * units_per_page_ + in_page, units, op, done);
+    done += units;
+    in_page += units;
+  }
+}
+
+void DieState::disturb(std::uint32_t reads) {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (blocks_[i].next_page == 0) continue;
+    const std::uint64_t sum = blocks_[i].reads + std::uint64_t{reads} * blocks_[i].next_page;
+    blocks_[i].reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, 0xFFFFFFFFU));
+  }
+}
+
+PageId DieState::sensed_page(const FlashOp& op) const {
+  if (!op.word_line) return op.page;
+  const std::uint32_t first = index(op.page) / part_.bits() * part_.bits();
+  const std::uint32_t pages = std::min(part_.bits(), geometry_.pages - first);
+  return PageId{first + (index(op.page) - first + op.sensed) % pages};
+}
+
+BitErrors::Place DieState::place(std::uint32_t plane, BlockId block, PageId page) const {
+  return {die_, PlaneId{plane}, block, page, blocks_[at(plane, index(block))].erases};
+}
+
+double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t ladder,
+                      Picoseconds now) const {
+  if (errors_.bits == nullptr) return 0;
+  const Block& block = blocks_[at(index(plane), index(number))];
+  PageStress stress;
+  stress.cycles = cycles(block);
+  stress.days = errors_.clock->days_since(block.programmed_at, now);
+  stress.reads = static_cast<double>(block.reads) / std::max<std::uint32_t>(block.next_page, 1);
+  stress.type = index(page) % part_.bits();
+  return errors_.bits->rber(place(index(plane), number, page), stress, ladder);
+}
+
+/// Wrong bits of the frames of the slots, plane by plane.
+void DieState::count_errors(const FlashOp& op, Picoseconds now) const {
+  if (errors_.bits == nullptr) {
+    std::fill_n(op.errors, op.slots * errors_.frames_per_unit, std::uint16_t{0});
+    return;
+  }
+  std::uint32_t done = 0;
+  std::uint32_t in_page = op.first_slot;
+  for (std::uint32_t plane = index(op.plane); done < op.slots; ++plane, in_page -= units_per_page_) {
+    if (in_page >= units_per_page_) continue;
+    const std::uint32_t units = std::min(units_per_page_ - in_page, op.slots - done);
+    const double rate = rber(PlaneId{plane}, op.block, op.page, op.ladder, now);
+    errors_.bits->draw(place(plane, op.block, op.page), rate, in_page * errors_.frames_per_unit,
+                       units * errors_.frames_per_unit, op.errors + done * errors_.frames_per_unit);
     done += units;
     in_page += units;
   }
@@ -89,7 +141,7 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
   remember(op, PageId{first}, pages, now);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
-    if (block.next_page == 0) block.programmed_at = now;
+    if (block.next_page == 0) block.programmed_at = clock(now);
     const std::uint32_t slot = (p * op.pages + done) * units_per_page_;
     store_pages(block, contents_->block(die_, index(op.plane) + p, index(op.block)), first * units_per_page_,
                 op, slot, pages * units_per_page_);
@@ -114,7 +166,7 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
     block.next_page = 0;
     block.reads = 0;
     block.programmed_at = 0;
-    if (worn_out(plane, index(op.block), block.erases)) {
+    if (worn_out(plane, index(op.block), cycles(block))) {
       block.failed = 1;
       op.status = FlashStatus::erase_failed;
       ++counts_.erase_failures;
@@ -128,7 +180,7 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
 void DieState::execute(FlashOp& op, Picoseconds now) {
   switch (op.command) {
     case FlashCommand::read:
-      read(op, now);
+      for (op.sensed = 0; op.sensed < op.senses;) read(op, now);
       break;
     case FlashCommand::program:
       program(op, op.pages, now);
@@ -309,6 +361,7 @@ void DieState::archive(Archive& a) {
   }
   a(history_);
   a(events_);
+  a(cycles_before_);
   if (a.saving()) {
     for (std::uint64_t i = 0; i < blocks_.size(); ++i) {
       Block& block = blocks_[i];

@@ -4,7 +4,8 @@
 // programmed mapping unit the logical unit in its spare area and the stamps that stand for its data. Refuses (NandViolation)
 // programming a page that is not erased, out of order within the block or other than the part's program unit, reading a page that
 // is not programmed, addresses out of range, multi-plane operation where the part has none, and any use of a block after its
-// erase has failed. Leaves out bit errors: reliability models read the counters.
+// erase has failed. Where the drive has a reliability model, a read tells how many bits of each frame it got wrong; the data themselves
+// are kept apart from that, because whoever could not decode them must not use them.
 //
 // Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 24 bytes per such block, nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
 #pragma once
@@ -20,9 +21,18 @@
 #include "models/common/statistics.h"
 #include "models/nand/content_store.h"
 #include "models/nand/part.h"
+#include "models/nand/reliability/bit_errors.h"
+#include "models/nand/reliability/retention_clock.h"
 #include "models/nand/violation.h"
 
 namespace tlmssd {
+
+/// What a die needs to get bits wrong; the objects are shared by all dies of a drive.
+struct DieErrors {
+  const BitErrors* bits = nullptr;        ///< null: every bit is right
+  const RetentionClock* clock = nullptr;  ///< null: data do not age; needed when there are `bits`
+  std::uint32_t frames_per_unit = 1;      ///< ECC frames of a mapping unit
+};
 
 class DieState {
  public:
@@ -31,8 +41,18 @@ class DieState {
   DieState(const NandPart& part, const Geometry& geometry, DieId die, Bytes unit_bytes,
            std::uint32_t stamps_per_unit, std::uint64_t seed, std::shared_ptr<ContentStore> contents = {});
 
-  /// Senses the pages of `op` and hands out spare and content of its slots.
+  /// From now on reads have errors.
+  void attach(const DieErrors& errors) { errors_ = errors; }
+  /// All blocks have been through `cycles` more program/erase cycles.
+  void age(std::uint32_t cycles) { cycles_before_ += cycles; }
+
+  /// Every page that holds data is read so many times.
+  void disturb(std::uint32_t reads);
+
+  /// Makes the next sense of `op`; the last one hands out spare, content and wrong bits of its slots.
   void read(FlashOp& op, Picoseconds now);
+  /// The page that the next sense of `op` is of.
+  [[nodiscard]] PageId sensed_page(const FlashOp& op) const;
   /// Programs the next pages of `op` that are still to be programmed, at most `limit` in each plane. Returns how many.
   std::uint32_t program(FlashOp& op, std::uint32_t limit, Picoseconds now);
   /// Erases the block of `op` in each plane. A block past its endurance fails (op.status) and is unusable from then on.
@@ -49,9 +69,9 @@ class DieState {
 
   /// What is known of a block.
   struct Block {
-    Picoseconds programmed_at =
-        0;  ///< instant of the first program since erase: the oldest data decide about retention
-    std::uint32_t erases = 0;
+    std::int64_t programmed_at =
+        0;  ///< nanoseconds on the retention clock at the first program since erase: the oldest data decide
+    std::uint32_t erases = 0;      ///< in this simulation
     std::uint32_t reads = 0;       ///< senses since erase
     std::uint32_t next_page = 0;   ///< pages below hold data
     std::uint32_t mixed : 31 = 0;  ///< number of its table of mixed units, counted from 1; 0: none
@@ -60,6 +80,11 @@ class DieState {
   [[nodiscard]] const Block& block(PlaneId plane, BlockId block) const {
     return blocks_[at(index(plane), index(block))];
   }
+  /// Program/erase cycles of a block, those from before the simulation included.
+  [[nodiscard]] std::uint32_t cycles(const Block& block) const { return cycles_before_ + block.erases; }
+  /// Raw bit error rate of a programmed page, read at step `ladder` of the ladder; 0 without a reliability model.
+  [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t ladder,
+                            Picoseconds now) const;
   /// Erase cycles after which this block's erase fails; 0: never.
   [[nodiscard]] std::uint32_t endurance(PlaneId plane, BlockId block) const;
   [[nodiscard]] DieId id() const { return die_; }
@@ -105,6 +130,11 @@ class DieState {
     return contents_->block(die_, static_cast<std::uint32_t>(i / geometry_.blocks),
                             static_cast<std::uint32_t>(i % geometry_.blocks));
   }
+  [[nodiscard]] std::int64_t clock(Picoseconds now) const {
+    return errors_.clock != nullptr ? errors_.clock->at(now) : now / 1000;
+  }
+  [[nodiscard]] BitErrors::Place place(std::uint32_t plane, BlockId block, PageId page) const;
+  void count_errors(const FlashOp& op, Picoseconds now) const;
   void check_address(const FlashOp& op) const;
   void check_program(const FlashOp& op) const;
   void remember(const FlashOp& op, PageId page, std::uint32_t pages, Picoseconds now);
@@ -125,6 +155,8 @@ class DieState {
   std::uint32_t stamps_per_unit_;
   std::uint32_t program_pages_;
   std::uint64_t seed_;
+  DieErrors errors_;
+  std::uint32_t cycles_before_ = 0;
   ZeroPages<Block> blocks_;
   std::shared_ptr<ContentStore> contents_;
   std::vector<std::unique_ptr<Mixed>> mixed_;

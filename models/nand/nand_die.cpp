@@ -30,7 +30,9 @@ NandDie::NandDie(const sc_core::sc_module_name& name, Agenda& agenda, const Nand
       agenda_(agenda),
       setup_(setup),
       state_(setup.part, setup.geometry, die, setup.unit_bytes, setup.stamps_per_unit, setup.seed,
-             setup.contents) {}
+             setup.contents) {
+  state_.attach(setup.errors);
+}
 
 // ----------------------------------------------------------------------------------------------------------------- sockets
 
@@ -53,10 +55,13 @@ void NandDie::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc
     return;
   }
   check_free(*op);
-  Picoseconds bus = 0;
-  Picoseconds time = perform(*op, arrival(agenda_, delay), op->pages, bus) + bus;
-  time += op->command == FlashCommand::read ? setup_.bus.data_out(op->first_slot, op->slots).total()
-                                            : setup_.bus.status();
+  Picoseconds time = 0;
+  do {
+    Picoseconds bus = 0;
+    time += perform(*op, arrival(agenda_, delay), op->pages, bus) + bus;
+    time += op->command == FlashCommand::read ? setup_.bus.data_out(op->first_slot, op->slots).total()
+                                              : setup_.bus.status();
+  } while (op->command == FlashCommand::read && op->sensed < op->senses);
   delay += to_sc_time(time);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
@@ -128,22 +133,24 @@ Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
     }
   };
   switch (op.command) {
-    case FlashCommand::read:
+    case FlashCommand::read: {
+      const PageId page = state_.sensed_page(op);
       state_.read(op, now);
-      slowest([&](const DieState::Block& b) { return setup_.timing.sense(op.page, b.erases); });
+      slowest([&](const DieState::Block& b) { return setup_.timing.sense(page, state_.cycles(b)); });
       bus = setup_.bus.read_command(op.planes);
       break;
+    }
     case FlashCommand::program: {
       const std::uint32_t pages = state_.program(op, limit, now);
       slowest([&](const DieState::Block& b) {
-        return setup_.timing.program(PageId{b.next_page - pages}, pages, b.erases);
+        return setup_.timing.program(PageId{b.next_page - pages}, pages, state_.cycles(b));
       });
       bus = setup_.bus.data_in(op.planes * pages).total();
       break;
     }
     case FlashCommand::erase:
       state_.erase(op, now);
-      slowest([&](const DieState::Block& b) { return setup_.timing.erase(b.erases); });
+      slowest([&](const DieState::Block& b) { return setup_.timing.erase(state_.cycles(b)); });
       bus = setup_.bus.erase_command(op.planes);
       break;
   }

@@ -7,7 +7,8 @@
 // and erase suspend (phases array_suspend, array_resume). Array operations take effect in the die's state when their command
 // starts. A program that covers a whole block goes word line by word line: one transaction each, all with the same payload.
 // Debug transport executes at once; blocking transport also, and adds the unloaded latency. Whatever silicon would not do ends
-// in a NandViolation. Leaves out reset, read-retry commands and status details.
+// in a NandViolation. A read may take several senses, of the same page with other reference voltages or of the pages of a word line: one
+// transaction each. Leaves out reset, the feature commands that set reference voltages, and status details.
 #pragma once
 
 #include <array>
@@ -32,6 +33,7 @@ struct NandSetup {
   std::uint32_t stamps_per_unit;  ///< logical blocks per mapping unit
   std::uint64_t seed;
   std::shared_ptr<ContentStore> contents = {};  ///< for the contents of all dies; null: each die has its own
+  DieErrors errors = {};                        ///< none: every bit is read as it was programmed
 };
 
 class NandDie : public sc_core::sc_module {
@@ -43,6 +45,9 @@ class NandDie : public sc_core::sc_module {
   [[nodiscard]] DieState& state() { return state_; }
   [[nodiscard]] const DieState& state() const { return state_; }
   void set_observer(FlashObserver* observer) { observer_ = observer; }
+  [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t ladder = 0) const {
+    return state_.rber(plane, block, page, ladder, agenda_.now());
+  }
   /// No operation may be under way.
   void archive(Archive& a) { state_.archive(a); }
   void report(StatisticsSink& sink) const;

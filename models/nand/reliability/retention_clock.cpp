@@ -13,20 +13,26 @@ constexpr double k_longest = 4e18;              // ns; two of them fit 63 bits
 
 }  // namespace
 
-const ParameterTable<TemperatureConfig>& TemperatureConfig::parameters() {
-  using C = TemperatureConfig;
+const ParameterTable<RetentionConfig>& RetentionConfig::parameters() {
+  using C = RetentionConfig;
   static const auto table =
       ParameterTable<C>{}
-          .real("temperature", &C::temperature, {-55, 150}, "of the drive while it works, in degrees Celsius")
-          .real("reference_temperature", &C::reference_temperature, {-55, 150},
-                "degrees Celsius for which the reliability model's retention holds")
+          .temperature("temperature", &C::temperature, {-55, 150}, "of the drive while it works")
+          .temperature("reference_temperature", &C::reference_temperature, {-55, 150},
+                       "for which the reliability model's retention holds")
           .real("activation_energy", &C::activation_energy, {0, 3},
-                "electron volts of the charge loss (Arrhenius); 0: temperature does not matter");
+                "electron volts of the charge loss (Arrhenius); 0: temperature does not matter")
+          .duration("least_retention", &C::least_retention, {0, 100 * 365.0 * 86'400},
+                    "age that all data are taken to have at least: stands for the age that a workload's data "
+                    "reach in "
+                    "days, of which a simulation sees seconds");
   return table;
 }
 
-RetentionClock::RetentionClock(const TemperatureConfig& config)
-    : config_(config), rate_(acceleration(config.temperature)) {}
+RetentionClock::RetentionClock(const RetentionConfig& config)
+    : config_(config),
+      least_days_(config.least_retention / 86'400),
+      rate_(acceleration(config.temperature)) {}
 
 double RetentionClock::acceleration(double celsius) const {
   return std::exp(config_.activation_energy / k_boltzmann *

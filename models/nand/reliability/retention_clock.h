@@ -13,21 +13,28 @@
 
 namespace tlmssd {
 
-struct TemperatureConfig {
-  double temperature = 40;
-  double reference_temperature = 40;
-  double activation_energy = 1.1;
+struct RetentionConfig {
+  double temperature = 40;            ///< degrees Celsius
+  double reference_temperature = 40;  ///< degrees Celsius
+  double activation_energy = 1.1;     ///< electron volts
+  double least_retention = 0;         ///< seconds
 
-  static const ParameterTable<TemperatureConfig>& parameters();
+  static const ParameterTable<RetentionConfig>& parameters();
 };
 
 class RetentionClock {
  public:
-  explicit RetentionClock(const TemperatureConfig& config);
+  explicit RetentionClock(const RetentionConfig& config);
 
   /// Nanoseconds at the reference temperature since the drive was made, at most 126 years. `now`: the agenda's time, spent at the
   /// operating temperature.
   [[nodiscard]] std::int64_t at(Picoseconds now) const;
+
+  /// Age of what was programmed at `from` on this clock: days at the reference temperature, not less than the configured least.
+  [[nodiscard]] double days_since(std::int64_t from, Picoseconds now) const {
+    const double age = days(at(now) - from);
+    return age < least_days_ ? least_days_ : age;
+  }
 
   /// `seconds` pass at `celsius` without the simulation seeing them.
   void age(double seconds, double celsius);
@@ -41,7 +48,8 @@ class RetentionClock {
   void archive(Archive& a) { a(skipped_); }
 
  private:
-  TemperatureConfig config_;
+  RetentionConfig config_;
+  double least_days_;
   double rate_;               // acceleration at the operating temperature
   std::int64_t skipped_ = 0;  // nanoseconds at the reference temperature that the simulation did not see
 };

@@ -308,22 +308,23 @@ TEST_CASE("options that contradict each other are refused") {
   Options o = tlc();
   const auto geometry = o.part.geometry(1, 1, 1);
   const BusTiming bus(o.part, 400_MBps, 4096);
+  const EccConfig ecc;
   Agenda agenda;
   o.config.suspend = "both";
   const auto out_of_order = make_scheduler("out-of-order");
   CHECK_THROWS_WITH(
-      FlashChannel("a", agenda, {o.part, geometry, o.config, bus, *out_of_order, 4096}, ChannelId{0}),
+      FlashChannel("a", agenda, {o.part, geometry, o.config, bus, *out_of_order, 4096, ecc}, ChannelId{0}),
       Catch::Contains("read-first"));
   const auto read_first = make_scheduler("read-first");
   o.part.suspend = false;
   CHECK_THROWS_WITH(
-      FlashChannel("b", agenda, {o.part, geometry, o.config, bus, *read_first, 4096}, ChannelId{0}),
+      FlashChannel("b", agenda, {o.part, geometry, o.config, bus, *read_first, 4096, ecc}, ChannelId{0}),
       Catch::Contains("cannot suspend"));
   o.config.suspend = "none";
   o.config.cache_operations = true;
   o.part.cache_read = o.part.cache_program = false;
   CHECK_THROWS_WITH(
-      FlashChannel("c", agenda, {o.part, geometry, o.config, bus, *read_first, 4096}, ChannelId{0}),
+      FlashChannel("c", agenda, {o.part, geometry, o.config, bus, *read_first, 4096, ecc}, ChannelId{0}),
       Catch::Contains("cache"));
   CHECK_THROWS_WITH(make_scheduler("fifo"), Catch::Contains("read-first out-of-order in-order"));
 }

@@ -161,7 +161,7 @@ TEST_CASE("slots are counted plane by plane, then page by page, and mixed units 
       die.content[s * 8 + i] = static_cast<Stamp>(s % 3 == 1 ? s * 8 + i + 1 : s + 1);
   }
   const auto written = die.content;
-  die.state.execute(o, 77);
+  die.state.execute(o, 77'000);
   CHECK(die.state.block(PlaneId{1}, BlockId{2}).programmed_at == 77);
   for (std::uint32_t page = 0; page < 3; ++page) {
     FlashOp r = die.op(FlashCommand::read, 0, 2, page, 2);

@@ -38,7 +38,7 @@ TEST_CASE("13 hours at 85 degrees are about a year at 30") {
 }
 
 TEST_CASE("at the reference temperature time is time") {
-  const RetentionClock clock(TemperatureConfig{});
+  const RetentionClock clock(RetentionConfig{});
   CHECK(clock.acceleration(40) == 1);
   CHECK(clock.at(0) == 0);
   CHECK(clock.at(1_us) == 1000);
@@ -62,14 +62,14 @@ TEST_CASE("a hot drive ages faster, time never runs back, and no energy is no di
 }
 
 TEST_CASE("skipped time adds up, is kept in a snapshot, and ends rather than overflowing") {
-  RetentionClock clock(TemperatureConfig{});
+  RetentionClock clock(RetentionConfig{});
   clock.age(3600, 40);
   clock.age(0.5, 40);
   CHECK(clock.at(1_s) == 3'601'500'000'000);
   Memory memory;
   clock.archive(memory);
   memory.restore();
-  RetentionClock restored(TemperatureConfig{});
+  RetentionClock restored(RetentionConfig{});
   restored.archive(memory);
   CHECK(restored.at(1_s) == clock.at(1_s));
   clock.age(1e12, 150);

@@ -1,0 +1,105 @@
+#include "models/flash/ecc/ecc_engines.h"
+
+#include <algorithm>
+
+namespace tlmssd {
+
+EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
+    : config_(config), random_(seed, "ecc decoders") {
+  for (std::size_t code = 0; code < k_ecc_codes; ++code) {
+    const CodeConfig& c = config_.codes[code];
+    if (c.throughput > 0) frame_time_[code] = transfer_time(config_.frame, c.throughput);
+  }
+  for (auto& engines : free_at_) engines.resize(config_.engines);
+}
+
+EccEngines::Verdict EccEngines::decode(EccCode code, std::uint32_t frames,
+                                       std::span<const std::uint16_t> errors) {
+  const CodeConfig& c = config_.of(code);
+  Counts& counts = counts_[static_cast<std::size_t>(code)];
+  // Beyond eight standard deviations there is nothing to draw.
+  const double width = c.waterfall * c.correctable;
+  const double sure = c.correctable - 8 * width;
+  Verdict verdict;
+  std::uint64_t corrected = 0;
+  for (const std::uint32_t wrong : errors) {
+    verdict.worst = std::max(verdict.worst, wrong);
+    verdict.wrong += wrong;
+    const bool fails = wrong > sure && wrong > (width > 0 ? c.correctable + width * random_.normal() : sure);
+    if (fails) {
+      ++verdict.failed;
+    } else {
+      corrected += wrong;
+    }
+  }
+  ++counts.pages;
+  counts.frames += frames;
+  raw_frames_ += frames;
+  raw_errors_ += verdict.wrong;
+  counts.corrected_bits += corrected;
+  counts.failed_frames += verdict.failed;
+  if (verdict.failed > 0) ++counts.failed_pages;
+  return verdict;
+}
+
+EccEngines::Slot EccEngines::reserve(EccCode code, std::uint32_t frames, Picoseconds ready) {
+  auto& engines = free_at_[decoder_of(code)];
+  Picoseconds& engine = *std::min_element(engines.begin(), engines.end());
+  const Picoseconds start = std::max(engine, ready);
+  const Picoseconds work = frames * frame_time_[static_cast<std::size_t>(code)];
+  engine = start + work;
+  Counts& counts = counts_[static_cast<std::size_t>(code)];
+  counts.wait_time += start - ready;
+  counts.busy += work;
+  counts.decode_time += work + config_.of(code).latency;
+  return {start, start + work + config_.of(code).latency};
+}
+
+bool EccEngines::provides(Decoder decoder) const {
+  for (std::size_t i = 1; i < k_ecc_codes; ++i) {
+    const auto code = static_cast<EccCode>(i);
+    if (provided_.has(code) && decoder_of(code) == decoder) return true;
+  }
+  return false;
+}
+
+std::uint64_t EccEngines::gates() const {
+  const std::uint64_t one =
+      (provides(k_bch) ? config_.bch_gates : 0) + (provides(k_ldpc) ? config_.ldpc_gates : 0);
+  return one * config_.engines;
+}
+
+void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
+  sink.value("gates", gates(), "gates", "logic gates of all decoders, BCH and LDPC, that the policy needs");
+  const double bits = static_cast<double>(raw_frames_) * config_.frame_bits();
+  sink.value("raw bit error rate", bits > 0 ? static_cast<double>(raw_errors_) / bits : 0.0, "",
+             "wrong bits of all bits that came to the decoders");
+  const auto mean = [](Picoseconds time, std::uint64_t number) {
+    return number == 0 ? 0.0 : static_cast<double>(time) / static_cast<double>(number) * 1e-6;
+  };
+  for (std::size_t i = 1; i < k_ecc_codes; ++i) {
+    const Counts& c = counts_[i];
+    if (c.pages == 0) continue;
+    const double engine_time = static_cast<double>(span) * config_.engines;
+    sink.open(name_of(static_cast<EccCode>(i)), "pages decoded with this code");
+    sink.value("pages", c.pages, "", "read operations decoded, failures included");
+    sink.value("frames", c.frames, "", "frames of these");
+    sink.value("failed_pages", c.failed_pages, "", "read operations with a frame that could not be decoded");
+    sink.value("failed_frames", c.failed_frames, "", "frames that could not be decoded");
+    sink.value("corrected_bits", c.corrected_bits, "", "wrong bits corrected");
+    sink.value("mean_decode", mean(c.decode_time, c.pages), "us",
+               "mean time to decode a page, without waiting");
+    sink.value("mean_wait", mean(c.wait_time, c.pages), "us", "mean wait of a page for a free engine");
+    sink.value("utilisation", engine_time > 0 ? static_cast<double>(c.busy) / engine_time : 0.0, "",
+               "share of its decoders' time spent on this code");
+    sink.close();
+  }
+}
+
+void EccEngines::reset_statistics() {
+  counts_ = {};
+  raw_frames_ = 0;
+  raw_errors_ = 0;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,78 @@
+// The decoders of the flash controller: whether a page can be decoded, when that is done, and what it took.
+//
+// An engine serves in order and is a reservation, not a process: a page takes the engine of its decoder that is free first, occupies it
+// for its frames at the code's throughput, and is done the pipeline's latency later. A frame fails when it has more wrong bits
+// than the code corrects; where the code has a waterfall, the limit of each try is drawn from a normal distribution around that.
+// Leaves out: the encoders (taken to keep up with the bus), wrong corrections (a check sum is taken to find them), iterations that grow
+// with the number of errors, and what would have to be written anew when the code changes: data are taken to carry parity for
+// every code that is asked for.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "models/common/archive.h"
+#include "models/common/random.h"
+#include "models/common/statistics.h"
+#include "models/flash/ecc/ecc_config.h"
+
+namespace tlmssd {
+
+class EccEngines {
+ public:
+  EccEngines(const EccConfig& config, std::uint64_t seed);
+
+  /// What became of a page's frames.
+  struct Verdict {
+    std::uint32_t failed = 0;  ///< frames that could not be decoded
+    std::uint32_t worst = 0;   ///< wrong bits of the worst frame
+    std::uint32_t wrong = 0;   ///< of all frames
+  };
+  /// Tries to decode a page's `frames` frames with so many wrong bits each; none given: without any.
+  Verdict decode(EccCode code, std::uint32_t frames, std::span<const std::uint16_t> errors);
+
+  struct Slot {
+    Picoseconds start;
+    Picoseconds end;
+  };
+  /// Reserves an engine for a page of `frames` frames that is there at `ready`.
+  Slot reserve(EccCode code, std::uint32_t frames, Picoseconds ready);
+
+  /// Which codes will be asked for: decides which decoders there are, for the gate count.
+  void provide(EccCodes codes) { provided_ = codes; }
+  /// Logic gates of all decoders provided.
+  [[nodiscard]] std::uint64_t gates() const;
+
+  struct Counts {
+    std::uint64_t pages = 0;
+    std::uint64_t frames = 0;
+    std::uint64_t failed_pages = 0;
+    std::uint64_t failed_frames = 0;
+    std::uint64_t corrected_bits = 0;
+    Picoseconds decode_time = 0;
+    Picoseconds wait_time = 0;
+    Picoseconds busy = 0;
+  };
+  [[nodiscard]] const Counts& counts(EccCode code) const { return counts_[static_cast<std::size_t>(code)]; }
+  /// The random stream; no decoding may be under way.
+  void archive(Archive& archive) { archive(random_); }
+  /// `span`: time measured.
+  void report(StatisticsSink& sink, Picoseconds span) const;
+  void reset_statistics();
+
+ private:
+  enum Decoder : std::uint8_t { k_bch, k_ldpc, k_decoders };
+  [[nodiscard]] static Decoder decoder_of(EccCode code) { return code == EccCode::bch ? k_bch : k_ldpc; }
+  [[nodiscard]] bool provides(Decoder decoder) const;
+
+  EccConfig config_;
+  std::array<Picoseconds, k_ecc_codes> frame_time_{};
+  std::array<std::vector<Picoseconds>, k_decoders> free_at_;  // by engine
+  EccCodes provided_;
+  RandomStream random_;
+  std::array<Counts, k_ecc_codes> counts_{};
+  std::uint64_t raw_frames_ = 0;
+  std::uint64_t raw_errors_ = 0;
+};
+
+}  // namespace tlmssd
