@@ -1,7 +1,7 @@
 // What can be configured of the firmware: one struct per concern, each with its table of parameters.
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
-// firmware.wear. The tables of cache, gc and wear
+// firmware.wear, firmware.ecc, firmware.refresh. The tables of cache, gc, wear, ecc and refresh
 // are followed at the same path by those of the chosen policy (cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
 #pragma once
 
@@ -61,6 +61,15 @@ struct WearConfig {
   static const ParameterTable<WearConfig>& parameters();
 };
 
+/// What the decoders are asked for, and when data are written anew. Both have no parameters but the policy's own.
+struct EccPolicyConfig {
+  std::string policy = "none";
+};
+
+struct RefreshConfig {
+  std::string policy = "none";
+};
+
 struct FirmwareConfig {
   MappingConfig mapping;
   AllocationConfig allocation;
@@ -68,10 +77,14 @@ struct FirmwareConfig {
   CacheConfig cache;
   GcConfig gc;
   WearConfig wear;
+  EccPolicyConfig ecc;
+  RefreshConfig refresh;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
   const ParameterValues* cache_policy = nullptr;
   const ParameterValues* gc_policy = nullptr;
   const ParameterValues* wear_policy = nullptr;
+  const ParameterValues* ecc_policy = nullptr;
+  const ParameterValues* refresh_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 };
 

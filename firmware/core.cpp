@@ -17,6 +17,19 @@ VictimContext victim_context(const Layout& layout, const FirmwareConfig& config)
   return {layout.groups, layout.blocks, layout.block_units, config.seed};
 }
 
+std::unique_ptr<EccPolicy> make_ecc(const FirmwareConfig& config, const DriveShape& shape,
+                                    const Layout& layout) {
+  if (config.ecc.policy == "none") return nullptr;
+  const EccContext context{layout.total_blocks(), shape.lba_bytes, shape.logical_blocks};
+  return make_policy(ecc_family(), "firmware.ecc.policy", config.ecc.policy, config.ecc_policy, context);
+}
+
+std::unique_ptr<Refresher> make_refresh(const FirmwareConfig& config, BlockPool& pool) {
+  if (config.refresh.policy == "none") return nullptr;
+  return std::make_unique<Refresher>(pool, make_policy(refresh_family(), "firmware.refresh.policy",
+                                                       config.refresh.policy, config.refresh_policy));
+}
+
 }  // namespace
 
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout) {
@@ -44,12 +57,17 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
       victims(make_policy(victim_family(), "firmware.gc.policy", config.gc.policy, config.gc_policy,
                           victim_context(layout, config))),
       wear(make_wear(config, layout)),
+      ecc(make_ecc(config, shape, layout)),
       pool(layout, pool_options(config, *wear)),
+      refresh(make_refresh(config, pool)),
       reads(layout),
       jobs(layout),
-      events(listener) {
+      events(listener),
+      frames_per_unit_(shape.frames_per_unit) {
   config.gc_policy = nullptr;
   config.wear_policy = nullptr;
+  config.ecc_policy = nullptr;
+  config.refresh_policy = nullptr;
   pool.attach(*victims, *wear);
 }
 
@@ -103,15 +121,73 @@ void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* paren
     read.ledger = parent->fork();
     op.ledger = &read.ledger;
   }
-  op.on_done = &ReadOp::done;
+  op.on_done = ecc ? &decoded_due : &ReadOp::done;
   op.on_done_self = &read;
+  op.code = EccCode::none;
+  op.worst_errors = 0;
   read.latch = &latch;
+  read.core = this;
+  if (ecc) {
+    const ReadAttempt first = ecc->first(facts(read));
+    op.code = first.code;
+    op.ladder = first.ladder;
+  }
   ++stats.reads[static_cast<std::size_t>(purpose)];
   ++latch.pending;
-  if (hw.flash.submit(op)) {
-    --latch.pending;
-    latch.last = op.ledger;
+  if (hw.flash.submit(op)) op.on_done(&read);
+}
+
+// ---- error correction
+
+PageFacts Core::facts(const ReadOp& read) const {
+  const BlockInfo& info = pool.info(read.block);
+  constexpr double k_day = 86'400e9;
+  return {read.block, cycles_before + info.erases, static_cast<double>(clock() - info.written) / k_day};
+}
+
+void Core::after_decoder(ReadOp& read) {
+  if (read.op.status == FlashStatus::uncorrectable) {
+    rereads_.start(read_again(read));
+    return;
   }
+  note_decoded(read);
+  read.latch->arrive(read.op.ledger);
+}
+
+void Core::note_decoded(const ReadOp& read) {
+  const FlashOp& op = read.op;
+  const std::uint32_t frames = op.slots * frames_per_unit_;
+  stats.decoded_bits += std::uint64_t{op.slots} * layout.unit_bytes * 8;
+  ecc->decoded(facts(read), {op.code, op.ladder},
+               {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
+}
+
+// Tries what the policy names until a code succeeds or the policy gives up. All of it is charged to retrying.
+Task<> Core::read_again(ReadOp& read) {
+  FlashOp& op = read.op;
+  Ledger* const ledger = std::exchange(op.ledger, nullptr);
+  const PageFacts page = facts(read);
+  ++stats.retried_reads;
+  for (std::uint32_t tried = 1; op.status == FlashStatus::uncorrectable; ++tried) {
+    const auto next = ecc->next(page, {op.code, op.ladder}, tried);
+    if (!next) break;
+    ++stats.retries;
+    op.code = next->code;
+    op.ladder = next->ladder;
+    co_await RunStage(hw, Stage::flash, nullptr);
+    FlashAwait again(hw, op);
+    co_await again;
+  }
+  op.ledger = ledger;
+  if (ledger != nullptr) ledger->charge(Cause::retry, hw.agenda.now());
+  if (op.status == FlashStatus::uncorrectable) {
+    ++stats.lost_reads;
+    stats.lost_frames += op.failed_frames;
+    stats.decoded_bits += std::uint64_t{op.slots} * layout.unit_bytes * 8;
+  } else {
+    note_decoded(read);
+  }
+  read.latch->arrive(ledger);
 }
 
 void Core::check_spare(const ReadOp& read, std::uint32_t at) const {
@@ -126,7 +202,7 @@ void Core::check_spare(const ReadOp& read, std::uint32_t at) const {
 }
 
 void Core::claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address) {
-  job.base = pool.claim(job.group, stream);
+  job.base = pool.claim(job.group, stream, clock());
   job.block = layout.block_of(job.base);
   FlashOp& op = job.op;
   op.command = FlashCommand::program;

@@ -7,10 +7,12 @@
 
 #include "firmware/blocks/block_pool.h"
 #include "firmware/config.h"
+#include "firmware/ecc/ecc_policy.h"
 #include "firmware/flash_io.h"
 #include "firmware/ftl_statistics.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/refresh/refresher.h"
 #include "firmware/task.h"
 #include "firmware/wear/wear_policy.h"
 
@@ -26,6 +28,8 @@ class CoreEvents {
   virtual void now_read_only() = 0;
   /// Something has ended; the drive may be quiet now.
   virtual void settled() = 0;
+  /// A block of the group waits to be refreshed.
+  virtual void refresh_due(std::uint32_t group) = 0;
 };
 
 class Core {
@@ -48,6 +52,8 @@ class Core {
   void start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* parent, bool alone);
   /// Gives a read back that has been dealt with.
   void end_read(ReadOp& read) {
+    if (refresh && refresh->read(read.block, read.op.worst_errors, clock()))
+      events.refresh_due(layout.group_of(read.block));
     unpin(read.block);
     reads.give(read);
   }
@@ -74,6 +80,10 @@ class Core {
                      posted_);
   }
 
+  // ---- time
+  /// Firmware's clock, in nanoseconds: it goes on while the drive rests, as the host tells it (NVMe Timestamp feature).
+  [[nodiscard]] std::int64_t clock() const { return rested + hw.agenda.now() / 1000; }
+
   // ---- end of life
   /// Units that must remain usable: the logical ones, and in every group one program unit on its way.
   [[nodiscard]] std::uint64_t needed_units() const {
@@ -95,17 +105,31 @@ class Core {
   std::unique_ptr<MappingScheme> map;
   std::unique_ptr<VictimPolicy> victims;
   std::unique_ptr<WearPolicy> wear;
+  std::unique_ptr<EccPolicy> ecc;  ///< null: nothing is decoded
   BlockPool pool;
+  std::unique_ptr<Refresher> refresh;  ///< null: data stay where they are
   ReadPool reads;
   JobPool jobs;
   FtlStatistics stats;
   CoreEvents& events;
   bool read_only = false;
+  std::int64_t rested = 0;          ///< nanoseconds that passed without the simulation seeing them
+  std::uint32_t cycles_before = 0;  ///< P/E cycles of every block from before the simulation
   std::unordered_set<LogicalUnit>
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 
  private:
+  [[nodiscard]] PageFacts facts(const ReadOp& read) const;
+  static void decoded_due(void* read) {
+    static_cast<ReadOp*>(read)->core->after_decoder(*static_cast<ReadOp*>(read));
+  }
+  void after_decoder(ReadOp& read);
+  Task<> read_again(ReadOp& read);
+  void note_decoded(const ReadOp& read);
+
   Completion posted_;
+  std::uint32_t frames_per_unit_ = 1;
+  TaskSet rereads_;
 };
 
 /// Blocks per group that cannot hold data with this configuration (free reserve and open blocks).

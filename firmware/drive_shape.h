@@ -16,8 +16,9 @@ struct DriveShape {
   std::uint32_t lba_bytes = 512;    ///< 512 or 4096
   Bytes mapping_unit_bytes =
       4096;  ///< divides the page, multiple of the logical block (the value of firmware.mapping.unit)
-  std::uint64_t logical_blocks = 0;  ///< capacity offered to the host, in logical blocks
-  Bytes scm_bytes = 0;               ///< storage-class memory beside the DRAM; 0: none
+  std::uint64_t logical_blocks = 0;   ///< capacity offered to the host, in logical blocks
+  std::uint32_t frames_per_unit = 1;  ///< ECC frames of a mapping unit
+  Bytes scm_bytes = 0;                ///< storage-class memory beside the DRAM; 0: none
 };
 
 }  // namespace tlmssd::firmware

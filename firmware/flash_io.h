@@ -30,11 +30,14 @@ struct Latch {
   }
 };
 
+class Core;
+
 /// A read of consecutive units of one row (a page, or the same page in neighbouring planes), with room for a whole row.
 struct ReadOp {
   FlashOp op;
   Ledger ledger;
   Latch* latch = nullptr;
+  Core* core = nullptr;            ///< who looks after decoding failures
   BlockNumber block = k_no_block;  ///< pinned until the read has been dealt with
   std::uint32_t row = 0;
   std::uint32_t low = 0;   ///< first unit of the row that is read

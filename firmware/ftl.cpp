@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <stdexcept>
+#include <utility>
 
 #include "firmware/ftl_parts.h"
 #include "models/common/input_error.h"
@@ -57,7 +58,8 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       collector(core),
       cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, destager, drive, config)),
       order(hardware.agenda),
-      write_through(config.buffer.mode == "write-through") {
+      write_through(config.buffer.mode == "write-through"),
+      ecc_watches(core.ecc && core.ecc->watches_host()) {
   check_capacity(core, drive, config);
   destager.attach(collector);
 }
@@ -70,6 +72,20 @@ void Ftl::Parts::now_read_only() {
 
 void Ftl::Parts::settled() {
   while (const auto waiter = quiet.pop()) hw.agenda.soon(waiter);
+}
+
+// -------------------------------------------------------------------------------------------------------------------- refresh
+
+/// Between commands, so that nothing this command holds is in the way.
+void Ftl::Parts::start_refreshes() {
+  for (const std::uint32_t group : std::exchange(refreshes_due, {})) collector.kick(group);
+}
+
+void Ftl::Parts::patrol() {
+  core.refresh->patrol(core.clock());
+  for (std::uint32_t group = 0; group < core.layout.groups; ++group) {
+    if (core.refresh->waiting(group)) collector.kick(group);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------------------ idle time
@@ -108,6 +124,7 @@ void Ftl::submit(HostCommand& command) {
   Parts& p = *parts_;
   if (p.collector.idle_mode()) p.collector.set_idle(false);
   p.timer_wanted = false;
+  if (p.core.refresh && p.core.refresh->patrol_due(p.core.clock())) p.patrol();
   command.status = p.check(command);
   if (command.status != HostStatus::success) {
     p.tasks.start(p.reject(command, command.status));
@@ -141,6 +158,27 @@ void Ftl::power_cycle() {
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.destager.power_lost();
+}
+
+void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
+  parts_->core.cycles_before += cycles;
+  parts_->core.rested += nanoseconds;
+}
+
+void Ftl::disturb(std::uint32_t reads) {
+  if (parts_->core.refresh) parts_->core.refresh->disturb(reads);
+}
+
+void Ftl::patrol() {
+  if (parts_->core.refresh) parts_->patrol();
+}
+
+double Ftl::patrol_interval() const {
+  return parts_->core.refresh ? parts_->core.refresh->interval() : 0;
+}
+
+EccCodes Ftl::codes() const {
+  return parts_->core.ecc ? parts_->core.ecc->codes() : EccCodes();
 }
 
 bool Ftl::idle() const {

@@ -4,7 +4,7 @@
 // coroutines of their own. The same code runs timed (every await sleeps on the agenda) and untimed (every await is ready at
 // once; submit() then returns with the command completed).
 // Models: page mapping with its table in DRAM, write buffer in DRAM, garbage collection and wear levelling per allocation
-// group, block retirement, read-only end of life. Leaves out: power that fails in the middle of a program, the time to rebuild the map, map pages in flash, bad
+// group, ECC selection with retries, refresh, block retirement, read-only end of life. Leaves out: power that fails in the middle of a program, the time to rebuild the map, map pages in flash, bad
 // blocks from the factory.
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "firmware/hardware.h"
 #include "firmware/task.h"
 #include "models/common/archive.h"
+#include "models/common/ecc_code.h"
 #include "models/common/statistics.h"
 
 namespace tlmssd::firmware {
@@ -40,6 +41,18 @@ class Ftl {
   /// The power fails and comes back: what has not reached flash or SCM is gone. No command and no program may be under way (the
   /// moment lies between them); the map is taken to be rebuilt from the spare areas.
   void power_cycle();
+
+  /// Every block has been through `cycles` more P/E cycles and `nanoseconds` have passed, which the simulation has not seen. Firmware knows
+  /// both: it counts cycles, and the host tells it the time.
+  void rest(std::uint32_t cycles, std::int64_t nanoseconds);
+  /// Every page that holds data has been read so many times.
+  void disturb(std::uint32_t reads);
+  /// Looks for blocks that have to be refreshed, as it does by itself from time to time while it serves the host.
+  void patrol();
+  /// Seconds between two such looks; 0: it makes none.
+  [[nodiscard]] double patrol_interval() const;
+  /// Codes that reads may ask for.
+  [[nodiscard]] EccCodes codes() const;
 
   /// Nothing under way and nothing in the write buffer that still has to reach flash.
   [[nodiscard]] bool idle() const;

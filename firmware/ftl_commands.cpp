@@ -24,6 +24,7 @@ void Ftl::Parts::end(Active& done) {
   ++core.stats.commands;
   if (first == nullptr && core.config.gc.idle_after > 0) arm_idle_timer();
   hw.host.complete(done.command);
+  if (!refreshes_due.empty()) start_refreshes();
   settled();
 }
 
@@ -91,6 +92,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   const std::uint64_t count = units.last - units.first + 1;
   const auto unit = static_cast<LogicalUnit>(units.first);
   core.map->prefetch(unit);
+  if (ecc_watches) core.ecc->host_reads(command.lba, command.blocks);
   order.enter(self.ticket, units.first, units.last, false);
   const Stage first_stage = cache ? Stage::buffer : Stage::translate;
   if (straight_on(self, first_stage)) {
@@ -239,6 +241,7 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
   core.map->prefetch(static_cast<LogicalUnit>(units.first));
+  if (ecc_watches) core.ecc->host_writes(command.lba, command.blocks);
   order.enter(self.ticket, units.first, units.last, true);
   const auto count = static_cast<std::uint32_t>(units.last - units.first + 1);
   if (straight_on(self, Stage::buffer)) {

@@ -31,6 +31,9 @@ struct Ftl::Parts final : CoreEvents {
     std::uint64_t last;
   };
 
+  /// Looks after blocks whose data have become old.
+  void patrol();
+
   // ---- host commands (ftl_commands.cpp)
   Task<> read(HostCommand& command);
   Task<> write(HostCommand& command);
@@ -81,6 +84,8 @@ struct Ftl::Parts final : CoreEvents {
   void unpinned(std::uint32_t group, BlockNumber block) override { collector.unpinned(group, block); }
   void now_read_only() override;
   void settled() override;
+  void refresh_due(std::uint32_t group) override { refreshes_due.push_back(group); }
+  void start_refreshes();
   void arm_idle_timer();
   static void idle_timer(void* self);
 
@@ -100,11 +105,13 @@ struct Ftl::Parts final : CoreEvents {
   std::unique_ptr<Cache> cache;  ///< null: none
   OrderTable order;
   bool write_through;
+  bool ecc_watches;  ///< the ECC policy wants to know of the host's commands
   std::array<Stamp, 64> zeros{};
   Active* first = nullptr;  ///< commands under way, oldest first
   Active* last = nullptr;
   std::uint32_t active = 0;
-  WaitQueue quiet;  ///< drain() waits here
+  std::vector<std::uint32_t> refreshes_due;  ///< groups in which a block waits to be refreshed
+  WaitQueue quiet;                           ///< drain() waits here
   Picoseconds last_activity = 0;
   bool timer_pending = false;
   bool timer_wanted = false;

@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 2;
+constexpr std::uint32_t k_snapshot_version = 3;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -51,9 +51,19 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
       "the host's own data: below 1 through overwrites in the buffer, above through partly written units");
   sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
   sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
+  sink.value("refresh", part(Purpose::refresh), "", "data moved because of their age or of reads");
   sink.value("padding", ratio(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
   sink.close();
+}
+
+void report_reliability(StatisticsSink& sink, const FtlStatistics& s) {
+  sink.value("reads retried", s.retried_reads, "", "flash reads that were not decoded at the first attempt");
+  sink.value("retries", s.retries, "", "further attempts at these");
+  sink.value("reads lost", s.lost_reads, "", "flash reads given up: the host gets a media error");
+  sink.value("frames lost", s.lost_frames, "", "ECC frames of these that could not be decoded");
+  sink.value("uber", ratio(static_cast<double>(s.lost_frames), static_cast<double>(s.decoded_bits)), "",
+             "uncorrectable bit error rate: frames lost per data bit read (JEDEC JESD218)");
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   report_amplification(sink, s, core.layout.sectors);
   if (cache) cache->report(sink);
   sink.open("flash", "operations ordered, by purpose");
-  for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear}) {
+  for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh}) {
     const auto p = static_cast<std::size_t>(purpose);
     sink.open(name_of(purpose), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
@@ -79,6 +89,12 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.value("erase failures", s.erase_failures, "", "erases that failed; the block is retired");
   sink.value("uncorrectable units", s.uncorrectable_units, "units", "units that could not be read back");
   sink.close();
+  if (core.ecc) {
+    sink.open("ecc", "reads through the decoders, those of garbage collection and other moves included");
+    report_reliability(sink, s);
+    core.ecc->report(sink);
+    sink.close();
+  }
   sink.open("garbage collection", "emptying of blocks");
   sink.value("victims", s.gc_victims, "", "blocks chosen");
   sink.value("victim mean valid",
@@ -91,6 +107,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.value("groups passed over", s.rerouted, "",
              "times a group was too full to take its program unit in turn");
   sink.value("wear moves", s.wear_moves, "", "blocks moved by static wear levelling");
+  sink.value("refreshes", s.refreshes, "", "blocks moved because of the age of their data or of reads");
   sink.close();
   const BlockPool::Wear erases = core.pool.wear();
   sink.open("blocks", "state of the blocks");
@@ -165,7 +182,8 @@ void Ftl::Parts::archive(Archive& a) {
       "cache grains per unit"};
   std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
                          core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
-                         core.config.allocation.order + "/" + core.config.cache.policy;
+                         core.config.allocation.order + "/" + core.config.cache.policy + "/" +
+                         core.config.ecc.policy + "/" + core.config.refresh.policy;
   const std::string own_policies = policies;
   a(version);
   a(policies);
@@ -189,6 +207,10 @@ void Ftl::Parts::archive(Archive& a) {
   if (cache) cache->archive(a);
   collector.archive(a);
   a(core.read_only);
+  a(core.rested);
+  a(core.cycles_before);
+  if (core.ecc) core.ecc->archive(a);
+  if (core.refresh) core.refresh->archive(a);
   std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());
   std::sort(poisoned.begin(), poisoned.end());
   a(poisoned);

@@ -59,13 +59,14 @@ bool BlockPool::can_claim(std::uint32_t n, Stream stream) const {
   }
 }
 
-PhysicalUnit BlockPool::claim(std::uint32_t n, Stream stream) {
+PhysicalUnit BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) {
   Frontier& front = frontier(n, stream);
   if (front.block == k_no_block) {
     front.block = take_free(n, stream == Stream::wear);
     front.next = 0;
     info_[front.block].state = BlockState::open;
     info_[front.block].full = false;
+    info_[front.block].written = now;
   }
   BlockInfo& info = info_[front.block];
   const PhysicalUnit unit = layout_.first_unit(front.block) + front.next * layout_.program_units;
@@ -97,6 +98,19 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
   } else if (info.full) {
     close(block);
   }
+}
+
+void BlockPool::close_early(BlockNumber block) {
+  BlockInfo& info = info_[block];
+  const std::uint32_t n = layout_.group_of(block);
+  if (info.state != BlockState::open || info.failed || info.in_flight > 0 ||
+      groups_[n].free <= options_.reserve)
+    return;
+  for (Frontier& front : groups_[n].frontiers) {
+    if (front.block == block) front.block = k_no_block;
+  }
+  info.full = true;
+  close(block);
 }
 
 void BlockPool::close(BlockNumber block) {

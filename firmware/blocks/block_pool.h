@@ -2,7 +2,7 @@
 // units are valid.
 //
 // A block here is the block of a group: one physical block, or the same block number in every plane of a die, programmed,
-// erased and retired as one. Memory: 20 bytes per block and one bit per unit, touched only when a block is first used; blocks
+// erased and retired as one. Memory: 28 bytes per block and one bit per unit, touched only when a block is first used; blocks
 // never used are a counter per group. Free blocks are handed out in the order they were freed, or least worn first.
 #pragma once
 
@@ -39,6 +39,7 @@ struct BlockInfo {
   bool full;                ///< every program unit has been handed out
   bool failed;              ///< a program failed: to be retired
   std::uint8_t unused;      ///< here and below: keeps snapshots free of indeterminate bytes
+  std::int64_t written;     ///< nanoseconds on firmware's clock when it was opened for writing
 };
 
 class BlockPool {
@@ -57,9 +58,14 @@ class BlockPool {
   [[nodiscard]] bool can_claim(std::uint32_t group, Stream stream) const;
   /// Takes the next program unit of the stream's open block, opening one when there is none. can_claim() must hold. The program must
   /// be submitted before the next claim in the group, and be followed by programmed().
-  PhysicalUnit claim(std::uint32_t group, Stream stream);
+  /// `now`: nanoseconds on firmware's clock.
+  PhysicalUnit claim(std::uint32_t group, Stream stream, std::int64_t now = 0);
   /// The program of a claimed unit of `block` has ended. `failed`: the block must be retired.
   void programmed(BlockNumber block, bool failed);
+
+  /// Ends an open block with no program under way before it is full; what is left of it is lost until it is erased. Nothing happens
+  /// when the group cannot spare the block.
+  void close_early(BlockNumber block);
 
   // ---- validity
   void validate(PhysicalUnit unit, BlockNumber block);

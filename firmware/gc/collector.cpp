@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <stdexcept>
+#include <utility>
 
 namespace tlmssd::firmware {
 
@@ -67,8 +68,8 @@ bool Collector::has_failed(const std::vector<BlockNumber>& blocks) const {
 }
 
 bool Collector::wants_more(std::uint32_t group, const Work& work) const {
-  if (work.levelling || core_.pool.doomed_waiting(group) || has_failed(work.unfinished) ||
-      has_failed(work.scanned))
+  if (work.moving != Purpose::gc || core_.pool.doomed_waiting(group) || has_failed(work.unfinished) ||
+      has_failed(work.scanned) || refresh_waits(group))
     return true;
   if (work.current != k_no_block && core_.pool.info(work.current).failed) return true;
   const auto coming = static_cast<std::uint32_t>(work.emptying.size());
@@ -102,7 +103,7 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       work.emptying.clear();
     }
     if (core_.read_only) return work.jobs > 0 ? Step::wait : Step::stop;
-    if (work.check_wear && work.jobs == 0) start_levelling(group, work);
+    if ((work.check_wear || refresh_waits(group)) && work.jobs == 0) start_move(group, work);
     if (work.background && core_.pool.group(group).free >= background_stop_) work.background = false;
     if (work.filling != nullptr && work.filling->live == whole) return when_claimable(group, work);
     if (!work.rows.empty()) {
@@ -114,11 +115,12 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
     if (work.current == k_no_block) {
       // A choice waits for all programs, so that it does not depend on how long they take.
       if (work.jobs > 0) return Step::wait;
-      if (work.levelling || !choose(group, work)) {
-        const bool worth = work.levelling || has_failed(work.scanned) || reclaimable(group) >= whole;
+      const bool moving = work.moving != Purpose::gc;
+      if (moving || !choose(group, work)) {
+        const bool worth = moving || has_failed(work.scanned) || reclaimable(group) >= whole;
         if (work.filling != nullptr && work.filling->live > 0 && worth) return when_claimable(group, work);
-        if (!work.levelling) return Step::stop;
-        work.levelling = false;
+        if (!moving) return Step::stop;
+        work.moving = Purpose::gc;
       }
       continue;
     }
@@ -150,16 +152,22 @@ bool Collector::choose(std::uint32_t group, Work& work) {
   return true;
 }
 
-bool Collector::start_levelling(std::uint32_t group, Work& work) {
-  work.check_wear = false;
-  if (work.levelling || core_.pool.group(group).free <= core_.pool.reserve()) return false;
-  const BlockNumber cold = core_.wear->due(group, core_.pool);
-  if (cold == k_no_block) return false;
+// Takes up a whole block that wear levelling or refresh wants moved.
+bool Collector::start_move(std::uint32_t group, Work& work) {
+  const bool check_wear = std::exchange(work.check_wear, false);
+  if (work.moving != Purpose::gc || !may_move(group)) return false;
+  Purpose why = Purpose::wear;
+  BlockNumber block = check_wear ? core_.wear->due(group, core_.pool) : k_no_block;
+  if (block == k_no_block && core_.refresh) {
+    why = Purpose::refresh;
+    block = core_.refresh->take(group);
+  }
+  if (block == k_no_block) return false;
   stop(group, work);
-  core_.pool.take_closed(cold);
-  ++core_.stats.wear_moves;
-  work.levelling = true;
-  work.current = cold;
+  core_.pool.take_closed(block);
+  ++(why == Purpose::wear ? core_.stats.wear_moves : core_.stats.refreshes);
+  work.moving = why;
+  work.current = block;
   work.cursor = 0;
   return true;
 }
@@ -196,7 +204,7 @@ Task<> Collector::clean(std::uint32_t group) {
       core_.aim(reads);
       co_await RunStage(core_.hw, Stage::flash, nullptr, reads.count);
       Latch latch;
-      const Purpose purpose = work.levelling ? Purpose::wear : Purpose::gc;
+      const Purpose purpose = work.moving;
       for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
         read->op.buffer_address = core_.map->dram_bytes();
         core_.start_read(*read, latch, purpose, nullptr, false);
@@ -228,7 +236,7 @@ void Collector::stop(std::uint32_t /*group*/, Work& work) {
   work.scanned.clear();
   if (work.current != k_no_block) work.unfinished.push_back(work.current);
   work.current = k_no_block;
-  work.levelling = false;
+  work.moving = Purpose::gc;
 }
 
 // -------------------------------------------------------------------------------------------------------------------- reading
@@ -317,8 +325,8 @@ void Collector::launch(std::uint32_t group, Work& work) {
   ProgramJob& job = *work.filling;
   work.filling = nullptr;
   core_.pad(job);
-  const Purpose purpose = work.levelling ? Purpose::wear : Purpose::gc;
-  const bool worn = work.levelling && core_.pool.can_claim(group, Stream::wear);
+  const Purpose purpose = work.moving;
+  const bool worn = purpose == Purpose::wear && core_.pool.can_claim(group, Stream::wear);
   core_.claim(job, worn ? Stream::wear : Stream::gc, purpose, core_.map->dram_bytes());
   // Victims of which nothing is held back any more only have to become empty.
   const BlockNumber held = work.rows.empty() ? k_no_block : work.rows.first->block;

@@ -1,9 +1,10 @@
-// Garbage collection and wear levelling: one worker coroutine per allocation group, running only while there is work.
+// Garbage collection, wear levelling and refresh: one worker coroutine per allocation group, running only while there is work.
 //
 // A worker reads the valid units of victims a row at a time (several rows under way), collects them into whole program units and
 // programs those into the same group, so that no slot is wasted at the end of a victim; a victim is erased once nothing in it is
 // valid. It cleans when host data wait for space (foreground), beside the host while free blocks are few (background), and
-// when the host is silent (idle). Failed blocks are emptied and retired; with static wear levelling, cold blocks are moved.
+// when the host is silent (idle). Failed blocks are emptied and retired; blocks that wear levelling or refresh names
+// are moved.
 //
 // Why it cannot deadlock: the host leaves `low_water` free blocks; collection alone takes them. Between two blocks that it
 // opens it writes a block's worth of units, which empties at least one victim, which is erased before the next is opened.
@@ -62,11 +63,10 @@ class Collector {
   struct Work {
     bool running = false;
     bool background = false;  ///< below the threshold: clean until background_stop
-    bool levelling = false;   ///< the current block is being moved for wear levelling
     bool check_wear = false;  ///< a block was erased since the wear policy was asked
     bool waking = false;      ///< the oldest waiter for space is about to resume
     bool exhausted = false;
-    bool all_or_nothing = false;  ///< no more victims: what is collected goes out with padding
+    Purpose moving = Purpose::gc;  ///< wear or refresh: the current block is being moved for that
     std::uint32_t waiting = 0;
     std::uint32_t jobs = 0;  ///< programs under way
     std::uint64_t exhausted_stale = 0;
@@ -96,9 +96,16 @@ class Collector {
   Task<> program(std::uint32_t group, ProgramJob& job, Purpose purpose);
   Step next_step(std::uint32_t group, Work& work);
   Step when_claimable(std::uint32_t group, const Work& work) const;
+  /// The group can spare the room to move a whole block.
+  [[nodiscard]] bool may_move(std::uint32_t group) const {
+    return core_.pool.group(group).free > core_.pool.reserve();
+  }
+  [[nodiscard]] bool refresh_waits(std::uint32_t group) const {
+    return core_.refresh && core_.refresh->waiting(group) && may_move(group);
+  }
   [[nodiscard]] bool wants_more(std::uint32_t group, const Work& work) const;
   bool choose(std::uint32_t group, Work& work);
-  bool start_levelling(std::uint32_t group, Work& work);
+  bool start_move(std::uint32_t group, Work& work);
   std::uint32_t make_reads(std::uint32_t group, Work& work, ReadList& reads);
   void foresee(const ReadList& reads) const;
   void consume_row(Work& work, std::uint32_t group);

@@ -1,0 +1,81 @@
+// How a page is read and decoded: the interface of ECC selection policies, chosen by name (firmware.ecc.policy).
+//
+// A policy names the code (and the step of the ladder of reference voltages) for the first attempt at a page, and after each failure
+// what is tried next, until it gives up. It sees what firmware can see: the block's P/E cycles, how long ago the block was
+// first written, how many bits the decoder corrected, and the host's commands; never the true error rate. It must not
+// change anything but its own state.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "firmware/layout.h"
+#include "models/common/archive.h"
+#include "models/common/ecc_code.h"
+#include "models/common/parameters.h"
+#include "models/common/statistics.h"
+
+namespace tlmssd::firmware {
+
+/// What firmware knows of the page it reads.
+struct PageFacts {
+  BlockNumber block = k_no_block;
+  std::uint32_t cycles = 0;  ///< program/erase cycles of its block
+  double days = 0;           ///< since the block was first programmed
+};
+
+/// One way to read a page.
+struct ReadAttempt {
+  EccCode code = EccCode::none;
+  std::uint8_t ladder = 0;  ///< step of the ladder of reference voltages; 0: the default ones
+};
+
+/// What the decoder says of a page that it could decode.
+struct Decoded {
+  std::uint32_t worst = 0;  ///< wrong bits of the worst frame
+  double mean = 0;          ///< wrong bits per frame
+};
+
+/// What policies are made with.
+struct EccContext {
+  std::uint32_t blocks = 0;  ///< of all groups
+  std::uint32_t lba_bytes = 512;
+  std::uint64_t logical_blocks = 0;
+};
+
+class EccPolicy {
+ public:
+  virtual ~EccPolicy() = default;
+  /// Every code that it may ask for.
+  [[nodiscard]] virtual EccCodes codes() const = 0;
+  [[nodiscard]] virtual ReadAttempt first(const PageFacts& page) = 0;
+  /// After `last` has failed, which was attempt number `tried` (from 1); nothing: the page is given up.
+  virtual std::optional<ReadAttempt> next(const PageFacts& page, ReadAttempt last, std::uint32_t tried) = 0;
+  /// A page has been decoded at last.
+  virtual void decoded(const PageFacts& page, ReadAttempt how, const Decoded& result) {
+    static_cast<void>(page);
+    static_cast<void>(how);
+    static_cast<void>(result);
+  }
+  /// The host reads or writes; told only to policies that watch it.
+  [[nodiscard]] virtual bool watches_host() const { return false; }
+  virtual void host_reads(std::uint64_t lba, std::uint64_t blocks) {
+    static_cast<void>(lba);
+    static_cast<void>(blocks);
+  }
+  virtual void host_writes(std::uint64_t lba, std::uint64_t blocks) {
+    static_cast<void>(lba);
+    static_cast<void>(blocks);
+  }
+  virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
+  virtual void archive(Archive& archive) { static_cast<void>(archive); }
+};
+
+using EccFamily = PolicyFamily<EccPolicy, const EccContext&>;
+/// All selection policies by name, without the choice of none.
+const EccFamily& ecc_family();
+/// The same for the scenario: "none" (no decoding at all) first.
+std::vector<PolicyInfo> ecc_policies();
+
+}  // namespace tlmssd::firmware

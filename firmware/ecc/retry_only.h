@@ -1,0 +1,64 @@
+// Retry only: one code, and after a failure the page is read again with the reference voltages of the next step of the part's ladder,
+// as controllers of 3D TLC do (Park et al., ASPLOS 2021).
+//
+// With `remember`, the next read of a block begins at the step that last worked there, and tries the steps from that one on; when the
+// ladder ends it goes on from its beginning, so that every step is tried once.
+#pragma once
+
+#include "firmware/ecc/code_choice.h"
+#include "firmware/ecc/ecc_policy.h"
+#include "models/common/sparse_array.h"
+
+namespace tlmssd::firmware {
+
+struct RetryOnlyConfig {
+  std::string code = "bch";
+  std::uint32_t steps = 40;
+  bool remember = false;
+  static const ParameterTable<RetryOnlyConfig>& parameters() {
+    using C = RetryOnlyConfig;
+    static const auto table =
+        ParameterTable<C>{}
+            .choice("code", &C::code, code_names(), "code that every page is decoded with")
+            .integer("steps", &C::steps, {1, 254},
+                     "steps of the ladder of reference voltages, beside the default one")
+            .flag("remember", &C::remember, "begin at the step that last worked in the same block");
+    return table;
+  }
+};
+
+class RetryOnlyEcc final : public EccPolicy {
+ public:
+  static constexpr std::string_view k_name = "retry-only";
+  static constexpr std::string_view k_summary =
+      "one code; after a failure the page is read again with shifted reference voltages (Park et al. 2021)";
+  using Config = RetryOnlyConfig;
+  RetryOnlyEcc(const Config& config, const EccContext& context)
+      : code_(ecc_code(config.code)),
+        steps_(config.steps),
+        remember_(config.remember),
+        last_(config.remember ? context.blocks : 0) {}
+
+  [[nodiscard]] EccCodes codes() const override { return codes_of({code_}); }
+  [[nodiscard]] ReadAttempt first(const PageFacts& page) override {
+    return {code_, remember_ ? last_[page.block] : std::uint8_t{0}};
+  }
+  std::optional<ReadAttempt> next(const PageFacts& /*page*/, ReadAttempt last, std::uint32_t tried) override {
+    if (tried > steps_) return {};
+    return ReadAttempt{code_, static_cast<std::uint8_t>(last.ladder == steps_ ? 0 : last.ladder + 1)};
+  }
+  void decoded(const PageFacts& page, ReadAttempt how, const Decoded& /*result*/) override {
+    if (remember_ && last_[page.block] != how.ladder) last_[page.block] = how.ladder;
+  }
+  void archive(Archive& a) override {
+    for (std::size_t i = 0; i < last_.size(); ++i) a(last_[i]);
+  }
+
+ private:
+  EccCode code_;
+  std::uint32_t steps_;
+  bool remember_;
+  std::vector<std::uint8_t> last_;  // by block
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,37 @@
+// When data in flash are written anew so that they stay readable: the interface of refresh policies, chosen by name
+// (firmware.refresh.policy).
+//
+// A policy only judges a block; the Refresher keeps count and the Collector moves what is valid in it. It is asked at every read of a
+// block when it watches reads, and about every block at each patrol.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "models/common/parameters.h"
+
+namespace tlmssd::firmware {
+
+/// What firmware knows of a block with data.
+struct BlockHistory {
+  double seconds = 0;              ///< since it was first programmed
+  std::uint32_t reads = 0;         ///< page reads since then
+  std::uint32_t worst_errors = 0;  ///< most wrong bits corrected in one frame since then
+};
+
+class RefreshPolicy {
+ public:
+  virtual ~RefreshPolicy() = default;
+  /// The block's data should be moved.
+  [[nodiscard]] virtual bool due(const BlockHistory& block) const = 0;
+  /// Seconds between two patrols of all blocks; 0: none.
+  [[nodiscard]] virtual double patrol() const = 0;
+};
+
+using RefreshFamily = PolicyFamily<RefreshPolicy>;
+/// All refresh policies by name, without the choice of none.
+const RefreshFamily& refresh_family();
+/// The same for the scenario, "none" first.
+std::vector<PolicyInfo> refresh_policies();
+
+}  // namespace tlmssd::firmware
