@@ -1,8 +1,10 @@
 #include "platform/drive_catalogue.h"
 
 #include "firmware/cache/cache_policy.h"
+#include "firmware/ecc/ecc_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/refresh/refresh_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "models/nand/timing_model.h"
@@ -11,6 +13,12 @@
 namespace tlmssd {
 
 namespace {
+
+template <EccCode k_code>
+void add_code(Catalogue& catalogue, std::string doc) {
+  catalogue.section(join_path("ssd.flash.ecc", name_of(k_code)), std::move(doc),
+                    CodeConfigOf<k_code>::parameters());
+}
 
 void add_hardware(Catalogue& catalogue) {
   catalogue.section("ssd", "the drive's hardware");
@@ -34,6 +42,19 @@ void add_hardware(Catalogue& catalogue) {
       .policy("policy", schedulers().infos(), "read-first", "which operation of a die goes next");
   catalogue.file("ssd.flash.part", "data sheet of the flash part", NandPart::parameters())
       .policy("timing", timing_models().infos(), "table", "model that gives the array's latencies");
+  catalogue.file("ssd.flash.reliability", "how many bits of a page are wrong", ErrorConfig::parameters())
+      .keys(RetentionConfig::parameters())
+      .policy("model", reliability_models().infos(), "none", "raw bit error rate by wear, age and reads");
+  catalogue.section("ssd.flash.ecc",
+                    "decoders of the flash controller; what they are asked for is firmware.ecc",
+                    EccConfig::parameters());
+  add_code<EccCode::bch>(catalogue, "BCH");
+  add_code<EccCode::hard_ldpc>(catalogue, "LDPC on the bits of one sense");
+  add_code<EccCode::soft_ldpc>(catalogue, "LDPC with soft information from further senses");
+  add_code<EccCode::quick_ldpc>(catalogue, "LDPC with errors predicted from cycles and age (Yamaga et al.)");
+  add_code<EccCode::ep_ldpc>(
+      catalogue,
+      "LDPC with errors predicted from the whole word line (Yamaga et al.: without upper/lower cells)");
 }
 
 void add_firmware(Catalogue& catalogue) {
@@ -51,6 +72,10 @@ void add_firmware(Catalogue& catalogue) {
       .policy("policy", victim_family().infos(), "greedy", "which block is emptied next");
   catalogue.section("firmware.wear", "wear levelling", WearConfig::parameters())
       .policy("policy", wear_family().infos(), "dynamic", "how wear is spread over the blocks");
+  catalogue.section("firmware.ecc", "error correction: how pages are read and decoded")
+      .policy("policy", ecc_policies(), "none", "which code a page is read for, and what follows a failure");
+  catalogue.section("firmware.refresh", "writing data anew so that they stay readable")
+      .policy("policy", refresh_policies(), "none", "when data are moved");
 }
 
 }  // namespace

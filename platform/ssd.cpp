@@ -1,7 +1,9 @@
 #include "platform/ssd.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 #include <stdexcept>
 
 #include "firmware/cache/cache.h"
@@ -60,16 +62,45 @@ void Ssd::build_memories() {
   }
 }
 
+void Ssd::check_errors() const {
+  const std::string& policy = config_.firmware.ecc.policy;
+  if (policy == "none") {
+    if (!config_.has_errors()) return;
+    throw InputError(
+        fmt::format("ssd.flash.reliability.model: {} gives wrong bits, but firmware.ecc.policy is none and "
+                    "would pass them on; write for instance firmware.ecc.policy=fixed",
+                    config_.reliability));
+  }
+  if (shape_.mapping_unit_bytes % config_.ecc.frame != 0) {
+    throw InputError(
+        fmt::format("ssd.flash.ecc.frame: {} B do not divide the mapping unit of {} B; nearest valid: {} B",
+                    config_.ecc.frame, shape_.mapping_unit_bytes,
+                    std::gcd(shape_.mapping_unit_bytes, config_.ecc.frame)));
+  }
+}
+
 void Ssd::build_flash() {
+  check_errors();
   const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
   const NoValues none;
   const ParameterValues& values = config_.scheduling_values != nullptr ? *config_.scheduling_values : none;
   const ParameterValues& part_values = config_.part_values != nullptr ? *config_.part_values : none;
+  FlashErrors errors{config_.ecc, nullptr, config_.retention};
+  if (config_.has_errors()) {
+    auto model =
+        config_.make_reliability
+            ? config_.make_reliability(config_.part)
+            : reliability_models().make(
+                  config_.reliability,
+                  config_.reliability_values != nullptr ? *config_.reliability_values : none, config_.part);
+    errors.bits = std::make_unique<BitErrors>(std::move(model), config_.part, config_.errors,
+                                              config_.ecc.frame_bits(), config_.seed);
+  }
   flash_ = std::make_unique<FlashArray>(
       agenda_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
       config_.make_timing ? config_.make_timing(config_.part) : make_timing_model(config_.part, part_values),
       shape_.mapping_unit_bytes, stamps, config_.seed,
-      [this](auto& initiator, auto& target) { connect(initiator, target); });
+      [this](auto& initiator, auto& target) { connect(initiator, target); }, std::move(errors));
   connect(flash_->controller().memory_isock, bus_->master_tsock(k_master_flash));
 }
 
@@ -81,6 +112,7 @@ void Ssd::build_firmware() {
   port_ = std::make_unique<FirmwarePort>(agenda_, *cpu_, *flash_);
   hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
   ftl_ = std::make_unique<firmware::Ftl>(*hardware_, shape_, config_.firmware);
+  flash_->controller().ecc().provide(ftl_->codes());
   cpu_->set_handler(
       [](void* ftl, HostCommand& command) { static_cast<firmware::Ftl*>(ftl)->submit(command); }, ftl_.get());
 }
@@ -124,6 +156,29 @@ void Ssd::start_drain() {
   drain().start();
 }
 
+void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered) {
+  const auto pass = [&](std::uint32_t more_cycles, double time) {
+    flash_->age(more_cycles, time, celsius);
+    ftl_->rest(more_cycles, std::llround(time * 1e9));
+  };
+  pass(cycles, 0);
+  const double interval = powered ? ftl_->patrol_interval() : 0;
+  while (interval > 0 && seconds > interval) {
+    pass(0, interval);
+    ftl_->patrol();
+    start_drain();
+    if (!drained_) throw std::logic_error("a patrol of the resting drive did not end at once");
+    seconds -= interval;
+  }
+  pass(0, seconds);
+}
+
+void Ssd::disturb(std::uint32_t reads) {
+  if (reads == 0) return;
+  flash_->disturb(reads);
+  ftl_->disturb(reads);
+}
+
 void Ssd::observe(const SsdObservers& observers) {
   flash_->set_observer(observers.flash);
   cpu_->set_observer(observers.cpu);
@@ -165,7 +220,9 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
           {"firmware.cache.capacity", cache == nullptr ? "none" : std::to_string(cache->capacity())},
           {"firmware.cache.grain", cache == nullptr ? "none" : std::to_string(cache->grain())},
           {"firmware.gc.policy", f.gc.policy},
-          {"firmware.wear.policy", f.wear.policy}};
+          {"firmware.wear.policy", f.wear.policy},
+          {"firmware.ecc.policy", f.ecc.policy},
+          {"firmware.refresh.policy", f.refresh.policy}};
 }
 
 // ---- reporting

@@ -59,6 +59,11 @@ class Ssd : public sc_core::sc_module {
   void start_drain();
   [[nodiscard]] bool drained() const { return drained_; }
 
+  /// All blocks go through `cycles` program/erase cycles and `seconds` pass at `celsius`, which no simulation could live through. With
+  /// `powered` the firmware goes on patrol meanwhile. The drive must be drained, and untimed for `powered`.
+  void age(std::uint32_t cycles, double seconds, double celsius, bool powered);
+  /// Every page that holds data is read so many times.
+  void disturb(std::uint32_t reads);
   void observe(const SsdObservers& observers);
   /// Saves or restores the drive's state at a drained moment.
   void archive(Archive& archive);
@@ -77,6 +82,7 @@ class Ssd : public sc_core::sc_module {
 
  private:
   void build_flash();
+  void check_errors() const;
   void build_memories();
   void build_firmware();
   void build_host();

@@ -89,8 +89,29 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.wear = firmware::WearConfig::parameters().read(scenario.values("firmware.wear"));
   config.wear.policy = scenario.policy("firmware.wear");
   config.wear_policy = &scenario.values("firmware.wear");
+  config.ecc.policy = scenario.policy("firmware.ecc");
+  config.ecc_policy = &scenario.values("firmware.ecc");
+  config.refresh.policy = scenario.policy("firmware.refresh");
+  config.refresh_policy = &scenario.values("firmware.refresh");
   config.seed = scenario.seed();
   return config;
+}
+
+EccConfig read_ecc(const Scenario& scenario) {
+  // Without a policy that decodes, its parameters are not looked at, and reported as unused.
+  if (scenario.policy("firmware.ecc") == "none") return {};
+  EccConfig ecc = EccConfig::parameters().read(scenario.values("ssd.flash.ecc"));
+  const auto read = [&]<EccCode k_code>(std::integral_constant<EccCode, k_code>) {
+    const std::string path = join_path("ssd.flash.ecc", name_of(k_code));
+    ecc.codes[static_cast<std::size_t>(k_code)] =
+        CodeConfigOf<k_code>::parameters().read(scenario.values(path));
+  };
+  read(std::integral_constant<EccCode, EccCode::bch>());
+  read(std::integral_constant<EccCode, EccCode::hard_ldpc>());
+  read(std::integral_constant<EccCode, EccCode::soft_ldpc>());
+  read(std::integral_constant<EccCode, EccCode::quick_ldpc>());
+  read(std::integral_constant<EccCode, EccCode::ep_ldpc>());
+  return ecc;
 }
 
 }  // namespace
@@ -111,6 +132,13 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   config.part.timing = scenario.policy("ssd.flash.part");
   config.part_values = &scenario.values("ssd.flash.part");
   located(scenario, "ssd.flash.part", [&] { config.part.check(); });
+  config.ecc = read_ecc(scenario);
+  config.reliability = scenario.policy("ssd.flash.reliability");
+  config.reliability_values = &scenario.values("ssd.flash.reliability");
+  if (config.has_errors()) {
+    config.errors = ErrorConfig::parameters().read(*config.reliability_values);
+    config.retention = RetentionConfig::parameters().read(*config.reliability_values);
+  }
   config.capacity = read_capacity(scenario);
   if (config.scm && config.scm->share > 0) {
     // Whole pieces of 64 KiB, so that any grain and sector divides it.
@@ -159,6 +187,7 @@ firmware::DriveShape SsdConfig::shape() const {
   shape.logical_blocks = units * (unit / host.lba_size);
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash: no capacity is left for the host; less over_provisioning");
+  shape.frames_per_unit = static_cast<std::uint32_t>(std::max<Bytes>(unit / ecc.frame, 1));
   firmware::Layout(shape, firmware.allocation.multi_plane);  // throws when the units do not fit each other
   return shape;
 }

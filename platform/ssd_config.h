@@ -9,11 +9,14 @@
 #include "firmware/config.h"
 #include "firmware/drive_shape.h"
 #include "models/cpu/controller_cpu.h"
+#include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
 #include "models/host/host_config.h"
 #include "models/memory/dram.h"
 #include "models/memory/scm.h"
 #include "models/memory/system_bus.h"
+#include "models/nand/reliability/bit_errors.h"
+#include "models/nand/reliability/retention_clock.h"
 #include "models/nand/timing_model.h"
 #include "platform/scenario/scenario.h"
 
@@ -43,6 +46,14 @@ struct SsdConfig {
   /// A timing model of one's own (for whoever embeds the drive), instead of the one that part.timing names. It may keep the part,
   /// which lives as long as the drive.
   std::function<std::unique_ptr<TimingModel>(const NandPart&)> make_timing;
+  EccConfig ecc;
+  std::string reliability = "none";
+  const ParameterValues* reliability_values =
+      nullptr;  ///< parameters of the reliability model; null: defaults
+  /// A reliability model of one's own, instead of the one that `reliability` names.
+  std::function<std::unique_ptr<ReliabilityModel>(const NandPart&)> make_reliability;
+  ErrorConfig errors;
+  RetentionConfig retention;
   CapacityConfig capacity;
   firmware::FirmwareConfig firmware;
   std::uint64_t seed = 1;
@@ -52,6 +63,7 @@ struct SsdConfig {
   /// Throws InputError with file and line.
   static SsdConfig from(const Scenario& scenario);
 
+  [[nodiscard]] bool has_errors() const { return reliability != "none" || make_reliability; }
   /// Blocks per plane as the part has them, or as many as `capacity.user_capacity` needs.
   [[nodiscard]] Geometry geometry() const;
   /// The drive as firmware sees it, with the capacity offered to the host.

@@ -95,7 +95,8 @@ Run::Run(const RunOptions& options)
       started_(now_text()),
       scenario_(read(options)),
       run_section_(RunSection::parameters().read(scenario_.values("run"))),
-      report_section_(ReportSection::parameters().read(scenario_.values("report"))) {
+      report_section_(ReportSection::parameters().read(scenario_.values("report"))),
+      age_(AgeConfig::parameters().read(scenario_.values("age"))) {
   SsdConfig config = SsdConfig::from(scenario_);
   config.check_protocol = options.check_protocol;
   SimulationConfig simulation;
@@ -190,7 +191,9 @@ void Run::note_failures(const char* when, std::uint64_t failed_before) {
 void Run::prepare() {
   const Identity identity = simulation_->ssd().identity();
   if (options_.from_snapshot.empty()) {
+    simulation_->wear(age_);
     precondition();
+    simulation_->rest(age_);
   } else {
     // The steps had their say when the snapshot was made; asking for them keeps them from being reported as unused.
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) read_step(i);

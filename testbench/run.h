@@ -53,6 +53,7 @@ class Run {
   TimelineSection window_;
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RunDirectory> directory_;
+  AgeConfig age_;
   std::vector<Load> loads_;
   std::vector<std::size_t> entries_;  ///< which entry of the scenario's list each of loads_ comes from
   std::unique_ptr<Measurement> measurement_;

@@ -1,6 +1,7 @@
 #include "testbench/scenario_catalogue.h"
 
 #include "platform/drive_catalogue.h"
+#include "testbench/age.h"
 #include "testbench/loads/load_config.h"
 #include "testbench/precondition.h"
 
@@ -78,6 +79,8 @@ Catalogue make_catalogue() {
   catalogue.list("precondition",
                  "how the drive is filled before the load, step by step and without simulated time",
                  PreconditionStep::parameters());
+  catalogue.section("age", "wear and time that the drive has behind it when the load begins",
+                    AgeConfig::parameters());
   add_load(catalogue);
   catalogue.section("run", "how the measured run is carried out", RunSection::parameters());
   catalogue.section("report", "what is written beside the report", ReportSection::parameters());

@@ -46,6 +46,16 @@ void Simulation::drain_untimed() {
     throw std::logic_error("untimed drain did not end at once:\n" + ssd_->describe_stall());
 }
 
+void Simulation::wear(const AgeConfig& age) {
+  ssd_->age(age.cycles, 0, age.temperature, false);
+}
+
+void Simulation::rest(const AgeConfig& age) {
+  ssd_->set_timed(false);
+  ssd_->age(0, age.retention, age.temperature, age.powered);
+  ssd_->disturb(age.reads);
+}
+
 void Simulation::warm_up(Load& load) {
   ssd_->set_timed(false);
   std::vector<Load> first(1);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "platform/ssd.h"
+#include "testbench/age.h"
 #include "testbench/host_driver.h"
 #include "testbench/loads/load.h"
 #include "testbench/measure/measurement.h"
@@ -37,6 +38,10 @@ class Simulation {
 
   /// Carries out `loads` one after another without simulated time, then drains the drive. Throws DataMismatch.
   void run_untimed(std::vector<Load>& loads);
+  /// The drive is made with worn blocks. To be called before anything is written.
+  void wear(const AgeConfig& age);
+  /// The drained drive rests, and its pages are read, as `age` says.
+  void rest(const AgeConfig& age);
   /// Carries out the load's first `warm_up` requests without simulated time, then drains the drive; what is left of the load is
   /// for run(). Throws DataMismatch, and InputError when the load ends before.
   void warm_up(Load& load);
