@@ -163,6 +163,7 @@ void Ftl::power_cycle() {
 void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
   parts_->core.cycles_before += cycles;
   parts_->core.rested += nanoseconds;
+  if (parts_->core.ecc) parts_->core.ecc->rested();
 }
 
 void Ftl::disturb(std::uint32_t reads) {

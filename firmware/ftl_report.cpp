@@ -90,7 +90,9 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.value("uncorrectable units", s.uncorrectable_units, "units", "units that could not be read back");
   sink.close();
   if (core.ecc) {
-    sink.open("ecc", "reads through the decoders, those of garbage collection and other moves included");
+    sink.open("error correction",
+              "reads through the decoders, those of garbage collection and other moves included");
+    sink.text("policy", core.config.ecc.policy, "which codes pages are read for");
     report_reliability(sink, s);
     core.ecc->report(sink);
     sink.close();

@@ -1,5 +1,11 @@
 #include "testbench/age.h"
 
+#include <fmt/format.h>
+#include <vector>
+
+#include "models/common/quantity.h"
+#include "testbench/measure/quantities.h"
+
 namespace tlmssd {
 
 const ParameterTable<AgeConfig>& AgeConfig::parameters() {
@@ -16,6 +22,18 @@ const ParameterTable<AgeConfig>& AgeConfig::parameters() {
           .integer("reads", &C::reads, {0, 100'000'000},
                    "reads of every page that holds data, after preconditioning");
   return table;
+}
+
+std::string age_text(const AgeConfig& age) {
+  std::vector<std::string> parts;
+  if (age.cycles > 0) parts.push_back(fmt::format("{} cycles", age.cycles));
+  if (age.retention > 0) {
+    parts.push_back(fmt::format("{} at {}{}", format_value(Kind::duration, Value(age.retention)),
+                                format_value(Kind::temperature, Value(age.temperature)),
+                                age.powered ? ", in use" : ""));
+  }
+  if (age.reads > 0) parts.push_back(fmt::format("{} reads of every page", age.reads));
+  return list_text(parts);
 }
 
 }  // namespace tlmssd

@@ -4,6 +4,8 @@
 // the data age. One scenario is one point on a life-time curve.
 #pragma once
 
+#include <string>
+
 #include "models/common/parameters.h"
 
 namespace tlmssd {
@@ -17,5 +19,8 @@ struct AgeConfig {
   std::uint32_t reads = 0;   ///< of every page that holds data
   static const ParameterTable<AgeConfig>& parameters();
 };
+
+/// The same in one line ("2000 cycles, 6 d at 40 C"); empty when there is nothing to tell.
+std::string age_text(const AgeConfig& age);
 
 }  // namespace tlmssd

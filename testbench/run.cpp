@@ -188,12 +188,31 @@ void Run::note_failures(const char* when, std::uint64_t failed_before) {
                                   driver.failed() - failed_before, driver.first_failure()));
 }
 
+/// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do not contain it.
+void Run::age() {
+  const firmware::FtlStatistics& s = simulation_->ssd().ftl().statistics();
+  const auto written = [&] { return s.units_programmed[static_cast<std::size_t>(Purpose::refresh)]; };
+  const std::uint64_t blocks = s.refreshes;
+  const std::uint64_t units = written();
+  const std::uint64_t lost = s.lost_reads;
+  simulation_->rest(age_);
+  age_text_ = age_text(age_);
+  if (s.refreshes > blocks) {
+    age_text_ += fmt::format("; meanwhile {} blocks refreshed, {:.2f}x the user capacity written",
+                             s.refreshes - blocks,
+                             static_cast<double>(written() - units) *
+                                 static_cast<double>(simulation_->ssd().shape().mapping_unit_bytes) /
+                                 static_cast<double>(simulation_->ssd().user_bytes()));
+  }
+  if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);
+}
+
 void Run::prepare() {
   const Identity identity = simulation_->ssd().identity();
   if (options_.from_snapshot.empty()) {
     simulation_->wear(age_);
     precondition();
-    simulation_->rest(age_);
+    age();
   } else {
     // The steps had their say when the snapshot was made; asking for them keeps them from being reported as unused.
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) read_step(i);
@@ -348,6 +367,7 @@ void Run::write_results() {
   facts.title = scenario_.title();
   facts.seed = scenario_.seed();
   facts.drive = drive_text(simulation_->ssd());
+  facts.age = age_text_;
   facts.scenario = scenario_.resolved_yaml();
   for (const Load& load : loads_) facts.loads.push_back(load_facts(load));
   for (const Unread& unread : scenario_.unread()) {

@@ -33,6 +33,7 @@ class Run {
 
  private:
   void prepare();
+  void age();
   PreconditionStep read_step(std::size_t number) const;
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   void precondition();
@@ -54,6 +55,7 @@ class Run {
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RunDirectory> directory_;
   AgeConfig age_;
+  std::string age_text_;  ///< what became of the drive while it aged
   std::vector<Load> loads_;
   std::vector<std::size_t> entries_;  ///< which entry of the scenario's list each of loads_ comes from
   std::unique_ptr<Measurement> measurement_;

@@ -48,6 +48,7 @@ class AoaEcc final : public EccPolicy {
     classifier_.writes(lba, blocks);
     classify();
   }
+  void rested() override { classifier_.restart(); }
   void report(StatisticsSink& sink) const override;
   void archive(Archive& a) override;
 

@@ -21,7 +21,7 @@ const ParameterTable<ConventionalEccConfig>& ConventionalEccConfig::parameters()
               "bits bears at a frame failure rate of 1e-6")
           .share("switch_back", &C::switch_back, {0, 1},
                  "share of switch_at below which the first code returns")
-          .integer("window", &C::window, {1, 1'000'000}, "pages over which the mean is taken");
+          .integer("average_over", &C::average_over, {1, 1'000'000}, "pages over which the mean is taken");
   return table;
 }
 
@@ -36,9 +36,9 @@ std::optional<ReadAttempt> ConventionalEcc::next(const PageFacts& /*page*/, Read
 
 void ConventionalEcc::decoded(const PageFacts& /*page*/, ReadAttempt /*how*/, const Decoded& result) {
   // The plain mean of the first pages, then a mean that forgets.
-  pages_ = std::min(pages_ + 1, config_.window);
+  pages_ = std::min(pages_ + 1, config_.average_over);
   mean_ += (result.mean - mean_) / pages_;
-  if (pages_ < std::min(config_.window, k_least_pages)) return;
+  if (pages_ < std::min(config_.average_over, k_least_pages)) return;
   const bool strong =
       switched_ ? mean_ >= config_.switch_at * config_.switch_back : mean_ >= config_.switch_at;
   if (strong == switched_) return;

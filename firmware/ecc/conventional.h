@@ -16,7 +16,7 @@ struct ConventionalEccConfig {
   std::string strong_code = "soft-ldpc";
   double switch_at = 30.8;
   double switch_back = 0.8;
-  std::uint32_t window = 1024;
+  std::uint32_t average_over = 1024;
   static const ParameterTable<ConventionalEccConfig>& parameters();
 };
 

@@ -68,6 +68,8 @@ class EccPolicy {
     static_cast<void>(lba);
     static_cast<void>(blocks);
   }
+  /// The drive goes into service, or has rested: what the host did before is no guide to what it does from now on.
+  virtual void rested() {}
   virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
   virtual void archive(Archive& archive) { static_cast<void>(archive); }
 };

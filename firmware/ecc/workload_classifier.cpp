@@ -28,6 +28,10 @@ void WorkloadClassifier::command() {
       sampled_.empty() ? 0 : static_cast<double>(sampled_writes_) / static_cast<double>(sampled_.size());
   const std::uint64_t all = read_ + written_;
   last_.read_share = all == 0 ? 0 : static_cast<double>(read_) / static_cast<double>(all);
+  restart();
+}
+
+void WorkloadClassifier::restart() {
   commands_ = read_ = written_ = sampled_writes_ = 0;
   sampled_.clear();
 }

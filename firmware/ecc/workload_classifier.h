@@ -26,6 +26,8 @@ class WorkloadClassifier {
 
   void reads(std::uint64_t lba, std::uint64_t blocks);
   void writes(std::uint64_t lba, std::uint64_t blocks);
+  /// A window begins; what was counted of the last one is dropped.
+  void restart();
   /// A window has been seen to its end.
   [[nodiscard]] bool known() const { return windows_ > 0; }
   /// Of the last whole window.

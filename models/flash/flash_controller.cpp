@@ -297,7 +297,7 @@ void FlashController::report(StatisticsSink& sink) const {
   sink.value(
       "memory_late", static_cast<double>(memory_late_) * 1e-6, "us",
       "time for which operations waited for DRAM after the channel was done, of operations with a ledger");
-  sink.open("ecc", "error correction");
+  sink.open("decoders", "what was read with a code");
   ecc_.report(sink, agenda_.now() - measured_from_);
   sink.close();
 }

@@ -71,10 +71,12 @@ std::string facts(const Json& report) {
     html += "</li>";
   }
   html += "</ul>";
-  std::string cache;
-  for (const std::string& item : cache_items(report["statistics"]))
-    cache += (cache.empty() ? "" : ", ") + item;
-  if (!cache.empty()) html += "<p>Cache: " + html_text(cache) + "</p>";
+  const auto line = [&html](const char* what, const std::vector<std::string>& items) {
+    if (!items.empty()) html += fmt::format("<p>{}: {}</p>", what, html_text(list_text(items)));
+  };
+  if (report.contains("age")) line("Age", {report["age"].get<std::string>()});
+  line("Cache", cache_items(report["statistics"]));
+  line("Error correction", error_correction_items(report["statistics"]));
   for (const Json& name : report["unread_parameters"]) {
     html += "<p class=\"warn\">Parameter set but never read: " + html_text(name.get<std::string>()) + "</p>";
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tlmssd {
 
@@ -16,5 +17,8 @@ std::string bandwidth_text(double bytes_per_second);
 std::string count_text(double count);
 /// A fraction: 0.123 gives "12.3 %".
 std::string share_text(double share);
+
+/// "one, two, three".
+std::string list_text(const std::vector<std::string>& items);
 
 }  // namespace tlmssd

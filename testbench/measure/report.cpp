@@ -160,6 +160,7 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
   report["title"] = facts.title;
   report["seed"] = facts.seed;
   report["drive"] = facts.drive;
+  if (!facts.age.empty()) report["age"] = facts.age;
   report["simulated_time"] = quantity(static_cast<double>(facts.simulated) * 1e-12, "s");
   report["measured_time"] = quantity(static_cast<double>(span) * 1e-12, "s");
   report["measured_picoseconds"] = span;

@@ -26,6 +26,7 @@ struct RunFacts {
   std::string title;
   std::uint64_t seed = 0;
   std::string drive;     ///< one line: protocol, capacity, channels x dies, part
+  std::string age;       ///< one line: what it has been through without simulated time; empty: nothing
   std::string scenario;  ///< resolved, as YAML text
   std::vector<LoadFacts> loads;
   std::vector<std::string> unread;    ///< parameters that were set and never read

@@ -111,6 +111,8 @@ std::vector<Utilisation> plain_utilisations(const Json& tree) {
       {"flash channel bus", "channels"},
       {"flash channel die", "dies"},
       {"flash nand die array", "die arrays"},
+      {"flash controller decoders bch", "BCH decoders"},
+      {"flash controller decoders ldpc", "LDPC decoders"},
       {"flash bus", ""},
       {"flash dies", ""}};
   std::vector<Utilisation> result = utilisations(tree);
@@ -138,17 +140,54 @@ std::vector<std::pair<std::string, const Json*>> erase_counts(const Json& tree) 
   return result;
 }
 
+namespace {
+
+/// A number of this name anywhere in the group; 0 when there is none.
+double number_in(const Json& group, std::string_view name) {
+  const Json* const value = find_value(group, name);
+  return value != nullptr && (*value)["value"].is_number() ? (*value)["value"].get<double>() : 0;
+}
+
+std::string word_in(const Json& group, std::string_view name) {
+  const Json* const value = find_value(group, name);
+  return value != nullptr && (*value)["value"].is_string() ? (*value)["value"].get<std::string>() : "";
+}
+
+}  // namespace
+
+std::vector<std::string> error_correction_items(const Json& tree) {
+  const Json* const group = find_group(tree, "error correction");
+  const Json* const decoders = find_group(tree, "decoders");
+  if (group == nullptr || decoders == nullptr) return {};
+  double pages = 0;
+  for (const auto& [name, code] : decoders->items()) {
+    if (code.is_object()) pages += number_in(code, "pages");
+  }
+  const double retries = number_in(*group, "retries");
+  const double first = pages - retries;
+  if (first <= 0) return {word_in(*group, "policy")};
+  std::vector<std::string> codes;
+  for (const auto& [name, code] : decoders->items()) {
+    const double share = code.is_object() ? number_in(code, "pages") / pages : 0;
+    if (share > 0) codes.push_back(fmt::format("{} {:.0f} %", name, share * 100));
+  }
+  std::vector<std::string> items = {
+      fmt::format("{}: {}", word_in(*group, "policy"), list_text(codes)),
+      fmt::format("raw bit error rate {:.1e}", number_in(*decoders, "raw bit error rate"))};
+  const double retried = number_in(*group, "reads retried");
+  if (retries > 0) {
+    items.push_back(fmt::format("{:.1f} % of reads retried, {:.1f} times on average", 100 * retried / first,
+                                retries / retried));
+  }
+  items.push_back(fmt::format("{} reads lost", count_text(number_in(*group, "reads lost"))));
+  return items;
+}
+
 std::vector<std::string> cache_items(const Json& tree) {
   const Json* const group = find_group(tree, "cache");
   if (group == nullptr || !group->contains("policy")) return {};
-  const auto number = [&](const char* name) {
-    const Json* const value = find_value(*group, name);
-    return value != nullptr && (*value)["value"].is_number() ? (*value)["value"].get<double>() : 0;
-  };
-  const auto word = [&](const char* name) {
-    const Json* const value = find_value(*group, name);
-    return value != nullptr && (*value)["value"].is_string() ? (*value)["value"].get<std::string>() : "";
-  };
+  const auto number = [&](const char* name) { return number_in(*group, name); };
+  const auto word = [&](const char* name) { return word_in(*group, name); };
   std::string hits =
       fmt::format("{} in {} {}", word("policy"), word("medium"), bytes_text(number("capacity")));
   if (number("writes") > 0) hits += fmt::format(": {:.0f} % of writes", number("write hit share") * 100);

@@ -41,6 +41,10 @@ std::vector<std::pair<std::string, const nlohmann::ordered_json*>> erase_counts(
 /// free", "12.0 k evictions (76 % incomplete)"); empty when it has none.
 std::vector<std::string> cache_items(const nlohmann::ordered_json& tree);
 
+/// What error correction had to do, likewise ("retry-only with bch", "raw bit error rate 3.0e-03", "12 % of reads retried, 3.1 times on
+/// average", "no read lost"); empty when there is none.
+std::vector<std::string> error_correction_items(const nlohmann::ordered_json& tree);
+
 /// A value with its unit as people read it ("1.50 GiB", "83.2 us", "12.3 %" for utilisations and shares).
 std::string value_text(const nlohmann::ordered_json& value, std::string_view name);
 

@@ -103,6 +103,7 @@ void head(Page& page, const Json& report, const HostRun& run) {
                  loads.size() == 1 ? 3 : 2);
   }
   if (loads.size() > 3) page.line(fmt::format("        and {} more", loads.size() - 3));
+  if (report.contains("age")) page.wrapped("Age     " + report["age"].get<std::string>(), 8, 2);
   double warm_up = 0;
   for (const Json& load : loads) warm_up += number(load, "warm_up_requests");
   if (warm_up > 0) page.line(fmt::format("Warm-up {:.0f} requests untimed", warm_up));
@@ -193,6 +194,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
   }
   const std::vector<std::string> cache = cache_items(statistics);
   if (!cache.empty()) page.items("Cache", cache, 2);
+  const std::vector<std::string> errors = error_correction_items(statistics);
+  if (!errors.empty()) page.items("Error correction", errors, 2);
   std::vector<std::string> erases;
   for (const auto& [name, value] : erase_counts(statistics))
     erases.push_back(name + " " + value_text(*value, name));

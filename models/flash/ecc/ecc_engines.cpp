@@ -1,6 +1,7 @@
 #include "models/flash/ecc/ecc_engines.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tlmssd {
 
@@ -80,7 +81,6 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
   for (std::size_t i = 1; i < k_ecc_codes; ++i) {
     const Counts& c = counts_[i];
     if (c.pages == 0) continue;
-    const double engine_time = static_cast<double>(span) * config_.engines;
     sink.open(name_of(static_cast<EccCode>(i)), "pages decoded with this code");
     sink.value("pages", c.pages, "", "read operations decoded, failures included");
     sink.value("frames", c.frames, "", "frames of these");
@@ -90,9 +90,18 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
     sink.value("mean_decode", mean(c.decode_time, c.pages), "us",
                "mean time to decode a page, without waiting");
     sink.value("mean_wait", mean(c.wait_time, c.pages), "us", "mean wait of a page for a free engine");
-    sink.value("utilisation", engine_time > 0 ? static_cast<double>(c.busy) / engine_time : 0.0, "",
-               "share of its decoders' time spent on this code");
     sink.close();
+  }
+  for (const auto& [decoder, name] :
+       {std::pair{k_bch, "bch_utilisation"}, std::pair{k_ldpc, "ldpc_utilisation"}}) {
+    if (!provides(decoder)) continue;
+    Picoseconds busy = 0;
+    for (std::size_t i = 1; i < k_ecc_codes; ++i) {
+      if (decoder_of(static_cast<EccCode>(i)) == decoder) busy += counts_[i].busy;
+    }
+    const double time = static_cast<double>(span) * config_.engines;
+    sink.value(name, time > 0 ? static_cast<double>(busy) / time : 0.0, "",
+               "share of these decoders' time spent decoding");
   }
 }
 
