@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 3;
+constexpr std::uint32_t k_snapshot_version = 4;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -213,6 +213,7 @@ void Ftl::Parts::archive(Archive& a) {
   a(core.cycles_before);
   if (core.ecc) core.ecc->archive(a);
   if (core.refresh) core.refresh->archive(a);
+  a(refreshes_due);
   std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());
   std::sort(poisoned.begin(), poisoned.end());
   a(poisoned);

@@ -103,9 +103,7 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
 void BlockPool::close_early(BlockNumber block) {
   BlockInfo& info = info_[block];
   const std::uint32_t n = layout_.group_of(block);
-  if (info.state != BlockState::open || info.failed || info.in_flight > 0 ||
-      groups_[n].free <= options_.reserve)
-    return;
+  if (info.state != BlockState::open || info.failed || info.in_flight > 0 || groups_[n].free == 0) return;
   for (Frontier& front : groups_[n].frontiers) {
     if (front.block == block) front.block = k_no_block;
   }

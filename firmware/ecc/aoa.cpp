@@ -38,7 +38,7 @@ std::optional<ReadAttempt> AoaEcc::next(const PageFacts& /*page*/, ReadAttempt l
 void AoaEcc::reclassify() {
   windows_ = classifier_.windows();
   limit_ = 0;
-  if (!read_dominant()) return;
+  if (!classifier_.known() || !read_dominant()) return;
   constexpr double k_day = 86'400;
   const double days = (hot() ? config_.hot_retention : config_.cold_retention) / k_day;
   limit_ = static_cast<std::uint32_t>(

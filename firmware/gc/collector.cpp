@@ -155,18 +155,38 @@ bool Collector::choose(std::uint32_t group, Work& work) {
 // Takes up a whole block that wear levelling or refresh wants moved.
 bool Collector::start_move(std::uint32_t group, Work& work) {
   const bool check_wear = std::exchange(work.check_wear, false);
-  if (work.moving != Purpose::gc || !may_move(group)) return false;
-  Purpose why = Purpose::wear;
-  BlockNumber block = check_wear ? core_.wear->due(group, core_.pool) : k_no_block;
-  if (block == k_no_block && core_.refresh) {
-    why = Purpose::refresh;
-    block = core_.refresh->take(group);
+  if (work.moving != Purpose::gc) return false;
+  if (check_wear && may_move(group)) {
+    const BlockNumber block = core_.wear->due(group, core_.pool);
+    if (block != k_no_block) {
+      stop(group, work);
+      take_up(block, work);
+      work.moving = Purpose::wear;
+      ++core_.stats.wear_moves;
+      return true;
+    }
   }
-  if (block == k_no_block) return false;
-  stop(group, work);
-  core_.pool.take_closed(block);
-  ++(why == Purpose::wear ? core_.stats.wear_moves : core_.stats.refreshes);
-  work.moving = why;
+  while (refresh_waits(group)) {
+    const BlockNumber block = core_.refresh->take(group);
+    if (block == k_no_block) break;
+    stop(group, work);
+    if (!take_up(block, work)) continue;
+    work.moving = Purpose::refresh;
+    ++core_.stats.refreshes;
+    return true;
+  }
+  return false;
+}
+
+// False: the block has nothing left that could be moved.
+bool Collector::take_up(BlockNumber block, Work& work) {
+  if (core_.pool.info(block).state == BlockState::closed) {
+    core_.pool.take_closed(block);
+  } else {
+    const auto left = std::find(work.unfinished.begin(), work.unfinished.end(), block);
+    if (left == work.unfinished.end()) return false;
+    work.unfinished.erase(left);
+  }
   work.current = block;
   work.cursor = 0;
   return true;

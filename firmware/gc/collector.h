@@ -8,6 +8,7 @@
 //
 // Why it cannot deadlock: the host leaves `low_water` free blocks; collection alone takes them. Between two blocks that it
 // opens it writes a block's worth of units, which empties at least one victim, which is erased before the next is opened.
+// Refresh may take them too while no host data wait: a block that is moved whole opens one block at most and gives one back.
 #pragma once
 
 #include <string>
@@ -26,7 +27,7 @@ class Collector {
   /// The same, after the pool may have shrunk: starts background cleaning when it is below its threshold.
   void kick_if_low(std::uint32_t group) {
     const auto& g = core_.pool.group(group);
-    if (g.free < background_start_ || core_.pool.doomed_waiting(group)) low(group);
+    if (g.free < background_start_ || core_.pool.doomed_waiting(group) || refresh_waits(group)) low(group);
   }
   /// Host silent: clean all groups up to the idle target, until false is said.
   void set_idle(bool idle);
@@ -101,11 +102,13 @@ class Collector {
     return core_.pool.group(group).free > core_.pool.reserve();
   }
   [[nodiscard]] bool refresh_waits(std::uint32_t group) const {
-    return core_.refresh && core_.refresh->waiting(group) && may_move(group);
+    if (!core_.refresh || !core_.refresh->waiting(group)) return false;
+    return may_move(group) || (core_.pool.group(group).free > 0 && work_[group].waiting == 0);
   }
   [[nodiscard]] bool wants_more(std::uint32_t group, const Work& work) const;
   bool choose(std::uint32_t group, Work& work);
   bool start_move(std::uint32_t group, Work& work);
+  bool take_up(BlockNumber block, Work& work);
   std::uint32_t make_reads(std::uint32_t group, Work& work, ReadList& reads);
   void foresee(const ReadList& reads) const;
   void consume_row(Work& work, std::uint32_t group);

@@ -5,6 +5,15 @@
 
 namespace tlmssd::firmware {
 
+namespace {
+
+/// Closed, or taken up by the Collector, which may have put it down again with data in it.
+bool movable(const BlockInfo& info) {
+  return info.state == BlockState::closed || info.state == BlockState::victim;
+}
+
+}  // namespace
+
 Refresher::Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy)
     : pool_(pool),
       policy_(std::move(policy)),
@@ -22,7 +31,7 @@ Refresher::History& Refresher::history(BlockNumber block) {
 
 bool Refresher::judge(BlockNumber block, History& history, std::int64_t now) {
   const BlockInfo& info = pool_.info(block);
-  if (history.queued != 0 || info.state != BlockState::closed || info.valid == 0) return false;
+  if (history.queued != 0 || info.valid == 0) return false;
   const double seconds = static_cast<double>(now - info.written) * 1e-9;
   if (!policy_->due({seconds, history.reads, history.worst_errors})) return false;
   history.queued = 1;
@@ -34,7 +43,7 @@ bool Refresher::read(BlockNumber block, std::uint32_t worst_errors, std::int64_t
   History& h = history(block);
   ++h.reads;
   h.worst_errors = std::max(h.worst_errors, worst_errors);
-  return judge(block, h, now);
+  return pool_.info(block).state == BlockState::closed && judge(block, h, now);
 }
 
 template <class Visit>
@@ -63,7 +72,7 @@ void Refresher::patrol(std::int64_t now) {
     const double seconds = static_cast<double>(now - info.written) * 1e-9;
     if (info.state == BlockState::open && policy_->due({seconds, h.reads, h.worst_errors}))
       pool_.close_early(block);
-    judge(block, h, now);
+    if (movable(info)) judge(block, h, now);
   });
 }
 
@@ -73,9 +82,9 @@ BlockNumber Refresher::take(std::uint32_t group) {
     const Entry entry = waiting.back();
     waiting.pop_back();
     const BlockInfo& info = pool_.info(entry.block);
-    if (info.erases != entry.erases || info.state != BlockState::closed) continue;
+    if (info.erases != entry.erases) continue;
     history(entry.block).queued = 0;
-    if (info.valid > 0) return entry.block;
+    if (movable(info) && info.valid > 0) return entry.block;
   }
   return k_no_block;
 }

@@ -32,7 +32,7 @@ class Refresher {
   [[nodiscard]] double interval() const { return policy_->patrol(); }
 
   [[nodiscard]] bool waiting(std::uint32_t group) const { return !waiting_[group].empty(); }
-  /// A closed block of the group whose data are to be moved now; k_no_block when there is none.
+  /// A block of the group whose data are to be moved now, closed or a victim; k_no_block when there is none.
   BlockNumber take(std::uint32_t group);
   void archive(Archive& archive);
 

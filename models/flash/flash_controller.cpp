@@ -118,7 +118,12 @@ void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& error
   if (op.code == EccCode::none) return;
   const CodeConfig& code = setup_.ecc.of(op.code);
   op.word_line = code.word_line;
-  op.senses = static_cast<std::uint8_t>(code.word_line ? setup_.part.bits() : 1 + code.extra_senses);
+  op.senses = static_cast<std::uint8_t>(1 + code.extra_senses);
+  if (code.word_line) {
+    const std::uint32_t bits = setup_.part.bits();
+    const std::uint32_t first = index(op.page) / bits * bits;
+    op.senses = static_cast<std::uint8_t>(std::min(bits, setup_.geometry.pages - first));
+  }
   if (!setup_.errors) return;
   errors.resize(std::size_t{op.slots} * frames_per_unit_);
   op.errors = errors.data();

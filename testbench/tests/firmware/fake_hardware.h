@@ -102,6 +102,9 @@ class FakeFlash final : public FlashPort {
   std::uint64_t programs = 0;
   std::uint64_t erased = 0;
   std::function<void(const FlashOp&)> watch;  ///< told of every operation as it is performed
+  /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once that has been read.
+  std::function<bool(const FlashOp&)> fails;
+  std::function<std::uint32_t(const FlashOp&)> wrong_bits;  ///< in the worst frame of a read; null: none
 
  private:
   struct Block {
@@ -203,6 +206,12 @@ class FakeFlash final : public FlashPort {
       op.spare[n] = spare_[unit];
       std::copy_n(&stamps_[unit * sectors_], sectors_, op.stamps + std::size_t{n} * sectors_);
     }
+    if (op.code == EccCode::none) return;
+    op.worst_errors = op.wrong_bits = wrong_bits ? wrong_bits(op) : 0;
+    op.failed_frames = fails && fails(op) ? 1 : 0;
+    if (op.failed_frames == 0) return;
+    op.status = FlashStatus::uncorrectable;
+    std::fill_n(op.stamps, std::size_t{op.slots} * sectors_, Stamp{0xBAD});
   }
   void program(FlashOp& op) {
     ++programs;

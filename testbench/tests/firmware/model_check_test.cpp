@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/firmware/settings.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -26,6 +27,9 @@ struct Case {
   Picoseconds idle_after = 0;
   double background_start = 0.1;
   std::uint32_t low_water = 2;
+  std::string ecc = "none";
+  double failures = 0;        ///< share of reads that cannot be decoded
+  std::int64_t refresh = -1;  ///< reads after which a block is refreshed; 0: by age only, below: never
 };
 
 Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
@@ -49,6 +53,8 @@ void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   config.wear.policy = c.wear;
   config.buffer.mode = c.mode;
   config.buffer.destage_at = c.destage_at;
+  config.ecc.policy = c.ecc;
+  if (c.refresh >= 0) config.refresh.policy = "limits";
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
   const Bytes program = Bytes{c.geometry.page_bytes} * planes * c.program_unit;
   config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
@@ -60,9 +66,9 @@ std::string describe(const Case& c) {
   const Geometry& g = c.geometry;
   return fmt::format(
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
-      "{}, {}",
+      "{}, {}, ecc {} with {} failures, refresh {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
-      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order);
+      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.ecc, c.failures, c.refresh);
 }
 
 void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
@@ -76,14 +82,24 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   options.timed = timed;
   options.shuffle = timed;
   options.seed = seed;
+  const Given limits({{"reads", whole(c.refresh)},
+                      {"errors", whole(c.refresh > 0 ? 18 : 0)},
+                      {"retention", Value(3 * 86'400.0)},
+                      {"patrol", Value(86'400.0)}});
+  config.refresh_policy = &limits;
   FakeHardware hw(shape, options);
+  RandomStream failures(seed, "decoding failures");
+  hw.flash.fails = [&](const FlashOp& /*op*/) { return failures.uniform() < c.failures; };
+  hw.flash.wrong_bits = [&](const FlashOp& /*op*/) { return static_cast<std::uint32_t>(failures.below(20)); };
   Ftl ftl(hw.ports, shape, config);
   ModelHost host(hw, ftl, shape, seed);
+  host.media_errors_expected = true;
   const auto longest =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.logical_blocks, 6 * c.unit / c.lba + 7));
   for (std::uint32_t n = 0; n < commands; ++n) {
     host.anything(longest);
     host.wait_below(depth);
+    if (c.refresh >= 0 && n % 64 == 0) ftl.rest(0, 86'400'000'000'000);
   }
   host.drain();
   host.verify_all();
@@ -93,6 +109,11 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   const FtlStatistics& s = ftl.statistics();
   REQUIRE(s.commands == host.completions);
   REQUIRE(s.erases == hw.flash.erased);
+  REQUIRE((s.refreshes > 0) == (c.refresh >= 0));
+  REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
+  // The ladder's 41 attempts all fail once in 10^28 reads, or in 75.
+  REQUIRE((host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));
+  REQUIRE((s.uncorrectable_units > 0) == (host.media_errors > 0));
 }
 
 const std::vector<std::string> k_policies = {"greedy", "cost-benefit", "fifo",
@@ -168,6 +189,48 @@ TEST_CASE("wear levelling, idle cleaning and late destaging keep the data") {
       c.destage_at = 0.75;
       run(c, true, 4000, 8, ++seed);
       run(c, false, 4000, 1, ++seed);
+    }
+  }
+}
+
+TEST_CASE("decoding failures and refresh keep the data that are not lost") {
+  std::uint64_t seed = 400;
+  for (const char* ecc : {"retry-only", "conventional", "fixed"}) {
+    for (const double failures : {0.0, 0.1, 0.9}) {
+      for (const std::int64_t refresh : {-1, 0, 3, 40}) {
+        if (refresh < 0 && failures == 0) continue;
+        Case c{geometry(2, 1, 1, 2, 14, 8, 8192)};
+        c.ecc = ecc;
+        c.failures = failures;
+        c.refresh = refresh;
+        c.multi_plane = seed % 2 == 0;
+        c.streams = seed % 3 == 0 ? "shared" : "separate";
+        c.wear = seed % 4 == 0 ? "static" : "dynamic";
+        c.gc = k_policies[seed % k_policies.size()];
+        run(c, true, 1500, 16, ++seed);
+        run(c, false, 1500, 1, ++seed);
+      }
+    }
+  }
+}
+
+TEST_CASE("a drive filled to the last unit it can keep goes on working under refresh without end") {
+  std::uint64_t seed = 500;
+  for (const std::string& policy : k_policies) {
+    for (const char* streams : {"separate", "shared"}) {
+      for (const std::uint32_t program_unit : {1U, 8U}) {
+        Case c{geometry(2, 1, 1, 1, 12, 8, 8192), program_unit};
+        c.gc = policy;
+        c.streams = streams;
+        c.fill = 1.0;
+        c.background_start = seed % 3 == 0 ? 0.0 : 0.1;
+        c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
+        c.ecc = "retry-only";
+        c.failures = 0.2;
+        c.refresh = 1 + static_cast<std::int64_t>(seed % 5);
+        run(c, true, 1500, 16, ++seed);
+        run(c, false, 1500, 1, ++seed);
+      }
     }
   }
 }

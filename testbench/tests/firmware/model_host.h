@@ -142,7 +142,9 @@ class ModelHost {
   RandomStream random;
   std::uint32_t outstanding = 0;
   std::uint64_t completions = 0;
-  std::uint64_t refused = 0;  ///< commands that ended with write_protected
+  std::uint64_t refused = 0;       ///< commands that ended with write_protected
+  std::uint64_t media_errors = 0;  ///< commands that ended with one
+  bool media_errors_expected = false;
   bool check_data = true;
   HostStatus last_status = HostStatus::success;
 
@@ -193,7 +195,9 @@ class ModelHost {
       FAIL("ledger of a " << name_of(command.opcode) << " adds up to " << command.ledger.total()
                           << " ps instead of " << hw_.agenda.now() - slot.start);
     }
-    if (command.opcode == HostOpcode::read && check_data) {
+    if (command.status == HostStatus::media_error && media_errors_expected) {
+      ++media_errors;
+    } else if (command.opcode == HostOpcode::read && check_data) {
       if (command.status != HostStatus::success) FAIL("read ended with " << name_of(command.status));
       for (std::uint32_t i = 0; i < command.blocks; ++i) {
         if (slot.data[i] != slot.expected[i]) {

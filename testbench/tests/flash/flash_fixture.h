@@ -144,7 +144,32 @@ struct Options {
   Picoseconds memory_latency = 0;
   bool late_memory = false;
   bool check_protocol = true;
+  EccConfig ecc;
+  std::function<double(const PageStress&)>
+      rber;  ///< raw bit error rate of a page; null: no bit is ever wrong
+  ErrorConfig errors;
+  RetentionConfig retention;
 };
+
+/// A reliability model that is a function.
+class FunctionModel final : public ReliabilityModel {
+ public:
+  explicit FunctionModel(std::function<double(const PageStress&)> function)
+      : function_(std::move(function)) {}
+  [[nodiscard]] double rber(const PageStress& stress) const override { return function_(stress); }
+
+ private:
+  std::function<double(const PageStress&)> function_;
+};
+
+inline constexpr std::uint64_t k_flash_seed = 1;
+
+/// The wrong bits that the dies of `options` get; null when they get none. A test that makes them anew knows every error.
+inline std::unique_ptr<BitErrors> errors_of(const Options& options) {
+  if (!options.rber) return nullptr;
+  return std::make_unique<BitErrors>(std::make_unique<FunctionModel>(options.rber), options.part,
+                                     options.errors, options.ecc.frame_bits(), k_flash_seed);
+}
 
 /// A read-first scheduler with a bound, or any other.
 inline std::unique_ptr<Scheduler> scheduler_of(const Options& options) {
@@ -162,11 +187,13 @@ struct Bench {
   explicit Bench(const Options& options)
       : memory("memory", agenda, options.memory_latency, options.late_memory),
         cpu("cpu", agenda),
-        array(agenda, options.part, options.config, scheduler_of(options), make_timing_model(options.part),
-              options.unit_bytes, options.stamps_per_unit, 1,
-              [this, &options](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
-                bind(options, from, to);
-              }),
+        array(
+            agenda, options.part, options.config, scheduler_of(options), make_timing_model(options.part),
+            options.unit_bytes, options.stamps_per_unit, k_flash_seed,
+            [this, &options](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
+              bind(options, from, to);
+            },
+            FlashErrors{options.ecc, errors_of(options), options.retention}),
         units_per_page(static_cast<std::uint32_t>(options.part.page_size / options.unit_bytes)),
         stamps_per_unit(options.stamps_per_unit) {
     bind(options, cpu.flash_isock, array.controller().cpu_tsock);

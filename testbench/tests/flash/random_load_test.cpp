@@ -1,5 +1,5 @@
-// Random loads under every policy: ledgers add up, data come back, every operation ends, the protocol is kept, and the same load
-// gives the same result.
+// Random loads under every policy, with and without error correction: ledgers add up, data come back, every operation ends, the
+// protocol is kept, and the same load gives the same result.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,11 +29,24 @@ Options small(const std::string& scheduling) {
   return o;
 }
 
-/// Reads, programs and erases at random, never what firmware would not do.
+/// The same with errors that every code can bear or not, and decoders that are short of time.
+Options with_errors(Options o) {
+  o.ecc.engines = 1;
+  for (CodeConfig& code : o.ecc.codes) code.throughput = 150'000'000;
+  o.rber = [](const PageStress& stress) { return 0.006 + 1e-4 * stress.reads; };
+  return o;
+}
+
+/// Reads, programs and erases at random, never what firmware would not do. `codes`: reads ask for codes at random.
 class RandomLoad {
  public:
-  RandomLoad(Bench& bench, std::uint32_t pages_per_program, std::uint64_t seed)
-      : bench_(bench), step_(pages_per_program), random_(seed, "random flash load"), blocks_(6 * 6) {}
+  RandomLoad(Bench& bench, std::uint32_t pages_per_program, std::uint64_t seed, bool codes)
+      : bench_(bench),
+        step_(pages_per_program),
+        random_(seed, "random flash load"),
+        random_codes_(seed, "random codes"),
+        codes_(codes),
+        blocks_(6 * 6) {}
 
   /// Returns a digest of every completion.
   std::uint64_t run(std::uint32_t operations) {
@@ -44,6 +57,8 @@ class RandomLoad {
     CHECK(ended_ == started_);
     CHECK(started_ >= operations);
     CHECK(bench_.array.controller().outstanding() == 0);
+    CHECK(decoded_ > 0);
+    CHECK((failed_ > 0) == codes_);
     return digest_;
   }
 
@@ -93,6 +108,10 @@ class RandomLoad {
       ++target.busy;
       o->op.first_slot = static_cast<std::uint32_t>(random_.below(4));
       o->op.slots = static_cast<std::uint32_t>(1 + random_.below(4 - o->op.first_slot));
+      if (codes_) {
+        o->op.code = static_cast<EccCode>(random_codes_.below(k_ecc_codes));
+        o->op.ladder = static_cast<std::uint8_t>(random_codes_.below(3));
+      }
     }
     if (command == FlashCommand::erase) {
       ++target.busy;
@@ -131,6 +150,8 @@ class RandomLoad {
     if (o.op.command == FlashCommand::erase) --target.busy;
     if (o.op.command == FlashCommand::read) {
       --target.busy;
+      REQUIRE((o.ledger.spent(Cause::decode) > 0) == (o.op.code != EccCode::none));
+      ++(o.op.status == FlashStatus::uncorrectable ? failed_ : decoded_);
       for (std::uint32_t i = 0; i < o.op.slots * 2; ++i) {
         const std::uint32_t k = o.op.first_slot * 2 + i;
         REQUIRE(o.stamps[i] == content(o.op, target.epoch, k / 4, index(o.op.page), k % 4));
@@ -154,6 +175,8 @@ class RandomLoad {
   Bench& bench_;
   std::uint32_t step_;
   RandomStream random_;
+  RandomStream random_codes_;
+  bool codes_;
   std::vector<Block> blocks_;
   std::vector<std::unique_ptr<Operation>> free_;
   std::vector<std::unique_ptr<Operation>> running_;
@@ -161,24 +184,26 @@ class RandomLoad {
   std::uint32_t left_ = 0;
   std::uint32_t started_ = 0;
   std::uint32_t ended_ = 0;
+  std::uint64_t decoded_ = 0;  // reads
+  std::uint64_t failed_ = 0;
   std::uint64_t digest_ = 0xCBF29CE484222325U;
 };
 
-std::uint64_t load(const Options& o, std::uint64_t seed = 1) {
+std::uint64_t load(const Options& o, std::uint64_t seed = 1, bool codes = false) {
   Bench b(o);
   const std::uint32_t step = o.part.program_unit == "page" ? 1 : o.part.program_unit == "block" ? 8 : 2;
-  const std::uint64_t digest = RandomLoad(b, step, seed).run(20'000);
+  const std::uint64_t digest = RandomLoad(b, step, seed, codes).run(20'000);
   for (auto& checker : b.checkers) checker->finish();
   return digest;
 }
 
 /// A process of its own for each, because SystemC elaborates once per process.
-std::uint64_t load_in_child(const Options& o, std::uint64_t seed) {
+std::uint64_t load_in_child(const Options& o, std::uint64_t seed, bool codes = false) {
   int ends[2] = {};
   REQUIRE(pipe(ends) == 0);
   const pid_t child = fork();
   if (child == 0) {
-    const std::uint64_t digest = load(o, seed);
+    const std::uint64_t digest = load(o, seed, codes);
     const bool written = write(ends[1], &digest, sizeof digest) == sizeof digest;
     _exit(written ? 0 : 1);
   }
@@ -240,6 +265,46 @@ TEST_CASE("random load, read-first with suspend, whole blocks and cached operati
   o.config.cache_operations = true;
   o.part.program_unit = "block";
   load(o);
+}
+
+TEST_CASE("random load with codes, in-order with cached operations") {
+  Options o = small("in-order");
+  o.config.cache_operations = true;
+  load(with_errors(o), 1, true);
+}
+
+TEST_CASE("random load with codes, out-of-order with cached operations and slow memory") {
+  Options o = small("out-of-order");
+  o.config.cache_operations = true;
+  o.memory_latency = 60_us;
+  load(with_errors(o), 1, true);
+}
+
+TEST_CASE("random load with codes, read-first with suspend and cached operations") {
+  Options o = small("read-first");
+  o.config.cache_operations = true;
+  o.config.suspend = "both";
+  load(with_errors(o), 1, true);
+}
+
+TEST_CASE("random load with codes, read-first with suspend, word lines and late memory") {
+  Options o = small("read-first");
+  o.config.suspend = "both";
+  o.part.program_unit = "word-line";
+  o.memory_latency = 60_us;
+  o.late_memory = true;
+  load(with_errors(o), 1, true);
+}
+
+TEST_CASE(
+    "reads without a code cost what they cost without decoders, with codes the same load is repeatable") {
+  Options o = small("read-first");
+  o.config.suspend = "both";
+  o.config.cache_operations = true;
+  CHECK(load_in_child(o, 1) == load_in_child(with_errors(o), 1));
+  const std::uint64_t first = load_in_child(with_errors(o), 1, true);
+  CHECK(first == load_in_child(with_errors(o), 1, true));
+  CHECK(first != load_in_child(with_errors(o), 2, true));
 }
 
 TEST_CASE("the same load gives the same result, another seed another") {

@@ -1,0 +1,290 @@
+// Refresh: what is due is moved, what is not stays; by reads, by age, by corrected bits; and it never stands in the way.
+#include <set>
+
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/firmware/settings.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+constexpr std::uint32_t k_unit = 8;                 // logical blocks
+constexpr std::int64_t k_day = 86'400'000'000'000;  // nanoseconds
+constexpr std::size_t k_refresh = static_cast<std::size_t>(Purpose::refresh);
+
+struct Limits {
+  double days = 0;
+  std::int64_t reads = 0;
+  std::int64_t errors = 0;
+  double patrol_days = 0;
+};
+
+struct Rig {
+  explicit Rig(const Limits& limits, bool timed = false, double fill = 0.7,
+               const std::string& wear = "dynamic")
+      : values({{"retention", Value(limits.days * 86'400)},
+                {"reads", whole(limits.reads)},
+                {"errors", whole(limits.errors)},
+                {"patrol", Value(limits.patrol_days * 86'400)}}),
+        hw(make(timed, fill, wear), options),
+        ftl(hw.ports, shape, config),
+        host(hw, ftl, shape, 1) {}
+  const DriveShape& make(bool timed, double fill, const std::string& wear) {
+    shape.geometry = {2, 1, 1, 2, 14, 8, 8192, 0};
+    shape.frames_per_unit = 4;
+    config.buffer.capacity = 32 * 4096;
+    config.ecc.policy = "fixed";
+    config.refresh.policy = "limits";
+    config.refresh_policy = &values;
+    config.wear.policy = wear;
+    options.timed = timed;
+    shape.logical_blocks =
+        static_cast<std::uint64_t>(fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config))) /
+        k_unit * k_unit;
+    return shape;
+  }
+  [[nodiscard]] std::uint64_t units() const { return shape.logical_blocks / k_unit; }
+  void fill() {
+    for (std::uint64_t lba = 0; lba < shape.logical_blocks; lba += 64) {
+      host.write(lba, static_cast<std::uint32_t>(std::min<std::uint64_t>(64, shape.logical_blocks - lba)));
+      host.wait_below(8);
+    }
+    host.drain();
+  }
+  void read(std::uint64_t unit) {
+    host.read(unit * k_unit, k_unit);
+    host.wait_below(1);
+  }
+  void overwrite(int writes) {
+    for (int i = 0; i < writes; ++i) {
+      host.write(host.random.below(units()) * k_unit, k_unit);
+      host.wait_below(8);
+    }
+    host.drain();
+  }
+  /// Watches which units are moved for refresh from now on.
+  std::set<LogicalUnit>& watch() {
+    moved.clear();
+    hw.flash.watch = [this](const FlashOp& op) {
+      if (op.command != FlashCommand::program || op.purpose != Purpose::refresh) return;
+      for (std::uint32_t i = 0; i < op.slots; ++i) {
+        if (op.spare[i] != k_no_unit) moved.insert(op.spare[i]);
+      }
+    };
+    return moved;
+  }
+  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+
+  Given values;
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+  std::set<LogicalUnit> moved;
+};
+
+/// Units of the block that holds `unit`: those that move with it.
+constexpr std::uint32_t k_block_units = 16;
+
+}  // namespace
+
+TEST_CASE("a block is refreshed at the read that reaches the limit, and none before") {
+  for (const bool timed : {false, true}) {
+    Rig rig({.reads = 50}, timed);
+    rig.fill();
+    const auto& moved = rig.watch();
+    for (int i = 0; i < 49; ++i) rig.read(5);
+    CHECK(rig.stats().refreshes == 0);
+    rig.read(5);
+    rig.host.drain();
+    CHECK(rig.stats().refreshes == 1);
+    CHECK(moved.contains(5));
+    CHECK(moved.size() == k_block_units);
+    CHECK(rig.stats().units_programmed[k_refresh] == k_block_units);
+    // Its data lie elsewhere now, in a block whose reads begin anew once it is full.
+    rig.hw.flash.watch = nullptr;
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("a block is refreshed when a decoder corrected as many bits as the limit, not for fewer") {
+  for (const bool timed : {false, true}) {
+    Rig rig({.errors = 30}, timed);
+    rig.fill();
+    const auto& moved = rig.watch();
+    std::uint32_t wrong = 29;
+    rig.hw.flash.wrong_bits = [&](const FlashOp& op) { return op.purpose == Purpose::host ? wrong : 0; };
+    for (int i = 0; i < 100; ++i) rig.read(static_cast<std::uint64_t>(i));
+    rig.host.drain();
+    CHECK(rig.stats().refreshes == 0);
+    wrong = 30;
+    rig.read(7);
+    rig.host.drain();
+    CHECK(rig.stats().refreshes == 1);
+    CHECK(moved.contains(7));
+    rig.hw.flash.wrong_bits = nullptr;
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("data that reach the age are moved by the next patrol, open blocks included") {
+  for (const bool timed : {false, true}) {
+    Rig rig({.days = 30, .patrol_days = 1}, timed);
+    rig.fill();
+    const auto& moved = rig.watch();
+    rig.ftl.rest(0, 29 * k_day);
+    rig.ftl.patrol();
+    rig.host.drain();
+    CHECK(rig.stats().refreshes == 0);
+    CHECK(moved.empty());
+    rig.ftl.rest(0, 1 * k_day);
+    CHECK(moved.empty());
+    rig.ftl.patrol();
+    rig.host.drain();
+    CHECK(moved.size() == rig.units());
+    CHECK(rig.stats().units_programmed[k_refresh] == rig.units());
+    // They are young again.
+    rig.watch();
+    rig.ftl.rest(0, 29 * k_day);
+    rig.ftl.patrol();
+    rig.host.drain();
+    CHECK(moved.empty());
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("a patrol rides on the host's commands") {
+  Rig rig({.days = 30, .patrol_days = 7});
+  rig.fill();
+  const auto& moved = rig.watch();
+  rig.read(1);
+  rig.ftl.rest(0, 6 * k_day);
+  rig.read(1);  // too early to look
+  rig.ftl.rest(0, 25 * k_day);
+  CHECK(moved.empty());
+  rig.read(1);
+  rig.host.drain();
+  CHECK(moved.size() == rig.units());
+  rig.host.verify_all();
+}
+
+TEST_CASE("reads that nobody saw count") {
+  Rig rig({.reads = 80, .patrol_days = 1});
+  rig.fill();
+  const auto& moved = rig.watch();
+  rig.ftl.disturb(9);  // 72 of each block of eight pages
+  rig.ftl.patrol();
+  CHECK(moved.empty());
+  rig.ftl.disturb(1);
+  rig.ftl.patrol();
+  rig.host.drain();
+  CHECK(moved.size() == rig.units());
+  rig.host.verify_all();
+}
+
+// A block that collection has taken up and put down again holds data like any other.
+TEST_CASE("after any history every unit that is old is moved") {
+  for (const bool timed : {false, true}) {
+    for (const char* wear : {"dynamic", "static"}) {
+      for (const double fill : {0.5, 0.7, 0.85}) {
+        INFO((timed ? "timed, " : "untimed, ") << wear << ", fill " << fill);
+        Rig rig({.days = 30, .patrol_days = 1}, timed, fill, wear);
+        rig.fill();
+        for (int round = 0; round < 6; ++round) {
+          rig.overwrite(200 + 300 * round);
+          const auto& moved = rig.watch();
+          rig.ftl.rest(0, 30 * k_day);
+          rig.ftl.patrol();
+          rig.host.drain();
+          CHECK(moved.size() == rig.units());
+          rig.hw.flash.watch = nullptr;
+        }
+        rig.host.verify_all();
+      }
+    }
+  }
+}
+
+TEST_CASE("nothing is moved below the limits, whatever the host does") {
+  Rig rig({.days = 30, .reads = 1'000'000, .errors = 60, .patrol_days = 1}, true);
+  rig.hw.flash.wrong_bits = [](const FlashOp& /*op*/) { return 59; };
+  rig.fill();
+  for (int i = 0; i < 3000; ++i) {
+    rig.host.anything(40);
+    rig.host.wait_below(8);
+  }
+  rig.ftl.rest(0, 29 * k_day);
+  rig.ftl.patrol();
+  rig.host.drain();
+  CHECK(rig.stats().refreshes == 0);
+  CHECK(rig.stats().reads[k_refresh] == 0);
+}
+
+TEST_CASE("refresh goes on from a snapshot where it was") {
+  const Limits limits{.days = 30, .reads = 10, .patrol_days = 1};
+  const auto after = [](Rig& rig) {
+    rig.host.random = RandomStream(9, "after the snapshot");
+    for (int i = 0; i < 2000; ++i) {
+      rig.host.anything(20);
+      rig.host.wait_below(4);
+      if (i % 500 == 499) rig.ftl.rest(0, 11 * k_day);
+    }
+    rig.host.drain();
+  };
+  std::uint64_t refreshes = 0;
+  for (int seed = 0; seed < 100; ++seed) {
+    Rig straight(limits, true);
+    straight.fill();
+    straight.host.random = RandomStream(static_cast<std::uint64_t>(seed), "before");
+    for (int i = 0; i < 500; ++i) {
+      straight.host.anything(20);
+      straight.host.wait_below(4);
+    }
+    straight.host.drain();
+    MemoryArchive saved;
+    straight.hw.archive(saved);
+    straight.ftl.archive(saved);
+    Rig restored(limits, true);
+    MemoryArchive reader(saved.content());
+    restored.hw.archive(reader);
+    restored.ftl.archive(reader);
+    restored.host.reference = straight.host.reference;
+    after(straight);
+    after(restored);
+    refreshes += restored.stats().refreshes;
+    CHECK(straight.stats().refreshes == restored.stats().refreshes);
+    CHECK(straight.stats().units_programmed == restored.stats().units_programmed);
+    CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
+    MemoryArchive one;
+    MemoryArchive other;
+    straight.ftl.archive(one);
+    restored.ftl.archive(other);
+    CHECK((one.content() == other.content()));
+  }
+  CHECK(refreshes > 100);
+}
+
+TEST_CASE("a full drive goes on under refresh without end") {
+  for (const bool timed : {false, true}) {
+    for (const char* wear : {"dynamic", "static"}) {
+      Rig rig({.days = 1, .reads = 4, .errors = 10, .patrol_days = 0.5}, timed, 1.0, wear);
+      rig.hw.flash.wrong_bits = [&](const FlashOp& /*op*/) {
+        return static_cast<std::uint32_t>(rig.host.random.below(20));
+      };
+      rig.fill();
+      for (int i = 0; i < 4000; ++i) {
+        rig.host.anything(30);
+        rig.host.wait_below(8);
+        if (i % 100 == 0) rig.ftl.rest(0, k_day);
+      }
+      rig.host.drain();
+      CHECK(rig.stats().refreshes > 0);
+      rig.hw.flash.wrong_bits = nullptr;
+      rig.host.verify_all();
+    }
+  }
+}

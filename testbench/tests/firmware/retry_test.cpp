@@ -1,0 +1,240 @@
+// Reads that cannot be decoded: retries follow the policy, who waits is charged for them, and what is lost stays lost until it is
+// written anew, wherever it is moved meanwhile.
+#include <algorithm>
+
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/firmware/settings.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+constexpr std::uint32_t k_unit = 8;  // logical blocks
+
+struct Rig {
+  explicit Rig(const std::string& policy, Given parameters = {}, bool timed = false, bool multi_plane = false)
+      : values(std::move(parameters)),
+        hw(make(policy, timed, multi_plane), options),
+        ftl(hw.ports, shape, config),
+        host(hw, ftl, shape, 1) {
+    host.media_errors_expected = true;
+  }
+  const DriveShape& make(const std::string& policy, bool timed, bool multi_plane) {
+    shape.geometry = {2, 1, 1, 2, 12, 8, 8192, 0};
+    shape.frames_per_unit = 4;
+    config.allocation.multi_plane = multi_plane;
+    config.buffer.capacity = 32 * 4096;
+    config.ecc.policy = policy;
+    config.ecc_policy = &values;
+    options.timed = timed;
+    shape.logical_blocks = Ftl::largest_logical_blocks(shape, config) * 7 / 10;
+    return shape;
+  }
+  void fill() {
+    for (std::uint64_t lba = 0; lba + 64 <= shape.logical_blocks; lba += 64) {
+      host.write(lba, 64);
+      host.wait_below(8);
+    }
+    host.drain();
+  }
+  HostStatus read(std::uint64_t lba, std::uint32_t blocks = k_unit) {
+    host.read(lba, blocks);
+    host.wait_below(1);
+    return host.last_status;
+  }
+  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+
+  Given values;
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+};
+
+bool holds(const FlashOp& op, LogicalUnit unit) {
+  return std::find(op.spare, op.spare + op.slots, unit) != op.spare + op.slots;
+}
+
+constexpr LogicalUnit k_lost = 33;
+
+/// Overwrites other units until collection has moved k_lost.
+void move_by_collection(Rig& rig) {
+  bool moved = false;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    moved = moved || (op.command == FlashCommand::program && op.purpose == Purpose::gc && holds(op, k_lost));
+  };
+  for (int i = 0; !moved; ++i) {
+    REQUIRE(i < 100'000);
+    const std::uint64_t lba = rig.host.random.below(rig.shape.logical_blocks / k_unit) * k_unit;
+    if (lba != k_lost * k_unit) rig.host.write(lba, k_unit);
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  rig.hw.flash.watch = nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("retries go the way that the policy names") {
+  Rig rig("retry-only", Given({{"steps", whole(6)}}));
+  rig.fill();
+  std::vector<int> ladder;
+  int good = 3;
+  rig.hw.flash.fails = [&](const FlashOp& op) {
+    CHECK(op.code == EccCode::bch);
+    ladder.push_back(op.ladder);
+    return op.ladder < good;
+  };
+  CHECK(rig.read(80) == HostStatus::success);
+  CHECK(ladder == std::vector<int>{0, 1, 2, 3});
+  CHECK(rig.stats().retried_reads == 1);
+  CHECK(rig.stats().retries == 3);
+  CHECK(rig.stats().lost_reads == 0);
+  CHECK(rig.stats().uncorrectable_units == 0);
+  ladder.clear();
+  good = 100;
+  CHECK(rig.read(80) == HostStatus::media_error);
+  CHECK(ladder == std::vector<int>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(rig.stats().retried_reads == 2);
+  CHECK(rig.stats().retries == 3 + 6);
+  CHECK(rig.stats().lost_reads == 1);
+  CHECK(rig.stats().lost_frames == 1);
+  good = 0;
+  CHECK(rig.read(80) == HostStatus::success);
+}
+
+TEST_CASE("a failure is final where the policy has nothing else, and another code helps where it has") {
+  for (const auto& [policy, lost] : {std::pair("fixed", true), std::pair("conventional", false)}) {
+    INFO(policy);
+    Rig rig(policy);
+    rig.fill();
+    rig.hw.flash.fails = [](const FlashOp& op) { return op.code == EccCode::bch; };
+    CHECK(rig.read(80) == (lost ? HostStatus::media_error : HostStatus::success));
+    CHECK(rig.stats().retries == (lost ? 0 : 1));
+    CHECK(rig.stats().lost_reads == (lost ? 1 : 0));
+  }
+}
+
+TEST_CASE("whoever reads is charged for the retries, to the picosecond") {
+  for (const std::uint32_t units : {1U, 6U}) {
+    Rig rig("retry-only", Given({{"steps", whole(10)}}), true);
+    rig.fill();
+    int tries = 0;
+    rig.hw.flash.fails = [&](const FlashOp& op) {
+      ++tries;
+      return op.ladder < 4;
+    };
+    Picoseconds retry = 0;
+    const auto before = rig.hw.host.on_complete;
+    rig.hw.host.on_complete = [&](HostCommand& command) {
+      retry = command.ledger.spent(Cause::retry);
+      before(command);
+    };
+    CHECK(rig.read(80, units * k_unit) == HostStatus::success);
+    const Picoseconds one = rig.options.read_time + rig.options.stage_time;
+    const auto reads = static_cast<Picoseconds>(rig.stats().retried_reads);
+    CHECK(tries == 5 * reads);
+    if (units == 1) {
+      CHECK(retry == 4 * one);
+    } else {
+      // They go on side by side, but the firmware's core has one at a time.
+      CHECK(reads > 1);
+      CHECK(retry >= 4 * one);
+      CHECK(retry <= 4 * one + 4 * reads * rig.options.stage_time);
+    }
+  }
+}
+
+TEST_CASE("the host gets a media error exactly when the policy gave up") {
+  for (const bool timed : {false, true}) {
+    Rig rig("retry-only", Given({{"steps", whole(2)}}), timed);
+    rig.fill();
+    RandomStream random(5, "failures");
+    rig.hw.flash.fails = [&](const FlashOp& /*op*/) { return random.below(3) == 0; };
+    std::uint64_t errors = 0;
+    for (int i = 0; i < 3000; ++i) {
+      const std::uint64_t lost = rig.stats().lost_reads;
+      const HostStatus status = rig.read(rig.host.random.below(rig.shape.logical_blocks / k_unit) * k_unit);
+      REQUIRE(status == (rig.stats().lost_reads > lost ? HostStatus::media_error : HostStatus::success));
+      errors += status == HostStatus::media_error ? 1 : 0;
+    }
+    CHECK(rig.stats().lost_reads == errors);
+    CHECK(rig.host.media_errors == errors);
+    // One read in 27 is lost, one in three retried.
+    CHECK(errors == Approx(3000.0 / 27).margin(4 * std::sqrt(3000.0 / 27)));
+    CHECK(static_cast<double>(rig.stats().retried_reads) == Approx(1000).margin(4 * std::sqrt(667)));
+  }
+}
+
+TEST_CASE("what collection could not read is lost until it is written anew") {
+  for (const bool timed : {false, true}) {
+    Rig rig("fixed", {}, timed);
+    rig.fill();
+    rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
+    CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
+    move_by_collection(rig);
+    CHECK(rig.stats().lost_reads > 0);
+    CHECK(rig.stats().uncorrectable_units > 0);
+    rig.hw.flash.fails = nullptr;
+    const std::uint64_t lost = rig.stats().lost_reads;
+    CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);  // though flash returns it without a fault
+    CHECK(rig.stats().lost_reads == lost);
+    move_by_collection(rig);
+    CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);
+    // A part of it does not save the rest, all of it does.
+    rig.host.write(k_lost * k_unit + 3, 2);
+    rig.host.drain();
+    CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);
+    rig.host.write(k_lost * k_unit, k_unit);
+    rig.host.drain();
+    CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
+  }
+}
+
+TEST_CASE("a trim forgets what was lost") {
+  Rig rig("fixed");
+  rig.fill();
+  rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
+  move_by_collection(rig);
+  rig.hw.flash.fails = nullptr;
+  CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);
+  rig.host.trim({{k_lost * k_unit, k_unit}});
+  CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
+}
+
+TEST_CASE("a unit written in part over what cannot be read is lost") {
+  for (const bool timed : {false, true}) {
+    Rig rig("fixed", {}, timed);
+    rig.fill();
+    rig.hw.flash.fails = [](const FlashOp& op) { return holds(op, k_lost); };
+    rig.host.write(k_lost * k_unit, 1);
+    rig.host.drain();
+    rig.hw.flash.fails = nullptr;
+    CHECK(rig.stats().uncorrectable_units == 1);
+    CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);
+    rig.host.zeroes(k_lost * k_unit, k_unit);
+    rig.host.drain();
+    CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
+  }
+}
+
+TEST_CASE("what is lost is known after a snapshot") {
+  Rig rig("fixed");
+  rig.fill();
+  rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
+  move_by_collection(rig);
+  MemoryArchive saved;
+  rig.hw.archive(saved);
+  rig.ftl.archive(saved);
+  Rig other("fixed");
+  MemoryArchive reader(saved.content());
+  other.hw.archive(reader);
+  other.ftl.archive(reader);
+  other.host.reference = rig.host.reference;
+  CHECK(other.read(k_lost * k_unit) == HostStatus::media_error);
+  CHECK(other.read((k_lost + 5) * k_unit) == HostStatus::success);
+}
