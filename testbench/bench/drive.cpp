@@ -21,6 +21,7 @@ struct Drive {
   std::uint32_t ways = 8;
   Bytes user = 16_GiB;
   double spare_factor = 0.20;
+  bool errors = false;  ///< wrong bits in what is read, decoded with BCH
 };
 
 SsdConfig make_config(const Drive& drive) {
@@ -44,6 +45,11 @@ SsdConfig make_config(const Drive& drive) {
   config.part.program_latency = {static_cast<std::int64_t>(200_us)};
   config.capacity.user_capacity = drive.user;
   config.capacity.over_provisioning = 1 / (1 - drive.spare_factor) - 1;
+  if (drive.errors) {
+    config.reliability = "power-law";
+    config.firmware.ecc.policy = "conventional";
+    config.ecc.engines = 64;  // as the link and the cores: never the bottleneck
+  }
   return config;
 }
 
@@ -153,6 +159,8 @@ int sc_main(int argc, char* argv[]) {
       argc, argv,
       {{"random_read_qd32", [] { return random_read({}, 32, 16_GiB, 25); }},
        {"random_read_qd256", [] { return random_read({}, 256, 16_GiB, 25); }},
+       {"random_read_errors", [] { return random_read({.errors = true}, 256, 16_GiB, 0); },
+        "random_read_qd256", 1.5},
        {"random_write_steady", random_write_steady},
        {"sequential_read_128k", [] { return sequential("read"); }},
        {"sequential_write_128k", [] { return sequential("write"); }},
