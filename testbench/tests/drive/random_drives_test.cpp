@@ -1,6 +1,7 @@
 // Model check of the whole drive: many small drives of every kind under overlapping random commands.
 //
-// Each drive is drawn from its number: odd geometries, program units, mapping units, policies, link, suspend, cached operations.
+// Each drive is drawn from its number: odd geometries, program units, mapping units, policies, link, suspend, cached operations; half
+// of them have wear, age, wrong bits and decoders that hardly bear them.
 // Three things watch and stop the run by themselves: the scoreboard compares every block read with what it may hold, the
 // measurement wants every ledger to add up to its latency, and the dies refuse what silicon refuses. On top, a drive that is saved
 // and restored in between must go on exactly as one that is not. A failure is repeated by running the one test case.
@@ -13,10 +14,12 @@
 
 #include "firmware/allocation/order.h"
 #include "firmware/cache/cache_policy.h"
+#include "firmware/ecc/ecc_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "testbench/tests/drive/mixed_load.h"
+#include "testbench/tests/support/given.h"
 
 namespace tlmssd::drive_tests {
 namespace {
@@ -137,9 +140,53 @@ void draw_capacity(SsdConfig& config, RandomStream& random) {
   config.capacity.over_provisioning = physical / user - 1;
 }
 
-SsdConfig draw(std::uint64_t number) {
-  RandomStream random(number, "drives");
+/// A drive and what it has been through.
+struct Drawn {
   SsdConfig config;
+  AgeConfig age;
+  std::unique_ptr<Given> refresh = std::make_unique<Given>();
+  [[nodiscard]] bool fails() const { return config.has_errors(); }
+};
+
+/// Codes that bear the errors of the drive's age just so, or just not.
+void draw_errors(Drawn& drawn, RandomStream& random) {
+  SsdConfig& config = drawn.config;
+  firmware::FirmwareConfig& f = config.firmware;
+  if (random.below(2) == 0) return;
+  drawn.age.cycles = static_cast<std::uint32_t>(random.below(3000));
+  drawn.age.retention = random.uniform() * 200 * 86'400;
+  drawn.age.powered = random.below(2) == 0;
+  drawn.age.reads = static_cast<std::uint32_t>(random.below(1000));
+  f.ecc.policy = any_of(firmware::ecc_family(), random);
+  config.ecc.engines = static_cast<std::uint32_t>(1 + random.below(4));
+  do config.ecc.frame = pick<Bytes>(random, {512, 1024, 2048, 4096});
+  while (f.mapping.unit % config.ecc.frame != 0);
+  config.reliability = any_of(reliability_models(), random);
+  config.errors.distribution = pick<const char*>(random, {"beta-binomial", "binomial"});
+  const auto model = reliability_models().make(config.reliability, NoValues(), config.part);
+  const double rate =
+      model->rber({static_cast<double>(drawn.age.cycles), drawn.age.retention / 86'400, 100, 0});
+  const double margin = 1 + 2 * random.uniform();
+  for (CodeConfig& code : config.ecc.codes) {
+    code.correctable =
+        static_cast<std::uint32_t>(8 + margin * (1 + random.uniform()) * rate * config.ecc.frame_bits());
+    code.throughput = 100'000'000 + random.below(2'000'000'000);
+    code.latency = static_cast<Picoseconds>(random.below(50)) * 1_us;
+    code.waterfall = random.below(2) == 0 ? 0 : 0.05;
+  }
+  if (random.below(2) == 0) return;
+  f.refresh.policy = "limits";
+  *drawn.refresh = Given({{"retention", Value(86'400.0 * static_cast<double>(random.below(60)))},
+                          {"reads", whole(static_cast<std::int64_t>(random.below(3) * 300))},
+                          {"errors", whole(static_cast<std::int64_t>(random.below(2) * 40))},
+                          {"patrol", Value(86'400.0 * static_cast<double>(1 + random.below(30)))}});
+  f.refresh_policy = drawn.refresh.get();
+}
+
+Drawn draw(std::uint64_t number) {
+  RandomStream random(number, "drives");
+  Drawn drawn;
+  SsdConfig& config = drawn.config;
   config.seed = number;
   config.check_protocol = number % 4 == 0;
   draw_flash(config, random);
@@ -148,22 +195,27 @@ SsdConfig draw(std::uint64_t number) {
   draw_capacity(config, random);
   RandomStream caches(number, "caches");
   draw_cache(config, caches);
-  return config;
+  RandomStream errors(number, "errors");
+  draw_errors(drawn, errors);
+  return drawn;
 }
 
-std::string describe(const SsdConfig& config) {
+std::string describe(const Drawn& drawn) {
+  const SsdConfig& config = drawn.config;
   const NandPart& part = config.part;
   const firmware::FirmwareConfig& f = config.firmware;
   return fmt::format(
       "{} {} lba {}, {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit {}, {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
-      "{}, OP {:.3f}",
+      "{}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, refresh {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.channels, config.flash.ways,
       config.flash.dies_per_way, part.cell, part.planes, part.blocks_per_plane, part.pages_per_block,
       part.page_size, part.program_unit, f.mapping.unit, f.allocation.order, f.allocation.multi_plane,
       f.allocation.streams, f.buffer.mode, f.buffer.capacity, f.gc.policy, f.gc.low_water,
       f.gc.background_start, f.wear.policy, config.scheduling, config.flash.suspend,
-      config.flash.cache_operations, f.cache.policy, f.cache.medium, config.capacity.over_provisioning);
+      config.flash.cache_operations, f.cache.policy, f.cache.medium, config.capacity.over_provisioning,
+      drawn.age.cycles, drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy,
+      config.ecc.frame, config.ecc.of(EccCode::bch).correctable, f.refresh.policy);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {
@@ -180,7 +232,8 @@ struct End {
   firmware::FtlStatistics statistics;  ///< after that
   Picoseconds now = 0;
   std::uint64_t checked_blocks = 0;
-  std::uint64_t failed = 0;      ///< commands
+  std::uint64_t failed = 0;  ///< commands
+  std::uint64_t media_errors = 0;
   std::uint64_t mismatches = 0;  ///< reads
   bool read_only = false;
   bool restored_whole = true;  ///< the archive was read to its end
@@ -196,14 +249,20 @@ bool save_and_restore(Simulation& simulation) {
   return saved.at_end();
 }
 
-End run_drive(const SsdConfig& config, std::uint64_t number, bool restored) {
-  Simulation simulation(config);
+End run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
+  Simulation simulation(drawn.config);
   const DriveSize size = simulation.drive_size();
+  simulation.wear(drawn.age);
   std::vector<Load> before = make_loads({.rw = "write", .bs = 32_KiB}, size);
   before.push_back(mixed_load({.requests = 1500, .hot_blocks = 1'000'000'000}, size, number));
   simulation.run_untimed(before);
+  simulation.rest(drawn.age);
   End end;
   end.filled = simulation.ssd().ftl().statistics();
+  const std::uint64_t failed_before = simulation.driver().failed();
+  simulation.driver().set_completion_hook([&](const Completed& command) {
+    end.media_errors += command.status == HostStatus::media_error ? 1 : 0;
+  });
   run_loads(simulation, {.requests = 900, .depth = 16, .hot_blocks = 64}, 3, number + 100);
   run_loads(simulation, {.requests = 900, .depth = 16, .reads = 20, .hot_blocks = 1'000'000'000}, 2,
             number + 200);
@@ -218,20 +277,22 @@ End run_drive(const SsdConfig& config, std::uint64_t number, bool restored) {
   Measurement measurement({"all"});
   simulation.run(all, measurement);
   end.read_all = measurement.load(0).bytes() == size.bytes;
-  end.failed = simulation.driver().failed();
+  end.failed = simulation.driver().failed() - (drawn.fails() ? failed_before : 0);
   end.mismatches = simulation.scoreboard().mismatches();
   end.read_only = simulation.ssd().ftl().read_only();
+  simulation.driver().set_completion_hook(nullptr);
   simulation.drain();
   simulation.ssd().finish_checks();
   return end;
 }
 
-void check_end(const End& end) {
+void check_end(const End& end, const Drawn& drawn) {
   const firmware::FtlStatistics& s = end.read_only ? end.filled : end.statistics;
   INFO(fmt::format(
       "{} host units, {} programs of the host, {} of collection, {} victims, {} groups of blocks erased",
       s.host_units_written, s.programs[0], s.programs[1], s.gc_victims, s.erases));
-  CHECK(end.failed == 0);
+  CHECK(end.failed == end.media_errors);
+  if (!drawn.fails()) CHECK(end.failed == 0);
   CHECK(end.mismatches == 0);
   CHECK_FALSE(end.read_only);
   CHECK(end.restored_whole);
@@ -239,12 +300,12 @@ void check_end(const End& end) {
 }
 
 void check_drive(std::uint64_t number) {
-  const SsdConfig config = draw(number);
-  INFO(describe(config));
-  const End straight = in_child<End>([&] { return run_drive(config, number, false); });
-  const End restored = run_drive(config, number, true);
-  check_end(straight);
-  check_end(restored);
+  const Drawn drawn = draw(number);
+  INFO(describe(drawn));
+  const End straight = in_child<End>([&] { return run_drive(drawn, number, false); });
+  const End restored = run_drive(drawn, number, true);
+  check_end(straight, drawn);
+  check_end(restored, drawn);
   CHECK(restored.now == straight.now);
   CHECK(restored.checked_blocks == straight.checked_blocks);
   CHECK(std::memcmp(&restored.statistics, &straight.statistics, sizeof straight.statistics) == 0);
@@ -274,11 +335,11 @@ TEST_CASE("random drives, as many as asked for", "[.search]") {
   std::uint64_t last = 0;
   words >> first >> last;
   for (std::uint64_t number = first; number <= last; ++number) {
-    const SsdConfig config = draw(number);
-    INFO("drive " << number << ": " << describe(config));
+    const Drawn drawn = draw(number);
+    INFO("drive " << number << ": " << describe(drawn));
     End end;
-    CHECK_NOTHROW(end = in_child<End>([&] { return run_drive(config, number, number % 2 == 0); }));
-    check_end(end);
+    CHECK_NOTHROW(end = in_child<End>([&] { return run_drive(drawn, number, number % 2 == 0); }));
+    check_end(end, drawn);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/firmware/settings.h"
+#include "testbench/tests/support/given.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;

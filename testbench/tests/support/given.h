@@ -7,7 +7,7 @@
 
 #include "models/common/parameters.h"
 
-namespace tlmssd::firmware::testing {
+namespace tlmssd {
 
 class Given final : public ParameterValues {
  public:
@@ -26,4 +26,4 @@ inline Value whole(std::int64_t number) {
   return Value(number);
 }
 
-}  // namespace tlmssd::firmware::testing
+}  // namespace tlmssd
