@@ -125,6 +125,7 @@ void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* paren
   op.on_done_self = &read;
   op.code = EccCode::none;
   op.worst_errors = 0;
+  op.failed_slots = 0;
   read.latch = &latch;
   read.core = this;
   if (ecc) {
@@ -162,13 +163,14 @@ void Core::note_decoded(const ReadOp& read) {
                {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
 }
 
-// Tries what the policy names until a code succeeds or the policy gives up. All of it is charged to retrying.
+// Tries what the policy names until every slot has been decoded once or the policy gives up. All of it is charged to retrying.
 Task<> Core::read_again(ReadOp& read) {
   FlashOp& op = read.op;
   Ledger* const ledger = std::exchange(op.ledger, nullptr);
   const PageFacts page = facts(read);
   ++stats.retried_reads;
-  for (std::uint32_t tried = 1; op.status == FlashStatus::uncorrectable; ++tried) {
+  Salvage salvage(read, layout.sectors);
+  for (std::uint32_t tried = 1; salvage.incomplete(); ++tried) {
     const auto next = ecc->next(page, {op.code, op.ladder}, tried);
     if (!next) break;
     ++stats.retries;
@@ -177,7 +179,9 @@ Task<> Core::read_again(ReadOp& read) {
     co_await RunStage(hw, Stage::flash, nullptr);
     FlashAwait again(hw, op);
     co_await again;
+    salvage.add();
   }
+  salvage.finish();
   op.ledger = ledger;
   if (ledger != nullptr) ledger->charge(Cause::retry, hw.agenda.now());
   if (op.status == FlashStatus::uncorrectable) {

@@ -51,10 +51,53 @@ struct ReadOp {
   Stamp* stamps = nullptr;
   std::unique_ptr<std::byte[]> memory;
 
+  /// What lies in unit `at` of the row could not be read.
+  [[nodiscard]] bool lost(std::uint32_t at) const {
+    if (op.status != FlashStatus::uncorrectable) return false;
+    return op.failed_slots == 0 || (op.failed_slots >> ((at - low) % 64) & 1U) != 0;
+  }
   static void done(void* self) {
     auto& read = *static_cast<ReadOp*>(self);
     read.latch->arrive(read.op.ledger);
   }
+};
+
+/// What several attempts at a read have brought to light together: a slot that was decoded once stays so.
+class Salvage {
+ public:
+  /// `read` has failed for the first time.
+  Salvage(ReadOp& read, std::uint32_t sectors)
+      : read_(read),
+        sectors_(sectors),
+        stamps_(read.op.stamps, read.op.stamps + std::size_t{read.op.slots} * sectors),
+        lost_(read.op.slots) {
+    for (std::uint32_t slot = 0; slot < read.op.slots; ++slot) lost_[slot] = read.lost(read.low + slot);
+  }
+  /// Another attempt has ended.
+  void add() {
+    for (std::uint32_t slot = 0; slot < read_.op.slots; ++slot) {
+      if (!lost_[slot] || read_.lost(read_.low + slot)) continue;
+      lost_[slot] = false;
+      std::copy_n(read_.op.stamps + std::size_t{slot} * sectors_, sectors_,
+                  stamps_.begin() + std::ptrdiff_t{slot} * sectors_);
+    }
+  }
+  [[nodiscard]] bool incomplete() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
+  /// The operation now stands for all attempts.
+  void finish() {
+    std::copy(stamps_.begin(), stamps_.end(), read_.op.stamps);
+    read_.op.failed_slots = 0;
+    for (std::uint32_t slot = 0; slot < read_.op.slots; ++slot) {
+      if (lost_[slot]) read_.op.failed_slots |= std::uint64_t{1} << (slot % 64);
+    }
+    read_.op.status = read_.op.failed_slots != 0 ? FlashStatus::uncorrectable : FlashStatus::ok;
+  }
+
+ private:
+  ReadOp& read_;
+  std::uint32_t sectors_;
+  std::vector<Stamp> stamps_;
+  std::vector<bool> lost_;
 };
 
 /// Reads in the order in which they were made; all of them are given back together.

@@ -217,20 +217,21 @@ std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index
 
 void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* room) {
   const std::uint32_t sectors = core.layout.sectors;
-  if (read.op.status == FlashStatus::uncorrectable) {
-    command.status = HostStatus::media_error;
-    ++core.stats.uncorrectable_units;
-  }
   for (std::uint32_t at = read.low; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
-    if (read.op.status == FlashStatus::ok) core.check_spare(read, at);
+    if (read.lost(at)) {
+      command.status = HostStatus::media_error;
+      ++core.stats.uncorrectable_units;
+    } else {
+      core.check_spare(read, at);
+    }
     const Stamp* const stamps = &read.stamps[std::size_t{at} * sectors];
     const std::uint64_t start = std::uint64_t{read.wanted[at]} * sectors;
     for (std::uint64_t rest = read.need[at]; rest != 0; rest &= rest - 1) {
       const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
       command.data[start + s - command.lba] = stamps[s];
     }
-    if (cache && read.op.status == FlashStatus::ok)
+    if (cache && !read.lost(at))
       cache->copy_in(read.wanted[at], read.row * core.layout.row_units + at, read.need[at], stamps, room);
   }
 }

@@ -14,12 +14,6 @@ namespace tlmssd {
 
 namespace {
 
-template <EccCode k_code>
-void add_code(Catalogue& catalogue, std::string doc) {
-  catalogue.section(join_path("ssd.flash.ecc", name_of(k_code)), std::move(doc),
-                    CodeConfigOf<k_code>::parameters());
-}
-
 void add_hardware(Catalogue& catalogue) {
   catalogue.section("ssd", "the drive's hardware");
   catalogue.section("ssd.host", "host interface: protocol, link and queues", HostConfig::parameters());
@@ -48,13 +42,9 @@ void add_hardware(Catalogue& catalogue) {
   catalogue.section("ssd.flash.ecc",
                     "decoders of the flash controller; what they are asked for is firmware.ecc",
                     EccConfig::parameters());
-  add_code<EccCode::bch>(catalogue, "BCH");
-  add_code<EccCode::hard_ldpc>(catalogue, "LDPC on the bits of one sense");
-  add_code<EccCode::soft_ldpc>(catalogue, "LDPC with soft information from further senses");
-  add_code<EccCode::quick_ldpc>(catalogue, "LDPC with errors predicted from cycles and age (Yamaga et al.)");
-  add_code<EccCode::ep_ldpc>(
-      catalogue,
-      "LDPC with errors predicted from the whole word line (Yamaga et al.: without upper/lower cells)");
+  each_code([&]<EccCode k_code>(std::integral_constant<EccCode, k_code>, const char* what) {
+    catalogue.section(join_path("ssd.flash.ecc", name_of(k_code)), what, CodeConfigOf<k_code>::parameters());
+  });
 }
 
 void add_firmware(Catalogue& catalogue) {

@@ -87,12 +87,9 @@ void Ssd::build_flash() {
   const ParameterValues& part_values = config_.part_values != nullptr ? *config_.part_values : none;
   FlashErrors errors{config_.ecc, nullptr, config_.retention};
   if (config_.has_errors()) {
-    auto model =
-        config_.make_reliability
-            ? config_.make_reliability(config_.part)
-            : reliability_models().make(
-                  config_.reliability,
-                  config_.reliability_values != nullptr ? *config_.reliability_values : none, config_.part);
+    const ParameterValues& own = config_.reliability_values != nullptr ? *config_.reliability_values : none;
+    auto model = config_.make_reliability ? config_.make_reliability(config_.part)
+                                          : make_reliability_model(config_.reliability, config_.part, own);
     errors.bits = std::make_unique<BitErrors>(std::move(model), config_.part, config_.errors,
                                               config_.ecc.frame_bits(), config_.seed);
   }

@@ -101,16 +101,11 @@ EccConfig read_ecc(const Scenario& scenario) {
   // Without a policy that decodes, its parameters are not looked at, and reported as unused.
   if (scenario.policy("firmware.ecc") == "none") return {};
   EccConfig ecc = EccConfig::parameters().read(scenario.values("ssd.flash.ecc"));
-  const auto read = [&]<EccCode k_code>(std::integral_constant<EccCode, k_code>) {
+  each_code([&]<EccCode k_code>(std::integral_constant<EccCode, k_code>, const char*) {
     const std::string path = join_path("ssd.flash.ecc", name_of(k_code));
     ecc.codes[static_cast<std::size_t>(k_code)] =
         CodeConfigOf<k_code>::parameters().read(scenario.values(path));
-  };
-  read(std::integral_constant<EccCode, EccCode::bch>());
-  read(std::integral_constant<EccCode, EccCode::hard_ldpc>());
-  read(std::integral_constant<EccCode, EccCode::soft_ldpc>());
-  read(std::integral_constant<EccCode, EccCode::quick_ldpc>());
-  read(std::integral_constant<EccCode, EccCode::ep_ldpc>());
+  });
   return ecc;
 }
 

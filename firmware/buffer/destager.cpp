@@ -208,7 +208,7 @@ Task<> Destager::complete_units(ProgramJob& job) {
     const std::uint32_t n = read.tag;
     const WriteBuffer::Index i = job.source[n];
     WriteBuffer::Entry& entry = buffer_.entry(i);
-    if (read.op.status == FlashStatus::uncorrectable) {
+    if (read.lost(read.low)) {
       ++core_.stats.uncorrectable_units;
       entry.damaged = true;
     } else {

@@ -330,7 +330,7 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
           "firmware: the spare area of valid physical unit {} names logical unit {}, which the map has at {}",
           where, unit, unit < core_.layout.logical_units ? core_.map->lookup(unit) : k_nowhere));
     }
-    if (read.op.status == FlashStatus::uncorrectable) {
+    if (read.lost(at)) {
       ++core_.stats.uncorrectable_units;
       core_.poisoned.insert(unit);
     }

@@ -62,8 +62,10 @@ struct FlashOp {
   std::uint8_t sensed = 0;  ///< so far
   std::uint16_t* errors =
       nullptr;  ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
-  std::uint32_t worst_errors = 0;    ///< out: wrong bits of the worst frame
-  std::uint32_t wrong_bits = 0;      ///< out: of all frames
+  std::uint32_t worst_errors = 0;  ///< out: wrong bits of the worst frame
+  std::uint32_t wrong_bits = 0;    ///< out: of all frames
+  std::uint64_t failed_slots =
+      0;  ///< out: a bit for each slot (modulo 64) that could not be decoded; none of an uncorrectable read: all
   std::uint32_t failed_frames = 0;   ///< out: frames that could not be decoded
   std::uint64_t buffer_address = 0;  ///< where in DRAM the data lie (for bus and bank accounting)
   /// Charged piece by piece while the operation proceeds; null when nobody asks.

@@ -132,10 +132,12 @@ void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& error
 void FlashController::decode(FlashOp& op) {
   const std::uint32_t frames = op.slots * frames_per_unit_;
   const EccEngines::Verdict verdict = ecc_.decode(
-      op.code, frames, op.errors != nullptr ? std::span(op.errors, frames) : std::span<std::uint16_t>());
+      op.code, frames, op.errors != nullptr ? std::span(op.errors, frames) : std::span<std::uint16_t>(),
+      frames_per_unit_);
   op.worst_errors = verdict.worst;
   op.wrong_bits = verdict.wrong;
   op.failed_frames = verdict.failed;
+  op.failed_slots = verdict.failed_slots;
   if (verdict.failed > 0) op.status = FlashStatus::uncorrectable;
 }
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "models/common/ecc_code.h"
 #include "models/common/parameters.h"
@@ -33,6 +34,19 @@ struct CodeConfigOf : CodeConfig {
   CodeConfigOf();
   static const ParameterTable<CodeConfigOf>& parameters();
 };
+
+/// Calls visit(std::integral_constant<EccCode, code>, what the code is) for every code.
+template <class Visit>
+void each_code(Visit&& visit) {
+  visit(std::integral_constant<EccCode, EccCode::bch>(), "BCH");
+  visit(std::integral_constant<EccCode, EccCode::hard_ldpc>(), "LDPC on the bits of one sense");
+  visit(std::integral_constant<EccCode, EccCode::soft_ldpc>(),
+        "LDPC with soft information from further senses");
+  visit(std::integral_constant<EccCode, EccCode::quick_ldpc>(),
+        "LDPC with errors predicted from cycles and age (Yamaga et al.)");
+  visit(std::integral_constant<EccCode, EccCode::ep_ldpc>(),
+        "LDPC with errors predicted from the whole word line (Yamaga et al.: without upper/lower cells)");
+}
 
 struct EccConfig {
   std::uint32_t engines = 2;

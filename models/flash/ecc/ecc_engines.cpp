@@ -15,7 +15,7 @@ EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
 }
 
 EccEngines::Verdict EccEngines::decode(EccCode code, std::uint32_t frames,
-                                       std::span<const std::uint16_t> errors) {
+                                       std::span<const std::uint16_t> errors, std::uint32_t per_slot) {
   const CodeConfig& c = config_.of(code);
   Counts& counts = counts_[static_cast<std::size_t>(code)];
   // Beyond eight standard deviations there is nothing to draw.
@@ -23,12 +23,14 @@ EccEngines::Verdict EccEngines::decode(EccCode code, std::uint32_t frames,
   const double sure = c.correctable - 8 * width;
   Verdict verdict;
   std::uint64_t corrected = 0;
-  for (const std::uint32_t wrong : errors) {
+  for (std::size_t frame = 0; frame < errors.size(); ++frame) {
+    const std::uint32_t wrong = errors[frame];
     verdict.worst = std::max(verdict.worst, wrong);
     verdict.wrong += wrong;
     const bool fails = wrong > sure && wrong > (width > 0 ? c.correctable + width * random_.normal() : sure);
     if (fails) {
       ++verdict.failed;
+      verdict.failed_slots |= std::uint64_t{1} << (frame / per_slot % 64);
     } else {
       corrected += wrong;
     }

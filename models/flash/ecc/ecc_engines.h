@@ -24,12 +24,14 @@ class EccEngines {
 
   /// What became of a page's frames.
   struct Verdict {
-    std::uint32_t failed = 0;  ///< frames that could not be decoded
-    std::uint32_t worst = 0;   ///< wrong bits of the worst frame
-    std::uint32_t wrong = 0;   ///< of all frames
+    std::uint32_t failed = 0;        ///< frames that could not be decoded
+    std::uint64_t failed_slots = 0;  ///< a bit for each slot (modulo 64) with such a frame
+    std::uint32_t worst = 0;         ///< wrong bits of the worst frame
+    std::uint32_t wrong = 0;         ///< of all frames
   };
-  /// Tries to decode a page's `frames` frames with so many wrong bits each; none given: without any.
-  Verdict decode(EccCode code, std::uint32_t frames, std::span<const std::uint16_t> errors);
+  /// Tries to decode a page's `frames` frames with so many wrong bits each; none given: without any. A slot has `per_slot` of them.
+  Verdict decode(EccCode code, std::uint32_t frames, std::span<const std::uint16_t> errors,
+                 std::uint32_t per_slot = 1);
 
   struct Slot {
     Picoseconds start;

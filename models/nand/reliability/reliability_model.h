@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "models/common/parameters.h"
 #include "models/nand/part.h"
@@ -37,5 +39,9 @@ class ReliabilityModel {
 
 /// All reliability models by name; reliability_models.cpp is the one file that lists them.
 const PolicyFamily<ReliabilityModel, const NandPart&>& reliability_models();
+
+/// The model of that name; InputError when there is none.
+std::unique_ptr<ReliabilityModel> make_reliability_model(const std::string& name, const NandPart& part,
+                                                         const ParameterValues& values);
 
 }  // namespace tlmssd

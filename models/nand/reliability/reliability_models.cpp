@@ -1,4 +1,5 @@
 // Reliability models: the one file where they register. A new model is a class in a file of its own and one line here.
+#include "models/common/input_error.h"
 #include "models/nand/reliability/calibrated_mlc.h"
 #include "models/nand/reliability/log_retention.h"
 #include "models/nand/reliability/no_errors.h"
@@ -16,6 +17,15 @@ const PolicyFamily<ReliabilityModel, const NandPart&>& reliability_models() {
                                  .with<RberTable>()
                                  .with<CalibratedMlc>();
   return family;
+}
+
+std::unique_ptr<ReliabilityModel> make_reliability_model(const std::string& name, const NandPart& part,
+                                                         const ParameterValues& values) {
+  auto model = reliability_models().make(name, values, part);
+  if (model != nullptr) return model;
+  std::string known;
+  for (const PolicyInfo& info : reliability_models().infos()) known += " " + info.name;
+  throw InputError("there is no reliability model \"" + name + "\"; known:" + known);
 }
 
 }  // namespace tlmssd

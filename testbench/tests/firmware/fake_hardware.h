@@ -104,7 +104,8 @@ class FakeFlash final : public FlashPort {
   std::function<void(const FlashOp&)> watch;  ///< told of every operation as it is performed
   /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once that has been read.
   std::function<bool(const FlashOp&)> fails;
-  std::function<std::uint32_t(const FlashOp&)> wrong_bits;  ///< in the worst frame of a read; null: none
+  std::function<std::uint64_t(const FlashOp&)> failed_slots;  ///< of a read that fails; none: all of them
+  std::function<std::uint32_t(const FlashOp&)> wrong_bits;    ///< in the worst frame of a read; null: none
 
  private:
   struct Block {
@@ -211,7 +212,11 @@ class FakeFlash final : public FlashPort {
     op.failed_frames = fails && fails(op) ? 1 : 0;
     if (op.failed_frames == 0) return;
     op.status = FlashStatus::uncorrectable;
-    std::fill_n(op.stamps, std::size_t{op.slots} * sectors_, Stamp{0xBAD});
+    op.failed_slots = failed_slots ? failed_slots(op) : 0;
+    for (std::uint32_t n = 0; n < op.slots; ++n) {
+      if (op.failed_slots == 0 || (op.failed_slots >> n & 1U) != 0)
+        std::fill_n(op.stamps + std::size_t{n} * sectors_, sectors_, Stamp{0xBAD});
+    }
   }
   void program(FlashOp& op) {
     ++programs;

@@ -170,6 +170,44 @@ TEST_CASE("the host gets a media error exactly when the policy gave up") {
   }
 }
 
+TEST_CASE("slots that were decoded once stay so, whichever attempt it was") {
+  for (const bool timed : {false, true}) {
+    Rig rig("retry-only", Given({{"steps", whole(4)}}), timed);
+    rig.fill();
+    // Each slot can be decoded at one step alone; a read of two needs both attempts.
+    const auto failing = [](const FlashOp& op) {
+      std::uint64_t slots = 0;
+      for (std::uint32_t n = 0; n < op.slots; ++n) {
+        if (op.ladder != 1 + 2 * ((op.first_slot + n) % 2)) slots |= std::uint64_t{1} << n;
+      }
+      return slots;
+    };
+    std::uint32_t together = 0;
+    rig.hw.flash.failed_slots = failing;
+    rig.hw.flash.fails = [&](const FlashOp& op) {
+      if (op.slots == 2 && op.ladder == 0) ++together;
+      return failing(op) != 0;
+    };
+    for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64)
+      CHECK(rig.read(lba, 64) == HostStatus::success);  // the model host compares the data
+    CHECK(together > 0);
+    CHECK(rig.stats().lost_reads == 0);
+  }
+}
+
+TEST_CASE("of a page that is moved only the slots that failed are lost") {
+  Rig rig("fixed");
+  rig.fill();
+  rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
+  rig.hw.flash.failed_slots = [](const FlashOp& op) {
+    return std::uint64_t{1} << (std::find(op.spare, op.spare + op.slots, k_lost) - op.spare);
+  };
+  move_by_collection(rig);
+  rig.hw.flash.fails = nullptr;
+  for (LogicalUnit unit = 0; (unit + 1) * k_unit <= rig.shape.logical_blocks; ++unit)
+    CHECK(rig.read(unit * k_unit) == (unit == k_lost ? HostStatus::media_error : HostStatus::success));
+}
+
 TEST_CASE("what collection could not read is lost until it is written anew") {
   for (const bool timed : {false, true}) {
     Rig rig("fixed", {}, timed);
