@@ -63,7 +63,8 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
       reads(layout),
       jobs(layout),
       events(listener),
-      frames_per_unit_(shape.frames_per_unit) {
+      frames_per_unit_(shape.frames_per_unit),
+      ecc_looks_at_age_(ecc && ecc->looks_at_age()) {
   config.gc_policy = nullptr;
   config.wear_policy = nullptr;
   config.ecc_policy = nullptr;
@@ -141,6 +142,7 @@ void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* paren
 // ---- error correction
 
 PageFacts Core::facts(const ReadOp& read) const {
+  if (!ecc_looks_at_age_) return {.block = read.block};
   const BlockInfo& info = pool.info(read.block);
   constexpr double k_day = 86'400e9;
   return {read.block, cycles_before + info.erases, static_cast<double>(clock() - info.written) / k_day};

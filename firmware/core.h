@@ -129,6 +129,7 @@ class Core {
 
   Completion posted_;
   std::uint32_t frames_per_unit_ = 1;
+  bool ecc_looks_at_age_ = false;
   TaskSet rereads_;
 };
 

@@ -28,6 +28,7 @@ class ConventionalEcc final : public EccPolicy {
   using Config = ConventionalEccConfig;
   ConventionalEcc(const Config& config, const EccContext& context);
 
+  [[nodiscard]] bool looks_at_age() const override { return false; }
   [[nodiscard]] EccCodes codes() const override { return codes_of({code_, strong_}); }
   [[nodiscard]] ReadAttempt first(const PageFacts& /*page*/) override {
     return {switched_ ? strong_ : code_, 0};

@@ -47,6 +47,8 @@ struct EccContext {
 class EccPolicy {
  public:
   virtual ~EccPolicy() = default;
+  /// Whether cycles and days of PageFacts are looked at; they cost a look into the table of blocks for every read.
+  [[nodiscard]] virtual bool looks_at_age() const { return true; }
   /// Every code that it may ask for.
   [[nodiscard]] virtual EccCodes codes() const = 0;
   [[nodiscard]] virtual ReadAttempt first(const PageFacts& page) = 0;

@@ -22,6 +22,7 @@ class FixedEcc final : public EccPolicy {
   using Config = FixedEccConfig;
   FixedEcc(const Config& config, const EccContext& /*context*/) : code_(ecc_code(config.code)) {}
 
+  [[nodiscard]] bool looks_at_age() const override { return false; }
   [[nodiscard]] EccCodes codes() const override { return codes_of({code_}); }
   [[nodiscard]] ReadAttempt first(const PageFacts& /*page*/) override { return {code_, 0}; }
   std::optional<ReadAttempt> next(const PageFacts& /*page*/, ReadAttempt /*last*/,

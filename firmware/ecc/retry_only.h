@@ -39,6 +39,7 @@ class RetryOnlyEcc final : public EccPolicy {
         remember_(config.remember),
         last_(config.remember ? context.blocks : 0) {}
 
+  [[nodiscard]] bool looks_at_age() const override { return false; }
   [[nodiscard]] EccCodes codes() const override { return codes_of({code_}); }
   [[nodiscard]] ReadAttempt first(const PageFacts& page) override {
     return {code_, remember_ ? last_[page.block] : std::uint8_t{0}};
