@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -75,7 +76,8 @@ Half second_half(Simulation& simulation) {
 
 /// A file that goes when the test does.
 struct File {
-  std::string path = "ecc_snapshot_" + std::to_string(getpid());
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("tlmssd_ecc_" + std::to_string(getpid()))).string();
   ~File() { std::remove(path.c_str()); }
 };
 
