@@ -209,7 +209,9 @@ void Ftl::Parts::archive(Archive& a) {
   if (cache) cache->archive(a);
   collector.archive(a);
   a(core.read_only);
-  a(core.rested);
+  std::int64_t clock = core.clock();  // the restored drive's agenda may stand elsewhere
+  a(clock);
+  core.rested += clock - core.clock();
   a(core.cycles_before);
   if (core.ecc) core.ecc->archive(a);
   if (core.refresh) core.refresh->archive(a);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <numeric>
 #include <stdexcept>
 
 #include "firmware/cache/cache.h"
@@ -18,6 +17,30 @@ namespace {
 enum Master : unsigned { k_master_cpu, k_master_host, k_master_flash, k_masters };
 
 constexpr std::string_view k_checker = "checker_";
+
+/// The largest divisor of the mapping unit that is no larger than `frame`, else the smallest that a frame may have.
+Bytes nearest_frame(Bytes unit, Bytes frame) {
+  constexpr Bytes k_least = 256;
+  Bytes nearest = std::max(std::min(frame, unit), k_least);
+  while (nearest > k_least && unit % nearest != 0) --nearest;
+  while (unit % nearest != 0) ++nearest;
+  return nearest;
+}
+
+/// The wrong bits of the dies; null when every bit is read as it was programmed.
+std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
+  if (!config.has_errors()) return nullptr;
+  const NoValues none;
+  const ParameterValues& values = config.reliability_values != nullptr ? *config.reliability_values : none;
+  try {
+    auto model = config.make_reliability ? config.make_reliability(config.part)
+                                         : make_reliability_model(config.reliability, config.part, values);
+    return std::make_unique<BitErrors>(std::move(model), config.part, config.errors, config.ecc.frame_bits(),
+                                       config.seed);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("ssd.flash.reliability: {}", error.what()));
+  }
+}
 
 }  // namespace
 
@@ -75,7 +98,7 @@ void Ssd::check_errors() const {
     throw InputError(
         fmt::format("ssd.flash.ecc.frame: {} B do not divide the mapping unit of {} B; nearest valid: {} B",
                     config_.ecc.frame, shape_.mapping_unit_bytes,
-                    std::gcd(shape_.mapping_unit_bytes, config_.ecc.frame)));
+                    nearest_frame(shape_.mapping_unit_bytes, config_.ecc.frame)));
   }
 }
 
@@ -85,19 +108,12 @@ void Ssd::build_flash() {
   const NoValues none;
   const ParameterValues& values = config_.scheduling_values != nullptr ? *config_.scheduling_values : none;
   const ParameterValues& part_values = config_.part_values != nullptr ? *config_.part_values : none;
-  FlashErrors errors{config_.ecc, nullptr, config_.retention};
-  if (config_.has_errors()) {
-    const ParameterValues& own = config_.reliability_values != nullptr ? *config_.reliability_values : none;
-    auto model = config_.make_reliability ? config_.make_reliability(config_.part)
-                                          : make_reliability_model(config_.reliability, config_.part, own);
-    errors.bits = std::make_unique<BitErrors>(std::move(model), config_.part, config_.errors,
-                                              config_.ecc.frame_bits(), config_.seed);
-  }
   flash_ = std::make_unique<FlashArray>(
       agenda_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
       config_.make_timing ? config_.make_timing(config_.part) : make_timing_model(config_.part, part_values),
       shape_.mapping_unit_bytes, stamps, config_.seed,
-      [this](auto& initiator, auto& target) { connect(initiator, target); }, std::move(errors));
+      [this](auto& initiator, auto& target) { connect(initiator, target); },
+      FlashErrors{config_.ecc, make_bit_errors(config_), config_.retention});
   connect(flash_->controller().memory_isock, bus_->master_tsock(k_master_flash));
 }
 

@@ -208,7 +208,12 @@ void Run::age() {
 }
 
 void Run::prepare() {
-  const Identity identity = simulation_->ssd().identity();
+  Identity identity = simulation_->ssd().identity();
+  identity.insert(identity.end(), {{"age.cycles", std::to_string(age_.cycles)},
+                                   {"age.retention", fmt::format("{} s", age_.retention)},
+                                   {"age.temperature", fmt::format("{} C", age_.temperature)},
+                                   {"age.powered", age_.powered ? "true" : "false"},
+                                   {"age.reads", std::to_string(age_.reads)}});
   if (options_.from_snapshot.empty()) {
     simulation_->wear(age_);
     precondition();

@@ -5,9 +5,11 @@
 // ladder ends it goes on from its beginning, so that every step is tried once.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "firmware/ecc/code_choice.h"
 #include "firmware/ecc/ecc_policy.h"
-#include "models/common/sparse_array.h"
 
 namespace tlmssd::firmware {
 
@@ -52,7 +54,9 @@ class RetryOnlyEcc final : public EccPolicy {
     if (remember_ && last_[page.block] != how.ladder) last_[page.block] = how.ladder;
   }
   void archive(Archive& a) override {
-    for (std::size_t i = 0; i < last_.size(); ++i) a(last_[i]);
+    std::vector<std::uint8_t> last = last_;
+    a(last);
+    if (last.size() == last_.size()) last_ = std::move(last);  // else one of the two does not remember
   }
 
  private:

@@ -70,7 +70,7 @@ void FlashArray::disturb(std::uint32_t reads) {
 }
 
 void FlashArray::archive(Archive& a) {
-  clock_.archive(a);
+  clock_.archive(a, agenda_.now());
   controller_->ecc().archive(a);
   for (auto& die : dies_) die->archive(a);
 }

@@ -45,6 +45,13 @@ std::int64_t RetentionClock::at(Picoseconds now) const {
                   static_cast<std::int64_t>(k_longest));
 }
 
+void RetentionClock::archive(Archive& a, Picoseconds now) {
+  const std::int64_t seen = at(now) - skipped_;
+  std::int64_t reading = at(now);
+  a(reading);
+  skipped_ = reading - seen;
+}
+
 void RetentionClock::age(double seconds, double celsius) {
   const double more = seconds * 1e9 * acceleration(celsius);
   skipped_ = static_cast<std::int64_t>(std::min(static_cast<double>(skipped_) + more, k_longest));

@@ -45,7 +45,8 @@ class RetentionClock {
   /// Time at the reference temperature for each unit of time at `celsius`.
   [[nodiscard]] double acceleration(double celsius) const;
 
-  void archive(Archive& a) { a(skipped_); }
+  /// What the clock says at `now`; restored at another `now`, it goes on from there.
+  void archive(Archive& a, Picoseconds now);
 
  private:
   RetentionConfig config_;

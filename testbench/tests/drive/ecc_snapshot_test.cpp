@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -23,6 +24,7 @@ struct Half {
   Picoseconds time = 0;
   std::uint64_t digest = 0xCBF29CE484222325U;  ///< of all completions: instants, states, ledgers
   std::uint64_t media_errors = 0;
+  std::int64_t clock = 0;       ///< of retention, at the start
   std::uint64_t refreshes = 0;  ///< while it rests, of which the statistics of a run know nothing
 };
 
@@ -49,6 +51,7 @@ void first_half(Simulation& simulation) {
 Half second_half(Simulation& simulation) {
   Half half;
   const Picoseconds start = simulation.ssd().agenda().now();
+  half.clock = simulation.ssd().flash().retention_clock().at(start);
   simulation.driver().set_completion_hook([&](const Completed& command) {
     half.media_errors += command.status == HostStatus::media_error ? 1 : 0;
     mix(half.digest, static_cast<std::uint64_t>(command.completed - start));
@@ -73,7 +76,8 @@ Half second_half(Simulation& simulation) {
 
 /// A file that goes when the test does.
 struct File {
-  std::string path = "ecc_snapshot_" + std::to_string(getpid());
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("tlmssd_ecc_" + std::to_string(getpid()))).string();
   ~File() { std::remove(path.c_str()); }
 };
 
@@ -139,6 +143,7 @@ TEMPLATE_TEST_CASE_SIG("a drive with errors goes on from a snapshot as if nothin
   INFO(config.firmware.ecc.policy);
   CHECK(straight.statistics.retried_reads > 20);
   CHECK(straight.refreshes > 0);
+  CHECK(straight.clock == restored.clock);
   check_same(straight, restored);
 }
 

@@ -187,6 +187,24 @@ TEST_CASE("retry-only that remembers begins where the block was last read, and s
   CHECK(policy.first({3, 0, 0}).ladder == 0);
 }
 
+TEST_CASE("what retry-only remembers fits a snapshot of a drive that does not, and the reverse") {
+  for (const bool remembers : {false, true}) {
+    RetryOnlyEcc saved({"bch", 5, remembers}, k_context);
+    saved.decoded({3, 0, 0}, {EccCode::bch, 4}, {});
+    MemoryArchive archive;
+    saved.archive(archive);
+    std::uint32_t after = 0xABCD;
+    archive.bytes(&after, sizeof after);
+    RetryOnlyEcc restored({"bch", 5, !remembers}, k_context);
+    MemoryArchive reader(archive.content());
+    restored.archive(reader);
+    CHECK(restored.first({3, 0, 0}).ladder == 0);
+    after = 0;
+    reader.bytes(&after, sizeof after);
+    CHECK(after == 0xABCD);
+  }
+}
+
 TEST_CASE("conventional switches where the mean says, and back where that says") {
   ConventionalEcc policy({"bch", "soft-ldpc", 30, 0.8, 100}, k_context);
   const auto code = [&] { return policy.first({}).code; };

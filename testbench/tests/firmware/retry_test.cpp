@@ -242,6 +242,9 @@ TEST_CASE("a trim forgets what was lost") {
   CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);
   rig.host.trim({{k_lost * k_unit, k_unit}});
   CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
+  rig.host.write(k_lost * k_unit + 2, 1);
+  rig.host.drain();
+  CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
 }
 
 TEST_CASE("a unit written in part over what cannot be read is lost") {

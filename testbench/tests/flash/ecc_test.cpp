@@ -39,6 +39,13 @@ std::uint32_t expected_senses(const Options& o, const Operation& read, EccCode c
 }
 
 void check_unloaded(Bench& b, const Options& o, Operation& read, EccCode code) {
+  const auto counted = [&] {
+    return b.array.channel(ChannelId{1})
+        .counts()
+        .kinds[static_cast<std::size_t>(FlashCommand::read)][static_cast<std::size_t>(Purpose::host)];
+  };
+  const auto before = counted();
+  const std::uint64_t in_memory = b.memory.bytes;
   run_alone(read, code);
   INFO(name_of(code) << ", page " << index(read.op.page) << ", planes " << read.op.planes << ", slots "
                      << read.op.first_slot << " + " << read.op.slots);
@@ -52,6 +59,12 @@ void check_unloaded(Bench& b, const Options& o, Operation& read, EccCode code) {
   CHECK(read.ledger.spent(Cause::decoder_wait) == 0);
   CHECK(read.latency() == senses * (b.array.bus().read_command(read.op.planes) + out.total()) +
                               expected_sense(b, o, read, code) + decode_time(o, code, read.op.slots));
+  // Memory gets what was decoded, the bus carries every sense.
+  CHECK(b.memory.bytes - in_memory == read.op.slots * o.unit_bytes);
+  CHECK(counted().operations - before.operations == 1);
+  CHECK(counted().pages - before.pages == static_cast<std::uint64_t>(senses) * read.op.planes);
+  CHECK(counted().bytes - before.bytes ==
+        static_cast<std::uint64_t>(senses) * b.array.bus().units_bytes(read.op.slots));
   CHECK(read.op.status == FlashStatus::ok);
   CHECK(read.spare[0] == 100 * index(read.op.page) + read.op.first_slot);
 }

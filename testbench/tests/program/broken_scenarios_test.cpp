@@ -1,55 +1,9 @@
 // Broken scenarios, one after another through the program and its real catalogue: exit code 2, one line that names the place and what
 // would be right, and nothing left behind.
-#include <algorithm>
-#include <catch2/catch.hpp>
-
-#include "testbench/tests/program/program.h"
+#include "testbench/tests/program/broken.h"
 
 namespace tlmssd::program_tests {
 namespace {
-
-struct Broken {
-  const char* what;      ///< in the small scenario (or "" to put `by` in place of the whole)
-  const char* by;        ///< what stands there instead
-  const char* expected;  ///< the complaint, after "tlmssd: "; @ stands for the scenario's path
-};
-
-/// The complaint must be exactly this; where `expected` ends in "...", begin with it.
-bool matches(const std::string& complaint, const std::string& expected) {
-  if (!expected.ends_with("...")) return complaint == expected;
-  return complaint.starts_with(expected.substr(0, expected.size() - 3));
-}
-
-/// Runs `scenario` (a file in `folder`) and expects it to be refused.
-void refuse(const Folder& folder, const std::string& scenario, std::string expected,
-            const std::vector<std::string>& more = {}) {
-  const std::string out = folder / "results";
-  std::vector<std::string> arguments = {"run", scenario, "--out", out};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto entries = [&] {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder.path())) names.push_back(entry.path().filename());
-    std::sort(names.begin(), names.end());
-    return names;
-  };
-  const auto before = entries();
-  const Outcome outcome = run(folder, arguments);
-  expected = replaced_all(replaced_all(expected, "@", scenario), "{folder}", folder.path().string());
-  INFO("expected: tlmssd: " << expected << "\nprinted:  " << outcome.err);
-  CHECK(outcome.code == 2);
-  CHECK(outcome.out.empty());
-  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-  CHECK(matches(outcome.err, "tlmssd: " + expected + (expected.ends_with("...") ? "" : "\n")));
-  CHECK(entries() == before);
-}
-
-void refuse_all(const std::vector<Broken>& table, const std::string& scenario = k_small) {
-  const Folder folder;
-  for (const Broken& broken : table) {
-    const std::string text = *broken.what == 0 ? broken.by : replaced(scenario, broken.what, broken.by);
-    refuse(folder, folder.write("s.yaml", text), broken.expected);
-  }
-}
 
 constexpr const char* k_part = "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
 constexpr const char* k_load = "{rw: randrw, number_ios: 500}";

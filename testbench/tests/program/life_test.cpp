@@ -86,6 +86,9 @@ TEST_CASE("a snapshot that does not fit is refused with every difference", "[pro
   CHECK_THAT(refused({"firmware.wear.policy=static", "firmware.allocation.order=PDWC"}),
              Contains("firmware.wear.policy") && Contains("firmware.allocation.order"));
   CHECK_THAT(refused({"firmware.buffer.capacity=512 KiB"}), Contains("write buffer"));
+  CHECK_THAT(refused({"age.cycles=1000"}), Contains("age.cycles") && Contains("1000"));
+  CHECK_THAT(refused({"age.retention=30 d", "age.reads=5"}),
+             Contains("age.retention") && Contains("age.reads"));
 }
 
 TEST_CASE("a damaged snapshot is refused", "[program]") {
