@@ -121,6 +121,10 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   if (scenario.has("ssd.scm")) config.scm = ScmConfig::parameters().read(scenario.values("ssd.scm"));
   config.bus = SystemBusConfig::parameters().read(scenario.values("ssd.bus"));
   config.flash = FlashConfig::parameters().read(scenario.values("ssd.flash"));
+  // Without gangs their size is not looked at, and reported as unused.
+  if (config.flash.has_gangs())
+    config.flash.gang = FlashConfig::gang_parameters().read(scenario.values("ssd.flash")).gang;
+  located(scenario, "ssd.flash", [&] { config.flash.check(); });
   config.scheduling = scenario.policy("ssd.flash.scheduling");
   config.scheduling_values = &scenario.values("ssd.flash.scheduling");
   config.part = NandPart::parameters().read(scenario.values("ssd.flash.part"));

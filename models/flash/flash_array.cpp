@@ -20,6 +20,7 @@ FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& 
       timing_(std::move(timing)),
       scheduler_(std::move(scheduler)) {
   part_.check();
+  config_.check();
   const FlashSetup flash{
       part_, geometry_, config_, bus_, *scheduler_, unit_bytes, ecc_, bit_errors_ != nullptr, seed};
   const NandSetup nand{
@@ -52,6 +53,17 @@ FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& 
           std::make_unique<NandDie>(("die_" + std::to_string(index(id))).c_str(), agenda, nand, id));
       bind(channels_[c]->die_isock[w], dies_.back()->channel_tsock);
     }
+  }
+  build_gangs();
+}
+
+void FlashArray::build_gangs() {
+  if (!config_.has_gangs() || config_.gang == 1) return;
+  const auto shares =
+      config_.organisation == "shared-bus-gang" ? BusGang::Shares::bus : BusGang::Shares::control;
+  for (std::size_t c = 0; c < channels_.size(); ++c) {
+    if (c % config_.gang == 0) gangs_.push_back(std::make_unique<BusGang>(agenda_, shares));
+    gangs_.back()->add(*channels_[c]);
   }
 }
 
@@ -86,13 +98,18 @@ void FlashArray::report(StatisticsSink& sink) const {
     }
   }
   const Picoseconds span = agenda_.now() - measured_from_;
-  total.report(sink, span * geometry_.channels);
+  total.report(sink, span * config_.buses());
   sink.open("dies", "all dies together");
   report_busy(sink, busy, span * geometry_.dies());
   sink.close();
   sink.open("controller", "flash controller");
   controller_->report(sink);
   sink.close();
+  for (std::size_t g = 0; g < gangs_.size(); ++g) {
+    sink.open("gang_" + std::to_string(g), "neighbouring channels that share lines");
+    gangs_[g]->report(sink);
+    sink.close();
+  }
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     sink.open("channel_" + std::to_string(c), "one channel and its dies");
     channels_[c]->report(sink);
@@ -109,6 +126,7 @@ void FlashArray::reset_statistics() {
   measured_from_ = agenda_.now();
   controller_->reset_statistics();
   for (auto& channel : channels_) channel->reset_statistics();
+  for (auto& gang : gangs_) gang->reset_statistics();
   for (auto& die : dies_) die->reset_statistics();
 }
 

@@ -1,6 +1,6 @@
 // A drive's whole flash back end, put together and bound: controller, channels and dies.
 //
-// Owns what they share (geometry, bus timing, timing model, scheduling policy). Left to bind are controller.cpu_tsock and
+// Owns what they share (geometry, bus timing, timing model, scheduling policy, gangs). Left to bind are controller.cpu_tsock and
 // controller.memory_isock. A tap (a protocol checker, say) can be put between any two sockets by Between.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/flash/bus_gang.h"
 #include "models/flash/flash_controller.h"
 #include "models/nand/nand_die.h"
 
@@ -36,6 +37,8 @@ class FlashArray {
   [[nodiscard]] const BusTiming& bus() const { return bus_; }
   [[nodiscard]] FlashController& controller() { return *controller_; }
   [[nodiscard]] FlashChannel& channel(ChannelId channel) { return *channels_[index(channel)]; }
+  /// None when every channel has lines of its own.
+  [[nodiscard]] const std::vector<std::unique_ptr<BusGang>>& gangs() const { return gangs_; }
   [[nodiscard]] NandDie& die(DieId die) { return *dies_[index(die)]; }
   void set_observer(FlashObserver* observer);
   /// All blocks go through `cycles` program/erase cycles more, and `seconds` pass at `celsius`, without the simulation seeing it.
@@ -45,11 +48,13 @@ class FlashArray {
   [[nodiscard]] const RetentionClock& retention_clock() const { return clock_; }
   /// Contents and wear of all dies; no operation may be under way.
   void archive(Archive& a);
-  /// Totals, then a group per channel with its dies, then a group per die with its array.
+  /// Totals, then a group per gang, a group per channel with its dies, and a group per die with its array.
   void report(StatisticsSink& sink) const;
   void reset_statistics();
 
  private:
+  void build_gangs();
+
   Agenda& agenda_;
   NandPart part_;
   FlashConfig config_;
@@ -62,6 +67,7 @@ class FlashArray {
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<FlashController> controller_;
   std::vector<std::unique_ptr<FlashChannel>> channels_;
+  std::vector<std::unique_ptr<BusGang>> gangs_;
   std::vector<std::unique_ptr<NandDie>> dies_;
   Picoseconds measured_from_ = 0;
 };

@@ -41,6 +41,7 @@ FlashChannel::FlashChannel(const sc_core::sc_module_name& name, Agenda& agenda, 
     dies_[way].finish.way = way;
     dies_[way].finish.finish = true;
   }
+  late_program_.queue = 1;
 }
 
 // ----------------------------------------------------------------------------------------------------------------- sockets
@@ -52,8 +53,12 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
     FlashJob& job = *std::exchange(awaiting_data_, nullptr);
     agenda_.advance(arrival(agenda_, delay));
     if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::memory, agenda_.now());
-    command(job, 0);
-    consider(dies_[job.way]);
+    if (gang_ != nullptr && gang_->shares() == BusGang::Shares::control) {
+      data_there_ = &job;  // others may have the control lines meanwhile
+    } else {
+      command(job, 0);
+      consider(dies_[job.way]);
+    }
     arbitrate();
     in_forward_ = false;
     return tlm::TLM_ACCEPTED;
@@ -261,6 +266,7 @@ void FlashChannel::request(BusRequest& request, int queue) {
   request.queue = static_cast<std::int8_t>(queue);
   request.previous = waiting.last;
   request.next = nullptr;
+  if (gang_ != nullptr) request.ticket = gang_->ticket();
   (waiting.last == nullptr ? waiting.first : waiting.last->next) = &request;
   waiting.last = &request;
 }
@@ -273,25 +279,44 @@ void FlashChannel::take_out(BusRequest& request) {
 }
 
 void FlashChannel::arbitrate() {
+  if (gang_ != nullptr) {
+    gang_->arbitrate();
+    return;
+  }
   for (;;) {
-    BusRequest* next = bus_queues_[0].first != nullptr ? bus_queues_[0].first : bus_queues_[1].first;
-    if (next == nullptr || armed_) return;
-    if (agenda_.now() < bus_until_) {
-      if (bus_until_ != k_never) arm(bus_until_);
-      return;
-    }
+    BusRequest* next = first_request();
+    if (next == nullptr || bus_busy()) return;
     if (must_wait(*next)) {
       if (!deferred_) agenda_.soon(&FlashChannel::deferred_due, this);
       deferred_ = true;
       return;
     }
-    withdraw(*next);
-    Die& die = dies_[next->way];
-    if (next->finish) {
-      finish(die);
-    } else {
-      start(die);
-    }
+    grant(*next);
+  }
+}
+
+/// Whether a phase is on the channel's own lines; if so, arbitrates again when it ends.
+bool FlashChannel::bus_busy() {
+  if (armed_) return true;
+  if (agenda_.now() >= bus_until_) return false;
+  if (bus_until_ != k_never) arm(bus_until_);
+  return true;
+}
+
+void FlashChannel::grant(BusRequest& request) {
+  if (&request == &late_program_) {
+    FlashJob& job = *std::exchange(data_there_, nullptr);
+    if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::bus_wait, agenda_.now());
+    command(job, 0);
+    consider(dies_[job.way]);
+    return;
+  }
+  withdraw(request);
+  Die& die = dies_[request.way];
+  if (request.finish) {
+    finish(die);
+  } else {
+    start(die);
   }
 }
 

@@ -4,7 +4,7 @@
 // phases, way interleaving, multi-plane operation, cached read and program, and program and erase suspend for reads. Every
 // operation takes the same steps: wait in its die's queue; command (and data in) on the bus; array; data out or status on the
 // bus; done. A program of a whole block repeats them for every word line, a read that its decoder wants several senses of for every
-// sense; between two of them others may go first. Leaves out several channels sharing control or data lines.
+// sense; between two of them others may go first. Channels that share data or control lines form a gang (bus_gang.h).
 //
 // Closed forms that a saturated channel with D dies reaches (tests hold it to them). With, per operation, C the read command,
 // O data out, W data in, S status, swaps tRCBSY and tCBSY, and B bytes:
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "models/common/kernel_time.h"
+#include "models/flash/bus_gang.h"
 #include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
 #include "models/flash/flash_job.h"
@@ -67,6 +68,7 @@ class FlashChannel : public sc_core::sc_module {
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
 
  private:
+  friend class BusGang;  // grants the bus in place of arbitrate()
   enum class Action : std::uint8_t { none, begin, suspend, resume };
   /// A die's wish for the bus, in one of two queues.
   struct BusRequest {
@@ -75,6 +77,7 @@ class FlashChannel : public sc_core::sc_module {
     std::int8_t queue = -1;  // 0: commands without data, 1: transfers, -1: none
     bool finish = false;     // data out or status, otherwise something new
     std::uint32_t way = 0;
+    std::uint64_t ticket = 0;  // in a gang: order of asking over all members
   };
   struct BusQueue {
     BusRequest* first = nullptr;
@@ -130,10 +133,18 @@ class FlashChannel : public sc_core::sc_module {
   static void deferred_due(void* self) { static_cast<FlashChannel*>(self)->deferred(); }
   void bus_free();
   void deferred();
+  [[nodiscard]] BusRequest* first_request() const {
+    return bus_queues_[0].first != nullptr ? bus_queues_[0].first : bus_queues_[1].first;
+  }
+  [[nodiscard]] BusRequest* gang_request() {
+    return data_there_ != nullptr ? &late_program_ : first_request();
+  }
+  [[nodiscard]] bool bus_busy();
   void arbitrate();
+  void grant(BusRequest& request);
   [[nodiscard]] bool must_wait(const BusRequest& request) const;
   void arm(Picoseconds when);
-  void hold_bus(const FlashJob& job, Picoseconds until, BusUse use, Picoseconds data);
+  void hold_bus(const FlashJob& job, Picoseconds control, Picoseconds until, BusUse use, Picoseconds data);
 
   // Steps of an operation.
   void start(Die& die);
@@ -170,6 +181,9 @@ class FlashChannel : public sc_core::sc_module {
   Die* in_backward_ = nullptr;         // within a call from this die: no call back
   Die* transferring_ = nullptr;        // data out or status on the bus
   FlashJob* awaiting_data_ = nullptr;  // program that holds the bus until memory has answered
+  BusGang* gang_ = nullptr;            // null: the channel's lines are its own
+  BusRequest late_program_;            // for the control lines of the gang
+  FlashJob* data_there_ = nullptr;     // its job: memory has answered
   FlashObserver* observer_ = nullptr;
   FlashCounts counts_;
   Picoseconds measured_from_ = 0;

@@ -59,6 +59,7 @@ void FlashChannel::begin(Die& die, FlashJob& job) {
   if (data_there == k_never) {
     awaiting_data_ = &job;  // the bus is held until memory answers
     bus_until_ = k_never;
+    if (gang_ != nullptr) gang_->wait_for_memory(*this);
     return;
   }
   const Picoseconds nominal = agenda_.now() + setup_.bus.data_in(job.op->planes * job.pages_now).total();
@@ -88,7 +89,7 @@ void FlashChannel::command(FlashJob& job, Picoseconds extra) {
   charge(job, Cause::flash_command, until - data);
   if (data > 0) charge(job, Cause::transfer, until);
   job.suspendable = until;
-  hold_bus(job, until, use, data);
+  hold_bus(job, until - data - extra, until, use, data);
 }
 
 void FlashChannel::suspend(Die& die) {
@@ -105,7 +106,8 @@ void FlashChannel::suspend(Die& die) {
   die.suspended = std::exchange(die.array, nullptr);
   die.ready = arrival(agenda_, delay);
   occupy(die);
-  hold_bus(job, agenda_.now() + setup_.bus.control(), BusUse::suspend, 0);
+  const Picoseconds until = agenda_.now() + setup_.bus.control();
+  hold_bus(job, until, until, BusUse::suspend, 0);
 }
 
 void FlashChannel::resume(Die& die) {
@@ -117,7 +119,7 @@ void FlashChannel::resume(Die& die) {
   const Picoseconds until = agenda_.now() + setup_.bus.control();
   job.suspendable = until + setup_.part.resume_overhead + setup_.part.min_resume_time;
   occupy(die);
-  hold_bus(job, until, BusUse::resume, 0);
+  hold_bus(job, until, until, BusUse::resume, 0);
 }
 
 /// Data out or status.
@@ -134,7 +136,7 @@ void FlashChannel::finish(Die& die) {
     charge(job, Cause::transfer, until);
     if (op.sensed == op.senses) announce_data(job);  // what was sensed before stays with the decoder
   }
-  hold_bus(job, until, data_out ? BusUse::data_out : BusUse::status, phase.data);
+  hold_bus(job, until - phase.data, until, data_out ? BusUse::data_out : BusUse::status, phase.data);
   transferring_ = &die;
   arm(until);
 }
@@ -166,13 +168,15 @@ void FlashChannel::finished(Die& die) {
   job.payload->release();
 }
 
-/// `data`: the last part of the phase, in which bytes move.
-void FlashChannel::hold_bus(const FlashJob& job, Picoseconds until, BusUse use, Picoseconds data) {
+/// `control`: end of the phase's cycles of control. `data`: the last part of the phase, in which bytes move.
+void FlashChannel::hold_bus(const FlashJob& job, Picoseconds control, Picoseconds until, BusUse use,
+                            Picoseconds data) {
   bus_use_ = use;
   bus_data_ = data;
   counts_.data_time += data;
   counts_.bus_time[static_cast<std::size_t>(use)] += until - agenda_.now();
   bus_until_ = until;
+  if (gang_ != nullptr) gang_->hold(*this, control, until);
   if (observer_ != nullptr) observer_->bus(channel_, job.op->die, *job.op, agenda_.now(), until, use);
 }
 

@@ -1,12 +1,16 @@
 #include "models/flash/flash_config.h"
 
+#include "models/common/input_error.h"
+
 namespace tlmssd {
 
 const ParameterTable<FlashConfig>& FlashConfig::parameters() {
   using C = FlashConfig;
   static const auto table =
       ParameterTable<C>{}
-          .integer("channels", &C::channels, {1, 1024}, "flash channels, each with a bus of its own")
+          .integer("channels", &C::channels, {1, 1024},
+                   "flash channels: each has a queue and a chip enable per die, and a bus of its own unless "
+                   "organisation says otherwise")
           .integer("ways", &C::ways, {1, 1024}, "packages (chip enables) on each channel")
           .integer("dies_per_way", &C::dies_per_way, {1, 64}, "dies (LUNs) in each package")
           .frequency("bus", &C::bus, {1'000'000, 20'000'000'000},
@@ -17,8 +21,30 @@ const ParameterTable<FlashConfig>& FlashConfig::parameters() {
           .choice("suspend", &C::suspend, {"none", "program", "erase", "both"},
                   "what may be suspended for reads of the host, within the limits of the part; needs a "
                   "scheduling that lets "
-                  "reads overtake");
+                  "reads overtake")
+          .choice(
+              "organisation", &C::organisation, {"channels", "shared-bus-gang", "shared-control-gang"},
+              "what neighbouring channels share: nothing, data and control lines (one phase at a time over "
+              "the gang), or control lines only (commands exclude each other, data do not)");
   return table;
+}
+
+const ParameterTable<FlashConfig>& FlashConfig::gang_parameters() {
+  static const auto table = ParameterTable<FlashConfig>{}.integer(
+      "gang", &FlashConfig::gang, {1, 1024},
+      "neighbouring channels in a gang; must divide channels; for the organisations with gangs");
+  return table;
+}
+
+void FlashConfig::check() const {
+  if (!has_gangs() || channels % gang == 0) return;
+  std::uint32_t nearest = 1;  // of two equally near the smaller
+  const auto distance = [this](std::uint32_t size) { return size > gang ? size - gang : gang - size; };
+  for (std::uint32_t size = 2; size <= channels; ++size) {
+    if (channels % size == 0 && distance(size) < distance(nearest)) nearest = size;
+  }
+  throw InputError("gang: " + std::to_string(gang) + " does not divide the " + std::to_string(channels) +
+                   " channels; nearest valid: " + std::to_string(nearest));
 }
 
 }  // namespace tlmssd

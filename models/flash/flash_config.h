@@ -14,11 +14,22 @@ struct FlashConfig {
   Hertz bus = 400'000'000;
   bool cache_operations = false;
   std::string suspend = "none";
+  std::string organisation = "channels";
+  std::uint32_t gang = 2;  ///< looked at only when organisation is not channels
 
   static const ParameterTable<FlashConfig>& parameters();
+  /// Keys that play a part only when there are gangs.
+  static const ParameterTable<FlashConfig>& gang_parameters();
+  /// Throws InputError when channels do not fall into gangs.
+  void check() const;
 
   [[nodiscard]] BytesPerSecond bus_rate() const { return bus; }  // 8 bits wide: a byte per transfer
   [[nodiscard]] bool suspends_programs() const { return suspend == "program" || suspend == "both"; }
+  [[nodiscard]] bool has_gangs() const { return organisation != "channels"; }
+  /// Data buses: the channels of a shared-bus gang have one.
+  [[nodiscard]] std::uint32_t buses() const {
+    return organisation == "shared-bus-gang" ? channels / gang : channels;
+  }
   [[nodiscard]] bool suspends_erases() const { return suspend == "erase" || suspend == "both"; }
 };
 

@@ -35,8 +35,7 @@ Picoseconds FlashCounts::bus_busy() const {
 }
 
 void FlashCounts::report(StatisticsSink& sink, Picoseconds span) const {
-  sink.value("bus_utilisation", share(bus_busy(), span), "",
-             "share of the time in which the channel's bus was held");
+  sink.value("bus_utilisation", share(bus_busy(), span), "", "share of the time in which the bus was held");
   sink.value("bus_data", share(data_time, span), "", "share of the time in which bytes moved on the bus");
   sink.value("bus_command", share(bus_busy() - data_time, span), "",
              "share of the time that command, address and status cycles and their waits took on the bus");

@@ -1,7 +1,7 @@
 // Model check of the whole drive: many small drives of every kind under overlapping random commands.
 //
-// Each drive is drawn from its number: odd geometries, program units, mapping units, policies, link, suspend, cached operations; half
-// of them have wear, age, wrong bits and decoders that hardly bear them.
+// Each drive is drawn from its number: odd geometries, program units, mapping units, policies, link, gangs, suspend, cached operations;
+// half of them have wear, age, wrong bits and decoders that hardly bear them.
 // Three things watch and stop the run by themselves: the scoreboard compares every block read with what it may hold, the
 // measurement wants every ledger to add up to its latency, and the dies refuse what silicon refuses. On top, a drive that is saved
 // and restored in between must go on exactly as one that is not. A failure is repeated by running the one test case.
@@ -78,6 +78,12 @@ void draw_host(SsdConfig& config, RandomStream& random) {
   config.dram.capacity = 32_MiB;
   config.dram.bandwidth = pick<Bytes>(random, {100'000'000, 3'200'000'000});
   if (random.below(3) == 0) config.scm = ScmConfig{};  // without use
+}
+
+/// Channels on their own, or all of them in one or more gangs.
+void draw_organisation(FlashConfig& flash, RandomStream& random) {
+  flash.organisation = pick<const char*>(random, {"channels", "shared-bus-gang", "shared-control-gang"});
+  flash.gang = flash.channels % 2 == 0 && random.below(2) == 0 ? 2 : flash.channels;
 }
 
 /// No cache, one in SCM or one in DRAM, of about a tenth of the flash.
@@ -197,6 +203,8 @@ Drawn draw(std::uint64_t number) {
   draw_cache(config, caches);
   RandomStream errors(number, "errors");
   draw_errors(drawn, errors);
+  RandomStream organisations(number, "organisations");
+  draw_organisation(config.flash, organisations);
   return drawn;
 }
 
@@ -205,17 +213,19 @@ std::string describe(const Drawn& drawn) {
   const NandPart& part = config.part;
   const firmware::FirmwareConfig& f = config.firmware;
   return fmt::format(
-      "{} {} lba {}, {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit {}, {} mp {} "
+      "{} {} lba {}, {} of {}: {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit "
+      "{}, {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
       "{}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, refresh {}",
-      config.host.protocol, config.host.link, config.host.lba_size, config.flash.channels, config.flash.ways,
-      config.flash.dies_per_way, part.cell, part.planes, part.blocks_per_plane, part.pages_per_block,
-      part.page_size, part.program_unit, f.mapping.unit, f.allocation.order, f.allocation.multi_plane,
-      f.allocation.streams, f.buffer.mode, f.buffer.capacity, f.gc.policy, f.gc.low_water,
-      f.gc.background_start, f.wear.policy, config.scheduling, config.flash.suspend,
-      config.flash.cache_operations, f.cache.policy, f.cache.medium, config.capacity.over_provisioning,
-      drawn.age.cycles, drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy,
-      config.ecc.frame, config.ecc.of(EccCode::bch).correctable, f.refresh.policy);
+      config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
+      config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
+      part.planes, part.blocks_per_plane, part.pages_per_block, part.page_size, part.program_unit,
+      f.mapping.unit, f.allocation.order, f.allocation.multi_plane, f.allocation.streams, f.buffer.mode,
+      f.buffer.capacity, f.gc.policy, f.gc.low_water, f.gc.background_start, f.wear.policy, config.scheduling,
+      config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
+      config.capacity.over_provisioning, drawn.age.cycles, drawn.age.retention / 86'400, drawn.age.reads,
+      config.reliability, f.ecc.policy, config.ecc.frame, config.ecc.of(EccCode::bch).correctable,
+      f.refresh.policy);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {

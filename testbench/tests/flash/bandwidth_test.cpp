@@ -5,9 +5,9 @@
 //   read,  cached  B * min(D / (C + tRCBSY + tR),      1 / (C + O))   the next page is sensed meanwhile
 //   write, plain   B * min(D / (W + tPROG + S),        1 / (W + S))
 //   write, cached  B * min(D / (tCBSY + tPROG),        1 / (W + S))   the next page is loaded meanwhile
-#include <algorithm>
+#include <numeric>
 
-#include "testbench/tests/flash/flash_fixture.h"
+#include "testbench/tests/flash/saturation.h"
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
@@ -30,52 +30,11 @@ Options options(bool cached, const std::string& scheduling = "out-of-order") {
   return o;
 }
 
-/// Keeps `depth` operations per die going, `rounds` of them on each of `dies`.
-struct Saturation {
-  Bench& bench;
-  FlashCommand command;
-  std::uint32_t dies;
-  std::uint32_t planes;
-  std::uint32_t rounds = 60;
-  std::uint32_t depth = 4;
-  std::vector<std::uint32_t>& cursor;  // next page of each die, over all blocks
-  std::vector<Picoseconds> ends{};
-  std::vector<std::unique_ptr<Operation>> operations{};
-  std::vector<std::uint32_t> left{};
-
-  void aim(Operation& o) {
-    const std::uint32_t die = index(o.op.die);
-    const std::uint32_t page = cursor[die]++;
-    o.op.block = BlockId{page / 256};
-    o.op.page = PageId{page % 256};
-    --left[die];
-  }
-  double run() {
-    left.assign(dies, rounds);
-    for (std::uint32_t d = 0; d < depth; ++d) {
-      for (std::uint32_t die = 0; die < dies; ++die) {
-        operations.push_back(std::make_unique<Operation>(make(bench, command, die, 0, 0, planes)));
-        Operation& o = *operations.back();
-        o.then = [this](Operation& self) {
-          ends.push_back(self.done);
-          REQUIRE(self.ledger.total() == self.latency());
-          REQUIRE(self.ledger.mark() == self.done);
-          if (left[index(self.op.die)] == 0) return;
-          aim(self);
-          submit(self);
-        };
-        aim(o);
-        submit(o);
-      }
-    }
-    bench.run();
-    REQUIRE(ends.size() == dies * rounds);
-    const std::size_t first = 10 * dies;
-    const std::size_t last = 50 * dies;
-    return static_cast<double>((last - first) * planes * 16384) /
-           (static_cast<double>(ends[last] - ends[first]) * 1e-12);
-  }
-};
+std::vector<std::uint32_t> first_dies(std::uint32_t count) {
+  std::vector<std::uint32_t> dies(count);
+  std::iota(dies.begin(), dies.end(), 0U);
+  return dies;
+}
 
 void check_all(Bench& b, bool cached) {
   const BusTiming& bus = b.array.bus();
@@ -98,13 +57,19 @@ void check_all(Bench& b, bool cached) {
     const Picoseconds t_r = part.read_time(PageId{0});
     for (std::uint32_t dies = 1; dies <= k_dies; ++dies) {
       INFO("dies " << dies << ", planes " << planes << ", cached " << cached);
-      Saturation writes{
-          .bench = b, .command = FlashCommand::program, .dies = dies, .planes = planes, .cursor = programmed};
+      Saturation writes{.bench = b,
+                        .command = FlashCommand::program,
+                        .on = first_dies(dies),
+                        .planes = planes,
+                        .cursor = programmed};
       CHECK(writes.run() ==
             Approx(rate(cached ? part.t_cbsy + t_prog : w + t_prog + s, w + s, dies)).epsilon(0.01));
       std::vector<std::uint32_t> from = readable;
-      Saturation reads{
-          .bench = b, .command = FlashCommand::read, .dies = dies, .planes = planes, .cursor = from};
+      Saturation reads{.bench = b,
+                       .command = FlashCommand::read,
+                       .on = first_dies(dies),
+                       .planes = planes,
+                       .cursor = from};
       CHECK(reads.run() ==
             Approx(rate(cached ? c + part.t_rcbsy + t_r : c + t_r + o, c + o, dies)).epsilon(0.01));
     }

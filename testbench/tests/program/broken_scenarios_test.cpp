@@ -172,6 +172,8 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
        "least the value of background_start"},
       {"    ways: 1", "    ways: 1\n    suspend: both\n    scheduling: {policy: in-order}",
        "@:8: ssd.flash.suspend: both needs a flash scheduling that lets reads overtake (read-first)"},
+      {"channels: 2", "organisation: shared-bus-gang\n    gang: 4\n    channels: 2",
+       "@:7: ssd.flash.gang: 4 does not divide the 2 channels; nearest valid: 2"},
   });
 }
 
