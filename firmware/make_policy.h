@@ -1,8 +1,10 @@
-// A policy of a family by its name, or an error that names the ones there are.
+// A policy of a family by its name, or an error that names the ones there are; families of which none need be chosen.
 #pragma once
 
 #include <fmt/format.h>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "models/common/input_error.h"
 #include "models/common/parameters.h"
@@ -21,6 +23,14 @@ auto make_policy(const Family& family, const char* key, const std::string& name,
     throw InputError(fmt::format("{}: there is no '{}'; known: {}", key, name, known));
   }
   return policy;
+}
+
+/// The policies of a family for the scenario, and before them the choice of none.
+template <class Family>
+std::vector<PolicyInfo> with_none(const Family& family, std::string summary) {
+  std::vector<PolicyInfo> infos = family.infos();
+  infos.insert(infos.begin(), {"none", std::move(summary), {}});
+  return infos;
 }
 
 }  // namespace tlmssd::firmware

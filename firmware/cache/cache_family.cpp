@@ -5,6 +5,7 @@
 #include "firmware/cache/read_write.h"
 #include "firmware/cache/scm_storage.h"
 #include "firmware/cache/write_only.h"
+#include "firmware/make_policy.h"
 
 namespace tlmssd::firmware {
 
@@ -20,9 +21,7 @@ const CacheFamily& cache_family() {
 }
 
 std::vector<PolicyInfo> cache_policies() {
-  std::vector<PolicyInfo> infos = cache_family().infos();
-  infos.insert(infos.begin(), {"none", "no cache: reads from flash, writes through the write buffer", {}});
-  return infos;
+  return with_none(cache_family(), "no cache: reads from flash, writes through the write buffer");
 }
 
 }  // namespace tlmssd::firmware

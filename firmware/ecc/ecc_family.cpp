@@ -3,6 +3,7 @@
 #include "firmware/ecc/conventional.h"
 #include "firmware/ecc/fixed.h"
 #include "firmware/ecc/retry_only.h"
+#include "firmware/make_policy.h"
 
 namespace tlmssd::firmware {
 
@@ -13,10 +14,7 @@ const EccFamily& ecc_family() {
 }
 
 std::vector<PolicyInfo> ecc_policies() {
-  std::vector<PolicyInfo> infos = ecc_family().infos();
-  infos.insert(infos.begin(),
-               PolicyInfo{"none", "no error correction: nothing is decoded and nothing fails", {}});
-  return infos;
+  return with_none(ecc_family(), "no error correction: nothing is decoded and nothing fails");
 }
 
 }  // namespace tlmssd::firmware

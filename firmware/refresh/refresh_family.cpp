@@ -1,4 +1,5 @@
 // The refresh policies there are.
+#include "firmware/make_policy.h"
 #include "firmware/refresh/limits.h"
 
 namespace tlmssd::firmware {
@@ -9,9 +10,7 @@ const RefreshFamily& refresh_family() {
 }
 
 std::vector<PolicyInfo> refresh_policies() {
-  std::vector<PolicyInfo> infos = refresh_family().infos();
-  infos.insert(infos.begin(), {"none", "data stay where they are until they are collected", {}});
-  return infos;
+  return with_none(refresh_family(), "data stay where they are until they are collected");
 }
 
 }  // namespace tlmssd::firmware

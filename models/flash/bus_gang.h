@@ -1,7 +1,7 @@
 // A gang: neighbouring channels of which the flash controller drives all by one bus, or by one set of control lines.
 //
 // Two organisations beside independent channels, after Ryu & Park (design elements of SSD embedded software, Fig. 5) and Agrawal
-// et al. (USENIX ATC 2008, section 3.3):
+// et al. (USENIX ATC 2008):
 //   shared-bus gang      The members share data and control lines: one phase (bus_timing.h) at a time over all of them. Arrays work
 //                        in parallel, and queues and chip enables stay one per die, so the gang does what one channel with all its
 //                        dies would do.

@@ -262,8 +262,8 @@ def borne(correctable, waterfall):
 def write_figure_5(page, study):
     page.text("## Figure 5: reliability against W/E cycles")
     page.text(f"Every page of a drive of the age read with one code. Acceptable are the cycles at which one frame in {1 / FAILURE_RATE:.0f} "
-              "fails, which a run can count; in brackets the closed form for one in a million.")
-    with page.figure("figure5", "Frames that fail and raw bit error rate against W/E cycles", height=3.6) as axes:
+              "fails, which a run can count; in brackets the closed form for one in a million. Solid: data a day old; dashed: six days.")
+    with page.figure("figure5", "Frames that fail against W/E cycles: data a day old solid, six days old dashed", height=3.4) as axes:
         for n, (label, code) in enumerate(CODES.items()):
             for days, style in ((HOT_DAYS, "-"), (COLD_DAYS, "--")):
                 points = []
@@ -273,11 +273,11 @@ def write_figure_5(page, study):
                     if rate > 0:
                         points.append((cycles, rate))
                 axes.plot(*zip(*points) if points else ([], []), style, color=pages.COLOURS[n], marker=".",
-                          label=f"{label}, {days} d")
+                          label=label if days == HOT_DAYS else None)
         axes.set_yscale("log")
         axes.set_xlabel("W/E cycles")
         axes.set_ylabel("share of frames that fail")
-        axes.legend(frameon=False, ncols=2, fontsize=7)
+        axes.legend(frameon=False, ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     limits = {code: {days: acceptable(study, code, days) for days in (HOT_DAYS, COLD_DAYS)} for code in CODES.values()}
     strict = {code: borne(*CAPABILITY[code]) for code in CODES.values()}
     page.table(["code", "acceptable cycles, 1 day", "6 days", "1 day / 6 days", "against BCH, 1 day"],
