@@ -403,6 +403,12 @@ bool Destager::Room::await_ready() {
     d.last_room_ = this;
     ++d.core_.stats.room_waits;
     d.pump();
+    if (granted_ == 0 && d.pumping_) {
+      // Untimed, in the midst of pumping: a program has ended and set off whoever waits here. Nobody would resume them.
+      d.pumping_ = false;
+      d.pump();
+      d.pumping_ = true;
+    }
     return granted_ > 0 || d.core_.read_only;
   }
   granted_ = std::min(wanted_, d.buffer_.free() - d.reserved_);
