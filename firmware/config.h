@@ -1,8 +1,8 @@
 // What can be configured of the firmware: one struct per concern, each with its table of parameters.
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
-// firmware.wear, firmware.ecc, firmware.refresh. The tables of cache, gc, wear, ecc and refresh
-// are followed at the same path by those of the chosen policy (cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
+// firmware.wear, firmware.ecc, firmware.refresh. The tables of mapping, cache, gc, wear, ecc and refresh
+// are followed at the same path by those of the chosen policy (mapping_family(), cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
 #pragma once
 
 #include <cstdint>
@@ -80,6 +80,7 @@ struct FirmwareConfig {
   EccPolicyConfig ecc;
   RefreshConfig refresh;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
+  const ParameterValues* mapping_policy = nullptr;
   const ParameterValues* cache_policy = nullptr;
   const ParameterValues* gc_policy = nullptr;
   const ParameterValues* wear_policy = nullptr;

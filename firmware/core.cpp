@@ -37,6 +37,11 @@ std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout
                      layout.groups);
 }
 
+std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layout& layout) {
+  return make_policy(mapping_family(), "firmware.mapping.scheme", config.mapping.scheme,
+                     config.mapping_policy, layout);
+}
+
 BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear) {
   if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
     throw InputError(fmt::format(
@@ -53,7 +58,7 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
     : hw(hardware),
       layout(shape, configuration.allocation.multi_plane),
       config(configuration),
-      map(make_policy(mapping_family(), "firmware.mapping.scheme", config.mapping.scheme, nullptr, layout)),
+      map(make_map(config, layout)),
       victims(make_policy(victim_family(), "firmware.gc.policy", config.gc.policy, config.gc_policy,
                           victim_context(layout, config))),
       wear(make_wear(config, layout)),
@@ -65,6 +70,9 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
       events(listener),
       frames_per_unit_(shape.frames_per_unit),
       ecc_looks_at_age_(ecc && ecc->looks_at_age()) {
+  if (const std::uint32_t entries = map->entries_per_page(); entries > 0)
+    layout.map_units = (layout.logical_units + entries - 1) / entries;
+  config.mapping_policy = nullptr;
   config.gc_policy = nullptr;
   config.wear_policy = nullptr;
   config.ecc_policy = nullptr;
@@ -225,7 +233,7 @@ void Core::claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t 
   op.spare = job.spare.get();
   op.stamps = job.stamps.get();
   op.buffer_address = buffer_address;
-  op.ledger = purpose == Purpose::host ? &job.ledger : nullptr;
+  op.ledger = purpose == Purpose::host || purpose == Purpose::map ? &job.ledger : nullptr;
 }
 
 void Core::put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const Stamp* stamps) {

@@ -76,8 +76,12 @@ class Core {
   }
   /// Accounts for map updates: bandwidth is taken, nobody waits.
   void post_map_update(LogicalUnit first, std::uint32_t count) {
-    hw.memory.access(MemoryKind::dram, map->entry_address(first), MappingScheme::k_entry_bytes * count, true,
-                     posted_);
+    const MappingScheme::Span entries = map->entries(first, count);
+    hw.memory.access(MemoryKind::dram, entries.address, entries.bytes, true, posted_);
+  }
+  /// Whether the map entries of `count` units from `first` on can be looked up without map->fetch().
+  [[nodiscard]] bool map_at_hand(LogicalUnit first, std::uint64_t count) {
+    return layout.map_units == 0 || map->resident(first, count);
   }
 
   // ---- time
@@ -85,9 +89,9 @@ class Core {
   [[nodiscard]] std::int64_t clock() const { return rested + hw.agenda.now() / 1000; }
 
   // ---- end of life
-  /// Units that must remain usable: the logical ones, and in every group one program unit on its way.
+  /// Units that must remain usable: the logical ones and those of the map, and in every group one program unit on its way.
   [[nodiscard]] std::uint64_t needed_units() const {
-    return layout.logical_units + std::uint64_t{layout.groups} * layout.program_units;
+    return layout.kept_units() + std::uint64_t{layout.groups} * layout.program_units;
   }
   /// Goes read-only when the blocks that are left can no longer keep the logical capacity.
   void check_capacity() {
@@ -137,5 +141,6 @@ class Core {
 BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear);
 /// Makes the policies of a configuration; throws InputError naming the key when there is none of that name.
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout);
+std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layout& layout);
 
 }  // namespace tlmssd::firmware

@@ -169,8 +169,9 @@ struct ProgramJob {
   FlashOp op;
   Ledger ledger;
   std::uint32_t group = 0;
-  std::uint32_t live = 0;     ///< slots that carry a unit; the rest is padding
-  std::uint32_t partial = 0;  ///< units that still lack sectors
+  std::uint32_t live = 0;       ///< slots that carry a unit; the rest is padding
+  std::uint32_t partial = 0;    ///< units that still lack sectors
+  std::uint32_t map_units = 0;  ///< units of the map among the live ones (programs of the write buffer)
   BlockNumber block = k_no_block;
   PhysicalUnit base = k_nowhere;  ///< first physical unit, once claimed
   std::uint64_t number = 0;       ///< in the order of dispatch
@@ -192,6 +193,7 @@ class JobPool {
     free_ = job.next;
     job.live = 0;
     job.partial = 0;
+    job.map_units = 0;
     job.base = k_nowhere;
     job.previous = job.next = nullptr;
     return job;

@@ -24,10 +24,19 @@ std::uint64_t keepable_units(const Layout& layout, const FirmwareConfig& config)
   return all > on_the_way ? all - on_the_way : 0;
 }
 
+/// The same without the units that the map itself takes.
+std::uint64_t largest_logical_units(const Layout& layout, const FirmwareConfig& config) {
+  const std::uint64_t units = keepable_units(layout, config);
+  const std::uint64_t entries = make_map(config, layout)->entries_per_page();
+  // Every map page, the last one perhaps not full, is one unit less for the host.
+  return entries == 0 ? units
+                      : units / (entries + 1) * entries + units % (entries + 1) * entries / (entries + 1);
+}
+
 void check_capacity(const Core& core, const DriveShape& shape, const FirmwareConfig& config) {
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash.over_provisioning: the drive offers no capacity at all");
-  const std::uint64_t most = keepable_units(core.layout, config);
+  const std::uint64_t most = largest_logical_units(core.layout, config);
   if (core.layout.logical_units <= most) return;
   const Layout& l = core.layout;
   const std::uint32_t overhead = core.pool.reserve() + 1 + (core.wear->moves_data() ? 1 : 0);
@@ -56,12 +65,14 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       core(hardware, drive, config, *this),
       destager(core, drive.geometry),
       collector(core),
+      map_pages(core, destager),
       cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, destager, drive, config)),
       order(hardware.agenda),
       write_through(config.buffer.mode == "write-through"),
       ecc_watches(core.ecc && core.ecc->watches_host()) {
   check_capacity(core, drive, config);
   destager.attach(collector);
+  core.map->attach(map_pages);
 }
 
 void Ftl::Parts::now_read_only() {
@@ -158,6 +169,7 @@ void Ftl::power_cycle() {
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.destager.power_lost();
+  p.core.map->power_lost();
 }
 
 void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
@@ -196,7 +208,7 @@ Bytes Ftl::dram_bytes() const {
 
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {
   const Layout layout(shape, config.allocation.multi_plane);
-  return keepable_units(layout, config) * layout.sectors;
+  return largest_logical_units(layout, config) * layout.sectors;
 }
 
 void Ftl::describe_stall(std::string& text) const {
@@ -213,11 +225,16 @@ void Ftl::report(StatisticsSink& sink) const {
 
 void Ftl::reset_statistics() {
   parts_->core.stats = {};
+  parts_->core.map->reset_statistics();
   if (parts_->cache) parts_->cache->reset_statistics();
 }
 
 const FtlStatistics& Ftl::statistics() const {
   return parts_->core.stats;
+}
+
+const MappingScheme& Ftl::map() const {
+  return *parts_->core.map;
 }
 
 const Cache* Ftl::cache() const {

@@ -3,8 +3,8 @@
 // A command becomes one coroutine that reads from top to bottom; destaging, garbage collection and wear levelling are
 // coroutines of their own. The same code runs timed (every await sleeps on the agenda) and untimed (every await is ready at
 // once; submit() then returns with the command completed).
-// Models: page mapping with its table in DRAM, write buffer in DRAM, garbage collection and wear levelling per allocation
-// group, ECC selection with retries, refresh, block retirement, read-only end of life. Leaves out: power that fails in the middle of a program, the time to rebuild the map, map pages in flash, bad
+// Models: page mapping with its table in DRAM or in flash, write buffer in DRAM, garbage collection and wear levelling per allocation
+// group, ECC selection with retries, refresh, block retirement, read-only end of life. Leaves out: power that fails in the middle of a program, the time to rebuild the map, bad
 // blocks from the factory.
 #pragma once
 
@@ -24,6 +24,7 @@
 namespace tlmssd::firmware {
 
 class Cache;
+class MappingScheme;
 
 class Ftl {
  public:
@@ -72,6 +73,7 @@ class Ftl {
   void report(StatisticsSink& sink) const;
   void reset_statistics();
   [[nodiscard]] const FtlStatistics& statistics() const;
+  [[nodiscard]] const MappingScheme& map() const;
   /// Null when there is none.
   [[nodiscard]] const Cache* cache() const;
   /// Bytes programmed (live and padding) per byte that the host wrote; 0 before the first.

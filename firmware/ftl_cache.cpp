@@ -19,6 +19,10 @@ Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t bloc
     const Stamp* const piece = data == nullptr ? nullptr : data + (at - lba);
     const bool here = cache->takes(unit);
     if (here && !co_await store_unit(self, unit, at, next - at, piece, where)) co_return false;
+    if (!here && !core.map_at_hand(unit, 1)) {
+      self.waits_for = "the map";
+      co_await core.map->fetch(unit, 1, &self.command.ledger);
+    }
     if (!here && !co_await accept(self, at, next - at, piece, durable)) co_return false;
     if (here && durable != nullptr && !cache->non_volatile()) cache->write_out(unit, *durable);
     at = next;

@@ -104,9 +104,10 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   if (!cache || !cache->covers(command.lba, command.blocks)) {
     if (cache) co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
     self.waits_for = "the map";
-    if (!core.map->resident(unit, count)) co_await core.map->fetch(unit, count);
-    MemoryAccess entries(hw, MemoryKind::dram, core.map->entry_address(unit),
-                         MappingScheme::k_entry_bytes * count, false, &command.ledger, Cause::map_fetch);
+    if (!core.map_at_hand(unit, count)) co_await core.map->fetch(unit, count, &command.ledger);
+    const MappingScheme::Span where = core.map->entries(unit, count);
+    MemoryAccess entries(hw, MemoryKind::dram, where.address, where.bytes, false, &command.ledger,
+                         Cause::map_fetch);
     co_await entries;
     if (cache) co_await wait_to_copy(self, room);
   }
@@ -241,7 +242,8 @@ void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* 
 Task<> Ftl::Parts::write(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
-  core.map->prefetch(static_cast<LogicalUnit>(units.first));
+  const auto unit = static_cast<LogicalUnit>(units.first);
+  core.map->prefetch(unit);
   if (ecc_watches) core.ecc->host_writes(command.lba, command.blocks);
   order.enter(self.ticket, units.first, units.last, true);
   const auto count = static_cast<std::uint32_t>(units.last - units.first + 1);
@@ -251,6 +253,11 @@ Task<> Ftl::Parts::write(HostCommand& command) {
     co_await take_up(self, Stage::buffer, count);
   }
 
+  // Before it holds room in the write buffer: bringing entries in may take some.
+  if (!cache && !core.map_at_hand(unit, count)) {
+    self.waits_for = "the map";
+    co_await core.map->fetch(unit, count, &command.ledger);
+  }
   Durable durable{hw.agenda, command.ledger};
   Durable* const wait = immediate(command) ? &durable : nullptr;
   bool accepted = !core.read_only;
@@ -368,7 +375,15 @@ Task<> Ftl::Parts::trim(HostCommand& command) {
   Durable* const wait = immediate(command) ? &durable : nullptr;
   bool accepted = !core.read_only;
   for (const LbaRange& range : ranges) {
-    if (accepted && range.blocks > 0) accepted = co_await clear(self, range, wait);
+    if (!accepted || range.blocks == 0) continue;
+    if (core.layout.map_units > 0) {
+      self.waits_for = "the map";
+      const UnitRange units = units_of(range.lba, range.blocks);
+      co_await core.map->fetch_to_unmap(static_cast<LogicalUnit>(units.first), units.last - units.first + 1,
+                                        &command.ledger);
+      accepted = !core.read_only;
+    }
+    if (accepted) accepted = co_await clear(self, range, wait);
   }
   order.leave(self.ticket);
   destager.pump_if_due();
@@ -420,6 +435,7 @@ void Ftl::Parts::unmap(std::uint64_t first_unit, std::uint64_t end_unit) {
   if (cache) core.stats.units_trimmed += cache->discard(first_unit, end_unit);
   core.stats.units_trimmed += destager.discard(first_unit, end_unit);
   if (cache) cache->pump();
+  if (core.layout.map_units > 0) core.map->unmapping(first_unit, end_unit);
   for (std::uint64_t u = core.map->next_touched(first_unit); u < end_unit;
        u = core.map->next_touched(u + 1)) {
     const auto unit = static_cast<LogicalUnit>(u);

@@ -8,6 +8,7 @@
 #include "firmware/core.h"
 #include "firmware/ftl.h"
 #include "firmware/gc/collector.h"
+#include "firmware/mapping/map_pages.h"
 #include "firmware/order_table.h"
 
 namespace tlmssd::firmware {
@@ -96,12 +97,14 @@ struct Ftl::Parts final : CoreEvents {
   void describe_stall(std::string& text) const;
   void archive(Archive& archive);
   void report(StatisticsSink& sink) const;
+  void report_map(StatisticsSink& sink) const;
 
   Hardware& hw;
   DriveShape shape;
   Core core;
   Destager destager;
   Collector collector;
+  MapPages map_pages;
   std::unique_ptr<Cache> cache;  ///< null: none
   OrderTable order;
   bool write_through;

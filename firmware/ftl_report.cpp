@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 4;
+constexpr std::uint32_t k_snapshot_version = 5;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -37,7 +37,8 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
   sink.close();
 }
 
-void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors) {
+void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors,
+                          bool map_in_flash) {
   const double written = static_cast<double>(s.host_blocks_written) / sectors;
   const auto part = [&](Purpose purpose) {
     return ratio(static_cast<double>(s.units_programmed[static_cast<std::size_t>(purpose)]), written);
@@ -52,6 +53,7 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
   sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
   sink.value("refresh", part(Purpose::refresh), "", "data moved because of their age or of reads");
+  if (map_in_flash) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
   sink.value("padding", ratio(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
   sink.close();
@@ -68,14 +70,28 @@ void report_reliability(StatisticsSink& sink, const FtlStatistics& s) {
 
 }  // namespace
 
+void Ftl::Parts::report_map(StatisticsSink& sink) const {
+  sink.open("mapping", "the map, which lies in flash");
+  sink.text("scheme", core.config.mapping.scheme, "how logical units find their place");
+  sink.value("map pages", core.layout.map_units, "units", "mapping units that hold the whole map");
+  sink.value("map pages moved", core.stats.map_units_moved, "units",
+             "by garbage collection, wear levelling and refresh");
+  sink.value("map pages lost", core.stats.map_pages_lost, "units",
+             "map pages that could not be read back, rebuilt from the spare areas");
+  core.map->report(sink);
+  sink.close();
+}
+
 void Ftl::Parts::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core.stats;
   sink.open("ftl", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
-  report_amplification(sink, s, core.layout.sectors);
+  report_amplification(sink, s, core.layout.sectors, core.layout.map_units > 0);
+  if (core.layout.map_units > 0) report_map(sink);
   if (cache) cache->report(sink);
   sink.open("flash", "operations ordered, by purpose");
-  for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh}) {
+  for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::map}) {
+    if (purpose == Purpose::map && core.layout.map_units == 0) continue;
     const auto p = static_cast<std::size_t>(purpose);
     sink.open(name_of(purpose), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
@@ -135,6 +151,7 @@ void Ftl::Parts::describe_stall(std::string& text) const {
       "firmware: {} commands under way, {} program units on their way, write buffer {} of {} units free{}\n",
       active, destager.jobs_in_flight(), destager.free_units(), destager.capacity(),
       core.read_only ? ", drive is read-only" : "");
+  core.map->describe_stall(text);
   if (cache) cache->describe_stall(text);
   std::uint32_t shown = 0;
   for (const Active* a = first; a != nullptr && shown < k_most; a = a->next, ++shown) {

@@ -44,7 +44,10 @@ struct FtlStatistics {
   std::uint64_t lost_reads = 0;     ///< flash reads given up
   std::uint64_t lost_frames = 0;    ///< frames that could not be decoded in these
   std::uint64_t decoded_bits = 0;   ///< data bits of all flash reads that went through a decoder
-  std::uint64_t refreshes = 0;      ///< blocks whose data were moved by refresh
+  // map pages in flash
+  std::uint64_t map_units_moved = 0;  ///< by garbage collection, wear levelling and refresh
+  std::uint64_t map_pages_lost = 0;   ///< could not be read back; rebuilt from the spare areas
+  std::uint64_t refreshes = 0;        ///< blocks whose data were moved by refresh
 };
 
 }  // namespace tlmssd::firmware

@@ -53,7 +53,12 @@ class Layout {
   std::uint32_t programs_per_block;
   std::uint32_t unit_bytes;
   std::uint64_t logical_units;
+  std::uint64_t map_units =
+      0;  ///< units of the map itself that lie in flash, numbered after the logical ones
 
+  /// Units that flash has to keep.
+  [[nodiscard]] std::uint64_t kept_units() const { return logical_units + map_units; }
+  [[nodiscard]] bool is_map(LogicalUnit unit) const { return unit >= logical_units; }
   [[nodiscard]] std::uint32_t total_blocks() const { return groups * blocks; }
   [[nodiscard]] std::uint64_t total_units() const { return std::uint64_t{total_blocks()} * block_units; }
 

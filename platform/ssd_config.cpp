@@ -69,6 +69,7 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   firmware::FirmwareConfig config;
   config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
   config.mapping.scheme = scenario.policy("firmware.mapping");
+  config.mapping_policy = &scenario.values("firmware.mapping");
   config.allocation = firmware::AllocationConfig::parameters().read(scenario.values("firmware.allocation"));
   config.buffer = firmware::BufferConfig::parameters().read(scenario.values("firmware.buffer"));
   // Without a cache its parameters are not looked at, and reported as unused.

@@ -134,6 +134,7 @@ void Destager::fill(ProgramJob& job) {
     if (i == WriteBuffer::k_none) break;
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.mask != all) ++job.partial;
+    if (core_.layout.is_map(entry.unit)) ++job.map_units;
     core_.put(job, entry.unit, i, buffer_.stamps(i));
   }
   core_.pad(job);
@@ -154,7 +155,8 @@ Task<> Destager::destage(ProgramJob& job) {
         co_return;
       }
     }
-    core_.claim(job, Stream::host, Purpose::host, program_address(job.source[0]));
+    const Purpose purpose = job.map_units < job.live ? Purpose::host : Purpose::map;
+    core_.claim(job, Stream::host, purpose, program_address(job.source[0]));
     FlashAwait program(core_.hw, job.op);
     collector_->claimed(job.group);
     co_await program;
@@ -296,8 +298,9 @@ void Destager::commit(ProgramJob& job) {
     n += run;
   }
   for (std::uint32_t n = 0; n < job.live; ++n) buffer_.release(job.source[n]);
-  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live;
-  core_.count_program(job, Purpose::host);
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.map_units;
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::map)] += job.map_units;
+  core_.count_program(job, job.op.purpose);
   core_.pool.programmed(job.block, false);
   end(job);
 }
@@ -306,7 +309,9 @@ void Destager::fail(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];
     settle(i, nullptr, true);
-    if (buffer_.entry(i).state == WriteBuffer::State::superseded) {
+    // Nobody reads map pages for what they hold: the map is rebuilt.
+    if (buffer_.entry(i).state == WriteBuffer::State::superseded ||
+        core_.layout.is_map(buffer_.entry(i).unit)) {
       buffer_.release(i);
     } else {
       buffer_.strand(i);
@@ -398,6 +403,12 @@ bool Destager::Room::await_ready() {
     d.last_room_ = this;
     ++d.core_.stats.room_waits;
     d.pump();
+    if (granted_ == 0 && d.pumping_) {
+      // Untimed, in the midst of pumping: a program has ended and set off whoever waits here. Nobody would resume them.
+      d.pumping_ = false;
+      d.pump();
+      d.pumping_ = true;
+    }
     return granted_ > 0 || d.core_.read_only;
   }
   granted_ = std::min(wanted_, d.buffer_.free() - d.reserved_);
@@ -454,7 +465,11 @@ void Destager::now_read_only() {
     const WriteBuffer::Index i = buffer_.take();
     if (i == WriteBuffer::k_none) break;
     settle(i, nullptr, true);
-    buffer_.strand(i);
+    if (core_.layout.is_map(buffer_.entry(i).unit)) {
+      buffer_.release(i);
+    } else {
+      buffer_.strand(i);
+    }
   }
   while (first_room_ != nullptr) {
     Room& room = *first_room_;

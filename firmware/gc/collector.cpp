@@ -12,7 +12,7 @@ Collector::Collector(Core& core) : core_(core), work_(core.layout.groups) {
   const GcConfig& config = core.config.gc;
   const Layout& layout = core.layout;
   // Free blocks that a group has when it holds its share of the logical capacity, neatly packed.
-  const std::uint64_t share = (layout.logical_units + layout.groups - 1) / layout.groups;
+  const std::uint64_t share = (layout.kept_units() + layout.groups - 1) / layout.groups;
   const auto packed = static_cast<std::uint32_t>((share + layout.block_units - 1) / layout.block_units);
   const std::uint32_t spare = layout.blocks > packed ? layout.blocks - packed : 0;
   const std::uint32_t reserve = core.pool.reserve();
@@ -300,7 +300,7 @@ std::uint32_t Collector::make_reads(std::uint32_t group, Work& work, ReadList& r
 void Collector::foresee(const ReadList& reads) const {
   for (const ReadOp* read = reads.first; read != nullptr; read = read->next) {
     for (std::uint32_t at = read->low; at <= read->high; ++at) {
-      if (read->wanted[at] != k_no_unit && read->spare[at] < core_.layout.logical_units)
+      if (read->wanted[at] != k_no_unit && read->spare[at] < core_.layout.kept_units())
         core_.map->prefetch(read->spare[at]);
     }
   }
@@ -325,12 +325,14 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
       return;
     }
     const LogicalUnit unit = read.spare[at];
-    if (unit >= core_.layout.logical_units || core_.map->lookup(unit) != where) {
+    if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != where) {
       throw std::logic_error(fmt::format(
           "firmware: the spare area of valid physical unit {} names logical unit {}, which the map has at {}",
-          where, unit, unit < core_.layout.logical_units ? core_.map->lookup(unit) : k_nowhere));
+          where, unit, unit < core_.layout.kept_units() ? core_.map->lookup(unit) : k_nowhere));
     }
-    if (read.lost(at)) {
+    if (read.lost(at) && core_.layout.is_map(unit)) {
+      ++core_.stats.map_pages_lost;
+    } else if (read.lost(at)) {
       ++core_.stats.uncorrectable_units;
       core_.poisoned.insert(unit);
     }
@@ -388,6 +390,7 @@ void Collector::commit(ProgramJob& job, Purpose purpose) {
     core_.map->update(unit, job.base + n);
     core_.pool.validate(job.base + n, job.block);
     core_.post_map_update(unit, 1);
+    if (core_.layout.is_map(unit)) ++core_.stats.map_units_moved;
   }
   core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live;
   core_.count_program(job, purpose);

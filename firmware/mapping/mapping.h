@@ -1,39 +1,80 @@
 // Which physical unit holds a logical unit: the interface of mapping schemes, chosen by name (firmware.mapping.scheme).
 //
 // lookup() and update() act on map entries that are at hand; a scheme that keeps part of its table in flash brings them in
-// with fetch(). Entries that are at hand lie in DRAM: the caller accounts for the access at entry_address().
+// with fetch(). Entries that are at hand lie in DRAM: the caller accounts for the access at entries().
+//
+// A table in flash consists of map pages of one mapping unit each. They are units like any other, numbered from the last logical
+// unit on: written through the write buffer, moved by garbage collection, found by lookup() and update(), which have the places of
+// map pages at hand always.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "firmware/layout.h"
 #include "firmware/task.h"
 #include "models/common/archive.h"
+#include "models/common/ledger.h"
 #include "models/common/parameters.h"
+#include "models/common/statistics.h"
 
 namespace tlmssd::firmware {
+
+class MapPages;
 
 class MappingScheme {
  public:
   static constexpr Bytes k_entry_bytes = 4;
+  /// A piece of DRAM.
+  struct Span {
+    std::uint64_t address;
+    Bytes bytes;
+  };
   virtual ~MappingScheme() = default;
   /// Where `unit` is; k_nowhere when it was never written or has been trimmed.
   [[nodiscard]] virtual PhysicalUnit lookup(LogicalUnit unit) const = 0;
-  /// Points `unit` at `where` (k_nowhere: unmapped).
+  /// Points `unit` at `where` (k_nowhere: unmapped). Never waits, whether the entry is at hand or not.
   virtual void update(LogicalUnit unit, PhysicalUnit where) = 0;
   /// The entry of `unit` will be needed soon. No effect but speed.
   virtual void prefetch(LogicalUnit unit) const { static_cast<void>(unit); }
   /// First unit at or after `unit` whose entry may be mapped; skips what was never touched. May be beyond the end.
   [[nodiscard]] virtual std::uint64_t next_touched(std::uint64_t unit) const { return unit; }
-  /// Whether the entries of `count` units from `first` on are at hand.
-  [[nodiscard]] virtual bool resident(LogicalUnit first, std::uint64_t count) const = 0;
-  /// Brings the entries of `count` units from `first` on to hand.
-  virtual Task<> fetch(LogicalUnit first, std::uint64_t count) = 0;
-  /// DRAM address of an entry, and the DRAM that the scheme takes in all.
-  [[nodiscard]] virtual std::uint64_t entry_address(LogicalUnit unit) const = 0;
+  /// Where in DRAM the entries of `count` units from `first` on lie, or would lie, and the DRAM that the scheme takes in all.
+  [[nodiscard]] virtual Span entries(LogicalUnit first, std::uint64_t count) const = 0;
   [[nodiscard]] virtual Bytes dram_bytes() const = 0;
   virtual void archive(Archive& archive) = 0;
+
+  // ---- schemes that keep their table in flash
+  /// Entries that a map page holds; 0: all of the table is in DRAM, and nothing below is ever called.
+  [[nodiscard]] virtual std::uint32_t entries_per_page() const { return 0; }
+  /// How map pages are read and written; to be called before anything else.
+  virtual void attach(MapPages& pages) { static_cast<void>(pages); }
+  /// Whether the entries of `count` units from `first` on are at hand. Yes: they count as used. No: call fetch().
+  [[nodiscard]] virtual bool resident(LogicalUnit first, std::uint64_t count) {
+    static_cast<void>(first), static_cast<void>(count);
+    return true;
+  }
+  /// Brings the entries of `count` units from `first` on to hand, one after the other: those of a long command need not fit all at
+  /// once. May wait for room in the write buffer, so the caller must not hold any. The time goes to `ledger`, if that is not null.
+  virtual Task<> fetch(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
+    static_cast<void>(first), static_cast<void>(count), static_cast<void>(ledger);
+    co_return;
+  }
+  /// The same for units that are going to be unmapped: what lies in map pages that become void as a whole is not needed.
+  virtual Task<> fetch_to_unmap(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
+    static_cast<void>(first), static_cast<void>(count), static_cast<void>(ledger);
+    co_return;
+  }
+  /// All units from `first` up to `end` are about to be unmapped by update().
+  virtual void unmapping(std::uint64_t first, std::uint64_t end) {
+    static_cast<void>(first), static_cast<void>(end);
+  }
+  /// What was in DRAM is gone, and is taken to be rebuilt from the spare areas.
+  virtual void power_lost() {}
+  virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
+  virtual void reset_statistics() {}
+  virtual void describe_stall(std::string& text) const { static_cast<void>(text); }
 };
 
 using MappingFamily = PolicyFamily<MappingScheme, const Layout&>;

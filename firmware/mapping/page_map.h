@@ -23,9 +23,9 @@ class PageMap final : public MappingScheme {
     while (unit < entries_.size() && !entries_.touched(unit)) unit = (unit / k_leaf + 1) * k_leaf;
     return unit;
   }
-  [[nodiscard]] bool resident(LogicalUnit /*first*/, std::uint64_t /*count*/) const override { return true; }
-  Task<> fetch(LogicalUnit /*first*/, std::uint64_t /*count*/) override { co_return; }
-  [[nodiscard]] std::uint64_t entry_address(LogicalUnit unit) const override { return k_entry_bytes * unit; }
+  [[nodiscard]] Span entries(LogicalUnit first, std::uint64_t count) const override {
+    return {k_entry_bytes * first, k_entry_bytes * count};
+  }
   [[nodiscard]] Bytes dram_bytes() const override { return k_entry_bytes * entries_.size(); }
   void archive(Archive& archive) override { archive(entries_); }
 

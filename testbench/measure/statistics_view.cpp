@@ -203,6 +203,17 @@ std::vector<std::string> cache_items(const Json& tree) {
   return {hits, fmt::format("{:.0f} % free", number("free share") * 100), out};
 }
 
+std::vector<std::string> map_items(const Json& tree) {
+  const Json* const group = find_group(tree, "mapping");
+  if (group == nullptr || !group->contains("scheme")) return {};
+  const auto number = [&](const char* name) { return number_in(*group, name); };
+  std::string hits = fmt::format("{} in {}", word_in(*group, "scheme"), bytes_text(number("cache bytes")));
+  if (number("look-ups") > 0) hits += fmt::format(": {:.0f} % of look-ups hit", number("hit share") * 100);
+  std::string out = fmt::format("{} map pages written", count_text(number("map page writes")));
+  if (number("map page writes") > 0) out += fmt::format(" ({:.1f} lines each)", number("lines per write"));
+  return {hits, fmt::format("{} map pages read", count_text(number("map page reads"))), out};
+}
+
 std::string value_text(const Json& value, std::string_view name) {
   if (!is_value(value)) return "";
   const Json& held = value["value"];

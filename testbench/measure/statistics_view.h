@@ -41,6 +41,9 @@ std::vector<std::pair<std::string, const nlohmann::ordered_json*>> erase_counts(
 /// free", "12.0 k evictions (76 % incomplete)"); empty when it has none.
 std::vector<std::string> cache_items(const nlohmann::ordered_json& tree);
 
+/// How much of a map in flash was at hand, and what it cost, in words; empty when the map is in DRAM.
+std::vector<std::string> map_items(const nlohmann::ordered_json& tree);
+
 /// What error correction had to do, likewise ("retry-only with bch", "raw bit error rate 3.0e-03", "12 % of reads retried, 3.1 times on
 /// average", "no read lost"); empty when there is none.
 std::vector<std::string> error_correction_items(const nlohmann::ordered_json& tree);

@@ -136,6 +136,30 @@ void draw_firmware(SsdConfig& config, RandomStream& random) {
   f.buffer.capacity = std::max<Bytes>(program_unit * (2 + random.below(6)), 64_KiB);
 }
 
+/// A drive and what it has been through.
+struct Drawn {
+  SsdConfig config;
+  AgeConfig age;
+  std::unique_ptr<Given> map = std::make_unique<Given>();
+  std::unique_ptr<Given> refresh = std::make_unique<Given>();
+  [[nodiscard]] bool fails() const { return config.has_errors(); }
+};
+
+/// The map in flash in half of the drives, with anything from one line of it to all of it in DRAM.
+void draw_map(Drawn& drawn, RandomStream& random) {
+  firmware::FirmwareConfig& f = drawn.config.firmware;
+  if (random.below(2) == 0) return;
+  const auto page = static_cast<std::int64_t>(f.mapping.unit / 4);
+  const std::int64_t line = pick<std::int64_t>(random, {1, 1, 4, page});
+  const auto lines = static_cast<std::int64_t>(1 + random.below(random.below(2) == 0 ? 4 : 4000));
+  f.mapping.scheme = "dftl";
+  *drawn.map = Given({{"cache", whole(8 * line * lines)},
+                      {"line", whole(line)},
+                      {"segmented_lru", Value(random.below(2) == 0)},
+                      {"batch_update", Value(random.below(4) != 0)}});
+  f.mapping_policy = drawn.map.get();
+}
+
 /// As much capacity as the drive can offer with this firmware, or somewhat less.
 void draw_capacity(SsdConfig& config, RandomStream& random) {
   firmware::DriveShape shape = config.shape();
@@ -145,14 +169,6 @@ void draw_capacity(SsdConfig& config, RandomStream& random) {
   const double user = most * (random.below(2) == 0 ? 0.99 : 0.5 + 0.45 * random.uniform());
   config.capacity.over_provisioning = physical / user - 1;
 }
-
-/// A drive and what it has been through.
-struct Drawn {
-  SsdConfig config;
-  AgeConfig age;
-  std::unique_ptr<Given> refresh = std::make_unique<Given>();
-  [[nodiscard]] bool fails() const { return config.has_errors(); }
-};
 
 /// Codes that bear the errors of the drive's age just so, or just not.
 void draw_errors(Drawn& drawn, RandomStream& random) {
@@ -198,6 +214,8 @@ Drawn draw(std::uint64_t number) {
   draw_flash(config, random);
   draw_host(config, random);
   draw_firmware(config, random);
+  RandomStream maps(number, "maps");
+  draw_map(drawn, maps);
   draw_capacity(config, random);
   RandomStream caches(number, "caches");
   draw_cache(config, caches);
@@ -216,13 +234,15 @@ std::string describe(const Drawn& drawn) {
       "{} {} lba {}, {} of {}: {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit "
       "{}, {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
-      "{}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, refresh {}",
+      "{}, map {} with {} B, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
+      "refresh {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
       config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
       part.planes, part.blocks_per_plane, part.pages_per_block, part.page_size, part.program_unit,
       f.mapping.unit, f.allocation.order, f.allocation.multi_plane, f.allocation.streams, f.buffer.mode,
       f.buffer.capacity, f.gc.policy, f.gc.low_water, f.gc.background_start, f.wear.policy, config.scheduling,
-      config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
+      config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium, f.mapping.scheme,
+      f.mapping.scheme == "dftl" ? std::get<std::int64_t>(*drawn.map->find("cache")) : 0,
       config.capacity.over_provisioning, drawn.age.cycles, drawn.age.retention / 86'400, drawn.age.reads,
       config.reliability, f.ecc.policy, config.ecc.frame, config.ecc.of(EccCode::bch).correctable,
       f.refresh.policy);

@@ -155,11 +155,15 @@ TEST_CASE("trimmed and zeroed blocks read as zeros and leave flash to collection
 
 TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") {
   for (const bool timed : {false, true}) {
-    for (const char* wear : {"none", "dynamic", "static"}) {
+    for (const char* wear : {"none", "dynamic", "static", "static with the map in flash"}) {
       for (const bool multi_plane : {false, true}) {
         INFO((timed ? "timed " : "untimed ") << wear << (multi_plane ? " multi-plane" : ""));
         Setup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
-        setup.config.wear.policy = wear;
+        const Values two_entries("cache", 16);
+        const bool map_in_flash = std::string(wear).size() > 7;
+        if (map_in_flash) setup.config.mapping.scheme = "dftl";
+        setup.config.mapping_policy = &two_entries;
+        setup.config.wear.policy = map_in_flash ? "static" : wear;
         setup.config.allocation.multi_plane = multi_plane;
         setup.size();
         setup.options.timed = timed;
@@ -199,6 +203,9 @@ TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") 
 TEST_CASE("a deep queue meets the end of life without hanging") {
   for (std::uint64_t seed = 1; seed <= 8 * stress(); ++seed) {
     Setup setup({2, 1, 1, 1, 16, 8, 8192, 0}, 1.0);
+    const Values five_entries("cache", 40);
+    if (seed % 5 > 2) setup.config.mapping.scheme = "dftl";
+    setup.config.mapping_policy = &five_entries;
     setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
     setup.config.buffer.mode = seed % 4 < 2 ? "write-back" : "write-through";
     setup.shape.program_unit = seed % 3 == 0 ? 8 : 1;
@@ -224,6 +231,9 @@ TEST_CASE("a deep queue meets the end of life without hanging") {
 TEST_CASE("failed programs lose nothing") {
   for (std::uint64_t seed = 1; seed <= 6 * stress(); ++seed) {
     Setup setup({2, 1, 1, 2, 60, 8, 8192, 0}, 0.7);
+    const Values fifty_entries("cache", 400);
+    if (seed % 2 == 1) setup.config.mapping.scheme = "dftl";
+    setup.config.mapping_policy = &fifty_entries;
     setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
     setup.config.allocation.multi_plane = seed % 3 == 0;
     setup.size();
@@ -274,11 +284,16 @@ TEST_CASE("static wear levelling keeps erase counts together where dynamic canno
 }
 
 TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
-  for (const char* policy : {"greedy", "cost-benefit", "fifo", "random", "d-choices", "windowed-greedy"}) {
+  for (const char* policy :
+       {"greedy", "cost-benefit", "fifo", "random", "d-choices", "windowed-greedy", "dftl"}) {
     for (const bool timed : {false, true}) {
       INFO(policy << (timed ? " timed" : " untimed"));
       Setup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
-      setup.config.gc.policy = policy;
+      const bool map_in_flash = std::string(policy) == "dftl";
+      const Values hundred_entries("cache", 800);
+      if (map_in_flash) setup.config.mapping.scheme = "dftl";
+      setup.config.mapping_policy = &hundred_entries;
+      setup.config.gc.policy = map_in_flash ? "greedy" : policy;
       setup.config.wear.policy = "static";
       setup.size();
       setup.options.timed = timed;
@@ -389,7 +404,7 @@ TEST_CASE("what cannot work is refused with the key and the nearest valid value"
   CHECK_THAT(complaint([](Setup& s) { s.config.gc.policy = "gredy"; }),
              Contains("firmware.gc.policy") && Contains("greedy"));
   CHECK_THAT(complaint([](Setup& s) { s.config.wear.policy = "x"; }), Contains("firmware.wear.policy"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.mapping.scheme = "dftl"; }),
+  CHECK_THAT(complaint([](Setup& s) { s.config.mapping.scheme = "none"; }),
              Contains("firmware.mapping.scheme"));
   CHECK_THAT(complaint([](Setup& s) { s.config.buffer.mode = "none"; }), Contains("firmware.buffer.mode"));
   CHECK_THAT(complaint([](Setup& s) { s.config.allocation.streams = "two"; }),

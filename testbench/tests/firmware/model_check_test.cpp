@@ -30,6 +30,9 @@ struct Case {
   std::string ecc = "none";
   double failures = 0;        ///< share of reads that cannot be decoded
   std::int64_t refresh = -1;  ///< reads after which a block is refreshed; 0: by age only, below: never
+  std::int64_t map_lines =
+      0;  ///< of map entries that are cached, the map being in flash; 0: the map is in DRAM
+  std::int64_t map_line = 1;  ///< entries in such a line; 0: a map page
 };
 
 Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
@@ -55,6 +58,7 @@ void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   config.buffer.destage_at = c.destage_at;
   config.ecc.policy = c.ecc;
   if (c.refresh >= 0) config.refresh.policy = "limits";
+  if (c.map_lines > 0) config.mapping.scheme = "dftl";
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
   const Bytes program = Bytes{c.geometry.page_bytes} * planes * c.program_unit;
   config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
@@ -66,9 +70,10 @@ std::string describe(const Case& c) {
   const Geometry& g = c.geometry;
   return fmt::format(
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
-      "{}, {}, ecc {} with {} failures, refresh {}",
+      "{}, {}, ecc {} with {} failures, refresh {}, {} map lines of {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
-      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.ecc, c.failures, c.refresh);
+      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.ecc, c.failures, c.refresh,
+      c.map_lines, c.map_line);
 }
 
 void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
@@ -77,6 +82,12 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
   DriveShape shape;
   FirmwareConfig config;
+  const std::int64_t map_line = c.map_line > 0 ? c.map_line : static_cast<std::int64_t>(c.unit) / 4;
+  const Given map({{"cache", whole(8 * map_line * c.map_lines)},
+                   {"line", whole(c.map_line)},
+                   {"segmented_lru", Value(seed % 2 == 0)},
+                   {"batch_update", Value(seed % 3 != 0)}});
+  config.mapping_policy = &map;
   make(c, shape, config);
   FakeOptions options;
   options.timed = timed;
@@ -114,6 +125,9 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   // The ladder's 41 attempts all fail once in 10^28 reads, or in 75.
   REQUIRE((host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));
   REQUIRE((s.uncorrectable_units > 0) == (host.media_errors > 0));
+  const auto map_writes = s.units_programmed[static_cast<std::size_t>(Purpose::map)];
+  if (c.map_lines == 0) REQUIRE(map_writes == 0);
+  if (c.map_lines > 0 && c.map_lines * map_line < 50) REQUIRE(map_writes > 0);
 }
 
 const std::vector<std::string> k_policies = {"greedy", "cost-benefit", "fifo",
@@ -177,6 +191,41 @@ TEST_CASE("a drive filled to the last unit it can keep goes on working") {
       }
     }
   }
+}
+
+TEST_CASE("a map in flash keeps the data, however little of it is cached") {
+  std::vector<Case> cases;
+  cases.push_back({geometry(1, 1, 1, 1, 16, 8, 4096)});
+  cases.push_back({geometry(3, 1, 2, 3, 11, 5, 8192)});
+  cases.push_back({geometry(2, 1, 1, 2, 12, 12, 16384), 3, 512, 4096, true});
+  cases.push_back({geometry(2, 1, 1, 1, 16, 8, 16384), 8, 512, 16384});  // whole block
+  cases.push_back({geometry(2, 2, 1, 1, 10, 8, 16384), 1, 512, 512});
+  cases.push_back({geometry(1, 2, 1, 1, 14, 8, 4096), 1, 4096, 4096});
+  cases.push_back({geometry(1, 1, 1, 1, 14, 8, 6144), 1, 512, 1536});
+  std::uint64_t seed = 500;
+  for (Case c : cases) {
+    for (const auto& [lines, line] :
+         {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 0}, {5, 8}, {100, 1}}) {
+      c.map_lines = lines;
+      c.map_line = line;
+      c.fill = seed % 2 == 0 ? 1.0 : 0.85;
+      c.gc = k_policies[seed % k_policies.size()];
+      c.wear = seed % 3 == 0 ? "static" : "dynamic";
+      c.streams = seed % 4 == 0 ? "shared" : "separate";
+      c.mode = seed % 5 == 0 ? "write-through" : "write-back";
+      c.idle_after = seed % 7 == 0 ? 100'000'000 : 0;
+      const std::uint32_t depth = seed % 2 == 0 ? 64 : 8;
+      run(c, true, 1500, depth, ++seed);
+      run(c, false, 1500, 1, ++seed);
+      ++seed;
+    }
+  }
+  Case failing{geometry(2, 1, 1, 2, 14, 8, 8192)};
+  failing.map_lines = 3;
+  failing.ecc = "fixed";
+  failing.failures = 0.1;
+  failing.refresh = 40;
+  run(failing, true, 3000, 16, ++seed);
 }
 
 TEST_CASE("wear levelling, idle cleaning and late destaging keep the data") {

@@ -1,0 +1,417 @@
+// DFTL: what is cached and for how long, what misses and evictions cost, and that nothing is lost on the way.
+#include "firmware/mapping/dftl.h"
+
+#include <algorithm>
+
+#include "models/common/input_error.h"
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/given.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+/// Units of one logical block of 512 B, so a map page holds 128 entries.
+struct Setup {
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  Given values;
+
+  explicit Setup(std::int64_t lines, std::int64_t line = 1, bool segmented = false, bool batch = true)
+      : values({{"cache", whole(8 * lines * (line > 0 ? line : 128))},
+                {"line", whole(line)},
+                {"segmented_lru", Value(segmented)},
+                {"batch_update", Value(batch)}}) {
+    shape.geometry = {1, 1, 1, 1, 256, 16, 512, 0};
+    shape.mapping_unit_bytes = 512;
+    shape.logical_blocks = 20 * 128;
+    config.mapping.unit = 512;
+    config.mapping.scheme = "dftl";
+    config.mapping_policy = &values;
+    config.buffer.capacity = 16 * 512;
+    config.gc.background_start = 0;
+  }
+  Setup(const Setup&) = delete;
+};
+
+struct Rig {
+  explicit Rig(Setup& setup, std::uint64_t seed = 1)
+      : hw(setup.shape, setup.options),
+        ftl(hw.ports, setup.shape, setup.config),
+        host(hw, ftl, setup.shape, seed),
+        blocks(setup.shape.logical_blocks) {}
+  /// Writes the whole drive.
+  void fill() {
+    for (std::uint64_t lba = 0; lba < blocks; lba += 8) {
+      host.write(lba, static_cast<std::uint32_t>(std::min<std::uint64_t>(8, blocks - lba)));
+      host.wait_below(1);
+    }
+    host.drain();
+  }
+  /// Evicts whatever is dirty by reading units from the drive's end, until the cache holds nothing but those.
+  void rinse(std::uint32_t lines) {
+    for (std::uint32_t n = 0; n < 2 * lines + 2; ++n) {
+      host.read(blocks - 1 - n % (lines + 1), 1);
+      host.wait_below(1);
+    }
+    host.drain();
+    ftl.reset_statistics();
+  }
+  Picoseconds lasts(std::uint64_t lba, std::uint32_t count = 1) {
+    const Picoseconds start = hw.agenda.now();
+    host.read(lba, count);
+    host.wait_below(1);
+    return hw.agenda.now() - start;
+  }
+  /// Whether the read of a unit found its entry in the cache.
+  bool hits(std::uint64_t unit) {
+    const std::uint64_t before = map().misses;
+    host.read(unit, 1);
+    host.wait_below(1);
+    return map().misses == before;
+  }
+  [[nodiscard]] const DftlStatistics& map() const {
+    return dynamic_cast<const Dftl&>(ftl.map()).statistics();
+  }
+  [[nodiscard]] std::uint64_t map_reads() const {
+    return ftl.statistics().reads[static_cast<std::size_t>(Purpose::map)];
+  }
+  [[nodiscard]] std::uint64_t map_units() const {
+    return ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::map)];
+  }
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+  std::uint64_t blocks;
+};
+
+}  // namespace
+
+TEST_CASE("dftl: the line used longest ago goes") {
+  Setup setup(4);
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(4);
+  for (const std::uint64_t unit : {0, 1, 2, 3}) CHECK_FALSE(rig.hits(unit));
+  CHECK(rig.hits(0));
+  CHECK_FALSE(rig.hits(4));  // in place of 1
+  for (const std::uint64_t unit : {0, 2, 3, 4}) CHECK(rig.hits(unit));
+  CHECK_FALSE(rig.hits(1));  // in place of 0
+  CHECK_FALSE(rig.hits(0));  // in place of 2
+  CHECK(rig.hits(3));
+  CHECK(rig.map().lookups == 13);
+  CHECK(rig.map().misses == 7);
+  CHECK(rig.map().clean_evictions == 7);
+  CHECK(rig.map().dirty_evictions == 0);
+  CHECK(rig.map_reads() == 7);
+}
+
+TEST_CASE("dftl: segmented LRU keeps what was used twice from what is used once") {
+  Setup setup(4, 1, true);
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(4);
+  for (const std::uint64_t unit : {0, 1}) CHECK_FALSE(rig.hits(unit));
+  for (const std::uint64_t unit : {0, 1}) CHECK(rig.hits(unit));  // protected now
+  for (std::uint64_t unit = 10; unit < 30; ++unit) CHECK_FALSE(rig.hits(unit));
+  for (const std::uint64_t unit : {0, 1, 29, 28}) CHECK(rig.hits(unit));  // 0 and 1 give way to 29 and 28
+  CHECK_FALSE(rig.hits(30));
+  CHECK(rig.hits(1));
+  CHECK_FALSE(rig.hits(0));
+  CHECK(rig.hits(28));
+}
+
+TEST_CASE("dftl: a dirty line is written back with or without the others of its map page") {
+  for (const bool batch : {false, true}) {
+    INFO("batch update: " << batch);
+    Setup setup(4, 1, false, batch);
+    Rig rig(setup);
+    rig.fill();
+    rig.rinse(4);
+    for (const std::uint64_t unit : {0, 1, 2, 3}) rig.host.write(unit, 1);  // all in map page 0
+    rig.host.drain();
+    CHECK(rig.map().misses == 4);
+    CHECK(rig.map_reads() == 4);
+    CHECK(rig.map_units() == 0);
+    rig.host.read(200, 1);  // map page 1, in place of unit 0
+    rig.host.drain();
+    CHECK(rig.map().dirty_evictions == 1);
+    CHECK(rig.map().write_backs == 1);
+    CHECK(rig.map().batched == (batch ? 3 : 0));
+    CHECK(rig.map_reads() == 6);  // page 0 to be changed, page 1 for the entry
+    CHECK(rig.map_units() == 1);
+    for (const std::uint64_t unit : {201, 202, 203}) rig.host.read(unit, 1);
+    rig.host.drain();
+    CHECK(rig.map().dirty_evictions == (batch ? 1 : 4));
+    CHECK(rig.map().clean_evictions == 4 + (batch ? 3 : 0));
+    CHECK(rig.map_units() == rig.map().write_backs);
+    CHECK(rig.map_reads() == (batch ? 9 : 12) - rig.map().shared_reads);
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("dftl: lines of a whole map page are written without reading") {
+  Setup setup(2, 0);
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(2 * 128);
+  rig.host.write(0, 1);
+  rig.host.drain();
+  const std::uint64_t reads = rig.map_reads();
+  CHECK(reads == 1);
+  rig.host.read(128, 1);
+  rig.host.read(256, 1);
+  rig.host.drain();
+  CHECK(rig.map().dirty_evictions == 1);
+  CHECK(rig.map_reads() == reads + 2);
+  rig.host.verify_all();
+}
+
+TEST_CASE("dftl: misses cost a flash read, dirty evictions another, hits nothing") {
+  Setup setup(64);
+  setup.options.timed = true;
+  setup.config.buffer.destage_at = 0.5;  // so that the map page's program does not take the core meanwhile
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(64);
+  const FakeOptions& o = setup.options;
+  const Picoseconds page_read = o.stage_time + o.read_time;
+  // Command, look-up, flash operation, completion; the entry; the data.
+  const Picoseconds hit = 4 * o.stage_time + o.memory_time + o.read_time;
+  CHECK(rig.lasts(1) == hit + page_read);
+  CHECK(rig.lasts(1) == hit);
+  for (std::uint64_t unit = 0; unit < 64; ++unit) rig.host.write(unit, 1);
+  rig.host.drain();
+  rig.hw.agenda.run_until(k_never);
+  CHECK(rig.lasts(1000) == hit + 2 * page_read);
+  CHECK(rig.lasts(1000) == hit);
+
+  // Uniform reads: everything is clean, h of them hit.
+  rig.rinse(64);
+  Picoseconds time = 0;
+  constexpr std::uint64_t k_reads = 4000;
+  for (std::uint64_t n = 0; n < k_reads; ++n) time += rig.lasts(rig.host.random.below(640));
+  const DftlStatistics& s = rig.map();
+  CHECK(s.dirty_evictions == 0);
+  CHECK(time == static_cast<Picoseconds>(k_reads) * hit + static_cast<Picoseconds>(s.misses) * page_read);
+  CHECK(1 - static_cast<double>(s.misses) / static_cast<double>(s.lookups) == Approx(0.1).margin(0.015));
+}
+
+TEST_CASE("dftl: sequential reads with lines of a whole map page miss once per page") {
+  Setup setup(2, 0);
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(2 * 128);
+  for (std::uint64_t unit = 0; unit < rig.blocks; ++unit) rig.host.read(unit, 1);
+  CHECK(rig.map().misses == 20);
+  CHECK(rig.map_reads() == 20);
+  rig.ftl.reset_statistics();
+  for (std::uint64_t unit = 0; unit < rig.blocks; unit += 64) rig.host.read(unit, 64);
+  CHECK(rig.map().lookups == rig.blocks);
+  CHECK(rig.map().misses == 20);
+}
+
+TEST_CASE("dftl: a command that needs more entries than fit reads each map page once") {
+  Setup setup(1);
+  setup.options.timed = true;
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(1);
+  rig.lasts(100, 64);
+  CHECK(rig.map().misses == 64);
+  CHECK(rig.map_reads() == 2);
+  CHECK(rig.hits(163));  // the last one stays
+  rig.host.verify_all();
+}
+
+TEST_CASE("dftl: commands that want the same map page at the same time read it once") {
+  Setup setup(8);
+  setup.options.timed = true;
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(8);
+  rig.host.read(5, 1);
+  rig.host.read(5, 1);
+  rig.host.read(7, 1);
+  rig.host.wait_below(1);
+  CHECK(rig.map_reads() == 1);
+  CHECK(rig.map().shared_reads == 2);
+  CHECK(rig.map().most_lines <= 8);
+  CHECK(rig.hits(5));
+  CHECK(rig.hits(7));
+}
+
+TEST_CASE("dftl: with room for the whole map a warm drive reads exactly as with the map in DRAM") {
+  std::vector<Picoseconds> latencies[2];
+  int which = 0;
+  for (const char* scheme : {"page", "dftl"}) {
+    Setup setup(20 * 128);
+    setup.config.mapping.scheme = scheme;
+    setup.options.timed = true;
+    Rig rig(setup);
+    rig.fill();
+    for (int n = 0; n < 3000; ++n) {
+      latencies[which].push_back(rig.lasts(rig.host.random.below(rig.blocks - 8),
+                                           1 + static_cast<std::uint32_t>(rig.host.random.below(8))));
+    }
+    for (int n = 0; n < 3000; ++n) {
+      rig.host.read(rig.host.random.below(rig.blocks - 8), 8);
+      rig.host.wait_below(16);
+      latencies[which].push_back(rig.hw.agenda.now());
+    }
+    rig.host.wait_below(1);
+    CHECK(rig.map_reads() + rig.map_units() == 0);
+    ++which;
+  }
+  // Both clocks started together but for what the second saved or lost while it was filled.
+  for (int scheme = 0; scheme < 2; ++scheme) {
+    for (std::size_t n = 5999; n > 3000; --n) latencies[scheme][n] -= latencies[scheme][n - 1];
+    latencies[scheme][3000] = 0;
+  }
+  CHECK(latencies[0] == latencies[1]);
+}
+
+TEST_CASE("dftl: a trim forgets whole map pages without reading them") {
+  Setup setup(16);
+  Rig rig(setup);
+  rig.fill();
+  rig.rinse(16);
+  rig.host.trim({{64, 3 * 128}});  // half of page 0, pages 1 and 2, half of page 3
+  rig.host.drain();
+  CHECK(rig.map().void_pages == 2);
+  CHECK(rig.map_reads() == 2);
+  for (const std::uint64_t unit : {64, 200, 300, 447}) rig.host.read(unit, 1);
+  CHECK(rig.ftl.statistics().unmapped_reads == 4);
+  rig.host.verify_all();
+  rig.ftl.reset_statistics();
+  rig.host.trim({{0, rig.blocks}});
+  rig.host.drain();
+  CHECK(rig.map_reads() == 0);
+  CHECK(rig.map().void_pages >= 18);
+  rig.host.read(1, 1);
+  CHECK(rig.map_reads() == 0);
+  rig.fill();
+  rig.host.verify_all();
+}
+
+TEST_CASE("dftl: DRAM for the cache and the directory, not for the map") {
+  Setup setup(64, 4);
+  Rig rig(setup);
+  const Bytes buffer = setup.config.buffer.capacity;
+  const Bytes map = 64 * 4 * 8 + 20 * 4;
+  CHECK(rig.ftl.map().dram_bytes() == map);
+  CHECK(rig.ftl.dram_bytes() == (map + 63) / 64 * 64 + buffer);
+}
+
+TEST_CASE("dftl: a drive full to the last unit has room for its map") {
+  for (const std::uint32_t page_bytes : {512U, 1536U, 4096U}) {
+    Setup setup(8);
+    setup.shape.geometry.page_bytes = page_bytes;
+    setup.shape.mapping_unit_bytes = setup.config.mapping.unit = page_bytes;
+    setup.config.buffer.capacity = Bytes{16} * page_bytes;
+    const std::uint32_t sectors = page_bytes / 512;
+    setup.shape.logical_blocks = Ftl::largest_logical_blocks(setup.shape, setup.config);
+    const std::uint64_t units = setup.shape.logical_blocks / sectors;
+    const std::uint64_t entries = page_bytes / 4;
+    setup.config.mapping.scheme = "page";
+    const std::uint64_t all = Ftl::largest_logical_blocks(setup.shape, setup.config) / sectors;
+    setup.config.mapping.scheme = "dftl";
+    CHECK(units + (units + entries - 1) / entries <= all);
+    CHECK(units + 1 + (units + entries) / entries > all);
+    REQUIRE_NOTHROW(Rig(setup));
+    setup.shape.logical_blocks += sectors;
+    REQUIRE_THROWS_WITH(Rig(setup), Catch::Contains("over_provisioning"));
+  }
+}
+
+TEST_CASE("dftl: a map page that cannot be read back costs no data") {
+  Setup setup(4);
+  setup.config.ecc.policy = "retry-only";
+  setup.shape.logical_blocks = 3000;
+  Rig rig(setup);
+  rig.fill();
+  rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::map; };
+  for (int n = 0; n < 5000; ++n) {
+    rig.host.anything(40);
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  rig.host.verify_all();
+  CHECK(rig.ftl.statistics().map_pages_lost > 100);
+  CHECK(rig.ftl.statistics().uncorrectable_units == 0);
+}
+
+TEST_CASE("dftl: nothing on flash is lost with the power") {
+  Setup setup(32);
+  Rig rig(setup);
+  rig.fill();
+  for (int n = 0; n < 2000; ++n) rig.host.write(rig.host.random.below(rig.blocks), 1);
+  rig.host.drain();
+  for (const std::uint64_t unit : {0, 1, 2}) rig.host.read(unit, 1);
+  rig.host.drain();
+  rig.ftl.power_cycle();
+  rig.ftl.reset_statistics();
+  CHECK_FALSE(rig.hits(0));
+  rig.host.verify_all();
+  for (int n = 0; n < 2000; ++n) rig.host.write(rig.host.random.below(rig.blocks), 1);
+  rig.host.verify_all();
+}
+
+TEST_CASE("dftl: a tiny cache and a tiny write buffer under a deep queue never hang") {
+  for (std::uint64_t seed = 1; seed <= 12 * stress(); ++seed) {
+    INFO("seed " << seed);
+    Setup setup(1 + static_cast<std::int64_t>(seed % 3), seed % 4 == 0 ? 32 : 1, seed % 2 == 1,
+                seed % 3 != 0);
+    setup.shape.geometry = {2, 1, 1, 2, 20, 16, 2048, 0};
+    setup.shape.program_unit = seed % 5 == 0 ? 2 : 1;
+    setup.config.allocation.multi_plane = seed % 2 == 0;
+    setup.config.buffer.capacity =
+        Bytes{2} * 2048 * setup.shape.program_unit * (setup.config.allocation.multi_plane ? 2 : 1);
+    setup.config.buffer.mode = seed % 4 == 1 ? "write-through" : "write-back";
+    setup.shape.logical_blocks = Ftl::largest_logical_blocks(setup.shape, setup.config) * (seed % 3 + 8) / 10;
+    setup.options.timed = true;
+    setup.options.shuffle = true;
+    setup.options.seed = seed;
+    Rig rig(setup, seed);
+    for (int n = 0; n < 3000; ++n) {
+      rig.host.anything(40);
+      rig.host.wait_below(64);
+    }
+    rig.host.drain();
+    rig.host.verify_all();
+    CHECK(rig.map_units() > 0);
+    CHECK(rig.map().late_entries > 0);
+  }
+}
+
+TEST_CASE("dftl: what cannot work is refused with the nearest valid value") {
+  const auto complaint = [](std::int64_t lines, std::int64_t line, std::int64_t bytes) {
+    Setup setup(lines, line);
+    if (bytes > 0) setup.values = Given({{"cache", whole(bytes)}, {"line", whole(line)}});
+    try {
+      Rig rig(setup);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  using Catch::Contains;
+  CHECK(complaint(4, 16, 0) == "accepted");
+  CHECK_THAT(complaint(4, 48, 0), Contains("firmware.mapping.line") && Contains("nearest valid: 32"));
+  CHECK_THAT(complaint(4, 16, 120), Contains("firmware.mapping.cache") && Contains("128 B"));
+}
+
+TEST_CASE("dftl: a snapshot with another cache is refused") {
+  Setup setup(4);
+  Rig rig(setup);
+  rig.fill();
+  MemoryArchive saved;
+  saved(rig.ftl);
+  Setup other(5);
+  Rig larger(other);
+  MemoryArchive load(saved.content());
+  CHECK_THROWS_WITH(load(larger.ftl), Catch::Contains("4 lines of 1 map entries"));
+}
