@@ -253,10 +253,12 @@ Task<> Ftl::Parts::write(HostCommand& command) {
     co_await take_up(self, Stage::buffer, count);
   }
 
-  // Before it holds room in the write buffer: bringing entries in may take some.
-  if (!cache && !core.map_at_hand(unit, count)) {
+  // Before it holds room in the write buffer: bringing entries in may take some. What the cache takes needs no entry, but whoever writes
+  // makes up for what programs and moves have put in.
+  const std::uint32_t needed = cache ? 0 : count;
+  if (!core.map_at_hand(unit, needed)) {
     self.waits_for = "the map";
-    co_await core.map->fetch(unit, count, &command.ledger);
+    co_await core.map->fetch(unit, needed, &command.ledger);
   }
   Durable durable{hw.agenda, command.ledger};
   Durable* const wait = immediate(command) ? &durable : nullptr;

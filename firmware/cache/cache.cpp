@@ -356,7 +356,6 @@ void Cache::stay(Index i) {
 
 Task<> Cache::evict(LogicalUnit unit, std::uint64_t eviction, Durable* also) {
   co_await RunStage(core_.hw, Stage::buffer, nullptr);
-  if (!core_.map_at_hand(unit, 1)) co_await core_.map->fetch(unit, 1, nullptr);
   Destager::Room entry(destager_, 1);
   co_await entry;
   Index i = entry.granted() > 0 ? still_due(unit, eviction, also) : LineStore::k_none;

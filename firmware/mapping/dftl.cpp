@@ -81,7 +81,7 @@ void Dftl::update(LogicalUnit unit, PhysicalUnit where) {
   Index i = index_.find(unit / line_);
   if (i == k_none) {
     ++stats_.late_entries;
-    i = insert(unit / line_, true);
+    i = insert(unit / line_, k_late);
   }
   if (!lines_[i].dirty) set_dirty(i);
 }
@@ -106,7 +106,7 @@ MappingScheme::Span Dftl::entries(LogicalUnit first, std::uint64_t count) const 
 
 // ------------------------------------------------------------------------------------------------------- the lines in the cache
 
-Dftl::Index Dftl::insert(std::uint32_t number, bool oldest) {
+Dftl::Index Dftl::insert(std::uint32_t number, Segment segment) {
   Index i = free_;
   if (i != k_none) {
     free_ = lines_[i].newer;
@@ -117,15 +117,7 @@ Dftl::Index Dftl::insert(std::uint32_t number, bool oldest) {
   }
   lines_[i].number = number;
   index_.insert(number, i);
-  Ends& ends = segments_[k_probationary];
-  if (oldest && ends.oldest != k_none) {
-    lines_[i].newer = ends.oldest;
-    lines_[ends.oldest].older = i;
-    ends.oldest = i;
-    ++ends.size;
-  } else {
-    append(i, k_probationary);
-  }
+  append(i, segment);
   stats_.most_lines = std::max(stats_.most_lines, lines());
   return i;
 }
@@ -191,8 +183,10 @@ void Dftl::set_clean(Index i) {
 }
 
 Dftl::Index Dftl::victim() const {
-  const Index i = segments_[k_probationary].oldest;
-  return i != k_none ? i : segments_[k_protected].oldest;
+  for (const Segment segment : {k_late, k_probationary}) {
+    if (segments_[segment].oldest != k_none) return segments_[segment].oldest;
+  }
+  return segments_[k_protected].oldest;
 }
 
 void Dftl::forget_lines() {
@@ -203,6 +197,7 @@ void Dftl::forget_lines() {
 
 bool Dftl::resident(LogicalUnit first, std::uint64_t count) {
   if (excess() > 0) return false;
+  if (count == 0) return true;
   const std::uint64_t end = (first + count - 1) / line_ + 1;
   for (std::uint64_t line = first / line_; line < end; ++line) {
     if (index_.find(static_cast<LogicalUnit>(line)) == k_none) return false;
@@ -221,7 +216,7 @@ Task<> Dftl::fetch(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
     co_await fetch_from(page, at, next);
     at = next;
   }
-  if (excess() > 0) co_await make_room();
+  if (excess() > 0) co_await make_room(0);
   charge(ledger);
 }
 
@@ -265,10 +260,10 @@ Task<> Dftl::fetch_from(std::uint32_t page, std::uint64_t first, std::uint64_t e
   if (missing == 0) co_return;
   // Of more lines than fit, the first have been used and are gone again when the last come.
   const std::uint64_t room = std::min(missing, capacity_);
-  reserved_ += room;
-  if (excess() > 0) co_await make_room();
+  awaited_ += room;
+  if (excess(room) > 0) co_await make_room(room);
   co_await read_page(page);
-  reserved_ -= room;
+  awaited_ -= room;
   take_in(first_line, last_line, room);
 }
 
@@ -277,7 +272,7 @@ void Dftl::take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most) 
   for (std::uint32_t line = first; line <= last; ++line) missing += index_.find(line) == k_none ? 1 : 0;
   for (std::uint32_t line = first; line <= last; ++line) {
     if (index_.find(line) != k_none) continue;
-    if (missing-- <= most) insert(line, false);
+    if (missing-- <= most) insert(line, k_probationary);
   }
   // Several commands at once may have brought in more than fits: what is clean goes at once.
   while (lines() > capacity_ && !lines_[victim()].dirty) {
@@ -286,30 +281,35 @@ void Dftl::take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most) 
   }
 }
 
-// Evicts down to the capacity. How much there is to do is settled in the beginning: writing map pages may set off collection, whose moves
+// Evicts down to the capacity less `own` lines. How much there is to do is settled in the beginning: writing map pages may set off collection, whose moves
 // put more entries in, which are left to the next command.
-Task<> Dftl::make_room() {
-  for (std::uint64_t most = excess(); most > 0 && excess() > 0 && lines() > 0; --most) {
+Task<> Dftl::make_room(std::uint64_t own) {
+  for (std::uint64_t most = excess(own); most > 0 && excess(own) > 0 && lines() > 0; --most) {
     const Index i = victim();
     const std::uint32_t page = page_of(lines_[i]);
     const bool dirty = lines_[i].dirty;
+    const bool late = lines_[i].segment == k_late;
     remove(i);
     ++(dirty ? stats_.dirty_evictions : stats_.clean_evictions);
-    if (dirty) co_await write_back(page);
+    if (dirty) co_await write_back(page, late);
   }
 }
 
 // A dirty line of `page` has been taken out: the page is written anew. A read-only drive writes nothing; what is in flash is old, which
 // the spare areas would tell.
-Task<> Dftl::write_back(std::uint32_t page) {
+Task<> Dftl::write_back(std::uint32_t page, bool late) {
   if (pages_->read_only()) co_return;
   if (line_ < per_page_ && pages_->in_flash(unit_of(page))) co_await read_page(page);
   const bool written = co_await pages_->write(unit_of(page));
   if (!written) co_return;
   ++stats_.write_backs;
-  while (batch_update_ && dirty_[page] != 0) {
-    ++stats_.batched;
-    set_clean(dirty_[page] - 1);
+  for (Index i = dirty_[page] - 1; i != k_none;) {
+    const Index next = lines_[i].next_dirty;
+    if (batch_update_ || (late && lines_[i].segment == k_late)) {
+      ++stats_.batched;
+      set_clean(i);
+    }
+    i = next;
   }
   pages_->pump();
 }
@@ -382,7 +382,7 @@ void Dftl::report(StatisticsSink& sink) const {
 
 void Dftl::describe_stall(std::string& text) const {
   text += fmt::format("  map: {} of {} lines cached, {} dirty, {} awaited, {} map pages being read\n",
-                      lines(), capacity_, dirty_lines_, reserved_, reading_.size());
+                      lines(), capacity_, dirty_lines_, awaited_, reading_.size());
 }
 
 void Dftl::archive(Archive& a) {
@@ -396,7 +396,7 @@ void Dftl::archive(Archive& a) {
   a(entries_);
   a(stats_);
   if (!a.saving()) forget_lines();
-  for (const Segment segment : {k_probationary, k_protected}) {
+  for (const Segment segment : {k_late, k_probationary, k_protected}) {
     std::uint64_t count = segments_[segment].size;
     a(count);
     Index at = segments_[segment].oldest;
@@ -413,9 +413,7 @@ void Dftl::archive(Archive& a) {
       if (a.saving()) continue;
       if (std::uint64_t{number} * line_ >= logical_units_ || index_.find(number) != k_none)
         throw ArchiveError("snapshot is damaged: a map line that cannot be");
-      const Index i = insert(number, false);
-      unlink(i);
-      append(i, segment);
+      const Index i = insert(number, segment);
       if (dirty) set_dirty(i);
     }
   }

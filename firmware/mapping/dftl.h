@@ -5,13 +5,14 @@
 // number). A command waits until the entries that it needs are there: the line used longest ago goes, and when it is dirty its map
 // page is read (unless the line is all of it), changed and written; then the page that is wanted is read. One read serves all the lines of a
 // command that are in the same page, and all commands that wait for the same page. Commands of the host fetch before they take
-// effect, writes and trims too, and so does a unit that leaves the cache in SCM or DRAM. A trim that covers whole map pages reads
+// effect, writes and trims too, unless a cache in SCM or DRAM takes the data. A trim that covers whole map pages reads
 // none of them: they are void and forgotten.
 //
-// A program that ends, or a move by garbage collection, changes an entry without waiting. One that is not cached is put in, dirty,
-// beyond the capacity; whoever fetches next evicts down to the capacity. With `batch_update` the write of a map page takes along all
-// dirty entries of it, so this stands for the paper's lazy copying and batch updates in garbage collection. Entries that are
-// being read lie in buffers of their own and do not count.
+// A program that ends, of data from a cache too, or a move by garbage collection, changes an entry without waiting. One that is not cached is put in, dirty,
+// beyond the capacity; whoever fetches next evicts down to the capacity, those late ones first, in the order in which they came, and
+// the write of a map page takes along all late entries of it (with `batch_update` all dirty ones). This stands for the paper's lazy
+// copying and batch updates in garbage collection. On a nearly full drive it matters: every page written makes collection move more,
+// so what is written must not grow with what was moved, but be bounded by the number of map pages. Entries that are being read lie in buffers of their own and do not count.
 //
 // The emulator's truth is the table in host memory: what is cached decides about time and flash traffic, never about data. Left out:
 // blocks of their own for map pages (they travel with the host's data), the reading of spare areas after a loss of power or of a map page,
@@ -86,7 +87,12 @@ class Dftl final : public MappingScheme {
  private:
   using Index = std::uint32_t;
   static constexpr Index k_none = UnitHash::k_none;
-  enum Segment : std::uint8_t { k_probationary, k_protected, k_segments };
+  enum Segment : std::uint8_t {
+    k_late,
+    k_probationary,
+    k_protected,
+    k_segments
+  };  ///< in the order of giving up
   struct Line {
     std::uint32_t number = 0;  ///< first unit / line_
     Index older = k_none;      ///< neighbours in the segment; `newer` also links free places
@@ -108,13 +114,16 @@ class Dftl final : public MappingScheme {
   [[nodiscard]] LogicalUnit unit_of(std::uint32_t page) const {
     return static_cast<LogicalUnit>(logical_units_ + page);
   }
-  [[nodiscard]] std::uint64_t lines() const { return segments_[0].size + segments_[1].size; }
-  [[nodiscard]] std::uint64_t excess() const {
-    return lines() + reserved_ > capacity_ ? lines() + reserved_ - capacity_ : 0;
+  [[nodiscard]] std::uint64_t lines() const {
+    return segments_[k_late].size + segments_[k_probationary].size + segments_[k_protected].size;
+  }
+  /// Lines beyond the capacity when `own` more come.
+  [[nodiscard]] std::uint64_t excess(std::uint64_t own = 0) const {
+    return lines() + own > capacity_ ? lines() + own - capacity_ : 0;
   }
 
   // ---- the lines that are cached
-  Index insert(std::uint32_t number, bool oldest);
+  Index insert(std::uint32_t number, Segment segment);
   void remove(Index i);
   void use(Index i);
   void append(Index i, Segment segment);
@@ -127,8 +136,8 @@ class Dftl final : public MappingScheme {
   // ---- traffic with flash
   Task<> fetch_from(std::uint32_t page, std::uint64_t first, std::uint64_t end);
   void take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most);
-  Task<> make_room();
-  Task<> write_back(std::uint32_t page);
+  Task<> make_room(std::uint64_t own);
+  Task<> write_back(std::uint32_t page, bool late);
   Task<> read_page(std::uint32_t page);
   void charge(Ledger* ledger) const;
 
@@ -148,7 +157,7 @@ class Dftl final : public MappingScheme {
   std::array<Ends, k_segments> segments_;
   ZeroPages<std::uint32_t> dirty_;  ///< by map page: its first dirty line, plus one
   std::uint64_t dirty_lines_ = 0;
-  std::uint64_t reserved_ = 0;    ///< lines that are about to be taken in
+  std::uint64_t awaited_ = 0;     ///< lines that are about to be taken in
   std::uint64_t void_first_ = 0;  ///< units whose entries need not be kept: their map pages are void
   std::uint64_t void_end_ = 0;
   std::unordered_map<std::uint32_t, WaitQueue>

@@ -50,7 +50,8 @@ class MappingScheme {
   [[nodiscard]] virtual std::uint32_t entries_per_page() const { return 0; }
   /// How map pages are read and written; to be called before anything else.
   virtual void attach(MapPages& pages) { static_cast<void>(pages); }
-  /// Whether the entries of `count` units from `first` on are at hand. Yes: they count as used. No: call fetch().
+  /// Whether the entries of `count` units (or none) from `first` on are at hand. Yes: they count as used. No, or something is left to
+  /// be done before the host goes on: call fetch().
   [[nodiscard]] virtual bool resident(LogicalUnit first, std::uint64_t count) {
     static_cast<void>(first), static_cast<void>(count);
     return true;
