@@ -21,8 +21,9 @@ FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& 
       scheduler_(std::move(scheduler)) {
   part_.check();
   config_.check();
-  const FlashSetup flash{
-      part_, geometry_, config_, bus_, *scheduler_, unit_bytes, ecc_, bit_errors_ != nullptr, seed};
+  const FlashSetup flash{part_,       geometry_,      config_, bus_,
+                         *scheduler_, unit_bytes,     ecc_,    bit_errors_ != nullptr,
+                         seed,        stamps_per_unit};
   const NandSetup nand{
       part_,
       geometry_,

@@ -138,7 +138,14 @@ void FlashController::decode(FlashOp& op) {
   op.wrong_bits = verdict.wrong;
   op.failed_frames = verdict.failed;
   op.failed_slots = verdict.failed_slots;
-  if (verdict.failed > 0) op.status = FlashStatus::uncorrectable;
+  if (verdict.failed == 0) return;
+  op.status = FlashStatus::uncorrectable;
+  // What could not be decoded is not what was written: whoever uses it all the same will be found out.
+  for (std::uint32_t slot = 0; slot < op.slots; ++slot) {
+    if ((op.failed_slots >> (slot % 64) & 1U) == 0) continue;
+    Stamp* const stamps = op.stamps + std::size_t{slot} * setup_.stamps_per_unit;
+    for (std::uint32_t i = 0; i < setup_.stamps_per_unit; ++i) stamps[i] = static_cast<Stamp>(~stamps[i]);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------------------ memory

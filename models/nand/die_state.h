@@ -4,8 +4,8 @@
 // programmed mapping unit the logical unit in its spare area and the stamps that stand for its data. Refuses (NandViolation)
 // programming a page that is not erased, out of order within the block or other than the part's program unit, reading a page that
 // is not programmed, addresses out of range, multi-plane operation where the part has none, and any use of a block after its
-// erase has failed. Where the drive has a reliability model, a read tells how many bits of each frame it got wrong; the data themselves
-// are kept apart from that, because whoever could not decode them must not use them.
+// erase has failed. Where the drive has a reliability model, a read tells how many bits of each frame it got wrong; the flash controller
+// spoils the data of those that it cannot decode.
 //
 // Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 24 bytes per such block, nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
 #pragma once
