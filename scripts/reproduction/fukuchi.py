@@ -4,8 +4,6 @@ One drive (scenarios/fukuchi/hybrid.yaml) for all parts and workloads. Per workl
 fixed multiple of the load's footprint, differ; nothing is chosen by the result.
 """
 
-import json
-import subprocess
 from dataclasses import dataclass
 
 import numpy
@@ -78,21 +76,12 @@ def swept(name, label):
     return label in LONG.get(name, SWEEPS)
 
 
-def published_size(name):
-    """Requests and footprint (bytes) of the whole volume, as the emulator's own table has them."""
-    program = runs.ROOT / "build/release/tlmssd"
-    command = [program, "profile", name, "--scale", "0.001", "--json"]
-    answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    figures = answer["figures"]
-    return figures["requests"]["target"] / answer["scale"], figures["footprint_bytes"]["target"] / answer["scale"]
-
-
 class Study:
     """The runs of this paper. Each method returns a future, so that all can be asked for before the first is needed."""
 
     def __init__(self, runner):
         self.runner = runner
-        self.sizes = {workload.name: published_size(workload.name) for workload in WORKLOADS}
+        self.sizes = {workload.name: runs.published_size(workload.name) for workload in WORKLOADS}
 
     def load(self, name):
         """Which part of a workload is run untimed, timed, and measured; never more than the volume has."""
@@ -334,13 +323,7 @@ def reproduce(options, runner):
     write_figure_6(page, study)
     write_evictions(page, study)
     write_sweeps(page, study)
-    page.text(f"""
----
-{len(runner.futures)} runs of {runs.version()}, {runner.seconds() / 60:.0f} minutes with {options.jobs} at a time.
-{"**Short loads: the figures above mean nothing.**" if options.short else ""}
-""")
-    page.write()
-    print(f"{page.path} written: {len(runner.futures)} runs in {runner.seconds():.0f} s")
+    runs.close(page, options, runner)
 
 
 if __name__ == "__main__":

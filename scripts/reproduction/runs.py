@@ -111,10 +111,30 @@ def options(description):
     return parsed
 
 
+def published_size(name):
+    """Requests and footprint (bytes) of a whole volume, as the emulator's own table has them."""
+    program = ROOT / "build/release/tlmssd"
+    command = [program, "profile", name, "--scale", "0.001", "--json"]
+    answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    figures = answer["figures"]
+    return figures["requests"]["target"] / answer["scale"], figures["footprint_bytes"]["target"] / answer["scale"]
+
+
 def version():
     """Version of the emulator that the figures come from."""
     program = ROOT / "build/release/tlmssd"
     return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def close(page, parsed, runner):
+    """Says what a page was made from, and writes it."""
+    page.text(f"""
+---
+{len(runner.futures)} runs of {version()}, {runner.seconds() / 60:.0f} minutes with {parsed.jobs} at a time.
+{"**Short loads: the figures above mean nothing.**" if parsed.short else ""}
+""")
+    page.write()
+    print(f"{page.path} written: {len(runner.futures)} runs in {runner.seconds():.0f} s")
 
 
 def main(reproduce, description):

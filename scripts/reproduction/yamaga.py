@@ -4,9 +4,7 @@ One drive (scenarios/yamaga/aoa_ecc.yaml) for all workloads, policies and ages. 
 the age of its data differ; nothing is chosen by the result.
 """
 
-import json
 import math
-import subprocess
 from dataclasses import dataclass
 
 import numpy
@@ -66,18 +64,11 @@ def cycles_at(workload, cycles):
     return round(cycles if workload.hot else cycles * COLD_DAYS ** -0.465)
 
 
-def profile(name, scale):
-    program = runs.ROOT / "build/release/tlmssd"
-    command = [program, "profile", name, "--scale", f"{scale:.6f}", "--json"]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["figures"]
-
-
 class Load:
     """Scale of a workload, and its figures at that scale."""
 
     def __init__(self, name, short):
-        whole = profile(name, 0.001)
-        footprint, requests = (whole[key]["target"] / 0.001 for key in ("footprint_bytes", "requests"))
+        requests, footprint = runs.published_size(name)
         self.scale = min(FOOTPRINT / footprint, (SHORT_WEEK if short else WEEK) / requests, 1)
         self.footprint = footprint * self.scale
         self.week = round(requests * self.scale)
@@ -410,13 +401,7 @@ def reproduce(options, runner):
     write_table_1(page, study)
     write_model(page, study)
     write_sweeps(page, study)
-    page.text(f"""
----
-{len(runner.futures)} runs of {runs.version()}, {runner.seconds() / 60:.0f} minutes with {options.jobs} at a time.
-{"**Short loads: the figures above mean nothing.**" if options.short else ""}
-""")
-    page.write()
-    print(f"{page.path} written: {len(runner.futures)} runs in {runner.seconds():.0f} s")
+    runs.close(page, options, runner)
 
 
 if __name__ == "__main__":
