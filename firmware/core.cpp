@@ -159,18 +159,23 @@ PageFacts Core::facts(const ReadOp& read) const {
 void Core::after_decoder(ReadOp& read) {
   if (read.op.status == FlashStatus::uncorrectable) {
     rereads_.start(read_again(read));
-    return;
+  } else {
+    end_decoding(read);
   }
-  note_decoded(read);
-  read.latch->arrive(read.op.ledger);
 }
 
-void Core::note_decoded(const ReadOp& read) {
+void Core::end_decoding(ReadOp& read) {
   const FlashOp& op = read.op;
-  const std::uint32_t frames = op.slots * frames_per_unit_;
   stats.decoded_bits += std::uint64_t{op.slots} * layout.unit_bytes * 8;
-  ecc->decoded(facts(read), {op.code, op.ladder},
-               {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
+  if (op.status == FlashStatus::uncorrectable) {
+    ++stats.lost_reads;
+    stats.lost_frames += op.failed_frames;
+  } else {
+    const std::uint32_t frames = op.slots * frames_per_unit_;
+    ecc->decoded(facts(read), {op.code, op.ladder},
+                 {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
+  }
+  read.latch->arrive(op.ledger);
 }
 
 // Tries what the policy names until every slot has been decoded once or the policy gives up. All of it is charged to retrying.
@@ -194,14 +199,7 @@ Task<> Core::read_again(ReadOp& read) {
   salvage.finish();
   op.ledger = ledger;
   if (ledger != nullptr) ledger->charge(Cause::retry, hw.agenda.now());
-  if (op.status == FlashStatus::uncorrectable) {
-    ++stats.lost_reads;
-    stats.lost_frames += op.failed_frames;
-    stats.decoded_bits += std::uint64_t{op.slots} * layout.unit_bytes * 8;
-  } else {
-    note_decoded(read);
-  }
-  read.latch->arrive(ledger);
+  end_decoding(read);
 }
 
 void Core::check_spare(const ReadOp& read, std::uint32_t at) const {

@@ -129,7 +129,8 @@ class Core {
   }
   void after_decoder(ReadOp& read);
   Task<> read_again(ReadOp& read);
-  void note_decoded(const ReadOp& read);
+  /// Decoded or given up: counts it and tells whoever waits.
+  void end_decoding(ReadOp& read);
 
   Completion posted_;
   std::uint32_t frames_per_unit_ = 1;

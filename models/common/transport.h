@@ -78,6 +78,12 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
   }
 };
 
+/// The operation that a payload stands for; null when it is no flash operation.
+inline FlashOp* op_of(const tlm::tlm_generic_payload& payload) {
+  const auto* extension = payload.get_extension<FlashExtension>();
+  return extension == nullptr ? nullptr : extension->op;
+}
+
 /// What a host payload means beyond a memory access: opcode, queue, ranges, status, ledger. Ignorable:
 /// without it a payload is a plain read or write on queue 0.
 struct HostExtension : tlm::tlm_extension<HostExtension> {

@@ -64,19 +64,19 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  const auto* extension = payload.get_extension<FlashExtension>();
-  if (extension == nullptr || extension->op == nullptr) {
+  FlashOp* op = op_of(payload);
+  if (op == nullptr) {
     payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
-  const std::uint32_t way = index(extension->op->die) - first_die_;
+  const std::uint32_t way = index(op->die) - first_die_;
   if (way >= dies_.size()) {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
   payload.acquire();
   FlashJob& job = FlashJob::of(payload);
-  job.op = extension->op;
+  job.op = op;
   job.channel = this;
   job.way = way;
   job.lane = setup_.scheduler.lane(*job.op);
@@ -116,12 +116,12 @@ tlm::tlm_sync_enum FlashChannel::backward(unsigned index, tlm::tlm_generic_paylo
 }
 
 void FlashChannel::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  const auto* extension = payload.get_extension<FlashExtension>();
-  if (extension == nullptr || extension->op == nullptr) {
+  FlashOp* op = op_of(payload);
+  if (op == nullptr) {
     payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return;
   }
-  const std::uint32_t way = index(extension->op->die) - first_die_;
+  const std::uint32_t way = index(op->die) - first_die_;
   if (way >= dies_.size()) {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
@@ -130,9 +130,9 @@ void FlashChannel::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payloa
 }
 
 unsigned FlashChannel::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
-  const auto* extension = payload.get_extension<FlashExtension>();
-  if (extension == nullptr || extension->op == nullptr) return 0;
-  const std::uint32_t way = index(extension->op->die) - first_die_;
+  FlashOp* op = op_of(payload);
+  if (op == nullptr) return 0;
+  const std::uint32_t way = index(op->die) - first_die_;
   return way < dies_.size() ? (*dies_[way].socket)->transport_dbg(payload) : 0;
 }
 

@@ -5,15 +5,6 @@
 
 namespace tlmssd {
 
-namespace {
-
-const FlashOp* op_of(const tlm::tlm_generic_payload& payload) {
-  const auto* extension = payload.get_extension<FlashExtension>();
-  return extension == nullptr ? nullptr : extension->op;
-}
-
-}  // namespace
-
 FlashController::FlashController(const sc_core::sc_module_name& name, Agenda& agenda, const FlashSetup& setup)
     : sc_core::sc_module(name),
       cpu_tsock("cpu_tsock", *this),
@@ -39,7 +30,7 @@ tlm::tlm_sync_enum FlashController::forward(unsigned /*index*/, tlm::tlm_generic
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  const FlashOp* op = op_of(payload);
+  FlashOp* op = op_of(payload);
   if (op == nullptr || index(op->die) >= routes_.size()) {
     payload.set_response_status(op == nullptr ? tlm::TLM_COMMAND_ERROR_RESPONSE
                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -47,14 +38,14 @@ tlm::tlm_sync_enum FlashController::forward(unsigned /*index*/, tlm::tlm_generic
   }
   payload.acquire();
   FlashJob& job = FlashJob::of(payload);
-  job.op = payload.get_extension<FlashExtension>()->op;
+  job.op = op;
   job.controller = this;
   job.memory_done = 0;
   job.memory_open = false;
   job.data_wanted = false;
   job.flash_done = false;
   job.decoded = 0;
-  if (op->command == FlashCommand::read) plan_senses(*job.op, job.errors);
+  if (op->command == FlashCommand::read) plan_senses(*op, job.errors);
   Route& route = routes_[index(op->die)];
   ++route.pending;
   ++outstanding_;
@@ -82,28 +73,26 @@ tlm::tlm_sync_enum FlashController::backward(unsigned index, tlm::tlm_generic_pa
 
 void FlashController::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload,
                                sc_core::sc_time& delay) {
-  const FlashOp* op = op_of(payload);
+  FlashOp* op = op_of(payload);
   if (op == nullptr || index(op->die) >= routes_.size()) {
     payload.set_response_status(op == nullptr ? tlm::TLM_COMMAND_ERROR_RESPONSE
                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  FlashOp& known = *payload.get_extension<FlashExtension>()->op;
-  if (op->command == FlashCommand::read) plan_senses(known, untimed_errors_);
+  if (op->command == FlashCommand::read) plan_senses(*op, untimed_errors_);
   (*routes_[index(op->die)].socket)->b_transport(payload, delay);
   if (op->code == EccCode::none || op->command != FlashCommand::read) return;
-  decode(known);
+  decode(*op);
   const EccEngines::Slot slot = ecc_.reserve(op->code, op->slots * frames_per_unit_, arrival(agenda_, delay));
   delay = annotation(agenda_) + to_sc_time(slot.end - agenda_.now());
 }
 
 unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
-  const FlashOp* op = op_of(payload);
+  FlashOp* op = op_of(payload);
   if (op == nullptr || index(op->die) >= routes_.size()) return 0;
-  FlashOp& known = *payload.get_extension<FlashExtension>()->op;
-  if (op->command == FlashCommand::read) plan_senses(known, untimed_errors_);
+  if (op->command == FlashCommand::read) plan_senses(*op, untimed_errors_);
   const unsigned done = (*routes_[index(op->die)].socket)->transport_dbg(payload);
-  if (op->command == FlashCommand::read && op->code != EccCode::none) decode(known);
+  if (op->command == FlashCommand::read && op->code != EccCode::none) decode(*op);
   return done;
 }
 

@@ -8,11 +8,6 @@ namespace tlmssd {
 
 namespace {
 
-FlashOp* op_of(tlm::tlm_generic_payload& payload) {
-  const auto* extension = payload.get_extension<FlashExtension>();
-  return extension == nullptr ? nullptr : extension->op;
-}
-
 Cause array_cause(FlashCommand command) {
   if (command == FlashCommand::read) return Cause::sense;
   return command == FlashCommand::program ? Cause::program : Cause::erase;
