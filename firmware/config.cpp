@@ -2,6 +2,7 @@
 
 #include "firmware/allocation/order.h"
 #include "firmware/gc/victim_policy.h"
+#include "firmware/layout.h"
 #include "firmware/mapping/mapping.h"
 #include "firmware/wear/wear_policy.h"
 
@@ -32,6 +33,11 @@ const ParameterTable<AllocationConfig>& AllocationConfig::parameters() {
           .choice("order", &AllocationConfig::order, allocation_orders(),
                   "order in which program units go round channels (C), ways (W), dies "
                   "(D) and planes (P); the first letter varies fastest")
+          .choice(
+              "stripe", &AllocationConfig::stripe, stripes(),
+              "dies that a block spans, as one block number and erased as one: none, or those that differ "
+              "in channel (C), "
+              "way (W) or die (D); its pages go round them, the first letter varying fastest")
           .flag("multi_plane", &AllocationConfig::multi_plane,
                 "operate all planes of a die together: one block number and page in "
                 "every plane, written and erased as one")

@@ -21,6 +21,7 @@ struct MappingConfig {
 
 struct AllocationConfig {
   std::string order = "CWDP";
+  std::string stripe = "none";
   bool multi_plane = false;
   std::string streams = "separate";
   std::uint32_t programs_per_group = 4;

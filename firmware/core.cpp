@@ -1,9 +1,11 @@
 #include "firmware/core.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 
 #include "firmware/make_policy.h"
+#include "firmware/mapping/management_block.h"
 #include "models/common/input_error.h"
 
 namespace tlmssd::firmware {
@@ -42,6 +44,13 @@ std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layo
                      config.mapping_policy, layout);
 }
 
+Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
+  Layout layout(shape, config.allocation);
+  if (const std::uint32_t units = make_map(config, layout)->block_units(); units > 0)
+    layout.set_program_units(units);
+  return layout;
+}
+
 BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear) {
   if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
     throw InputError(fmt::format(
@@ -56,9 +65,10 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& 
 Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& configuration,
            CoreEvents& listener)
     : hw(hardware),
-      layout(shape, configuration.allocation.multi_plane),
+      layout(make_layout(shape, configuration)),
       config(configuration),
       map(make_map(config, layout)),
+      places(map->places()),
       victims(make_policy(victim_family(), "firmware.gc.policy", config.gc.policy, config.gc_policy,
                           victim_context(layout, config))),
       wear(make_wear(config, layout)),
@@ -103,13 +113,14 @@ void Core::aim(ReadList& list) {
     const std::uint32_t group = layout.group_of(read->block);
     const std::uint32_t first_plane = read->low / layout.units_per_page;
     const std::uint32_t last_plane = read->high / layout.units_per_page;
+    const Layout::Place place = layout.place_of(read->row - read->block * layout.block_rows);
     FlashOp& op = read->op;
     op.command = FlashCommand::read;
-    op.die = layout.die_of(group);
+    op.die = layout.die_of(group, place.lane);
     op.plane = static_cast<PlaneId>(index(layout.plane_of(group)) + first_plane);
     op.planes = static_cast<std::uint16_t>(last_plane - first_plane + 1);
     op.block = static_cast<BlockId>(read->block - group * layout.blocks);
-    op.page = static_cast<PageId>(read->row - read->block * layout.pages);
+    op.page = static_cast<PageId>(place.page);
     op.pages = 1;
     op.first_slot = read->low - first_plane * layout.units_per_page;
     op.slots = read->high - read->low + 1;
@@ -205,33 +216,40 @@ Task<> Core::read_again(ReadOp& read) {
 void Core::check_spare(const ReadOp& read, std::uint32_t at) const {
   if (read.spare[at] == read.wanted[at]) return;
   const std::uint32_t group = layout.group_of(read.block);
+  const Layout::Place place = layout.place_of(read.row - read.block * layout.block_rows);
   throw std::logic_error(fmt::format(
       "firmware: physical unit {} (die {}, plane {}, block {}, page {}, unit {}) should hold logical unit {} "
       "but its spare area says {}",
-      std::uint64_t{read.row} * layout.row_units + at, index(layout.die_of(group)),
+      std::uint64_t{read.row} * layout.row_units + at, index(layout.die_of(group, place.lane)),
       index(layout.plane_of(group)) + at / layout.units_per_page, read.block - group * layout.blocks,
-      read.row - read.block * layout.pages, at % layout.units_per_page, read.wanted[at], read.spare[at]));
+      place.page, at % layout.units_per_page, read.wanted[at], read.spare[at]));
 }
 
 void Core::claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address) {
   job.base = pool.claim(job.group, stream, clock());
   job.block = layout.block_of(job.base);
-  FlashOp& op = job.op;
-  op.command = FlashCommand::program;
-  op.purpose = purpose;
-  op.suspended_for_host = false;
-  op.die = layout.die_of(job.group);
-  op.plane = layout.plane_of(job.group);
-  op.planes = static_cast<std::uint16_t>(layout.planes);
-  op.block = static_cast<BlockId>(job.block - job.group * layout.blocks);
-  op.page = static_cast<PageId>(layout.row_of(job.base) - job.block * layout.pages);
-  op.pages = static_cast<std::uint16_t>(layout.program_pages);
-  op.first_slot = 0;
-  op.slots = layout.program_units;
-  op.spare = job.spare.get();
-  op.stamps = job.stamps.get();
-  op.buffer_address = buffer_address;
-  op.ledger = purpose == Purpose::host || purpose == Purpose::map ? &job.ledger : nullptr;
+  job.purpose = purpose;
+  job.charged = purpose == Purpose::host || purpose == Purpose::map;
+  const std::uint32_t first_row = layout.row_of(job.base) - job.block * layout.block_rows;
+  for (std::uint32_t n = 0; n < job.operations; ++n) {
+    const Layout::Place place = layout.place_of(first_row + n * layout.program_pages);
+    FlashOp& op = job.parts[n].op;
+    op.command = FlashCommand::program;
+    op.purpose = purpose;
+    op.suspended_for_host = false;
+    op.die = layout.die_of(job.group, place.lane);
+    op.plane = layout.plane_of(job.group);
+    op.planes = static_cast<std::uint16_t>(layout.planes);
+    op.block = static_cast<BlockId>(job.block - job.group * layout.blocks);
+    op.page = static_cast<PageId>(place.page);
+    op.pages = static_cast<std::uint16_t>(layout.program_pages);
+    op.first_slot = 0;
+    op.slots = layout.die_units;
+    op.spare = &job.spare[std::size_t{n} * layout.die_units];
+    op.stamps = &job.stamps[std::size_t{n} * layout.die_units * layout.sectors];
+    op.buffer_address = buffer_address + std::uint64_t{n} * layout.die_units * layout.unit_bytes;
+    op.ledger = job.charged ? &job.ledger : nullptr;
+  }
 }
 
 void Core::put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const Stamp* stamps) {
@@ -239,6 +257,14 @@ void Core::put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const St
   job.spare[slot] = unit;
   std::copy_n(stamps, layout.sectors, &job.stamps[std::size_t{slot} * layout.sectors]);
   job.source[job.live++] = source;
+}
+
+void Core::put_hole(ProgramJob& job) {
+  const std::uint32_t slot = layout.program_slot(job.live);
+  job.spare[slot] = k_no_unit;
+  std::fill_n(&job.stamps[std::size_t{slot} * layout.sectors], layout.sectors, k_zeros);
+  job.source[job.live++] = ProgramJob::k_hole;
+  ++job.holes;
 }
 
 void Core::pad(ProgramJob& job) {
@@ -249,10 +275,62 @@ void Core::pad(ProgramJob& job) {
   }
 }
 
+void Core::unmap(LogicalUnit unit, PhysicalUnit where) {
+  map->update(unit, k_nowhere);
+  if (places == nullptr) {
+    pool.invalidate(where);
+    return;
+  }
+  // The block keeps all of its slots as long as anything is left in it.
+  const std::uint32_t block = places->block_of(unit);
+  if (places->any(block)) return;
+  for (std::uint32_t n = 0; n < places->units(); ++n) pool.invalidate(places->base(block) + n);
+  places->place(block, k_nowhere);
+}
+
+void Core::place_block(std::uint32_t block, const ProgramJob& job) {
+  if (!places->any(block)) return;
+  const PhysicalUnit old = places->base(block);
+  for (std::uint32_t n = 0; n < places->units(); ++n) {
+    if (old != k_nowhere) pool.invalidate(old + n);
+    pool.validate(job.base + n, job.block);
+  }
+  places->place(block, job.base);
+}
+
+Task<> Core::erase(BlockNumber block) {
+  if (!pool.info(block).failed) {
+    const std::uint32_t group = layout.group_of(block);
+    co_await RunStage(hw, Stage::flash, nullptr, layout.lanes);
+    std::vector<FlashOp> ops(layout.lanes);
+    for (std::uint32_t lane = 0; lane < layout.lanes; ++lane) {
+      FlashOp& op = ops[lane];
+      op.command = FlashCommand::erase;
+      op.purpose = Purpose::gc;
+      op.die = layout.die_of(group, lane);
+      op.plane = layout.plane_of(group);
+      op.planes = static_cast<std::uint16_t>(layout.planes);
+      op.block = static_cast<BlockId>(block - group * layout.blocks);
+    }
+    FlashAwait done(hw, ops);
+    co_await done;
+    const auto erased =
+        std::count_if(ops.begin(), ops.end(), [](const FlashOp& op) { return op.status == FlashStatus::ok; });
+    stats.erases += static_cast<std::uint64_t>(erased);
+    stats.erase_failures += ops.size() - static_cast<std::uint64_t>(erased);
+    if (static_cast<std::size_t>(erased) == ops.size()) {
+      pool.erased(block);
+      co_return;
+    }
+  }
+  pool.retire(block);
+  check_capacity();
+}
+
 void Core::program_failed(const ProgramJob& job) {
   ++stats.program_failures;
-  count_program(job, job.op.purpose);
-  stats.units_padded[static_cast<std::size_t>(job.op.purpose)] += job.live;  // these slots are lost
+  count_program(job, job.purpose);
+  stats.units_padded[static_cast<std::size_t>(job.purpose)] += job.live;  // these slots are lost
   pool.programmed(job.block, true);
   check_capacity();
 }

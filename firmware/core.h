@@ -63,17 +63,27 @@ class Core {
   // ---- programs
   /// Claims a program unit for `job` and completes its operation; the caller must start it at once.
   void claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address);
-  /// Puts unit `n` of `job` in place; call with the next free index.
+  /// Fills the next slot of `job`. `unit` k_no_unit: nothing lies there.
   void put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const Stamp* stamps);
+  void put_hole(ProgramJob& job);
   /// Marks the slots of `job` that carry nothing.
   void pad(ProgramJob& job);
   /// Books a program that failed: the block is to be emptied and retired.
   void program_failed(const ProgramJob& job);
   void count_program(const ProgramJob& job, Purpose purpose) {
     const auto p = static_cast<std::size_t>(purpose);
-    ++stats.programs[p];
-    stats.units_padded[p] += layout.program_units - job.live;
+    stats.programs[p] += job.operations;
+    stats.units_padded[p] += layout.program_units - job.live + job.holes;
   }
+  /// Unmaps a unit that lies at `where`.
+  void unmap(LogicalUnit unit, PhysicalUnit where);
+  /// The management block `block` lies at the first unit of `job` from now on, if anything in it is mapped.
+  void place_block(std::uint32_t block, const ProgramJob& job);
+
+  // ---- erases
+  /// Erases a block that has been emptied and that nobody reads any more, or retires it when it has failed or fails now.
+  Task<> erase(BlockNumber block);
+
   /// Accounts for map updates: bandwidth is taken, nobody waits.
   void post_map_update(LogicalUnit first, std::uint32_t count) {
     const MappingScheme::Span entries = map->entries(first, count);
@@ -107,6 +117,8 @@ class Core {
   Layout layout;
   FirmwareConfig config;  ///< its pointers to policy values are not kept
   std::unique_ptr<MappingScheme> map;
+  BlockPlaces*
+      places;  ///< of management blocks that are placed as a whole; null: units have places of their own
   std::unique_ptr<VictimPolicy> victims;
   std::unique_ptr<WearPolicy> wear;
   std::unique_ptr<EccPolicy> ecc;  ///< null: nothing is decoded
@@ -143,5 +155,7 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& 
 /// Makes the policies of a configuration; throws InputError naming the key when there is none of that name.
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout);
 std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layout& layout);
+/// The layout with the program units that the mapping scheme wants.
+Layout make_layout(const DriveShape& shape, const FirmwareConfig& config);
 
 }  // namespace tlmssd::firmware

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "firmware/hardware.h"
@@ -164,29 +165,55 @@ class ReadPool {
   ReadOp* free_ = nullptr;
 };
 
+class ProgramAwait;
+
+/// What one die does of a program unit.
+struct ProgramPart {
+  FlashOp op;
+  Ledger ledger;  ///< of the operation, where several run at once
+  ProgramAwait* await = nullptr;
+};
+
 /// One program unit on its way to flash.
 struct ProgramJob {
-  FlashOp op;
+  // Values of `source` in programs of the write buffer that rewrite a management block.
+  static constexpr std::uint32_t k_copied = 0xFFFFFFFEU;  ///< the unit comes from the block's old place
+  static constexpr std::uint32_t k_hole = 0xFFFFFFFFU;    ///< no unit
   Ledger ledger;
+  Purpose purpose = Purpose::host;
+  bool charged = false;  ///< the ledger is somebody's
   std::uint32_t group = 0;
-  std::uint32_t live = 0;       ///< slots that carry a unit; the rest is padding
+  std::uint32_t live = 0;       ///< slots that have been filled; the rest is padding
   std::uint32_t partial = 0;    ///< units that still lack sectors
   std::uint32_t map_units = 0;  ///< units of the map among the live ones (programs of the write buffer)
+  std::uint32_t copies = 0;     ///< units of a management block that come from its old place
+  std::uint32_t holes = 0;      ///< slots of a management block that hold no unit
+  std::uint32_t entry = 0;      ///< first entry of the write buffer that goes into it
+  LogicalUnit unit = 0;         ///< first unit of the management block that it rewrites
   BlockNumber block = k_no_block;
   PhysicalUnit base = k_nowhere;  ///< first physical unit, once claimed
   std::uint64_t number = 0;       ///< in the order of dispatch
   ProgramJob* previous = nullptr;
   ProgramJob* next = nullptr;
+  std::uint32_t operations = 1;
+  std::unique_ptr<ProgramPart[]> parts;
   // In the order of physical units: where each unit comes from (write buffer entry, or physical unit).
   std::unique_ptr<std::uint32_t[]> source;
-  // In the order of FlashOp slots:
+  // In the order of FlashOp slots, operation by operation:
   std::unique_ptr<LogicalUnit[]> spare;
   std::unique_ptr<Stamp[]> stamps;
+
+  /// Some operation of it has failed.
+  [[nodiscard]] bool failed() const {
+    return std::any_of(parts.get(), parts.get() + operations,
+                       [](const ProgramPart& part) { return part.op.status != FlashStatus::ok; });
+  }
 };
 
 class JobPool {
  public:
-  explicit JobPool(const Layout& layout) : units_(layout.program_units), sectors_(layout.sectors) {}
+  explicit JobPool(const Layout& layout)
+      : units_(layout.program_units), operations_(layout.operations), sectors_(layout.sectors) {}
   ProgramJob& take() {
     if (free_ == nullptr) grow();
     ProgramJob& job = *free_;
@@ -194,6 +221,8 @@ class JobPool {
     job.live = 0;
     job.partial = 0;
     job.map_units = 0;
+    job.copies = 0;
+    job.holes = 0;
     job.base = k_nowhere;
     job.previous = job.next = nullptr;
     return job;
@@ -207,39 +236,82 @@ class JobPool {
   void grow() {
     all_.push_back(std::make_unique<ProgramJob>());
     ProgramJob& job = *all_.back();
+    job.operations = operations_;
+    job.parts = std::make_unique<ProgramPart[]>(operations_);
     job.source = std::make_unique<std::uint32_t[]>(units_);
     job.spare = std::make_unique<LogicalUnit[]>(units_);
     job.stamps = std::make_unique<Stamp[]>(std::size_t{units_} * sectors_);
     free_ = &job;
   }
   std::uint32_t units_;
+  std::uint32_t operations_;
   std::uint32_t sectors_;
   std::vector<std::unique_ptr<ProgramJob>> all_;
   ProgramJob* free_ = nullptr;
 };
 
-/// `FlashAwait done(hw, op); co_await done;`: one operation, started by the constructor.
+/// `FlashAwait done(hw, op); co_await done;`: one operation, or several at once, started by the constructor.
 class FlashAwait {
  public:
-  FlashAwait(Hardware& hw, FlashOp& op) {
-    op.on_done = [](void* self) {
-      auto& await = *static_cast<FlashAwait*>(self);
-      await.done_ = true;
-      if (await.waiter_) await.waiter_.resume();
-    };
-    op.on_done_self = this;
-    op.status = FlashStatus::ok;
-    op.next = nullptr;
-    done_ = hw.flash.submit(op);
+  FlashAwait(Hardware& hw, FlashOp& op) : FlashAwait(hw, std::span(&op, 1)) {}
+  FlashAwait(Hardware& hw, std::span<FlashOp> ops) : pending_(ops.size()) {
+    for (FlashOp& op : ops) {
+      op.on_done = [](void* self) {
+        auto& await = *static_cast<FlashAwait*>(self);
+        if (--await.pending_ == 0 && await.waiter_) await.waiter_.resume();
+      };
+      op.on_done_self = this;
+      op.status = FlashStatus::ok;
+      op.next = nullptr;
+      if (hw.flash.submit(op)) --pending_;
+    }
   }
   FlashAwait(const FlashAwait&) = delete;
-  [[nodiscard]] bool await_ready() const noexcept { return done_; }
+  [[nodiscard]] bool await_ready() const noexcept { return pending_ == 0; }
   void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
   void await_resume() const noexcept {}
 
  private:
   std::coroutine_handle<> waiter_{};
-  bool done_ = false;
+  std::size_t pending_;
+};
+
+/// `ProgramAwait done(hw, job); co_await done;`: all operations of a program unit that has been claimed, started by the constructor.
+/// The job's ledger, if it is somebody's, takes over that of the operation that ends last.
+class ProgramAwait {
+ public:
+  ProgramAwait(Hardware& hw, ProgramJob& job) : job_(job), pending_(job.operations) {
+    for (std::uint32_t n = 0; n < job.operations; ++n) {
+      ProgramPart& part = job.parts[n];
+      FlashOp& op = part.op;
+      if (job.charged && job.operations > 1) {
+        part.ledger = job.ledger.fork();
+        op.ledger = &part.ledger;
+      }
+      part.await = this;
+      op.on_done = &ProgramAwait::done;
+      op.on_done_self = &part;
+      op.status = FlashStatus::ok;
+      op.next = nullptr;
+      if (hw.flash.submit(op)) --pending_;
+    }
+  }
+  ProgramAwait(const ProgramAwait&) = delete;
+  [[nodiscard]] bool await_ready() const noexcept { return pending_ == 0; }
+  void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
+  void await_resume() const noexcept {}
+
+ private:
+  static void done(void* self) {
+    ProgramPart& part = *static_cast<ProgramPart*>(self);
+    ProgramAwait& await = *part.await;
+    if (--await.pending_ > 0) return;
+    if (part.op.ledger == &part.ledger) await.job_.ledger.adopt(part.ledger);
+    if (await.waiter_) await.waiter_.resume();
+  }
+  ProgramJob& job_;
+  std::uint32_t pending_;
+  std::coroutine_handle<> waiter_{};
 };
 
 /// Charges to `ledger` what a branch cost that may have begun before or after the ledger's mark. Begun later: the time in between

@@ -21,7 +21,9 @@ std::uint64_t keepable_units(const Layout& layout, const FirmwareConfig& config)
       layout.blocks > overhead ? (layout.blocks - overhead) * layout.block_units : 0;
   const std::uint64_t all = per_group * layout.groups;
   const std::uint64_t on_the_way = std::uint64_t{layout.groups} * layout.program_units;
-  return all > on_the_way ? all - on_the_way : 0;
+  // Whole program units where these are placed as a whole.
+  const std::uint64_t grain = layout.operations > 1 ? layout.program_units : 1;
+  return all > on_the_way ? (all - on_the_way) / grain * grain : 0;
 }
 
 /// The same without the units that the map itself takes.
@@ -207,7 +209,7 @@ Bytes Ftl::dram_bytes() const {
 }
 
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {
-  const Layout layout(shape, config.allocation.multi_plane);
+  const Layout layout = make_layout(shape, config);
   return largest_logical_units(layout, config) * layout.sectors;
 }
 

@@ -443,8 +443,7 @@ void Ftl::Parts::unmap(std::uint64_t first_unit, std::uint64_t end_unit) {
     const auto unit = static_cast<LogicalUnit>(u);
     const PhysicalUnit where = core.map->lookup(unit);
     if (where == k_nowhere) continue;
-    core.pool.invalidate(where);
-    core.map->update(unit, k_nowhere);
+    core.unmap(unit, where);
     ++core.stats.units_trimmed;
     if (!core.poisoned.empty()) core.poisoned.erase(unit);
   }

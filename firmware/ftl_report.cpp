@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 5;
+constexpr std::uint32_t k_snapshot_version = 6;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -71,14 +71,20 @@ void report_reliability(StatisticsSink& sink, const FtlStatistics& s) {
 }  // namespace
 
 void Ftl::Parts::report_map(StatisticsSink& sink) const {
-  sink.open("mapping", "the map, which lies in flash");
-  sink.text("scheme", core.config.mapping.scheme, "how logical units find their place");
-  sink.value("map pages", core.layout.map_units, "units", "mapping units that hold the whole map");
-  sink.value("map pages moved", core.stats.map_units_moved, "units",
-             "by garbage collection, wear levelling and refresh");
-  sink.value("map pages lost", core.stats.map_pages_lost, "units",
-             "map pages that could not be read back, rebuilt from the spare areas");
+  sink.open("mapping", "how logical units find their place");
+  sink.text("scheme", core.config.mapping.scheme, "the mapping scheme");
+  sink.value("tables", core.map->dram_bytes(), "B", "DRAM that the tables of the scheme take");
+  if (core.layout.map_units > 0) {
+    sink.value("map pages", core.layout.map_units, "units", "mapping units that hold the whole map");
+    sink.value("map pages moved", core.stats.map_units_moved, "units",
+               "by garbage collection, wear levelling and refresh");
+    sink.value("map pages lost", core.stats.map_pages_lost, "units",
+               "map pages that could not be read back, rebuilt from the spare areas");
+  }
   core.map->report(sink);
+  if (core.places != nullptr)
+    sink.value("units rewritten", core.stats.units_rewritten, "units",
+               "copied because some other unit of their management block was written");
   sink.close();
 }
 
@@ -87,7 +93,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.open("ftl", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
   report_amplification(sink, s, core.layout.sectors, core.layout.map_units > 0);
-  if (core.layout.map_units > 0) report_map(sink);
+  report_map(sink);
   if (cache) cache->report(sink);
   sink.open("flash", "operations ordered, by purpose");
   for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::map}) {
@@ -100,7 +106,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
     sink.value("reads", s.reads[p], "", "read operations");
     sink.close();
   }
-  sink.value("erases", s.erases, "", "erase operations (a block in every plane of the group)");
+  sink.value("erases", s.erases, "", "erase operations (of one die: a block in every plane of the group)");
   sink.value("program failures", s.program_failures, "", "programs that failed; their block is retired");
   sink.value("erase failures", s.erase_failures, "", "erases that failed; the block is retired");
   sink.value("uncorrectable units", s.uncorrectable_units, "units", "units that could not be read back");
@@ -170,11 +176,14 @@ void Ftl::Parts::describe_stall(std::string& text) const {
       continue;
     }
     ++shown;
+    std::string dies;
+    for (std::uint32_t lane = 0; lane < core.layout.lanes; ++lane)
+      dies += fmt::format("{}{}", lane == 0 ? "die " : "+", index(core.layout.die_of(g, lane)));
     text += fmt::format(
-        "  group {} (die {}, plane {}): {} of {} good blocks free, {} valid units, {} waiting, collection "
+        "  group {} ({}, plane {}): {} of {} good blocks free, {} valid units, {} waiting, collection "
         "{}\n",
-        g, index(core.layout.die_of(g)), index(core.layout.plane_of(g)), group.free, group.good, group.valid,
-        collector.waiting(g), collector.running(g) ? "running" : "at rest");
+        g, dies, index(core.layout.plane_of(g)), group.free, group.good, group.valid, collector.waiting(g),
+        collector.running(g) ? "running" : "at rest");
   }
   if (others > 0) text += fmt::format("  and {} groups more\n", others);
 }
@@ -201,8 +210,9 @@ void Ftl::Parts::archive(Archive& a) {
       "cache grains per unit"};
   std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
                          core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
-                         core.config.allocation.order + "/" + core.config.cache.policy + "/" +
-                         core.config.ecc.policy + "/" + core.config.refresh.policy;
+                         core.config.allocation.order + "/" + core.config.allocation.stripe + "/" +
+                         core.config.cache.policy + "/" + core.config.ecc.policy + "/" +
+                         core.config.refresh.policy;
   const std::string own_policies = policies;
   a(version);
   a(policies);

@@ -1,5 +1,7 @@
 #include "firmware/layout.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "models/common/input_error.h"
@@ -53,9 +55,24 @@ void check(const DriveShape& shape) {
 
 }  // namespace
 
-Layout::Layout(const DriveShape& shape, bool multi_plane) {
+const std::vector<std::string>& stripes() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> found{"none"};
+    for (const std::string letters : {"C", "D", "W", "CD", "CW", "DW", "CDW"}) {
+      std::string order = letters;
+      do found.push_back(order);
+      while (std::next_permutation(order.begin(), order.end()));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }();
+  return all;
+}
+
+Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   check(shape);
   const Geometry& g = shape.geometry;
+  const bool multi_plane = allocation.multi_plane;
   if (multi_plane && !shape.multi_plane_allowed && g.planes > 1) {
     throw InputError(
         "firmware.allocation.multi_plane: the flash part has no multi-plane operations; nearest valid: "
@@ -73,21 +90,72 @@ Layout::Layout(const DriveShape& shape, bool multi_plane) {
         "addresses reach; nearest valid: {} B",
         k_nowhere - 1, unit_bytes, unit_bytes * 2));
   }
-  groups = g.dies() * groups_per_die;
+  make_groups(g, allocation.stripe);
   blocks = g.blocks;
   pages = g.pages;
   sectors = unit_bytes / shape.lba_bytes;
   row_units = planes * units_per_page;
-  block_units = pages * row_units;
+  block_rows = pages * lanes;
+  block_units = block_rows * row_units;
   program_pages = shape.program_unit;
-  program_units = program_pages * row_units;
-  programs_per_block = pages / program_pages;
+  die_units = program_pages * row_units;
+  set_program_units(die_units);
   logical_units = (shape.logical_blocks + sectors - 1) / sectors;
   by_row_ = Reciprocal(row_units);
-  by_pages_ = Reciprocal(pages);
+  by_pages_ = Reciprocal(block_rows);
   by_block_ = Reciprocal(block_units);
   by_blocks_ = Reciprocal(blocks);
   by_group_ = Reciprocal(groups_per_die);
+  by_program_pages_ = Reciprocal(program_pages);
+  by_lanes_ = Reciprocal(lanes);
+}
+
+// Dies that differ only in the letters of the stripe are lanes of the same groups, the first letter varying fastest.
+void Layout::make_groups(const Geometry& g, const std::string& stripe) {
+  const auto& known = stripes();
+  if (!std::binary_search(known.begin(), known.end(), stripe)) {
+    throw InputError(fmt::format(
+        "firmware.allocation.stripe: '{}' is neither none nor made of the letters C, W and D, each at most "
+        "once; nearest valid: none",
+        stripe));
+  }
+  const std::string letters = stripe == "none" ? "" : stripe;
+  const auto count_of = [&](char letter) {
+    return letter == 'C' ? g.channels : letter == 'W' ? g.ways : g.dies_per_way;
+  };
+  lanes = 1;
+  for (const char letter : letters) lanes *= count_of(letter);
+  groups = g.dies() / lanes * groups_per_die;
+  dies_.reserve(std::size_t{groups} * lanes);
+  groups_at_.resize(std::size_t{g.dies()} * groups_per_die);
+  for (std::uint32_t die = 0; die < g.dies(); ++die) {
+    const std::array<std::uint32_t, 3> at{die / g.dies_per_channel(), die / g.dies_per_way % g.ways,
+                                          die % g.dies_per_way};
+    const auto striped = [&](char letter) { return letters.find(letter) != std::string::npos; };
+    const bool first =
+        !(striped('C') && at[0] > 0) && !(striped('W') && at[1] > 0) && !(striped('D') && at[2] > 0);
+    if (!first) continue;
+    for (std::uint32_t plane = 0; plane < groups_per_die; ++plane) {
+      const auto group = static_cast<std::uint32_t>(dies_.size() / lanes);
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        std::array<std::uint32_t, 3> of = at;
+        std::uint32_t rest = lane;
+        for (const char letter : letters) {
+          of[letter == 'C' ? 0 : letter == 'W' ? 1 : 2] = rest % count_of(letter);
+          rest /= count_of(letter);
+        }
+        const std::uint32_t lane_die = (of[0] * g.ways + of[1]) * g.dies_per_way + of[2];
+        dies_.push_back(static_cast<DieId>(lane_die));
+        groups_at_[std::size_t{lane_die} * groups_per_die + plane] = group;
+      }
+    }
+  }
+}
+
+void Layout::set_program_units(std::uint32_t units) {
+  operations = units / die_units;
+  program_units = units;
+  programs_per_block = block_units / units;
 }
 
 }  // namespace tlmssd::firmware

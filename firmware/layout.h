@@ -1,12 +1,16 @@
 // Physical addresses: how a 32-bit physical unit number maps onto the flash array, for any geometry.
 //
-// An allocation group is one plane, or all planes of a die operated together. Within a group, units are numbered block by
-// block, page by page, plane by plane, unit by unit, so that consecutive units first fill a page across the planes (a row),
-// and a program unit is a contiguous run of rows. Division is by precomputed reciprocals (Lemire, Kaser & Kurz 2019).
+// An allocation group is one plane, or all planes of a die operated together, or a stripe of these over several dies (its lanes).
+// Within a group, units are numbered block by block, page by page, plane by plane, unit by unit, so that consecutive units first
+// fill a page across the planes (a row), and what a die programs at once is a contiguous run of rows. In a stripe these runs go round
+// the lanes. Division is by precomputed reciprocals (Lemire, Kaser & Kurz 2019).
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "firmware/config.h"
 #include "firmware/drive_shape.h"
 #include "models/common/types.h"
 
@@ -34,21 +38,28 @@ class Reciprocal {
   std::uint64_t magic_;
 };
 
+/// All values of firmware.allocation.stripe, sorted: none, or letters of the allocation order without the planes.
+const std::vector<std::string>& stripes();
+
 class Layout {
  public:
-  /// Throws InputError when the shape is impossible. `multi_plane`: groups span the planes of a die.
-  Layout(const DriveShape& shape, bool multi_plane);
+  /// Throws InputError when the shape is impossible.
+  Layout(const DriveShape& shape, const AllocationConfig& allocation);
 
-  std::uint32_t planes;          ///< per group
+  std::uint32_t lanes;           ///< dies that a group spans
+  std::uint32_t planes;          ///< per lane
   std::uint32_t groups;          ///< allocation groups of the drive
-  std::uint32_t groups_per_die;  ///< 1 with multi-plane, else planes
+  std::uint32_t groups_per_die;  ///< groups that share a die: 1 with multi-plane, else planes
   std::uint32_t blocks;          ///< per group
-  std::uint32_t pages;           ///< per block
+  std::uint32_t pages;           ///< per block of a die
   std::uint32_t units_per_page;  ///<
   std::uint32_t sectors;         ///< logical blocks per unit
-  std::uint32_t row_units;       ///< units of one page across the planes of the group
+  std::uint32_t row_units;       ///< units of one page across the planes of a lane
+  std::uint32_t block_rows;      ///< rows of one block of the group: pages x lanes
   std::uint32_t block_units;     ///< units of one block of the group
-  std::uint32_t program_pages;   ///< pages of a program unit
+  std::uint32_t program_pages;   ///< pages that a die programs at once
+  std::uint32_t die_units;       ///< mapping units that a die programs at once
+  std::uint32_t operations = 1;  ///< program operations of a program unit
   std::uint32_t program_units;   ///< mapping units of a program unit, the grain of every frontier
   std::uint32_t programs_per_block;
   std::uint32_t unit_bytes;
@@ -56,8 +67,15 @@ class Layout {
   std::uint64_t map_units =
       0;  ///< units of the map itself that lie in flash, numbered after the logical ones
 
-  /// Units that flash has to keep.
-  [[nodiscard]] std::uint64_t kept_units() const { return logical_units + map_units; }
+  /// Makes a program unit of so many mapping units, instead of what a die programs at once. They must be a multiple of that and divide
+  /// the block.
+  void set_program_units(std::uint32_t units);
+
+  /// Units that flash has to keep: as they are programmed, the last ones may hold nothing.
+  [[nodiscard]] std::uint64_t kept_units() const {
+    const std::uint64_t units = logical_units + map_units;
+    return operations == 1 ? units : (units + program_units - 1) / program_units * program_units;
+  }
   [[nodiscard]] bool is_map(LogicalUnit unit) const { return unit >= logical_units; }
   [[nodiscard]] std::uint32_t total_blocks() const { return groups * blocks; }
   [[nodiscard]] std::uint64_t total_units() const { return std::uint64_t{total_blocks()} * block_units; }
@@ -70,32 +88,61 @@ class Layout {
     return (to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1) & (~std::uint64_t{0} << from);
   }
 
+  /// The mask of a whole unit.
+  [[nodiscard]] std::uint64_t all_sectors() const {
+    return sectors == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sectors) - 1;
+  }
+
   [[nodiscard]] std::uint32_t row_of(PhysicalUnit unit) const { return by_row_.divide(unit); }
   [[nodiscard]] BlockNumber block_of_row(std::uint32_t row) const { return by_pages_.divide(row); }
   [[nodiscard]] BlockNumber block_of(PhysicalUnit unit) const { return by_block_.divide(unit); }
   [[nodiscard]] std::uint32_t group_of(BlockNumber block) const { return by_blocks_.divide(block); }
   [[nodiscard]] PhysicalUnit first_unit(BlockNumber block) const { return block * block_units; }
-  [[nodiscard]] DieId die_of(std::uint32_t group) const {
-    return static_cast<DieId>(by_group_.divide(group));
+  /// A lane's die.
+  [[nodiscard]] DieId die_of(std::uint32_t group, std::uint32_t lane) const {
+    return dies_[std::size_t{group} * lanes + lane];
   }
+  /// First plane of a group, the same in all of its dies.
   [[nodiscard]] PlaneId plane_of(std::uint32_t group) const {
     return static_cast<PlaneId>(group - by_group_.divide(group) * groups_per_die);
   }
-  /// Index within a program operation (FlashOp's plane-by-plane order) of the program unit's `n`-th unit.
+  [[nodiscard]] std::uint32_t group_at(DieId die, std::uint32_t plane_group) const {
+    return groups_at_[std::size_t{index(die)} * groups_per_die + plane_group];
+  }
+  /// Where a row of a block lies.
+  struct Place {
+    std::uint32_t lane;
+    std::uint32_t page;
+  };
+  [[nodiscard]] Place place_of(std::uint32_t row_in_block) const {
+    if (lanes == 1) return {0, row_in_block};
+    const std::uint32_t run = by_program_pages_.divide(row_in_block);
+    const std::uint32_t stripe = by_lanes_.divide(run);
+    return {run - stripe * lanes, stripe * program_pages + row_in_block - run * program_pages};
+  }
+  /// Index among the slots of a program unit (its operations one after another, each in FlashOp's plane-by-plane order) of the program
+  /// unit's `n`-th unit.
   [[nodiscard]] std::uint32_t program_slot(std::uint32_t n) const {
     if (program_pages == 1 || planes == 1) return n;
-    const std::uint32_t page = n / row_units;
-    const std::uint32_t in_row = n - page * row_units;
+    const std::uint32_t first = n / die_units * die_units;
+    const std::uint32_t page = (n - first) / row_units;
+    const std::uint32_t in_row = n - first - page * row_units;
     const std::uint32_t plane = in_row / units_per_page;
-    return (plane * program_pages + page) * units_per_page + in_row - plane * units_per_page;
+    return first + (plane * program_pages + page) * units_per_page + in_row - plane * units_per_page;
   }
 
  private:
+  void make_groups(const Geometry& geometry, const std::string& stripe);
+
   Reciprocal by_row_{1};
   Reciprocal by_pages_{1};
   Reciprocal by_block_{1};
   Reciprocal by_blocks_{1};
   Reciprocal by_group_{1};
+  Reciprocal by_program_pages_{1};
+  Reciprocal by_lanes_{1};
+  std::vector<DieId> dies_;               ///< of every group, lane by lane
+  std::vector<std::uint32_t> groups_at_;  ///< of every die, plane by plane
 };
 
 }  // namespace tlmssd::firmware

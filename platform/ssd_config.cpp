@@ -188,7 +188,7 @@ firmware::DriveShape SsdConfig::shape() const {
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash: no capacity is left for the host; less over_provisioning");
   shape.frames_per_unit = static_cast<std::uint32_t>(std::max<Bytes>(unit / ecc.frame, 1));
-  firmware::Layout(shape, firmware.allocation.multi_plane);  // throws when the units do not fit each other
+  firmware::Layout(shape, firmware.allocation);  // throws when the units do not fit each other
   return shape;
 }
 

@@ -42,7 +42,8 @@ std::vector<std::uint32_t> allocation_sequence(std::string_view order, const Geo
   };
   std::vector<std::uint32_t> sequence;
   sequence.reserve(layout.groups);
-  for (std::uint32_t n = 0; n < layout.groups; ++n) {
+  std::vector<bool> seen(layout.groups);
+  for (std::uint32_t n = 0; n < geometry.dies() * layout.groups_per_die; ++n) {
     std::uint32_t rest = n;
     std::array<std::uint32_t, 128> at{};
     for (const char letter : order) {
@@ -51,7 +52,9 @@ std::vector<std::uint32_t> allocation_sequence(std::string_view order, const Geo
       rest /= count;
     }
     const std::uint32_t die = (at['C'] * geometry.ways + at['W']) * geometry.dies_per_way + at['D'];
-    sequence.push_back(die * layout.groups_per_die + at['P']);
+    const std::uint32_t group = layout.group_at(static_cast<DieId>(die), at['P']);
+    if (!seen[group]) sequence.push_back(group);  // a stripe stands where its first die stands
+    seen[group] = true;
   }
   return sequence;
 }

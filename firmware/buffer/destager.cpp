@@ -7,6 +7,7 @@
 
 #include "firmware/allocation/order.h"
 #include "firmware/gc/collector.h"
+#include "firmware/mapping/management_block.h"
 #include "models/common/input_error.h"
 
 namespace tlmssd::firmware {
@@ -67,7 +68,7 @@ bool Destager::due() const {
 void Destager::pump() {
   if (pumping_) return;
   pumping_ = true;
-  while (!core_.read_only && due()) {
+  while (!core_.read_only && due() && !block_under_way()) {
     const std::uint32_t group = next_group();
     if (group == k_no_group) {
       // Every group is full of programs on their way; with none on its way the drive has nothing left to give.
@@ -127,8 +128,12 @@ void Destager::fill(ProgramJob& job) {
   core_.pool.promise(job.group);
   occupy(job.group);
   job.ledger = Ledger(core_.hw.agenda.now());
-  const std::uint32_t sectors = core_.layout.sectors;
-  const std::uint64_t all = sectors == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sectors) - 1;
+  if (core_.places != nullptr) {
+    fill_block(job);
+    link(job);
+    return;
+  }
+  const std::uint64_t all = core_.layout.all_sectors();
   while (job.live < core_.layout.program_units) {
     const WriteBuffer::Index i = buffer_.take();
     if (i == WriteBuffer::k_none) break;
@@ -138,11 +143,18 @@ void Destager::fill(ProgramJob& job) {
     core_.put(job, entry.unit, i, buffer_.stamps(i));
   }
   core_.pad(job);
+  job.entry = job.source[0];
   link(job);
 }
 
 Task<> Destager::destage(ProgramJob& job) {
-  if (job.partial > 0) co_await complete_units(job);
+  if (job.partial > 0) {
+    if (core_.places != nullptr) {
+      co_await complete_block(job);
+    } else {
+      co_await complete_units(job);
+    }
+  }
   for (;;) {
     co_await RunStage(core_.hw, Stage::flash, &job.ledger);
     if (core_.read_only) {
@@ -156,11 +168,11 @@ Task<> Destager::destage(ProgramJob& job) {
       }
     }
     const Purpose purpose = job.map_units < job.live ? Purpose::host : Purpose::map;
-    core_.claim(job, Stream::host, purpose, program_address(job.source[0]));
-    FlashAwait program(core_.hw, job.op);
+    core_.claim(job, Stream::host, purpose, program_address(job.entry));
+    ProgramAwait program(core_.hw, job);
     collector_->claimed(job.group);
     co_await program;
-    if (job.op.status == FlashStatus::ok) break;
+    if (!job.failed()) break;
     core_.program_failed(job);
     collector_->kick(job.group);
   }
@@ -170,7 +182,7 @@ Task<> Destager::destage(ProgramJob& job) {
 // Partly written units get their other sectors from flash (read-modify-write), or zeros where nothing was ever written.
 Task<> Destager::complete_units(ProgramJob& job) {
   const std::uint32_t sectors = core_.layout.sectors;
-  const std::uint64_t all = sectors == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sectors) - 1;
+  const std::uint64_t all = core_.layout.all_sectors();
   ReadList reads;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     WriteBuffer::Entry& entry = buffer_.entry(job.source[n]);
@@ -207,24 +219,28 @@ Task<> Destager::complete_units(ProgramJob& job) {
   latch.settle(job.ledger);
   while (!reads.empty()) {
     ReadOp& read = reads.pop();
-    const std::uint32_t n = read.tag;
-    const WriteBuffer::Index i = job.source[n];
-    WriteBuffer::Entry& entry = buffer_.entry(i);
-    if (read.lost(read.low)) {
-      ++core_.stats.uncorrectable_units;
-      entry.damaged = true;
-    } else {
-      core_.check_spare(read, read.low);
-    }
-    const Stamp* const old = &read.stamps[std::size_t{read.low} * sectors];
-    Stamp* const stamps = buffer_.stamps(i);
-    for (std::uint32_t s = 0; s < sectors; ++s) {
-      if ((entry.mask >> s & 1U) == 0) stamps[s] = old[s];
-    }
-    std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
-    entry.mask = all;
+    complete(job, read.tag, read, read.low);
     core_.end_read(read);
   }
+}
+
+void Destager::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at) {
+  const std::uint32_t sectors = core_.layout.sectors;
+  const WriteBuffer::Index i = job.source[n];
+  WriteBuffer::Entry& entry = buffer_.entry(i);
+  if (read.lost(at)) {
+    ++core_.stats.uncorrectable_units;
+    entry.damaged = true;
+  } else {
+    core_.check_spare(read, at);
+  }
+  const Stamp* const old = &read.stamps[std::size_t{at} * sectors];
+  Stamp* const stamps = buffer_.stamps(i);
+  for (std::uint32_t s = 0; s < sectors; ++s) {
+    if ((entry.mask >> s & 1U) == 0) stamps[s] = old[s];
+  }
+  std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
+  entry.mask = core_.layout.all_sectors();
 }
 
 // False: the drive has become read-only.
@@ -273,6 +289,10 @@ Task<bool> Destager::wait_for_space(ProgramJob& job) {
 // ------------------------------------------------------------------------------------------------------------------ completion
 
 void Destager::commit(ProgramJob& job) {
+  if (core_.places != nullptr) {
+    commit_block(job);
+    return;
+  }
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];
     const WriteBuffer::Entry& entry = buffer_.entry(i);
@@ -281,11 +301,7 @@ void Destager::commit(ProgramJob& job) {
       if (old != k_nowhere) core_.pool.invalidate(old);
       core_.map->update(entry.unit, job.base + n);
       core_.pool.validate(job.base + n, job.block);
-      if (entry.damaged) {
-        core_.poisoned.insert(entry.unit);
-      } else if (!core_.poisoned.empty()) {
-        core_.poisoned.erase(entry.unit);
-      }
+      note_damage(entry);
     }
     settle(i, &job.ledger, false);
   }
@@ -300,14 +316,23 @@ void Destager::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) buffer_.release(job.source[n]);
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.map_units;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::map)] += job.map_units;
-  core_.count_program(job, job.op.purpose);
+  core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
   end(job);
+}
+
+void Destager::note_damage(const WriteBuffer::Entry& entry) {
+  if (entry.damaged) {
+    core_.poisoned.insert(entry.unit);
+  } else if (!core_.poisoned.empty()) {
+    core_.poisoned.erase(entry.unit);
+  }
 }
 
 void Destager::fail(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];
+    if (i >= ProgramJob::k_copied) continue;
     settle(i, nullptr, true);
     // Nobody reads map pages for what they hold: the map is rebuilt.
     if (buffer_.entry(i).state == WriteBuffer::State::superseded ||
@@ -324,6 +349,7 @@ void Destager::end(ProgramJob& job) {
   const std::uint32_t group = job.group;
   core_.pool.unpromise(group);
   vacate(group);
+  if (core_.places != nullptr) blocks_.erase(core_.places->block_of(job.unit));
   const Picoseconds space_wait = job.ledger.spent(Cause::space_wait);
   unlink(job);
   give_room(space_wait);

@@ -5,6 +5,7 @@
 // order; a group that is too full to take one is passed over.
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "firmware/buffer/write_buffer.h"
@@ -140,11 +141,20 @@ class Destager {
   void fill(ProgramJob& job);
   Task<> destage(ProgramJob& job);
   Task<> complete_units(ProgramJob& job);
+  /// Completes an entry from what flash holds of its unit.
+  void complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at);
+  // ---- management blocks that are rewritten as a whole (destager_blocks.cpp)
+  [[nodiscard]] bool block_under_way();
+  void fill_block(ProgramJob& job);
+  Task<> complete_block(ProgramJob& job);
+  void commit_block(ProgramJob& job);
   Task<bool> wait_for_space(ProgramJob& job);
   void commit(ProgramJob& job);
   void fail(ProgramJob& job);
   void end(ProgramJob& job);
   void settle(WriteBuffer::Index i, const Ledger* branch, bool failed);
+  /// The entry's data have reached flash: what becomes of damage that it carried.
+  void note_damage(const WriteBuffer::Entry& entry);
   void give_room(Picoseconds space_wait);
   bool discard(LogicalUnit unit);
   void check_flushes(const Ledger* last);
@@ -175,6 +185,7 @@ class Destager {
   ProgramJob* last_job_ = nullptr;
   std::uint64_t dispatched_ = 0;
   std::uint64_t jobs_ = 0;
+  std::unordered_set<std::uint32_t> blocks_;  ///< management blocks that are being rewritten
 };
 
 }  // namespace tlmssd::firmware

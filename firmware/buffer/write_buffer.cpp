@@ -109,13 +109,15 @@ void WriteBuffer::wait_for(Index i, Durable& durable) {
 }
 
 WriteBuffer::Index WriteBuffer::take() {
-  List& list = urgent_.first != k_none ? urgent_ : dirty_;
-  const Index i = list.first;
-  if (i == k_none) return i;
-  unlink(list, i);
+  const Index i = front();
+  if (i != k_none) take(i);
+  return i;
+}
+
+void WriteBuffer::take(Index i) {
+  unlink(entries_[i].state == State::urgent ? urgent_ : dirty_, i);
   entries_[i].state = State::flying;
   --waiting_;
-  return i;
 }
 
 void WriteBuffer::release(Index i) {

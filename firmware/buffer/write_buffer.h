@@ -90,6 +90,10 @@ class WriteBuffer {
   // ---- writing out
   /// Takes the next entry to be written out: urgent ones first, then in the order of writing. k_none when none waits.
   Index take();
+  /// What take() would take.
+  [[nodiscard]] Index front() const { return urgent_.first != k_none ? urgent_.first : dirty_.first; }
+  /// Takes this entry, which must be waiting, out of turn.
+  void take(Index i);
   /// An entry's program is over, or it was never started: its place is free again. `newest`: it still stood for its unit.
   void release(Index i);
   /// Nobody will write this entry out any more; it stays readable.

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "firmware/mapping/management_block.h"
+
 namespace tlmssd::firmware {
 
 Collector::Collector(Core& core) : core_(core), work_(core.layout.groups) {
@@ -325,6 +327,10 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
       return;
     }
     const LogicalUnit unit = read.spare[at];
+    if (core_.places != nullptr) {
+      take_over_slot(*work.filling, read, at);
+      continue;
+    }
     if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != where) {
       throw std::logic_error(fmt::format(
           "firmware: the spare area of valid physical unit {} names logical unit {}, which the map has at {}",
@@ -339,6 +345,31 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
     core_.put(*work.filling, unit, where, &read.stamps[std::size_t{at} * core_.layout.sectors]);
   }
   core_.end_read(work.rows.pop());
+}
+
+// The same for a slot of a management block that is placed as a whole. Its slots come in their order, those that hold nothing among
+// them; a block that was rewritten meanwhile is forgotten.
+void Collector::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at) {
+  const PhysicalUnit where = read.row * core_.layout.row_units + at;
+  const std::uint32_t n = (where - core_.layout.first_unit(read.block)) % core_.layout.program_units;
+  if (n == 0 && job.live > 0) {
+    core_.stats.gc_stale_copies += job.live;
+    job.live = job.holes = 0;
+  }
+  if (n != job.live) {
+    ++core_.stats.gc_stale_copies;
+    return;
+  }
+  const LogicalUnit unit = read.spare[at];
+  if (unit == k_no_unit || core_.places->lookup(unit) != where) {
+    core_.put_hole(job);
+    return;
+  }
+  if (read.lost(at)) {
+    ++core_.stats.uncorrectable_units;
+    core_.poisoned.insert(unit);
+  }
+  core_.put(job, unit, where, &read.stamps[std::size_t{at} * core_.layout.sectors]);
 }
 
 // -------------------------------------------------------------------------------------------------------- writing and erasing
@@ -364,23 +395,37 @@ void Collector::launch(std::uint32_t group, Work& work) {
 Task<> Collector::program(std::uint32_t group, ProgramJob& job, Purpose purpose) {
   Work& work = work_[group];
   for (;;) {
-    FlashAwait done(core_.hw, job.op);
+    ProgramAwait done(core_.hw, job);
     co_await done;
-    if (job.op.status == FlashStatus::ok) break;
+    if (!job.failed()) break;
     core_.program_failed(job);
     co_await RunStage(core_.hw, Stage::flash, nullptr);
     if (core_.read_only || !core_.pool.can_claim(group, Stream::gc)) break;
     core_.claim(job, Stream::gc, purpose, core_.map->dram_bytes());
   }
   // Without a place to go, the units stay where they were.
-  if (job.op.status == FlashStatus::ok) commit(job, purpose);
+  if (!job.failed()) commit(job, purpose);
   core_.jobs.give(job);
   --work.jobs;
   wake_worker(work);
 }
 
-void Collector::commit(ProgramJob& job, Purpose purpose) {
+// A management block whose slots hold nothing any more, or that lies elsewhere by now, stays where it is.
+void Collector::commit_block(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
+    if (job.source[n] == ProgramJob::k_hole) continue;
+    const std::uint32_t block = core_.places->block_of(job.spare[core_.layout.program_slot(n)]);
+    if (core_.places->base(block) != job.source[n] - n) break;
+    core_.place_block(block, job);
+    core_.post_map_update(core_.places->first_of(block), 1);
+    return;
+  }
+  core_.stats.gc_stale_copies += job.live;
+}
+
+void Collector::commit(ProgramJob& job, Purpose purpose) {
+  if (core_.places != nullptr) commit_block(job);
+  for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
     const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
     if (core_.map->lookup(unit) != job.source[n]) {
       ++core_.stats.gc_stale_copies;  // overwritten or trimmed in the meantime
@@ -392,7 +437,7 @@ void Collector::commit(ProgramJob& job, Purpose purpose) {
     core_.post_map_update(unit, 1);
     if (core_.layout.is_map(unit)) ++core_.stats.map_units_moved;
   }
-  core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live;
+  core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live - job.holes;
   core_.count_program(job, purpose);
   core_.pool.programmed(job.block, false);
 }
@@ -404,29 +449,9 @@ Task<> Collector::erase(std::uint32_t group, BlockNumber block) {
     co_await Sleep{work};
   }
   work.pinned = k_no_block;
-  if (core_.pool.info(block).failed) {
-    core_.pool.retire(block);
-    core_.check_capacity();
-    co_return;
-  }
-  co_await RunStage(core_.hw, Stage::flash, nullptr);
-  FlashOp op;
-  op.command = FlashCommand::erase;
-  op.purpose = Purpose::gc;
-  op.die = core_.layout.die_of(group);
-  op.plane = core_.layout.plane_of(group);
-  op.planes = static_cast<std::uint16_t>(core_.layout.planes);
-  op.block = static_cast<BlockId>(block - group * core_.layout.blocks);
-  FlashAwait done(core_.hw, op);
-  co_await done;
-  if (op.status == FlashStatus::ok) {
-    ++core_.stats.erases;
-    core_.pool.erased(block);
-  } else {
-    ++core_.stats.erase_failures;
-    core_.pool.retire(block);
-    core_.check_capacity();
-  }
+  const bool failed = core_.pool.info(block).failed;
+  co_await core_.erase(block);
+  if (failed) co_return;
   work.check_wear = true;
   work.exhausted = false;
   wake(group);

@@ -112,8 +112,10 @@ class Collector {
   std::uint32_t make_reads(std::uint32_t group, Work& work, ReadList& reads);
   void foresee(const ReadList& reads) const;
   void consume_row(Work& work, std::uint32_t group);
+  void take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at);
   void launch(std::uint32_t group, Work& work);
   void commit(ProgramJob& job, Purpose purpose);
+  void commit_block(const ProgramJob& job);
   void stop(std::uint32_t group, Work& work);
   bool find_empty(Work& work);
   [[nodiscard]] bool has_failed(const std::vector<BlockNumber>& blocks) const;

@@ -21,6 +21,7 @@
 
 namespace tlmssd::firmware {
 
+class BlockPlaces;
 class MapPages;
 
 class MappingScheme {
@@ -44,6 +45,15 @@ class MappingScheme {
   [[nodiscard]] virtual Span entries(LogicalUnit first, std::uint64_t count) const = 0;
   [[nodiscard]] virtual Bytes dram_bytes() const = 0;
   virtual void archive(Archive& archive) = 0;
+
+  virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
+  virtual void reset_statistics() {}
+
+  // ---- schemes that place runs of units as a whole
+  /// Units of such a run; 0: every unit has a place of its own. The run is then the grain of programs (Layout::program_units), places()
+  /// is not null, and update() only unmaps.
+  [[nodiscard]] virtual std::uint32_t block_units() const { return 0; }
+  [[nodiscard]] virtual BlockPlaces* places() { return nullptr; }
 
   // ---- schemes that keep their table in flash
   /// Entries that a map page holds; 0: all of the table is in DRAM, and nothing below is ever called.
@@ -73,8 +83,6 @@ class MappingScheme {
   }
   /// What was in DRAM is gone, and is taken to be rebuilt from the spare areas.
   virtual void power_lost() {}
-  virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
-  virtual void reset_statistics() {}
   virtual void describe_stall(std::string& text) const { static_cast<void>(text); }
 };
 

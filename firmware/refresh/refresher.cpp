@@ -59,7 +59,7 @@ void Refresher::disturb(std::uint32_t reads) {
   each_used([&](BlockNumber block) {
     if (pool_.info(block).valid == 0) return;
     History& h = history(block);
-    const std::uint64_t sum = h.reads + std::uint64_t{reads} * pool_.layout().pages;
+    const std::uint64_t sum = h.reads + std::uint64_t{reads} * pool_.layout().block_rows;
     h.reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, 0xFFFFFFFFU));
   });
 }

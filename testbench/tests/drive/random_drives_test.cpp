@@ -216,6 +216,9 @@ Drawn draw(std::uint64_t number) {
   draw_firmware(config, random);
   RandomStream maps(number, "maps");
   draw_map(drawn, maps);
+  RandomStream stripes(number, "stripes");
+  const auto& known = firmware::stripes();
+  if (number % 2 == 0) config.firmware.allocation.stripe = known[stripes.below(known.size())];
   draw_capacity(config, random);
   RandomStream caches(number, "caches");
   draw_cache(config, caches);
@@ -232,17 +235,17 @@ std::string describe(const Drawn& drawn) {
   const firmware::FirmwareConfig& f = config.firmware;
   return fmt::format(
       "{} {} lba {}, {} of {}: {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit "
-      "{}, {} mp {} "
+      "{}, {} stripe {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
       "{}, map {} with {} B, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
       "refresh {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
       config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
       part.planes, part.blocks_per_plane, part.pages_per_block, part.page_size, part.program_unit,
-      f.mapping.unit, f.allocation.order, f.allocation.multi_plane, f.allocation.streams, f.buffer.mode,
-      f.buffer.capacity, f.gc.policy, f.gc.low_water, f.gc.background_start, f.wear.policy, config.scheduling,
-      config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium, f.mapping.scheme,
-      f.mapping.scheme == "dftl" ? std::get<std::int64_t>(*drawn.map->find("cache")) : 0,
+      f.mapping.unit, f.allocation.order, f.allocation.stripe, f.allocation.multi_plane, f.allocation.streams,
+      f.buffer.mode, f.buffer.capacity, f.gc.policy, f.gc.low_water, f.gc.background_start, f.wear.policy,
+      config.scheduling, config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
+      f.mapping.scheme, f.mapping.scheme == "dftl" ? std::get<std::int64_t>(*drawn.map->find("cache")) : 0,
       config.capacity.over_provisioning, drawn.age.cycles, drawn.age.retention / 86'400, drawn.age.reads,
       config.reliability, f.ecc.policy, config.ecc.frame, config.ecc.of(EccCode::bch).correctable,
       f.refresh.policy);

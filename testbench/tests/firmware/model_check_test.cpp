@@ -22,6 +22,7 @@ struct Case {
   std::string mode = "write-back";
   std::string wear = "dynamic";
   std::string order = "CWDP";
+  std::string stripe = "none";
   double destage_at = 0;
   double fill = 0.9;  ///< of the most that the shape allows
   Picoseconds idle_after = 0;
@@ -33,6 +34,9 @@ struct Case {
   std::int64_t map_lines =
       0;  ///< of map entries that are cached, the map being in flash; 0: the map is in DRAM
   std::int64_t map_line = 1;  ///< entries in such a line; 0: a map page
+  std::string scheme = {};    ///< of the map in DRAM, when it is not page mapping
+  Bytes block = 0;            ///< management block
+  std::string placement = "address";
 };
 
 Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
@@ -49,6 +53,7 @@ void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   config.allocation.multi_plane = c.multi_plane;
   config.allocation.streams = c.streams;
   config.allocation.order = c.order;
+  config.allocation.stripe = c.stripe;
   config.gc.policy = c.gc;
   config.gc.idle_after = c.idle_after;
   config.gc.background_start = c.background_start;
@@ -59,8 +64,9 @@ void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   config.ecc.policy = c.ecc;
   if (c.refresh >= 0) config.refresh.policy = "limits";
   if (c.map_lines > 0) config.mapping.scheme = "dftl";
+  if (!c.scheme.empty()) config.mapping.scheme = c.scheme;
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
-  const Bytes program = Bytes{c.geometry.page_bytes} * planes * c.program_unit;
+  const Bytes program = std::max(Bytes{c.geometry.page_bytes} * planes * c.program_unit, c.block);
   config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
   shape.logical_blocks =
       static_cast<std::uint64_t>(c.fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config)));
@@ -70,10 +76,10 @@ std::string describe(const Case& c) {
   const Geometry& g = c.geometry;
   return fmt::format(
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
-      "{}, {}, ecc {} with {} failures, refresh {}, {} map lines of {}",
+      "{}, {}, stripe {}, {} {} by {}, ecc {} with {} failures, refresh {}, {} map lines of {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
-      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.ecc, c.failures, c.refresh,
-      c.map_lines, c.map_line);
+      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
+      c.placement, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line);
 }
 
 void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
@@ -85,6 +91,8 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   const std::int64_t map_line = c.map_line > 0 ? c.map_line : static_cast<std::int64_t>(c.unit) / 4;
   const Given map({{"cache", whole(8 * map_line * c.map_lines)},
                    {"line", whole(c.map_line)},
+                   {"block", whole(static_cast<std::int64_t>(c.block))},
+                   {"placement", Value(c.placement)},
                    {"segmented_lru", Value(seed % 2 == 0)},
                    {"batch_update", Value(seed % 3 != 0)}});
   config.mapping_policy = &map;
@@ -159,6 +167,63 @@ TEST_CASE("every command on every shape gives back what was written") {
       c.mode = "write-back";
     }
   }
+}
+
+TEST_CASE("blocks over several dies give back what was written") {
+  std::uint64_t seed = 600;
+  for (const char* stripe : {"C", "W", "D", "CW", "WC", "DWC", "WD"}) {
+    for (const std::uint32_t program_unit : {1U, 3U}) {
+      Case c{geometry(3, 2, 2, 2, 12, 6, 8192), program_unit};
+      c.stripe = stripe;
+      c.multi_plane = seed % 4 < 2;
+      c.wear = seed % 3 == 0 ? "static" : "dynamic";
+      c.fill = seed % 5 == 0 ? 1.0 : 0.9;
+      c.order = seed % 2 == 0 ? "PWDC" : "CWDP";
+      run(c, true, 2000, 16, ++seed);
+      run(c, false, 2000, 1, ++seed);
+    }
+  }
+}
+
+TEST_CASE("management blocks of any size give back what was written") {
+  std::uint64_t seed = 700;
+  struct Shape {
+    const char* stripe;
+    std::uint32_t program_unit;
+    std::uint32_t lanes;
+  };
+  for (const Shape& s :
+       {Shape{"none", 1, 1}, Shape{"C", 1, 3}, Shape{"CW", 1, 6}, Shape{"WD", 3, 4}, Shape{"none", 6, 1}}) {
+    const Bytes program = Bytes{8192} * s.program_unit;
+    const std::uint32_t programs = 6 / s.program_unit * s.lanes;
+    for (std::uint32_t n = 1; n <= programs; ++n) {
+      if (programs % n != 0) continue;
+      Case c{geometry(3, 2, 2, 1, 12, 6, 8192), s.program_unit};
+      c.scheme = "management-block";
+      c.block = n * program;
+      c.stripe = s.stripe;
+      c.wear = seed % 3 == 0 ? "static" : "dynamic";
+      c.fill = seed % 5 == 0 ? 1.0 : 0.8;
+      c.mode = seed % 4 == 0 ? "write-through" : "write-back";
+      c.unit = seed % 2 == 0 ? 4096 : 8192;
+      c.gc = k_policies[seed % k_policies.size()];
+      run(c, true, 1200, 16, ++seed);
+      run(c, false, 1200, 1, ++seed);
+    }
+  }
+  Case failing{geometry(2, 1, 1, 2, 14, 8, 8192)};
+  failing.scheme = "management-block";
+  failing.block = 32768;
+  failing.ecc = "fixed";
+  failing.failures = 0.05;
+  failing.refresh = 40;
+  run(failing, true, 3000, 16, ++seed);
+  run(failing, false, 3000, 1, ++seed);
+  Case log{geometry(2, 2, 1, 1, 14, 8, 8192)};
+  log.scheme = "management-block";
+  log.stripe = "C";
+  log.placement = "log";
+  run(log, true, 3000, 16, ++seed);
 }
 
 TEST_CASE("every victim policy keeps the data") {

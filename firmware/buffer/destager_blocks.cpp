@@ -1,0 +1,136 @@
+// Program units that are management blocks: what waits of a block goes out together, the rest is copied from its old place.
+#include "firmware/buffer/destager.h"
+#include "firmware/mapping/management_block.h"
+
+namespace tlmssd::firmware {
+
+/// Whether what is to go out next belongs to a block that is being rewritten: it would copy what is about to change.
+bool Destager::block_under_way() {
+  if (blocks_.empty()) return false;
+  const WriteBuffer::Index next = buffer_.front();
+  return next != WriteBuffer::k_none && blocks_.contains(core_.places->block_of(buffer_.entry(next).unit));
+}
+
+void Destager::fill_block(ProgramJob& job) {
+  job.entry = buffer_.front();
+  const std::uint32_t block = core_.places->block_of(buffer_.entry(job.entry).unit);
+  job.unit = core_.places->first_of(block);
+  blocks_.insert(block);
+  for (std::uint32_t n = 0; n < core_.layout.program_units; ++n) {
+    const LogicalUnit unit = job.unit + n;
+    const WriteBuffer::Index i = buffer_.find(unit);
+    if (buffer_.merges(i)) {
+      buffer_.take(i);
+      if (buffer_.entry(i).mask != core_.layout.all_sectors()) ++job.partial;
+      core_.put(job, unit, i, buffer_.stamps(i));
+    } else if (core_.places->mapped(unit)) {
+      core_.put_hole(job);
+      job.source[n] = ProgramJob::k_copied;
+      --job.holes;
+      ++job.copies;
+    } else {
+      core_.put_hole(job);
+    }
+  }
+  job.partial += job.copies;
+}
+
+// Partly written units get their other sectors from flash, units that were not written their content, or nothing when they have been
+// trimmed meanwhile.
+Task<> Destager::complete_block(ProgramJob& job) {
+  const std::uint32_t sectors = core_.layout.sectors;
+  const std::uint64_t all = core_.layout.all_sectors();
+  ReadList reads;
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const std::uint32_t source = job.source[n];
+    const LogicalUnit unit = job.unit + n;
+    if (source == ProgramJob::k_hole) continue;
+    const PhysicalUnit where = core_.places->lookup(unit);
+    if (source != ProgramJob::k_copied) {
+      WriteBuffer::Entry& entry = buffer_.entry(source);
+      if (entry.mask == all) continue;
+      if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) entry.damaged = true;
+      if (where == k_nowhere) {
+        Stamp* const stamps = buffer_.stamps(source);
+        for (std::uint32_t s = 0; s < sectors; ++s) {
+          if ((entry.mask >> s & 1U) == 0) stamps[s] = k_zeros;
+        }
+        std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
+        entry.mask = all;
+        continue;
+      }
+    } else if (where == k_nowhere) {
+      job.source[n] = ProgramJob::k_hole;
+      --job.copies;
+      ++job.holes;
+      continue;
+    }
+    ReadOp& read = core_.add_read(reads, where);
+    read.wanted[where - read.row * core_.layout.row_units] = unit;
+  }
+  job.partial = 0;
+  if (reads.empty()) co_return;
+  core_.stats.rmw_reads += reads.count;
+  core_.aim(reads);
+  co_await RunStage(core_.hw, Stage::flash, &job.ledger, reads.count);
+  Latch latch;
+  for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
+    read->op.buffer_address = program_address(job.entry);
+    core_.start_read(*read, latch, Purpose::host, &job.ledger, reads.count == 1);
+  }
+  co_await latch;
+  latch.settle(job.ledger);
+  while (!reads.empty()) {
+    ReadOp& read = reads.pop();
+    for (std::uint32_t at = read.low; at <= read.high; ++at) {
+      const LogicalUnit unit = read.wanted[at];
+      if (unit == k_no_unit) continue;
+      const std::uint32_t n = unit - job.unit;
+      if (job.source[n] != ProgramJob::k_copied) {
+        complete(job, n, read, at);
+        continue;
+      }
+      if (read.lost(at)) {
+        ++core_.stats.uncorrectable_units;
+        core_.poisoned.insert(unit);
+      } else {
+        core_.check_spare(read, at);
+      }
+      const std::uint32_t slot = core_.layout.program_slot(n);
+      job.spare[slot] = unit;
+      std::copy_n(&read.stamps[std::size_t{at} * sectors], sectors, &job.stamps[std::size_t{slot} * sectors]);
+    }
+    core_.end_read(read);
+  }
+}
+
+void Destager::commit_block(ProgramJob& job) {
+  const std::uint32_t block = core_.places->block_of(job.unit);
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const WriteBuffer::Index i = job.source[n];
+    if (i >= ProgramJob::k_copied) continue;
+    const WriteBuffer::Entry& entry = buffer_.entry(i);
+    if (entry.state == WriteBuffer::State::flying) {
+      core_.places->map(entry.unit);
+      note_damage(entry);
+    } else if (entry.damaged && core_.places->mapped(entry.unit)) {
+      // The newer version still waits, and may take some sectors from here.
+      core_.poisoned.insert(entry.unit);
+    }
+  }
+  core_.place_block(block, job);
+  core_.post_map_update(job.unit, 1);
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    if (job.source[n] >= ProgramJob::k_copied) continue;
+    settle(job.source[n], &job.ledger, false);
+    buffer_.release(job.source[n]);
+  }
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.copies - job.holes;
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::gc)] += job.copies;
+  core_.stats.units_rewritten += job.copies;
+  core_.count_program(job, job.purpose);
+  core_.pool.programmed(job.block, false);
+  end(job);
+}
+
+}  // namespace tlmssd::firmware

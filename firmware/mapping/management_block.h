@@ -1,0 +1,94 @@
+// Management blocks: runs of neighbouring mapping units that are placed, found and rewritten as a whole.
+//
+// One entry for each block of 4 KiB to several MiB, as early drives had it to keep the table small (Ban 1995; Ryu & Park 2009, section
+// 3.1). A write that covers a block in part has the rest copied from the old place; a write across two blocks pays twice. Every
+// unit lies at its own offset (placement by address), spread over the dies of a stripe (firmware.allocation.stripe), so that reads
+// stay as parallel as on the first day. With placement `log` the pages of a block are filled in the order of writing, whatever
+// their address: nothing is copied when data are written, but the table has an entry for every unit again and neighbours
+// end up anywhere; the block remains what is erased and cleaned at a time (the log-structured way of Rosenblum & Ousterhout 1992).
+// Whether a unit of a block was ever written and not trimmed is taken to stand in the spare area and costs no DRAM.
+#pragma once
+
+#include "firmware/mapping/mapping.h"
+#include "models/common/sparse_array.h"
+
+namespace tlmssd::firmware {
+
+/// Places of whole blocks.
+class BlockPlaces {
+ public:
+  BlockPlaces(std::uint64_t logical_units, std::uint32_t block_units);
+
+  [[nodiscard]] std::uint32_t units() const { return units_; }
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(bases_.size()); }
+  [[nodiscard]] std::uint32_t block_of(LogicalUnit unit) const { return by_units_.divide(unit); }
+  [[nodiscard]] LogicalUnit first_of(std::uint32_t block) const { return block * units_; }
+  /// First physical unit of a block; k_nowhere when none of it is mapped.
+  [[nodiscard]] PhysicalUnit base(std::uint32_t block) const { return bases_.read(block) - 1; }
+  [[nodiscard]] bool mapped(LogicalUnit unit) const {
+    return (mapped_.read(unit / 64) >> (unit % 64) & 1U) != 0;
+  }
+  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const {
+    if (!mapped(unit)) return k_nowhere;
+    const std::uint32_t block = block_of(unit);
+    return base(block) + (unit - first_of(block));
+  }
+  void map(LogicalUnit unit) { mapped_.write(unit / 64) |= std::uint64_t{1} << (unit % 64); }
+  void unmap(LogicalUnit unit) { mapped_.write(unit / 64) &= ~(std::uint64_t{1} << (unit % 64)); }
+  /// Whether any unit of the block is mapped.
+  [[nodiscard]] bool any(std::uint32_t block) const;
+  void place(std::uint32_t block, PhysicalUnit base) { bases_.write(block) = base + 1; }
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const;
+  void prefetch(LogicalUnit unit) const { bases_.prefetch(block_of(unit)); }
+  void archive(Archive& a) {
+    a(bases_);
+    a(mapped_);
+  }
+
+ private:
+  std::uint32_t units_;
+  Reciprocal by_units_;
+  SparseArray<std::uint32_t> bases_;   ///< plus one; 0: nowhere
+  SparseArray<std::uint64_t> mapped_;  ///< a bit per unit
+};
+
+class ManagementBlock final : public MappingScheme {
+ public:
+  static constexpr std::string_view k_name = "management-block";
+  static constexpr std::string_view k_summary =
+      "one entry per management block, which is rewritten as a whole (or, placed as a log, erased as a "
+      "whole)";
+  struct Config {
+    Bytes block = 0;
+    std::string placement = "address";
+    static const ParameterTable<Config>& parameters();
+  };
+
+  /// Throws InputError when the block does not go with the shape of the drive.
+  ManagementBlock(const Config& config, const Layout& layout);
+
+  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override {
+    return by_address_ ? places_.lookup(unit) : entries_.read(unit) - 1;
+  }
+  void update(LogicalUnit unit, PhysicalUnit where) override;
+  void prefetch(LogicalUnit unit) const override {
+    by_address_ ? places_.prefetch(unit) : entries_.prefetch(unit);
+  }
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const override;
+  [[nodiscard]] Span entries(LogicalUnit first, std::uint64_t count) const override;
+  [[nodiscard]] Bytes dram_bytes() const override;
+  [[nodiscard]] BlockPlaces* places() override { return by_address_ ? &places_ : nullptr; }
+  [[nodiscard]] std::uint32_t block_units() const override { return by_address_ ? places_.units() : 0; }
+  void report(StatisticsSink& sink) const override;
+  void archive(Archive& archive) override;
+
+ private:
+  static std::uint32_t checked_units(const Config& config, const Layout& layout, bool by_address);
+
+  bool by_address_;
+  Bytes block_bytes_;
+  BlockPlaces places_;                  ///< by address
+  SparseArray<std::uint32_t> entries_;  ///< as a log: the place of every unit plus one
+};
+
+}  // namespace tlmssd::firmware
