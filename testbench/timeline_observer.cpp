@@ -14,6 +14,8 @@ std::string_view name_of(FlashCommand command) {
       return "program";
     case FlashCommand::erase:
       return "erase";
+    case FlashCommand::copyback:
+      return "copyback";
   }
   return "?";
 }
@@ -30,6 +32,13 @@ void TimelineObserver::bus(ChannelId channel, DieId die, const FlashOp& op, Pico
 
 void TimelineObserver::array(DieId die, const FlashOp& op, Picoseconds start, Picoseconds end) {
   if (outside(start, end)) return;
+  if (op.copying()) {
+    writer_.span(Track::die, index(die),
+                 fmt::format("{} copyback senses block {} page {}", tlmssd::name_of(op.purpose),
+                             index(op.source_block), index(op.source_page)),
+                 start, end);
+    return;
+  }
   writer_.span(Track::die, index(die),
                fmt::format("{} {} block {} page {}", tlmssd::name_of(op.purpose), name_of(op.command),
                            index(op.block), index(op.page)),

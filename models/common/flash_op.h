@@ -12,7 +12,7 @@
 
 namespace tlmssd {
 
-enum class FlashCommand : std::uint8_t { read, program, erase };
+enum class FlashCommand : std::uint8_t { read, program, erase, copyback };
 
 /// On whose behalf: decides priority, the cause that others are charged, and the statistics.
 enum class Purpose : std::uint8_t { host, gc, wear, refresh, migration, map, count };
@@ -26,16 +26,18 @@ enum class FlashStatus : std::uint8_t {
   uncorrectable,   ///< read could not be decoded by the code asked for
 };
 
-/// One operation on one die: a page (or several planes' pages at the same block and page number), or a block
-/// erase.
+/// One operation on one die: a page (or several planes' pages at the same block and page number), a block
+/// erase, or a copyback: pages sensed into the page register and programmed from there to others of the same
+/// planes, with no data on the bus and past every decoder.
 ///
 /// A program covers `pages` consecutive pages: 1, or the pages of a word line or of a whole block where the
-/// part programs in such units. Reads and erases have pages == 1. Data move as mapping units. Unit slots of
-/// the operation are counted plane by plane, then page by page: slot = ((plane - first plane) * pages + (page
-/// - first page)) * units_per_page + unit_in_page. A program writes every slot of its pages; a read transfers
-/// slots [first_slot, first_slot + slots) only (ONFI random data out: a column address per page), though the
-/// array senses whole pages. The object must stay where it is until it is done; it usually lives in the frame
-/// of the coroutine that awaits it.
+/// part programs in such units. A copyback is addressed as a program of its destination; its source is as many
+/// consecutive pages, with the same numbers in each plane. Reads and erases have pages == 1. Data move as mapping
+/// units. Unit slots of the operation are counted plane by plane, then page by page: slot = ((plane - first plane)
+/// * pages + (page - first page)) * units_per_page + unit_in_page. A program writes, and a copyback copies, every
+/// slot of its pages; a read transfers slots [first_slot, first_slot + slots) only (ONFI random data out: a column
+/// address per page), though the array senses whole pages. The object must stay where it is until it is done; it
+/// usually lives in the frame of the coroutine that awaits it.
 struct FlashOp {
   FlashCommand command = FlashCommand::read;
   Purpose purpose = Purpose::host;
@@ -46,12 +48,12 @@ struct FlashOp {
   std::uint16_t planes = 1;  ///< number of consecutive planes operated together
   BlockId block{};           ///< same in each plane
   PageId page{};             ///< first page, same in each plane
-  std::uint16_t pages = 1;   ///< program: consecutive pages of the part's program unit
+  std::uint16_t pages = 1;   ///< program, copyback: consecutive pages of the part's program unit
   std::uint32_t first_slot = 0;
   std::uint32_t slots = 0;
-  /// Spare area: logical unit of each slot (k_no_unit: padding). Program: in. Read: out. `slots` entries.
+  /// Spare area: logical unit of each slot (k_no_unit: padding). Program: in. Read, copyback: out. `slots` entries.
   LogicalUnit* spare = nullptr;
-  /// Content: `stamps_per_unit` stamps for each slot, `slots` times. Program: in. Read: out.
+  /// Content: `stamps_per_unit` stamps for each slot, `slots` times. Program: in. Read, copyback: out.
   Stamp* stamps = nullptr;
   // Reads only. Error correction: the code to decode with, and the step of the part's ladder of reference voltages (0: default).
   EccCode code = EccCode::none;
@@ -59,7 +61,8 @@ struct FlashOp {
   // How the array is read for that code, set by the flash controller: the senses it takes and which pages they are of.
   bool word_line = false;   ///< each sense is of another page of the word line, else all of the same
   std::uint8_t senses = 1;  ///< in all
-  std::uint8_t sensed = 0;  ///< so far
+  /// So far. Copyback: pages of the step under way in the page register; 0 while they are programmed.
+  std::uint8_t sensed = 0;
   std::uint16_t* errors =
       nullptr;  ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
   std::uint32_t worst_errors = 0;  ///< out: wrong bits of the worst frame
@@ -74,6 +77,12 @@ struct FlashOp {
   Agenda::Callback on_done = nullptr;
   void* on_done_self = nullptr;
   FlashOp* next = nullptr;  ///< for the owner's lists
+  // Copybacks only: where the first page comes from.
+  BlockId source_block{};
+  PageId source_page{};
+
+  /// Whether the page register holds, or is getting, what this copyback will program next.
+  [[nodiscard]] bool copying() const { return command == FlashCommand::copyback && sensed != 0; }
 };
 
 }  // namespace tlmssd

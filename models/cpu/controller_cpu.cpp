@@ -167,7 +167,7 @@ void ControllerCpu::blocking(unsigned index, Payload& payload, sc_core::sc_time&
 ControllerCpu::FlashPool::Payload& ControllerCpu::flash_payload(FlashOp& op) {
   FlashPool::Payload& payload = flash_pool_.take();
   static constexpr tlm::tlm_command k_commands[] = {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND,
-                                                    tlm::TLM_IGNORE_COMMAND};
+                                                    tlm::TLM_IGNORE_COMMAND, tlm::TLM_READ_COMMAND};
   const bool data = op.command != FlashCommand::erase && op.stamps != nullptr && op.slots > 0;
   const unsigned length = data ? static_cast<unsigned>(op.slots * stamps_per_unit_ * sizeof(Stamp)) : 1;
   payload.set_command(k_commands[static_cast<std::size_t>(op.command)]);

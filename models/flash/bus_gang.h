@@ -18,6 +18,7 @@
 //                    write B * min(G D / (W + tPROG + S),   1 / (W + S))
 //   shared-control   read  B * min(G D / (C + tR + O),      G / (C + O),     1 / (C + Oc))
 //                    write B * min(G D / (W + tPROG + S),   G / (W + S),     1 / (Wc + S))
+//   both             copyback  B * min(G D / (n C + sum tR + P + tPROG + S), 1 / (n C + P + S))   (as in flash_channel.h)
 // A shared-bus gang reaches its form as a channel does. For a shared-control gang the form is an upper bound: within 1 % where the
 // control lines are clearly the limit, else an operation may lose the control parts of the other members, (G - 1) (C + Oc).
 //

@@ -199,6 +199,7 @@ bool FlashChannel::can_begin(const Die& die, const FlashJob& job) const {
              die.array->op->command == FlashCommand::program && !several_steps(job) &&
              !several_steps(*die.array);
     case FlashCommand::erase:
+    case FlashCommand::copyback:
       break;
   }
   return false;
@@ -216,6 +217,9 @@ bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
       break;
     case FlashCommand::erase:
       if (!setup_.config.suspends_erases()) return false;
+      break;
+    case FlashCommand::copyback:
+      if (running->op->copying() || !setup_.config.suspends_programs()) return false;
       break;
   }
   if (running->unsuspendable || running->suspends >= setup_.part.max_suspends ||
@@ -323,7 +327,8 @@ void FlashChannel::grant(BusRequest& request) {
 /// TLM-2.0 forbids a call on the backward path from within one on the forward path of the same socket, and the reverse.
 bool FlashChannel::must_wait(const BusRequest& request) const {
   if (in_forward_) return request.queue == 1;
-  return !request.finish && in_backward_ == &dies_[request.way];
+  const Die& die = dies_[request.way];
+  return in_backward_ == &die && (!request.finish || die.output->op->copying());
 }
 
 void FlashChannel::deferred() {

@@ -3,18 +3,23 @@
 // Models a queue per die, the policy that chooses from it, the bus with one user at a time, command, address, data and status
 // phases, way interleaving, multi-plane operation, cached read and program, and program and erase suspend for reads. Every
 // operation takes the same steps: wait in its die's queue; command (and data in) on the bus; array; data out or status on the
-// bus; done. A program of a whole block repeats them for every word line, a read that its decoder wants several senses of for every
-// sense; between two of them others may go first. Channels that share data or control lines form a gang (bus_gang.h).
+// bus; done. A copyback has command and array for every page it senses and once more to program them, then status; it holds its die
+// throughout and the bus in these phases only. A program or copyback of a whole block repeats its steps for every word line, a read
+// that its decoder wants several senses of for every sense; between two repetitions others may go first. Channels that share data or
+// control lines form a gang (bus_gang.h).
 //
 // Closed forms that a saturated channel with D dies reaches (tests hold it to them). With, per operation, C the read command,
 // O data out, W data in, S status, swaps tRCBSY and tCBSY, and B bytes:
 //   read,    plain   B * min(D / (C + tR + O), 1 / (C + O))            write, plain   B * min(D / (W + tPROG + S), 1 / (W + S))
 //   read,    cached  B * min(D / (C + tRCBSY + tR), 1 / (C + O))       write, cached  B * min(D / (tCBSY + tPROG), 1 / (W + S))
+//   copyback of n pages, which the part programs at a time, with P the program command
+//                    B * min(D / (n C + sum of tR + P + tPROG + S), 1 / (n C + P + S))
 //
 // The bus is granted to commands without data first: they are short and keep arrays busy; then to transfers; each kind in the
 // order of becoming ready. Waits are charged to the ledger of who waits: to what the die was busy with meanwhile, else to the bus.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -115,6 +120,9 @@ class FlashChannel : public sc_core::sc_module {
   [[nodiscard]] Action next_action(Die& die, FlashJob* job);
   [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;
   [[nodiscard]] bool may_suspend(Die& die, const FlashJob& job);
+  [[nodiscard]] std::uint32_t pages_of_step(const FlashJob& job) const {
+    return std::min<std::uint32_t>(step_pages_, job.op->pages - job.pages_done);
+  }
   [[nodiscard]] bool several_steps(const FlashJob& job) const {
     if (job.op->command == FlashCommand::read) return job.op->senses > 1;
     return job.op->command == FlashCommand::program && job.op->pages > step_pages_;
@@ -154,6 +162,7 @@ class FlashChannel : public sc_core::sc_module {
   void suspend(Die& die);
   void resume(Die& die);
   void finish(Die& die);
+  void continue_copyback(Die& die);
   void finished(Die& die);
   void charge_wait(Die& die, FlashJob& job);
   void wait_from_now(Die& die, FlashJob& job);

@@ -15,7 +15,7 @@ void charge(const FlashJob& job, Cause cause, Picoseconds until) {
 
 bool steps_left(const FlashOp& op, std::uint32_t pages_done) {
   if (op.command == FlashCommand::read) return op.sensed < op.senses;
-  return op.command == FlashCommand::program && pages_done < op.pages;
+  return op.command != FlashCommand::erase && pages_done < op.pages;
 }
 
 }  // namespace
@@ -51,10 +51,11 @@ void FlashChannel::begin(Die& die, FlashJob& job) {
   (die.array == nullptr ? die.array : die.cached) = &job;
   occupy(die);
   if (job.op->command != FlashCommand::program) {
+    if (job.op->command == FlashCommand::copyback) job.pages_now = pages_of_step(job);
     command(job, 0);
     return;
   }
-  job.pages_now = std::min<std::uint32_t>(step_pages_, job.op->pages - job.pages_done);
+  job.pages_now = pages_of_step(job);
   const Picoseconds data_there = announce_data(job);
   if (data_there == k_never) {
     awaiting_data_ = &job;  // the bus is held until memory answers
@@ -122,10 +123,14 @@ void FlashChannel::resume(Die& die) {
   hold_bus(job, until, until, BusUse::resume, 0);
 }
 
-/// Data out or status.
+/// Data out or status; of a copyback that has sensed, the next command.
 void FlashChannel::finish(Die& die) {
   FlashJob& job = *die.output;
   const FlashOp& op = *job.op;
+  if (op.copying()) {
+    continue_copyback(die);
+    return;
+  }
   const bool data_out = op.command == FlashCommand::read && op.slots != 0;
   const BusTiming::Phase phase =
       data_out ? setup_.bus.data_out(op.first_slot, op.slots) : BusTiming::Phase{setup_.bus.status(), 0};
@@ -139,6 +144,18 @@ void FlashChannel::finish(Die& die) {
   hold_bus(job, until - phase.data, until, data_out ? BusUse::data_out : BusUse::status, phase.data);
   transferring_ = &die;
   arm(until);
+}
+
+/// The die keeps what it has sensed in its page register and goes on with the same operation: nobody comes in between.
+void FlashChannel::continue_copyback(Die& die) {
+  FlashJob& job = *std::exchange(die.output, nullptr);
+  charge(job, Cause::bus_wait, agenda_.now());
+  tlm::tlm_phase phase = tlm::END_RESP;
+  sc_core::sc_time delay = annotation(agenda_);
+  (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  die.array = &job;
+  command(job, 0);
+  consider(die);
 }
 
 void FlashChannel::finished(Die& die) {

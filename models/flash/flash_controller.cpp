@@ -45,7 +45,7 @@ tlm::tlm_sync_enum FlashController::forward(unsigned /*index*/, tlm::tlm_generic
   job.data_wanted = false;
   job.flash_done = false;
   job.decoded = 0;
-  if (op->command == FlashCommand::read) plan_senses(*op, job.errors);
+  plan_senses(*op, job.errors);
   Route& route = routes_[index(op->die)];
   ++route.pending;
   ++outstanding_;
@@ -79,7 +79,7 @@ void FlashController::blocking(unsigned /*index*/, tlm::tlm_generic_payload& pay
                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  if (op->command == FlashCommand::read) plan_senses(*op, untimed_errors_);
+  plan_senses(*op, untimed_errors_);
   (*routes_[index(op->die)].socket)->b_transport(payload, delay);
   if (op->code == EccCode::none || op->command != FlashCommand::read) return;
   decode(*op);
@@ -90,7 +90,7 @@ void FlashController::blocking(unsigned /*index*/, tlm::tlm_generic_payload& pay
 unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
   FlashOp* op = op_of(payload);
   if (op == nullptr || index(op->die) >= routes_.size()) return 0;
-  if (op->command == FlashCommand::read) plan_senses(*op, untimed_errors_);
+  plan_senses(*op, untimed_errors_);
   const unsigned done = (*routes_[index(op->die)].socket)->transport_dbg(payload);
   if (op->command == FlashCommand::read && op->code != EccCode::none) decode(*op);
   return done;
@@ -101,6 +101,7 @@ unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& pa
 /// What the array must do so that the code asked for can be decoded.
 void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& errors) const {
   op.sensed = 0;
+  if (op.command != FlashCommand::read) return;
   op.senses = 1;
   op.word_line = false;
   op.errors = nullptr;

@@ -10,7 +10,8 @@ double share(Picoseconds part, Picoseconds whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
-constexpr std::array<std::string_view, k_flash_commands> k_commands = {"read", "program", "erase"};
+constexpr std::array<std::string_view, k_flash_commands> k_commands = {"read", "program", "erase",
+                                                                       "copyback"};
 
 }  // namespace
 
@@ -43,6 +44,7 @@ void FlashCounts::report(StatisticsSink& sink, Picoseconds span) const {
   for (std::size_t c = 0; c < k_flash_commands; ++c) {
     std::uint64_t operations = 0;
     for (const Kind& kind : kinds[c]) operations += kind.operations;
+    if (c == static_cast<std::size_t>(FlashCommand::copyback) && operations == 0) continue;  // seldom used
     sink.open(k_commands[c], "operations of this command");
     sink.value("operations", operations, "", "operations done");
     sink.value(
@@ -54,7 +56,8 @@ void FlashCounts::report(StatisticsSink& sink, Picoseconds span) const {
       if (kind.operations == 0) continue;
       sink.open(name_of(static_cast<Purpose>(p)), "on behalf of this");
       sink.value("operations", kind.operations, "", "operations done");
-      sink.value("pages", kind.pages, c == 2 ? "blocks" : "pages", "counted per plane");
+      sink.value("pages", kind.pages, c == static_cast<std::size_t>(FlashCommand::erase) ? "blocks" : "pages",
+                 "counted per plane");
       sink.value("bytes", kind.bytes, "B", "moved on the bus, with spare area");
       sink.close();
     }

@@ -10,7 +10,7 @@
 
 namespace tlmssd {
 
-inline constexpr std::size_t k_flash_commands = 3;
+inline constexpr std::size_t k_flash_commands = 4;
 
 struct FlashCounts {
   struct Kind {

@@ -3,6 +3,8 @@
 //   read command    per plane 00h, address, 30h or 32h; tWB to R/B# low; tWB + tDBSY between planes
 //   data out        tRR, then per page 06h, address, E0h, tCCS and the bytes asked for
 //   data in         per page 80h, address, tADL, the page with its spare area, and 10h, 11h or 15h; tWB + tDBSY between pages; tWB
+//   copyback        the source as a read command (its last cycle is 35h); then per page 85h, address, and 10h, 11h or 15h as for
+//                   data in, without tADL and bytes: as many cycles as a read command has
 //   erase command   per plane 60h, row address, D0h or D1h; tWB + tDBSY between planes; tWB
 //   status          70h, tWHR, one byte
 //   suspend, resume one command cycle and tWB
@@ -32,6 +34,10 @@ class BusTiming {
   }
   [[nodiscard]] Picoseconds erase_command(std::uint32_t planes) const {
     return planes * erase_cycles_ + (planes - 1) * gap_ + t_wb_;
+  }
+  /// What programs `pages` pages, over all planes, from the page register.
+  [[nodiscard]] Picoseconds copyback_program(std::uint32_t pages) const {
+    return pages * page_cycles_ + (pages - 1) * gap_ + t_wb_;
   }
   /// `pages`: over all planes.
   [[nodiscard]] Phase data_in(std::uint32_t pages) const {

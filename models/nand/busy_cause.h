@@ -22,7 +22,7 @@ constexpr Cause busy_cause(const FlashOp& op) {
       break;
   }
   if (op.command == FlashCommand::read) return Cause::die_read;
-  return op.command == FlashCommand::program ? Cause::die_program : Cause::die_erase;
+  return op.command == FlashCommand::erase ? Cause::die_erase : Cause::die_program;
 }
 
 inline constexpr std::size_t k_first_busy = static_cast<std::size_t>(Cause::die_read);

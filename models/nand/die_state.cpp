@@ -12,7 +12,7 @@ namespace tlmssd {
 namespace {
 
 std::string_view name_of(FlashCommand command) {
-  static constexpr std::array<std::string_view, 3> k_names = {"read", "program", "erase"};
+  static constexpr std::array<std::string_view, 4> k_names = {"read", "program", "erase", "copyback"};
   return k_names[static_cast<std::size_t>(command)];
 }
 
@@ -34,6 +34,7 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
       units_per_page_(unit_bytes == 0 ? 0 : static_cast<std::uint32_t>(geometry.page_bytes / unit_bytes)),
       stamps_per_unit_(stamps_per_unit),
       program_pages_(part.program_unit == "block" ? geometry.pages : part.pages_per_program()),
+      step_pages_(part.pages_per_step()),
       seed_(seed),
       blocks_(std::size_t{geometry.planes} * geometry.blocks),
       contents_(std::move(contents)) {
@@ -63,7 +64,7 @@ void DieState::read(FlashOp& op, Picoseconds now) {
     if (page >= block.next_page) refuse(op, op.page, "read of a page that is not programmed");
     ++block.reads;
   }
-  remember(op, sensed_page(op), 1, now);
+  remember(op.command, op, op.block, sensed_page(op), 1, now);
   counts_.senses += op.planes;
   if (op.first_slot + op.slots > op.planes * units_per_page_)
     refuse(op, op.page, "read of slots beyond its pages");
@@ -138,7 +139,7 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
   const std::uint32_t first = blocks_[at(index(op.plane), index(op.block))].next_page;
   const std::uint32_t done = first - index(op.page);
   const std::uint32_t pages = std::min<std::uint32_t>(limit, op.pages - done);
-  remember(op, PageId{first}, pages, now);
+  remember(op.command, op, op.block, PageId{first}, pages, now);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
     if (block.next_page == 0) block.programmed_at = clock(now);
@@ -151,6 +152,53 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
   return pages;
 }
 
+std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
+  check_address(op);
+  check_program(op);
+  check_source(op);
+  const std::uint32_t first = blocks_[at(index(op.plane), index(op.block))].next_page;
+  const std::uint32_t done = first - index(op.page);
+  const std::uint32_t pages = std::min<std::uint32_t>(step_pages_, op.pages - done);
+  if (op.sensed < pages) {
+    sense_source(op, done + op.sensed++, now);
+    return 0;
+  }
+  op.sensed = 0;
+  remember(op.command, op, op.block, PageId{first}, pages, now);
+  for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
+    const Block& from = blocks_[at(plane, index(op.source_block))];
+    Block& block = blocks_[at(plane, index(op.block))];
+    if (block.next_page == 0) block.programmed_at = clock(now);
+    copy_pages(from, contents_->block(die_, plane, index(op.source_block)), block,
+               contents_->block(die_, plane, index(op.block)),
+               (index(op.source_page) + done) * units_per_page_, first * units_per_page_,
+               pages * units_per_page_);
+    block.next_page = first + pages;
+  }
+  counts_.programs += std::uint64_t{pages} * op.planes;
+  counts_.copies += std::uint64_t{pages} * op.planes;
+  return pages;
+}
+
+/// Page `number` of copyback `op`, counted from 0, comes into the page register; hands out its spare area and content.
+void DieState::sense_source(FlashOp& op, std::uint32_t number, Picoseconds now) {
+  const std::uint32_t page = index(op.source_page) + number;
+  remember(FlashCommand::read, op, op.source_block, PageId{page}, 1, now);
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    const std::uint32_t plane = index(op.plane) + p;
+    Block& block = blocks_[at(plane, index(op.source_block))];
+    ++block.reads;
+    load_units(block, contents_->block(die_, plane, index(op.source_block)), page * units_per_page_,
+               units_per_page_, op, (p * op.pages + number) * units_per_page_);
+  }
+  counts_.senses += op.planes;
+}
+
+PageId DieState::copied_page(const FlashOp& op) const {
+  const std::uint32_t done = block(op.plane, op.block).next_page - index(op.page);
+  return PageId{index(op.source_page) + done + op.sensed - 1};
+}
+
 void DieState::erase(FlashOp& op, Picoseconds now) {
   check_address(op);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
@@ -158,7 +206,7 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
       refuse(op, op.page, "erase of a block whose erase has failed");
     }
   }
-  remember(op, PageId{0}, geometry_.pages, now);
+  remember(op.command, op, op.block, PageId{0}, geometry_.pages, now);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     const std::uint32_t plane = index(op.plane) + p;
     Block& block = blocks_[at(plane, index(op.block))];
@@ -188,6 +236,10 @@ void DieState::execute(FlashOp& op, Picoseconds now) {
     case FlashCommand::erase:
       erase(op, now);
       break;
+    case FlashCommand::copyback:
+      op.sensed = 0;
+      for (std::uint32_t done = 0; done < op.pages;) done += copyback(op, now);
+      break;
   }
 }
 
@@ -201,7 +253,7 @@ void DieState::check_address(const FlashOp& op) const {
   }
   if (op.planes > 1 && !part_.multi_plane)
     refuse(op, op.page, "multi-plane operation on a part that has none");
-  if (op.command != FlashCommand::program && op.pages != 1)
+  if (op.pages != 1 && (op.command == FlashCommand::read || op.command == FlashCommand::erase))
     refuse(op, op.page, "more than one page in an operation");
 }
 
@@ -228,12 +280,24 @@ void DieState::check_program(const FlashOp& op) const {
   }
 }
 
-void DieState::remember(const FlashOp& op, PageId page, std::uint32_t pages, Picoseconds now) {
-  history_[events_++ % k_history] = {static_cast<std::uint16_t>(op.command),
+/// What copyback `op` copies must be there, in every plane, down to its last page.
+void DieState::check_source(const FlashOp& op) const {
+  if (index(op.source_block) >= geometry_.blocks || index(op.source_page) + op.pages > geometry_.pages)
+    refuse(op, op.page, "source out of range");
+  for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
+    if (index(op.source_page) + op.pages > blocks_[at(plane, index(op.source_block))].next_page) {
+      refuse(op, op.page, "copy of a page that is not programmed, in plane " + std::to_string(plane));
+    }
+  }
+}
+
+void DieState::remember(FlashCommand command, const FlashOp& op, BlockId block, PageId page,
+                        std::uint32_t pages, Picoseconds now) {
+  history_[events_++ % k_history] = {static_cast<std::uint16_t>(command),
                                      op.planes,
                                      static_cast<std::uint16_t>(pages),
                                      static_cast<std::uint16_t>(index(op.plane)),
-                                     index(op.block),
+                                     index(block),
                                      index(page),
                                      now};
 }
@@ -244,9 +308,12 @@ void DieState::refuse(const FlashOp& op, PageId page, const std::string& what) c
   };
   std::string text = number("die ", index(op.die)) + number(" plane ", index(op.plane)) +
                      (op.planes > 1 ? number(" to ", index(op.plane) + op.planes - 1) : std::string()) +
-                     number(" block ", index(op.block)) + number(" page ", index(page)) + ": " +
-                     std::string(name_of(op.command)) + " for " + std::string(tlmssd::name_of(op.purpose)) +
-                     " refused: " + what;
+                     number(" block ", index(op.block)) + number(" page ", index(page)) +
+                     (op.command == FlashCommand::copyback ? number(" from block ", index(op.source_block)) +
+                                                                 number(" page ", index(op.source_page))
+                                                           : std::string()) +
+                     ": " + std::string(name_of(op.command)) + " for " +
+                     std::string(tlmssd::name_of(op.purpose)) + " refused: " + what;
   const std::size_t at_plane = index(op.plane);
   if (at_plane < geometry_.planes && index(op.block) < geometry_.blocks) {
     const Block& block = blocks_[at(index(op.plane), index(op.block))];
@@ -283,6 +350,20 @@ void DieState::store_pages(Block& block, UnitContent* units, std::uint32_t first
     Mixed& mixed = mixed_of(block);
     mixed.slots.push_back(first_unit + i);  // pages are programmed in order, so slots ascend
     mixed.stamps.insert(mixed.stamps.end(), stamps, stamps + stamps_per_unit_);
+  }
+}
+
+/// `count` units from number `first_source` of one block to number `first_unit` of another, or of the same.
+void DieState::copy_pages(const Block& from, const UnitContent* source, Block& to, UnitContent* units,
+                          std::uint32_t first_source, std::uint32_t first_unit, std::uint32_t count) {
+  std::copy_n(source + first_source, count, units + first_unit);
+  if (from.mixed == 0) return;
+  std::vector<Stamp> stamps(stamps_per_unit_);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!load_mixed(from, first_source + i, stamps.data())) continue;
+    Mixed& mixed = mixed_of(to);
+    mixed.slots.push_back(first_unit + i);
+    mixed.stamps.insert(mixed.stamps.end(), stamps.begin(), stamps.end());
   }
 }
 
@@ -404,6 +485,8 @@ void DieState::archive_content(Archive& a, Block& block, UnitContent* units) {
 void DieState::report(StatisticsSink& sink) const {
   sink.value("senses", counts_.senses, "pages", "pages sensed, counted per plane");
   sink.value("programs", counts_.programs, "pages", "pages programmed, counted per plane");
+  sink.value("copies", counts_.copies, "pages",
+             "pages copied within the die, counted per plane; also among senses and programs");
   sink.value("erases", counts_.erases, "blocks", "blocks erased, counted per plane");
   sink.value("erase_failures", counts_.erase_failures, "blocks", "blocks whose erase failed: worn out");
 }

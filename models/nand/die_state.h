@@ -2,10 +2,11 @@
 //
 // Models per block the erase count, the next page to program, the instant of the first program and the reads since erase; per
 // programmed mapping unit the logical unit in its spare area and the stamps that stand for its data. Refuses (NandViolation)
-// programming a page that is not erased, out of order within the block or other than the part's program unit, reading a page that
-// is not programmed, addresses out of range, multi-plane operation where the part has none, and any use of a block after its
+// programming a page that is not erased, out of order within the block or other than the part's program unit, reading or copying a
+// page that is not programmed, addresses out of range, multi-plane operation where the part has none, and any use of a block after its
 // erase has failed. Where the drive has a reliability model, a read tells how many bits of each frame it got wrong; the flash controller
-// spoils the data of those that it cannot decode.
+// spoils the data of those that it cannot decode. A copyback moves content and spare area as they were written: that wrong bits of
+// the source stay wrong in the copy, and pile up from copy to copy, is left out, as is any rule about odd and even pages.
 //
 // Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 24 bytes per such block, nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
 #pragma once
@@ -55,6 +56,12 @@ class DieState {
   [[nodiscard]] PageId sensed_page(const FlashOp& op) const;
   /// Programs the next pages of `op` that are still to be programmed, at most `limit` in each plane. Returns how many.
   std::uint32_t program(FlashOp& op, std::uint32_t limit, Picoseconds now);
+  /// Makes the next step of copyback `op`: senses one more of its source pages into the page register, or programs those that are
+  /// there, once they are as many as the part programs at a time. Returns how many it programmed in each plane, 0: it sensed. Both
+  /// sensing (read disturb) and programming (wear) count as in reads and programs.
+  std::uint32_t copyback(FlashOp& op, Picoseconds now);
+  /// The page of the source block that copyback `op` has sensed last.
+  [[nodiscard]] PageId copied_page(const FlashOp& op) const;
   /// Erases the block of `op` in each plane. A block past its endurance fails (op.status) and is unusable from then on.
   void erase(FlashOp& op, Picoseconds now);
   /// Whichever of these `op` asks for, whole.
@@ -98,6 +105,7 @@ class DieState {
   struct Counts {
     std::uint64_t senses = 0;    ///< pages sensed, counted per plane
     std::uint64_t programs = 0;  ///< pages programmed
+    std::uint64_t copies = 0;    ///< pages sensed and programmed by copybacks, which count among the above
     std::uint64_t erases = 0;    ///< blocks erased
     std::uint64_t erase_failures = 0;
   };
@@ -137,9 +145,14 @@ class DieState {
   void count_errors(const FlashOp& op, Picoseconds now) const;
   void check_address(const FlashOp& op) const;
   void check_program(const FlashOp& op) const;
-  void remember(const FlashOp& op, PageId page, std::uint32_t pages, Picoseconds now);
+  void check_source(const FlashOp& op) const;
+  void sense_source(FlashOp& op, std::uint32_t number, Picoseconds now);
+  void remember(FlashCommand command, const FlashOp& op, BlockId block, PageId page, std::uint32_t pages,
+                Picoseconds now);
   void store_pages(Block& block, UnitContent* units, std::uint32_t first_unit, const FlashOp& op,
                    std::uint32_t slot, std::uint32_t count);
+  void copy_pages(const Block& from, const UnitContent* source, Block& to, UnitContent* units,
+                  std::uint32_t first_source, std::uint32_t first_unit, std::uint32_t count);
   Mixed& mixed_of(Block& block);
   void load_units(const Block& block, const UnitContent* units, std::uint32_t first_unit, std::uint32_t count,
                   const FlashOp& op, std::uint32_t slot) const;
@@ -154,6 +167,7 @@ class DieState {
   std::uint32_t units_per_page_;
   std::uint32_t stamps_per_unit_;
   std::uint32_t program_pages_;
+  std::uint32_t step_pages_;  // of these, programmed at a time
   std::uint64_t seed_;
   DieErrors errors_;
   std::uint32_t cycles_before_ = 0;

@@ -8,9 +8,9 @@ namespace tlmssd {
 
 namespace {
 
-Cause array_cause(FlashCommand command) {
-  if (command == FlashCommand::read) return Cause::sense;
-  return command == FlashCommand::program ? Cause::program : Cause::erase;
+Cause array_cause(const FlashOp& op) {
+  if (op.command == FlashCommand::read || op.copying()) return Cause::sense;
+  return op.command == FlashCommand::erase ? Cause::erase : Cause::program;
 }
 
 void charge(const FlashOp& op, Cause cause, Picoseconds until) {
@@ -54,9 +54,10 @@ void NandDie::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc
   do {
     Picoseconds bus = 0;
     time += perform(*op, arrival(agenda_, delay), op->pages, bus) + bus;
+    if (op->copying()) continue;
     time += op->command == FlashCommand::read ? setup_.bus.data_out(op->first_slot, op->slots).total()
                                               : setup_.bus.status();
-  } while (op->command == FlashCommand::read && op->sensed < op->senses);
+  } while (steps_left(*op));
   delay += to_sc_time(time);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
@@ -95,6 +96,13 @@ tlm::tlm_sync_enum NandDie::begin(tlm::tlm_generic_payload& payload, tlm::tlm_ph
   return tlm::TLM_UPDATED;
 }
 
+/// Whether `op`, executed at once, needs perform() again. A program of several steps has taken all of them.
+bool NandDie::steps_left(const FlashOp& op) const {
+  if (op.command == FlashCommand::read) return op.sensed < op.senses;
+  return op.command == FlashCommand::copyback &&
+         state_.block(op.plane, op.block).next_page < index(op.page) + op.pages;
+}
+
 void NandDie::check_free(const FlashOp& op) const {
   const auto allowed_after = [&](FlashCommand before) {
     if (op.command != before) return false;
@@ -107,6 +115,8 @@ void NandDie::check_free(const FlashOp& op) const {
   if (responding_ != nullptr || held_count_ != 0) free = free && allowed_after(responding_command_);
   if (op.command == FlashCommand::read && held_count_ != 0) free = false;
   if (!free) state_.refuse(op, op.page, "operation on a busy plane");
+  if (copying_ != nullptr && copying_ != &op)
+    state_.refuse(op, op.page, "operation while the page register holds what a copyback will program");
   if (!suspended_) return;
   if (op.command != FlashCommand::read)
     state_.refuse(op, op.page, "only reads are possible while an operation is suspended");
@@ -122,32 +132,49 @@ void NandDie::check_free(const FlashOp& op) const {
 
 Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus) {
   Picoseconds time = 0;
-  const auto slowest = [&](auto&& question) {
+  const auto slowest = [&](BlockId number, auto&& question) {
     for (std::uint32_t p = 0; p < op.planes; ++p) {
-      time = std::max(time, question(state_.block(PlaneId{index(op.plane) + p}, op.block)));
+      time = std::max(time, question(state_.block(PlaneId{index(op.plane) + p}, number)));
     }
+  };
+  const auto sense = [&](BlockId number, PageId page) {
+    slowest(number, [&](const DieState::Block& b) { return setup_.timing.sense(page, state_.cycles(b)); });
+    bus = setup_.bus.read_command(op.planes);
+  };
+  const auto program = [&](std::uint32_t pages) {
+    slowest(op.block, [&](const DieState::Block& b) {
+      return setup_.timing.program(PageId{b.next_page - pages}, pages, state_.cycles(b));
+    });
   };
   switch (op.command) {
     case FlashCommand::read: {
       const PageId page = state_.sensed_page(op);
       state_.read(op, now);
-      slowest([&](const DieState::Block& b) { return setup_.timing.sense(page, state_.cycles(b)); });
-      bus = setup_.bus.read_command(op.planes);
+      sense(op.block, page);
       break;
     }
     case FlashCommand::program: {
       const std::uint32_t pages = state_.program(op, limit, now);
-      slowest([&](const DieState::Block& b) {
-        return setup_.timing.program(PageId{b.next_page - pages}, pages, state_.cycles(b));
-      });
+      program(pages);
       bus = setup_.bus.data_in(op.planes * pages).total();
       break;
     }
     case FlashCommand::erase:
       state_.erase(op, now);
-      slowest([&](const DieState::Block& b) { return setup_.timing.erase(state_.cycles(b)); });
+      slowest(op.block, [&](const DieState::Block& b) { return setup_.timing.erase(state_.cycles(b)); });
       bus = setup_.bus.erase_command(op.planes);
       break;
+    case FlashCommand::copyback: {
+      const std::uint32_t pages = state_.copyback(op, now);
+      copying_ = pages == 0 ? &op : nullptr;
+      if (pages == 0) {
+        sense(op.source_block, state_.copied_page(op));
+        break;
+      }
+      program(pages);
+      bus = setup_.bus.copyback_program(op.planes * pages);
+      break;
+    }
   }
   return time;
 }
@@ -167,7 +194,7 @@ void NandDie::array_done() {
   const Active done = array_;
   array_ = {};
   array_busy_ += now - done.start;
-  charge(*done.op, array_cause(done.op->command), now);
+  charge(*done.op, array_cause(*done.op), now);
   if (observer_ != nullptr) observer_->array(state_.id(), *done.op, done.start, now);
   if (cached_) {
     const Active next = cached_;
@@ -223,14 +250,14 @@ tlm::tlm_sync_enum NandDie::suspend(tlm::tlm_generic_payload& payload, sc_core::
   // It has ended and only waits to say so.
   if (std::find(held_.begin(), held_.begin() + held_count_, &payload) != held_.begin() + held_count_)
     return tlm::TLM_ACCEPTED;
-  if (!array_ || array_.payload != &payload || op->command == FlashCommand::read || !setup_.part.suspend ||
+  if (!array_ || array_.payload != &payload || array_cause(*op) == Cause::sense || !setup_.part.suspend ||
       cached_ || suspended_ || array_.suspends >= setup_.part.max_suspends || command < array_.suspendable ||
       command < array_.start) {
     state_.refuse(*op, op->page, "suspend outside the limits of the part");
   }
   const Picoseconds accepted = command + setup_.bus.control();
-  const Picoseconds latency = op->command == FlashCommand::program ? setup_.part.program_suspend_latency
-                                                                   : setup_.part.erase_suspend_latency;
+  const Picoseconds latency = op->command == FlashCommand::erase ? setup_.part.erase_suspend_latency
+                                                                 : setup_.part.program_suspend_latency;
   if (array_.end <= accepted + latency)
     return tlm::TLM_ACCEPTED;  // ends by itself before it would be suspended
   suspended_ = array_;
@@ -239,7 +266,7 @@ tlm::tlm_sync_enum NandDie::suspend(tlm::tlm_generic_payload& payload, sc_core::
   ++suspends_;
   suspended_.duration = suspended_.end - accepted;  // what is left
   array_busy_ += accepted - suspended_.start;
-  charge(*op, array_cause(op->command), accepted);
+  charge(*op, array_cause(*op), accepted);
   if (observer_ != nullptr) observer_->array(state_.id(), *op, suspended_.start, accepted);
   delay += to_sc_time(setup_.bus.control() + latency);
   return tlm::TLM_UPDATED;

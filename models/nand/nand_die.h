@@ -8,7 +8,8 @@
 // starts. A program that covers a whole block goes word line by word line: one transaction each, all with the same payload.
 // Debug transport executes at once; blocking transport also, and adds the unloaded latency. Whatever silicon would not do ends
 // in a NandViolation. A read may take several senses, of the same page with other reference voltages or of the pages of a word line: one
-// transaction each. Leaves out reset, the feature commands that set reference voltages, and status details.
+// transaction each. A copyback is a transaction for every source page it senses and one to program them; in between the page register
+// is taken, and the die refuses others. Leaves out reset, the feature commands that set reference voltages, and status details.
 #pragma once
 
 #include <array>
@@ -77,6 +78,7 @@ class NandDie : public sc_core::sc_module {
   tlm::tlm_sync_enum suspend(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void resume(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
   void check_free(const FlashOp& op) const;
+  [[nodiscard]] bool steps_left(const FlashOp& op) const;
   /// Executes (the next part of) `op` on the state; returns how long the array works on it, and its bus time in `bus`.
   Picoseconds perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus);
   void start_array(const Active& next, Picoseconds start, Picoseconds swap);
@@ -95,6 +97,7 @@ class NandDie : public sc_core::sc_module {
   Active array_;
   Active cached_;  // program whose data are in the cache register
   Active suspended_;
+  const FlashOp* copying_ = nullptr;                // copyback whose pages are in the page register
   tlm::tlm_generic_payload* responding_ = nullptr;  // between BEGIN_RESP and END_RESP
   FlashCommand responding_command_ = FlashCommand::read;
   std::array<tlm::tlm_generic_payload*, 2> held_{};  // array done, waiting for END_RESP of the one before

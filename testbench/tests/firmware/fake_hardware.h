@@ -195,6 +195,8 @@ class FakeFlash final : public FlashPort {
       case FlashCommand::erase:
         erase(op);
         break;
+      case FlashCommand::copyback:
+        illegal("copyback, which this fake cannot", op);
     }
   }
   void read(FlashOp& op) {

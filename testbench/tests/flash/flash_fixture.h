@@ -253,12 +253,23 @@ inline Operation make(Bench& bench, FlashCommand command, std::uint32_t die, std
   o.op.block = BlockId{block};
   o.op.page = PageId{page};
   o.op.planes = static_cast<std::uint16_t>(planes);
-  o.op.pages = static_cast<std::uint16_t>(command == FlashCommand::program ? pages : 1);
+  const bool programs = command == FlashCommand::program || command == FlashCommand::copyback;
+  o.op.pages = static_cast<std::uint16_t>(programs ? pages : 1);
   if (command != FlashCommand::erase) {
     o.op.slots = planes * o.op.pages * bench.units_per_page;
     o.spare.resize(o.op.slots, 7);
     o.stamps.resize(std::size_t{o.op.slots} * bench.stamps_per_unit, 9);
   }
+  return o;
+}
+
+/// Copies `pages` pages from `source_page` of `source_block`.
+inline Operation make_copy(Bench& bench, std::uint32_t die, std::uint32_t source_block,
+                           std::uint32_t source_page, std::uint32_t block, std::uint32_t page,
+                           std::uint32_t planes = 1, std::uint32_t pages = 1) {
+  Operation o = make(bench, FlashCommand::copyback, die, block, page, planes, pages);
+  o.op.source_block = BlockId{source_block};
+  o.op.source_page = PageId{source_page};
   return o;
 }
 

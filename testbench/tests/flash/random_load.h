@@ -36,7 +36,7 @@ inline Options with_errors(Options o) {
   return o;
 }
 
-/// Reads, programs and erases at random, never what firmware would not do. `codes`: reads ask for codes at random.
+/// Reads, programs, erases and copybacks at random, never what firmware would not do. `codes`: reads ask for codes at random.
 class RandomLoad {
  public:
   RandomLoad(Bench& bench, std::uint32_t pages_per_program, std::uint64_t seed, bool codes)
@@ -44,6 +44,7 @@ class RandomLoad {
         step_(pages_per_program),
         random_(seed, "random flash load"),
         random_codes_(seed, "random codes"),
+        random_copies_(seed, "random copies"),
         codes_(codes),
         blocks_(6 * 6) {}
 
@@ -57,22 +58,30 @@ class RandomLoad {
     CHECK(started_ >= operations);
     CHECK(bench_.array.controller().outstanding() == 0);
     CHECK(decoded_ > 0);
+    CHECK(copied_ > 0);
     CHECK((failed_ > 0) == codes_);
     return digest_;
   }
 
  private:
+  /// Where a page's content was written first.
+  struct Origin {
+    std::uint32_t epoch;
+    std::uint32_t block;
+    std::uint32_t page;
+  };
   struct Block {
     std::uint32_t submitted = 0;  // pages on their way or programmed
     std::uint32_t programmed = 0;
-    std::uint32_t busy = 0;  // reads or an erase under way
+    std::uint32_t busy = 0;  // reads, an erase or copies of its pages under way
     std::uint32_t epoch = 0;
+    Origin origin[8];  // of the pages
   };
   Block& block(const FlashOp& op) { return blocks_[index(op.die) * 6 + index(op.block)]; }
-  static Stamp content(const FlashOp& op, std::uint32_t epoch, std::uint32_t plane, std::uint32_t page,
-                       std::uint32_t k) {
-    return static_cast<Stamp>(epoch * 7 + plane * 1000 + page * 100 + index(op.block) +
-                              (page % 3 == 0 ? k : 0));
+  Block& source(const FlashOp& op) { return blocks_[index(op.die) * 6 + index(op.source_block)]; }
+  static Stamp content(const Origin& from, std::uint32_t plane, std::uint32_t k) {
+    return static_cast<Stamp>(from.epoch * 7 + plane * 1000 + from.page * 100 + from.block +
+                              (from.page % 3 == 0 ? k : 0));
   }
 
   void arrive() {
@@ -92,17 +101,24 @@ class RandomLoad {
     FlashCommand command = FlashCommand::read;
     if (what < 4 && !full) command = FlashCommand::program;
     if (what >= 8 && full && target.programmed == 8 && target.busy == 0) command = FlashCommand::erase;
-    if (command == FlashCommand::program && target.busy != 0)
-      return;  // being erased or read: any order would do, keep it simple
+    std::uint32_t from = 6;  // block that is copied from, if any
+    if (command == FlashCommand::program && random_copies_.below(3) == 0) {
+      from = static_cast<std::uint32_t>(random_copies_.below(6));
+      if (blocks_[die * 6 + from].programmed < step_) return;
+      command = FlashCommand::copyback;
+    }
+    const bool programs = command == FlashCommand::program || command == FlashCommand::copyback;
+    if (programs && target.busy != 0) return;  // being erased or read: any order would do, keep it simple
     if (command == FlashCommand::read && (target.programmed == 0 || target.submitted == 0)) return;
     std::unique_ptr<Operation> o = std::move(free_.back());
     free_.pop_back();
     std::uint32_t page = 0;
-    if (command == FlashCommand::program) page = target.submitted;
+    if (programs) page = target.submitted;
     if (command == FlashCommand::read) page = static_cast<std::uint32_t>(random_.below(target.programmed));
-    *o = make(bench_, command, die, b, page, 2, command == FlashCommand::program ? step_ : 1);
+    *o = make(bench_, command, die, b, page, 2, programs ? step_ : 1);
     o->op.purpose = static_cast<Purpose>(random_.below(k_purposes));
     if (command == FlashCommand::program) fill(*o, target);
+    if (command == FlashCommand::copyback) copy(*o, blocks_[die * 6 + from], from, target);
     if (command == FlashCommand::read) {
       ++target.busy;
       o->op.first_slot = static_cast<std::uint32_t>(random_.below(4));
@@ -125,14 +141,24 @@ class RandomLoad {
     submit(operation);
   }
   void fill(Operation& o, Block& target) {
-    target.submitted += step_;
+    for (std::uint32_t p = 0; p < step_; ++p) {
+      const std::uint32_t page = target.submitted++;
+      target.origin[page] = {target.epoch, index(o.op.block), page};
+    }
     for (std::uint32_t plane = 0; plane < 2; ++plane) {
       for (std::uint32_t p = 0; p < step_; ++p) {
         for (std::uint32_t k = 0; k < 4; ++k) {  // two units of two stamps
-          o.stamps[(plane * step_ + p) * 4 + k] = content(o.op, target.epoch, plane, index(o.op.page) + p, k);
+          o.stamps[(plane * step_ + p) * 4 + k] = content(target.origin[index(o.op.page) + p], plane, k);
         }
       }
     }
+  }
+  void copy(Operation& o, Block& from, std::uint32_t block, Block& target) {
+    const auto first = static_cast<std::uint32_t>(random_copies_.below(from.programmed - step_ + 1));
+    ++from.busy;
+    o.op.source_block = BlockId{block};
+    o.op.source_page = PageId{first};
+    for (std::uint32_t p = 0; p < step_; ++p) target.origin[target.submitted++] = from.origin[first + p];
   }
   void end(Operation& o) {
     ++ended_;
@@ -146,6 +172,16 @@ class RandomLoad {
     digest_ = (digest_ ^ static_cast<std::uint64_t>(o.done)) * 0x100000001B3U;
     Block& target = block(o.op);
     if (o.op.command == FlashCommand::program) target.programmed += step_;
+    if (o.op.command == FlashCommand::copyback) {
+      target.programmed += step_;
+      --source(o.op).busy;
+      ++copied_;
+      REQUIRE(o.ledger.spent(Cause::transfer) == 0);
+      for (std::uint32_t i = 0; i < 2 * step_ * 4; ++i) {
+        const Origin& from = target.origin[index(o.op.page) + i / 4 % step_];
+        REQUIRE(o.stamps[i] == content(from, i / 4 / step_, i % 4));
+      }
+    }
     if (o.op.command == FlashCommand::erase) --target.busy;
     if (o.op.command == FlashCommand::read) {
       --target.busy;
@@ -155,7 +191,7 @@ class RandomLoad {
         const std::uint32_t k = o.op.first_slot * 2 + i;
         // What could not be decoded is spoiled, the rest is as it was written.
         const bool lost = (o.op.failed_slots >> (i / 2) & 1U) != 0;
-        REQUIRE((o.stamps[i] != content(o.op, target.epoch, k / 4, index(o.op.page), k % 4)) == lost);
+        REQUIRE((o.stamps[i] != content(target.origin[index(o.op.page)], k / 4, k % 4)) == lost);
       }
     }
     for (auto& held : running_) {
@@ -177,6 +213,7 @@ class RandomLoad {
   std::uint32_t step_;
   RandomStream random_;
   RandomStream random_codes_;
+  RandomStream random_copies_;
   bool codes_;
   std::vector<Block> blocks_;
   std::vector<std::unique_ptr<Operation>> free_;
@@ -187,6 +224,7 @@ class RandomLoad {
   std::uint32_t ended_ = 0;
   std::uint64_t decoded_ = 0;  // reads
   std::uint64_t failed_ = 0;
+  std::uint64_t copied_ = 0;
   std::uint64_t digest_ = 0xCBF29CE484222325U;
 };
 

@@ -72,6 +72,19 @@ struct Die {
     state.execute(o, 0);
     return o.status;
   }
+  FlashOp copy_op(std::uint32_t plane, std::uint32_t source_block, std::uint32_t source_page,
+                  std::uint32_t block, std::uint32_t page, std::uint32_t planes = 1,
+                  std::uint32_t pages = 1) {
+    FlashOp o = op(FlashCommand::copyback, plane, block, page, planes, pages);
+    o.source_block = BlockId{source_block};
+    o.source_page = PageId{source_page};
+    return o;
+  }
+  void copy(std::uint32_t plane, std::uint32_t source_block, std::uint32_t source_page, std::uint32_t block,
+            std::uint32_t page, std::uint32_t planes = 1, std::uint32_t pages = 1) {
+    FlashOp o = copy_op(plane, source_block, source_page, block, page, planes, pages);
+    state.execute(o, 0);
+  }
   void read(std::uint32_t plane, std::uint32_t block, std::uint32_t page, std::uint32_t planes = 1) {
     FlashOp o = op(FlashCommand::read, plane, block, page, planes);
     state.execute(o, 0);
@@ -114,6 +127,53 @@ TEST_CASE("a die refuses what silicon refuses, and says where and after what") {
   // None of these changed anything.
   die.program(0, 1, 2);
   CHECK(die.state.block(PlaneId{0}, BlockId{1}).next_page == 3);
+}
+
+TEST_CASE("a copyback keeps the rules of reads at its source and of programs at its destination") {
+  Die die(small_part());
+  for (std::uint32_t page = 0; page < 3; ++page) die.program(0, 1, page);
+  die.program(1, 1, 0);
+  die.program(0, 2, 0);
+  CHECK_THROWS_WITH(die.copy(0, 1, 3, 3, 0), Contains("copy of a page that is not programmed, in plane 0") &&
+                                                 Contains("block 3 page 0 from block 1 page 3: copyback"));
+  CHECK_THROWS_WITH(die.copy(0, 1, 1, 3, 0, 2), Contains("not programmed, in plane 1"));
+  CHECK_THROWS_WITH(die.copy(0, 4, 0, 3, 0), Contains("not programmed"));
+  CHECK_THROWS_WITH(die.copy(0, 5, 0, 3, 0), Contains("source out of range"));
+  CHECK_THROWS_WITH(die.copy(0, 1, 9, 3, 0), Contains("source out of range"));
+  CHECK_THROWS_WITH(die.copy(0, 1, 0, 5, 0), Contains("address out of range"));
+  CHECK_THROWS_WITH(die.copy(0, 1, 0, 2, 0), Contains("not erased"));
+  CHECK_THROWS_WITH(die.copy(0, 1, 0, 2, 2), Contains("out of order"));
+  CHECK_THROWS_WITH(die.copy(0, 1, 0, 2, 1, 2), Contains("out of order"));
+  CHECK_THROWS_WITH(die.copy(0, 1, 0, 3, 0, 1, 2), Contains("programs 1 at a time"));
+  FlashOp part_of_page = die.copy_op(0, 1, 0, 3, 0);
+  part_of_page.slots = 3;
+  CHECK_THROWS_WITH(die.state.execute(part_of_page, 0), Contains("does not fill"));
+  CHECK(die.state.counts().senses == 0);
+  CHECK(die.state.counts().copies == 0);
+  FlashOp without_buffers = die.copy_op(0, 1, 2, 2, 1);
+  without_buffers.spare = nullptr;
+  without_buffers.stamps = nullptr;
+  die.state.execute(without_buffers, 0);
+  CHECK(die.state.block(PlaneId{0}, BlockId{2}).next_page == 2);
+  CHECK_THROWS_WITH(die.copy(0, 1, 0, 2, 1),
+                    Contains("read plane 0 block 1 page 2 at 0 ps, copyback plane 0 block 2 page 1"));
+  NandPart part = small_part();
+  part.multi_plane = false;
+  Die single(part);
+  CHECK_THROWS_WITH(single.copy(0, 0, 0, 1, 0, 2), Contains("multi-plane"));
+  part.program_unit = "word-line";
+  Die lines(part);
+  lines.program(0, 0, 0, 1, 3);
+  CHECK_THROWS_WITH(lines.copy(0, 0, 1, 1, 0, 1, 3), Contains("not programmed"));
+  CHECK_THROWS_WITH(lines.copy(0, 0, 7, 1, 0, 1, 3), Contains("source out of range"));
+  lines.copy(0, 0, 0, 1, 0, 1, 3);
+  CHECK(lines.state.block(PlaneId{0}, BlockId{0}).reads == 3);
+  part.endurance = 1;
+  Die worn(part);
+  worn.program(0, 0, 0, 1, 3);
+  CHECK(worn.erase(0, 1) == FlashStatus::ok);
+  CHECK(worn.erase(0, 1) == FlashStatus::erase_failed);
+  CHECK_THROWS_WITH(worn.copy(0, 0, 0, 1, 0, 1, 3), Contains("erase has failed"));
 }
 
 TEST_CASE("program units of a word line and of a block are kept") {
@@ -232,21 +292,34 @@ TEST_CASE("random operations agree with a simple model, also after saving and re
       model;
   std::uint32_t next[2][5] = {};
   std::uint32_t erases[2][5] = {};
+  int copies = 0;
   RandomStream random(3, "die state test");
   for (int step = 0; step < 40000; ++step) {
     const auto planes = static_cast<std::uint32_t>(1 + random.below(2));
     const auto plane = planes == 2 ? 0 : static_cast<std::uint32_t>(random.below(2));
     const auto block = static_cast<std::uint32_t>(random.below(5));
     const auto page = static_cast<std::uint32_t>(random.below(9));
-    const auto what = random.below(10);
-    FlashOp o = die->op(what < 5   ? FlashCommand::program
-                        : what < 9 ? FlashCommand::read
-                                   : FlashCommand::erase,
+    const auto what = random.below(12);
+    FlashOp o = die->op(what < 5    ? FlashCommand::program
+                        : what < 9  ? FlashCommand::read
+                        : what == 9 ? FlashCommand::erase
+                                    : FlashCommand::copyback,
                         plane, block, what == 9 ? 0 : page, planes);
+    const auto source_block = static_cast<std::uint32_t>(random.below(5));
+    const auto source_page = static_cast<std::uint32_t>(random.below(9));
+    if (o.command == FlashCommand::copyback) {
+      if (what == 10) o.page = PageId{next[plane][block]};  // legal more often
+      o.source_block = BlockId{source_block};
+      o.source_page = PageId{source_page};
+    }
     bool legal = true;
     for (std::uint32_t p = plane; p < plane + planes; ++p) {
       if (o.command == FlashCommand::program) legal = legal && next[p][block] == page;
       if (o.command == FlashCommand::read) legal = legal && page < next[p][block];
+      if (o.command == FlashCommand::copyback) {
+        legal = legal && index(o.page) < 9 && next[p][block] == index(o.page) &&
+                source_page < next[p][source_block];
+      }
     }
     if (o.command == FlashCommand::program) {
       for (LogicalUnit& s : die->spare) s = static_cast<LogicalUnit>(random.below(1000));
@@ -268,6 +341,12 @@ TEST_CASE("random operations agree with a simple model, also after saving and re
       if (o.command == FlashCommand::program) {
         model[{p, block, page}] = {spare, content};
         ++next[p][block];
+      } else if (o.command == FlashCommand::copyback) {
+        REQUIRE(model.at({p, source_block, source_page}).first == spare);
+        REQUIRE(model.at({p, source_block, source_page}).second == content);
+        model[{p, block, index(o.page)}] = {spare, content};
+        ++next[p][block];
+        ++copies;
       } else if (o.command == FlashCommand::read) {
         REQUIRE(model.at({p, block, page}).first == spare);
         REQUIRE(model.at({p, block, page}).second == content);
@@ -289,6 +368,7 @@ TEST_CASE("random operations agree with a simple model, also after saving and re
       die = std::move(restored);
     }
   }
+  CHECK(copies > 100);
 }
 
 TEST_CASE("a snapshot of another shape or a damaged one is refused") {
