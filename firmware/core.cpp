@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "firmware/logblocks/log_scheme.h"
 #include "firmware/make_policy.h"
 #include "firmware/mapping/management_block.h"
 #include "models/common/input_error.h"
@@ -51,7 +52,8 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
   return layout;
 }
 
-BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear) {
+BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear,
+                                const MappingScheme& map) {
   if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
     throw InputError(fmt::format(
         "firmware.allocation.streams: '{}' is neither separate nor shared; nearest valid: separate",
@@ -59,7 +61,8 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& 
   }
   if (config.gc.low_water == 0)
     throw InputError("firmware.gc.low_water: 0 leaves garbage collection no room; nearest valid: 1");
-  return {config.allocation.streams == "shared", config.gc.low_water, wear.moves_data()};
+  if (const LogScheme* logs = map.log_scheme()) return {.reserve = logs->set_aside() - 1, .owned = true};
+  return {config.allocation.streams == "shared", config.gc.low_water, wear.moves_data(), false};
 }
 
 Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& configuration,
@@ -73,7 +76,7 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
                           victim_context(layout, config))),
       wear(make_wear(config, layout)),
       ecc(make_ecc(config, shape, layout)),
-      pool(layout, pool_options(config, *wear)),
+      pool(layout, pool_options(config, *wear, *map)),
       refresh(make_refresh(config, pool)),
       reads(layout),
       jobs(layout),
@@ -227,6 +230,10 @@ void Core::check_spare(const ReadOp& read, std::uint32_t at) const {
 
 void Core::claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address) {
   job.base = pool.claim(job.group, stream, clock());
+  prepare(job, purpose, buffer_address);
+}
+
+void Core::prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_address) {
   job.block = layout.block_of(job.base);
   job.purpose = purpose;
   job.charged = purpose == Purpose::host || purpose == Purpose::map;
@@ -273,6 +280,12 @@ void Core::pad(ProgramJob& job) {
     job.spare[slot] = k_no_unit;
     std::fill_n(&job.stamps[std::size_t{slot} * layout.sectors], layout.sectors, k_zeros);
   }
+}
+
+void Core::check_capacity() {
+  if (read_only) return;
+  const LogScheme* const logs = map->log_scheme();
+  if (logs != nullptr ? !logs->fits(pool) : pool.usable() < needed_units()) go_read_only();
 }
 
 void Core::unmap(LogicalUnit unit, PhysicalUnit where) {

@@ -63,6 +63,8 @@ class Core {
   // ---- programs
   /// Claims a program unit for `job` and completes its operation; the caller must start it at once.
   void claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address);
+  /// Completes the operation of a job whose place (`base`) has been taken.
+  void prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_address);
   /// Fills the next slot of `job`. `unit` k_no_unit: nothing lies there.
   void put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const Stamp* stamps);
   void put_hole(ProgramJob& job);
@@ -104,9 +106,7 @@ class Core {
     return layout.kept_units() + std::uint64_t{layout.groups} * layout.program_units;
   }
   /// Goes read-only when the blocks that are left can no longer keep the logical capacity.
-  void check_capacity() {
-    if (!read_only && pool.usable() < needed_units()) go_read_only();
-  }
+  void check_capacity();
   void go_read_only() {
     if (read_only) return;
     read_only = true;
@@ -150,8 +150,9 @@ class Core {
   TaskSet rereads_;
 };
 
-/// Blocks per group that cannot hold data with this configuration (free reserve and open blocks).
-BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear);
+/// How blocks are handed out with this configuration and mapping scheme.
+BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear,
+                                const MappingScheme& map);
 /// Makes the policies of a configuration; throws InputError naming the key when there is none of that name.
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout);
 std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layout& layout);

@@ -15,7 +15,9 @@ namespace {
 /// What the pool can keep with nothing worn out, in units.
 std::uint64_t keepable_units(const Layout& layout, const FirmwareConfig& config) {
   const auto wear = make_wear(config, layout);
-  const BlockPool::Options options = pool_options(config, *wear);
+  const auto map = make_map(config, layout);
+  if (const LogScheme* logs = map->log_scheme()) return logs->most_units(layout);
+  const BlockPool::Options options = pool_options(config, *wear, *map);
   const std::uint64_t overhead = options.reserve + 1 + (options.wear_stream ? 1 : 0);
   const std::uint64_t per_group =
       layout.blocks > overhead ? (layout.blocks - overhead) * layout.block_units : 0;
@@ -41,20 +43,21 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
   const std::uint64_t most = largest_logical_units(core.layout, config);
   if (core.layout.logical_units <= most) return;
   const Layout& l = core.layout;
-  const std::uint32_t overhead = core.pool.reserve() + 1 + (core.wear->moves_data() ? 1 : 0);
+  const bool logs = core.map->log_scheme() != nullptr;
+  const std::uint32_t overhead = core.pool.reserve() + 1 + (!logs && core.wear->moves_data() ? 1 : 0);
+  const char* const purpose = logs ? "log blocks and merges" : "garbage collection and open blocks";
   if (most == 0) {
-    throw InputError(
-        fmt::format("ssd.flash.part.blocks_per_plane: {} are too few, {} of them are set aside for garbage "
-                    "collection and open blocks; nearest "
-                    "valid: {}",
-                    l.blocks, overhead, overhead + 2));
+    throw InputError(fmt::format(
+        "ssd.flash.part.blocks_per_plane: {} are too few, {} of them are set aside for {}; nearest "
+        "valid: {}",
+        l.blocks, overhead, purpose, overhead + 2));
   }
   throw InputError(fmt::format(
       "ssd.flash.over_provisioning: {} logical blocks need {} mapping units, but of the {} on "
       "flash only {} can be kept ({} groups x {} "
-      "blocks, of which {} per group are set aside for garbage collection and open blocks); "
+      "blocks, of which {} per group are set aside for {}); "
       "nearest valid: {:.2f} % ({} logical blocks)",
-      shape.logical_blocks, l.logical_units, l.total_units(), most, l.groups, l.blocks, overhead,
+      shape.logical_blocks, l.logical_units, l.total_units(), most, l.groups, l.blocks, overhead, purpose,
       std::ceil((static_cast<double>(l.total_units()) / static_cast<double>(most) - 1) * 1e4) / 1e2,
       most * l.sectors));
 }
@@ -65,8 +68,11 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
     : hw(hardware),
       shape(drive),
       core(hardware, drive, config, *this),
-      destager(core, drive.geometry),
+      destager(core),
       collector(core),
+      logs(core.map->log_scheme() == nullptr ? nullptr
+                                             : std::make_unique<LogBlocks>(core, *core.map->log_scheme())),
+      reclaimer(logs ? static_cast<Reclaimer&>(*logs) : collector),
       map_pages(core, destager),
       cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, destager, drive, config)),
       order(hardware.agenda),
@@ -74,12 +80,13 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       ecc_watches(core.ecc && core.ecc->watches_host()) {
   check_capacity(core, drive, config);
   destager.attach(collector);
+  if (logs) destager.attach(*logs);
   core.map->attach(map_pages);
 }
 
 void Ftl::Parts::now_read_only() {
   destager.now_read_only();
-  collector.now_read_only();
+  reclaimer.now_read_only();
   if (cache) cache->now_read_only();
 }
 
@@ -91,13 +98,13 @@ void Ftl::Parts::settled() {
 
 /// Between commands, so that nothing this command holds is in the way.
 void Ftl::Parts::start_refreshes() {
-  for (const std::uint32_t group : std::exchange(refreshes_due, {})) collector.kick(group);
+  for (const std::uint32_t group : std::exchange(refreshes_due, {})) reclaimer.kick(group);
 }
 
 void Ftl::Parts::patrol() {
   core.refresh->patrol(core.clock());
   for (std::uint32_t group = 0; group < core.layout.groups; ++group) {
-    if (core.refresh->waiting(group)) collector.kick(group);
+    if (core.refresh->waiting(group)) reclaimer.kick(group);
   }
 }
 
@@ -123,7 +130,7 @@ void Ftl::Parts::idle_timer(void* self) {
     return;
   }
   parts.timer_wanted = false;
-  parts.collector.set_idle(true);
+  parts.reclaimer.set_idle(true);
 }
 
 // -------------------------------------------------------------------------------------------------------------- public interface
@@ -135,7 +142,7 @@ Ftl::~Ftl() = default;
 
 void Ftl::submit(HostCommand& command) {
   Parts& p = *parts_;
-  if (p.collector.idle_mode()) p.collector.set_idle(false);
+  if (p.reclaimer.idle_mode()) p.reclaimer.set_idle(false);
   p.timer_wanted = false;
   if (p.core.refresh && p.core.refresh->patrol_due(p.core.clock())) p.patrol();
   command.status = p.check(command);
@@ -167,7 +174,7 @@ Task<> Ftl::drain() {
 void Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
-  if (p.first != nullptr || staging || p.destager.jobs_in_flight() > 0 || !p.collector.idle())
+  if (p.first != nullptr || staging || p.destager.jobs_in_flight() > 0 || !p.reclaimer.idle())
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.destager.power_lost();

@@ -8,6 +8,7 @@
 #include "firmware/core.h"
 #include "firmware/ftl.h"
 #include "firmware/gc/collector.h"
+#include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/map_pages.h"
 #include "firmware/order_table.h"
 
@@ -82,7 +83,7 @@ struct Ftl::Parts final : CoreEvents {
   }
 
   // ---- events
-  void unpinned(std::uint32_t group, BlockNumber block) override { collector.unpinned(group, block); }
+  void unpinned(std::uint32_t group, BlockNumber block) override { reclaimer.unpinned(group, block); }
   void now_read_only() override;
   void settled() override;
   void refresh_due(std::uint32_t group) override { refreshes_due.push_back(group); }
@@ -92,7 +93,7 @@ struct Ftl::Parts final : CoreEvents {
 
   // ---- what is asked from outside
   [[nodiscard]] bool idle() const {
-    return first == nullptr && destager.idle() && collector.idle() && (!cache || cache->idle());
+    return first == nullptr && destager.idle() && reclaimer.idle() && (!cache || cache->idle());
   }
   void describe_stall(std::string& text) const;
   void archive(Archive& archive);
@@ -104,6 +105,8 @@ struct Ftl::Parts final : CoreEvents {
   Core core;
   Destager destager;
   Collector collector;
+  std::unique_ptr<LogBlocks> logs;  ///< null: the mapping scheme has no log blocks
+  Reclaimer& reclaimer;             ///< whoever of the two makes room
   MapPages map_pages;
   std::unique_ptr<Cache> cache;  ///< null: none
   OrderTable order;

@@ -170,7 +170,7 @@ void Ftl::Parts::describe_stall(std::string& text) const {
   for (std::uint32_t g = 0; g < core.layout.groups; ++g) {
     const BlockPool::Group& group = core.pool.group(g);
     const bool telling =
-        collector.running(g) || collector.waiting(g) > 0 || group.free <= core.pool.reserve();
+        reclaimer.running(g) || reclaimer.waiting(g) > 0 || group.free <= core.pool.reserve();
     if (!telling || shown >= k_most) {
       ++others;
       continue;
@@ -182,8 +182,8 @@ void Ftl::Parts::describe_stall(std::string& text) const {
     text += fmt::format(
         "  group {} ({}, plane {}): {} of {} good blocks free, {} valid units, {} waiting, collection "
         "{}\n",
-        g, dies, index(core.layout.plane_of(g)), group.free, group.good, group.valid, collector.waiting(g),
-        collector.running(g) ? "running" : "at rest");
+        g, dies, index(core.layout.plane_of(g)), group.free, group.good, group.valid, reclaimer.waiting(g),
+        reclaimer.running(g) ? "running" : "at rest");
   }
   if (others > 0) text += fmt::format("  and {} groups more\n", others);
 }
@@ -234,7 +234,7 @@ void Ftl::Parts::archive(Archive& a) {
   core.wear->archive(a);
   destager.archive(a);
   if (cache) cache->archive(a);
-  collector.archive(a);
+  reclaimer.archive(a);
   a(core.read_only);
   std::int64_t clock = core.clock();  // the restored drive's agenda may stand elsewhere
   a(clock);

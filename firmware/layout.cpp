@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "firmware/allocation/order.h"
 #include "models/common/input_error.h"
 
 namespace tlmssd::firmware {
@@ -91,6 +92,7 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
         k_nowhere - 1, unit_bytes, unit_bytes * 2));
   }
   make_groups(g, allocation.stripe);
+  sequence_ = allocation_sequence(allocation.order, g, *this);
   blocks = g.blocks;
   pages = g.pages;
   sectors = unit_bytes / shape.lba_bytes;

@@ -106,6 +106,8 @@ class Layout {
   [[nodiscard]] PlaneId plane_of(std::uint32_t group) const {
     return static_cast<PlaneId>(group - by_group_.divide(group) * groups_per_die);
   }
+  /// Group numbers in the allocation order.
+  [[nodiscard]] const std::vector<std::uint32_t>& sequence() const { return sequence_; }
   [[nodiscard]] std::uint32_t group_at(DieId die, std::uint32_t plane_group) const {
     return groups_at_[std::size_t{index(die)} * groups_per_die + plane_group];
   }
@@ -143,6 +145,7 @@ class Layout {
   Reciprocal by_lanes_{1};
   std::vector<DieId> dies_;               ///< of every group, lane by lane
   std::vector<std::uint32_t> groups_at_;  ///< of every die, plane by plane
+  std::vector<std::uint32_t> sequence_;
 };
 
 }  // namespace tlmssd::firmware

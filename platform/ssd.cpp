@@ -226,6 +226,7 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
           {"firmware.mapping.scheme", f.mapping.scheme},
           {"firmware.mapping.unit", std::to_string(f.mapping.unit)},
           {"firmware.allocation.order", f.allocation.order},
+          {"firmware.allocation.stripe", f.allocation.stripe},
           {"firmware.allocation.multi_plane", f.allocation.multi_plane ? "true" : "false"},
           {"firmware.allocation.streams", f.allocation.streams},
           {"firmware.cache.policy", f.cache.policy},

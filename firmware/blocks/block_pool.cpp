@@ -86,6 +86,7 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
   --groups_[n].in_flight;
   if (failed && !info.failed) {
     info.failed = true;
+    ++groups_[n].failing;
     for (Frontier& front : groups_[n].frontiers) {
       if (front.block == block) front.block = k_no_block;
     }
@@ -103,6 +104,7 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
 void BlockPool::close_early(BlockNumber block) {
   BlockInfo& info = info_[block];
   const std::uint32_t n = layout_.group_of(block);
+  if (options_.owned) return;  // its owner goes on writing to it
   if (info.state != BlockState::open || info.failed || info.in_flight > 0 || groups_[n].free == 0) return;
   for (Frontier& front : groups_[n].frontiers) {
     if (front.block == block) front.block = k_no_block;
@@ -116,7 +118,7 @@ void BlockPool::close(BlockNumber block) {
   const std::uint32_t n = layout_.group_of(block);
   info.state = BlockState::closed;
   groups_[n].stale += layout_.block_units - info.valid;
-  victims_->insert(n, block, info.valid);
+  if (!options_.owned) victims_->insert(n, block, info.valid);
   wear_->closed(n, block, info.erases);
 }
 
@@ -143,6 +145,44 @@ BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
   return block;
 }
 
+// --------------------------------------------------------------------------------------------------------------- blocks by name
+
+BlockNumber BlockPool::open(std::uint32_t n, bool most_worn, std::int64_t now) {
+  const BlockNumber block = take_free(n, most_worn);
+  BlockInfo& info = info_[block];
+  info.state = BlockState::open;
+  info.full = false;
+  info.written = now;
+  return block;
+}
+
+PhysicalUnit BlockPool::claim_in(BlockNumber block, std::uint32_t n) {
+  BlockInfo& info = info_[block];
+  if (info.state != BlockState::open || info.failed || n >= layout_.programs_per_block)
+    broken("a block that is not open was to be written", block);
+  ++info.in_flight;
+  ++groups_[layout_.group_of(block)].in_flight;
+  if (n + 1 == layout_.programs_per_block) info.full = true;
+  return layout_.first_unit(block) + n * layout_.program_units;
+}
+
+void BlockPool::seal(BlockNumber block) {
+  BlockInfo& info = info_[block];
+  if (info.state != BlockState::open) return;
+  if (info.in_flight > 0) broken("closed while programs are under way", block);
+  info.full = true;
+  close(block);
+}
+
+void BlockPool::take_out(BlockNumber block) {
+  BlockInfo& info = info_[block];
+  const std::uint32_t n = layout_.group_of(block);
+  if (info.valid != 0) broken("erased with valid units in it", block);
+  if (info.state == BlockState::closed) groups_[n].stale -= layout_.block_units;
+  if (info.state == BlockState::doomed) std::erase(doomed_[n], block);
+  info.state = BlockState::victim;
+}
+
 // ---------------------------------------------------------------------------------------------------------------- validity
 
 void BlockPool::validate(PhysicalUnit unit, BlockNumber block) {
@@ -167,7 +207,7 @@ void BlockPool::invalidate(PhysicalUnit unit) {
   ++room_;
   if (info.state == BlockState::closed) {
     ++groups_[g].stale;
-    victims_->invalidated(g, block, info.valid);
+    if (!options_.owned) victims_->invalidated(g, block, info.valid);
   }
 }
 
@@ -217,9 +257,12 @@ void BlockPool::erased(BlockNumber block) {
 
 void BlockPool::retire(BlockNumber block) {
   BlockInfo& info = info_[block];
-  if (!info.failed) {
+  const std::uint32_t n = layout_.group_of(block);
+  if (info.failed) {
+    --groups_[n].failing;
+  } else {
     info.failed = true;
-    lose_block(layout_.group_of(block));
+    lose_block(n);
   }
   info.state = BlockState::retired;
   ++retired_;

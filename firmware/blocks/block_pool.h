@@ -48,6 +48,7 @@ class BlockPool {
     bool shared_streams = false;  ///< host and garbage collection write into the same block
     std::uint32_t reserve = 1;    ///< free blocks per group that the host leaves to garbage collection
     bool wear_stream = false;     ///< static wear levelling writes a block of its own
+    bool owned = false;           ///< blocks are opened, closed and taken out by name; there are no victims
   };
   BlockPool(const Layout& layout, const Options& options);
   /// Who wants to know about closed blocks and erases; must be called before anything else.
@@ -66,6 +67,18 @@ class BlockPool {
   /// Ends an open block with no program under way before it is full; what is left of it is lost until it is erased. Nothing happens
   /// when the group cannot spare the block.
   void close_early(BlockNumber block);
+
+  // ---- blocks by name (Options::owned)
+  /// Opens a free block of the group, which must have one.
+  BlockNumber open(std::uint32_t group, bool most_worn, std::int64_t now);
+  /// Takes program unit `n` of an open block, the next one. Then as after claim().
+  PhysicalUnit claim_in(BlockNumber block, std::uint32_t n);
+  /// Closes an open block, full or not, with no program under way. Nothing happens to one that is not open.
+  void seal(BlockNumber block);
+  /// A closed or failed block is going to be erased or retired.
+  void take_out(BlockNumber block);
+  /// Blocks of the group in which a program failed and that are not yet retired.
+  [[nodiscard]] std::uint32_t failing(std::uint32_t group) const { return groups_[group].failing; }
 
   // ---- validity
   void validate(PhysicalUnit unit, BlockNumber block);
@@ -97,10 +110,10 @@ class BlockPool {
   };
   struct Group {
     Frontier frontiers[k_streams];
-    std::uint32_t pristine = 0;  ///< blocks from here on were never used
-    std::uint32_t free = 0;      ///< free blocks, pristine ones included
-    std::uint32_t good = 0;      ///< blocks neither retired nor failed
-    std::uint32_t unused = 0;
+    std::uint32_t pristine = 0;   ///< blocks from here on were never used
+    std::uint32_t free = 0;       ///< free blocks, pristine ones included
+    std::uint32_t good = 0;       ///< blocks neither retired nor failed
+    std::uint32_t failing = 0;    ///< blocks in which a program failed and that are not yet retired
     std::uint64_t in_flight = 0;  ///< programs under way
     std::uint64_t valid = 0;      ///< valid units, those in failed blocks included
     std::uint64_t pending = 0;    ///< slots promised to host program units that are not yet programmed

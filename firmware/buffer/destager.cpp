@@ -5,16 +5,14 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "firmware/allocation/order.h"
 #include "firmware/gc/collector.h"
+#include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/management_block.h"
 #include "models/common/input_error.h"
 
 namespace tlmssd::firmware {
 
 namespace {
-
-constexpr std::uint32_t k_no_group = 0xFFFFFFFFU;
 
 std::uint32_t checked_capacity(const Core& core) {
   const Bytes least = Bytes{2} * core.layout.program_units * core.layout.unit_bytes;
@@ -36,11 +34,11 @@ std::uint32_t checked_capacity(const Core& core) {
 
 }  // namespace
 
-Destager::Destager(Core& core, const Geometry& geometry)
+Destager::Destager(Core& core)
     : core_(core),
       base_((core.map->dram_bytes() + 63) / 64 * 64),
       buffer_(checked_capacity(core), core.layout.sectors),
-      sequence_(allocation_sequence(core.config.allocation.order, geometry, core.layout)),
+      sequence_(core.layout.sequence()),
       place_(sequence_.size()),
       under_way_(sequence_.size()),
       may_take_((sequence_.size() + 63) / 64, ~std::uint64_t{0}),
@@ -69,7 +67,7 @@ void Destager::pump() {
   if (pumping_) return;
   pumping_ = true;
   while (!core_.read_only && due() && !block_under_way()) {
-    const std::uint32_t group = next_group();
+    const std::uint32_t group = logs_ != nullptr ? home_group() : next_group();
     if (group == k_no_group) {
       // Every group is full of programs on their way; with none on its way the drive has nothing left to give.
       if (first_job_ == nullptr) core_.go_read_only();
@@ -78,7 +76,7 @@ void Destager::pump() {
     ProgramJob& job = core_.jobs.take();
     job.group = group;
     fill(job);
-    tasks_.start(destage(job));
+    tasks_.start(logs_ != nullptr ? write_to_log(job) : destage(job));
   }
   pumping_ = false;
   check_flushes(nullptr);
@@ -135,9 +133,11 @@ void Destager::fill(ProgramJob& job) {
   }
   const std::uint64_t all = core_.layout.all_sectors();
   while (job.live < core_.layout.program_units) {
-    const WriteBuffer::Index i = buffer_.take();
+    const WriteBuffer::Index i = buffer_.front();
     if (i == WriteBuffer::k_none) break;
     const WriteBuffer::Entry& entry = buffer_.entry(i);
+    if (logs_ != nullptr && job.live > 0 && !logs_->together(job, entry.unit)) break;
+    buffer_.take(i);
     if (entry.mask != all) ++job.partial;
     if (core_.layout.is_map(entry.unit)) ++job.map_units;
     core_.put(job, entry.unit, i, buffer_.stamps(i));
@@ -318,6 +318,7 @@ void Destager::commit(ProgramJob& job) {
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::map)] += job.map_units;
   core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
+  if (logs_ != nullptr) logs_->ended(job.group);
   end(job);
 }
 
@@ -355,8 +356,10 @@ void Destager::end(ProgramJob& job) {
   give_room(space_wait);
   check_flushes(&job.ledger);
   core_.jobs.give(job);
-  collector_->kick_if_low(group);
-  if (collector_->must_queue(group)) collector_->kick(group);
+  if (logs_ == nullptr) {
+    collector_->kick_if_low(group);
+    if (collector_->must_queue(group)) collector_->kick(group);
+  }
   if (buffer_.waiting() > 0) pump();
   if (evictions_ != nullptr) evictions_->pump();
   core_.events.settled();

@@ -14,6 +14,7 @@
 namespace tlmssd::firmware {
 
 class Collector;
+class LogBlocks;
 
 /// Who wants to know when lines evicted from a cache have reached flash.
 class Evictions {
@@ -29,8 +30,10 @@ class Evictions {
 
 class Destager {
  public:
-  Destager(Core& core, const Geometry& geometry);
+  explicit Destager(Core& core);
   void attach(Collector& collector) { collector_ = &collector; }
+  /// Programs go to log blocks.
+  void attach(LogBlocks& logs) { logs_ = &logs; }
   void attach(Evictions& evictions) { evictions_ = &evictions; }
 
   [[nodiscard]] WriteBuffer& buffer() { return buffer_; }
@@ -133,6 +136,7 @@ class Destager {
   [[nodiscard]] std::uint64_t program_address(WriteBuffer::Index i) const {
     return address_of(std::min(i, buffer_.capacity() - core_.layout.program_units));
   }
+  static constexpr std::uint32_t k_no_group = 0xFFFFFFFFU;
   [[nodiscard]] bool due() const;
   std::uint32_t next_group();
   [[nodiscard]] std::uint32_t any_group() const;
@@ -152,6 +156,9 @@ class Destager {
   void commit(ProgramJob& job);
   void fail(ProgramJob& job);
   void end(ProgramJob& job);
+  // ---- log blocks (destager_blocks.cpp)
+  [[nodiscard]] std::uint32_t home_group();
+  Task<> write_to_log(ProgramJob& job);
   void settle(WriteBuffer::Index i, const Ledger* branch, bool failed);
   /// The entry's data have reached flash: what becomes of damage that it carried.
   void note_damage(const WriteBuffer::Entry& entry);
@@ -163,6 +170,7 @@ class Destager {
 
   Core& core_;
   Collector* collector_ = nullptr;
+  LogBlocks* logs_ = nullptr;  ///< null: the mapping scheme has none
   Evictions* evictions_ = nullptr;
   std::uint64_t base_;  ///< DRAM address of the buffer
   WriteBuffer buffer_;

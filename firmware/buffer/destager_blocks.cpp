@@ -1,5 +1,6 @@
-// Program units that are management blocks: what waits of a block goes out together, the rest is copied from its old place.
+// Management blocks: what waits of a block goes out together, the rest is copied from its old place; or it goes to log blocks.
 #include "firmware/buffer/destager.h"
+#include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/management_block.h"
 
 namespace tlmssd::firmware {
@@ -131,6 +132,34 @@ void Destager::commit_block(ProgramJob& job) {
   core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
   end(job);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- log blocks
+
+/// Where what is to go out next belongs, unless that group has programs enough under way.
+std::uint32_t Destager::home_group() {
+  const std::uint32_t group = logs_->home(buffer_.entry(buffer_.front()).unit);
+  return under_way_[group] < core_.config.allocation.programs_per_group ? group : k_no_group;
+}
+
+Task<> Destager::write_to_log(ProgramJob& job) {
+  if (job.partial > 0) co_await complete_units(job);
+  for (;;) {
+    co_await RunStage(core_.hw, Stage::flash, &job.ledger);
+    bool placed = !core_.read_only;
+    if (placed) placed = co_await logs_->place(job, program_address(job.entry));
+    if (!placed) {
+      fail(job);
+      co_return;
+    }
+    ProgramAwait program(core_.hw, job);
+    logs_->started(job.group);
+    co_await program;
+    if (!job.failed()) break;
+    core_.program_failed(job);
+    logs_->ended(job.group);
+  }
+  commit(job);
 }
 
 }  // namespace tlmssd::firmware

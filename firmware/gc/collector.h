@@ -15,23 +15,24 @@
 #include <vector>
 
 #include "firmware/core.h"
+#include "firmware/gc/reclaimer.h"
 
 namespace tlmssd::firmware {
 
-class Collector {
+class Collector final : public Reclaimer {
  public:
   explicit Collector(Core& core);
 
   /// Starts the group's worker if there is work for it.
-  void kick(std::uint32_t group);
+  void kick(std::uint32_t group) override;
   /// The same, after the pool may have shrunk: starts background cleaning when it is below its threshold.
   void kick_if_low(std::uint32_t group) {
     const auto& g = core_.pool.group(group);
     if (g.free < background_start_ || core_.pool.doomed_waiting(group) || refresh_waits(group)) low(group);
   }
   /// Host silent: clean all groups up to the idle target, until false is said.
-  void set_idle(bool idle);
-  [[nodiscard]] bool idle_mode() const { return idle_; }
+  void set_idle(bool idle) override;
+  [[nodiscard]] bool idle_mode() const override { return idle_; }
 
   // ---- host program units that wait for space in a group, first come first served
   [[nodiscard]] bool must_queue(std::uint32_t group) const { return work_[group].waiting > 0; }
@@ -50,15 +51,15 @@ class Collector {
     return work_[group].exhausted && work_[group].exhausted_stale == reclaimable(group);
   }
 
-  void unpinned(std::uint32_t group, BlockNumber block);
-  void now_read_only();
-  [[nodiscard]] bool idle() const { return running_ == 0; }
-  [[nodiscard]] bool running(std::uint32_t group) const { return work_[group].running; }
-  [[nodiscard]] std::uint32_t waiting(std::uint32_t group) const { return work_[group].waiting; }
+  void unpinned(std::uint32_t group, BlockNumber block) override;
+  void now_read_only() override;
+  [[nodiscard]] bool idle() const override { return running_ == 0; }
+  [[nodiscard]] bool running(std::uint32_t group) const override { return work_[group].running; }
+  [[nodiscard]] std::uint32_t waiting(std::uint32_t group) const override { return work_[group].waiting; }
   /// Thresholds in blocks, as they came out.
   [[nodiscard]] std::uint32_t background_start() const { return background_start_; }
   [[nodiscard]] std::uint32_t background_stop() const { return background_stop_; }
-  void archive(Archive& archive);
+  void archive(Archive& archive) override;
 
  private:
   struct Work {

@@ -22,6 +22,7 @@
 namespace tlmssd::firmware {
 
 class BlockPlaces;
+class LogScheme;
 class MapPages;
 
 class MappingScheme {
@@ -54,6 +55,10 @@ class MappingScheme {
   /// is not null, and update() only unmaps.
   [[nodiscard]] virtual std::uint32_t block_units() const { return 0; }
   [[nodiscard]] virtual BlockPlaces* places() { return nullptr; }
+
+  // ---- schemes with log blocks
+  [[nodiscard]] virtual LogScheme* log_scheme() { return nullptr; }
+  [[nodiscard]] const LogScheme* log_scheme() const { return const_cast<MappingScheme*>(this)->log_scheme(); }
 
   // ---- schemes that keep their table in flash
   /// Entries that a map page holds; 0: all of the table is in DRAM, and nothing below is ever called.

@@ -1,4 +1,7 @@
 // The mapping schemes there are.
+#include "firmware/logblocks/bast.h"
+#include "firmware/logblocks/fast.h"
+#include "firmware/logblocks/superblock.h"
 #include "firmware/mapping/dftl.h"
 #include "firmware/mapping/management_block.h"
 #include "firmware/mapping/page_map.h"
@@ -6,7 +9,13 @@
 namespace tlmssd::firmware {
 
 const MappingFamily& mapping_family() {
-  static const auto family = MappingFamily{}.with<PageMap>().with<Dftl>().with<ManagementBlock>();
+  static const auto family = MappingFamily{}
+                                 .with<PageMap>()
+                                 .with<Dftl>()
+                                 .with<ManagementBlock>()
+                                 .with<Bast>()
+                                 .with<Fast>()
+                                 .with<Superblock>();
   return family;
 }
 

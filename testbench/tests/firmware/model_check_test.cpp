@@ -37,6 +37,8 @@ struct Case {
   std::string scheme = {};    ///< of the map in DRAM, when it is not page mapping
   Bytes block = 0;            ///< management block
   std::string placement = "address";
+  std::int64_t logs = 2;      ///< log blocks of a group
+  std::int64_t adjacent = 1;  ///< management blocks of a superblock
 };
 
 Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
@@ -76,10 +78,11 @@ std::string describe(const Case& c) {
   const Geometry& g = c.geometry;
   return fmt::format(
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
-      "{}, {}, stripe {}, {} {} by {}, ecc {} with {} failures, refresh {}, {} map lines of {}",
+      "{}, {}, stripe {}, {} {} by {} with {} logs for {}, ecc {} with {} failures, refresh {}, {} map lines "
+      "of {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
-      c.placement, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line);
+      c.placement, c.logs, c.adjacent, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line);
 }
 
 void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
@@ -93,6 +96,9 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
                    {"line", whole(c.map_line)},
                    {"block", whole(static_cast<std::int64_t>(c.block))},
                    {"placement", Value(c.placement)},
+                   {"log_blocks", whole(c.logs)},
+                   {"adjacent", whole(c.adjacent)},
+                   {"update_blocks", whole(1 + c.logs / 2)},
                    {"segmented_lru", Value(seed % 2 == 0)},
                    {"batch_update", Value(seed % 3 != 0)}});
   config.mapping_policy = &map;
@@ -224,6 +230,70 @@ TEST_CASE("management blocks of any size give back what was written") {
   log.stripe = "C";
   log.placement = "log";
   run(log, true, 3000, 16, ++seed);
+}
+
+namespace {
+
+/// Shapes, odd ones among them, on which log blocks are tried.
+std::vector<Case> logged_shapes(const std::string& scheme) {
+  std::vector<Case> cases;
+  cases.push_back({geometry(1, 1, 1, 1, 16, 8, 4096)});
+  cases.push_back({geometry(3, 1, 2, 3, 13, 5, 8192)});
+  cases.push_back({geometry(2, 1, 1, 2, 14, 12, 16384), 3, 512, 4096, true});
+  cases.push_back({geometry(1, 1, 1, 2, 16, 6, 16384), 6, 512, 4096, true});  // whole block
+  cases.push_back({geometry(2, 2, 1, 1, 12, 8, 16384), 1, 512, 512});
+  cases.push_back({geometry(1, 1, 1, 1, 14, 8, 6144), 1, 512, 1536});
+  cases.push_back({geometry(3, 2, 1, 1, 13, 7, 8192)});
+  cases.back().stripe = "C";
+  cases.push_back({geometry(3, 2, 2, 1, 14, 4, 8192)});
+  cases.back().stripe = "CW";
+  cases.push_back({geometry(2, 3, 1, 1, 20, 6, 4096), 3});
+  cases.back().stripe = "WC";
+  for (Case& c : cases) c.scheme = scheme;
+  return cases;
+}
+
+}  // namespace
+
+TEST_CASE("log blocks give back what was written") {
+  std::uint64_t seed = 800;
+  for (const char* scheme : {"bast", "fast", "superblock"}) {
+    for (Case c : logged_shapes(scheme)) {
+      for (const std::int64_t logs : {1, 4}) {
+        c.logs = logs;
+        c.adjacent = std::string(scheme) == "superblock" ? 1 + static_cast<std::int64_t>(seed % 3) : 1;
+        c.fill = seed % 3 == 0 ? 1.0 : 0.9;
+        c.mode = seed % 4 == 0 ? "write-through" : "write-back";
+        c.wear = seed % 3 == 0 ? "static" : seed % 3 == 1 ? "dynamic" : "none";
+        c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
+        c.destage_at = seed % 7 == 0 ? 0.75 : 0;
+        const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
+        run(c, true, 1000, depth, ++seed);
+        run(c, false, 1000, 1, ++seed);
+        ++seed;
+      }
+    }
+  }
+}
+
+TEST_CASE("log blocks under decoding failures and refresh keep the data that are not lost") {
+  std::uint64_t seed = 900;
+  for (const char* scheme : {"bast", "fast", "superblock"}) {
+    for (const double failures : {0.0, 0.1}) {
+      for (const std::int64_t refresh : {0, 3, 40}) {
+        Case c{geometry(2, 1, 1, 2, 14, 8, 8192)};
+        c.scheme = scheme;
+        c.adjacent = 2;
+        c.ecc = seed % 2 == 0 ? "retry-only" : "fixed";
+        c.failures = failures;
+        c.refresh = refresh;
+        c.multi_plane = seed % 2 == 0;
+        c.wear = seed % 4 == 0 ? "static" : "dynamic";
+        run(c, true, 1500, 16, ++seed);
+        run(c, false, 1500, 1, ++seed);
+      }
+    }
+  }
 }
 
 TEST_CASE("every victim policy keeps the data") {

@@ -1,0 +1,328 @@
+#include "firmware/logblocks/log_blocks.h"
+
+#include <algorithm>
+
+namespace tlmssd::firmware {
+
+LogBlocks::LogBlocks(Core& core, LogScheme& scheme)
+    : core_(core), scheme_(scheme), work_(core.layout.groups), written_(core.layout.total_blocks()) {
+  scheme.attach(*this);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- the lock
+
+Task<> LogBlocks::lock(std::uint32_t group) {
+  Work& work = work_[group];
+  if (work.locked) {
+    ++work.waiting;
+    auto turn = work.lock.wait();
+    co_await turn;  // handed over locked
+    --work.waiting;
+  }
+  work.locked = true;
+}
+
+void LogBlocks::unlock(std::uint32_t group) {
+  Work& work = work_[group];
+  work.locked = !work.lock.empty();
+  if (work.locked) core_.hw.agenda.soon(work.lock.pop());
+}
+
+void LogBlocks::resume_all(WaitQueue& queue) {
+  while (const auto waiter = queue.pop()) core_.hw.agenda.soon(waiter);
+}
+
+// ----------------------------------------------------------------------------------------------- programs of the write buffer
+
+Task<bool> LogBlocks::place(ProgramJob& job, std::uint64_t buffer_address) {
+  const std::uint32_t group = job.group;
+  co_await lock(group);
+  if (must_maintain(group)) co_await maintain_once(group);
+  BlockNumber block = k_no_block;
+  do {
+    const bool emptied = co_await empty_failed(group);
+    block = k_no_block;
+    if (emptied && !core_.read_only) block = co_await scheme_.place(job);
+  } while (block != k_no_block && core_.pool.info(block).failed);
+  if (block == k_no_block || core_.read_only) {
+    core_.go_read_only();
+    unlock(group);
+    co_return false;
+  }
+  if (job.ledger.mark() < core_.hw.agenda.now()) {
+    ++core_.stats.space_waits;
+    job.ledger.charge(Cause::space_wait, core_.hw.agenda.now());
+  }
+  claim(job, block, Purpose::host, buffer_address);
+  scheme_.claimed(job);
+  ++work_[group].in_flight;
+  co_return true;
+}
+
+void LogBlocks::ended(std::uint32_t group) {
+  Work& work = work_[group];
+  if (--work.in_flight > 0) return;
+  resume_all(work.quiet);
+  kick(group);
+}
+
+Task<> LogBlocks::settled(std::uint32_t group) {
+  Work& work = work_[group];
+  while (work.in_flight > 0) {
+    auto quiet = work.quiet.wait();
+    co_await quiet;
+  }
+}
+
+void LogBlocks::claim(ProgramJob& job, BlockNumber block, Purpose purpose, std::uint64_t buffer_address) {
+  job.base = core_.pool.claim_in(block, written_[block]++);
+  core_.prepare(job, purpose, buffer_address);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- blocks
+
+Task<BlockNumber> LogBlocks::take_block(std::uint32_t group, bool most_worn) {
+  Work& work = work_[group];
+  while (core_.pool.group(group).free == 0 && work.erasing > 0) {
+    auto freed = work.free.wait();
+    co_await freed;
+  }
+  if (core_.pool.group(group).free == 0 || core_.read_only) {
+    core_.go_read_only();
+    co_return k_no_block;
+  }
+  const BlockNumber block = core_.pool.open(group, most_worn, core_.clock());
+  written_[block] = 0;
+  co_return block;
+}
+
+void LogBlocks::close(BlockNumber block) {
+  core_.pool.seal(block);
+}
+
+void LogBlocks::discard(BlockNumber block) {
+  core_.pool.seal(block);
+  core_.pool.take_out(block);
+  const std::uint32_t group = group_of(block);
+  ++work_[group].erasing;
+  ++busy_;
+  tasks_.start(erase(group, block));
+}
+
+Task<> LogBlocks::erase(std::uint32_t group, BlockNumber block) {
+  Work& work = work_[group];
+  while (core_.pool.pinned(block)) {
+    auto pins = work.pins.wait();
+    co_await pins;
+  }
+  co_await core_.erase(block);
+  --work.erasing;
+  --busy_;
+  work.check_wear = true;
+  resume_all(work.free);
+  kick(group);
+  core_.events.settled();
+}
+
+void LogBlocks::unpinned(std::uint32_t group, BlockNumber /*block*/) {
+  resume_all(work_[group].pins);
+}
+
+// Blocks in which a program failed are emptied and retired before anything else is written to the group.
+Task<bool> LogBlocks::empty_failed(std::uint32_t group) {
+  while (core_.pool.failing(group) > 0) {
+    co_await settled(group);
+    const BlockNumber block = core_.pool.take_doomed(group);
+    if (block == k_no_block) co_return true;
+    if (core_.pool.info(block).valid > 0) {
+      const bool emptied = co_await scheme_.evacuate(block, false);
+      if (!emptied) co_return false;
+    }
+    if (core_.pool.info(block).state == BlockState::doomed) discard(block);
+  }
+  co_return true;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- copies
+
+// Takes the first units over into jobs of one program unit each and makes the reads they need; returns how many units that were.
+std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const LogicalUnit> units, ReadList& reads,
+                                  std::vector<ProgramJob*>& batch) {
+  const std::uint32_t whole = core_.layout.die_units;
+  std::size_t at = 0;
+  while (at < units.size() && batch.size() < core_.config.gc.parallel_copies) {
+    ProgramJob& job = core_.jobs.take();
+    job.group = group_of(block);
+    for (std::uint32_t n = 0; n < whole && at < units.size(); ++n, ++at) {
+      core_.put_hole(job);
+      const LogicalUnit unit = units[at];
+      const PhysicalUnit where = unit == k_no_unit ? k_nowhere : core_.map->lookup(unit);
+      if (where == k_nowhere) continue;  // a hole, or trimmed meanwhile
+      --job.holes;
+      job.spare[core_.layout.program_slot(n)] = unit;
+      job.source[n] = where;
+      ReadOp& read = core_.add_read(reads, where);
+      read.wanted[where - read.row * core_.layout.row_units] = unit;
+    }
+    core_.pad(job);
+    batch.push_back(&job);
+  }
+  return at;
+}
+
+Task<> LogBlocks::read_batch(ReadList& reads, std::vector<ProgramJob*>& batch) {
+  const Layout& layout = core_.layout;
+  core_.aim(reads);
+  co_await RunStage(core_.hw, Stage::flash, nullptr, reads.count);
+  Latch latch;
+  for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
+    read->op.buffer_address = core_.map->dram_bytes();
+    core_.start_read(*read, latch, Purpose::gc, nullptr, false);
+  }
+  co_await latch;
+  for (ProgramJob* job : batch) {
+    for (std::uint32_t n = 0; n < job->live; ++n) {
+      if (job->source[n] == ProgramJob::k_hole) continue;
+      const std::uint32_t row = layout.row_of(job->source[n]);
+      const std::uint32_t at = job->source[n] - row * layout.row_units;
+      const LogicalUnit unit = job->spare[layout.program_slot(n)];
+      const ReadOp* read = reads.first;
+      while (read->row != row || at < read->low || at > read->high || read->wanted[at] != unit)
+        read = read->next;
+      if (read->lost(at)) {
+        ++core_.stats.uncorrectable_units;
+        core_.poisoned.insert(unit);
+      } else {
+        core_.check_spare(*read, at);
+      }
+      std::copy_n(&read->stamps[std::size_t{at} * layout.sectors], layout.sectors,
+                  &job->stamps[std::size_t{layout.program_slot(n)} * layout.sectors]);
+    }
+  }
+  while (!reads.empty()) core_.end_read(reads.pop());
+}
+
+Task<bool> LogBlocks::append(BlockNumber block, std::span<const LogicalUnit> units) {
+  Flow flow;
+  while (!units.empty() && !flow.failed && !core_.read_only) {
+    ReadList reads;
+    std::vector<ProgramJob*> batch;
+    const std::size_t taken = make_batch(block, units, reads, batch);
+    units = units.subspan(taken);
+    co_await RunStage(core_.hw, Stage::gc, nullptr, static_cast<std::uint32_t>(taken));
+    if (!reads.empty()) co_await read_batch(reads, batch);
+    for (ProgramJob* job : batch) {
+      while (flow.under_way >= core_.config.gc.parallel_copies) co_await FlowEnded{flow};
+      if (flow.failed || core_.read_only) {
+        core_.jobs.give(*job);
+        continue;
+      }
+      co_await RunStage(core_.hw, Stage::flash, nullptr);
+      claim(*job, block, Purpose::gc, core_.map->dram_bytes());
+      ++flow.under_way;
+      tasks_.start(copy(*job, flow));
+    }
+  }
+  while (flow.under_way > 0) co_await FlowEnded{flow};
+  co_return !flow.failed && !core_.read_only;
+}
+
+Task<> LogBlocks::copy(ProgramJob& job, Flow& flow) {
+  ProgramAwait done(core_.hw, job);
+  co_await done;
+  if (job.failed()) {
+    flow.failed = true;
+    core_.program_failed(job);
+  } else {
+    commit(job);
+  }
+  core_.jobs.give(job);
+  --flow.under_way;
+  if (flow.waiter) core_.hw.agenda.soon(std::exchange(flow.waiter, nullptr));
+}
+
+void LogBlocks::commit(ProgramJob& job) {
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    if (job.source[n] == ProgramJob::k_hole) continue;
+    const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
+    if (core_.map->lookup(unit) != job.source[n]) {
+      ++core_.stats.gc_stale_copies;  // trimmed in the meantime
+      continue;
+    }
+    core_.pool.invalidate(job.source[n]);
+    core_.map->update(unit, job.base + n);
+    core_.pool.validate(job.base + n, job.block);
+  }
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::gc)] += job.live - job.holes;
+  core_.count_program(job, Purpose::gc);
+  core_.pool.programmed(job.block, false);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- maintenance
+
+bool LogBlocks::must_maintain(std::uint32_t group) const {
+  return work_[group].check_wear || (core_.refresh && core_.refresh->waiting(group));
+}
+
+void LogBlocks::kick(std::uint32_t group) {
+  Work& work = work_[group];
+  // While somebody holds the lock, the next program sees to it.
+  if (work.maintaining || work.locked || core_.read_only || !(idle_ || must_maintain(group))) return;
+  work.maintaining = true;
+  ++busy_;
+  tasks_.start(maintain(group));
+}
+
+Task<> LogBlocks::maintain(std::uint32_t group) {
+  Work& work = work_[group];
+  bool more = true;
+  while (more && !core_.read_only && (idle_ || must_maintain(group))) {
+    co_await lock(group);
+    const bool emptied = co_await empty_failed(group);
+    more = emptied && !core_.read_only;
+    if (more) more = co_await maintain_once(group);
+    unlock(group);
+  }
+  work.maintaining = false;
+  --busy_;
+  core_.events.settled();
+}
+
+// One move or merge; false: there is nothing left to do.
+Task<bool> LogBlocks::maintain_once(std::uint32_t group) {
+  co_await settled(group);
+  if (core_.refresh && core_.refresh->waiting(group)) {
+    const BlockNumber block = core_.refresh->take(group);
+    if (block == k_no_block) co_return true;
+    ++core_.stats.refreshes;
+    co_return co_await scheme_.evacuate(block, false);
+  }
+  if (std::exchange(work_[group].check_wear, false)) {
+    const BlockNumber block = core_.wear->due(group, core_.pool);
+    if (block != k_no_block) {
+      ++core_.stats.wear_moves;
+      co_return co_await scheme_.evacuate(block, true);
+    }
+  }
+  if (!idle_) co_return false;
+  co_return co_await scheme_.tidy(group);
+}
+
+void LogBlocks::set_idle(bool idle) {
+  idle_ = idle;
+  if (!idle) return;
+  for (std::uint32_t group = 0; group < work_.size(); ++group) kick(group);
+}
+
+void LogBlocks::now_read_only() {
+  for (Work& work : work_) resume_all(work.free);
+}
+
+void LogBlocks::archive(Archive& a) {
+  for (Work& work : work_) a(work.check_wear);
+  for (BlockNumber block = 0; block < core_.layout.total_blocks(); ++block) {
+    if (core_.pool.used(block)) a(written_[block]);
+  }
+}
+
+}  // namespace tlmssd::firmware

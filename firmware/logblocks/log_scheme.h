@@ -1,0 +1,135 @@
+// Log-block mapping: management blocks of which a few have log blocks that take what is written, page by page; the interface of the
+// schemes (BAST, FAST, superblock) that decide which log block a write goes to and how logs become data blocks again.
+//
+// A management block is a block of the allocation group (spread over dies by firmware.allocation.stripe); it and all that belongs to
+// it stay in one group, its home, so that groups work independently of each other, each under a lock of its own.
+//
+// Tables: the emulator itself keeps the place of every unit. What the drive that is modelled would keep in DRAM (an entry per
+// management block and page tables for the logs) is what dram_bytes() counts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "firmware/blocks/block_pool.h"
+#include "firmware/flash_io.h"
+#include "firmware/mapping/mapping.h"
+#include "models/common/sparse_array.h"
+
+namespace tlmssd::firmware {
+
+class LogBlocks;
+
+/// How often logs became data blocks in which way.
+struct MergeCounts {
+  std::uint64_t switches = 0;       ///< a log written in order took the place of its data block: one erase
+  std::uint64_t partials = 0;       ///< the rest was copied behind a log written in order so far: one erase
+  std::uint64_t fulls = 0;          ///< everything was gathered in a fresh block
+  std::uint64_t dead = 0;           ///< blocks erased without any copy, because nothing in them was valid
+  std::uint64_t partial_units = 0;  ///< units copied by partial merges
+  std::uint64_t full_units = 0;     ///< by full merges
+};
+
+class LogScheme : public MappingScheme {
+ public:
+  /// `adjacent`: management blocks that share their logs; `logs`: log blocks per group. Throws InputError.
+  LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs);
+  void attach(LogBlocks& blocks) { blocks_ = &blocks; }
+
+  // ---- the map
+  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const final { return entries_.read(unit) - 1; }
+  void update(LogicalUnit unit, PhysicalUnit where) final { entries_.write(unit) = where + 1; }
+  void prefetch(LogicalUnit unit) const final { entries_.prefetch(unit); }
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const final;
+  [[nodiscard]] Span entries(LogicalUnit first, std::uint64_t count) const final;
+  [[nodiscard]] LogScheme* log_scheme() final { return this; }
+  void report(StatisticsSink& sink) const override;
+  void reset_statistics() override { counts_ = {}; }
+  void archive(Archive& archive) override;
+  [[nodiscard]] const MergeCounts& counts() const { return counts_; }
+
+  // ---- where things belong
+  [[nodiscard]] std::uint32_t block_of(LogicalUnit unit) const { return by_block_.divide(unit); }
+  [[nodiscard]] LogicalUnit first_of(std::uint32_t block) const { return block * layout_.block_units; }
+  [[nodiscard]] std::uint32_t home(LogicalUnit unit) const {
+    return layout_.sequence()[by_adjacent_.divide(block_of(unit)) % layout_.groups];
+  }
+
+  // ---- capacity
+  /// Blocks per group beside those for data.
+  [[nodiscard]] std::uint32_t set_aside() const { return logs_ + least_extra(); }
+  /// The most units that a drive of this shape can offer.
+  [[nodiscard]] std::uint64_t most_units(const Layout& layout) const;
+  /// Whether every group still has blocks enough to keep all its data and one log.
+  [[nodiscard]] bool fits(const BlockPool& pool) const;
+  /// Log blocks that a group may have, now that some of its blocks may have failed; at least one.
+  [[nodiscard]] std::uint32_t allowed(std::uint32_t group) const;
+
+  // ---- what a scheme decides; the caller holds the group's lock
+  /// Whether `unit` may share a program unit with what `job` holds so far.
+  [[nodiscard]] virtual bool together(const ProgramJob& job, LogicalUnit unit) const = 0;
+  /// The open block that `job` is to be programmed into; merges until there is one. k_no_block: there will be none.
+  virtual Task<BlockNumber> place(const ProgramJob& job) = 0;
+  /// `job` has been given its place.
+  virtual void claimed(const ProgramJob& job) = 0;
+  /// Moves everything out of a block, into the most worn free ones if asked to; false: it could not.
+  virtual Task<bool> evacuate(BlockNumber block, bool to_worn) = 0;
+  /// Brings one log back to its data block while the host is silent; false: there is none.
+  virtual Task<bool> tidy(std::uint32_t group) = 0;
+
+ protected:
+  /// Blocks per group that the scheme needs beside data and logs.
+  [[nodiscard]] virtual std::uint32_t least_extra() const { return 1; }
+
+  // ---- tools of the schemes
+  /// A log of a management block, or of several.
+  struct Log {
+    BlockNumber block = k_no_block;
+    std::uint32_t owner = 0;    ///< management block
+    std::uint32_t written = 0;  ///< program units
+    bool in_order = true;       ///< every unit lies at its own offset
+    std::uint8_t unused[3]{};
+  };
+  [[nodiscard]] bool full(const Log& log) const { return log.written == layout_.programs_per_block; }
+  /// Books a program unit of one management block that goes into its log.
+  void note(Log& log, const ProgramJob& job) const;
+  /// The `n`-th unit of a job.
+  [[nodiscard]] LogicalUnit unit_of(const ProgramJob& job, std::uint32_t n) const {
+    return job.spare[layout_.program_slot(n)];
+  }
+  /// Whether the units of `job` are neighbours that begin at offset `from` of a management block.
+  [[nodiscard]] bool runs_from(const ProgramJob& job, std::uint32_t from) const;
+  /// Data block of a management block; k_no_block when there is none.
+  [[nodiscard]] BlockNumber data(std::uint32_t block) const { return data_.read(block) - 1; }
+  /// The management block whose data block `block` is.
+  [[nodiscard]] std::optional<std::uint32_t> owner_of(BlockNumber block) const;
+  void set_data(std::uint32_t owner, BlockNumber block);
+  /// Makes `log` the data block of its owner, in the cheapest way, or in a fresh block when `fresh`. False: it could not.
+  Task<bool> merge(Log& log, bool fresh, bool to_worn = false);
+  /// Gathers the newest units of a management block in a fresh data block. What lay elsewhere is left to the caller.
+  Task<bool> gather(std::uint32_t owner, bool to_worn);
+
+  LogBlocks* blocks_ = nullptr;
+  MergeCounts counts_;
+  Layout layout_;
+  std::uint32_t adjacent_;
+  std::uint32_t logs_;  ///< per group
+
+ private:
+  /// Whether the log, with what is behind it, can take the place of the data block.
+  [[nodiscard]] bool can_switch(const Log& log) const;
+  /// Units of a management block from offset `from` to the last that is mapped; those that are not mapped as k_no_unit.
+  [[nodiscard]] std::vector<LogicalUnit> units_of(std::uint32_t owner, std::uint32_t from) const;
+  [[nodiscard]] std::uint32_t data_blocks_per_group() const;
+
+  Reciprocal by_block_;
+  Reciprocal by_adjacent_;
+  SparseArray<std::uint32_t> entries_;  ///< place of every unit plus one
+  SparseArray<std::uint32_t> data_;     ///< data block of every management block plus one
+  SparseArray<std::uint32_t> owners_;   ///< of every data block plus one
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,242 @@
+#include "firmware/logblocks/superblock.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "firmware/logblocks/log_blocks.h"
+
+namespace tlmssd::firmware {
+
+const ParameterTable<Superblock::Config>& Superblock::Config::parameters() {
+  static const auto table =
+      ParameterTable<Config>{}
+          .integer("adjacent", &Config::adjacent, {1, 1024}, "neighbouring management blocks of a superblock")
+          .integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
+                   "update blocks that the superblocks of each allocation group may have in all")
+          .integer("update_blocks", &Config::update_blocks, {1, 1024},
+                   "update blocks that one superblock may have before it cleans itself");
+  return table;
+}
+
+Superblock::Superblock(const Config& config, const Layout& layout)
+    : LogScheme(layout, config.adjacent, config.log_blocks),
+      update_blocks_(config.update_blocks),
+      supers_(layout.groups),
+      extra_(layout.groups) {}
+
+// Per superblock its blocks, per page its place among their pages.
+Bytes Superblock::dram_bytes() const {
+  const Bytes blocks = (layout_.logical_units + layout_.block_units - 1) / layout_.block_units;
+  const Bytes supers = (blocks + adjacent_ - 1) / adjacent_;
+  const std::uint64_t places = std::uint64_t{adjacent_ + update_blocks_} * layout_.block_units;
+  const Bytes page_entry = (static_cast<Bytes>(std::bit_width(places - 1)) + 7) / 8;
+  return k_entry_bytes * supers * (adjacent_ + update_blocks_) + page_entry * layout_.logical_units;
+}
+
+bool Superblock::together(const ProgramJob& job, LogicalUnit unit) const {
+  return super_of(unit) == super_of(unit_of(job, 0));
+}
+
+bool Superblock::open(const Super& super) const {
+  return !super.members.empty() && super.members.back().written < layout_.programs_per_block &&
+         !blocks_->pool().info(super.members.back().block).failed;
+}
+
+void Superblock::seal(Super& super) {
+  if (!open(super)) return;
+  super.members.back().written = layout_.programs_per_block;
+  blocks_->close(super.members.back().block);
+}
+
+// Program units are padded, so that a gain in units need not be one in program units: then more blocks are taken together.
+std::vector<BlockNumber> Superblock::victims(const Super& super, std::uint32_t gain) const {
+  std::vector<BlockNumber> full;
+  for (const Member& member : super.members) full.push_back(member.block);
+  std::uint32_t room = 0;
+  if (open(super)) {
+    full.pop_back();
+    room = layout_.programs_per_block - super.members.back().written;
+  }
+  const auto valid = [this](BlockNumber block) { return blocks_->pool().info(block).valid; };
+  std::stable_sort(full.begin(), full.end(),
+                   [&](BlockNumber a, BlockNumber b) { return valid(a) < valid(b); });
+  std::uint64_t units = 0;
+  for (std::size_t n = 0; n < full.size(); ++n) {
+    units += valid(full[n]);
+    const std::uint64_t programs = (units + layout_.die_units - 1) / layout_.die_units;
+    if (programs + gain > room + (n + 1) * std::uint64_t{layout_.programs_per_block}) continue;
+    full.resize(n + 1);
+    return full;
+  }
+  return {};
+}
+
+std::vector<LogicalUnit> Superblock::valid_in(const Member& member) const {
+  std::vector<LogicalUnit> units;
+  for (std::uint32_t n = 0; n < member.slots.size(); ++n) {
+    const LogicalUnit unit = member.slots[n];
+    if (unit != k_no_unit && lookup(unit) == member.block * layout_.block_units + n) units.push_back(unit);
+  }
+  return units;
+}
+
+Task<bool> Superblock::add_block(std::uint32_t group, Super& super, bool to_worn) {
+  const BlockNumber block = co_await blocks_->take_block(group, to_worn);
+  if (block == k_no_block) co_return false;
+  extra_[group] -= extra(super);
+  super.members.push_back({block, 0, {}});
+  extra_[group] += extra(super);
+  co_return true;
+}
+
+Task<bool> Superblock::collect(std::uint32_t group, Super& super, std::vector<BlockNumber> blocks,
+                               bool to_worn) {
+  co_await blocks_->settled(group);
+  for (;;) {
+    std::vector<LogicalUnit> units;
+    extra_[group] -= extra(super);
+    std::erase_if(super.members, [&](const Member& member) {
+      if (std::find(blocks.begin(), blocks.end(), member.block) == blocks.end()) return false;
+      const std::vector<LogicalUnit> valid = valid_in(member);
+      units.insert(units.end(), valid.begin(), valid.end());
+      if (valid.empty()) blocks_->discard(member.block);
+      return valid.empty();
+    });
+    extra_[group] += extra(super);
+    if (units.empty()) co_return true;
+    if (!open(super)) {
+      const bool added = co_await add_block(group, super, to_worn);
+      if (!added) co_return false;
+    }
+    Member& target = super.members.back();
+    const std::uint32_t room = (layout_.programs_per_block - target.written) * layout_.die_units;
+    const std::size_t count = std::min<std::size_t>(units.size(), room);
+    const std::span<const LogicalUnit> part(units.data(), count);
+    target.written += static_cast<std::uint32_t>((count + layout_.die_units - 1) / layout_.die_units);
+    target.slots.insert(target.slots.end(), part.begin(), part.end());
+    target.slots.resize(std::size_t{target.written} * layout_.die_units, k_no_unit);
+    counts_.full_units += count;
+    const bool copied = co_await blocks_->append(target.block, part);
+    if (!copied && blocks_->read_only()) co_return false;
+  }
+}
+
+Task<bool> Superblock::pack(std::uint32_t group, Super& super) {
+  while (extra(super) > 0) {
+    std::vector<BlockNumber> chosen = victims(super, layout_.programs_per_block);
+    if (chosen.empty()) {
+      co_await blocks_->settled(group);
+      seal(super);
+      chosen = victims(super, layout_.programs_per_block);
+    }
+    const bool collected = co_await collect(group, super, std::move(chosen));
+    if (!collected) co_return false;
+  }
+  co_return true;
+}
+
+/// The superblock with blocks beyond N that was written to least recently.
+Superblock::Super* Superblock::loosest(std::uint32_t group, const Super* but) {
+  for (Super& super : supers_[group]) {
+    if (extra(super) > 0 && &super != but) return &super;
+  }
+  return nullptr;
+}
+
+Task<BlockNumber> Superblock::place(const ProgramJob& job) {
+  const std::uint32_t number = super_of(unit_of(job, 0));
+  Supers& supers = supers_[job.group];
+  auto found = find_.find(number);
+  if (found == find_.end()) found = find_.emplace(number, supers.insert(supers.end(), {number, {}})).first;
+  Super& super = *found->second;
+  while (!open(super)) {
+    bool done = false;
+    if (super.members.size() < adjacent_) {
+      done = co_await add_block(job.group, super);
+    } else if (extra(super) < update_blocks_ && extra_[job.group] < allowed(job.group)) {
+      done = co_await add_block(job.group, super);
+    } else if (Super* other = loosest(job.group, &super); extra(super) == 0 && other != nullptr) {
+      ++packings_;
+      done = co_await pack(job.group, *other);
+    } else {
+      ++collections_;
+      co_await blocks_->settled(job.group);
+      std::vector<BlockNumber> chosen = victims(super, 1);
+      if (blocks_->pool().info(chosen.front()).valid == 0) ++counts_.dead;
+      done = co_await collect(job.group, super, std::move(chosen));
+    }
+    if (!done) co_return k_no_block;
+  }
+  co_return super.members.back().block;
+}
+
+void Superblock::claimed(const ProgramJob& job) {
+  Supers& supers = supers_[job.group];
+  const Supers::iterator super = find_.at(super_of(unit_of(job, 0)));
+  Member& member = super->members.back();
+  ++member.written;
+  for (std::uint32_t n = 0; n < layout_.die_units; ++n)
+    member.slots.push_back(n < job.live ? unit_of(job, n) : k_no_unit);
+  supers.splice(supers.end(), supers, super);
+}
+
+Task<bool> Superblock::evacuate(BlockNumber block, bool to_worn) {
+  const std::uint32_t group = blocks_->group_of(block);
+  co_await blocks_->settled(group);
+  for (Super& super : supers_[group]) {
+    const bool here = std::any_of(super.members.begin(), super.members.end(),
+                                  [block](const Member& member) { return member.block == block; });
+    if (!here) continue;
+    if (super.members.back().block == block) seal(super);
+    std::vector<BlockNumber> one{block};
+    co_return co_await collect(group, super, std::move(one), to_worn);
+  }
+  co_return true;
+}
+
+Task<bool> Superblock::tidy(std::uint32_t group) {
+  Super* const super = loosest(group, nullptr);
+  if (super == nullptr) co_return false;
+  ++packings_;
+  co_return co_await pack(group, *super);
+}
+
+void Superblock::report(StatisticsSink& sink) const {
+  LogScheme::report(sink);
+  sink.value("superblock", Bytes{adjacent_} * layout_.block_units * layout_.unit_bytes, "B",
+             "size of a superblock");
+  sink.value("collections", collections_, "", "blocks of a superblock that were emptied to write on in it");
+  sink.value("packings", packings_, "", "superblocks packed because others wanted their update blocks");
+}
+
+void Superblock::reset_statistics() {
+  LogScheme::reset_statistics();
+  collections_ = packings_ = 0;
+}
+
+void Superblock::archive(Archive& a) {
+  LogScheme::archive(a);
+  a(collections_);
+  a(packings_);
+  a(extra_);
+  if (!a.saving()) find_.clear();
+  for (Supers& supers : supers_) {
+    std::uint64_t count = supers.size();
+    a(count);
+    if (!a.saving()) supers.assign(count, {});
+    for (auto super = supers.begin(); super != supers.end(); ++super) {
+      a(super->number);
+      std::uint64_t members = super->members.size();
+      a(members);
+      if (!a.saving()) super->members.assign(members, {});
+      for (Member& member : super->members) {
+        a(member.block);
+        a(member.written);
+        a(member.slots);
+      }
+      find_[super->number] = super;
+    }
+  }
+}
+
+}  // namespace tlmssd::firmware
