@@ -85,6 +85,12 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
       ecc_looks_at_age_(ecc && ecc->looks_at_age()) {
   if (const std::uint32_t entries = map->entries_per_page(); entries > 0)
     layout.map_units = (layout.logical_units + entries - 1) / entries;
+  if (map->copies_on_die() && ecc) {
+    throw InputError(
+        "firmware.mapping.copyback: copies on the die do not pass the decoders, so that wrong bits would "
+        "pile up "
+        "(firmware.ecc.policy is not none); nearest valid: false");
+  }
   config.mapping_policy = nullptr;
   config.gc_policy = nullptr;
   config.wear_policy = nullptr;
@@ -256,7 +262,20 @@ void Core::prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_addres
     op.stamps = &job.stamps[std::size_t{n} * layout.die_units * layout.sectors];
     op.buffer_address = buffer_address + std::uint64_t{n} * layout.die_units * layout.unit_bytes;
     op.ledger = job.charged ? &job.ledger : nullptr;
+    if (job.parts[n].copy_from != k_nowhere) copy_on_die(op, job.parts[n].copy_from);
   }
+}
+
+void Core::copy_on_die(FlashOp& op, PhysicalUnit from) {
+  const BlockNumber block = layout.block_of(from);
+  const std::uint32_t group = layout.group_of(block);
+  const Layout::Place place = layout.place_of(layout.row_of(from) - block * layout.block_rows);
+  if (layout.die_of(group, place.lane) != op.die || layout.plane_of(group) != op.plane)
+    throw std::logic_error("firmware: a copy on the die was to leave it");
+  op.command = FlashCommand::copyback;
+  op.source_block = static_cast<BlockId>(block - group * layout.blocks);
+  op.source_page = static_cast<PageId>(place.page);
+  ++stats.copybacks;
 }
 
 void Core::put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const Stamp* stamps) {

@@ -135,6 +135,7 @@ class Core {
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 
  private:
+  void copy_on_die(FlashOp& op, PhysicalUnit from);
   [[nodiscard]] PageFacts facts(const ReadOp& read) const;
   static void decoded_due(void* read) {
     static_cast<ReadOp*>(read)->core->after_decoder(*static_cast<ReadOp*>(read));

@@ -170,7 +170,8 @@ class ProgramAwait;
 /// What one die does of a program unit.
 struct ProgramPart {
   FlashOp op;
-  Ledger ledger;  ///< of the operation, where several run at once
+  Ledger ledger;                       ///< of the operation, where several run at once
+  PhysicalUnit copy_from = k_nowhere;  ///< copied on the die from there (copyback) instead of being sent
   ProgramAwait* await = nullptr;
 };
 
@@ -191,10 +192,12 @@ struct ProgramJob {
   std::uint32_t entry = 0;      ///< first entry of the write buffer that goes into it
   LogicalUnit unit = 0;         ///< first unit of the management block that it rewrites
   BlockNumber block = k_no_block;
-  PhysicalUnit base = k_nowhere;  ///< first physical unit, once claimed
-  std::uint64_t number = 0;       ///< in the order of dispatch
+  PhysicalUnit base = k_nowhere;    ///< first physical unit, once claimed
+  BlockNumber pinned = k_no_block;  ///< block that is copied from on the die
+  std::uint64_t number = 0;         ///< in the order of dispatch
   ProgramJob* previous = nullptr;
   ProgramJob* next = nullptr;
+  bool on_die = false;  ///< units of a management block were left to be copied on their dies
   std::uint32_t operations = 1;
   std::unique_ptr<ProgramPart[]> parts;
   // In the order of physical units: where each unit comes from (write buffer entry, or physical unit).
@@ -224,6 +227,9 @@ class JobPool {
     job.copies = 0;
     job.holes = 0;
     job.base = k_nowhere;
+    job.pinned = k_no_block;
+    job.on_die = false;
+    for (std::uint32_t n = 0; n < operations_; ++n) job.parts[n].copy_from = k_nowhere;
     job.previous = job.next = nullptr;
     return job;
   }

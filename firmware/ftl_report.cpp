@@ -82,6 +82,8 @@ void Ftl::Parts::report_map(StatisticsSink& sink) const {
                "map pages that could not be read back, rebuilt from the spare areas");
   }
   core.map->report(sink);
+  if (core.map->copies_on_die())
+    sink.value("copybacks", core.stats.copybacks, "", "programs of pages that were copied on their die");
   if (core.places != nullptr)
     sink.value("units rewritten", core.stats.units_rewritten, "units",
                "copied because some other unit of their management block was written");

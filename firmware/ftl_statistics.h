@@ -46,6 +46,7 @@ struct FtlStatistics {
   std::uint64_t decoded_bits = 0;   ///< data bits of all flash reads that went through a decoder
   // management blocks
   std::uint64_t units_rewritten = 0;  ///< copied because some other unit of their block was written
+  std::uint64_t copybacks = 0;        ///< programs of pages that were copied on their die
   // map pages in flash
   std::uint64_t map_units_moved = 0;  ///< by garbage collection, wear levelling and refresh
   std::uint64_t map_pages_lost = 0;   ///< could not be read back; rebuilt from the spare areas

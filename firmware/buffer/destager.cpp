@@ -67,7 +67,7 @@ void Destager::pump() {
   if (pumping_) return;
   pumping_ = true;
   while (!core_.read_only && due() && !block_under_way()) {
-    const std::uint32_t group = logs_ != nullptr ? home_group() : next_group();
+    const std::uint32_t group = logs_ != nullptr ? home_group() : group_for_next();
     if (group == k_no_group) {
       // Every group is full of programs on their way; with none on its way the drive has nothing left to give.
       if (first_job_ == nullptr) core_.go_read_only();
@@ -167,6 +167,14 @@ Task<> Destager::destage(ProgramJob& job) {
         co_return;
       }
     }
+    if (job.on_die) {
+      if (!same_dies(job)) {
+        collector_->claimed(job.group);  // somebody else's turn
+        co_await complete_block(job);
+        continue;
+      }
+      plan_copies(job);
+    }
     const Purpose purpose = job.map_units < job.live ? Purpose::host : Purpose::map;
     core_.claim(job, Stream::host, purpose, program_address(job.entry));
     ProgramAwait program(core_.hw, job);
@@ -174,6 +182,7 @@ Task<> Destager::destage(ProgramJob& job) {
     co_await program;
     if (!job.failed()) break;
     core_.program_failed(job);
+    forget_copies(job);
     collector_->kick(job.group);
   }
   commit(job);
@@ -350,7 +359,10 @@ void Destager::end(ProgramJob& job) {
   const std::uint32_t group = job.group;
   core_.pool.unpromise(group);
   vacate(group);
-  if (core_.places != nullptr) blocks_.erase(core_.places->block_of(job.unit));
+  if (core_.places != nullptr) {
+    forget_copies(job);
+    blocks_.erase(core_.places->block_of(job.unit));
+  }
   const Picoseconds space_wait = job.ledger.spent(Cause::space_wait);
   unlink(job);
   give_room(space_wait);

@@ -149,8 +149,15 @@ class Destager {
   void complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at);
   // ---- management blocks that are rewritten as a whole (destager_blocks.cpp)
   [[nodiscard]] bool block_under_way();
+  /// The next group in turn; for a block that can be copied on its dies the one where it is, if there is room.
+  std::uint32_t group_for_next();
   void fill_block(ProgramJob& job);
   Task<> complete_block(ProgramJob& job);
+  [[nodiscard]] bool only_copies(const ProgramJob& job, std::uint32_t part) const;
+  [[nodiscard]] bool same_dies(const ProgramJob& job) const;
+  /// What of the block can be copied on the dies is marked so; the program must be started at once.
+  void plan_copies(ProgramJob& job);
+  void forget_copies(ProgramJob& job);
   void commit_block(ProgramJob& job);
   Task<bool> wait_for_space(ProgramJob& job);
   void commit(ProgramJob& job);

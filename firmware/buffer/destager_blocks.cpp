@@ -1,5 +1,9 @@
 // Management blocks: what waits of a block goes out together, the rest is copied from its old place; or it goes to log blocks.
+#include <algorithm>
+#include <utility>
+
 #include "firmware/buffer/destager.h"
+#include "firmware/gc/collector.h"
 #include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/management_block.h"
 
@@ -10,6 +14,16 @@ bool Destager::block_under_way() {
   if (blocks_.empty()) return false;
   const WriteBuffer::Index next = buffer_.front();
   return next != WriteBuffer::k_none && blocks_.contains(core_.places->block_of(buffer_.entry(next).unit));
+}
+
+std::uint32_t Destager::group_for_next() {
+  if (!core_.map->copies_on_die()) return next_group();
+  const PhysicalUnit old = core_.places->base(core_.places->block_of(buffer_.entry(buffer_.front()).unit));
+  if (old == k_nowhere) return next_group();
+  const std::uint32_t group = core_.layout.group_of(core_.layout.block_of(old));
+  const bool takes = under_way_[group] < core_.config.allocation.programs_per_group &&
+                     core_.pool.accepts(group) && !collector_->exhausted(group);
+  return takes ? group : next_group();
 }
 
 void Destager::fill_block(ProgramJob& job) {
@@ -36,16 +50,54 @@ void Destager::fill_block(ProgramJob& job) {
   job.partial += job.copies;
 }
 
+/// Whether all that a die programs of a block comes from its old place.
+bool Destager::only_copies(const ProgramJob& job, std::uint32_t part) const {
+  const std::uint32_t* const sources = &job.source[part * core_.layout.die_units];
+  const auto copied = [](std::uint32_t source) { return source == ProgramJob::k_copied; };
+  const auto not_written = [](std::uint32_t source) { return source >= ProgramJob::k_copied; };
+  return std::any_of(sources, sources + core_.layout.die_units, copied) &&
+         std::all_of(sources, sources + core_.layout.die_units, not_written);
+}
+
+/// Whether the dies of a job are those of the block's old place, if it still has one. Wherever a block made of whole stripes goes in its
+/// group, every part of it stays on its die.
+bool Destager::same_dies(const ProgramJob& job) const {
+  const Layout& layout = core_.layout;
+  const PhysicalUnit old = core_.places->base(core_.places->block_of(job.unit));
+  if (!core_.map->copies_on_die() || layout.operations % layout.lanes != 0) return false;
+  return old == k_nowhere || layout.group_of(layout.block_of(old)) == job.group;
+}
+
+// Between this and the end of the program, the old place is pinned; not before, because whoever waits for space must not hold a block that
+// collection wants to erase.
+void Destager::plan_copies(ProgramJob& job) {
+  const PhysicalUnit old = core_.places->base(core_.places->block_of(job.unit));
+  if (old == k_nowhere) return;
+  for (std::uint32_t part = 0; part < job.operations; ++part) {
+    if (only_copies(job, part)) job.parts[part].copy_from = old + part * core_.layout.die_units;
+  }
+  job.pinned = core_.layout.block_of(old);
+  core_.pool.pin(job.pinned);
+}
+
+void Destager::forget_copies(ProgramJob& job) {
+  if (job.pinned == k_no_block) return;
+  for (std::uint32_t part = 0; part < job.operations; ++part) job.parts[part].copy_from = k_nowhere;
+  core_.unpin(std::exchange(job.pinned, k_no_block));
+}
+
 // Partly written units get their other sectors from flash, units that were not written their content, or nothing when they have been
 // trimmed meanwhile.
 Task<> Destager::complete_block(ProgramJob& job) {
   const std::uint32_t sectors = core_.layout.sectors;
   const std::uint64_t all = core_.layout.all_sectors();
+  job.on_die = same_dies(job);
   ReadList reads;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const std::uint32_t source = job.source[n];
     const LogicalUnit unit = job.unit + n;
-    if (source == ProgramJob::k_hole) continue;
+    if (source == ProgramJob::k_hole || job.parts[n / core_.layout.die_units].copy_from != k_nowhere)
+      continue;
     const PhysicalUnit where = core_.places->lookup(unit);
     if (source != ProgramJob::k_copied) {
       WriteBuffer::Entry& entry = buffer_.entry(source);

@@ -5,14 +5,15 @@
 namespace tlmssd::firmware {
 
 const ParameterTable<Bast::Config>& Bast::Config::parameters() {
-  static const auto table =
-      ParameterTable<Config>{}.integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
-                                       "log blocks of each allocation group, each of one management block");
+  static const auto table = ParameterTable<Config>{}
+                                .integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
+                                         "log blocks of each allocation group, each of one management block")
+                                .flag("copyback", &Config::copyback, k_copyback_help);
   return table;
 }
 
 Bast::Bast(const Config& config, const Layout& layout)
-    : LogScheme(layout, 1, config.log_blocks), logs_of_(layout.groups) {}
+    : LogScheme(layout, 1, config.log_blocks, config.copyback), logs_of_(layout.groups) {}
 
 // An entry per management block; per log its owner and a page table of two bytes a page.
 Bytes Bast::dram_bytes() const {

@@ -19,6 +19,7 @@ class Bast final : public LogScheme {
       "management blocks with page-mapped log blocks, each of one data block";
   struct Config {
     std::uint32_t log_blocks = 8;
+    bool copyback = false;
     static const ParameterTable<Config>& parameters();
   };
   Bast(const Config& config, const Layout& layout);

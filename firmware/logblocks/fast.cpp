@@ -8,14 +8,16 @@
 namespace tlmssd::firmware {
 
 const ParameterTable<Fast::Config>& Fast::Config::parameters() {
-  static const auto table = ParameterTable<Config>{}.integer(
-      "log_blocks", &Config::log_blocks, {1, 1'000'000},
-      "log blocks for any data of each allocation group; one more is for sequential writes");
+  static const auto table =
+      ParameterTable<Config>{}
+          .integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
+                   "log blocks for any data of each allocation group; one more is for sequential writes")
+          .flag("copyback", &Config::copyback, k_copyback_help);
   return table;
 }
 
 Fast::Fast(const Config& config, const Layout& layout)
-    : LogScheme(layout, 1, config.log_blocks), state_(layout.groups) {}
+    : LogScheme(layout, 1, config.log_blocks, config.copyback), state_(layout.groups) {}
 
 // An entry per management block; an entry per page of the logs for any data (which may hold any unit); the sequential log needs its
 // owner only.

@@ -21,6 +21,7 @@ class Fast final : public LogScheme {
       "management blocks with page-mapped log blocks for any data, and one for sequential writes";
   struct Config {
     std::uint32_t log_blocks = 8;
+    bool copyback = false;
     static const ParameterTable<Config>& parameters();
   };
   Fast(const Config& config, const Layout& layout);

@@ -161,13 +161,36 @@ std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const LogicalUnit
       --job.holes;
       job.spare[core_.layout.program_slot(n)] = unit;
       job.source[n] = where;
-      ReadOp& read = core_.add_read(reads, where);
-      read.wanted[where - read.row * core_.layout.row_units] = unit;
     }
     core_.pad(job);
+    const auto number = written_[block] + static_cast<std::uint32_t>(batch.size());
     batch.push_back(&job);
+    if (core_.map->copies_on_die() && copy_on_die(job, block, number)) continue;
+    for (std::uint32_t n = 0; n < job.live; ++n) {
+      if (job.source[n] == ProgramJob::k_hole) continue;
+      ReadOp& read = core_.add_read(reads, job.source[n]);
+      read.wanted[job.source[n] - read.row * core_.layout.row_units] =
+          job.spare[core_.layout.program_slot(n)];
+    }
   }
   return at;
+}
+
+bool LogBlocks::copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t number) const {
+  const Layout& layout = core_.layout;
+  PhysicalUnit from = k_nowhere;
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    if (job.source[n] == ProgramJob::k_hole) continue;
+    const PhysicalUnit first = job.source[n] - n;
+    if (first % layout.die_units != 0 || (from != k_nowhere && from != first)) return false;
+    from = first;
+  }
+  if (from == k_nowhere) return false;
+  const BlockNumber source = layout.block_of(from);
+  const std::uint32_t lane = (from - layout.first_unit(source)) / layout.die_units % layout.lanes;
+  if (layout.group_of(source) != layout.group_of(block) || lane != number % layout.lanes) return false;
+  job.parts[0].copy_from = from;
+  return true;
 }
 
 Task<> LogBlocks::read_batch(ReadList& reads, std::vector<ProgramJob*>& batch) {
@@ -181,6 +204,7 @@ Task<> LogBlocks::read_batch(ReadList& reads, std::vector<ProgramJob*>& batch) {
   }
   co_await latch;
   for (ProgramJob* job : batch) {
+    if (job->parts[0].copy_from != k_nowhere) continue;
     for (std::uint32_t n = 0; n < job->live; ++n) {
       if (job->source[n] == ProgramJob::k_hole) continue;
       const std::uint32_t row = layout.row_of(job->source[n]);

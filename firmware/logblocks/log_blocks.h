@@ -99,6 +99,8 @@ class LogBlocks final : public Reclaimer {
   [[nodiscard]] bool must_maintain(std::uint32_t group) const;
   std::size_t make_batch(BlockNumber block, std::span<const LogicalUnit> units, ReadList& reads,
                          std::vector<ProgramJob*>& batch);
+  /// Whether what goes into program unit `number` of `block` can be copied on its die: then it is marked so.
+  bool copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t number) const;
   Task<> read_batch(ReadList& reads, std::vector<ProgramJob*>& batch);
   void claim(ProgramJob& job, BlockNumber block, Purpose purpose, std::uint64_t buffer_address);
   Task<> copy(ProgramJob& job, Flow& flow);

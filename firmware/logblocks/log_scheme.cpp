@@ -8,10 +8,11 @@
 
 namespace tlmssd::firmware {
 
-LogScheme::LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs)
+LogScheme::LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs, bool copyback)
     : layout_(layout),
       adjacent_(adjacent),
       logs_(logs),
+      copyback_(copyback),
       by_block_(layout.block_units),
       by_adjacent_(adjacent),
       entries_(layout.logical_units),

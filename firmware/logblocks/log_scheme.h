@@ -35,8 +35,9 @@ struct MergeCounts {
 
 class LogScheme : public MappingScheme {
  public:
-  /// `adjacent`: management blocks that share their logs; `logs`: log blocks per group. Throws InputError.
-  LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs);
+  /// `adjacent`: management blocks that share their logs; `logs`: log blocks per group; `copyback`: merges copy pages on their die where
+  /// source and destination allow it.
+  LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs, bool copyback);
   void attach(LogBlocks& blocks) { blocks_ = &blocks; }
 
   // ---- the map
@@ -46,6 +47,7 @@ class LogScheme : public MappingScheme {
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const final;
   [[nodiscard]] Span entries(LogicalUnit first, std::uint64_t count) const final;
   [[nodiscard]] LogScheme* log_scheme() final { return this; }
+  [[nodiscard]] bool copies_on_die() const final { return copyback_; }
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { counts_ = {}; }
   void archive(Archive& archive) override;
@@ -85,6 +87,9 @@ class LogScheme : public MappingScheme {
   [[nodiscard]] virtual std::uint32_t least_extra() const { return 1; }
 
   // ---- tools of the schemes
+  static constexpr const char* k_copyback_help =
+      "merges copy pages on their die where whole program units stay on theirs, instead of through the "
+      "controller";
   /// A log of a management block, or of several.
   struct Log {
     BlockNumber block = k_no_block;
@@ -117,6 +122,7 @@ class LogScheme : public MappingScheme {
   Layout layout_;
   std::uint32_t adjacent_;
   std::uint32_t logs_;  ///< per group
+  bool copyback_;
 
  private:
   /// Whether the log, with what is behind it, can take the place of the data block.

@@ -14,12 +14,13 @@ const ParameterTable<Superblock::Config>& Superblock::Config::parameters() {
           .integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
                    "update blocks that the superblocks of each allocation group may have in all")
           .integer("update_blocks", &Config::update_blocks, {1, 1024},
-                   "update blocks that one superblock may have before it cleans itself");
+                   "update blocks that one superblock may have before it cleans itself")
+          .flag("copyback", &Config::copyback, k_copyback_help);
   return table;
 }
 
 Superblock::Superblock(const Config& config, const Layout& layout)
-    : LogScheme(layout, config.adjacent, config.log_blocks),
+    : LogScheme(layout, config.adjacent, config.log_blocks, config.copyback),
       update_blocks_(config.update_blocks),
       supers_(layout.groups),
       extra_(layout.groups) {}

@@ -24,6 +24,7 @@ class Superblock final : public LogScheme {
     std::uint32_t adjacent = 4;
     std::uint32_t log_blocks = 8;
     std::uint32_t update_blocks = 2;
+    bool copyback = false;
     static const ParameterTable<Config>& parameters();
   };
   Superblock(const Config& config, const Layout& layout);

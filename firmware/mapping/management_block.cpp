@@ -43,7 +43,10 @@ const ParameterTable<ManagementBlock::Config>& ManagementBlock::Config::paramete
                  "firmware.allocation.stripe spreads over dies); 0: all of it")
           .choice("placement", &Config::placement, {"address", "log"},
                   "how pages lie in a management block: each at its own offset, or in the order of writing "
-                  "(the block is then all of the allocation group's)");
+                  "(the block is then all of the allocation group's)")
+          .flag("copyback", &Config::copyback,
+                "copy the rest of a rewritten block on its dies where whole program units stay on theirs "
+                "(the block is made of whole stripes), instead of through the controller");
   return table;
 }
 
@@ -77,6 +80,7 @@ std::uint32_t ManagementBlock::checked_units(const Config& config, const Layout&
 
 ManagementBlock::ManagementBlock(const Config& config, const Layout& layout)
     : by_address_(config.placement == "address"),
+      copies_on_die_(by_address_ && config.copyback),
       block_bytes_(Bytes{checked_units(config, layout, by_address_)} * layout.unit_bytes),
       places_(by_address_ ? layout.logical_units : 0, checked_units(config, layout, by_address_)),
       entries_(by_address_ ? 0 : layout.logical_units) {}

@@ -61,6 +61,7 @@ class ManagementBlock final : public MappingScheme {
   struct Config {
     Bytes block = 0;
     std::string placement = "address";
+    bool copyback = false;
     static const ParameterTable<Config>& parameters();
   };
 
@@ -79,6 +80,7 @@ class ManagementBlock final : public MappingScheme {
   [[nodiscard]] Bytes dram_bytes() const override;
   [[nodiscard]] BlockPlaces* places() override { return by_address_ ? &places_ : nullptr; }
   [[nodiscard]] std::uint32_t block_units() const override { return by_address_ ? places_.units() : 0; }
+  [[nodiscard]] bool copies_on_die() const override { return copies_on_die_; }
   void report(StatisticsSink& sink) const override;
   void archive(Archive& archive) override;
 
@@ -86,6 +88,7 @@ class ManagementBlock final : public MappingScheme {
   static std::uint32_t checked_units(const Config& config, const Layout& layout, bool by_address);
 
   bool by_address_;
+  bool copies_on_die_;
   Bytes block_bytes_;
   BlockPlaces places_;                  ///< by address
   SparseArray<std::uint32_t> entries_;  ///< as a log: the place of every unit plus one

@@ -55,6 +55,8 @@ class MappingScheme {
   /// is not null, and update() only unmaps.
   [[nodiscard]] virtual std::uint32_t block_units() const { return 0; }
   [[nodiscard]] virtual BlockPlaces* places() { return nullptr; }
+  /// Whether pages are copied on their die (copyback) where that is possible, instead of through the controller.
+  [[nodiscard]] virtual bool copies_on_die() const { return false; }
 
   // ---- schemes with log blocks
   [[nodiscard]] virtual LogScheme* log_scheme() { return nullptr; }

@@ -63,17 +63,18 @@ class FakeFlash final : public FlashPort {
     }
     ++pending_[index(op.die)];
     auto& flying = take(op);
-    const Picoseconds time = op.command == FlashCommand::read      ? options.read_time
-                             : op.command == FlashCommand::program ? options.program_time
-                                                                   : options.erase_time;
+    const Picoseconds time = op.command == FlashCommand::read    ? options.read_time
+                             : op.command != FlashCommand::erase ? options.program_time
+                                                                 : options.erase_time;
     flying.submitted = agenda_.now();
     flying.end = agenda_.now() +
                  (options.shuffle ? static_cast<Picoseconds>(time * (0.2 + 3 * random_.uniform())) : time);
     for (std::uint32_t p = 0; p < op.planes; ++p) {
       Block& block = block_of(op, p);
       if (op.command == FlashCommand::read) check_readable(op, p);
-      if (op.command ==
-          FlashCommand::program) {  // programs of one block end in the order in which they were given
+      if (op.command == FlashCommand::program ||
+          op.command ==
+              FlashCommand::copyback) {  // programs of one block end in the order in which they were given
         flying.end = std::max(flying.end, block.last_end + 1);
         block.last_end = flying.end;
         ++block.programs;
@@ -100,6 +101,7 @@ class FakeFlash final : public FlashPort {
   FakeOptions options;
   std::uint64_t reads = 0;
   std::uint64_t programs = 0;
+  std::uint64_t copybacks = 0;  ///< of these
   std::uint64_t erased = 0;
   std::function<void(const FlashOp&)> watch;  ///< told of every operation as it is performed
   /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once that has been read.
@@ -147,7 +149,7 @@ class FakeFlash final : public FlashPort {
     flash.free_.push_back(static_cast<Flying*>(self));
     FlashOp& op = *flying.op;
     --flash.pending_[index(op.die)];
-    if (op.command == FlashCommand::program) {
+    if (op.command == FlashCommand::program || op.command == FlashCommand::copyback) {
       for (std::uint32_t p = 0; p < op.planes; ++p) --flash.block_of(op, p).programs;
     }
     if (op.command != FlashCommand::erase && flash.block_of(op, 0).erases != flying.generation) {
@@ -171,7 +173,7 @@ class FakeFlash final : public FlashPort {
          (op.first_slot + op.slots + units_per_page_ - 1) / units_per_page_ != op.planes)) {
       illegal("read of impossible slots", op);
     }
-    if (op.command == FlashCommand::program &&
+    if ((op.command == FlashCommand::program || op.command == FlashCommand::copyback) &&
         (op.pages != shape_.program_unit || index(op.page) % shape_.program_unit != 0 ||
          index(op.page) + op.pages > g.pages || op.first_slot != 0 ||
          op.slots != op.planes * op.pages * units_per_page_)) {
@@ -196,7 +198,8 @@ class FakeFlash final : public FlashPort {
         erase(op);
         break;
       case FlashCommand::copyback:
-        illegal("copyback, which this fake cannot", op);
+        copyback(op);
+        break;
     }
   }
   void read(FlashOp& op) {
@@ -238,6 +241,25 @@ class FakeFlash final : public FlashPort {
     }
     if (programs >= options.fail_from && random_.uniform() < options.program_failure)
       op.status = FlashStatus::program_failed;
+  }
+  /// What lies at the source goes out through spare and stamps, and from there to the destination.
+  void copyback(FlashOp& op) {
+    FlashOp source = op;
+    source.block = op.source_block;
+    for (std::uint32_t p = 0; p < op.planes; ++p) {
+      if (index(op.source_page) + op.pages > block_of(source, p).next_page)
+        illegal("copyback of a page that is not programmed", op);
+      for (std::uint32_t page = 0; page < op.pages; ++page) {
+        for (std::uint32_t u = 0; u < units_per_page_; ++u) {
+          const std::uint32_t slot = (p * op.pages + page) * units_per_page_ + u;
+          const std::size_t unit = first_unit(source, p, index(op.source_page) + page) + u;
+          op.spare[slot] = spare_[unit];
+          std::copy_n(&stamps_[unit * sectors_], sectors_, op.stamps + std::size_t{slot} * sectors_);
+        }
+      }
+    }
+    ++copybacks;
+    program(op);
   }
   void erase(FlashOp& op) {
     ++erased;

@@ -39,6 +39,7 @@ struct Case {
   std::string placement = "address";
   std::int64_t logs = 2;      ///< log blocks of a group
   std::int64_t adjacent = 1;  ///< management blocks of a superblock
+  bool copyback = false;
 };
 
 Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
@@ -78,11 +79,12 @@ std::string describe(const Case& c) {
   const Geometry& g = c.geometry;
   return fmt::format(
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
-      "{}, {}, stripe {}, {} {} by {} with {} logs for {}, ecc {} with {} failures, refresh {}, {} map lines "
+      "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
+      "{} map lines "
       "of {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
-      c.placement, c.logs, c.adjacent, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line);
+      c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line);
 }
 
 void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
@@ -98,6 +100,7 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
                    {"placement", Value(c.placement)},
                    {"log_blocks", whole(c.logs)},
                    {"adjacent", whole(c.adjacent)},
+                   {"copyback", Value(c.copyback)},
                    {"update_blocks", whole(1 + c.logs / 2)},
                    {"segmented_lru", Value(seed % 2 == 0)},
                    {"batch_update", Value(seed % 3 != 0)}});
@@ -134,6 +137,7 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   const FtlStatistics& s = ftl.statistics();
   REQUIRE(s.commands == host.completions);
   REQUIRE(s.erases == hw.flash.erased);
+  REQUIRE(s.copybacks == hw.flash.copybacks);
   REQUIRE((s.refreshes > 0) == (c.refresh >= 0));
   REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
   // The ladder's 41 attempts all fail once in 10^28 reads, or in 75.
@@ -207,6 +211,7 @@ TEST_CASE("management blocks of any size give back what was written") {
       Case c{geometry(3, 2, 2, 1, 12, 6, 8192), s.program_unit};
       c.scheme = "management-block";
       c.block = n * program;
+      c.copyback = seed % 2 == 0;
       c.stripe = s.stripe;
       c.wear = seed % 3 == 0 ? "static" : "dynamic";
       c.fill = seed % 5 == 0 ? 1.0 : 0.8;
@@ -262,6 +267,7 @@ TEST_CASE("log blocks give back what was written") {
       for (const std::int64_t logs : {1, 4}) {
         c.logs = logs;
         c.adjacent = std::string(scheme) == "superblock" ? 1 + static_cast<std::int64_t>(seed % 3) : 1;
+        c.copyback = logs == 4;
         c.fill = seed % 3 == 0 ? 1.0 : 0.9;
         c.mode = seed % 4 == 0 ? "write-through" : "write-back";
         c.wear = seed % 3 == 0 ? "static" : seed % 3 == 1 ? "dynamic" : "none";
