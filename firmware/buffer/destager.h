@@ -149,7 +149,7 @@ class Destager {
   void complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at);
   // ---- management blocks that are rewritten as a whole (destager_blocks.cpp)
   [[nodiscard]] bool block_under_way();
-  /// The next group in turn; for a block that can be copied on its dies the one where it is, if there is room.
+  /// The next group in turn; for a management block its home, as its address has it, if there is room.
   std::uint32_t group_for_next();
   void fill_block(ProgramJob& job);
   Task<> complete_block(ProgramJob& job);

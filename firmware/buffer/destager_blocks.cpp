@@ -17,13 +17,11 @@ bool Destager::block_under_way() {
 }
 
 std::uint32_t Destager::group_for_next() {
-  if (!core_.map->copies_on_die()) return next_group();
-  const PhysicalUnit old = core_.places->base(core_.places->block_of(buffer_.entry(buffer_.front()).unit));
-  if (old == k_nowhere) return next_group();
-  const std::uint32_t group = core_.layout.group_of(core_.layout.block_of(old));
-  const bool takes = under_way_[group] < core_.config.allocation.programs_per_group &&
-                     core_.pool.accepts(group) && !collector_->exhausted(group);
-  return takes ? group : next_group();
+  if (core_.places == nullptr) return next_group();
+  const std::uint32_t block = core_.places->block_of(buffer_.entry(buffer_.front()).unit);
+  const std::uint32_t home = sequence_[block % sequence_.size()];
+  if (under_way_[home] >= core_.config.allocation.programs_per_group) return k_no_group;
+  return core_.pool.accepts(home) && !collector_->exhausted(home) ? home : next_group();
 }
 
 void Destager::fill_block(ProgramJob& job) {
