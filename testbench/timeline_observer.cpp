@@ -20,6 +20,10 @@ std::string_view name_of(FlashCommand command) {
   return "?";
 }
 
+std::string_view suffix(BlockMode mode) {
+  return mode == BlockMode::slc ? " in SLC mode" : "";
+}
+
 }  // namespace
 
 void TimelineObserver::bus(ChannelId channel, DieId die, const FlashOp& op, Picoseconds start,
@@ -34,14 +38,14 @@ void TimelineObserver::array(DieId die, const FlashOp& op, Picoseconds start, Pi
   if (outside(start, end)) return;
   if (op.copying()) {
     writer_.span(Track::die, index(die),
-                 fmt::format("{} copyback senses block {} page {}", tlmssd::name_of(op.purpose),
-                             index(op.source_block), index(op.source_page)),
+                 fmt::format("{} copyback senses block {} page {}{}", tlmssd::name_of(op.purpose),
+                             index(op.source_block), index(op.source_page), suffix(op.source_mode)),
                  start, end);
     return;
   }
   writer_.span(Track::die, index(die),
-               fmt::format("{} {} block {} page {}", tlmssd::name_of(op.purpose), name_of(op.command),
-                           index(op.block), index(op.page)),
+               fmt::format("{} {} block {} page {}{}", tlmssd::name_of(op.purpose), name_of(op.command),
+                           index(op.block), index(op.page), suffix(op.mode)),
                start, end);
 }
 

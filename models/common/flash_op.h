@@ -14,6 +14,11 @@ namespace tlmssd {
 
 enum class FlashCommand : std::uint8_t { read, program, erase, copyback };
 
+/// What the cells of a block hold: the bits of the part, or one each (SLC mode). An erase puts a block into a mode.
+enum class BlockMode : std::uint8_t { native, slc };
+/// "native mode" or "SLC mode".
+std::string_view name_of(BlockMode mode);
+
 /// On whose behalf: decides priority, the cause that others are charged, and the statistics.
 enum class Purpose : std::uint8_t { host, gc, wear, refresh, migration, map, count };
 inline constexpr std::size_t k_purposes = static_cast<std::size_t>(Purpose::count);
@@ -31,8 +36,9 @@ enum class FlashStatus : std::uint8_t {
 /// planes, with no data on the bus and past every decoder.
 ///
 /// A program covers `pages` consecutive pages: 1, or the pages of a word line or of a whole block where the
-/// part programs in such units. A copyback is addressed as a program of its destination; its source is as many
-/// consecutive pages, with the same numbers in each plane. Reads and erases have pages == 1. Data move as mapping
+/// part programs in such units; in SLC mode always 1. A copyback is addressed as a program of its destination; its source is as many
+/// consecutive pages, with the same numbers in each plane. Source and destination may be in different modes, so that
+/// pages are folded into a native word line within the die. Reads and erases have pages == 1. Data move as mapping
 /// units. Unit slots of the operation are counted plane by plane, then page by page: slot = ((plane - first plane)
 /// * pages + (page - first page)) * units_per_page + unit_in_page. A program writes, and a copyback copies, every
 /// slot of its pages; a read transfers slots [first_slot, first_slot + slots) only (ONFI random data out: a column
@@ -44,11 +50,13 @@ struct FlashOp {
   bool suspended_for_host = false;  ///< set by the flash controller: this op was suspended at least once
   FlashStatus status = FlashStatus::ok;
   DieId die{};
-  PlaneId plane{};           ///< first plane
-  std::uint16_t planes = 1;  ///< number of consecutive planes operated together
-  BlockId block{};           ///< same in each plane
-  PageId page{};             ///< first page, same in each plane
-  std::uint16_t pages = 1;   ///< program, copyback: consecutive pages of the part's program unit
+  PlaneId plane{};                     ///< first plane
+  std::uint16_t planes = 1;            ///< number of consecutive planes operated together
+  BlockId block{};                     ///< same in each plane
+  PageId page{};                       ///< first page, same in each plane
+  std::uint16_t pages = 1;             ///< program, copyback: consecutive pages of the part's program unit
+  BlockMode mode = BlockMode::native;  ///< of the block, which it must be in; erase: which it is put into
+  BlockMode source_mode = BlockMode::native;  ///< copyback: of the source block
   std::uint32_t first_slot = 0;
   std::uint32_t slots = 0;
   /// Spare area: logical unit of each slot (k_no_unit: padding). Program: in. Read, copyback: out. `slots` entries.

@@ -7,6 +7,10 @@
 
 namespace tlmssd {
 
+std::string_view name_of(BlockMode mode) {
+  return mode == BlockMode::slc ? "SLC mode" : "native mode";
+}
+
 std::string_view name_of(Purpose purpose) {
   static constexpr std::array<std::string_view, k_purposes> k_names = {"host",    "gc",        "wear",
                                                                        "refresh", "migration", "map"};

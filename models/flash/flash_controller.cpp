@@ -110,7 +110,8 @@ void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& error
   op.word_line = code.word_line;
   op.senses = static_cast<std::uint8_t>(1 + code.extra_senses);
   if (code.word_line) {
-    const std::uint32_t bits = setup_.part.bits();
+    // In SLC mode a page is a word line.
+    const std::uint32_t bits = op.mode == BlockMode::slc ? 1 : setup_.part.bits();
     const std::uint32_t first = index(op.page) / bits * bits;
     op.senses = static_cast<std::uint8_t>(std::min(bits, setup_.geometry.pages - first));
   }

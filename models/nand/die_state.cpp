@@ -35,8 +35,10 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
       stamps_per_unit_(stamps_per_unit),
       program_pages_(part.program_unit == "block" ? geometry.pages : part.pages_per_program()),
       step_pages_(part.pages_per_step()),
+      slc_pages_(part.has_slc_mode() ? geometry.pages / part.bits() : 0),
       seed_(seed),
       blocks_(std::size_t{geometry.planes} * geometry.blocks),
+      slc_erases_(part.has_slc_mode() ? blocks_.size() : 0),
       contents_(std::move(contents)) {
   if (!contents_) contents_ = std::make_shared<ContentStore>(geometry, units_per_page_, index(die), 1);
   part.check();
@@ -61,11 +63,13 @@ void DieState::read(FlashOp& op, Picoseconds now) {
   const std::uint32_t page = index(op.page);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     Block& block = blocks_[at(first_plane + p, index(op.block))];
+    check_mode(op, op.mode, first_plane + p, op.block);
     if (page >= block.next_page) refuse(op, op.page, "read of a page that is not programmed");
     ++block.reads;
   }
-  remember(op.command, op, op.block, sensed_page(op), 1, now);
+  remember(op.command, op, op.mode, op.block, sensed_page(op), 1, now);
   counts_.senses += op.planes;
+  if (op.mode == BlockMode::slc) counts_.slc_senses += op.planes;
   if (op.first_slot + op.slots > op.planes * units_per_page_)
     refuse(op, op.page, "read of slots beyond its pages");
   if (++op.sensed < op.senses) return;
@@ -92,7 +96,7 @@ void DieState::disturb(std::uint32_t reads) {
 }
 
 PageId DieState::sensed_page(const FlashOp& op) const {
-  if (!op.word_line) return op.page;
+  if (!op.word_line || op.mode == BlockMode::slc) return op.page;
   const std::uint32_t first = index(op.page) / part_.bits() * part_.bits();
   const std::uint32_t pages = std::min(part_.bits(), geometry_.pages - first);
   return PageId{first + (index(op.page) - first + op.sensed) % pages};
@@ -107,10 +111,11 @@ double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t 
   if (errors_.bits == nullptr) return 0;
   const Block& block = blocks_[at(index(plane), index(number))];
   PageStress stress;
-  stress.cycles = cycles(block);
+  stress.cycles = cycles(plane, number);
   stress.days = errors_.clock->days_since(block.programmed_at, now);
   stress.reads = static_cast<double>(block.reads) / std::max<std::uint32_t>(block.next_page, 1);
-  stress.type = index(page) % part_.bits();
+  stress.slc = block.slc != 0;
+  stress.type = stress.slc ? 0 : index(page) % part_.bits();
   return errors_.bits->rber(place(index(plane), number, page), stress, ladder);
 }
 
@@ -139,7 +144,7 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
   const std::uint32_t first = blocks_[at(index(op.plane), index(op.block))].next_page;
   const std::uint32_t done = first - index(op.page);
   const std::uint32_t pages = std::min<std::uint32_t>(limit, op.pages - done);
-  remember(op.command, op, op.block, PageId{first}, pages, now);
+  remember(op.command, op, op.mode, op.block, PageId{first}, pages, now);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
     if (block.next_page == 0) block.programmed_at = clock(now);
@@ -149,6 +154,7 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
     block.next_page = first + pages;
   }
   counts_.programs += std::uint64_t{pages} * op.planes;
+  if (op.mode == BlockMode::slc) counts_.slc_programs += std::uint64_t{pages} * op.planes;
   return pages;
 }
 
@@ -164,7 +170,7 @@ std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
     return 0;
   }
   op.sensed = 0;
-  remember(op.command, op, op.block, PageId{first}, pages, now);
+  remember(op.command, op, op.mode, op.block, PageId{first}, pages, now);
   for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
     const Block& from = blocks_[at(plane, index(op.source_block))];
     Block& block = blocks_[at(plane, index(op.block))];
@@ -175,15 +181,21 @@ std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
                pages * units_per_page_);
     block.next_page = first + pages;
   }
-  counts_.programs += std::uint64_t{pages} * op.planes;
-  counts_.copies += std::uint64_t{pages} * op.planes;
+  const std::uint64_t copied = std::uint64_t{pages} * op.planes;
+  counts_.programs += copied;
+  counts_.copies += copied;
+  if (op.mode == BlockMode::slc) {
+    counts_.slc_programs += copied;
+  } else if (op.source_mode == BlockMode::slc) {
+    counts_.folds += copied;
+  }
   return pages;
 }
 
 /// Page `number` of copyback `op`, counted from 0, comes into the page register; hands out its spare area and content.
 void DieState::sense_source(FlashOp& op, std::uint32_t number, Picoseconds now) {
   const std::uint32_t page = index(op.source_page) + number;
-  remember(FlashCommand::read, op, op.source_block, PageId{page}, 1, now);
+  remember(FlashCommand::read, op, op.source_mode, op.source_block, PageId{page}, 1, now);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     const std::uint32_t plane = index(op.plane) + p;
     Block& block = blocks_[at(plane, index(op.source_block))];
@@ -192,6 +204,7 @@ void DieState::sense_source(FlashOp& op, std::uint32_t number, Picoseconds now) 
                units_per_page_, op, (p * op.pages + number) * units_per_page_);
   }
   counts_.senses += op.planes;
+  if (op.source_mode == BlockMode::slc) counts_.slc_senses += op.planes;
 }
 
 PageId DieState::copied_page(const FlashOp& op) const {
@@ -206,7 +219,7 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
       refuse(op, op.page, "erase of a block whose erase has failed");
     }
   }
-  remember(op.command, op, op.block, PageId{0}, geometry_.pages, now);
+  remember(op.command, op, op.mode, op.block, PageId{0}, pages_in(op.mode), now);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     const std::uint32_t plane = index(op.plane) + p;
     Block& block = blocks_[at(plane, index(op.block))];
@@ -214,13 +227,18 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
     block.next_page = 0;
     block.reads = 0;
     block.programmed_at = 0;
-    if (worn_out(plane, index(op.block), cycles(block))) {
+    block.slc = op.mode == BlockMode::slc ? 1 : 0;
+    if (worn_out(plane, index(op.block), op.mode)) {
       block.failed = 1;
       op.status = FlashStatus::erase_failed;
       ++counts_.erase_failures;
     } else {
       ++block.erases;
       ++counts_.erases;
+      if (op.mode == BlockMode::slc) {
+        ++slc_erases_[at(plane, index(op.block))];
+        ++counts_.slc_erases;
+      }
     }
   }
 }
@@ -248,8 +266,10 @@ void DieState::execute(FlashOp& op, Picoseconds now) {
 void DieState::check_address(const FlashOp& op) const {
   if (op.die != die_) refuse(op, op.page, "operation sent to die " + std::to_string(index(die_)));
   if (op.planes == 0 || index(op.plane) + op.planes > geometry_.planes ||
-      index(op.block) >= geometry_.blocks || op.pages == 0 || index(op.page) + op.pages > geometry_.pages) {
-    refuse(op, op.page, "address out of range");
+      index(op.block) >= geometry_.blocks || op.pages == 0 || index(op.page) + op.pages > pages_in(op.mode)) {
+    refuse(
+        op, op.page,
+        op.mode == BlockMode::slc && slc_pages_ == 0 ? "this part has no SLC mode" : "address out of range");
   }
   if (op.planes > 1 && !part_.multi_plane)
     refuse(op, op.page, "multi-plane operation on a part that has none");
@@ -257,11 +277,19 @@ void DieState::check_address(const FlashOp& op) const {
     refuse(op, op.page, "more than one page in an operation");
 }
 
+void DieState::refuse_mode(const FlashOp& op, BlockMode mode, std::uint32_t plane, BlockId block) const {
+  refuse(op, op.page,
+         std::string(tlmssd::name_of(mode)) + " asked of block " + std::to_string(index(block)) +
+             " of plane " + std::to_string(plane) + ", which is in " +
+             std::string(tlmssd::name_of(blocks_[at(plane, index(block))].mode())));
+}
+
 void DieState::check_program(const FlashOp& op) const {
-  if (op.pages != program_pages_ || index(op.page) % program_pages_ != 0) {
+  const std::uint32_t unit = program_pages_in(op.mode);
+  if (op.pages != unit || index(op.page) % unit != 0) {
     refuse(op, op.page,
-           "program of " + std::to_string(op.pages) + " pages; this part programs " +
-               std::to_string(program_pages_) + " at a time, aligned");
+           "program of " + std::to_string(op.pages) + " pages; this part programs " + std::to_string(unit) +
+               " at a time, aligned" + (op.mode == BlockMode::slc ? ", in SLC mode" : ""));
   }
   if (op.slots != op.planes * op.pages * units_per_page_ || op.first_slot != 0) {
     refuse(op, op.page, "program that does not fill its pages");
@@ -270,6 +298,7 @@ void DieState::check_program(const FlashOp& op) const {
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     const Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
     if (block.failed != 0) refuse(op, op.page, "program of a block whose erase has failed");
+    check_mode(op, op.mode, index(op.plane) + p, op.block);
     if (block.next_page >= index(op.page) + op.pages)
       refuse(op, op.page, "program of a page that is not erased");
     if (block.next_page < index(op.page) || block.next_page != next) {
@@ -282,18 +311,22 @@ void DieState::check_program(const FlashOp& op) const {
 
 /// What copyback `op` copies must be there, in every plane, down to its last page.
 void DieState::check_source(const FlashOp& op) const {
-  if (index(op.source_block) >= geometry_.blocks || index(op.source_page) + op.pages > geometry_.pages)
+  if (index(op.source_block) >= geometry_.blocks ||
+      index(op.source_page) + op.pages > pages_in(op.source_mode)) {
     refuse(op, op.page, "source out of range");
+  }
   for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
+    check_mode(op, op.source_mode, plane, op.source_block);
     if (index(op.source_page) + op.pages > blocks_[at(plane, index(op.source_block))].next_page) {
       refuse(op, op.page, "copy of a page that is not programmed, in plane " + std::to_string(plane));
     }
   }
 }
 
-void DieState::remember(FlashCommand command, const FlashOp& op, BlockId block, PageId page,
+void DieState::remember(FlashCommand command, const FlashOp& op, BlockMode mode, BlockId block, PageId page,
                         std::uint32_t pages, Picoseconds now) {
-  history_[events_++ % k_history] = {static_cast<std::uint16_t>(command),
+  history_[events_++ % k_history] = {static_cast<std::uint8_t>(command),
+                                     static_cast<std::uint8_t>(mode),
                                      op.planes,
                                      static_cast<std::uint16_t>(pages),
                                      static_cast<std::uint16_t>(index(op.plane)),
@@ -319,14 +352,16 @@ void DieState::refuse(const FlashOp& op, PageId page, const std::string& what) c
     const Block& block = blocks_[at(index(op.plane), index(op.block))];
     text +=
         number("; the block has been erased ", block.erases) + number(" times, next page ", block.next_page);
+    if (block.slc != 0) text += ", in SLC mode";
   }
   text += "; latest operations of the die:";
   if (events_ == 0) text += " none";
   const std::uint64_t first = events_ > k_history ? events_ - k_history : 0;
   for (std::uint64_t i = first; i < events_; ++i) {
     const Event& e = history_[i % k_history];
-    text += (i == first ? " " : ", ") + std::string(name_of(static_cast<FlashCommand>(e.command))) +
-            number(" plane ", e.plane) +
+    text += (i == first ? " " : ", ") +
+            std::string(static_cast<BlockMode>(e.mode) == BlockMode::slc ? "SLC " : "") +
+            std::string(name_of(static_cast<FlashCommand>(e.command))) + number(" plane ", e.plane) +
             (e.planes > 1 ? number("-", e.plane + e.planes - 1) : std::string()) +
             number(" block ", e.block) + number(" page ", e.page) +
             (e.pages > 1 ? number("-", e.page + e.pages - 1) : std::string()) +
@@ -374,7 +409,7 @@ DieState::Mixed& DieState::mixed_of(Block& block) {
       mixed_.emplace_back();
       free_mixed_.push_back(static_cast<std::uint32_t>(mixed_.size()));
     }
-    block.mixed = free_mixed_.back() & 0x7FFF'FFFFU;
+    block.mixed = free_mixed_.back() & 0x3FFF'FFFFU;
     free_mixed_.pop_back();
     mixed_[block.mixed - 1] = std::make_unique<Mixed>();
   }
@@ -412,19 +447,53 @@ bool DieState::load_mixed(const Block& block, std::uint32_t unit, Stamp* stamps)
 
 // ------------------------------------------------------------------------------------------------------------------- wear
 
-std::uint32_t DieState::endurance(PlaneId plane, BlockId block) const {
-  if (part_.endurance == 0 || part_.endurance_spread == 0) return part_.endurance;
+std::uint32_t DieState::erases(PlaneId plane, BlockId block, BlockMode mode) const {
+  const std::size_t i = at(index(plane), index(block));
+  const std::uint32_t slc = slc_erases_.size() == 0 ? 0 : slc_erases_[i];
+  return mode == BlockMode::slc ? slc : blocks_[i].erases - slc;
+}
+
+/// Erases of block number `i`, those into SLC mode for as much as they wear.
+std::uint32_t DieState::weighted_erases(std::size_t i) const {
+  const std::uint32_t slc = slc_erases_[i];
+  const std::uint32_t native = blocks_[i].erases - slc;
+  if (part_.endurance == 0) return native + slc;  // no saying how they compare
+  return native +
+         static_cast<std::uint32_t>(std::uint64_t{slc} * part_.endurance / part_.endurance_in_slc_mode());
+}
+
+std::uint32_t DieState::endurance(PlaneId plane, BlockId block, BlockMode mode) const {
+  const std::uint32_t mean = mode == BlockMode::slc ? part_.endurance_in_slc_mode() : part_.endurance;
+  if (mean == 0 || part_.endurance_spread == 0) return mean;
   const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(index(plane), index(block));
   RandomStream stream(seed_ ^ (place * 0x9E3779B97F4A7C15U), "block endurance");
   const double deviation = std::clamp(stream.normal(), -4.0, 4.0) * part_.endurance_spread;
-  return std::max(1U, static_cast<std::uint32_t>(std::lround(part_.endurance * (1 + deviation))));
+  return std::max(1U, static_cast<std::uint32_t>(std::lround(mean * (1 + deviation))));
 }
 
-bool DieState::worn_out(std::uint32_t plane, std::uint32_t block, std::uint32_t erases) const {
+double DieState::wear(PlaneId plane, BlockId block) const {
+  if (part_.endurance == 0) return 0;
+  const auto native =
+      static_cast<double>(std::uint64_t{cycles_before_} + erases(plane, block, BlockMode::native));
+  return native / endurance(plane, block) +
+         static_cast<double>(erases(plane, block, BlockMode::slc)) / endurance(plane, block, BlockMode::slc);
+}
+
+/// Whether one more cycle, of `mode`, is more than the block bears.
+bool DieState::worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode) const {
   if (part_.endurance == 0) return false;
+  const PlaneId p{plane};
+  const BlockId b{block};
+  std::uint64_t slc = erases(p, b, BlockMode::slc);
+  std::uint64_t native = std::uint64_t{cycles_before_} + erases(p, b, BlockMode::native);
+  ++(mode == BlockMode::slc ? slc : native);
   // Within 4 sigma of the mean the block's own limit must be looked at.
-  if (erases + 1 < part_.endurance * (1 - 4 * part_.endurance_spread)) return false;
-  return erases >= endurance(PlaneId{plane}, BlockId{block});
+  if (slc == 0 && static_cast<double>(native) < part_.endurance * (1 - 4 * part_.endurance_spread))
+    return false;
+  const std::uint64_t endurance_native = endurance(p, b);
+  if (slc == 0) return native > endurance_native;
+  const std::uint64_t endurance_slc = endurance(p, b, BlockMode::slc);
+  return native * endurance_slc + slc * endurance_native > endurance_native * endurance_slc;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- archive
@@ -449,12 +518,14 @@ void DieState::archive(Archive& a) {
       if (block.erases == 0 && block.next_page == 0 && block.failed == 0) continue;
       a(i);
       a(block);
+      if (slc_pages_ != 0) a(slc_erases_[i]);
       archive_content(a, block, contents_of(i));
     }
     a(size);
     return;
   }
   blocks_ = ZeroPages<Block>(size);
+  slc_erases_ = ZeroPages<std::uint32_t>(slc_erases_.size());
   mixed_.clear();
   free_mixed_.clear();
   for (;;) {
@@ -463,7 +534,8 @@ void DieState::archive(Archive& a) {
     if (i == size) return;
     if (i > size) throw ArchiveError("snapshot is damaged: a block beyond its die");
     a(blocks_[i]);
-    if (blocks_[i].next_page > geometry_.pages)
+    if (slc_pages_ != 0) a(slc_erases_[i]);
+    if (blocks_[i].next_page > pages_in(blocks_[i].mode()))
       throw ArchiveError("snapshot is damaged: a page beyond its block");
     archive_content(a, blocks_[i], contents_of(i));
   }
@@ -489,6 +561,29 @@ void DieState::report(StatisticsSink& sink) const {
              "pages copied within the die, counted per plane; also among senses and programs");
   sink.value("erases", counts_.erases, "blocks", "blocks erased, counted per plane");
   sink.value("erase_failures", counts_.erase_failures, "blocks", "blocks whose erase failed: worn out");
+  if (slc_pages_ != 0) report_modes(sink);
+}
+
+void DieState::report_modes(StatisticsSink& sink) const {
+  sink.value("slc_senses", counts_.slc_senses, "pages", "of the senses, those of blocks in SLC mode");
+  sink.value("slc_programs", counts_.slc_programs, "pages", "of the programs, those of blocks in SLC mode");
+  sink.value("slc_erases", counts_.slc_erases, "blocks", "of the erases, those into SLC mode");
+  sink.value("folds", counts_.folds, "pages", "of the copies, those from SLC mode into native mode");
+  std::uint64_t slc = 0;
+  double sum = 0;
+  double most = 0;
+  for (std::uint32_t plane = 0; plane < geometry_.planes; ++plane) {
+    for (std::uint32_t number = 0; number < geometry_.blocks; ++number) {
+      slc += blocks_[at(plane, number)].slc;
+      const double share = wear(PlaneId{plane}, BlockId{number});
+      sum += share;
+      most = std::max(most, share);
+    }
+  }
+  sink.value("slc_blocks", slc, "blocks", "blocks that are in SLC mode now");
+  sink.value("wear_mean", sum / static_cast<double>(blocks_.size()), "",
+             "share of its life that a block has behind it: cycles / endurance, summed over both modes");
+  sink.value("wear_most", most, "", "the same of the block that is worn most");
 }
 
 }  // namespace tlmssd

@@ -3,12 +3,17 @@
 // Models per block the erase count, the next page to program, the instant of the first program and the reads since erase; per
 // programmed mapping unit the logical unit in its spare area and the stamps that stand for its data. Refuses (NandViolation)
 // programming a page that is not erased, out of order within the block or other than the part's program unit, reading or copying a
-// page that is not programmed, addresses out of range, multi-plane operation where the part has none, and any use of a block after its
-// erase has failed. Where the drive has a reliability model, a read tells how many bits of each frame it got wrong; the flash controller
+// page that is not programmed, operations in another mode than the block is in, addresses out of range, multi-plane operation
+// where the part has none, and any use of a block after its erase has failed. Where the drive has a reliability model, a read tells how many bits of each frame it got wrong; the flash controller
 // spoils the data of those that it cannot decode. A copyback moves content and spare area as they were written: that wrong bits of
 // the source stay wrong in the copy, and pile up from copy to copy, is left out, as is any rule about odd and even pages.
 //
-// Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 24 bytes per such block, nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
+// Modes: where the part has an SLC mode, an erase puts the block into native or SLC mode, until the next one. In SLC mode a block has a
+// page for each of its word lines and programs them one by one. An erase and what is programmed after it are a cycle of the mode that
+// it puts the block into; the block's life is over when cycles / endurance, summed over both modes, exceeds 1 (A: linear damage, as
+// Palmgren and Miner's rule has it for fatigue).
+//
+// Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 24 bytes per such block (28 where the part has an SLC mode), nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
 #pragma once
 
 #include <array>
@@ -78,22 +83,33 @@ class DieState {
   struct Block {
     std::int64_t programmed_at =
         0;  ///< nanoseconds on the retention clock at the first program since erase: the oldest data decide
-    std::uint32_t erases = 0;      ///< in this simulation
+    std::uint32_t erases = 0;      ///< in this simulation, into whichever mode
     std::uint32_t reads = 0;       ///< senses since erase
     std::uint32_t next_page = 0;   ///< pages below hold data
-    std::uint32_t mixed : 31 = 0;  ///< number of its table of mixed units, counted from 1; 0: none
+    std::uint32_t mixed : 30 = 0;  ///< number of its table of mixed units, counted from 1; 0: none
+    std::uint32_t slc : 1 = 0;     ///< it is in SLC mode
     std::uint32_t failed : 1 = 0;  ///< its erase failed
+    [[nodiscard]] BlockMode mode() const { return slc != 0 ? BlockMode::slc : BlockMode::native; }
   };
   [[nodiscard]] const Block& block(PlaneId plane, BlockId block) const {
     return blocks_[at(index(plane), index(block))];
   }
-  /// Program/erase cycles of a block, those from before the simulation included.
-  [[nodiscard]] std::uint32_t cycles(const Block& block) const { return cycles_before_ + block.erases; }
+  /// Erases in this simulation that have put a block into `mode`.
+  [[nodiscard]] std::uint32_t erases(PlaneId plane, BlockId block, BlockMode mode) const;
+  /// Program/erase cycles of a block, those from before the simulation included, as cycles of the native mode: one in SLC mode counts
+  /// as much as it wears (whole cycles, rounded down).
+  [[nodiscard]] std::uint32_t cycles(PlaneId plane, BlockId block) const {
+    const std::size_t i = at(index(plane), index(block));
+    return cycles_before_ + (slc_erases_.size() == 0 ? blocks_[i].erases : weighted_erases(i));
+  }
+  /// Share of a block's life that is over; above 1 its next erase fails. 0 when it has no end.
+  [[nodiscard]] double wear(PlaneId plane, BlockId block) const;
   /// Raw bit error rate of a programmed page, read at step `ladder` of the ladder; 0 without a reliability model.
   [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t ladder,
                             Picoseconds now) const;
-  /// Erase cycles after which this block's erase fails; 0: never.
-  [[nodiscard]] std::uint32_t endurance(PlaneId plane, BlockId block) const;
+  /// Erase cycles, all of `mode`, after which this block's erase fails; 0: never.
+  [[nodiscard]] std::uint32_t endurance(PlaneId plane, BlockId block,
+                                        BlockMode mode = BlockMode::native) const;
   [[nodiscard]] DieId id() const { return die_; }
   [[nodiscard]] std::uint32_t units_per_page() const { return units_per_page_; }
 
@@ -108,6 +124,11 @@ class DieState {
     std::uint64_t copies = 0;    ///< pages sensed and programmed by copybacks, which count among the above
     std::uint64_t erases = 0;    ///< blocks erased
     std::uint64_t erase_failures = 0;
+    // Of these, in SLC mode; folds: copies from SLC to native mode.
+    std::uint64_t slc_senses = 0;
+    std::uint64_t slc_programs = 0;
+    std::uint64_t slc_erases = 0;
+    std::uint64_t folds = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
   void report(StatisticsSink& sink) const;
@@ -120,7 +141,8 @@ class DieState {
     std::vector<Stamp> stamps;
   };
   struct Event {
-    std::uint16_t command;  // a FlashCommand; so wide that there is no padding, which snapshots do not take
+    std::uint8_t command;  // a FlashCommand
+    std::uint8_t mode;     // a BlockMode
     std::uint16_t planes;
     std::uint16_t pages;
     std::uint16_t plane;
@@ -141,14 +163,24 @@ class DieState {
   [[nodiscard]] std::int64_t clock(Picoseconds now) const {
     return errors_.clock != nullptr ? errors_.clock->at(now) : now / 1000;
   }
+  [[nodiscard]] std::uint32_t pages_in(BlockMode mode) const {
+    return mode == BlockMode::native ? geometry_.pages : slc_pages_;
+  }
+  [[nodiscard]] std::uint32_t program_pages_in(BlockMode mode) const {
+    return mode == BlockMode::native ? program_pages_ : 1;
+  }
   [[nodiscard]] BitErrors::Place place(std::uint32_t plane, BlockId block, PageId page) const;
   void count_errors(const FlashOp& op, Picoseconds now) const;
   void check_address(const FlashOp& op) const;
+  void check_mode(const FlashOp& op, BlockMode mode, std::uint32_t plane, BlockId block) const {
+    if (blocks_[at(plane, index(block))].mode() != mode) refuse_mode(op, mode, plane, block);
+  }
+  [[noreturn]] void refuse_mode(const FlashOp& op, BlockMode mode, std::uint32_t plane, BlockId block) const;
   void check_program(const FlashOp& op) const;
   void check_source(const FlashOp& op) const;
   void sense_source(FlashOp& op, std::uint32_t number, Picoseconds now);
-  void remember(FlashCommand command, const FlashOp& op, BlockId block, PageId page, std::uint32_t pages,
-                Picoseconds now);
+  void remember(FlashCommand command, const FlashOp& op, BlockMode mode, BlockId block, PageId page,
+                std::uint32_t pages, Picoseconds now);
   void store_pages(Block& block, UnitContent* units, std::uint32_t first_unit, const FlashOp& op,
                    std::uint32_t slot, std::uint32_t count);
   void copy_pages(const Block& from, const UnitContent* source, Block& to, UnitContent* units,
@@ -159,7 +191,9 @@ class DieState {
   bool load_mixed(const Block& block, std::uint32_t unit, Stamp* stamps) const;
   void drop_mixed(Block& block);
   void archive_content(Archive& a, Block& block, UnitContent* units);
-  [[nodiscard]] bool worn_out(std::uint32_t plane, std::uint32_t block, std::uint32_t erases) const;
+  [[nodiscard]] bool worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode) const;
+  [[nodiscard]] std::uint32_t weighted_erases(std::size_t i) const;
+  void report_modes(StatisticsSink& sink) const;
 
   const NandPart& part_;
   Geometry geometry_;
@@ -168,10 +202,13 @@ class DieState {
   std::uint32_t stamps_per_unit_;
   std::uint32_t program_pages_;
   std::uint32_t step_pages_;  // of these, programmed at a time
+  std::uint32_t slc_pages_;   // of a block in SLC mode; 0: there is no such mode
   std::uint64_t seed_;
   DieErrors errors_;
   std::uint32_t cycles_before_ = 0;
   ZeroPages<Block> blocks_;
+  ZeroPages<std::uint32_t>
+      slc_erases_;  // of the blocks' erases, those into SLC mode; empty: there is no such mode
   std::shared_ptr<ContentStore> contents_;
   std::vector<std::unique_ptr<Mixed>> mixed_;
   std::vector<std::uint32_t> free_mixed_;

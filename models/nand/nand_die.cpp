@@ -134,23 +134,28 @@ Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
   Picoseconds time = 0;
   const auto slowest = [&](BlockId number, auto&& question) {
     for (std::uint32_t p = 0; p < op.planes; ++p) {
-      time = std::max(time, question(state_.block(PlaneId{index(op.plane) + p}, number)));
+      time = std::max(time, question(state_.cycles(PlaneId{index(op.plane) + p}, number)));
     }
   };
-  const auto sense = [&](BlockId number, PageId page) {
-    slowest(number, [&](const DieState::Block& b) { return setup_.timing.sense(page, state_.cycles(b)); });
+  const auto sense = [&](BlockId number, PageId page, BlockMode mode) {
+    slowest(number, [&](std::uint32_t cycles) {
+      return mode == BlockMode::native ? setup_.timing.sense(page, cycles)
+                                       : setup_.timing.slc_sense(setup_.part, page, cycles);
+    });
     bus = setup_.bus.read_command(op.planes);
   };
   const auto program = [&](std::uint32_t pages) {
-    slowest(op.block, [&](const DieState::Block& b) {
-      return setup_.timing.program(PageId{b.next_page - pages}, pages, state_.cycles(b));
+    const PageId first{state_.block(op.plane, op.block).next_page - pages};
+    slowest(op.block, [&](std::uint32_t cycles) {
+      return op.mode == BlockMode::native ? setup_.timing.program(first, pages, cycles)
+                                          : setup_.timing.slc_program(setup_.part, first, cycles);
     });
   };
   switch (op.command) {
     case FlashCommand::read: {
       const PageId page = state_.sensed_page(op);
       state_.read(op, now);
-      sense(op.block, page);
+      sense(op.block, page, op.mode);
       break;
     }
     case FlashCommand::program: {
@@ -161,14 +166,17 @@ Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
     }
     case FlashCommand::erase:
       state_.erase(op, now);
-      slowest(op.block, [&](const DieState::Block& b) { return setup_.timing.erase(state_.cycles(b)); });
+      slowest(op.block, [&](std::uint32_t cycles) {
+        return op.mode == BlockMode::native ? setup_.timing.erase(cycles)
+                                            : setup_.timing.slc_erase(setup_.part, cycles);
+      });
       bus = setup_.bus.erase_command(op.planes);
       break;
     case FlashCommand::copyback: {
       const std::uint32_t pages = state_.copyback(op, now);
       copying_ = pages == 0 ? &op : nullptr;
       if (pages == 0) {
-        sense(op.source_block, state_.copied_page(op));
+        sense(op.source_block, state_.copied_page(op), op.source_mode);
         break;
       }
       program(pages);

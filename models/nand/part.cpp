@@ -84,10 +84,27 @@ Table&& features(Table&& table) {
              "4 sigma)");
 }
 
+Table&& slc_mode(Table&& table) {
+  return std::move(table)
+      .time(
+          "slc_read_latency", &NandPart::slc_read_latency, {1, 1_s},
+          "tR of a block in SLC mode (one bit per cell); given with the other two slc latencies where blocks "
+          "can be erased into that mode, else the part has none")
+      .optional()
+      .time("slc_program_latency", &NandPart::slc_program_latency, {1, 10_s},
+            "tPROG in SLC mode, whose pages are programmed one by one")
+      .optional()
+      .time("slc_erase_latency", &NandPart::slc_erase_latency, {1, 10_s}, "tBERS of an erase into SLC mode")
+      .optional()
+      .integer("slc_endurance", &NandPart::slc_endurance, {0, 1'000'000'000},
+               "endurance of a block that is only used in SLC mode: a cycle there wears it as endurance / "
+               "slc_endurance of a cycle in its native mode; 0: as one");
+}
+
 }  // namespace
 
 const ParameterTable<NandPart>& NandPart::parameters() {
-  static const Table table = features(bus(array(shape(Table{}))));
+  static const Table table = slc_mode(features(bus(array(shape(Table{})))));
   return table;
 }
 
@@ -129,6 +146,25 @@ void NandPart::check() const {
   if (program_unit == "word-line" && pages_per_block % bits() != 0) {
     throw InputError("NAND part " + name + ": pages_per_block " + std::to_string(pages_per_block) +
                      " is not a whole number of word lines of " + std::to_string(bits()) + " pages");
+  }
+  check_slc_mode();
+}
+
+void NandPart::check_slc_mode() const {
+  const int given = (slc_read_latency != 0) + (slc_program_latency != 0) + (slc_erase_latency != 0);
+  const auto refuse = [this](const std::string& what) {
+    throw InputError("NAND part " + name + ": " + what);
+  };
+  if (given != 0 && given != 3) {
+    refuse("give all of slc_read_latency, slc_program_latency and slc_erase_latency, or none of them");
+  }
+  if (given == 0 && slc_endurance != 0)
+    refuse("slc_endurance, but no slc_read_latency: there is no SLC mode");
+  if (given == 0) return;
+  if (bits() == 1) refuse("slc_read_latency of a part whose native mode is slc");
+  if (pages_per_block % bits() != 0) {
+    refuse("pages_per_block " + std::to_string(pages_per_block) + " is not a multiple of the " +
+           std::to_string(bits()) + " bits per cell, as SLC mode needs");
   }
 }
 

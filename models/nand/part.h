@@ -1,6 +1,7 @@
 // A NAND flash part: what its data sheet says, and nothing else.
 //
-// Models shape, array latencies per page type, bus timings, cached and multi-plane operation, suspend limits and endurance.
+// Models shape, array latencies per page type, bus timings, cached and multi-plane operation, suspend limits, endurance and, where the
+// part has one, a mode in which a block keeps one bit per cell (SLC mode).
 // Bus timings default to those of MQSim's ONFI NV-DDR2 channel (Tavakkol et al., FAST'18); suspend defaults to MQSim and Wu & He
 // (FAST'12). Leaves out voltage, temperature and page-to-page variation: richer timing
 // and reliability models take those from their own parameters. The YAML files in scenarios/parts/nand have these keys.
@@ -65,6 +66,12 @@ struct NandPart {
   std::uint32_t endurance = 10'000;
   double endurance_spread = 0;
 
+  // SLC mode: a block of one bit per cell. Latencies of 0: the part has no such mode.
+  Picoseconds slc_read_latency = 0;
+  Picoseconds slc_program_latency = 0;
+  Picoseconds slc_erase_latency = 0;
+  std::uint32_t slc_endurance = 0;
+
   static const ParameterTable<NandPart>& parameters();
 
   /// Bits per cell, which is also the number of page types and of pages on a word line: 1 (slc) to 4 (qlc).
@@ -78,6 +85,16 @@ struct NandPart {
   /// Pages that are loaded into the die's latches and programmed at a time. Less than pages_per_program() only where the unit
   /// is a block, whose word lines follow one another.
   [[nodiscard]] std::uint32_t pages_per_step() const;
+  /// Whether blocks can be erased into SLC mode.
+  [[nodiscard]] bool has_slc_mode() const { return slc_read_latency != 0; }
+  /// Pages of a block in SLC mode, of which each is programmed by itself: one for each word line; 0 without such a mode.
+  [[nodiscard]] std::uint32_t slc_pages_per_block() const {
+    return has_slc_mode() ? pages_per_block / bits() : 0;
+  }
+  /// Program/erase cycles that a block bears when all of them are in SLC mode; 0: any number.
+  [[nodiscard]] std::uint32_t endurance_in_slc_mode() const {
+    return endurance == 0 || slc_endurance == 0 ? endurance : slc_endurance;
+  }
   /// The part's shape in a drive; `channels`, `ways` and `dies_per_way` are the drive's to choose.
   [[nodiscard]] Geometry geometry(std::uint32_t channels, std::uint32_t ways,
                                   std::uint32_t dies_per_way) const;
@@ -85,6 +102,7 @@ struct NandPart {
   void check() const;
 
  private:
+  void check_slc_mode() const;
   static Picoseconds pick(const std::vector<std::int64_t>& latencies, PageId page) {
     return latencies.size() == 1 ? latencies.front() : latencies[index(page) % latencies.size()];
   }

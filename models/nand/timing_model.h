@@ -2,7 +2,7 @@
 //
 // A model answers for one plane; a multi-plane operation takes as long as its slowest plane. It gets the block's P/E count, so
 // that a richer model can slow reads or speed programs up with wear. It must be a pure function of its arguments: the same
-// question gives the same answer, in timed and untimed mode.
+// question gives the same answer, in timed and untimed mode. What it does not say of blocks in SLC mode is taken from the data sheet.
 #pragma once
 
 #include <memory>
@@ -22,6 +22,21 @@ class TimingModel {
                                             std::uint32_t cycles) const = 0;
   /// Block erase (tBERS).
   [[nodiscard]] virtual Picoseconds erase(std::uint32_t cycles) const = 0;
+
+  // The same of a block in SLC mode, of a part that has one; a page is a word line of its own. `cycles` are those of the native mode that
+  // wear as much as what the block has been through.
+  [[nodiscard]] virtual Picoseconds slc_sense(const NandPart& part, PageId /*page*/,
+                                              std::uint32_t /*cycles*/) const {
+    return part.slc_read_latency;
+  }
+  [[nodiscard]] virtual Picoseconds slc_program(const NandPart& part, PageId /*page*/,
+                                                std::uint32_t /*cycles*/) const {
+    return part.slc_program_latency;
+  }
+  /// Into SLC mode, whatever the block was in before.
+  [[nodiscard]] virtual Picoseconds slc_erase(const NandPart& part, std::uint32_t /*cycles*/) const {
+    return part.slc_erase_latency;
+  }
 };
 
 /// All timing models by name; timing_models.cpp is the one file that lists them.

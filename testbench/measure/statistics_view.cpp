@@ -207,7 +207,23 @@ std::vector<std::string> map_items(const Json& tree) {
   const Json* const group = find_group(tree, "mapping");
   if (group == nullptr || !group->contains("scheme")) return {};
   const auto number = [&](const char* name) { return number_in(*group, name); };
-  std::string hits = fmt::format("{} in {}", word_in(*group, "scheme"), bytes_text(number("cache bytes")));
+  const std::string scheme = word_in(*group, "scheme");
+  if (scheme == "page") return {};
+  if (!group->contains("cache bytes")) {
+    std::vector<std::string> items{fmt::format("{} with blocks of {}", scheme, bytes_text(number("block"))),
+                                   fmt::format("tables {}", bytes_text(number("tables")))};
+    if (group->contains("merges")) {
+      const Json& merges = (*group)["merges"];
+      items.push_back(fmt::format("merges {} switch, {} partial, {} full",
+                                  count_text(number_in(merges, "switch")),
+                                  count_text(number_in(merges, "partial")),
+                                  count_text(number_in(merges, "full"))));
+    } else if (group->contains("units rewritten")) {
+      items.push_back(fmt::format("{} units rewritten", count_text(number("units rewritten"))));
+    }
+    return items;
+  }
+  std::string hits = fmt::format("{} in {}", scheme, bytes_text(number("cache bytes")));
   if (number("look-ups") > 0) hits += fmt::format(": {:.0f} % of look-ups hit", number("hit share") * 100);
   std::string out = fmt::format("{} map pages written", count_text(number("map page writes")));
   if (number("map page writes") > 0) out += fmt::format(" ({:.1f} lines each)", number("lines per write"));

@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, const nlohmann::ordered_json*>> erase_counts(
 /// free", "12.0 k evictions (76 % incomplete)"); empty when it has none.
 std::vector<std::string> cache_items(const nlohmann::ordered_json& tree);
 
-/// How much of a map in flash was at hand, and what it cost, in words; empty when the map is in DRAM.
+/// How much of a map in flash was at hand and what it cost, or how management blocks were merged, in words; empty for page mapping.
 std::vector<std::string> map_items(const nlohmann::ordered_json& tree);
 
 /// What error correction had to do, likewise ("retry-only with bch", "raw bit error rate 3.0e-03", "12 % of reads retried, 3.1 times on

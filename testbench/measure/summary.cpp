@@ -195,7 +195,7 @@ void drive(Page& page, const Json& statistics, bool timed) {
   const std::vector<std::string> cache = cache_items(statistics);
   if (!cache.empty()) page.items("Cache", cache, 2);
   const std::vector<std::string> map = map_items(statistics);
-  if (!map.empty()) page.items("Map in flash", map, 2);
+  if (!map.empty()) page.items("Mapping", map, 2);
   const std::vector<std::string> errors = error_correction_items(statistics);
   if (!errors.empty()) page.items("Error correction", errors, 2);
   std::vector<std::string> erases;

@@ -67,32 +67,47 @@ std::uint64_t block_hash(std::uint64_t seed, const BitErrors::Place& place) {
   return mixed(seed + (((std::uint64_t{index(place.die)} << 32U) ^ in_die) + 1) * k_golden);
 }
 
+using Table = ParameterTable<ErrorConfig>;
+
+Table&& variation(Table&& table) {
+  using C = ErrorConfig;
+  return std::move(table)
+      .choice("distribution", &C::distribution, {"beta-binomial", "binomial"},
+              "of the wrong bits in an ECC frame; binomial: every bit for itself")
+      .real("dispersion", &C::dispersion, {0, 0.2},
+            "correlation between the bits of a frame in the beta-binomial distribution: n bits have 1 + (n - "
+            "1) "
+            "times this the variance of independent ones")
+      .real("block_variation", &C::block_variation, {0, 2},
+            "standard deviation of the logarithm of the error rate from block to block")
+      .real("page_variation", &C::page_variation, {0, 2},
+            "standard deviation of the logarithm of the error rate from page to page of a block")
+      .reals("page_types", &C::page_types, {0, 100},
+             "multiplier of the error rate for each page type, lowest page first; empty: all 1");
+}
+
+Table&& retries(Table&& table) {
+  using C = ErrorConfig;
+  return std::move(table)
+      .real("retry_shift", &C::retry_shift, {0, 1},
+            "the best read voltages lie this x cycles^retry_cycle_exponent x ln(1 + days) retry steps from "
+            "the default ones")
+      .real("retry_cycle_exponent", &C::retry_cycle_exponent, {0, 5},
+            "exponent of the cycles in the shift of the best read voltages")
+      .real("retry_floor", &C::retry_floor, {0, 1},
+            "part of the errors that is left at the best read voltages");
+}
+
+Table&& slc_mode(Table&& table) {
+  return std::move(table).share(
+      "slc_error_share", &ErrorConfig::slc_error_share, {0, 1},
+      "error rate of a page in SLC mode, as a share of the model's at the same wear and age");
+}
+
 }  // namespace
 
 const ParameterTable<ErrorConfig>& ErrorConfig::parameters() {
-  using C = ErrorConfig;
-  static const auto table =
-      ParameterTable<C>{}
-          .choice("distribution", &C::distribution, {"beta-binomial", "binomial"},
-                  "of the wrong bits in an ECC frame; binomial: every bit for itself")
-          .real("dispersion", &C::dispersion, {0, 0.2},
-                "correlation between the bits of a frame in the beta-binomial distribution: n bits have 1 + "
-                "(n - "
-                "1) times this the variance of independent ones")
-          .real("block_variation", &C::block_variation, {0, 2},
-                "standard deviation of the logarithm of the error rate from block to block")
-          .real("page_variation", &C::page_variation, {0, 2},
-                "standard deviation of the logarithm of the error rate from page to page of a block")
-          .reals("page_types", &C::page_types, {0, 100},
-                 "multiplier of the error rate for each page type, lowest page first; empty: all 1")
-          .real(
-              "retry_shift", &C::retry_shift, {0, 1},
-              "the best read voltages lie this x cycles^retry_cycle_exponent x ln(1 + days) retry steps from "
-              "the default ones")
-          .real("retry_cycle_exponent", &C::retry_cycle_exponent, {0, 5},
-                "exponent of the cycles in the shift of the best read voltages")
-          .real("retry_floor", &C::retry_floor, {0, 1},
-                "part of the errors that is left at the best read voltages");
+  static const auto table = slc_mode(retries(variation(Table{})));
   return table;
 }
 
@@ -131,11 +146,17 @@ double BitErrors::retry_factor(const PageStress& stress, std::uint32_t level) co
   return 1 + (1 - config_.retry_floor) * step * (step - 2 * best) / (scale * scale);
 }
 
+/// Of the page type, or of SLC mode.
+double BitErrors::mode_factor(const PageStress& stress) const {
+  if (!stress.slc) return type_factors_[stress.type % type_factors_.size()];
+  return model_->knows_slc_mode() ? 1 : config_.slc_error_share;
+}
+
 double BitErrors::rber(const Place& place, const PageStress& stress, std::uint32_t level) const {
   const std::uint64_t block = block_hash(seed_, place);
   const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);
-  const double rate = model_->rber(stress) * type_factors_[stress.type % type_factors_.size()] *
-                      pick(block_factors_, block) * pick(page_factors_, page) * retry_factor(stress, level);
+  const double rate = model_->rber(stress) * mode_factor(stress) * pick(block_factors_, block) *
+                      pick(page_factors_, page) * retry_factor(stress, level);
   return std::min(rate, 0.5);
 }
 

@@ -15,6 +15,9 @@
 // The published numbers are of steps until a read succeeds; here they are where the errors are fewest, so a code that can take
 // more stops a little earlier. Disturbed pages are given no other best voltages.
 //
+// A page in SLC mode has slc_error_share of the model's errors (A; none published: two states have the window of sixteen), whatever its
+// place on the word line, unless the model knows of the mode. Variation and retry ladder are the same.
+//
 // The errors of a frame follow from a hash of (seed, place, erases, frame): data has the same errors whenever it is read, and they only
 // become more as the rate grows (with age, reads, a worse retry step). Left out: which bits are wrong; noise from one read to the
 // next; that another retry step has other bits wrong, not just fewer.
@@ -33,7 +36,7 @@ namespace tlmssd {
 
 /// Beside the parameters of the model in the scenario's section ssd.flash.reliability. Assumptions (A): a dispersion that doubles the
 /// variance of a 1 KiB frame, a worst block in a thousand with 1.8 times and a worst page with 1.6 times the average rate, a tenth
-/// of the errors left at the best read voltages.
+/// of the errors left at the best read voltages, a hundredth of them in SLC mode.
 struct ErrorConfig {
   std::string distribution = "beta-binomial";
   double dispersion = 1e-4;
@@ -43,6 +46,7 @@ struct ErrorConfig {
   double retry_shift = 0.00294;
   double retry_floor = 0.1;
   double retry_cycle_exponent = 0.927;
+  double slc_error_share = 0.01;
 
   static const ParameterTable<ErrorConfig>& parameters();
 };
@@ -77,6 +81,7 @@ class BitErrors {
   [[nodiscard]] double best_level(const PageStress& stress) const;
 
  private:
+  [[nodiscard]] double mode_factor(const PageStress& stress) const;
   [[nodiscard]] double retry_factor(const PageStress& stress, std::uint32_t level) const;
 
   std::unique_ptr<ReliabilityModel> model_;

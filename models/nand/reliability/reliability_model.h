@@ -20,10 +20,11 @@ namespace tlmssd {
 
 /// What a page has been through.
 struct PageStress {
-  double cycles = 0;       ///< program/erase cycles of its block
+  double cycles = 0;       ///< program/erase cycles of its block, as cycles of the native mode
   double days = 0;         ///< retention: days since it was programmed, at the reference temperature
   double reads = 0;        ///< reads per page since it was programmed
-  std::uint32_t type = 0;  ///< page type: page number modulo bits per cell
+  std::uint32_t type = 0;  ///< page type: page number modulo bits per cell; 0 in SLC mode
+  bool slc = false;        ///< its block is in SLC mode
 };
 
 class ReliabilityModel {
@@ -31,6 +32,8 @@ class ReliabilityModel {
   virtual ~ReliabilityModel() = default;
   /// Raw bit error rate with default read voltages, 0 to 0.5. Nothing in the stress may be negative.
   [[nodiscard]] virtual double rber(const PageStress& stress) const = 0;
+  /// Whether rber() looks at stress.slc. If not, a page in SLC mode has a fixed share of the errors that it says.
+  [[nodiscard]] virtual bool knows_slc_mode() const { return false; }
 
  protected:
   /// Half of the bits are wrong when a page says nothing any more.

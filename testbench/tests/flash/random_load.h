@@ -36,7 +36,17 @@ inline Options with_errors(Options o) {
   return o;
 }
 
-/// Reads, programs, erases and copybacks at random, never what firmware would not do. `codes`: reads ask for codes at random.
+/// The same with a mode in which blocks have half as many pages.
+inline Options with_modes(Options o) {
+  o.part.slc_read_latency = 10_us;
+  o.part.slc_program_latency = 80_us;
+  o.part.slc_erase_latency = 1_ms;
+  o.part.slc_endurance = 100'000;
+  return o;
+}
+
+/// Reads, programs, erases and copybacks at random, never what firmware would not do. `codes`: reads ask for codes at random. Where the
+/// part has an SLC mode, erases choose a mode at random.
 class RandomLoad {
  public:
   RandomLoad(Bench& bench, std::uint32_t pages_per_program, std::uint64_t seed, bool codes)
@@ -45,6 +55,8 @@ class RandomLoad {
         random_(seed, "random flash load"),
         random_codes_(seed, "random codes"),
         random_copies_(seed, "random copies"),
+        random_modes_(seed, "random modes"),
+        modes_(bench.array.part().has_slc_mode()),
         codes_(codes),
         blocks_(6 * 6) {}
 
@@ -59,6 +71,7 @@ class RandomLoad {
     CHECK(bench_.array.controller().outstanding() == 0);
     CHECK(decoded_ > 0);
     CHECK(copied_ > 0);
+    CHECK((folded_ > 0) == modes_);
     CHECK((failed_ > 0) == codes_);
     return digest_;
   }
@@ -75,8 +88,13 @@ class RandomLoad {
     std::uint32_t programmed = 0;
     std::uint32_t busy = 0;  // reads, an erase or copies of its pages under way
     std::uint32_t epoch = 0;
+    BlockMode mode = BlockMode::native;
     Origin origin[8];  // of the pages
+    [[nodiscard]] std::uint32_t pages() const { return mode == BlockMode::slc ? 4 : 8; }
   };
+  [[nodiscard]] std::uint32_t step(const Block& block) const {
+    return block.mode == BlockMode::slc ? 1 : step_;
+  }
   Block& block(const FlashOp& op) { return blocks_[index(op.die) * 6 + index(op.block)]; }
   Block& source(const FlashOp& op) { return blocks_[index(op.die) * 6 + index(op.source_block)]; }
   static Stamp content(const Origin& from, std::uint32_t plane, std::uint32_t k) {
@@ -97,14 +115,15 @@ class RandomLoad {
     const auto b = static_cast<std::uint32_t>(random_.below(6));
     Block& target = blocks_[die * 6 + b];
     const auto what = random_.below(10);
-    const bool full = target.submitted == 8;
+    const bool full = target.submitted == target.pages();
     FlashCommand command = FlashCommand::read;
     if (what < 4 && !full) command = FlashCommand::program;
-    if (what >= 8 && full && target.programmed == 8 && target.busy == 0) command = FlashCommand::erase;
+    if (what >= 8 && full && target.programmed == target.pages() && target.busy == 0)
+      command = FlashCommand::erase;
     std::uint32_t from = 6;  // block that is copied from, if any
     if (command == FlashCommand::program && random_copies_.below(3) == 0) {
       from = static_cast<std::uint32_t>(random_copies_.below(6));
-      if (blocks_[die * 6 + from].programmed < step_) return;
+      if (blocks_[die * 6 + from].programmed < step(target)) return;
       command = FlashCommand::copyback;
     }
     const bool programs = command == FlashCommand::program || command == FlashCommand::copyback;
@@ -115,7 +134,8 @@ class RandomLoad {
     std::uint32_t page = 0;
     if (programs) page = target.submitted;
     if (command == FlashCommand::read) page = static_cast<std::uint32_t>(random_.below(target.programmed));
-    *o = make(bench_, command, die, b, page, 2, programs ? step_ : 1);
+    *o = make(bench_, command, die, b, page, 2, programs ? step(target) : 1);
+    o->op.mode = target.mode;
     o->op.purpose = static_cast<Purpose>(random_.below(k_purposes));
     if (command == FlashCommand::program) fill(*o, target);
     if (command == FlashCommand::copyback) copy(*o, blocks_[die * 6 + from], from, target);
@@ -132,6 +152,8 @@ class RandomLoad {
       ++target.busy;
       target.submitted = target.programmed = 0;
       ++target.epoch;
+      if (modes_) target.mode = static_cast<BlockMode>(random_modes_.below(2));
+      o->op.mode = target.mode;
     }
     o->then = [this](Operation& self) { end(self); };
     ++started_;
@@ -141,24 +163,25 @@ class RandomLoad {
     submit(operation);
   }
   void fill(Operation& o, Block& target) {
-    for (std::uint32_t p = 0; p < step_; ++p) {
+    for (std::uint32_t p = 0; p < o.op.pages; ++p) {
       const std::uint32_t page = target.submitted++;
       target.origin[page] = {target.epoch, index(o.op.block), page};
     }
     for (std::uint32_t plane = 0; plane < 2; ++plane) {
-      for (std::uint32_t p = 0; p < step_; ++p) {
+      for (std::uint32_t p = 0; p < o.op.pages; ++p) {
         for (std::uint32_t k = 0; k < 4; ++k) {  // two units of two stamps
-          o.stamps[(plane * step_ + p) * 4 + k] = content(target.origin[index(o.op.page) + p], plane, k);
+          o.stamps[(plane * o.op.pages + p) * 4 + k] = content(target.origin[index(o.op.page) + p], plane, k);
         }
       }
     }
   }
   void copy(Operation& o, Block& from, std::uint32_t block, Block& target) {
-    const auto first = static_cast<std::uint32_t>(random_copies_.below(from.programmed - step_ + 1));
+    const auto first = static_cast<std::uint32_t>(random_copies_.below(from.programmed - o.op.pages + 1));
     ++from.busy;
     o.op.source_block = BlockId{block};
     o.op.source_page = PageId{first};
-    for (std::uint32_t p = 0; p < step_; ++p) target.origin[target.submitted++] = from.origin[first + p];
+    o.op.source_mode = from.mode;
+    for (std::uint32_t p = 0; p < o.op.pages; ++p) target.origin[target.submitted++] = from.origin[first + p];
   }
   void end(Operation& o) {
     ++ended_;
@@ -171,15 +194,16 @@ class RandomLoad {
     }
     digest_ = (digest_ ^ static_cast<std::uint64_t>(o.done)) * 0x100000001B3U;
     Block& target = block(o.op);
-    if (o.op.command == FlashCommand::program) target.programmed += step_;
+    if (o.op.command == FlashCommand::program) target.programmed += o.op.pages;
     if (o.op.command == FlashCommand::copyback) {
-      target.programmed += step_;
+      target.programmed += o.op.pages;
       --source(o.op).busy;
       ++copied_;
+      if (o.op.mode != o.op.source_mode) ++folded_;
       REQUIRE(o.ledger.spent(Cause::transfer) == 0);
-      for (std::uint32_t i = 0; i < 2 * step_ * 4; ++i) {
-        const Origin& from = target.origin[index(o.op.page) + i / 4 % step_];
-        REQUIRE(o.stamps[i] == content(from, i / 4 / step_, i % 4));
+      for (std::uint32_t i = 0; i < 2U * o.op.pages * 4; ++i) {
+        const Origin& from = target.origin[index(o.op.page) + i / 4 % o.op.pages];
+        REQUIRE(o.stamps[i] == content(from, i / 4 / o.op.pages, i % 4));
       }
     }
     if (o.op.command == FlashCommand::erase) --target.busy;
@@ -214,6 +238,8 @@ class RandomLoad {
   RandomStream random_;
   RandomStream random_codes_;
   RandomStream random_copies_;
+  RandomStream random_modes_;
+  bool modes_;
   bool codes_;
   std::vector<Block> blocks_;
   std::vector<std::unique_ptr<Operation>> free_;
@@ -225,6 +251,7 @@ class RandomLoad {
   std::uint64_t decoded_ = 0;  // reads
   std::uint64_t failed_ = 0;
   std::uint64_t copied_ = 0;
+  std::uint64_t folded_ = 0;  // or the reverse
   std::uint64_t digest_ = 0xCBF29CE484222325U;
 };
 

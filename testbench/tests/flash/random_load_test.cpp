@@ -84,6 +84,38 @@ TEST_CASE("random load with codes, read-first with suspend, word lines and late 
   load(with_errors(o), 1, true);
 }
 
+TEST_CASE("random load in both modes, out-of-order with cached operations") {
+  Options o = small("out-of-order");
+  o.config.cache_operations = true;
+  load(with_modes(o));
+}
+
+TEST_CASE("random load in both modes, read-first with suspend, word lines, late memory and a gang") {
+  Options o = small("read-first");
+  o.config.suspend = "both";
+  o.config.organisation = "shared-control-gang";
+  o.part.program_unit = "word-line";
+  o.memory_latency = 60_us;
+  o.late_memory = true;
+  load(with_modes(o));
+}
+
+TEST_CASE("random load in both modes with codes, whole blocks and cached operations") {
+  Options o = small("read-first");
+  o.config.suspend = "both";
+  o.config.cache_operations = true;
+  o.part.program_unit = "block";
+  load(with_errors(with_modes(o)), 1, true);
+}
+
+TEST_CASE("the same load in both modes gives the same result, one mode another") {
+  Options o = small("read-first");
+  o.config.suspend = "both";
+  const std::uint64_t first = load_in_child(with_modes(o), 1);
+  CHECK(first == load_in_child(with_modes(o), 1));
+  CHECK(first != load_in_child(o, 1));
+}
+
 TEST_CASE(
     "reads without a code cost what they cost without decoders, with codes the same load is repeatable") {
   Options o = small("read-first");

@@ -280,6 +280,27 @@ TEST_CASE("page types have their multipliers, and the rate ends at a half") {
   CHECK_THROWS_WITH(make(config), Catch::Contains("did you mean 'binomial'?"));
 }
 
+TEST_CASE("a page in SLC mode has its share of the model's errors, unless the model knows of the mode") {
+  ErrorConfig config = plain();
+  config.page_types = {0.5, 1, 1.5};
+  config.slc_error_share = 0.02;
+  const BitErrors errors = make(config, 4e-3);
+  CHECK(errors.rber(place(0), {.type = 2}, 0) == Approx(6e-3));
+  CHECK(errors.rber(place(0), {.slc = true}, 0) == Approx(8e-5));
+  config.slc_error_share = 1;
+  CHECK(make(config, 4e-3).rber(place(0), {.slc = true}, 0) == Approx(4e-3));
+  struct Knowing final : ReliabilityModel {
+    [[nodiscard]] double rber(const PageStress& stress) const override { return stress.slc ? 7e-6 : 7e-3; }
+    [[nodiscard]] bool knows_slc_mode() const override { return true; }
+  };
+  config.slc_error_share = 0.02;
+  NandPart part;
+  part.cell = "tlc";
+  const BitErrors knowing(std::make_unique<Knowing>(), part, config, k_frame_bits, 1);
+  CHECK(knowing.rber(place(0), {.type = 1}, 0) == Approx(7e-3));
+  CHECK(knowing.rber(place(0), {.slc = true}, 0) == Approx(7e-6));
+}
+
 TEST_CASE("the retry ladder has its best step where the study found the last one") {
   const BitErrors errors = make(plain(), 0.01);
   const auto rate = [&](const PageStress& stress, std::uint32_t level) {

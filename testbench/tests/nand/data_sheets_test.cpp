@@ -92,7 +92,7 @@ TEST_CASE("every data sheet reads, agrees with itself and cites a source") {
     CHECK(!part.source.empty());
     ++count;
   }
-  CHECK(count >= 16);
+  CHECK(count >= 19);
 }
 
 TEST_CASE("every sheet of bit errors reads and fits its model") {
@@ -150,5 +150,24 @@ TEST_CASE("the published parts have the published numbers") {
     CHECK(static_cast<double>(part.page_size * part.pages_per_block) ==
           Approx(row.block_bytes).epsilon(0.01));
     CHECK(part.pages_per_program() == row.unit_pages);
+  }
+}
+
+TEST_CASE("QLC parts with an SLC mode have the published program rates and ratios") {
+  const std::string folder = TLMSSD_SOURCE_DIR "/scenarios/parts/nand/";
+  struct Row {
+    const char* file;
+    double rate;  // bytes per second that a die programs
+  };
+  for (const Row& row :
+       {Row{"qlc-64-layer.yaml", 12e6}, Row{"qlc-96-layer.yaml", 30e6}, Row{"qlc-144-layer.yaml", 40e6}}) {
+    INFO(row.file);
+    const NandPart part = read_part(folder + row.file);
+    const double word_line = 4.0 * static_cast<double>(part.page_size) * part.planes;
+    CHECK(word_line / (static_cast<double>(make_timing_model(part)->program(PageId{0}, 4, 0)) * 1e-12) ==
+          Approx(row.rate).epsilon(0.001));
+    CHECK(part.has_slc_mode());
+    CHECK(part.slc_pages_per_block() * 4 == part.pages_per_block);
+    CHECK(part.slc_endurance == 30 * part.endurance);
   }
 }

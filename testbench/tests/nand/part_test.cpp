@@ -43,6 +43,41 @@ TEST_CASE("contradictory parts and unknown timing models are refused") {
   CHECK_THROWS_AS(BusTiming(NandPart{}, 400_MBps, 3000), InputError);
 }
 
+TEST_CASE("a part has an SLC mode when its sheet gives all latencies of it") {
+  NandPart part;
+  CHECK_FALSE(part.has_slc_mode());
+  CHECK(part.slc_pages_per_block() == 0);
+  CHECK(part.endurance_in_slc_mode() == 10'000);
+  const auto refused = [&part](const char* why) {
+    INFO(why);
+    CHECK_THROWS_WITH(part.check(), Catch::Contains(why));
+  };
+  part.slc_endurance = 30'000;
+  refused("there is no SLC mode");
+  part.slc_read_latency = 28_us;
+  refused("give all of slc_read_latency");
+  part.slc_program_latency = 200_us;
+  refused("give all of slc_read_latency");
+  part.slc_erase_latency = 2_ms;
+  CHECK_NOTHROW(part.check());
+  CHECK(part.slc_pages_per_block() == 128);
+  CHECK(part.endurance_in_slc_mode() == 30'000);
+  const auto timing = make_timing_model(part);  // which knows nothing of it
+  CHECK(timing->slc_sense(part, PageId{7}, 5) == 28_us);
+  CHECK(timing->slc_program(part, PageId{7}, 5) == 200_us);
+  CHECK(timing->slc_erase(part, 5) == 2_ms);
+  part.slc_endurance = 0;
+  CHECK(part.endurance_in_slc_mode() == 10'000);
+  part.slc_endurance = 30'000;
+  part.endurance = 0;
+  CHECK(part.endurance_in_slc_mode() == 0);
+  part.cell = "tlc";
+  part.read_latency = {1};
+  refused("256 is not a multiple of the 3 bits per cell");
+  part.cell = "slc";
+  refused("whose native mode is slc");
+}
+
 TEST_CASE("bus phases are the sums of their cycles") {
   NandPart part;
   part.planes = 2;
