@@ -214,10 +214,9 @@ std::vector<std::string> map_items(const Json& tree) {
                                    fmt::format("tables {}", bytes_text(number("tables")))};
     if (group->contains("merges")) {
       const Json& merges = (*group)["merges"];
-      items.push_back(fmt::format("merges {} switch, {} partial, {} full",
-                                  count_text(number_in(merges, "switch")),
-                                  count_text(number_in(merges, "partial")),
-                                  count_text(number_in(merges, "full"))));
+      items.push_back(
+          fmt::format("merges {} switch, {} partial, {} full", count_text(number_in(merges, "switch")),
+                      count_text(number_in(merges, "partial")), count_text(number_in(merges, "full"))));
     } else if (group->contains("units rewritten")) {
       items.push_back(fmt::format("{} units rewritten", count_text(number("units rewritten"))));
     }
