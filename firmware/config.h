@@ -1,7 +1,7 @@
 // What can be configured of the firmware: one struct per concern, each with its table of parameters.
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
-// firmware.wear, firmware.ecc, firmware.refresh. The tables of mapping, cache, gc, wear, ecc and refresh
+// firmware.wear, firmware.ecc, firmware.refresh, firmware.pslc. The tables of mapping, cache, gc, wear, ecc, refresh and pslc
 // are followed at the same path by those of the chosen policy (mapping_family(), cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
 #pragma once
 
@@ -71,6 +71,25 @@ struct RefreshConfig {
   std::string policy = "none";
 };
 
+/// Blocks in SLC mode before the native ones. `fixed` are the static ones, `borrowed` the dynamic ones; of either the share counts if
+/// it is not 0.
+struct PslcConfig {
+  std::string policy = "none";
+  Bytes fixed_bytes = 0;
+  double fixed_share = 0;
+  Bytes borrowed_bytes = 0;
+  double borrowed_share = 0;
+  double full_until = 0.25;
+  double gone_at = 0.75;
+  std::string when_full = "wait";
+  double fold_below = 0.10;
+  double fold_until = 0.20;
+  double idle_target = 1;
+  std::string fold_by = "controller";
+  std::string fold_first = "oldest";
+  static const ParameterTable<PslcConfig>& parameters();
+};
+
 struct FirmwareConfig {
   MappingConfig mapping;
   AllocationConfig allocation;
@@ -80,6 +99,7 @@ struct FirmwareConfig {
   WearConfig wear;
   EccPolicyConfig ecc;
   RefreshConfig refresh;
+  PslcConfig pslc;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
   const ParameterValues* mapping_policy = nullptr;
   const ParameterValues* cache_policy = nullptr;
@@ -87,6 +107,7 @@ struct FirmwareConfig {
   const ParameterValues* wear_policy = nullptr;
   const ParameterValues* ecc_policy = nullptr;
   const ParameterValues* refresh_policy = nullptr;
+  const ParameterValues* pslc_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 };
 

@@ -27,6 +27,11 @@ std::unique_ptr<EccPolicy> make_ecc(const FirmwareConfig& config, const DriveSha
   return make_policy(ecc_family(), "firmware.ecc.policy", config.ecc.policy, config.ecc_policy, context);
 }
 
+std::unique_ptr<Pslc> make_pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool,
+                                const MappingScheme& map) {
+  return config.pslc.policy == "none" ? nullptr : std::make_unique<Pslc>(config, layout, pool, map);
+}
+
 std::unique_ptr<Refresher> make_refresh(const FirmwareConfig& config, BlockPool& pool) {
   if (config.refresh.policy == "none") return nullptr;
   return std::make_unique<Refresher>(pool, make_policy(refresh_family(), "firmware.refresh.policy",
@@ -52,8 +57,8 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
   return layout;
 }
 
-BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear,
-                                const MappingScheme& map) {
+BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& shape, const Layout& layout,
+                                const WearPolicy& wear, const MappingScheme& map) {
   if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
     throw InputError(fmt::format(
         "firmware.allocation.streams: '{}' is neither separate nor shared; nearest valid: separate",
@@ -62,7 +67,13 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& 
   if (config.gc.low_water == 0)
     throw InputError("firmware.gc.low_water: 0 leaves garbage collection no room; nearest valid: 1");
   if (const LogScheme* logs = map.log_scheme()) return {.reserve = logs->set_aside() - 1, .owned = true};
-  return {config.allocation.streams == "shared", config.gc.low_water, wear.moves_data(), false};
+  const PslcSize slc = pslc_size(config.pslc, layout);
+  return {.shared_streams = config.allocation.streams == "shared",
+          .reserve = config.gc.low_water,
+          .wear_stream = wear.moves_data(),
+          .modes = slc.fixed + slc.borrowed > 0,
+          .fixed = slc.fixed,
+          .slc_wear = shape.slc_wear};
 }
 
 Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& configuration,
@@ -76,8 +87,9 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
                           victim_context(layout, config))),
       wear(make_wear(config, layout)),
       ecc(make_ecc(config, shape, layout)),
-      pool(layout, pool_options(config, *wear, *map)),
+      pool(layout, pool_options(config, shape, layout, *wear, *map)),
       refresh(make_refresh(config, pool)),
+      pslc(make_pslc(config, layout, pool, *map)),
       reads(layout),
       jobs(layout),
       events(listener),
@@ -96,7 +108,8 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
   config.wear_policy = nullptr;
   config.ecc_policy = nullptr;
   config.refresh_policy = nullptr;
-  pool.attach(*victims, *wear);
+  config.pslc_policy = nullptr;
+  pool.attach(*victims, *wear, pslc ? &pslc->victims() : nullptr);
 }
 
 ReadOp& Core::add_read(ReadList& list, PhysicalUnit where) {
@@ -131,6 +144,7 @@ void Core::aim(ReadList& list) {
     op.block = static_cast<BlockId>(read->block - group * layout.blocks);
     op.page = static_cast<PageId>(place.page);
     op.pages = 1;
+    op.mode = mode_of(read->block);
     op.first_slot = read->low - first_plane * layout.units_per_page;
     op.slots = read->high - read->low + 1;
     hw.flash.foresee(op);
@@ -173,7 +187,7 @@ PageFacts Core::facts(const ReadOp& read) const {
   if (!ecc_looks_at_age_) return {.block = read.block};
   const BlockInfo& info = pool.info(read.block);
   constexpr double k_day = 86'400e9;
-  return {read.block, cycles_before + info.erases, static_cast<double>(clock() - info.written) / k_day};
+  return {read.block, cycles_before + pool.worn(read.block), static_cast<double>(clock() - info.written) / k_day};
 }
 
 void Core::after_decoder(ReadOp& read) {
@@ -235,7 +249,8 @@ void Core::check_spare(const ReadOp& read, std::uint32_t at) const {
 }
 
 void Core::claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address) {
-  job.base = pool.claim(job.group, stream, clock());
+  job.base = job.mode == BlockMode::slc ? pool.claim_slc(job.group, clock())
+                                        : pool.claim(job.group, stream, clock());
   prepare(job, purpose, buffer_address);
 }
 
@@ -255,9 +270,10 @@ void Core::prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_addres
     op.planes = static_cast<std::uint16_t>(layout.planes);
     op.block = static_cast<BlockId>(job.block - job.group * layout.blocks);
     op.page = static_cast<PageId>(place.page);
-    op.pages = static_cast<std::uint16_t>(layout.program_pages);
+    op.mode = job.mode;
+    op.pages = static_cast<std::uint16_t>(job.mode == BlockMode::slc ? 1 : layout.program_pages);
     op.first_slot = 0;
-    op.slots = layout.die_units;
+    op.slots = job.mode == BlockMode::slc ? layout.row_units : layout.die_units;
     op.spare = &job.spare[std::size_t{n} * layout.die_units];
     op.stamps = &job.stamps[std::size_t{n} * layout.die_units * layout.sectors];
     op.buffer_address = buffer_address + std::uint64_t{n} * layout.die_units * layout.unit_bytes;
@@ -273,13 +289,14 @@ void Core::copy_on_die(FlashOp& op, PhysicalUnit from) {
   if (layout.die_of(group, place.lane) != op.die || layout.plane_of(group) != op.plane)
     throw std::logic_error("firmware: a copy on the die was to leave it");
   op.command = FlashCommand::copyback;
+  op.source_mode = mode_of(block);
   op.source_block = static_cast<BlockId>(block - group * layout.blocks);
   op.source_page = static_cast<PageId>(place.page);
   ++stats.copybacks;
 }
 
 void Core::put(ProgramJob& job, LogicalUnit unit, std::uint32_t source, const Stamp* stamps) {
-  const std::uint32_t slot = layout.program_slot(job.live);
+  const std::uint32_t slot = layout.program_slot(job.live, job.mode);
   job.spare[slot] = unit;
   std::copy_n(stamps, layout.sectors, &job.stamps[std::size_t{slot} * layout.sectors]);
   job.source[job.live++] = source;
@@ -294,8 +311,8 @@ void Core::put_hole(ProgramJob& job) {
 }
 
 void Core::pad(ProgramJob& job) {
-  for (std::uint32_t n = job.live; n < layout.program_units; ++n) {
-    const std::uint32_t slot = layout.program_slot(n);
+  for (std::uint32_t n = job.live; n < layout.units_of_program(job.mode); ++n) {
+    const std::uint32_t slot = layout.program_slot(n, job.mode);
     job.spare[slot] = k_no_unit;
     std::fill_n(&job.stamps[std::size_t{slot} * layout.sectors], layout.sectors, k_zeros);
   }
@@ -330,7 +347,7 @@ void Core::place_block(std::uint32_t block, const ProgramJob& job) {
   places->place(block, job.base);
 }
 
-Task<> Core::erase(BlockNumber block) {
+Task<> Core::erase(BlockNumber block, BlockMode mode) {
   if (!pool.info(block).failed) {
     const std::uint32_t group = layout.group_of(block);
     co_await RunStage(hw, Stage::flash, nullptr, layout.lanes);
@@ -338,6 +355,7 @@ Task<> Core::erase(BlockNumber block) {
     for (std::uint32_t lane = 0; lane < layout.lanes; ++lane) {
       FlashOp& op = ops[lane];
       op.command = FlashCommand::erase;
+      op.mode = mode;
       op.purpose = Purpose::gc;
       op.die = layout.die_of(group, lane);
       op.plane = layout.plane_of(group);
@@ -351,7 +369,7 @@ Task<> Core::erase(BlockNumber block) {
     stats.erases += static_cast<std::uint64_t>(erased);
     stats.erase_failures += ops.size() - static_cast<std::uint64_t>(erased);
     if (static_cast<std::size_t>(erased) == ops.size()) {
-      pool.erased(block);
+      pool.erased(block, mode);
       co_return;
     }
   }

@@ -12,6 +12,7 @@
 #include "firmware/ftl_statistics.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/pslc/pslc.h"
 #include "firmware/refresh/refresher.h"
 #include "firmware/task.h"
 #include "firmware/wear/wear_policy.h"
@@ -75,7 +76,7 @@ class Core {
   void count_program(const ProgramJob& job, Purpose purpose) {
     const auto p = static_cast<std::size_t>(purpose);
     stats.programs[p] += job.operations;
-    stats.units_padded[p] += layout.program_units - job.live + job.holes;
+    stats.units_padded[p] += layout.units_of_program(job.mode) - job.live + job.holes;
   }
   /// Unmaps a unit that lies at `where`.
   void unmap(LogicalUnit unit, PhysicalUnit where);
@@ -83,8 +84,8 @@ class Core {
   void place_block(std::uint32_t block, const ProgramJob& job);
 
   // ---- erases
-  /// Erases a block that has been emptied and that nobody reads any more, or retires it when it has failed or fails now.
-  Task<> erase(BlockNumber block);
+  /// Erases a block that has been emptied and that nobody reads any more into `mode`, or retires it when it has failed or fails now.
+  Task<> erase(BlockNumber block, BlockMode mode = BlockMode::native);
 
   /// Accounts for map updates: bandwidth is taken, nobody waits.
   void post_map_update(LogicalUnit first, std::uint32_t count) {
@@ -124,6 +125,7 @@ class Core {
   std::unique_ptr<EccPolicy> ecc;  ///< null: nothing is decoded
   BlockPool pool;
   std::unique_ptr<Refresher> refresh;  ///< null: data stay where they are
+  std::unique_ptr<Pslc> pslc;          ///< null: all blocks are in native mode
   ReadPool reads;
   JobPool jobs;
   FtlStatistics stats;
@@ -135,6 +137,9 @@ class Core {
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 
  private:
+  [[nodiscard]] BlockMode mode_of(BlockNumber block) const {
+    return pslc ? pool.mode(block) : BlockMode::native;
+  }
   void copy_on_die(FlashOp& op, PhysicalUnit from);
   [[nodiscard]] PageFacts facts(const ReadOp& read) const;
   static void decoded_due(void* read) {
@@ -152,8 +157,8 @@ class Core {
 };
 
 /// How blocks are handed out with this configuration and mapping scheme.
-BlockPool::Options pool_options(const FirmwareConfig& config, const WearPolicy& wear,
-                                const MappingScheme& map);
+BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& shape, const Layout& layout,
+                                const WearPolicy& wear, const MappingScheme& map);
 /// Makes the policies of a configuration; throws InputError naming the key when there is none of that name.
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout);
 std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layout& layout);

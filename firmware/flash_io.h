@@ -183,12 +183,16 @@ struct ProgramJob {
   Ledger ledger;
   Purpose purpose = Purpose::host;
   bool charged = false;  ///< the ledger is somebody's
+  BlockMode mode = BlockMode::native;  ///< of the block that it goes to
   std::uint32_t group = 0;
   std::uint32_t live = 0;       ///< slots that have been filled; the rest is padding
   std::uint32_t partial = 0;    ///< units that still lack sectors
   std::uint32_t map_units = 0;  ///< units of the map among the live ones (programs of the write buffer)
   std::uint32_t copies = 0;     ///< units of a management block that come from its old place
   std::uint32_t holes = 0;      ///< slots of a management block that hold no unit
+  std::uint32_t folded = 0;     ///< units of garbage collection that come from a block in SLC mode
+  bool holds_room = false;      ///< has been promised a row in SLC mode
+  bool from_fixed = false;      ///< some come from a block that never leaves that mode
   std::uint32_t entry = 0;      ///< first entry of the write buffer that goes into it
   LogicalUnit unit = 0;         ///< first unit of the management block that it rewrites
   BlockNumber block = k_no_block;
@@ -226,6 +230,10 @@ class JobPool {
     job.map_units = 0;
     job.copies = 0;
     job.holes = 0;
+    job.folded = 0;
+    job.from_fixed = false;
+    job.holds_room = false;
+    job.mode = BlockMode::native;
     job.base = k_nowhere;
     job.pinned = k_no_block;
     job.on_die = false;

@@ -13,12 +13,12 @@ namespace tlmssd::firmware {
 namespace {
 
 /// What the pool can keep with nothing worn out, in units.
-std::uint64_t keepable_units(const Layout& layout, const FirmwareConfig& config) {
+std::uint64_t keepable_units(const DriveShape& shape, const Layout& layout, const FirmwareConfig& config) {
   const auto wear = make_wear(config, layout);
   const auto map = make_map(config, layout);
   if (const LogScheme* logs = map->log_scheme()) return logs->most_units(layout);
-  const BlockPool::Options options = pool_options(config, *wear, *map);
-  const std::uint64_t overhead = options.reserve + 1 + (options.wear_stream ? 1 : 0);
+  const BlockPool::Options options = pool_options(config, shape, layout, *wear, *map);
+  const std::uint64_t overhead = options.overhead() + options.fixed;
   const std::uint64_t per_group =
       layout.blocks > overhead ? (layout.blocks - overhead) * layout.block_units : 0;
   const std::uint64_t all = per_group * layout.groups;
@@ -29,8 +29,9 @@ std::uint64_t keepable_units(const Layout& layout, const FirmwareConfig& config)
 }
 
 /// The same without the units that the map itself takes.
-std::uint64_t largest_logical_units(const Layout& layout, const FirmwareConfig& config) {
-  const std::uint64_t units = keepable_units(layout, config);
+std::uint64_t largest_logical_units(const DriveShape& shape, const Layout& layout,
+                                    const FirmwareConfig& config) {
+  const std::uint64_t units = keepable_units(shape, layout, config);
   const std::uint64_t entries = make_map(config, layout)->entries_per_page();
   // Every map page, the last one perhaps not full, is one unit less for the host.
   return entries == 0 ? units
@@ -40,12 +41,14 @@ std::uint64_t largest_logical_units(const Layout& layout, const FirmwareConfig& 
 void check_capacity(const Core& core, const DriveShape& shape, const FirmwareConfig& config) {
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash.over_provisioning: the drive offers no capacity at all");
-  const std::uint64_t most = largest_logical_units(core.layout, config);
+  const std::uint64_t most = largest_logical_units(shape, core.layout, config);
   if (core.layout.logical_units <= most) return;
   const Layout& l = core.layout;
   const bool logs = core.map->log_scheme() != nullptr;
-  const std::uint32_t overhead = core.pool.reserve() + 1 + (!logs && core.wear->moves_data() ? 1 : 0);
-  const char* const purpose = logs ? "log blocks and merges" : "garbage collection and open blocks";
+  const std::uint32_t overhead = core.pool.set_aside();
+  const char* const purpose = logs        ? "log blocks and merges"
+                              : core.pslc ? "garbage collection, open blocks and static pSLC"
+                                          : "garbage collection and open blocks";
   if (most == 0) {
     throw InputError(fmt::format(
         "ssd.flash.part.blocks_per_plane: {} are too few, {} of them are set aside for {}; nearest "
@@ -217,7 +220,7 @@ Bytes Ftl::dram_bytes() const {
 
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {
   const Layout layout = make_layout(shape, config);
-  return largest_logical_units(layout, config) * layout.sectors;
+  return largest_logical_units(shape, layout, config) * layout.sectors;
 }
 
 void Ftl::describe_stall(std::string& text) const {

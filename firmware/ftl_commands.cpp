@@ -245,6 +245,7 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   const auto unit = static_cast<LogicalUnit>(units.first);
   core.map->prefetch(unit);
   if (ecc_watches) core.ecc->host_writes(command.lba, command.blocks);
+  if (core.pslc) core.pslc->path().command(Bytes{command.blocks} * shape.lba_bytes);
   order.enter(self.ticket, units.first, units.last, true);
   const auto count = static_cast<std::uint32_t>(units.last - units.first + 1);
   if (straight_on(self, Stage::buffer)) {
@@ -265,7 +266,7 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   bool accepted = !core.read_only;
   // Straight through as long as there is room; the coroutine that can wait is for when there is none.
   std::uint64_t done = command.blocks;
-  if (accepted && !cache) done = lay_in(command.lba, command.blocks, command.data.data(), wait);
+  if (accepted && !cache) done = lay_in(command, command.lba, command.blocks, command.data.data(), wait);
   if (accepted && cache) {
     accepted = co_await store(self, command.lba, command.blocks, command.data.data(), wait);
   } else if (done < command.blocks) {
@@ -290,10 +291,11 @@ Task<> Ftl::Parts::write(HostCommand& command) {
 }
 
 // Lays blocks into the buffer until one needs a new entry and there is none; returns the number of blocks laid in.
-std::uint64_t Ftl::Parts::lay_in(std::uint64_t lba, std::uint64_t blocks, const Stamp* data, Durable* durable,
-                                 std::uint32_t* granted) {
+std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks,
+                                 const Stamp* data, Durable* durable, std::uint32_t* granted) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = destager.buffer();
+  DataPath* const path = core.pslc ? &core.pslc->path() : nullptr;
   std::uint64_t unit = lba / sectors;
   auto from = static_cast<std::uint32_t>(lba - unit * sectors);
   std::uint64_t done = 0;
@@ -301,6 +303,7 @@ std::uint64_t Ftl::Parts::lay_in(std::uint64_t lba, std::uint64_t blocks, const 
     WriteBuffer::Index i = buffer.find(static_cast<LogicalUnit>(unit));
     if (buffer.merges(i)) {
       ++core.stats.buffer_overwrites;
+      if (path != nullptr) path->direct(static_cast<LogicalUnit>(unit), Bytes{command.blocks} * shape.lba_bytes);
     } else {
       if (granted != nullptr && *granted > 0) {
         --*granted;
@@ -308,7 +311,9 @@ std::uint64_t Ftl::Parts::lay_in(std::uint64_t lba, std::uint64_t blocks, const 
       } else if (!destager.room()) {
         break;
       }
-      i = buffer.add(static_cast<LogicalUnit>(unit), i);
+      const bool direct = path != nullptr && path->direct(static_cast<LogicalUnit>(unit),
+                                                          Bytes{command.blocks} * shape.lba_bytes);
+      i = buffer.add(static_cast<LogicalUnit>(unit), i, 0, direct);
     }
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors - from, blocks - done));
     buffer.merge(i, from, count, data == nullptr ? zeros.data() : data + done);
@@ -337,7 +342,7 @@ void Ftl::Parts::charge_room(HostCommand& command, Picoseconds space_wait) {
 
 Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                               Durable* durable) {
-  std::uint64_t done = lay_in(lba, blocks, data, durable);
+  std::uint64_t done = lay_in(self.command, lba, blocks, data, durable);
   while (done < blocks) {
     self.waits_for = "room in the write buffer";
     const UnitRange left = units_of(lba + done, blocks - done);
@@ -350,7 +355,8 @@ Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blo
       destager.give_back(granted);
       co_return false;
     }
-    done += lay_in(lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable, &granted);
+    done += lay_in(self.command, lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable,
+                   &granted);
     destager.give_back(granted);
   }
   co_return true;

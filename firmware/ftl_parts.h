@@ -59,8 +59,8 @@ struct Ftl::Parts final : CoreEvents {
   void deliver(HostCommand& command, const ReadOp& read, Cache::Room* room);
   /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data` null: zeros. `granted`: entries that
   /// were set aside for this.
-  std::uint64_t lay_in(std::uint64_t lba, std::uint64_t blocks, const Stamp* data, Durable* durable,
-                       std::uint32_t* granted = nullptr);
+  std::uint64_t lay_in(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                       Durable* durable, std::uint32_t* granted = nullptr);
   /// Lays all of them in, waiting for room. False: the drive is read-only.
   Task<bool> accept(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                     Durable* durable);

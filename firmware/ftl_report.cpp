@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 6;
+constexpr std::uint32_t k_snapshot_version = 7;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -38,7 +38,7 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
 }
 
 void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors,
-                          bool map_in_flash) {
+                          bool map_in_flash, bool folds) {
   const double written = static_cast<double>(s.host_blocks_written) / sectors;
   const auto part = [&](Purpose purpose) {
     return ratio(static_cast<double>(s.units_programmed[static_cast<std::size_t>(purpose)]), written);
@@ -53,6 +53,7 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
   sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
   sink.value("refresh", part(Purpose::refresh), "", "data moved because of their age or of reads");
+  if (folds) sink.value("folding", part(Purpose::migration), "", "data moved out of blocks in SLC mode");
   if (map_in_flash) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
   sink.value("padding", ratio(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
@@ -94,12 +95,15 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core.stats;
   sink.open("ftl", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
-  report_amplification(sink, s, core.layout.sectors, core.layout.map_units > 0);
+  report_amplification(sink, s, core.layout.sectors, core.layout.map_units > 0, core.pslc != nullptr);
   report_map(sink);
   if (cache) cache->report(sink);
+  if (core.pslc) core.pslc->report(sink, s);
   sink.open("flash", "operations ordered, by purpose");
-  for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::map}) {
+  for (const Purpose purpose :
+       {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::migration, Purpose::map}) {
     if (purpose == Purpose::map && core.layout.map_units == 0) continue;
+    if (purpose == Purpose::migration && !core.pslc) continue;
     const auto p = static_cast<std::size_t>(purpose);
     sink.open(name_of(purpose), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
@@ -186,6 +190,10 @@ void Ftl::Parts::describe_stall(std::string& text) const {
         "{}\n",
         g, dies, index(core.layout.plane_of(g)), group.free, group.good, group.valid, reclaimer.waiting(g),
         reclaimer.running(g) ? "running" : "at rest");
+    if (!core.pslc) continue;
+    const BlockPool::SlcGroup& slc = core.pool.slc(g);
+    text += fmt::format("    SLC mode: {} blocks allowed, {} in use ({} of them to be emptied), {} ready, {} never prepared\n",
+                        core.pslc->blocks(g), slc.used(), slc.closed(), slc.ready(), slc.raw);
   }
   if (others > 0) text += fmt::format("  and {} groups more\n", others);
 }
@@ -204,17 +212,20 @@ void Ftl::Parts::archive(Archive& a) {
                           destager.capacity(),
                           shape.logical_blocks,
                           cache ? cache->store().capacity() : 0,
-                          cache ? cache->store().grains_per_line() : 0};
+                          cache ? cache->store().grains_per_line() : 0,
+                          core.pslc ? core.pslc->size().fixed : 0,
+                          core.pslc ? core.pslc->size().borrowed : 0};
   static constexpr const char* k_what[] = {
       "allocation groups",      "blocks per group",        "units per block",
       "units per program unit", "logical blocks per unit", "logical units",
       "write buffer units",     "logical blocks",          "cache grains",
-      "cache grains per unit"};
+      "cache grains per unit",  "static SLC blocks per group", "dynamic SLC blocks per group"};
   std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
                          core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
                          core.config.allocation.order + "/" + core.config.allocation.stripe + "/" +
                          core.config.cache.policy + "/" + core.config.ecc.policy + "/" +
                          core.config.refresh.policy;
+  if (core.pslc) policies += "/" + core.config.pslc.policy + "/" + core.config.pslc.fold_first;
   const std::string own_policies = policies;
   a(version);
   a(policies);
@@ -244,6 +255,7 @@ void Ftl::Parts::archive(Archive& a) {
   a(core.cycles_before);
   if (core.ecc) core.ecc->archive(a);
   if (core.refresh) core.refresh->archive(a);
+  if (core.pslc) core.pslc->archive(a);
   a(refreshes_due);
   std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());
   std::sort(poisoned.begin(), poisoned.end());

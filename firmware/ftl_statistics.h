@@ -47,6 +47,16 @@ struct FtlStatistics {
   // management blocks
   std::uint64_t units_rewritten = 0;  ///< copied because some other unit of their block was written
   std::uint64_t copybacks = 0;        ///< programs of pages that were copied on their die
+  // blocks in SLC mode
+  std::uint64_t slc_units = 0;            ///< units that the write buffer programmed in SLC mode
+  std::uint64_t slc_waits = 0;            ///< program units that waited for a free block in SLC mode
+  std::uint64_t folds = 0;                ///< blocks in SLC mode chosen to be emptied
+  std::uint64_t idle_folds = 0;           ///< of these, while the host was silent
+  std::uint64_t fold_valid = 0;           ///< sum of their valid units when chosen
+  std::uint64_t units_folded = 0;         ///< moved through the controller
+  std::uint64_t units_folded_on_die = 0;  ///< moved by copyback
+  std::uint64_t slc_prepared = 0;         ///< free blocks erased into SLC mode
+  std::uint64_t slc_returned = 0;         ///< free blocks erased from SLC into native mode
   // map pages in flash
   std::uint64_t map_units_moved = 0;  ///< by garbage collection, wear levelling and refresh
   std::uint64_t map_pages_lost = 0;   ///< could not be read back; rebuilt from the spare areas

@@ -99,6 +99,7 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   row_units = planes * units_per_page;
   block_rows = pages * lanes;
   block_units = block_rows * row_units;
+  slc_rows = shape.slc_pages * lanes;
   program_pages = shape.program_unit;
   die_units = program_pages * row_units;
   set_program_units(die_units);

@@ -3,7 +3,8 @@
 // An allocation group is one plane, or all planes of a die operated together, or a stripe of these over several dies (its lanes).
 // Within a group, units are numbered block by block, page by page, plane by plane, unit by unit, so that consecutive units first
 // fill a page across the planes (a row), and what a die programs at once is a contiguous run of rows. In a stripe these runs go round
-// the lanes. Division is by precomputed reciprocals (Lemire, Kaser & Kurz 2019).
+// the lanes. A block in SLC mode has fewer pages: it keeps its numbers and uses the first of them, a program unit being one row.
+// Division is by precomputed reciprocals (Lemire, Kaser & Kurz 2019).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "firmware/config.h"
 #include "firmware/drive_shape.h"
+#include "models/common/flash_op.h"
 #include "models/common/types.h"
 
 namespace tlmssd::firmware {
@@ -62,6 +64,7 @@ class Layout {
   std::uint32_t operations = 1;  ///< program operations of a program unit
   std::uint32_t program_units;   ///< mapping units of a program unit, the grain of every frontier
   std::uint32_t programs_per_block;
+  std::uint32_t slc_rows;  ///< rows of a block in SLC mode, each a program unit; 0: there is no such mode
   std::uint32_t unit_bytes;
   std::uint64_t logical_units;
   std::uint64_t map_units =
@@ -76,6 +79,12 @@ class Layout {
     const std::uint64_t units = logical_units + map_units;
     return operations == 1 ? units : (units + program_units - 1) / program_units * program_units;
   }
+  /// Mapping units of a program unit in this mode.
+  [[nodiscard]] std::uint32_t units_of_program(BlockMode mode) const {
+    return mode == BlockMode::slc ? row_units : program_units;
+  }
+  /// Mapping units of a block in SLC mode.
+  [[nodiscard]] std::uint32_t slc_units() const { return slc_rows * row_units; }
   [[nodiscard]] bool is_map(LogicalUnit unit) const { return unit >= logical_units; }
   [[nodiscard]] std::uint32_t total_blocks() const { return groups * blocks; }
   [[nodiscard]] std::uint64_t total_units() const { return std::uint64_t{total_blocks()} * block_units; }
@@ -131,6 +140,10 @@ class Layout {
     const std::uint32_t in_row = n - first - page * row_units;
     const std::uint32_t plane = in_row / units_per_page;
     return first + (plane * program_pages + page) * units_per_page + in_row - plane * units_per_page;
+  }
+  /// The same for a program unit in this mode.
+  [[nodiscard]] std::uint32_t program_slot(std::uint32_t n, BlockMode mode) const {
+    return mode == BlockMode::slc ? n : program_slot(n);
   }
 
  private:

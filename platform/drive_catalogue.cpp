@@ -4,6 +4,7 @@
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/pslc/data_path.h"
 #include "firmware/refresh/refresh_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
@@ -67,6 +68,9 @@ void add_firmware(Catalogue& catalogue) {
       .policy("policy", ecc_policies(), "none", "which code a page is read for, and what follows a failure");
   catalogue.section("firmware.refresh", "writing data anew so that they stay readable")
       .policy("policy", refresh_policies(), "none", "when data are moved");
+  catalogue
+      .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
+      .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");
 }
 
 }  // namespace

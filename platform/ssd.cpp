@@ -239,7 +239,8 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"firmware.gc.policy", f.gc.policy},
       {"firmware.wear.policy", f.wear.policy},
       {"firmware.ecc.policy", f.ecc.policy},
-      {"firmware.refresh.policy", f.refresh.policy}};
+      {"firmware.refresh.policy", f.refresh.policy},
+      {"firmware.pslc.policy", f.pslc.policy}};
 }
 
 // ---- reporting

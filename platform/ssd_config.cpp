@@ -94,6 +94,11 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.ecc_policy = &scenario.values("firmware.ecc");
   config.refresh.policy = scenario.policy("firmware.refresh");
   config.refresh_policy = &scenario.values("firmware.refresh");
+  // Without a pSLC its parameters are not looked at, and reported as unused.
+  const std::string pslc = scenario.policy("firmware.pslc");
+  if (pslc != "none") config.pslc = firmware::PslcConfig::parameters().read(scenario.values("firmware.pslc"));
+  config.pslc.policy = pslc;
+  config.pslc_policy = &scenario.values("firmware.pslc");
   config.seed = scenario.seed();
   return config;
 }
@@ -176,6 +181,10 @@ firmware::DriveShape SsdConfig::shape() const {
   firmware::DriveShape shape;
   shape.geometry = geometry();
   shape.program_unit = part.pages_per_program();
+  shape.slc_pages = part.slc_pages_per_block();
+  // Without a limit in one of the modes, cycles count alike.
+  if (part.endurance > 0 && part.endurance_in_slc_mode() > 0)
+    shape.slc_wear = static_cast<double>(part.endurance) / part.endurance_in_slc_mode();
   shape.multi_plane_allowed = part.multi_plane;
   shape.lba_bytes = static_cast<std::uint32_t>(host.lba_size);
   shape.mapping_unit_bytes = firmware.mapping.unit;

@@ -6,12 +6,14 @@
 #include <string>
 
 #include "firmware/gc/victim_policy.h"
+#include "firmware/pslc/slc_victims.h"
 #include "firmware/wear/wear_policy.h"
 
 namespace tlmssd::firmware {
 
 namespace {
 constexpr std::uint32_t k_sequence_bits = 40;
+constexpr std::uint64_t k_behind = std::uint64_t{1} << 63U;
 
 [[noreturn]] void broken(const char* what, BlockNumber block) {
   throw std::logic_error(std::string("block pool: ") + what + ", block " + std::to_string(block));
@@ -22,23 +24,29 @@ BlockPool::BlockPool(const Layout& layout, const Options& options)
     : layout_(layout),
       options_(options),
       words_per_block_((layout.block_units + 63) / 64),
-      overhead_(options.reserve + 1 + (options.wear_stream ? 1 : 0)),
+      overhead_(options.overhead()),
       info_(layout.total_blocks()),
       pins_(layout.total_blocks()),
       bits_(std::size_t{layout.total_blocks()} * words_per_block_),
       groups_(layout.groups),
       free_(layout.groups),
-      doomed_(layout.groups) {
+      doomed_(layout.groups),
+      slc_(options.modes ? layout.groups : 0),
+      ready_(slc_.size()),
+      slc_erases_(options.modes ? layout.total_blocks() : 0) {
   for (Group& group : groups_) {
-    group.free = group.good = layout.blocks;
+    group.pristine = options.fixed;
+    group.free = group.good = layout.blocks - options.fixed;
     usable_ += usable(group);
   }
+  for (SlcGroup& group : slc_) group.raw = group.fixed_good = options.fixed;
   room_ = static_cast<std::int64_t>(usable_);
 }
 
-void BlockPool::attach(VictimPolicy& victims, WearPolicy& wear) {
+void BlockPool::attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc) {
   victims_ = &victims;
   wear_ = &wear;
+  slc_victims_ = slc;
   least_worn_first_ = wear.least_worn_first();
 }
 
@@ -90,7 +98,8 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
     for (Frontier& front : groups_[n].frontiers) {
       if (front.block == block) front.block = k_no_block;
     }
-    lose_block(n);
+    if (!slc_.empty() && slc_[n].open == block) slc_[n].open = k_no_block;
+    lose_block(block);
   }
   if (info.in_flight > 0) return;
   if (info.failed) {
@@ -109,6 +118,7 @@ void BlockPool::close_early(BlockNumber block) {
   for (Frontier& front : groups_[n].frontiers) {
     if (front.block == block) front.block = k_no_block;
   }
+  if (!slc_.empty() && slc_[n].open == block) slc_[n].open = k_no_block;
   info.full = true;
   close(block);
 }
@@ -117,9 +127,15 @@ void BlockPool::close(BlockNumber block) {
   BlockInfo& info = info_[block];
   const std::uint32_t n = layout_.group_of(block);
   info.state = BlockState::closed;
+  if (info.mode == BlockMode::slc) {
+    slc_[n].stale += gain(block);
+    ++kind(n, block).closed;
+    slc_victims_->insert(n, block, info.valid, is_fixed(block));
+    return;
+  }
   groups_[n].stale += layout_.block_units - info.valid;
   if (!options_.owned) victims_->insert(n, block, info.valid);
-  wear_->closed(n, block, info.erases);
+  wear_->closed(n, block, worn(block));
 }
 
 BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
@@ -129,7 +145,7 @@ BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
   auto& heap = free_[n];
   if (most_worn && !heap.empty()) {
     const auto worst = std::max_element(heap.begin(), heap.end(), [this](const Free& a, const Free& b) {
-      return info_[a.block].erases < info_[b.block].erases;
+      return worn(a.block) < worn(b.block);
     });
     const BlockNumber block = worst->block;
     *worst = heap.back();
@@ -142,6 +158,72 @@ BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
   std::pop_heap(heap.begin(), heap.end());
   const BlockNumber block = heap.back().block;
   heap.pop_back();
+  return block;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- SLC mode
+
+BlockNumber BlockPool::take_ready(std::uint32_t n) {
+  auto& heap = ready_[n];
+  if (heap.empty()) broken("no block ready in SLC mode in group", n);
+  std::pop_heap(heap.begin(), heap.end());
+  const BlockNumber block = heap.back().block;
+  heap.pop_back();
+  Kind& of = kind(n, block);
+  --of.ready;
+  ++of.used;
+  return block;
+}
+
+PhysicalUnit BlockPool::claim_slc(std::uint32_t n, std::int64_t now) {
+  SlcGroup& group = slc_[n];
+  if (group.open == k_no_block) {
+    group.open = take_ready(n);
+    group.next = 0;
+    info_[group.open].state = BlockState::open;
+    info_[group.open].full = false;
+    info_[group.open].written = now;
+  }
+  BlockInfo& info = info_[group.open];
+  const PhysicalUnit unit = layout_.first_unit(group.open) + group.next * layout_.row_units;
+  ++info.in_flight;
+  ++groups_[n].in_flight;
+  if (++group.next == layout_.slc_rows) {
+    info.full = true;
+    group.open = k_no_block;
+  }
+  return unit;
+}
+
+BlockNumber BlockPool::take_to_prepare(std::uint32_t n) {
+  SlcGroup& group = slc_[n];
+  const BlockNumber block =
+      group.raw > 0 ? n * layout_.blocks + options_.fixed - group.raw-- : take_free(n, false);
+  info_[block].state = BlockState::victim;
+  return block;
+}
+
+BlockNumber BlockPool::take_to_return(std::uint32_t n) {
+  auto& heap = ready_[n];
+  const auto found = std::find_if(heap.begin(), heap.end(), [this](const Free& f) { return !is_fixed(f.block); });
+  if (found == heap.end()) broken("no borrowed block ready in group", n);
+  const BlockNumber block = found->block;
+  *found = heap.back();
+  heap.pop_back();
+  std::make_heap(heap.begin(), heap.end());
+  Kind& of = kind(n, block);
+  --of.ready;
+  ++of.used;
+  info_[block].state = BlockState::victim;
+  return block;
+}
+
+BlockNumber BlockPool::take_slc_victim(std::uint32_t n, bool borrowed) {
+  const BlockNumber block = slc_victims_->select(n, borrowed, *this);
+  if (block == k_no_block) return block;
+  --kind(n, block).closed;
+  info_[block].state = BlockState::victim;
+  slc_[n].stale -= gain(block);
   return block;
 }
 
@@ -205,10 +287,15 @@ void BlockPool::invalidate(PhysicalUnit unit) {
   --info.valid;
   --groups_[g].valid;
   ++room_;
-  if (info.state == BlockState::closed) {
-    ++groups_[g].stale;
-    if (!options_.owned) victims_->invalidated(g, block, info.valid);
+  if (info.state != BlockState::closed) return;
+  if (info.mode == BlockMode::slc) {
+    const bool fixed = is_fixed(block);
+    if (!fixed) ++slc_[g].stale;
+    slc_victims_->invalidated(g, block, info.valid, fixed);
+    return;
   }
+  ++groups_[g].stale;
+  if (!options_.owned) victims_->invalidated(g, block, info.valid);
 }
 
 // --------------------------------------------------------------------------------------------------------- emptying blocks
@@ -226,9 +313,15 @@ BlockNumber BlockPool::take_victim(std::uint32_t n) {
 void BlockPool::take_closed(BlockNumber block) {
   const std::uint32_t n = layout_.group_of(block);
   BlockInfo& info = info_[block];
-  victims_->remove(n, block, info.valid);
+  if (info.mode == BlockMode::slc) {
+    --kind(n, block).closed;
+    slc_[n].stale -= gain(block);
+    slc_victims_->remove(n, block, info.valid, is_fixed(block));
+  } else {
+    groups_[n].stale -= layout_.block_units - info.valid;
+    victims_->remove(n, block, info.valid);
+  }
   info.state = BlockState::victim;
-  groups_[n].stale -= layout_.block_units - info.valid;
 }
 
 BlockNumber BlockPool::take_doomed(std::uint32_t n) {
@@ -239,7 +332,7 @@ BlockNumber BlockPool::take_doomed(std::uint32_t n) {
   return block;
 }
 
-void BlockPool::erased(BlockNumber block) {
+void BlockPool::erased(BlockNumber block, BlockMode mode) {
   BlockInfo& info = info_[block];
   const std::uint32_t n = layout_.group_of(block);
   if (info.valid != 0 || pinned(block) || info.state != BlockState::victim)
@@ -247,12 +340,24 @@ void BlockPool::erased(BlockNumber block) {
   ++info.erases;
   info.state = BlockState::free;
   info.full = false;
-  ++groups_[n].free;
-  const std::uint64_t wear = least_worn_first_ ? info.erases : 0;
-  free_[n].push_back(
-      {(wear << k_sequence_bits) | (freed_++ & ((std::uint64_t{1} << k_sequence_bits) - 1)), block});
-  std::push_heap(free_[n].begin(), free_[n].end());
-  wear_->erased(n, block, info.erases);
+  if (info.mode == BlockMode::slc) --kind(n, block).used;
+  info.mode = mode;
+  std::uint64_t key = freed_++ & ((std::uint64_t{1} << k_sequence_bits) - 1);
+  if (mode == BlockMode::slc) {
+    ++slc_erases_[block];
+    ++kind(n, block).ready;
+    const bool fixed = is_fixed(block);
+    if (least_worn_first_) key |= std::uint64_t{fixed ? info.erases : worn(block)} << k_sequence_bits;
+    // Fixed blocks first: they bear more, and a borrowed one may be asked for.
+    ready_[n].push_back({fixed ? key : key | k_behind, block});
+    std::push_heap(ready_[n].begin(), ready_[n].end());
+  } else {
+    ++groups_[n].free;
+    if (least_worn_first_) key |= std::uint64_t{worn(block)} << k_sequence_bits;
+    free_[n].push_back({key, block});
+    std::push_heap(free_[n].begin(), free_[n].end());
+  }
+  if (!is_fixed(block)) wear_->erased(n, block, worn(block));
 }
 
 void BlockPool::retire(BlockNumber block) {
@@ -262,8 +367,9 @@ void BlockPool::retire(BlockNumber block) {
     --groups_[n].failing;
   } else {
     info.failed = true;
-    lose_block(n);
+    lose_block(block);
   }
+  if (info.mode == BlockMode::slc) --kind(n, block).used;
   info.state = BlockState::retired;
   ++retired_;
 }
@@ -274,7 +380,12 @@ std::uint64_t BlockPool::usable(const Group& group) const {
   return group.good > overhead_ ? std::uint64_t{group.good - overhead_} * layout_.block_units : 0;
 }
 
-void BlockPool::lose_block(std::uint32_t n) {
+void BlockPool::lose_block(BlockNumber block) {
+  const std::uint32_t n = layout_.group_of(block);
+  if (is_fixed(block)) {
+    --slc_[n].fixed_good;
+    return;
+  }
   const std::uint64_t before = usable(groups_[n]);
   --groups_[n].good;
   const std::uint64_t lost = before - usable(groups_[n]);
@@ -308,10 +419,14 @@ void BlockPool::archive(Archive& a) {
       throw ArchiveError("snapshot is damaged: block counts do not fit");
     a.bytes(&info_[first], groups_[n].pristine * sizeof(BlockInfo));
     a.bytes(bits_of(first), std::size_t{groups_[n].pristine} * words_per_block_ * sizeof(std::uint64_t));
+    if (slc_.empty()) continue;
+    a(slc_[n]);
+    a(ready_[n]);
+    a.bytes(&slc_erases_[first], groups_[n].pristine * sizeof(std::uint32_t));
   }
 }
 
-BlockPool::Wear BlockPool::wear() const {
+BlockPool::Wear BlockPool::wear(std::uint32_t from, std::uint32_t end) const {
   Wear wear;
   double sum = 0;
   double squares = 0;
@@ -324,16 +439,28 @@ BlockPool::Wear BlockPool::wear() const {
     any = true;
   };
   for (std::uint32_t n = 0; n < layout_.groups; ++n) {
-    for (std::uint32_t b = 0; b < groups_[n].pristine; ++b) count(info_[n * layout_.blocks + b].erases);
-    if (groups_[n].pristine < layout_.blocks) {
+    const std::uint32_t used = std::min(groups_[n].pristine, end);
+    for (std::uint32_t b = from; b < used; ++b) count(info_[n * layout_.blocks + b].erases);
+    if (used < end) {
       wear.minimum = 0;
       any = true;
     }
   }
-  const double blocks = layout_.total_blocks();
+  const double blocks = std::max<double>(1, static_cast<double>(layout_.groups) * (end - from));
   wear.mean = sum / blocks;
   wear.deviation = std::sqrt(std::max(0.0, squares / blocks - wear.mean * wear.mean));
   return wear;
+}
+
+BlockPool::SlcCounts BlockPool::slc_counts() const {
+  SlcCounts counts;
+  for (std::uint32_t n = 0; n < slc_.size(); ++n) {
+    for (BlockNumber b = n * layout_.blocks; b < n * layout_.blocks + groups_[n].pristine; ++b) {
+      counts.erases += slc_erases_[b];
+      if (info_[b].mode == BlockMode::slc) counts.valid += info_[b].valid;
+    }
+  }
+  return counts;
 }
 
 }  // namespace tlmssd::firmware

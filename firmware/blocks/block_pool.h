@@ -4,6 +4,10 @@
 // A block here is the block of a group: one physical block, or the same block number in every plane of a die, programmed,
 // erased and retired as one. Memory: 28 bytes per block and one bit per unit, touched only when a block is first used; blocks
 // never used are a counter per group. Free blocks are handed out in the order they were freed, or least worn first.
+//
+// With Options::modes a block may be in SLC mode, where it holds fewer units. The first `fixed` blocks of a group are only ever used so;
+// any other can be borrowed: it is taken from the free ones and erased into SLC mode, and comes back by an erase into native mode. What a group can
+// keep (usable(), room()) is what its native blocks could hold if nothing were borrowed; where the data lie at the moment makes no difference.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +19,7 @@
 
 namespace tlmssd::firmware {
 
+class SlcVictims;
 class VictimPolicy;
 class WearPolicy;
 
@@ -38,7 +43,7 @@ struct BlockInfo {
   BlockState state;         ///<
   bool full;                ///< every program unit has been handed out
   bool failed;              ///< a program failed: to be retired
-  std::uint8_t unused;      ///< here and below: keeps snapshots free of indeterminate bytes
+  BlockMode mode;           ///< that it was last erased into; never used: native
   std::int64_t written;     ///< nanoseconds on firmware's clock when it was opened for writing
 };
 
@@ -49,10 +54,18 @@ class BlockPool {
     std::uint32_t reserve = 1;    ///< free blocks per group that the host leaves to garbage collection
     bool wear_stream = false;     ///< static wear levelling writes a block of its own
     bool owned = false;           ///< blocks are opened, closed and taken out by name; there are no victims
+    bool modes = false;           ///< blocks may be in SLC mode
+    std::uint32_t fixed = 0;      ///< blocks per group that are only ever used in SLC mode: the first ones
+    double slc_wear = 1;          ///< cycles in native mode that one in SLC mode counts for
+    /// Blocks per group that cannot hold data: the reserve, the open block of collection, with wear levelling its own, and with two modes
+    /// the open block of the one while somebody waits for the other.
+    [[nodiscard]] std::uint32_t overhead() const {
+      return reserve + 1 + (wear_stream ? 1 : 0) + (modes ? 1 : 0);
+    }
   };
   BlockPool(const Layout& layout, const Options& options);
-  /// Who wants to know about closed blocks and erases; must be called before anything else.
-  void attach(VictimPolicy& victims, WearPolicy& wear);
+  /// Who wants to know about closed blocks and erases; must be called before anything else. `slc`: of blocks in SLC mode.
+  void attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc = nullptr);
 
   // ---- handing out program units
   /// Whether `stream` may take a program unit of `group` now.
@@ -61,12 +74,61 @@ class BlockPool {
   /// be submitted before the next claim in the group, and be followed by programmed().
   /// `now`: nanoseconds on firmware's clock.
   PhysicalUnit claim(std::uint32_t group, Stream stream, std::int64_t now = 0);
+  /// Whether data may be moved out of a fixed block, which gives nothing back that collection could use: it then has its reserve.
+  [[nodiscard]] bool can_fold(std::uint32_t group) const {
+    return frontier(group, Stream::gc).block != k_no_block ? groups_[group].free >= options_.reserve
+                                                           : groups_[group].free > options_.reserve;
+  }
   /// The program of a claimed unit of `block` has ended. `failed`: the block must be retired.
   void programmed(BlockNumber block, bool failed);
 
   /// Ends an open block with no program under way before it is full; what is left of it is lost until it is erased. Nothing happens
   /// when the group cannot spare the block.
   void close_early(BlockNumber block);
+
+  // ---- SLC mode (Options::modes)
+  struct Kind {
+    std::uint32_t ready = 0;   ///< blocks that are free and erased into SLC mode
+    std::uint32_t used = 0;    ///< other blocks in SLC mode
+    std::uint32_t closed = 0;  ///< of these, that may be chosen as a victim
+  };
+  struct SlcGroup {
+    Kind kinds[2];  ///< borrowed, fixed
+    std::uint32_t raw = 0;         ///< fixed blocks never erased into SLC mode
+    std::uint32_t fixed_good = 0;  ///< fixed blocks neither retired nor failed
+    BlockNumber open = k_no_block;
+    std::uint32_t next = 0;   ///< rows of it handed out
+    std::uint64_t stale = 0;  ///< units that emptying the closed borrowed blocks would give to native mode
+    [[nodiscard]] const Kind& borrowed() const { return kinds[0]; }
+    [[nodiscard]] const Kind& fixed() const { return kinds[1]; }
+    [[nodiscard]] std::uint32_t used() const { return kinds[0].used + kinds[1].used; }
+    [[nodiscard]] std::uint32_t ready() const { return kinds[0].ready + kinds[1].ready; }
+    [[nodiscard]] std::uint32_t closed() const { return kinds[0].closed + kinds[1].closed; }
+  };
+  [[nodiscard]] const SlcGroup& slc(std::uint32_t group) const { return slc_[group]; }
+  [[nodiscard]] bool is_fixed(BlockNumber block) const {
+    return options_.fixed > 0 && block % layout_.blocks < options_.fixed;
+  }
+  /// Units that native mode gains when the block is emptied and erased.
+  [[nodiscard]] std::uint32_t gain(BlockNumber block) const {
+    return is_fixed(block) ? 0 : layout_.block_units - info_[block].valid;
+  }
+  [[nodiscard]] BlockMode mode(BlockNumber block) const { return info_[block].mode; }
+  /// Takes the next row of the group's open block in SLC mode, or of a ready one: a fixed one, if there is one. Then as after claim().
+  PhysicalUnit claim_slc(std::uint32_t group, std::int64_t now);
+  /// Takes out a fixed block that was never erased into SLC mode, or else a free one to be borrowed; it is to be erased into SLC mode.
+  BlockNumber take_to_prepare(std::uint32_t group);
+  /// Takes out a borrowed block that is ready; it is to be erased into native mode.
+  BlockNumber take_to_return(std::uint32_t group);
+  /// The next block in SLC mode to be emptied; `borrowed`: of these only. k_no_block when there is none.
+  BlockNumber take_slc_victim(std::uint32_t group, bool borrowed);
+  /// What the block's past cycles are worth in native ones.
+  [[nodiscard]] std::uint32_t worn(BlockNumber block) const {
+    const std::uint32_t erases = info_[block].erases;
+    if (!options_.modes) return erases;
+    const std::uint32_t slc = slc_erases_[block];
+    return erases - slc + static_cast<std::uint32_t>(slc * options_.slc_wear);
+  }
 
   // ---- blocks by name (Options::owned)
   /// Opens a free block of the group, which must have one.
@@ -98,9 +160,14 @@ class BlockPool {
   BlockNumber take_victim(std::uint32_t group);
   /// Takes a given closed block out of the candidates in order to empty it.
   void take_closed(BlockNumber block);
+  /// The failed block of the group that take_doomed() would name.
+  [[nodiscard]] BlockNumber next_doomed(std::uint32_t group) const {
+    return doomed_[group].empty() ? k_no_block : doomed_[group].front();
+  }
   /// Next failed block of the group that has to be emptied; k_no_block when there is none.
   BlockNumber take_doomed(std::uint32_t group);
-  void erased(BlockNumber block);
+  /// A block that was taken out has been erased into `mode`.
+  void erased(BlockNumber block, BlockMode mode = BlockMode::native);
   void retire(BlockNumber block);
 
   // ---- what there is
@@ -111,18 +178,20 @@ class BlockPool {
   struct Group {
     Frontier frontiers[k_streams];
     std::uint32_t pristine = 0;   ///< blocks from here on were never used
-    std::uint32_t free = 0;       ///< free blocks, pristine ones included
-    std::uint32_t good = 0;       ///< blocks neither retired nor failed
+    std::uint32_t free = 0;       ///< free blocks in native mode, pristine ones included
+    std::uint32_t good = 0;       ///< blocks neither retired nor failed, without the fixed ones in SLC mode
     std::uint32_t failing = 0;    ///< blocks in which a program failed and that are not yet retired
     std::uint64_t in_flight = 0;  ///< programs under way
     std::uint64_t valid = 0;      ///< valid units, those in failed blocks included
     std::uint64_t pending = 0;    ///< slots promised to host program units that are not yet programmed
-    std::uint64_t stale = 0;      ///< invalid units in closed blocks
+    std::uint64_t stale = 0;      ///< invalid units in closed native blocks
   };
   [[nodiscard]] const Group& group(std::uint32_t n) const { return groups_[n]; }
   [[nodiscard]] const BlockInfo& info(BlockNumber block) const { return info_[block]; }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint32_t reserve() const { return options_.reserve; }
+  /// Blocks per group that are no part of what can be kept.
+  [[nodiscard]] std::uint32_t set_aside() const { return overhead_ + options_.fixed; }
   [[nodiscard]] std::uint64_t retired() const { return retired_; }
   [[nodiscard]] bool doomed_waiting(std::uint32_t group) const { return !doomed_[group].empty(); }
   [[nodiscard]] bool used(BlockNumber block) const {
@@ -137,6 +206,10 @@ class BlockPool {
   [[nodiscard]] bool accepts(std::uint32_t group) const;
   void promise(std::uint32_t group) { change_pending(group, layout_.program_units); }
   void unpromise(std::uint32_t group) { change_pending(group, -std::int64_t{layout_.program_units}); }
+  /// Valid units of the drive.
+  [[nodiscard]] std::uint64_t valid_units() const {
+    return usable_ - static_cast<std::uint64_t>(room_) - pending_;
+  }
 
   // ---- pins: a block is not erased while a read of it is on its way
   void pin(BlockNumber block) { ++pins_[block]; }
@@ -151,8 +224,16 @@ class BlockPool {
     std::uint64_t maximum = 0;
     double deviation = 0;
   };
-  /// Erase counts over all blocks, never used ones included. Looks at every block: for reports only.
-  [[nodiscard]] Wear wear() const;
+  /// Erase counts over all blocks but the fixed ones in SLC mode, never used ones included. Looks at every block: for reports only.
+  [[nodiscard]] Wear wear() const { return wear(options_.fixed, layout_.blocks); }
+  /// The same of the fixed ones.
+  [[nodiscard]] Wear slc_wear() const { return wear(0, options_.fixed); }
+  /// Erases into SLC mode, and valid units in such blocks. For reports only.
+  struct SlcCounts {
+    std::uint64_t erases = 0;
+    std::uint64_t valid = 0;
+  };
+  [[nodiscard]] SlcCounts slc_counts() const;
 
  private:
   struct Free {
@@ -169,13 +250,19 @@ class BlockPool {
     return const_cast<BlockPool*>(this)->frontier(group, stream);
   }
   BlockNumber take_free(std::uint32_t group, bool most_worn);
+  BlockNumber take_ready(std::uint32_t group);
   void close(BlockNumber block);
+  [[nodiscard]] Kind& kind(std::uint32_t group, BlockNumber block) {
+    return slc_[group].kinds[is_fixed(block) ? 1 : 0];
+  }
+  [[nodiscard]] Wear wear(std::uint32_t first, std::uint32_t end) const;
   [[nodiscard]] std::uint64_t usable(const Group& group) const;
   void change_pending(std::uint32_t group, std::int64_t by) {
     groups_[group].pending += static_cast<std::uint64_t>(by);
+    pending_ += static_cast<std::uint64_t>(by);
     room_ -= by;
   }
-  void lose_block(std::uint32_t group);
+  void lose_block(BlockNumber block);
   std::uint64_t* bits_of(BlockNumber block) { return &bits_[std::size_t{block} * words_per_block_]; }
 
   Layout layout_;
@@ -184,6 +271,7 @@ class BlockPool {
   std::uint32_t overhead_;  ///< blocks per group that cannot hold data: reserve and open blocks
   VictimPolicy* victims_ = nullptr;
   WearPolicy* wear_ = nullptr;
+  SlcVictims* slc_victims_ = nullptr;
   bool least_worn_first_ = false;
   ZeroPages<BlockInfo> info_;
   ZeroPages<std::uint32_t> pins_;  // apart, because every read touches them and nothing else here
@@ -191,10 +279,14 @@ class BlockPool {
   std::vector<Group> groups_;
   std::vector<std::vector<Free>> free_;  ///< heap per group: blocks that have been used
   std::vector<std::vector<BlockNumber>> doomed_;
+  std::vector<SlcGroup> slc_;              ///< none without modes
+  std::vector<std::vector<Free>> ready_;   ///< heap per group: free blocks in SLC mode
+  ZeroPages<std::uint32_t> slc_erases_;    ///< by block
   std::uint64_t freed_ = 0;  ///< blocks freed so far: order of the free blocks
   std::uint64_t retired_ = 0;
   std::uint64_t usable_ = 0;
-  std::int64_t room_ = 0;  ///< sum of room() over the groups
+  std::uint64_t pending_ = 0;  ///< sum over the groups
+  std::int64_t room_ = 0;      ///< sum of room() over the groups
 };
 
 }  // namespace tlmssd::firmware

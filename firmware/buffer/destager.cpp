@@ -42,6 +42,7 @@ Destager::Destager(Core& core)
       place_(sequence_.size()),
       under_way_(sequence_.size()),
       may_take_((sequence_.size() + 63) / 64, ~std::uint64_t{0}),
+      least_(core.layout.units_of_program(core.pslc ? BlockMode::slc : BlockMode::native)),
       threshold_(static_cast<std::uint32_t>(std::clamp(core.config.buffer.destage_at, 0.0, 1.0) *
                                             buffer_.capacity())),
       write_through_(core.config.buffer.mode == "write-through") {
@@ -66,7 +67,8 @@ bool Destager::due() const {
 void Destager::pump() {
   if (pumping_) return;
   pumping_ = true;
-  while (!core_.read_only && due() && !block_under_way()) {
+  if (core_.pslc) pump_lines();
+  while (!core_.pslc && !core_.read_only && due() && !block_under_way()) {
     const std::uint32_t group = logs_ != nullptr ? home_group() : group_for_next();
     if (group == k_no_group) {
       // Every group is full of programs on their way; with none on its way the drive has nothing left to give.
@@ -83,7 +85,7 @@ void Destager::pump() {
 }
 
 /// The next group in allocation order that has room for a program and is not busy with as many as it may have.
-std::uint32_t Destager::next_group() {
+std::uint32_t Destager::next_group(Needs needs) {
   const auto count = static_cast<std::uint32_t>(sequence_.size());
   for (std::uint32_t tried = 0; tried < count;) {
     const std::uint64_t word = may_take_[position_ / 64] >> (position_ % 64);
@@ -98,13 +100,14 @@ std::uint32_t Destager::next_group() {
     const std::uint32_t group = sequence_[position_];
     ++tried;
     if (++position_ == count) position_ = 0;
+    if (needs != Needs::nothing && !has(group, needs)) continue;
     if (core_.pool.accepts(group) && !collector_->exhausted(group)) return group;
     ++core_.stats.rerouted;
   }
   return k_no_group;
 }
 
-/// The same, however busy the group is.
+/// A group with room for a program, however busy it is.
 std::uint32_t Destager::any_group() const {
   for (const std::uint32_t group : sequence_) {
     if (core_.pool.accepts(group) && !collector_->exhausted(group)) return group;
@@ -113,16 +116,18 @@ std::uint32_t Destager::any_group() const {
 }
 
 void Destager::occupy(std::uint32_t group) {
-  if (++under_way_[group] < core_.config.allocation.programs_per_group) return;
+  if (++under_way_[group] != core_.config.allocation.programs_per_group) return;
+  ++busy_;
   may_take_[place_[group] / 64] &= ~(std::uint64_t{1} << (place_[group] % 64));
 }
 
 void Destager::vacate(std::uint32_t group) {
-  --under_way_[group];
+  if (under_way_[group]-- != core_.config.allocation.programs_per_group) return;
+  --busy_;
   may_take_[place_[group] / 64] |= std::uint64_t{1} << (place_[group] % 64);
 }
 
-void Destager::fill(ProgramJob& job) {
+void Destager::fill(ProgramJob& job, bool direct) {
   core_.pool.promise(job.group);
   occupy(job.group);
   job.ledger = Ledger(core_.hw.agenda.now());
@@ -132,8 +137,9 @@ void Destager::fill(ProgramJob& job) {
     return;
   }
   const std::uint64_t all = core_.layout.all_sectors();
-  while (job.live < core_.layout.program_units) {
-    const WriteBuffer::Index i = buffer_.front();
+  const std::uint32_t units = core_.layout.units_of_program(job.mode);
+  while (job.live < units) {
+    const WriteBuffer::Index i = buffer_.front(direct);
     if (i == WriteBuffer::k_none) break;
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (logs_ != nullptr && job.live > 0 && !logs_->together(job, entry.unit)) break;
@@ -161,7 +167,7 @@ Task<> Destager::destage(ProgramJob& job) {
       fail(job);
       co_return;
     }
-    if (collector_->must_queue(job.group) || !core_.pool.can_claim(job.group, Stream::host)) {
+    if (collector_->must_queue(job.group, job.mode) || !claimable(job)) {
       if (!co_await wait_for_space(job)) {
         fail(job);
         co_return;
@@ -177,12 +183,14 @@ Task<> Destager::destage(ProgramJob& job) {
     }
     const Purpose purpose = job.map_units < job.live ? Purpose::host : Purpose::map;
     core_.claim(job, Stream::host, purpose, program_address(job.entry));
+    leave_room(job);
     ProgramAwait program(core_.hw, job);
-    collector_->claimed(job.group);
+    collector_->claimed(job.group, job.mode);
     co_await program;
     if (!job.failed()) break;
     core_.program_failed(job);
     forget_copies(job);
+    hold_room(job);
     collector_->kick(job.group);
   }
   commit(job);
@@ -203,7 +211,7 @@ Task<> Destager::complete_units(ProgramJob& job) {
       for (std::uint32_t s = 0; s < sectors; ++s) {
         if ((entry.mask >> s & 1U) == 0) stamps[s] = k_zeros;
       }
-      std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
+      std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n, job.mode)} * sectors]);
       entry.mask = all;
       continue;
     }
@@ -248,26 +256,34 @@ void Destager::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, st
   for (std::uint32_t s = 0; s < sectors; ++s) {
     if ((entry.mask >> s & 1U) == 0) stamps[s] = old[s];
   }
-  std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
+  std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n, job.mode)} * sectors]);
   entry.mask = core_.layout.all_sectors();
 }
 
 // False: the drive has become read-only.
 Task<bool> Destager::wait_for_space(ProgramJob& job) {
-  ++core_.stats.space_waits;
-  bool my_turn = !collector_->must_queue(job.group);
-  collector_->wait_begins(job.group);
+  ++(job.mode == BlockMode::slc ? core_.stats.slc_waits : core_.stats.space_waits);
+  bool my_turn = !collector_->must_queue(job.group, job.mode);
+  collector_->wait_begins(job.group, job.mode);
   for (;;) {
     collector_->kick(job.group);
     if (core_.read_only) {
-      collector_->wait_ends(job.group);
-      collector_->claimed(job.group);
+      collector_->wait_ends(job.group, job.mode);
+      collector_->claimed(job.group, job.mode);
       co_return false;
     }
-    if (my_turn && core_.pool.can_claim(job.group, Stream::host)) break;
-    if (collector_->exhausted(job.group)) {
+    if (my_turn && claimable(job)) break;
+    if (job.mode == BlockMode::slc && collector_->slc_exhausted(job.group)) {
+      collector_->wait_ends(job.group, job.mode);
+      collector_->claimed(job.group, job.mode);
+      turn_native(job);
+      my_turn = !collector_->must_queue(job.group, job.mode);
+      collector_->wait_begins(job.group, job.mode);
+      continue;
+    }
+    if (job.mode == BlockMode::native && collector_->exhausted(job.group)) {
       // Too many of its blocks have failed for the group to take what it was given.
-      collector_->wait_ends(job.group);
+      collector_->wait_ends(job.group, job.mode);
       collector_->claimed(job.group);
       core_.pool.unpromise(job.group);
       vacate(job.group);
@@ -282,16 +298,16 @@ Task<bool> Destager::wait_for_space(ProgramJob& job) {
       core_.pool.promise(other);
       occupy(other);
       my_turn = !collector_->must_queue(other);
-      collector_->wait_begins(other);
+      collector_->wait_begins(other, job.mode);
       continue;
     }
-    auto space = collector_->space(job.group).wait();
+    auto space = collector_->space(job.group, job.mode).wait();
     co_await space;
-    collector_->resumed(job.group);
+    collector_->resumed(job.group, job.mode);
     my_turn = true;
   }
   job.ledger.charge(Cause::space_wait, core_.hw.agenda.now());
-  collector_->wait_ends(job.group);
+  collector_->wait_ends(job.group, job.mode);
   co_return true;
 }
 
@@ -325,6 +341,7 @@ void Destager::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) buffer_.release(job.source[n]);
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.map_units;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::map)] += job.map_units;
+  if (job.mode == BlockMode::slc) core_.stats.slc_units += job.live;
   core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
   if (logs_ != nullptr) logs_->ended(job.group);
@@ -358,6 +375,7 @@ void Destager::fail(ProgramJob& job) {
 void Destager::end(ProgramJob& job) {
   const std::uint32_t group = job.group;
   core_.pool.unpromise(group);
+  leave_room(job);
   vacate(group);
   if (core_.places != nullptr) {
     forget_copies(job);
@@ -370,7 +388,7 @@ void Destager::end(ProgramJob& job) {
   core_.jobs.give(job);
   if (logs_ == nullptr) {
     collector_->kick_if_low(group);
-    if (collector_->must_queue(group)) collector_->kick(group);
+    if (collector_->waiting(group) > 0) collector_->kick(group);
   }
   if (buffer_.waiting() > 0) pump();
   if (evictions_ != nullptr) evictions_->pump();

@@ -50,7 +50,7 @@ class Destager {
   void pump();
   /// Pump, if there may be anything to do: cheap enough to be called after every write.
   void pump_if_due() {
-    if (buffer_.waiting() >= core_.layout.program_units || buffer_.any_urgent()) pump();
+    if (buffer_.waiting() >= least_ || buffer_.any_urgent()) pump();
   }
 
   /// Sends out everything that waits now, even if it takes padding.
@@ -138,11 +138,17 @@ class Destager {
   }
   static constexpr std::uint32_t k_no_group = 0xFFFFFFFFU;
   [[nodiscard]] bool due() const;
-  std::uint32_t next_group();
+  /// What a group must have beside room for a program.
+  enum class Needs : std::uint8_t {
+    nothing,
+    slc_room,   ///< room in SLC mode that nobody has been promised
+    slc_blocks  ///< blocks in SLC mode, be they full
+  };
+  std::uint32_t next_group(Needs needs = Needs::nothing);
   [[nodiscard]] std::uint32_t any_group() const;
   void occupy(std::uint32_t group);
   void vacate(std::uint32_t group);
-  void fill(ProgramJob& job);
+  void fill(ProgramJob& job, bool direct = false);
   Task<> destage(ProgramJob& job);
   Task<> complete_units(ProgramJob& job);
   /// Completes an entry from what flash holds of its unit.
@@ -160,6 +166,26 @@ class Destager {
   void forget_copies(ProgramJob& job);
   void commit_block(ProgramJob& job);
   Task<bool> wait_for_space(ProgramJob& job);
+  [[nodiscard]] bool claimable(const ProgramJob& job) const;
+  // ---- blocks in SLC mode (destager_pslc.cpp)
+  struct Destination {
+    std::uint32_t group;
+    BlockMode mode;
+  };
+  /// Sends out what is due of either line of the write buffer.
+  void pump_lines();
+  bool send(bool direct);
+  [[nodiscard]] bool pressing(bool direct) const {
+    return buffer_.any_urgent(direct) || buffer_.oldest(direct) <= force_;
+  }
+  Destination destination(bool direct);
+  [[nodiscard]] bool has(std::uint32_t group, Needs needs) const;
+  /// Some group would do if it were not busy.
+  [[nodiscard]] bool any_has(Needs needs) const;
+  /// A program unit that will not find room in SLC mode goes to native blocks.
+  void turn_native(ProgramJob& job);
+  void hold_room(ProgramJob& job);
+  void leave_room(ProgramJob& job);
   void commit(ProgramJob& job);
   void fail(ProgramJob& job);
   void end(ProgramJob& job);
@@ -187,6 +213,8 @@ class Destager {
   std::vector<std::uint32_t> place_;      ///< position of each group in sequence_
   std::vector<std::uint32_t> under_way_;  ///< programs of each group
   std::vector<std::uint64_t> may_take_;   ///< a bit per position: the group may take another program
+  std::uint32_t busy_ = 0;                ///< groups that may not
+  std::uint32_t least_;                   ///< entries that make a program unit
   std::uint32_t threshold_;               ///< entries that may wait before anything is sent out
   std::uint64_t force_ = 0;  ///< entries up to this sequence number are to go out even if it takes padding
   bool pumping_ = false;

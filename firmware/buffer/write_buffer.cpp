@@ -47,7 +47,7 @@ void WriteBuffer::free_entry(Index i) {
   ++free_count_;
 }
 
-WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t eviction) {
+WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t eviction, bool direct) {
   const Index i = take_free();
   Entry& entry = entries_[i];
   entry.unit = unit;
@@ -57,6 +57,7 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t
   entry.eviction = eviction;
   entry.waiters = 0;
   entry.state = State::dirty;
+  entry.direct = direct;
   entry.damaged = found != k_none && entries_[found].damaged;
   if (found != k_none) {
     entry.mask = entries_[found].mask;
@@ -66,8 +67,9 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t
   } else {
     hash_.insert(unit, i);
   }
-  push(dirty_, i);
+  push(dirty_[direct ? 1 : 0], i);
   ++waiting_;
+  if (direct) ++direct_waiting_;
   return i;
 }
 
@@ -91,9 +93,9 @@ void WriteBuffer::merge(Index i, std::uint64_t sectors, const Stamp* data) {
 
 void WriteBuffer::make_urgent(Index i) {
   if (entries_[i].state != State::dirty) return;
-  unlink(dirty_, i);
+  unlink(list_of(entries_[i]), i);
   entries_[i].state = State::urgent;
-  push(urgent_, i);
+  push(list_of(entries_[i]), i);
 }
 
 void WriteBuffer::wait_for(Index i, Durable& durable) {
@@ -109,15 +111,16 @@ void WriteBuffer::wait_for(Index i, Durable& durable) {
 }
 
 WriteBuffer::Index WriteBuffer::take() {
-  const Index i = front();
+  Index i = front();
+  if (i == k_none) i = front(true);
   if (i != k_none) take(i);
   return i;
 }
 
 void WriteBuffer::take(Index i) {
-  unlink(entries_[i].state == State::urgent ? urgent_ : dirty_, i);
+  unlink(list_of(entries_[i]), i);
   entries_[i].state = State::flying;
-  --waiting_;
+  leave(entries_[i]);
 }
 
 void WriteBuffer::release(Index i) {
@@ -128,8 +131,8 @@ void WriteBuffer::release(Index i) {
 void WriteBuffer::strand(Index i) {
   Entry& entry = entries_[i];
   if (entry.state == State::dirty || entry.state == State::urgent) {
-    unlink(entry.state == State::dirty ? dirty_ : urgent_, i);
-    --waiting_;
+    unlink(list_of(entry), i);
+    leave(entry);
   }
   entry.state = State::stranded;
 }
@@ -144,8 +147,8 @@ WriteBuffer::Index WriteBuffer::drop(LogicalUnit unit, bool& had_any) {
     entry.state = State::superseded;
     return k_none;
   }
-  unlink(entry.state == State::dirty ? dirty_ : urgent_, i);
-  --waiting_;
+  unlink(list_of(entry), i);
+  leave(entry);
   return i;
 }
 
@@ -171,7 +174,7 @@ void WriteBuffer::archive(Archive& a) {
     const Index i = a.saving() ? at++ : take_free();
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
-    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false};
+    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, false};
     hash_.insert(entry.unit, i);
   }
 }

@@ -5,8 +5,11 @@
 // waiting unit merges into its entry. A write to a flying unit makes a new entry that takes over everything the old one
 // holds; the old one is superseded and its program will leave no trace in the map. So an entry is complete in itself: its
 // sectors, and for the others whatever the map points at.
+//
+// Where blocks differ in mode, entries that go straight to native ones (direct) wait in a line of their own; without that all are in the first.
 #pragma once
 
+#include <algorithm>
 #include <coroutine>
 #include <cstdint>
 #include <vector>
@@ -47,6 +50,7 @@ class WriteBuffer {
     std::uint32_t waiters = 0;  ///< list of Durables, index plus one
     State state = State::free;
     bool damaged = false;  ///< some sectors come from a read that failed
+    bool direct = false;   ///< waits in the second line
   };
 
   WriteBuffer(std::uint32_t capacity, std::uint32_t sectors);
@@ -62,13 +66,19 @@ class WriteBuffer {
   [[nodiscard]] std::uint32_t free() const { return free_count_; }
   /// Entries that wait to be written out.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
-  [[nodiscard]] bool any_urgent() const { return urgent_.first != k_none; }
+  [[nodiscard]] std::uint32_t waiting(bool direct) const { return direct ? direct_waiting_ : waiting_ - direct_waiting_; }
+  [[nodiscard]] bool any_urgent() const { return any_urgent(false) || any_urgent(true); }
+  [[nodiscard]] bool any_urgent(bool direct) const { return urgent_[direct ? 1 : 0].first != k_none; }
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
   /// The last of them that came from the host, not from a cache.
   [[nodiscard]] std::uint64_t accepted_from_host() const { return accepted_from_host_; }
   /// Sequence number of the dirty entry written first; all ones when there is none.
   [[nodiscard]] std::uint64_t oldest() const {
-    return dirty_.first == k_none ? ~std::uint64_t{0} : entries_[dirty_.first].sequence;
+    return std::min(oldest(false), oldest(true));
+  }
+  [[nodiscard]] std::uint64_t oldest(bool direct) const {
+    const Index first = dirty_[direct ? 1 : 0].first;
+    return first == k_none ? ~std::uint64_t{0} : entries_[first].sequence;
   }
 
   // ---- writing
@@ -78,8 +88,8 @@ class WriteBuffer {
            (entries_[found].state == State::dirty || entries_[found].state == State::urgent);
   }
   /// A new waiting entry for `unit`; takes over and supersedes `found`, the flying entry of the same unit, if there is one.
-  /// `eviction`: of the cache line that it comes from; 0: from the host.
-  Index add(LogicalUnit unit, Index found, std::uint64_t eviction = 0);
+  /// `eviction`: of the cache line that it comes from; 0: from the host. `direct`: to the second line.
+  Index add(LogicalUnit unit, Index found, std::uint64_t eviction = 0, bool direct = false);
   /// Lays sectors `from` to `from + count` into a waiting entry.
   void merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data);
   /// Lays the sectors of a mask in; `data` by sector of the unit.
@@ -88,10 +98,13 @@ class WriteBuffer {
   void wait_for(Index i, Durable& durable);
 
   // ---- writing out
-  /// Takes the next entry to be written out: urgent ones first, then in the order of writing. k_none when none waits.
+  /// Takes the next entry to be written out, those of the first line before the others. k_none when none waits.
   Index take();
-  /// What take() would take.
-  [[nodiscard]] Index front() const { return urgent_.first != k_none ? urgent_.first : dirty_.first; }
+  /// The next entry of a line: urgent ones first, then in the order of writing.
+  [[nodiscard]] Index front(bool direct = false) const {
+    const std::size_t line = direct ? 1 : 0;
+    return urgent_[line].first != k_none ? urgent_[line].first : dirty_[line].first;
+  }
   /// Takes this entry, which must be waiting, out of turn.
   void take(Index i);
   /// An entry's program is over, or it was never started: its place is free again. `newest`: it still stood for its unit.
@@ -137,12 +150,22 @@ class WriteBuffer {
   std::vector<Entry> entries_;
   std::vector<Stamp> stamps_;
   UnitHash hash_;  ///< newest entry of each unit
-  List dirty_;
-  List urgent_;
+  /// The list of a waiting entry.
+  [[nodiscard]] List& list_of(const Entry& entry) {
+    return (entry.state == State::urgent ? urgent_ : dirty_)[entry.direct ? 1 : 0];
+  }
+  void leave(const Entry& entry) {
+    --waiting_;
+    if (entry.direct) --direct_waiting_;
+  }
+
+  List dirty_[2];   ///< by line
+  List urgent_[2];
   Index free_first_ = k_none;
   std::uint32_t free_count_ = 0;
   std::uint32_t fresh_ = 0;  ///< entries from here on were never used
   std::uint32_t waiting_ = 0;
+  std::uint32_t direct_waiting_ = 0;  ///< of these, in the second line
   std::uint64_t accepted_ = 0;
   std::uint64_t accepted_from_host_ = 0;
   std::vector<Waiter> waiters_;

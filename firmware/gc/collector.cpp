@@ -16,7 +16,8 @@ Collector::Collector(Core& core) : core_(core), work_(core.layout.groups) {
   // Free blocks that a group has when it holds its share of the logical capacity, neatly packed.
   const std::uint64_t share = (layout.kept_units() + layout.groups - 1) / layout.groups;
   const auto packed = static_cast<std::uint32_t>((share + layout.block_units - 1) / layout.block_units);
-  const std::uint32_t spare = layout.blocks > packed ? layout.blocks - packed : 0;
+  const std::uint32_t native = core.pool.group(0).good;
+  const std::uint32_t spare = native > packed ? native - packed : 0;
   const std::uint32_t reserve = core.pool.reserve();
   // More than about half of the spare cannot be kept free at a bearable price.
   const std::uint32_t most = std::max(reserve, spare / 2);
@@ -26,18 +27,19 @@ Collector::Collector(Core& core) : core_(core), work_(core.layout.groups) {
     background_stop_ = std::clamp(blocks(config.background_stop), background_start_ + 1, most);
   }
   idle_target_ = std::clamp(blocks(config.idle_target), reserve, most);
+  if (core.pslc) core.pslc->leave_free(std::max(background_stop_, reserve + 1));
 }
 
 // ------------------------------------------------------------------------------------------------------------- what is to be done
 
 std::uint64_t Collector::stale(BlockNumber block) const {
   const BlockInfo& info = core_.pool.info(block);
-  return info.failed ? 0 : core_.layout.block_units - info.valid;
+  return info.failed ? 0 : core_.pool.gain(block);
 }
 
 // Units that the blocks yet to be read would give.
 std::uint64_t Collector::collectable(std::uint32_t group) const {
-  std::uint64_t units = core_.pool.group(group).stale;
+  std::uint64_t units = core_.pool.group(group).stale + (core_.pslc ? core_.pool.slc(group).stale : 0);
   for (const BlockNumber block : work_[group].unfinished) units += stale(block);
   return units;
 }
@@ -74,10 +76,16 @@ bool Collector::wants_more(std::uint32_t group, const Work& work) const {
       has_failed(work.scanned) || refresh_waits(group))
     return true;
   if (work.current != k_no_block && core_.pool.info(work.current).failed) return true;
+  return wants_native(group, work) || (core_.pslc && wants_fold(group, work)) ||
+         (core_.pslc && prepare_step(group, work) != Step::stop);
+}
+
+bool Collector::wants_native(std::uint32_t group, const Work& work) const {
+  if (native_wait(group, work)) return true;
   const auto coming = static_cast<std::uint32_t>(work.emptying.size());
-  if (work.waiting > 0 && coming == 0 && !core_.pool.can_claim(group, Stream::host)) return true;
   const std::uint32_t free = core_.pool.group(group).free + coming;
-  return (work.background && free < background_stop_) || (idle_ && free < idle_target_);
+  return (work.background && free < background_stop_) || (idle_ && free < idle_target_) ||
+         (core_.pslc && wants_growth(group));
 }
 
 bool Collector::find_empty(Work& work) {
@@ -91,7 +99,7 @@ bool Collector::find_empty(Work& work) {
 }
 
 Collector::Step Collector::when_claimable(std::uint32_t group, const Work& work) const {
-  if (core_.pool.can_claim(group, Stream::gc)) return Step::launch;
+  if (may_launch(group, work)) return Step::launch;
   return work.jobs > 0 ? Step::wait : Step::stop;
 }
 
@@ -107,7 +115,18 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
     if (core_.read_only) return work.jobs > 0 ? Step::wait : Step::stop;
     if ((work.check_wear || refresh_waits(group)) && work.jobs == 0) start_move(group, work);
     if (work.background && core_.pool.group(group).free >= background_stop_) work.background = false;
-    if (work.filling != nullptr && work.filling->live == whole) return when_claimable(group, work);
+    if (core_.pslc) {
+      update_folding(group, work);
+      const Step prepare = prepare_step(group, work);
+      if (prepare != Step::stop) return prepare;
+    }
+    if (work.filling != nullptr && work.filling->live == whole) {
+      const Step step = when_claimable(group, work);
+      if (step != Step::stop || !work.filling->from_fixed) return step;
+      // The reserve has become short meanwhile: native blocks first.
+      stop(group, work);
+      continue;
+    }
     if (!work.rows.empty()) {
       consume_row(work, group);
       continue;
@@ -119,39 +138,51 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       if (work.jobs > 0) return Step::wait;
       const bool moving = work.moving != Purpose::gc;
       if (moving || !choose(group, work)) {
-        const bool worth = moving || has_failed(work.scanned) || reclaimable(group) >= whole;
+        const bool worth = moving || has_failed(work.scanned) || reclaimable(group) >= whole ||
+                           (core_.pslc && has_slc(work.scanned) && wants_fold(group, work));
         if (work.filling != nullptr && work.filling->live > 0 && worth) return when_claimable(group, work);
         if (!moving) return Step::stop;
         work.moving = Purpose::gc;
       }
       continue;
     }
-    return Step::read;
+    if (!copies_next(work)) return Step::read;
+    if (may_copy(group, work)) return Step::copy;
+    if (work.jobs > 0) return Step::wait;
+    if (!core_.pool.is_fixed(work.current)) return Step::stop;
+    stop(group, work);
   }
 }
 
 bool Collector::choose(std::uint32_t group, Work& work) {
-  BlockNumber block = core_.pool.take_doomed(group);
-  if (block == k_no_block) {
-    const auto failed = std::find_if(work.unfinished.begin(), work.unfinished.end(),
-                                     [this](BlockNumber b) { return core_.pool.info(b).failed; });
-    const bool gain = gains(group);
-    if (failed != work.unfinished.end() || (gain && !work.unfinished.empty())) {
-      const auto it = failed != work.unfinished.end() ? failed : work.unfinished.begin();
-      block = *it;
-      work.unfinished.erase(it);
-    } else if (gain) {
-      block = core_.pool.take_victim(group);
-      if (block == k_no_block) return false;
-      ++core_.stats.gc_victims;
-      core_.stats.gc_victim_valid += core_.pool.info(block).valid;
-    } else {
-      return false;
-    }
-  }
+  const BlockNumber block = core_.pslc ? choose_by_need(group, work) : choose_victim(group, work);
+  if (block == k_no_block) return false;
   work.current = block;
   work.cursor = 0;
   return true;
+}
+
+BlockNumber Collector::choose_victim(std::uint32_t group, Work& work) {
+  const BlockNumber doomed = core_.pool.take_doomed(group);
+  if (doomed != k_no_block) return doomed;
+  const auto failed = std::find_if(work.unfinished.begin(), work.unfinished.end(),
+                                   [this](BlockNumber b) { return core_.pool.info(b).failed; });
+  const bool gain = gains(group);
+  if (failed != work.unfinished.end() || (gain && !work.unfinished.empty())) {
+    const auto it = failed != work.unfinished.end() ? failed : work.unfinished.begin();
+    const BlockNumber block = *it;
+    work.unfinished.erase(it);
+    return block;
+  }
+  return gain ? take_victim(group) : k_no_block;
+}
+
+BlockNumber Collector::take_victim(std::uint32_t group) {
+  const BlockNumber block = core_.pool.take_victim(group);
+  if (block == k_no_block) return block;
+  ++core_.stats.gc_victims;
+  core_.stats.gc_victim_valid += core_.pool.info(block).valid;
+  return block;
 }
 
 // Takes up a whole block that wear levelling or refresh wants moved.
@@ -199,8 +230,12 @@ bool Collector::take_up(BlockNumber block, Work& work) {
 void Collector::kick(std::uint32_t group) {
   Work& work = work_[group];
   if (work.running || core_.read_only) return;
-  if (!wants_more(group, work)) return;
+  if (!wants_more(group, work)) {
+    if (work.lines[1].waiting > 0) wake(group);
+    return;
+  }
   work.running = true;
+  work.slc_exhausted = false;
   ++running_;
   tasks_.start(clean(group));
 }
@@ -216,17 +251,25 @@ Task<> Collector::clean(std::uint32_t group) {
       co_await erase(group, work.empty);
     } else if (step == Step::launch) {
       co_await RunStage(core_.hw, Stage::flash, nullptr);
-      if (core_.pool.can_claim(group, Stream::gc)) launch(group, work);
+      if (may_launch(group, work)) launch(group, work);
+    } else if (step == Step::prepare || step == Step::give_back) {
+      co_await change_mode(group, step == Step::prepare ? BlockMode::slc : BlockMode::native);
+    } else if (step == Step::copy) {
+      co_await RunStage(core_.hw, Stage::gc, nullptr, core_.layout.program_units + (work.cursor == 0 ? 1 : 0));
+      co_await RunStage(core_.hw, Stage::flash, nullptr);
+      if (may_copy(group, work)) launch_copy(group, work);
     } else {
       ReadList reads;
       const std::uint32_t first = work.cursor == 0 ? 1 : 0;
-      const std::uint32_t units = make_reads(group, work, reads);
+      const std::uint32_t units = make_reads(work, reads);
       co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
       if (reads.empty()) continue;
       core_.aim(reads);
       co_await RunStage(core_.hw, Stage::flash, nullptr, reads.count);
       Latch latch;
-      const Purpose purpose = work.moving;
+      const bool folding = core_.pslc && work.moving == Purpose::gc &&
+                           core_.pool.mode(reads.first->block) == BlockMode::slc;
+      const Purpose purpose = folding ? Purpose::migration : work.moving;
       for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
         read->op.buffer_address = core_.map->dram_bytes();
         core_.start_read(*read, latch, purpose, nullptr, false);
@@ -240,11 +283,12 @@ Task<> Collector::clean(std::uint32_t group) {
   work.running = false;
   --running_;
   // A block whose last programs are under way may yet have something to give: Destager::end() kicks again.
-  if (work.waiting > 0 && !core_.pool.can_claim(group, Stream::host) &&
-      core_.pool.group(group).in_flight == 0) {
+  const bool still = core_.pool.group(group).in_flight == 0;
+  if (still && work.lines[0].waiting > 0 && !core_.pool.can_claim(group, Stream::host)) {
     work.exhausted = true;
     work.exhausted_stale = reclaimable(group);
   }
+  if (still && work.lines[1].waiting > 0 && !core_.pslc->claimable(group)) work.slc_exhausted = true;
   wake(group);
   core_.events.settled();
 }
@@ -264,7 +308,7 @@ void Collector::stop(std::uint32_t /*group*/, Work& work) {
 // -------------------------------------------------------------------------------------------------------------------- reading
 
 // Makes reads of the current victim's next rows that hold valid units; returns the number of units.
-std::uint32_t Collector::make_reads(std::uint32_t group, Work& work, ReadList& reads) {
+std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
   const Layout& layout = core_.layout;
   const std::uint64_t* const words = core_.pool.words(work.current);
   const PhysicalUnit first = layout.first_unit(work.current);
@@ -287,15 +331,17 @@ std::uint32_t Collector::make_reads(std::uint32_t group, Work& work, ReadList& r
   for (ReadOp* read = reads.first; read != nullptr; read = read->next) read->tag = read->low;
   work.cursor = at;
   if (at < layout.block_units) return units;
-  // Read to the end. Nothing of it left on the way: it only has to become empty.
-  const bool nothing_held = reads.empty() && (work.filling == nullptr || work.filling->live == 0);
+  read_to_end(work, reads.empty() && (work.filling == nullptr || work.filling->live == 0));
+  return units;
+}
+
+// `nothing_held`: nothing of it left on the way, so it only has to become empty.
+void Collector::read_to_end(Work& work, bool nothing_held) {
   (nothing_held ? work.emptying : work.scanned).push_back(work.current);
   work.current = k_no_block;
-  if (nothing_held && group < work_.size()) {
-    work.emptying.insert(work.emptying.end(), work.scanned.begin(), work.scanned.end());
-    work.scanned.clear();
-  }
-  return units;
+  if (!nothing_held) return;
+  work.emptying.insert(work.emptying.end(), work.scanned.begin(), work.scanned.end());
+  work.scanned.clear();
 }
 
 // The map entries of what has been read are looked up next: lets the processor fetch them meanwhile.
@@ -315,6 +361,7 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
     work.filling->group = group;
   }
   ReadOp& read = *work.rows.first;
+  const bool slc = core_.pslc && core_.pool.mode(read.block) == BlockMode::slc;
   for (std::uint32_t at = read.tag; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
     const PhysicalUnit where = read.row * core_.layout.row_units + at;
@@ -343,6 +390,9 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
       core_.poisoned.insert(unit);
     }
     core_.put(*work.filling, unit, where, &read.stamps[std::size_t{at} * core_.layout.sectors]);
+    if (!slc) continue;
+    if (work.moving == Purpose::gc) ++work.filling->folded;
+    work.filling->from_fixed = work.filling->from_fixed || core_.pool.is_fixed(read.block);
   }
   core_.end_read(work.rows.pop());
 }
@@ -380,7 +430,8 @@ void Collector::launch(std::uint32_t group, Work& work) {
   core_.pad(job);
   const Purpose purpose = work.moving;
   const bool worn = purpose == Purpose::wear && core_.pool.can_claim(group, Stream::wear);
-  core_.claim(job, worn ? Stream::wear : Stream::gc, purpose, core_.map->dram_bytes());
+  core_.claim(job, worn ? Stream::wear : Stream::gc, job.folded > 0 ? Purpose::migration : purpose,
+              core_.map->dram_bytes());
   // Victims of which nothing is held back any more only have to become empty.
   const BlockNumber held = work.rows.empty() ? k_no_block : work.rows.first->block;
   for (const BlockNumber block : work.scanned) {
@@ -401,10 +452,11 @@ Task<> Collector::program(std::uint32_t group, ProgramJob& job, Purpose purpose)
     core_.program_failed(job);
     co_await RunStage(core_.hw, Stage::flash, nullptr);
     if (core_.read_only || !core_.pool.can_claim(group, Stream::gc)) break;
-    core_.claim(job, Stream::gc, purpose, core_.map->dram_bytes());
+    core_.claim(job, Stream::gc, job.purpose, core_.map->dram_bytes());
   }
   // Without a place to go, the units stay where they were.
   if (!job.failed()) commit(job, purpose);
+  if (job.pinned != k_no_block) core_.unpin(std::exchange(job.pinned, k_no_block));
   core_.jobs.give(job);
   --work.jobs;
   wake_worker(work);
@@ -427,7 +479,7 @@ void Collector::commit(ProgramJob& job, Purpose purpose) {
   if (core_.places != nullptr) commit_block(job);
   for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
     const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
-    if (core_.map->lookup(unit) != job.source[n]) {
+    if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != job.source[n]) {
       ++core_.stats.gc_stale_copies;  // overwritten or trimmed in the meantime
       continue;
     }
@@ -437,8 +489,11 @@ void Collector::commit(ProgramJob& job, Purpose purpose) {
     core_.post_map_update(unit, 1);
     if (core_.layout.is_map(unit)) ++core_.stats.map_units_moved;
   }
-  core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live - job.holes;
-  core_.count_program(job, purpose);
+  core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live - job.holes - job.folded;
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.folded;
+  const bool on_die = job.parts[0].copy_from != k_nowhere;
+  (on_die ? core_.stats.units_folded_on_die : core_.stats.units_folded) += job.folded;
+  core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
 }
 
@@ -450,10 +505,10 @@ Task<> Collector::erase(std::uint32_t group, BlockNumber block) {
   }
   work.pinned = k_no_block;
   const bool failed = core_.pool.info(block).failed;
-  co_await core_.erase(block);
+  co_await core_.erase(block, mode_after(group, block));
   if (failed) co_return;
   work.check_wear = true;
-  work.exhausted = false;
+  work.exhausted = work.slc_exhausted = false;
   wake(group);
 }
 
@@ -461,10 +516,18 @@ Task<> Collector::erase(std::uint32_t group, BlockNumber block) {
 
 void Collector::wake(std::uint32_t group) {
   Work& work = work_[group];
-  if (work.waking || work.space.empty()) return;
-  if (!core_.read_only && !work.exhausted && !core_.pool.can_claim(group, Stream::host)) return;
-  work.waking = true;
-  core_.hw.agenda.soon(work.space.pop());
+  const auto next = [this](Line& line) {
+    line.waking = true;
+    core_.hw.agenda.soon(line.space.pop());
+  };
+  Line& native = work.lines[0];
+  if (!native.waking && !native.space.empty() &&
+      (core_.read_only || work.exhausted || core_.pool.can_claim(group, Stream::host)))
+    next(native);
+  Line& slc = work.lines[1];
+  if (!slc.waking && !slc.space.empty() &&
+      (core_.read_only || core_.pslc->claimable(group) || slc_exhausted(group)))
+    next(slc);
 }
 
 void Collector::wake_worker(Work& work) {
@@ -494,8 +557,11 @@ void Collector::now_read_only() {
 void Collector::archive(Archive& a) {
   for (Work& work : work_) {
     a(work.background);
+    a(work.folding);
+    a(work.native_turn);
     a(work.check_wear);
     a(work.exhausted);
+    a(work.slc_exhausted);
     a(work.exhausted_stale);
     a(work.unfinished);
   }

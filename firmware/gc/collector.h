@@ -1,4 +1,4 @@
-// Garbage collection, wear levelling and refresh: one worker coroutine per allocation group, running only while there is work.
+// Garbage collection, folding, wear levelling and refresh: one worker coroutine per allocation group, running only while there is work.
 //
 // A worker reads the valid units of victims a row at a time (several rows under way), collects them into whole program units and
 // programs those into the same group, so that no slot is wasted at the end of a victim; a victim is erased once nothing in it is
@@ -9,6 +9,18 @@
 // Why it cannot deadlock: the host leaves `low_water` free blocks; collection alone takes them. Between two blocks that it
 // opens it writes a block's worth of units, which empties at least one victim, which is erased before the next is opened.
 // Refresh may take them too while no host data wait: a block that is moved whole opens one block at most and gives one back.
+//
+// With blocks in SLC mode (firmware.pslc) the same worker folds: their valid units go into native blocks like those of other victims, and
+// whatever is erased gets the mode that is needed. Host programs wait in a line for each mode. Still it cannot deadlock:
+//  - Data count against what native blocks can keep wherever they are, so there is native room for all of them, free or to be
+//    collected: blocks that are borrowed hold less than they occupy and are themselves worth collecting.
+//  - Folding a borrowed block writes less than a block and gives one back, so it may use the reserve as collection does, and what it gives back goes into
+//    native mode as long as the reserve is short.
+//  - Folding a fixed block gives nothing back to native mode. It is only begun, and its units only get a place, while the reserve is whole
+//    (BlockPool::can_fold()); otherwise native blocks, or borrowed ones, are collected first.
+//  - Who waits for native room while the other mode has a block open, or the other way round, finds that block counted as overhead.
+//  - Where a line for SLC mode waits and nothing can be done for it (its blocks have failed, or may not be borrowed any more), its programs
+//    are sent to native blocks.
 #pragma once
 
 #include <string>
@@ -28,21 +40,24 @@ class Collector final : public Reclaimer {
   /// The same, after the pool may have shrunk: starts background cleaning when it is below its threshold.
   void kick_if_low(std::uint32_t group) {
     const auto& g = core_.pool.group(group);
-    if (g.free < background_start_ || core_.pool.doomed_waiting(group) || refresh_waits(group)) low(group);
+    if (g.free < background_start_ || core_.pool.doomed_waiting(group) || refresh_waits(group) ||
+        (core_.pslc && pslc_due(group)))
+      low(group);
   }
   /// Host silent: clean all groups up to the idle target, until false is said.
   void set_idle(bool idle) override;
   [[nodiscard]] bool idle_mode() const override { return idle_; }
 
   // ---- host program units that wait for space in a group, first come first served
-  [[nodiscard]] bool must_queue(std::uint32_t group) const { return work_[group].waiting > 0; }
-  void wait_begins(std::uint32_t group) { ++work_[group].waiting; }
-  void wait_ends(std::uint32_t group) { --work_[group].waiting; }
-  [[nodiscard]] WaitQueue& space(std::uint32_t group) { return work_[group].space; }
-  void resumed(std::uint32_t group) { work_[group].waking = false; }
+  [[nodiscard]] bool must_queue(std::uint32_t group) const { return work_[group].lines[0].waiting > 0; }
+  [[nodiscard]] bool must_queue(std::uint32_t group, BlockMode mode) const { return line(group, mode).waiting > 0; }
+  void wait_begins(std::uint32_t group, BlockMode mode) { ++line(group, mode).waiting; }
+  void wait_ends(std::uint32_t group, BlockMode mode) { --line(group, mode).waiting; }
+  [[nodiscard]] WaitQueue& space(std::uint32_t group, BlockMode mode) { return line(group, mode).space; }
+  void resumed(std::uint32_t group, BlockMode mode) { line(group, mode).waking = false; }
   /// A waiter has taken its place or gone away; the next one's turn.
-  void claimed(std::uint32_t group) {
-    if (work_[group].waiting == 0) return;
+  void claimed(std::uint32_t group, BlockMode mode = BlockMode::native) {
+    if (line(group, mode).waiting == 0) return;
     wake(group);
     kick(group);
   }
@@ -51,26 +66,39 @@ class Collector final : public Reclaimer {
     return work_[group].exhausted && work_[group].exhausted_stale == reclaimable(group);
   }
 
+  /// Nothing can be done for programs that wait for room in SLC mode.
+  [[nodiscard]] bool slc_exhausted(std::uint32_t group) const;
+
   void unpinned(std::uint32_t group, BlockNumber block) override;
   void now_read_only() override;
   [[nodiscard]] bool idle() const override { return running_ == 0; }
   [[nodiscard]] bool running(std::uint32_t group) const override { return work_[group].running; }
-  [[nodiscard]] std::uint32_t waiting(std::uint32_t group) const override { return work_[group].waiting; }
+  [[nodiscard]] std::uint32_t waiting(std::uint32_t group) const override {
+    return work_[group].lines[0].waiting + work_[group].lines[1].waiting;
+  }
   /// Thresholds in blocks, as they came out.
   [[nodiscard]] std::uint32_t background_start() const { return background_start_; }
   [[nodiscard]] std::uint32_t background_stop() const { return background_stop_; }
   void archive(Archive& archive) override;
 
  private:
+  /// Host programs that wait for room in blocks of one mode.
+  struct Line {
+    std::uint32_t waiting = 0;
+    bool waking = false;  ///< the oldest of them is about to resume
+    WaitQueue space;
+  };
   struct Work {
     bool running = false;
     bool background = false;  ///< below the threshold: clean until background_stop
+    bool folding = false;     ///< below the threshold: fold until fold_until
     bool check_wear = false;  ///< a block was erased since the wear policy was asked
-    bool waking = false;      ///< the oldest waiter for space is about to resume
     bool exhausted = false;
+    bool slc_exhausted = false;
+    bool native_turn = false;  ///< of two lines that wait, the native one is served next
     Purpose moving = Purpose::gc;  ///< wear or refresh: the current block is being moved for that
-    std::uint32_t waiting = 0;
-    std::uint32_t jobs = 0;  ///< programs under way
+    Line lines[2];                 ///< native, SLC
+    std::uint32_t jobs = 0;        ///< programs under way
     std::uint64_t exhausted_stale = 0;
     BlockNumber current = k_no_block;  ///< victim being read
     std::uint32_t cursor = 0;          ///< its next unit to look at
@@ -82,7 +110,6 @@ class Collector final : public Reclaimer {
     std::vector<BlockNumber> unfinished;  ///< left over from an earlier run; first victims of the next
     std::coroutine_handle<> worker{};     ///< when it waits for a program or a pin
     BlockNumber pinned = k_no_block;      ///< block whose last pin the worker waits for
-    WaitQueue space;
   };
   /// Sleeps until woken by a program that ended or a read that let go.
   struct Sleep {
@@ -91,26 +118,68 @@ class Collector final : public Reclaimer {
     void await_suspend(std::coroutine_handle<> handle) const noexcept { work.worker = handle; }
     void await_resume() const noexcept {}
   };
-  enum class Step : std::uint8_t { stop, erase, read, launch, wait };
+  enum class Step : std::uint8_t { stop, erase, read, launch, wait, prepare, give_back, copy };
 
   Task<> clean(std::uint32_t group);
   Task<> erase(std::uint32_t group, BlockNumber block);
   Task<> program(std::uint32_t group, ProgramJob& job, Purpose purpose);
   Step next_step(std::uint32_t group, Work& work);
   Step when_claimable(std::uint32_t group, const Work& work) const;
+  [[nodiscard]] Line& line(std::uint32_t group, BlockMode mode) {
+    return work_[group].lines[static_cast<std::size_t>(mode)];
+  }
+  [[nodiscard]] const Line& line(std::uint32_t group, BlockMode mode) const {
+    return work_[group].lines[static_cast<std::size_t>(mode)];
+  }
+  /// The units being gathered may go into a native block now.
+  [[nodiscard]] bool may_launch(std::uint32_t group, const Work& work) const {
+    return work.filling->from_fixed ? core_.pool.can_fold(group) : core_.pool.can_claim(group, Stream::gc);
+  }
+  /// What waits for a native block cannot have one.
+  [[nodiscard]] bool native_wait(std::uint32_t group, const Work& work) const {
+    return work.lines[0].waiting > 0 && work.emptying.empty() && !core_.pool.can_claim(group, Stream::host);
+  }
+  [[nodiscard]] bool wants_native(std::uint32_t group, const Work& work) const;
+  // ---- blocks in SLC mode (folding.cpp)
+  /// Something is to be done for blocks in SLC mode that was not before.
+  bool pslc_due(std::uint32_t group);
+  /// Room in SLC mode is waited for, and neither ready nor to be had without folding.
+  [[nodiscard]] bool slc_wait(std::uint32_t group, const Work& work) const;
+  [[nodiscard]] bool wants_fold(std::uint32_t group, const Work& work) const;
+  [[nodiscard]] bool has_slc(const std::vector<BlockNumber>& blocks) const;
+  [[nodiscard]] Step prepare_step(std::uint32_t group, const Work& work) const;
+  Task<> change_mode(std::uint32_t group, BlockMode mode);
+  BlockNumber choose_by_need(std::uint32_t group, Work& work);
+  BlockNumber take_failed(std::uint32_t group, Work& work, bool& held_up);
+  BlockNumber take_native(std::uint32_t group, Work& work);
+  BlockNumber take_slc(std::uint32_t group, Work& work, bool borrowed);
+  [[nodiscard]] bool copies_next(const Work& work) const;
+  /// A copy out of the current victim may be given a native place now.
+  [[nodiscard]] bool may_copy(std::uint32_t group, const Work& work) const {
+    return core_.pool.is_fixed(work.current) ? core_.pool.can_fold(group) : core_.pool.can_claim(group, Stream::gc);
+  }
+  void launch_copy(std::uint32_t group, Work& work);
+  [[nodiscard]] BlockMode mode_after(std::uint32_t group, BlockNumber block) const;
+  [[nodiscard]] double slc_free_share(std::uint32_t group, const Work& work) const;
+  void update_folding(std::uint32_t group, Work& work);
+  [[nodiscard]] bool wants_growth(std::uint32_t group) const;
   /// The group can spare the room to move a whole block.
   [[nodiscard]] bool may_move(std::uint32_t group) const {
     return core_.pool.group(group).free > core_.pool.reserve();
   }
   [[nodiscard]] bool refresh_waits(std::uint32_t group) const {
     if (!core_.refresh || !core_.refresh->waiting(group)) return false;
-    return may_move(group) || (core_.pool.group(group).free > 0 && work_[group].waiting == 0);
+    // A block that never leaves SLC mode gives nothing back.
+    return may_move(group) || (!core_.pslc && core_.pool.group(group).free > 0 && !must_queue(group));
   }
   [[nodiscard]] bool wants_more(std::uint32_t group, const Work& work) const;
   bool choose(std::uint32_t group, Work& work);
+  BlockNumber choose_victim(std::uint32_t group, Work& work);
+  BlockNumber take_victim(std::uint32_t group);
   bool start_move(std::uint32_t group, Work& work);
   bool take_up(BlockNumber block, Work& work);
-  std::uint32_t make_reads(std::uint32_t group, Work& work, ReadList& reads);
+  std::uint32_t make_reads(Work& work, ReadList& reads);
+  void read_to_end(Work& work, bool nothing_held);
   void foresee(const ReadList& reads) const;
   void consume_row(Work& work, std::uint32_t group);
   void take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at);

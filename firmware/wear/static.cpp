@@ -32,7 +32,8 @@ void StaticWearLevelling::erased(std::uint32_t group, BlockNumber /*block*/, std
 
 bool StaticWearLevelling::holds(const Entry& entry, const BlockPool& pool) {
   const BlockInfo& info = pool.info(entry.block);
-  return info.state == BlockState::closed && info.erases == entry.erases;
+  return info.state == BlockState::closed && info.mode == BlockMode::native &&
+         pool.worn(entry.block) == entry.erases;
 }
 
 BlockNumber StaticWearLevelling::due(std::uint32_t group, const BlockPool& pool) {

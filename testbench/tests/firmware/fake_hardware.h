@@ -1,9 +1,10 @@
-// Hardware for firmware tests: NAND in plain arrays that refuses what silicon refuses, and fixed latencies on an agenda.
+// Hardware for firmware tests: NAND in plain arrays that refuses what silicon refuses, SLC mode included, and fixed latencies on an agenda.
 //
 // Untimed: everything is done when the call returns. Timed: operations take effect when they complete, which with `shuffle` happens
 // in a seeded random order as far as silicon allows it (programs of a block stay in order). Leaves out buses and queues.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +29,7 @@ struct FakeOptions {
   Picoseconds stage_time = 100'000;
   Picoseconds memory_time = 50'000;
   std::uint32_t endurance = 0;                  ///< erases after which a block's erase fails; 0: never
+  double slc_wear = 1;                          ///< erases that one into SLC mode counts for
   double program_failure = 0;                   ///< probability that a program fails
   std::uint64_t fail_from = ~std::uint64_t{0};  ///< from this program on
 };
@@ -91,6 +93,11 @@ class FakeFlash final : public FlashPort {
     return blocks_[(std::size_t{die} * shape_.geometry.planes + plane) * shape_.geometry.blocks + block]
         .erases;
   }
+  /// Blocks in SLC mode, of one plane each.
+  [[nodiscard]] std::uint64_t slc_blocks() const {
+    return static_cast<std::uint64_t>(std::count_if(
+        blocks_.begin(), blocks_.end(), [](const Block& b) { return b.mode == BlockMode::slc; }));
+  }
   void archive(Archive& a) {
     a(blocks_);
     a(spare_);
@@ -101,7 +108,8 @@ class FakeFlash final : public FlashPort {
   FakeOptions options;
   std::uint64_t reads = 0;
   std::uint64_t programs = 0;
-  std::uint64_t copybacks = 0;  ///< of these
+  std::uint64_t slc_programs = 0;  ///< of these, in SLC mode
+  std::uint64_t copybacks = 0;     ///< of these
   std::uint64_t erased = 0;
   std::function<void(const FlashOp&)> watch;  ///< told of every operation as it is performed
   /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once that has been read.
@@ -113,8 +121,10 @@ class FakeFlash final : public FlashPort {
   struct Block {
     std::uint32_t next_page = 0;
     std::uint32_t erases = 0;
-    std::uint32_t programs = 0;  ///< under way
-    std::uint32_t unused = 0;
+    std::uint32_t slc_erases = 0;  ///< of these, into SLC mode
+    std::uint16_t programs = 0;    ///< under way
+    BlockMode mode = BlockMode::native;
+    std::uint8_t unused = 0;
     Picoseconds last_end = 0;
   };
   struct Flying {
@@ -123,11 +133,17 @@ class FakeFlash final : public FlashPort {
     Picoseconds submitted = 0;
     Picoseconds end = 0;
     std::uint32_t generation = 0;
+    std::uint32_t source_generation = 0;  ///< copybacks
   };
   Block& block_of(const FlashOp& op, std::uint32_t p) {
     return blocks_[(std::size_t{index(op.die)} * shape_.geometry.planes + index(op.plane) + p) *
                        shape_.geometry.blocks +
                    index(op.block)];
+  }
+  Block& source_of(const FlashOp& op) {
+    FlashOp source = op;
+    if (op.command == FlashCommand::copyback) source.block = op.source_block;
+    return block_of(source, 0);
   }
   std::size_t first_unit(const FlashOp& op, std::uint32_t p, std::uint32_t page) {
     const auto block = static_cast<std::size_t>(&block_of(op, p) - blocks_.data());
@@ -140,7 +156,7 @@ class FakeFlash final : public FlashPort {
     }
     Flying& flying = *free_.back();
     free_.pop_back();
-    flying = {this, &op, 0, 0, block_of(op, 0).erases};
+    flying = {this, &op, 0, 0, block_of(op, 0).erases, source_of(op).erases};
     return flying;
   }
   static void end(void* self) {
@@ -155,6 +171,8 @@ class FakeFlash final : public FlashPort {
     if (op.command != FlashCommand::erase && flash.block_of(op, 0).erases != flying.generation) {
       illegal("erased under a read or program", op);
     }
+    if (op.command == FlashCommand::copyback && flash.source_of(op).erases != flying.source_generation)
+      illegal("erased under a copyback", op);
     flash.perform(op);
     if (op.ledger != nullptr) {
       op.ledger->charge(Cause::flash_command, flying.submitted);
@@ -168,20 +186,31 @@ class FakeFlash final : public FlashPort {
         index(op.block) >= g.blocks) {
       illegal("address beyond the array", op);
     }
+    if ((op.mode == BlockMode::slc || op.source_mode == BlockMode::slc) && shape_.slc_pages == 0)
+      illegal("SLC mode on a part that has none", op);
     if (op.command == FlashCommand::read &&
-        (op.pages != 1 || index(op.page) >= g.pages || op.slots == 0 || op.first_slot >= units_per_page_ ||
+        (op.pages != 1 || index(op.page) >= pages_in(op.mode) || op.slots == 0 || op.first_slot >= units_per_page_ ||
          (op.first_slot + op.slots + units_per_page_ - 1) / units_per_page_ != op.planes)) {
       illegal("read of impossible slots", op);
     }
     if ((op.command == FlashCommand::program || op.command == FlashCommand::copyback) &&
-        (op.pages != shape_.program_unit || index(op.page) % shape_.program_unit != 0 ||
-         index(op.page) + op.pages > g.pages || op.first_slot != 0 ||
+        (op.pages != (op.mode == BlockMode::slc ? 1 : shape_.program_unit) ||
+         index(op.page) % op.pages != 0 || index(op.page) + op.pages > pages_in(op.mode) ||
+         op.first_slot != 0 ||
          op.slots != op.planes * op.pages * units_per_page_)) {
       illegal("program of less or more than a program unit", op);
     }
     if (op.planes > 1 && !shape_.multi_plane_allowed) illegal("multi-plane operation", op);
   }
+  [[nodiscard]] std::uint32_t pages_in(BlockMode mode) const {
+    return mode == BlockMode::slc ? shape_.slc_pages : shape_.geometry.pages;
+  }
+  void check_mode(const FlashOp& op, BlockMode mode, std::uint32_t p) {
+    if (block_of(op, p).mode != mode)
+      illegal(std::string(name_of(mode)) + " asked of a block that is in the other", op);
+  }
   void check_readable(const FlashOp& op, std::uint32_t p) {
+    check_mode(op, op.mode, p);
     if (index(op.page) >= block_of(op, p).next_page) illegal("read of a page that is not programmed", op);
   }
   void perform(FlashOp& op) {
@@ -225,9 +254,11 @@ class FakeFlash final : public FlashPort {
   }
   void program(FlashOp& op) {
     ++programs;
+    if (op.mode == BlockMode::slc) ++slc_programs;
     std::uint32_t slot = 0;
     for (std::uint32_t p = 0; p < op.planes; ++p) {
       Block& block = block_of(op, p);
+      check_mode(op, op.mode, p);
       if (block.next_page != index(op.page))
         illegal("program out of order, next page is " + std::to_string(block.next_page), op);
       block.next_page += op.pages;
@@ -246,7 +277,9 @@ class FakeFlash final : public FlashPort {
   void copyback(FlashOp& op) {
     FlashOp source = op;
     source.block = op.source_block;
+    if (index(op.source_page) + op.pages > pages_in(op.source_mode)) illegal("copyback beyond its source", op);
     for (std::uint32_t p = 0; p < op.planes; ++p) {
+      check_mode(source, op.source_mode, p);
       if (index(op.source_page) + op.pages > block_of(source, p).next_page)
         illegal("copyback of a page that is not programmed", op);
       for (std::uint32_t page = 0; page < op.pages; ++page) {
@@ -265,11 +298,12 @@ class FakeFlash final : public FlashPort {
     ++erased;
     for (std::uint32_t p = 0; p < op.planes; ++p) {
       Block& block = block_of(op, p);
-      if (options.endurance > 0 && block.erases >= options.endurance) {
-        op.status = FlashStatus::erase_failed;
-      }
+      const double worn = block.erases - block.slc_erases + block.slc_erases * options.slc_wear;
+      if (options.endurance > 0 && worn > options.endurance - 0.5) op.status = FlashStatus::erase_failed;
       block.next_page = 0;
+      block.mode = op.mode;
       ++block.erases;
+      if (op.mode == BlockMode::slc) ++block.slc_erases;
     }
   }
 

@@ -40,6 +40,15 @@ struct Case {
   std::int64_t logs = 2;      ///< log blocks of a group
   std::int64_t adjacent = 1;  ///< management blocks of a superblock
   bool copyback = false;
+  std::uint32_t slc_pages = 0;         ///< of a block in SLC mode
+  std::uint32_t fixed = 0;             ///< blocks per group that are always in SLC mode
+  std::uint32_t borrowed = 0;          ///< that may be borrowed
+  std::string path = "none";           ///< of data to them
+  std::string when_full = "wait";
+  std::string fold_first = "oldest";
+  double fold_below = 0.1;
+  double gone_at = 0.75;
+  double slc_share = 0;  ///< of data that reached SLC mode, at least
 };
 
 Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
@@ -68,6 +77,20 @@ void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   if (c.refresh >= 0) config.refresh.policy = "limits";
   if (c.map_lines > 0) config.mapping.scheme = "dftl";
   if (!c.scheme.empty()) config.mapping.scheme = c.scheme;
+  if (c.slc_pages > 0) {
+    shape.slc_pages = c.slc_pages;
+    const Geometry& g = c.geometry;
+    const Bytes block = Bytes{g.page_bytes} * c.slc_pages * g.dies() * g.planes;
+    config.pslc.policy = c.path;
+    config.pslc.fixed_bytes = c.fixed * block;
+    config.pslc.borrowed_bytes = c.borrowed * block;
+    config.pslc.when_full = c.when_full;
+    config.pslc.fold_first = c.fold_first;
+    config.pslc.fold_by = c.copyback ? "copyback" : "controller";
+    config.pslc.fold_below = c.fold_below;
+    config.pslc.fold_until = c.fold_below + 0.2;
+    config.pslc.gone_at = c.gone_at;
+  }
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
   const Bytes program = std::max(Bytes{c.geometry.page_bytes} * planes * c.program_unit, c.block);
   config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
@@ -81,16 +104,18 @@ std::string describe(const Case& c) {
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
       "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
       "{} map lines "
-      "of {}",
+      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, fill {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
-      c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line);
+      c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
+      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at, c.fill);
 }
 
 void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
   commands *= stress();
   seed += 10'000 * (stress() - 1);
   INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
+  if (getenv("PS")) fprintf(stderr, "BEGIN %s %d seed %lu depth %u\n", describe(c).c_str(), timed, (unsigned long)seed, depth);
   DriveShape shape;
   FirmwareConfig config;
   const std::int64_t map_line = c.map_line > 0 ? c.map_line : static_cast<std::int64_t>(c.unit) / 4;
@@ -138,6 +163,11 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   REQUIRE(s.commands == host.completions);
   REQUIRE(s.erases == hw.flash.erased);
   REQUIRE(s.copybacks == hw.flash.copybacks);
+  REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
+  REQUIRE(static_cast<double>(s.slc_units) >=
+          c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
+  REQUIRE(s.units_folded + s.units_folded_on_die ==
+          s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
   REQUIRE((s.refreshes > 0) == (c.refresh >= 0));
   REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
   // The ladder's 41 attempts all fail once in 10^28 reads, or in 75.
@@ -420,4 +450,58 @@ TEST_CASE("a drive filled to the last unit it can keep goes on working under ref
     c.failures = 0.2;
     c.refresh = 1 + static_cast<std::int64_t>(seed % 5);
   });
+}
+
+namespace {
+
+/// Shapes, odd ones among them, on which blocks in SLC mode are tried.
+std::vector<Case> shapes_with_slc() {
+  std::vector<Case> cases;
+  cases.push_back({geometry(1, 1, 1, 1, 16, 8, 4096)});
+  cases.push_back({geometry(2, 1, 1, 2, 14, 12, 8192), 3});
+  cases.push_back({geometry(2, 1, 1, 2, 16, 16, 16384), 4, 512, 4096, true});  // QLC by word lines
+  cases.push_back({geometry(3, 1, 2, 3, 13, 9, 8192), 3, 512, 4096, true});
+  cases.push_back({geometry(1, 1, 1, 2, 18, 8, 16384), 8, 512, 4096, true});  // whole block
+  cases.push_back({geometry(1, 2, 1, 1, 16, 8, 4096), 2, 4096, 4096});
+  cases.push_back({geometry(2, 1, 1, 1, 15, 12, 6144), 1, 512, 1536});
+  for (Case& c : cases) {
+    c.slc_pages = c.geometry.pages / (c.program_unit > 1 && c.program_unit < 5 ? c.program_unit : 4);
+    c.path = "all";
+  }
+  return cases;
+}
+
+}  // namespace
+
+TEST_CASE("blocks in SLC mode give back what was written, however few there are") {
+  std::uint64_t seed = 1000;
+  for (Case c : shapes_with_slc()) {
+    const bool may_copy = c.program_unit <= c.slc_pages;
+    for (const auto& [fixed, borrowed] :
+         {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {0, 1}, {2, 3}, {0, 6}, {3, 0}}) {
+      for (const char* when_full : {"wait", "direct"}) {
+        c.fixed = fixed;
+        c.borrowed = borrowed;
+        c.when_full = when_full;
+        c.copyback = may_copy && seed % 2 == 0;
+        c.fill = seed % 3 == 0 ? 1.0 : seed % 3 == 1 ? 0.9 : 0.5;
+        c.fold_first = seed % 5 < 2 ? "emptiest" : "oldest";
+        c.fold_below = seed % 4 == 0 ? 0 : 0.3;
+        c.gone_at = seed % 7 == 0 ? 2 : 0.75;
+        c.gc = k_policies[seed % k_policies.size()];
+        c.streams = seed % 4 == 1 ? "shared" : "separate";
+        c.wear = seed % 3 == 0 ? "static" : seed % 3 == 1 ? "dynamic" : "none";
+        c.mode = seed % 5 == 0 ? "write-through" : "write-back";
+        c.idle_after = seed % 7 == 0 ? 100'000'000 : 0;
+        c.destage_at = seed % 11 == 0 ? 0.75 : 0;
+        c.background_start = seed % 3 == 0 ? 0.0 : 0.1;
+        c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
+        c.slc_share = fixed > 0 && c.when_full == "wait" ? 0.6 : 0;
+        const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
+        run(c, true, 1500, depth, ++seed);
+        run(c, false, 1500, 1, ++seed);
+        ++seed;
+      }
+    }
+  }
 }

@@ -1,0 +1,55 @@
+// Which writes of the host go to blocks in SLC mode and which straight to native ones: the interface of data paths, chosen by name
+// (firmware.pslc.policy).
+//
+// A path is asked about every mapping unit that the host writes, in the order in which the units reach the write buffer; what
+// it answers for the first write of a unit holds as long as that waits in the buffer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "models/common/archive.h"
+#include "models/common/parameters.h"
+#include "models/common/statistics.h"
+#include "models/common/types.h"
+
+namespace tlmssd::firmware {
+
+/// What a path may look at, as it is now.
+class PathView {
+ public:
+  virtual ~PathView() = default;
+  /// Mapping units of the host that hold valid data.
+  [[nodiscard]] virtual std::uint64_t valid_units() const = 0;
+  /// Mapping units that fit into what may be in SLC mode now.
+  [[nodiscard]] virtual std::uint64_t slc_units() const = 0;
+};
+
+struct PathContext {
+  const PathView& view;
+  std::uint64_t logical_units;
+  std::uint64_t pool_units;  ///< that fit into the largest pSLC
+};
+
+class DataPath {
+ public:
+  virtual ~DataPath() = default;
+  /// A write of the host, of so many bytes, begins.
+  virtual void command(Bytes /*bytes*/) {}
+  /// `unit` is written by a command of so many bytes: whether it goes straight to native blocks.
+  virtual bool direct(LogicalUnit unit, Bytes command) = 0;
+  /// A block in SLC mode with room for `units` is going to be emptied, of which `valid` have to be moved.
+  virtual void collected(std::uint32_t /*valid*/, std::uint32_t /*units*/) {}
+  /// By how much more may be borrowed than the curve has it.
+  [[nodiscard]] virtual double growth() const { return 1; }
+  virtual void report(StatisticsSink& /*sink*/) const {}
+  virtual void archive(Archive& /*archive*/) {}
+};
+
+using PathFamily = PolicyFamily<DataPath, const PathContext&>;
+/// All data paths by name, without the choice of none.
+const PathFamily& path_family();
+/// The same for the scenario, "none" first.
+std::vector<PolicyInfo> data_paths();
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,215 @@
+#include "firmware/pslc/pslc.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "firmware/ftl_statistics.h"
+#include "firmware/make_policy.h"
+#include "firmware/mapping/mapping.h"
+#include "models/common/input_error.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+/// Blocks of each group that hold so many bytes in SLC mode; at least one, if any.
+std::uint32_t blocks_for(Bytes bytes, double share, const Layout& layout) {
+  const double group = static_cast<double>(layout.slc_units()) * layout.unit_bytes * layout.groups;
+  const double wanted = share > 0 ? share * static_cast<double>(layout.total_units()) * layout.unit_bytes
+                                  : static_cast<double>(bytes);
+  if (wanted <= 0) return 0;
+  return static_cast<std::uint32_t>(std::clamp(std::floor(wanted / group + 0.5), 1.0, 4e9));
+}
+
+VictimContext slc_context(const Layout& layout) {
+  return {layout.groups, layout.blocks, layout.slc_units(), 0};
+}
+
+void check(const FirmwareConfig& config, const Layout& layout, const MappingScheme& map) {
+  const PslcConfig& c = config.pslc;
+  const auto refuse = [](const char* key, const std::string& why, const std::string& nearest) {
+    throw InputError(fmt::format("firmware.pslc.{}: {}; nearest valid: {}", key, why, nearest));
+  };
+  const auto one_of = [&](const char* key, const std::string& value, const char* first, const char* second) {
+    if (value != first && value != second)
+      refuse(key, fmt::format("'{}' is neither {} nor {}", value, first, second), first);
+  };
+  one_of("when_full", c.when_full, "wait", "direct");
+  one_of("fold_by", c.fold_by, "controller", "copyback");
+  one_of("fold_first", c.fold_first, "oldest", "emptiest");
+  if (map.block_units() > 0 || map.log_scheme() != nullptr)
+    refuse("policy",
+           fmt::format("blocks in SLC mode need page mapping (firmware.mapping.scheme is {})",
+                       config.mapping.scheme),
+           "none");
+  if (layout.lanes > 1)
+    refuse("policy", "blocks in SLC mode may not span dies (firmware.allocation.stripe is not none)", "none");
+  if (c.full_until > c.gone_at)
+    refuse("gone_at", fmt::format("{:g} % lie before full_until ({:g} %)", 100 * c.gone_at, 100 * c.full_until),
+           fmt::format("{:g} %", 100 * c.full_until));
+  if (c.fold_below > c.fold_until)
+    refuse("fold_until",
+           fmt::format("folding beside the host would stop at {:g} %, before it starts (fold_below, {:g} %)",
+                       100 * c.fold_until, 100 * c.fold_below),
+           fmt::format("{:g} %", 100 * c.fold_below));
+  if (c.fold_by != "copyback") return;
+  if (config.ecc.policy != "none")
+    refuse("fold_by",
+           "copies on the die do not pass the decoders, so that wrong bits would pile up (firmware.ecc.policy is "
+           "not none)",
+           "controller");
+  if (layout.program_pages > layout.slc_rows)
+    refuse("fold_by",
+           fmt::format("a program unit of {} pages is not to be found in a block of {} pages in SLC mode",
+                       layout.program_pages, layout.slc_rows),
+           "controller");
+}
+
+}  // namespace
+
+PslcSize pslc_size(const PslcConfig& config, const Layout& layout) {
+  if (config.policy == "none") return {};
+  if (layout.slc_rows == 0 || layout.slc_rows >= layout.block_rows) {
+    throw InputError(fmt::format(
+        "firmware.pslc.policy: the flash part has {}; nearest valid: none",
+        layout.slc_rows == 0 ? "no SLC mode (ssd.flash.part.slc_read_latency)" : "one bit per cell anyway"));
+  }
+  const PslcSize size{blocks_for(config.fixed_bytes, config.fixed_share, layout),
+                      blocks_for(config.borrowed_bytes, config.borrowed_share, layout)};
+  if (size.fixed == 0 && size.borrowed == 0)
+    throw InputError("firmware.pslc: a pSLC needs static or dynamic blocks; give at least one of them");
+  if (size.fixed >= layout.blocks || size.borrowed > layout.blocks - size.fixed) {
+    const bool fixed = size.fixed >= layout.blocks;
+    const std::uint64_t most = fixed ? layout.blocks / 2 : layout.blocks - size.fixed;
+    throw InputError(fmt::format(
+        "firmware.pslc.{}: {} blocks of each group would be in SLC mode, of {}; nearest valid: {} B",
+        fixed ? "static" : "dynamic", fixed ? size.fixed : size.borrowed, layout.blocks,
+        most * layout.slc_units() * layout.unit_bytes * layout.groups));
+  }
+  return size;
+}
+
+Pslc::Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, const MappingScheme& map)
+    : config_(config.pslc),
+      layout_(layout),
+      pool_(pool),
+      size_(pslc_size(config.pslc, layout)),
+      victims_(slc_context(layout), config.pslc.fold_first == "emptiest"),
+      waits_(config.pslc.when_full == "wait"),
+      folds_on_die_(config.pslc.fold_by == "copyback"),
+      promised_(layout.groups, 0) {
+  check(config, layout, map);
+  const PathContext context{*this, layout.logical_units,
+                            std::uint64_t{size_.fixed + size_.borrowed} * layout.groups * layout.slc_units()};
+  path_ = make_policy(path_family(), "firmware.pslc.policy", config_.policy, config.pslc_policy, context);
+}
+
+// ------------------------------------------------------------------------------------------------------------------------- size
+
+std::uint32_t Pslc::borrowable(std::uint32_t group) const {
+  if (size_.borrowed == 0) return 0;
+  const double full = static_cast<double>(pool_.valid_units()) / static_cast<double>(layout_.kept_units());
+  double share = path_->growth();
+  if (full > config_.full_until) {
+    share *= full >= config_.gone_at ? 0 : (config_.gone_at - full) / (config_.gone_at - config_.full_until);
+  }
+  const auto wanted = static_cast<std::uint32_t>(size_.borrowed * share + 0.5);
+  const std::int64_t room = std::max<std::int64_t>(pool_.room(group), 0) / 4 * 3 / layout_.block_units;
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, room));
+}
+
+double Pslc::free_share(std::uint32_t group, std::uint32_t coming) const {
+  const double blocks = this->blocks(group);
+  const double used = pool_.slc(group).used() - coming;
+  return blocks > 0 ? 1 - used / blocks : (used > 0 ? -1 : 1);
+}
+
+std::uint64_t Pslc::slc_units() const {
+  std::uint64_t blocks = 0;
+  for (std::uint32_t group = 0; group < layout_.groups; ++group) blocks += this->blocks(group);
+  return blocks * layout_.slc_units();
+}
+
+// ------------------------------------------------------------------------------------------------------------------------- room
+
+bool Pslc::claimable(std::uint32_t group) const {
+  const BlockPool::SlcGroup& slc = pool_.slc(group);
+  return slc.open != k_no_block || slc.fixed().ready > 0 ||
+         (slc.borrowed().ready > 0 && slc.borrowed().used < borrowable(group));
+}
+
+bool Pslc::has_room(std::uint32_t group) const {
+  const BlockPool::SlcGroup& slc = pool_.slc(group);
+  std::uint64_t rows = slc.open == k_no_block ? 0 : layout_.slc_rows - slc.next;
+  if (rows > promised_[group]) return true;
+  std::uint32_t blocks = slc.fixed().ready + slc.raw;
+  const std::uint32_t most = borrowable(group);
+  if (slc.borrowed().used < most) {
+    const std::uint32_t free = pool_.group(group).free;
+    const std::uint32_t more = free > leave_free_ ? free - leave_free_ : 0;
+    blocks += std::min(most - slc.borrowed().used, slc.borrowed().ready + more);
+  }
+  rows += std::uint64_t{blocks} * layout_.slc_rows;
+  return rows > promised_[group];
+}
+
+// -------------------------------------------------------------------------------------------------------------- state and reports
+
+void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
+  const auto bytes = [&](std::uint64_t blocks) { return blocks * layout_.slc_units() * layout_.unit_bytes; };
+  std::uint64_t may = 0;
+  BlockPool::SlcGroup sum;
+  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
+    const BlockPool::SlcGroup& one = pool_.slc(group);
+    may += blocks(group);
+    sum.fixed_good += one.fixed_good;
+    for (int k = 0; k < 2; ++k) {
+      sum.kinds[k].used += one.kinds[k].used;
+      sum.kinds[k].ready += one.kinds[k].ready;
+    }
+  }
+  const std::uint64_t most = std::uint64_t{size_.fixed + size_.borrowed} * layout_.groups;
+  const auto host = static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)] +
+                                        s.units_programmed[static_cast<std::size_t>(Purpose::map)]);
+  const double slc = static_cast<double>(s.slc_units);
+  const BlockPool::SlcCounts counts = pool_.slc_counts();
+  sink.open("pslc", "blocks in SLC mode before the native ones");
+  sink.text("policy", config_.policy, "which writes go there");
+  sink.value("largest size", bytes(most), "B", "static and all dynamic blocks");
+  sink.value("size allowed", bytes(may), "B", "with the valid data there are now");
+  sink.value("size", bytes(sum.used() + sum.ready()), "B", "blocks that are in SLC mode now");
+  sink.value("size in use", bytes(sum.used()), "B", "of these, blocks that are not free");
+  sink.value("static size", bytes(sum.fixed_good), "B", "blocks that never change their mode, without those that have failed");
+  sink.value("valid units", counts.valid, "units", "mapping units in SLC mode that the map points at");
+  sink.value("host units to slc", s.slc_units, "units", "units that the write buffer programmed in SLC mode");
+  sink.value("share to slc", host > 0 ? slc / host : 0, "share", "of all units that the write buffer programmed");
+  sink.value("blocks folded", s.folds, "", "blocks in SLC mode chosen to be emptied into native ones");
+  sink.value("of these idle", s.idle_folds, "", "while the host was silent");
+  sink.value("mean valid",
+             s.folds > 0 ? static_cast<double>(s.fold_valid) /
+                               (static_cast<double>(s.folds) * layout_.slc_units())
+                         : 0,
+             "share", "share of such a block's units that was valid when it was chosen");
+  sink.value("units folded by copyback", s.units_folded_on_die, "units", "moved within their die");
+  sink.value("units folded by controller", s.units_folded, "units", "read and programmed by the controller");
+  sink.value("waits for room", s.slc_waits, "", "program units that waited for a free block in SLC mode");
+  sink.value("blocks prepared", s.slc_prepared, "", "free blocks erased into SLC mode in addition");
+  sink.value("blocks returned", s.slc_returned, "", "free blocks erased back into native mode in addition");
+  sink.value("erases", counts.erases, "", "of all blocks into SLC mode, ever");
+  if (size_.fixed > 0) {
+    const BlockPool::Wear wear = pool_.slc_wear();
+    sink.value("static erases min", wear.minimum, "", "erase count of the least erased static block");
+    sink.value("static erases mean", wear.mean, "", "mean erase count of the static blocks");
+    sink.value("static erases max", wear.maximum, "", "erase count of the most erased static block");
+  }
+  path_->report(sink);
+  sink.close();
+}
+
+void Pslc::archive(Archive& a) {
+  victims_.archive(a);
+  path_->archive(a);
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,109 @@
+// The pSLC of a drive with native blocks behind it: how large it may be now, what room there is in it, and which data go there.
+//
+// In every group a few blocks are always in SLC mode (static, here `fixed`), and others are borrowed from the native ones (dynamic). How
+// many may be borrowed follows the share of the logical capacity that holds valid data: all up to `full_until`, none from `gone_at` on,
+// in a straight line between them, and never so many that less than a quarter of what is not valid would be left to native
+// collection. Fixed blocks are no part of the capacity; borrowed ones are, because they come back when they are needed.
+//
+// This class only judges. The BlockPool keeps the blocks; the Collector erases them into the mode that is asked for and folds, that is,
+// moves what is valid in a block in SLC mode into native ones; the Destager asks where its next program goes.
+// Sources: Luo et al., Journal of Integration Technology 11(3), 2022 (static and dynamic pSLC, data path, folding in idle time and when room runs out).
+// Left out: moves from SLC to SLC mode, limits to how often a block changes its mode, a pSLC of two bits per cell.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "firmware/blocks/block_pool.h"
+#include "firmware/config.h"
+#include "firmware/pslc/data_path.h"
+#include "firmware/pslc/slc_victims.h"
+
+namespace tlmssd::firmware {
+
+class MappingScheme;
+struct FtlStatistics;
+
+/// Blocks per group.
+struct PslcSize {
+  std::uint32_t fixed = 0;
+  std::uint32_t borrowed = 0;  ///< at most
+};
+/// None without a pSLC. Throws InputError when the part has no SLC mode or the sizes do not fit.
+PslcSize pslc_size(const PslcConfig& config, const Layout& layout);
+
+class Pslc final : public PathView {
+ public:
+  /// Throws InputError when the configuration does not go together with `map`, the program unit or error correction.
+  Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, const MappingScheme& map);
+
+  // ---- size
+  [[nodiscard]] const PslcSize& size() const { return size_; }
+  /// Blocks of the group that may be borrowed now.
+  [[nodiscard]] std::uint32_t borrowable(std::uint32_t group) const;
+  /// Blocks of the group that may be in SLC mode now.
+  [[nodiscard]] std::uint32_t blocks(std::uint32_t group) const {
+    return pool_.slc(group).fixed_good + borrowable(group);
+  }
+  /// Share of these that hold no data, or are about to (`coming`); negative when more are used than may be.
+  [[nodiscard]] double free_share(std::uint32_t group, std::uint32_t coming) const;
+  /// More are borrowed than may be.
+  [[nodiscard]] bool too_many(std::uint32_t group) const {
+    return pool_.slc(group).borrowed().used > borrowable(group);
+  }
+  /// Borrowing leaves so many free blocks in native mode.
+  void leave_free(std::uint32_t blocks) { leave_free_ = blocks; }
+  [[nodiscard]] std::uint32_t leaves_free() const { return leave_free_; }
+  /// Some borrowed blocks are ready that may not be used.
+  [[nodiscard]] bool surplus(std::uint32_t group) const {
+    const BlockPool::Kind& borrowed = pool_.slc(group).borrowed();
+    return borrowed.ready > 0 && borrowed.used + borrowed.ready > borrowable(group);
+  }
+
+  // ---- room
+  /// A row of SLC mode can be taken now.
+  [[nodiscard]] bool claimable(std::uint32_t group) const;
+  /// A block can be erased into SLC mode now: a fixed one that never was, or a free one to be borrowed.
+  [[nodiscard]] bool preparable(std::uint32_t group) const {
+    return pool_.slc(group).raw > 0 || (wants_to_borrow(group) && pool_.group(group).free > leave_free_);
+  }
+  /// One more may be borrowed.
+  [[nodiscard]] bool wants_to_borrow(std::uint32_t group) const {
+    const BlockPool::Kind& borrowed = pool_.slc(group).borrowed();
+    return borrowed.used + borrowed.ready < borrowable(group);
+  }
+  /// Whether there are rows that nobody has been promised, ready or soon to be had without folding.
+  [[nodiscard]] bool has_room(std::uint32_t group) const;
+  void promise(std::uint32_t group) { ++promised_[group]; }
+  void unpromise(std::uint32_t group) { --promised_[group]; }
+
+  // ---- what goes where
+  [[nodiscard]] DataPath& path() { return *path_; }
+  /// Without room in SLC mode, writes wait for folding instead of going to native blocks.
+  [[nodiscard]] bool waits() const { return waits_; }
+  [[nodiscard]] bool folds_on_die() const { return folds_on_die_; }
+  [[nodiscard]] SlcVictims& victims() { return victims_; }
+  [[nodiscard]] const PslcConfig& config() const { return config_; }
+
+  [[nodiscard]] std::uint64_t valid_units() const override { return pool_.valid_units(); }
+  [[nodiscard]] std::uint64_t slc_units() const override;
+
+  void report(StatisticsSink& sink, const FtlStatistics& statistics) const;
+  void archive(Archive& archive);
+
+ private:
+  PslcConfig config_;
+  const Layout& layout_;
+  BlockPool& pool_;
+  PslcSize size_;
+  SlcVictims victims_;
+  bool waits_;
+  bool folds_on_die_;
+  std::uint32_t leave_free_ = 0;
+  double slc_endurance_ = 0;
+  std::vector<std::uint32_t> promised_;  ///< rows of each group
+  std::unique_ptr<DataPath> path_;
+};
+
+}  // namespace tlmssd::firmware
