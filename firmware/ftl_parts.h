@@ -9,7 +9,7 @@
 #include "firmware/ftl.h"
 #include "firmware/gc/collector.h"
 #include "firmware/mapping/map_pages.h"
-#include "firmware/order_table.h"
+#include "models/common/order_table.h"
 
 namespace tlmssd::firmware {
 
