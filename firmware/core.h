@@ -13,8 +13,8 @@
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "firmware/refresh/refresher.h"
-#include "firmware/task.h"
 #include "firmware/wear/wear_policy.h"
+#include "models/common/task.h"
 
 namespace tlmssd::firmware {
 

@@ -13,11 +13,11 @@
 #include <string>
 
 #include "firmware/layout.h"
-#include "firmware/task.h"
 #include "models/common/archive.h"
 #include "models/common/ledger.h"
 #include "models/common/parameters.h"
 #include "models/common/statistics.h"
+#include "models/common/task.h"
 
 namespace tlmssd::firmware {
 
