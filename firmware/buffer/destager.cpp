@@ -17,6 +17,11 @@ namespace {
 std::uint32_t checked_capacity(const Core& core) {
   const Bytes least = Bytes{2} * core.layout.program_units * core.layout.unit_bytes;
   const Bytes capacity = core.config.buffer.capacity;
+  if (capacity < least && core.places != nullptr) {
+    throw InputError(fmt::format(
+        "firmware.buffer.capacity: {} B cannot hold two management blocks of {} B each; nearest valid: {} B",
+        capacity, least / 2, least));
+  }
   if (capacity < least) {
     throw InputError(
         fmt::format("firmware.buffer.capacity: {} B cannot hold two program units of {} B each ({} planes x "
