@@ -37,6 +37,7 @@ class LogScheme : public MappingScheme {
  public:
   /// `adjacent`: management blocks that share their logs; `logs`: log blocks per group. Throws InputError.
   LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs);
+  using MappingScheme::attach;
   void attach(LogBlocks& blocks) { blocks_ = &blocks; }
 
   // ---- the map

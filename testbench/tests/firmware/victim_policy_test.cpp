@@ -150,7 +150,8 @@ TEST_CASE("policy families name everything that is promised") {
   REQUIRE(names(victim_family()) == std::vector<std::string>{"greedy", "cost-benefit", "fifo", "random",
                                                              "d-choices", "windowed-greedy"});
   REQUIRE(names(wear_family()) == std::vector<std::string>{"none", "dynamic", "static"});
-  REQUIRE(names(mapping_family()) == std::vector<std::string>{"page", "dftl"});
+  REQUIRE(names(mapping_family()) ==
+          std::vector<std::string>{"page", "dftl", "management-block", "bast", "fast", "superblock"});
 }
 
 TEST_CASE("reciprocals divide exactly") {
