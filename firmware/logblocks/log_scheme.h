@@ -38,6 +38,7 @@ class LogScheme : public MappingScheme {
   /// `adjacent`: management blocks that share their logs; `logs`: log blocks per group; `copyback`: merges copy pages on their die where
   /// source and destination allow it.
   LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs, bool copyback);
+  using MappingScheme::attach;
   void attach(LogBlocks& blocks) { blocks_ = &blocks; }
 
   // ---- the map

@@ -161,9 +161,8 @@ Task<BlockNumber> Superblock::place(const ProgramJob& job) {
   Super& super = *found->second;
   while (!open(super)) {
     bool done = false;
-    if (super.members.size() < adjacent_) {
-      done = co_await add_block(job.group, super);
-    } else if (extra(super) < update_blocks_ && group.extra < allowed(job.group)) {
+    const bool may_grow = extra(super) < update_blocks_ && group.extra < allowed(job.group);
+    if (super.members.size() < adjacent_ || may_grow) {
       done = co_await add_block(job.group, super);
     } else if (extra(super) == 0) {
       ++packings_;

@@ -117,7 +117,7 @@ void draw_firmware(SsdConfig& config, RandomStream& random) {
     f.mapping.unit = pick<Bytes>(random, {512, 1024, 2048, 4096, 8192, 16384});
     config.host.lba_size = random.below(3) == 0 ? 4096 : 512;
   } while (f.mapping.unit < config.host.lba_size || config.part.page_size % f.mapping.unit != 0);
-  const auto orders = firmware::allocation_orders();
+  const auto& orders = firmware::allocation_orders();
   f.allocation.order = orders[random.below(orders.size())];
   f.allocation.multi_plane = random.below(2) == 0;
   f.allocation.streams = pick<const char*>(random, {"separate", "shared"});
