@@ -22,9 +22,9 @@ class RunFailed(Exception):
 class Report:
     """What a run gave back (report.json), with the figures that the papers speak of."""
 
-    def __init__(self, content, latencies=None):
+    def __init__(self, content, log=None):
         self.content = content
-        self.latencies = latencies  # of every command in seconds, where the command log is written
+        self.log = log  # (submitted, completed) of every command in seconds, in order of submission, where the command log is written
 
     def value(self, path):
         """Value of a statistic, for instance 'firmware.ftl.cache.evictions'."""
@@ -90,7 +90,7 @@ class Runner:
             with open(out / "report.json", encoding="utf-8") as file:
                 content = json.load(file)
             log = out / "commands.csv"
-            report = Report(content, latencies(log) if log.exists() else None)
+            report = Report(content, commands(log) if log.exists() else None)
         with self.lock:
             self.done += 1
             if sys.stderr.isatty():
@@ -101,12 +101,11 @@ class Runner:
         return time.monotonic() - self.begin
 
 
-def latencies(log):
-    """Latencies in seconds of the commands in a log, in the order in which they were submitted."""
+def commands(log):
+    """Instants of submission and completion, in seconds, of the commands in a log, in the order of their submission."""
     with open(log, encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    rows.sort(key=lambda row: int(row["submitted_ps"]))
-    return [int(row["latency_ps"]) * 1e-12 for row in rows]
+        rows = csv.DictReader(file)
+        return sorted((int(row["submitted_ps"]) * 1e-12, int(row["completed_ps"]) * 1e-12) for row in rows)
 
 
 def options(description):
