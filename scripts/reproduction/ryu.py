@@ -25,9 +25,10 @@ SWEEPS = {
           "program 240 us": {"ssd.flash.part.program_latency": "[240 us]"}},
     "B": {"log blocks 12 per group": {"firmware.mapping.log_blocks": "12"},
           "log blocks 20 per group": {"firmware.mapping.log_blocks": "20"},
-          "program 200 us": {"ssd.flash.part.program_latency": "[200 us]"},
-          "program 300 us": {"ssd.flash.part.program_latency": "[300 us]"},
+          "program 240 us": {"ssd.flash.part.program_latency": "[240 us]"},
+          "program 360 us": {"ssd.flash.part.program_latency": "[360 us]"},
           "erase 1.6 ms": {"ssd.flash.part.erase_latency": "1.6 ms"},
+          "64 programs under way per group": {"firmware.allocation.programs_per_group": "64"},
           "no copyback": {"firmware.mapping.copyback": "false"}},
     "C": {"over-provisioning 9.6 %": {"ssd.flash.over_provisioning": "9.6 %"},
           "over-provisioning 14.4 %": {"ssd.flash.over_provisioning": "14.4 %"},
@@ -81,8 +82,9 @@ class Study:
 
     def chip(self, kind, dies):
         """Page after page of 2 KiB from or to one chip of so many dies."""
-        load = f"rw: {'randread' if kind == 'read' else 'write'}, bs: 2k, iodepth: 16, size: 50%, number_ios: 4000, ramp_requests: 500"
-        return self.drives.start(ryu_elements.SCENARIO, load, CHIP | {"ssd.flash.dies_per_way": str(dies)})
+        load = f"rw: {kind}, bs: 2k, iodepth: 16, number_ios: 6000, ramp_requests: 1000"
+        before = f"{{fill: {100 if kind == 'read' else 1} %, order: sequential}}"
+        return self.drives.start(ryu_elements.SCENARIO, load, CHIP | {"ssd.flash.dies_per_way": str(dies)}, before)
 
     def use(self, drive, age, access):
         """A kind of access to a new or used drive."""
@@ -143,7 +145,7 @@ its designers have. This page is written by `scripts/reproduce ryu`. The drives 
 other public text, D derived, A assumption of this project.
 
 **Calibrated** to Figure 14: the time per command (and on A and B per flash operation) to its random reads; over-provisioning of C, program
-and erase time of B (within S's range) to its random writes. User capacities are scaled down (1, 4, 2 GB for 32, 32, 80 GB), buffers are not.
+and erase time of B (the upper ends of S's ranges) to its random writes. User capacities are scaled down (1, 4, 2 GB for 32, 32, 80 GB), buffers are not.
 """)
 
 
@@ -161,7 +163,8 @@ def write_chip(page, study):
     page.text("""
 Pages of 2 KiB at 25 ns per byte, 25 us to sense, 200 us to program. The paper's 26.67 are 2000 B in 75 us; commands and addresses
 on the bus cost 0.8 us, and 2048 B in 77.0 us are 26.6. The bounds of 10 and 20 MB/s leave out that data must come over the bus before
-they can be programmed. The closed forms are those of `docs/modelling.md`.
+they can be programmed. The closed forms are those of `docs/modelling.md`; writes go to a chip
+that need not be erased first.
 """)
 
 
@@ -226,7 +229,7 @@ def fit(rates):
 
 def write_sweeps(page, study):
     page.text("### What the cells depend on")
-    page.text("Ratios to the published figures, one parameter changed by a fifth at a time.")
+    page.text("Ratios to the published figures, one parameter at a time: what was calibrated or assumed a fifth up and down, and choices of the firmware.")
     for kind, published, sweeps in (("Write", WRITES, SWEEPS), ("Read", READS, READ_SWEEPS)):
         rows, outside = [], []
         for drive in "ABC":
@@ -288,9 +291,11 @@ collection does not blur the picture, and the writes raw, without file system.
         page.table([f"{e.drive}, writes of", "period published (S)", "measured", "agrees", "blocks touched, fewest and most", "us, fewest",
                     "us, most", "ratio", "twice or more (S)"], rows)
     page.text("""
-A write of 16 KB that fills a management block of A costs nothing but itself, and one of 32 KB at least two; so the jumps of 16 KB are
-larger than two. On C a block is a page: what jumps is that units written in part must be read and completed, on top of the number of
-pages, and aligned writes are cheapest.
+- On B a write across a boundary takes two merges for one, but its data are written to logs once in either case; that share of the cost does not
+  double and grows with the size.
+- A write of 16 KB that fills a management block of A costs nothing but itself, others copy; so that jump is larger than two. One of 32 KB touches two
+  blocks at least.
+- On C a block is a page. What jumps is the number of pages, and units written in part must be read and completed; aligned writes are cheapest.
 """)
 
 
