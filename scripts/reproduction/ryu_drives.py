@@ -49,21 +49,22 @@ class Drives:
                 file.writelines(f"{n},ryu,0,{kind},{offset},{size},0\n" for n, (kind, offset, size) in enumerate(requests))
         return f"trace: {path}, format: msr, queue_depth: {queue_depth}"
 
-    def benchmark(self, drive, kind, size, changes=None):
-        """Random reads or synchronous writes of `size` KiB in a file of a quarter of the drive (Figure 14)."""
+    def benchmark(self, drive, kind, size, changes=None, start=START, journal=True):
+        """Random reads or synchronous writes of `size` KiB in a file of a quarter of the drive (Figure 14), from `start` on."""
         file = CAPACITY[drive] // 4 // MIB * MIB
         size *= KIB
         if kind == "Read":
-            load = self.trace(f"{drive}-read-{size}", random_requests(kind, size, file, 20 if self.short else 4000))
+            load = self.trace(f"{drive}-read-{size}", random_requests(kind, size, file, 20 if self.short else 4000, start))
             return self.start(SCENARIOS[drive], load, changes)
         # B is steady once its log blocks are in use, the others when the file has been overwritten once.
         share = 0.02 if drive == "B" else 1
         measured = 20 if self.short else {"A": 4000, "B": 3000, "C": 15_000}[drive]
         warm_up = 20 if self.short else round(share * file / size)
-        ramp = 20 if self.short else BUFFER // (size + RECORD)
-        writes = random_requests(kind, size, file, warm_up + ramp + measured)
-        load = self.trace(f"{drive}-write-{size}", journalled(writes, file))
-        return self.start(SCENARIOS[drive], f"{load}, warm_up: {2 * warm_up}, ramp_requests: {2 * ramp}", changes)
+        ramp = 20 if self.short else BUFFER // (size + RECORD * journal)
+        writes = random_requests(kind, size, file, warm_up + ramp + measured, start)
+        each = 2 if journal else 1
+        load = self.trace(f"{drive}-write-{size}-{start}-{each}", journalled(writes, start + file) if journal else writes)
+        return self.start(SCENARIOS[drive], f"{load}, warm_up: {each * warm_up}, ramp_requests: {each * ramp}", changes)
 
     def shift(self, experiment, size):
         """Writes of `size` bytes at shifting offsets, with the command log (Figures 11 to 13)."""
@@ -85,15 +86,15 @@ def journalled(writes, behind):
     place = 0
     for kind, offset, size in writes:
         yield kind, offset, size
-        yield "Write", START + behind + place, RECORD
+        yield "Write", behind + place, RECORD
         place = (place + RECORD) % JOURNAL
 
 
-def random_requests(kind, size, file, count, seed=1):
-    """Requests at multiples of their size, anywhere in a file of so many bytes."""
-    chance = random.Random(seed)
+def random_requests(kind, size, file, count, start):
+    """Requests at multiples of their size, anywhere in a file of so many bytes that begins at `start`."""
+    chance = random.Random(1)
     for _ in range(count):
-        yield kind, START + chance.randrange(file // size) * size, size
+        yield kind, start + chance.randrange(file // size) * size, size
 
 
 def period(values):
