@@ -1,4 +1,4 @@
-"""Ryu and Park, design elements of SSD firmware: Figures 8, 9, 11 to 14, the figures of Section 2, and the design elements of Section 3.
+"""Ryu and Park, design elements of SSD firmware: Figures 8, 9, 11 to 14 and 16, the figures of Section 2, and the design elements of Section 3.
 
 Three drives (scenarios/ryu/drive_*.yaml), each with one set of parameters for everything; what was calibrated is marked there.
 """
@@ -9,6 +9,7 @@ import numpy
 
 import page as pages
 import runs
+import ryu_converter
 import ryu_elements
 from ryu_drives import KIB, MIB, SCENARIOS, Drives, period, statistics
 
@@ -82,6 +83,7 @@ class Study:
         self.drives = Drives(runner)
         self.short = runner.short
         self.elements = ryu_elements.Elements(self.drives)
+        self.converted = ryu_converter.Converted(self.drives)
 
     def chip(self, kind, dies):
         """Page after page of 2 KiB from or to one chip of so many dies."""
@@ -108,6 +110,22 @@ class Study:
         return self.drives.start(SCENARIOS[drive], load, {"ssd.flash.user_capacity": f"{capacity} MB"},
                                  "{fill: 100 %, order: sequential}" + after)
 
+    def crossing(self, across):
+        """Writes of 8 KB to one management block of B after the other, inside or across into the next."""
+        offset = MIB - 4 * KIB if across else MIB // 2
+        count = 200 if self.short else 1500
+        writes = (("Write", n * 3 % 849 * MIB + offset, 8 * KIB) for n in range(count))
+        load = self.drives.trace(f"B-crossing-{across}", writes, queue_depth=32)
+        changes = {"ssd.flash.user_capacity": "1000 MB", "firmware.buffer.mode": "write-through"}
+        return self.drives.start(SCENARIOS["B"], f"{load}, ramp_requests: {count // 3}", changes, "{fill: 90 %, order: sequential}")
+
+    def merges(self, across):
+        """Merges and units copied per write of such a run."""
+        content = self.crossing(across).result().content
+        mapping, writes = content["statistics"]["firmware"]["ftl"]["mapping"], content["results"]["total"]["commands"]
+        count = {name: number["value"] / writes for name, number in mapping["merges"].items() if isinstance(number, dict)}
+        return count["switch"] + count["partial"] + count["full"], count["units_copied_by_partial"] + count["units_copied_by_full"]
+
     def start_all(self):
         for drive in "BAC":
             for kind in ("Read", "Write"):
@@ -120,6 +138,9 @@ class Study:
             for age in AGES:
                 for access in ACCESSES:
                     self.use(drive, age, access)
+        for across in (False, True):
+            self.crossing(across)
+        self.converted.start_all()
         self.elements.start_all()
         for drive, changes in SWEEPS.items():
             for change in changes.values():
@@ -309,9 +330,13 @@ collection does not blur the picture, and the writes raw, without file system.
                          f"{most:.0f}", f"{jump:.2f}", judged])
         page.table([f"{e.drive}, writes of", "period published (S)", "measured", "agrees", "blocks touched, fewest and most", "us, fewest",
                     "us, most", "ratio", "twice or more (S)"], rows)
+    inside, across = study.merges(False), study.merges(True)
+    page.table(["B, 8 KB", "inside a block", "across a boundary", "ratio", "twice or more (S)"], [
+        [what, f"{a:.2f}", f"{b:.2f}", f"{b / a:.2f}", yes(round(b / a, 2) >= 2) if what.startswith("merges") else ""]
+        for what, a, b in (("merges per write", inside[0], across[0]), ("pages copied per write", inside[1], across[1]))])
     page.text("""
-- On B a write across a boundary takes two merges for one, but its data are written to logs once in either case; that share of the cost does not
-  double and grows with the size.
+- On B a write across a boundary takes two merges for one and copies twice as much, but its data are written to logs once in either case; that share of
+  the time does not double and grows with the size.
 - A write of 16 KB that fills a management block of A costs nothing but itself, others copy; so that jump is larger than two. One of 32 KB touches two
   blocks at least.
 - On C a block is a page. What jumps is the number of pages, and units written in part must be read and completed; aligned writes are cheapest.
@@ -372,6 +397,7 @@ def reproduce(options, runner):
     write_sweeps(page, study)
     write_shifts(page, study)
     write_ages(page, study)
+    study.converted.write(page)
     study.elements.write(page)
     write_slip(page)
     runs.close(page, options, runner)
