@@ -82,6 +82,7 @@ class Study:
     def __init__(self, runner):
         self.drives = Drives(runner)
         self.short = runner.short
+        self.swept = "A" if runner.short else "ABC"
         self.elements = ryu_elements.Elements(self.drives)
         self.converted = ryu_converter.Converted(self.drives)
 
@@ -142,8 +143,8 @@ class Study:
             self.crossing(across)
         self.converted.start_all()
         self.elements.start_all()
-        for drive, changes in SWEEPS.items():
-            for change in changes.values():
+        for drive in self.swept:
+            for change in SWEEPS[drive].values():
                 for size in SWEPT:
                     self.drives.benchmark(drive, "Write", size, change)
             for change in READ_SWEEPS[drive].values():
@@ -172,7 +173,8 @@ its designers have. This page is written by `scripts/reproduce ryu`. The drives 
 other public text, D derived, A assumption of this project.
 
 **Calibrated** to Figure 14: the time per command (and on A and B per flash operation) to its random reads; over-provisioning of A and C,
-program and erase time of B (the upper ends of S's ranges) to its random writes. User capacities are scaled down (1, 4, 2 GB for 32, 32, 80 GB), buffers are not.
+program and erase time of B (the upper ends of S's ranges) to its random writes. User capacities are scaled down (to 1, 4, 2 GB; A: from 32, 32
+and 80 GB, which the paper does not state), buffers are not.
 """)
 
 
@@ -214,12 +216,13 @@ taken to be (A, for all drives alike):
 - a file of a quarter of the drive that **begins 4 KB beyond** a boundary of management blocks, because file systems align to blocks of their own;
 - after every write of data **one record of 4 KB in the file system's journal**, 32 MB behind the file that are written round and round. Bandwidth
   counts data alone;
-- the drive is written once in sequence before, and measured when the write buffer is full and the file of A and C has been overwritten once more at random
-  (overwriting it four times changes A by less than 2 %). B needs less: all its log blocks are in use.
+- the drive is written once in sequence before, and measured when the write buffer is full and the file of A and C has been overwritten once more
+  at random (overwriting it four times changes A by less than 2 %). B needs less: all its log blocks are in use.
 
-The two in bold are **inferred from the published figures**, not stated in the paper. C's writes take 47 us + 12.4 us/KB (D), and at 12.4 us/KB 47 us are 4 KB: the journal. A's take 2.35, 2.70,
-3.38, 4.50, 5.85 ms for 4 to 64 KB: as 2, 2.3, 2.9, 3.8 and 5.0. A file that begins between two boundaries touches 1, 1.5, 2, 3 and 5 management
-blocks of 16 KB; with the journal's 2, 2.5, 3, 4 and 6. From a boundary on, 4, 8 and 16 KB would all cost 2.
+The two in bold are **inferred from the published figures**, not stated in the paper. C's writes take 47 us + 12.4 us/KB (D), and at 12.4 us/KB
+47 us are 4 KB: the journal. A's take 2.35, 2.70, 3.38, 4.50, 5.85 ms for 4 to 64 KB: as 2, 2.3, 2.9, 3.8 and 5.0. A file that begins between two
+boundaries touches 1, 1.5, 2, 3 and 5 management blocks of 16 KB; with the journal's 2, 2.5, 3, 4 and 6. From a boundary on, 4, 8 and 16 KB
+would all cost 2.
 """)
     for kind, published in (("Read", READS), ("Write", WRITES)):
         measured = {drive: [study.rate(drive, kind, size) for size in SIZES] for drive in "ABC"}
@@ -258,7 +261,7 @@ def write_benchmarks(page, study):
     page.text("### What the benchmark is taken to be")
     page.text("Ratios of random writes to the published figures with the drives as they are, when one or both of these assumptions are dropped.")
     rows = []
-    for drive in "ABC":
+    for drive in study.swept:
         for label, other in {"as above": {}, **BENCHMARKS}.items():
             ratios = [study.rate(drive, "Write", size, **other) / p for size, p in zip(SIZES, WRITES[drive])]
             rows.append([f"{drive}, {label}"] + [f"{r:.2f}" if abs(r - 1) <= TOLERANCE else f"**{r:.2f}**" for r in ratios]
@@ -272,7 +275,7 @@ def write_sweeps(page, study):
     page.text("Ratios to the published figures, one parameter at a time: what was calibrated or assumed a fifth up and down, and choices of the firmware.")
     for kind, published, sweeps in (("Write", WRITES, SWEEPS), ("Read", READS, READ_SWEEPS)):
         rows, outside = [], []
-        for drive in "ABC":
+        for drive in study.swept:
             for label, change in {"as in the scenario": {}, **sweeps[drive]}.items():
                 ratios = [study.rate(drive, kind, size, change) / published[drive][SIZES.index(size)] for size in SWEPT]
                 rows.append([f"{drive}, {label}"] + [f"{r:.2f}" if abs(r - 1) <= TOLERANCE else f"**{r:.2f}**" for r in ratios])
