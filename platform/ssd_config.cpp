@@ -194,7 +194,8 @@ firmware::DriveShape SsdConfig::shape() const {
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash: no capacity is left for the host; less over_provisioning");
   shape.frames_per_unit = static_cast<std::uint32_t>(std::max<Bytes>(unit / ecc.frame, 1));
-  firmware::Layout(shape, firmware.allocation);  // throws when the units do not fit each other
+  const firmware::Layout fits(shape, firmware.allocation);  // throws when the units do not fit each other
+  static_cast<void>(fits);
   return shape;
 }
 
