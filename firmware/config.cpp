@@ -27,7 +27,7 @@ const ParameterTable<MappingConfig>& MappingConfig::parameters() {
   return table;
 }
 
-const ParameterTable<AllocationConfig>& AllocationConfig::parameters() {
+const ParameterTable<AllocationConfig>& AllocationConfig::log_parameters() {
   static const auto table =
       ParameterTable<AllocationConfig>{}
           .choice("order", &AllocationConfig::order, allocation_orders(),
@@ -41,12 +41,17 @@ const ParameterTable<AllocationConfig>& AllocationConfig::parameters() {
           .flag("multi_plane", &AllocationConfig::multi_plane,
                 "operate all planes of a die together: one block number and page in "
                 "every plane, written and erased as one")
-          .choice("streams", &AllocationConfig::streams, {"separate", "shared"},
-                  "whether data moved by garbage collection go to a block of their own "
-                  "or into the one that the host writes")
           .integer("programs_per_group", &AllocationConfig::programs_per_group, {1, 65536},
                    "host programs under way in one plane (with multi_plane: one die) at a "
                    "time; beyond that, data wait in the write buffer or go to the next in order");
+  return table;
+}
+
+const ParameterTable<AllocationConfig>& AllocationConfig::parameters() {
+  static const auto table = ParameterTable<AllocationConfig>(log_parameters())
+                                .choice("streams", &AllocationConfig::streams, {"separate", "shared"},
+                                        "whether data moved by garbage collection go to a block of their own "
+                                        "or into the one that the host writes; not with log blocks");
   return table;
 }
 
@@ -87,9 +92,24 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
   return table;
 }
 
-const ParameterTable<GcConfig>& GcConfig::parameters() {
+const ParameterTable<GcConfig>& GcConfig::log_parameters() {
   static const auto table =
       ParameterTable<GcConfig>{}
+          .integer("parallel_copies", &GcConfig::parallel_copies, {1, 1024},
+                   "page reads and program units under way at the same time in the cleaning of one group")
+          .time("idle_after", &GcConfig::idle_after, {0, 1'000'000'000'000'000},
+                "time without host commands after which all groups are cleaned up to idle_target, or all log "
+                "blocks merged; 0: never");
+  return table;
+}
+
+// What follows is about victims, which log blocks do without.
+const ParameterTable<GcConfig>& GcConfig::parameters() {
+  static const auto table =
+      ParameterTable<GcConfig>(log_parameters())
+          .share("idle_target", &GcConfig::idle_target, {0, 1},
+                 "free blocks of a group, as a share of its spare blocks, up to which idle time is used for "
+                 "cleaning")
           .choice("policy", &GcConfig::policy, names(victim_family()), "which block is emptied next")
           .integer("low_water", &GcConfig::low_water, {1, 1024},
                    "free blocks per group that the host leaves to garbage collection; at this level host "
@@ -99,14 +119,7 @@ const ParameterTable<GcConfig>& GcConfig::parameters() {
                  "the host; 0: never")
           .share("background_stop", &GcConfig::background_stop, {0, 1},
                  "free blocks of a group, as a share of its spare blocks, at which cleaning beside the host "
-                 "stops")
-          .time("idle_after", &GcConfig::idle_after, {0, 1'000'000'000'000'000},
-                "time without host commands after which all groups are cleaned up to idle_target; 0: never")
-          .share("idle_target", &GcConfig::idle_target, {0, 1},
-                 "free blocks of a group, as a share of its spare blocks, up to which idle time is used for "
-                 "cleaning")
-          .integer("parallel_copies", &GcConfig::parallel_copies, {1, 1024},
-                   "page reads and program units under way at the same time in the cleaning of one group");
+                 "stops");
   return table;
 }
 

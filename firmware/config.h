@@ -26,6 +26,8 @@ struct AllocationConfig {
   std::string streams = "separate";
   std::uint32_t programs_per_group = 4;
   static const ParameterTable<AllocationConfig>& parameters();
+  /// Those that mapping schemes with log blocks look at, too.
+  static const ParameterTable<AllocationConfig>& log_parameters();
 };
 
 struct BufferConfig {
@@ -55,6 +57,8 @@ struct GcConfig {
   double idle_target = 0.5;
   std::uint32_t parallel_copies = 4;
   static const ParameterTable<GcConfig>& parameters();
+  /// Those that mapping schemes with log blocks look at, too.
+  static const ParameterTable<GcConfig>& log_parameters();
 };
 
 struct WearConfig {

@@ -14,8 +14,8 @@
 #include "firmware/mapping/mapping.h"
 #include "firmware/pslc/pslc.h"
 #include "firmware/refresh/refresher.h"
-#include "firmware/task.h"
 #include "firmware/wear/wear_policy.h"
+#include "models/common/task.h"
 
 namespace tlmssd::firmware {
 

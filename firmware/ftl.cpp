@@ -44,16 +44,22 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
   const std::uint64_t most = largest_logical_units(shape, core.layout, config);
   if (core.layout.logical_units <= most) return;
   const Layout& l = core.layout;
-  const bool logs = core.map->log_scheme() != nullptr;
+  const LogScheme* const logs = core.map->log_scheme();
+  if (logs != nullptr && logs->most_logs() > 0) {
+    throw InputError(fmt::format(
+        "firmware.mapping.log_blocks: {} are too many for groups of {} blocks that keep {} mapping units in "
+        "all; nearest valid: {}",
+        logs->logs(), l.blocks, l.logical_units, logs->most_logs()));
+  }
   const std::uint32_t overhead = core.pool.set_aside();
-  const char* const purpose = logs        ? "log blocks and merges"
-                              : core.pslc ? "garbage collection, open blocks and static pSLC"
-                                          : "garbage collection and open blocks";
+  const char* const purpose = logs != nullptr ? "log blocks and merges"
+                              : core.pslc     ? "garbage collection, open blocks and static pSLC"
+                                              : "garbage collection and open blocks";
   if (most == 0) {
     throw InputError(fmt::format(
         "ssd.flash.part.blocks_per_plane: {} are too few, {} of them are set aside for {}; nearest "
         "valid: {}",
-        l.blocks, overhead, purpose, overhead + 2));
+        l.blocks, overhead, purpose, logs != nullptr ? logs->least_blocks() : overhead + 2));
   }
   throw InputError(fmt::format(
       "ssd.flash.over_provisioning: {} logical blocks need {} mapping units, but of the {} on "

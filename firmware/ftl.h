@@ -16,10 +16,10 @@
 #include "firmware/drive_shape.h"
 #include "firmware/ftl_statistics.h"
 #include "firmware/hardware.h"
-#include "firmware/task.h"
 #include "models/common/archive.h"
 #include "models/common/ecc_code.h"
 #include "models/common/statistics.h"
+#include "models/common/task.h"
 
 namespace tlmssd::firmware {
 

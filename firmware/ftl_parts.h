@@ -10,7 +10,7 @@
 #include "firmware/gc/collector.h"
 #include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/map_pages.h"
-#include "firmware/order_table.h"
+#include "models/common/order_table.h"
 
 namespace tlmssd::firmware {
 

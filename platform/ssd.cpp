@@ -159,7 +159,7 @@ void Ssd::set_timed(bool timed) {
   cpu_->set_mode(timed ? ControllerCpu::Mode::timed : ControllerCpu::Mode::untimed);
 }
 
-firmware::Task<> Ssd::drain() {
+Task<> Ssd::drain() {
   co_await ftl_->drain();
   drained_ = true;
 }

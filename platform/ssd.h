@@ -88,7 +88,7 @@ class Ssd : public sc_core::sc_module {
   void build_host();
   void connect(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket<>& target);
   ProtocolChecker& add_checker(tlm::tlm_target_socket<>& target);
-  firmware::Task<> drain();
+  Task<> drain();
 
   SsdConfig config_;
   firmware::DriveShape shape_;

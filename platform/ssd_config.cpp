@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "firmware/layout.h"
+#include "firmware/mapping/mapping.h"
 #include "models/common/input_error.h"
 
 namespace tlmssd {
@@ -70,7 +71,11 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
   config.mapping.scheme = scenario.policy("firmware.mapping");
   config.mapping_policy = &scenario.values("firmware.mapping");
-  config.allocation = firmware::AllocationConfig::parameters().read(scenario.values("firmware.allocation"));
+  // Log blocks are made room for by merges: what is about victims is not looked at then, and reported as unused.
+  using firmware::AllocationConfig, firmware::GcConfig;
+  const bool logs = firmware::has_log_blocks(config.mapping.scheme);
+  config.allocation = (logs ? AllocationConfig::log_parameters() : AllocationConfig::parameters())
+                          .read(scenario.values("firmware.allocation"));
   config.buffer = firmware::BufferConfig::parameters().read(scenario.values("firmware.buffer"));
   // Without a cache its parameters are not looked at, and reported as unused.
   const std::string cache = scenario.policy("firmware.cache");
@@ -78,9 +83,10 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
     config.cache = firmware::CacheConfig::parameters().read(scenario.values("firmware.cache"));
   config.cache.policy = cache;
   config.cache_policy = &scenario.values("firmware.cache");
-  config.gc = firmware::GcConfig::parameters().read(scenario.values("firmware.gc"));
-  config.gc.policy = scenario.policy("firmware.gc");
-  config.gc_policy = &scenario.values("firmware.gc");
+  config.gc =
+      (logs ? GcConfig::log_parameters() : GcConfig::parameters()).read(scenario.values("firmware.gc"));
+  if (!logs) config.gc.policy = scenario.policy("firmware.gc");
+  if (!logs) config.gc_policy = &scenario.values("firmware.gc");
   if (config.gc.background_start > config.gc.background_stop) {
     throw scenario.error(
         "firmware.gc.background_stop",
@@ -197,7 +203,8 @@ firmware::DriveShape SsdConfig::shape() const {
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash: no capacity is left for the host; less over_provisioning");
   shape.frames_per_unit = static_cast<std::uint32_t>(std::max<Bytes>(unit / ecc.frame, 1));
-  firmware::Layout(shape, firmware.allocation);  // throws when the units do not fit each other
+  const firmware::Layout fits(shape, firmware.allocation);  // throws when the units do not fit each other
+  static_cast<void>(fits);
   return shape;
 }
 

@@ -67,6 +67,14 @@ auto placed(const Scenario& scenario, const std::string& path, Make make) {
   }
 }
 
+/// The section `converter`; nothing when there is none.
+std::optional<ConverterConfig> read_converter(const Scenario& scenario) {
+  if (!scenario.has("converter")) return {};
+  const ParameterValues& values = scenario.values("converter");
+  if (ConverterChoice::parameters().read(values).policy == "none") return {};
+  return ConverterConfig::parameters().read(values);
+}
+
 /// The present moment, ISO 8601, UTC.
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
@@ -102,6 +110,7 @@ Run::Run(const RunOptions& options)
   SimulationConfig simulation;
   simulation.quantum = run_section_.quantum;
   simulation.stall_after = run_section_.stall_after;
+  simulation.converter = read_converter(scenario_);
   simulation_ = placed(scenario_, "ssd", [&] { return std::make_unique<Simulation>(config, simulation); });
   if (options_.from_snapshot.empty()) {
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i)
@@ -160,8 +169,8 @@ std::vector<Load> Run::make_step(std::size_t number) const {
   PreconditionStep step = read_step(number);
   if (options_.short_form) step.overwrite = std::min(step.overwrite, k_short_overwrite);
   return placed(scenario_, fmt::format("precondition.{}", number), [&] {
-    return make_precondition_loads(step, number, simulation_->drive_size(),
-                                   simulation_->ssd().shape().mapping_unit_bytes, scenario_.seed());
+    return make_precondition_loads(step, number, simulation_->drive_size(), simulation_->unit_bytes(),
+                                   scenario_.seed());
   });
 }
 
@@ -208,7 +217,7 @@ void Run::age() {
 }
 
 void Run::prepare() {
-  Identity identity = simulation_->ssd().identity();
+  Identity identity = simulation_->identity();
   identity.insert(identity.end(), {{"age.cycles", std::to_string(age_.cycles)},
                                    {"age.retention", fmt::format("{} s", age_.retention)},
                                    {"age.temperature", fmt::format("{} C", age_.temperature)},
@@ -282,7 +291,7 @@ void Run::measure_timed() {
       if (timeline_) timeline_->command(command);
     });
   }
-  simulation_->driver().set_measurement_hook([this] { simulation_->ssd().reset_statistics(); });
+  simulation_->driver().set_measurement_hook([this] { simulation_->reset_statistics(); });
   simulation_->run(loads_, *measurement_);
   if (log_) log_->close();
   if (timeline_) timeline_->close();
@@ -372,6 +381,10 @@ void Run::write_results() {
   facts.title = scenario_.title();
   facts.seed = scenario_.seed();
   facts.drive = drive_text(simulation_->ssd());
+  if (simulation_->converter() != nullptr) {
+    facts.drive += fmt::format("; behind a converter: {}",
+                               bytes_text(static_cast<double>(simulation_->drive_size().bytes)));
+  }
   facts.age = age_text_;
   facts.scenario = scenario_.resolved_yaml();
   for (const Load& load : loads_) facts.loads.push_back(load_facts(load));
@@ -386,11 +399,11 @@ void Run::write_results() {
   facts.mismatches = simulation_->scoreboard().mismatches();
 
   JsonSink sink;
-  simulation_->ssd().report(sink);
+  simulation_->report(sink);
   const nlohmann::ordered_json report = build_report(facts, *measurement_, sink.take());
   if (options_.check_protocol) {  // what the drive still has to do must not show in the report
     simulation_->drain();
-    simulation_->ssd().finish_checks();
+    simulation_->finish_checks();
   }
   HostRun host;
   host.seconds = run_seconds_;

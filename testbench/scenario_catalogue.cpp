@@ -2,6 +2,7 @@
 
 #include "platform/drive_catalogue.h"
 #include "testbench/age.h"
+#include "testbench/converter/converter_config.h"
 #include "testbench/loads/load_config.h"
 #include "testbench/precondition.h"
 
@@ -76,6 +77,12 @@ void add_load(Catalogue& catalogue) {
 Catalogue make_catalogue() {
   Catalogue catalogue;
   add_drive_sections(catalogue);
+  catalogue
+      .section("converter",
+               "software of the host that turns random writes into sequential ones; absent unless given",
+               ConverterChoice::parameters())
+      .keys(ConverterConfig::parameters())
+      .optional();
   catalogue.list("precondition",
                  "how the drive is filled before the load, step by step and without simulated time",
                  PreconditionStep::parameters());

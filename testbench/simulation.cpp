@@ -9,21 +9,63 @@ namespace tlmssd {
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
-  const firmware::DriveShape& shape = ssd_->shape();
-  const auto stamps_per_unit = static_cast<std::uint32_t>(shape.mapping_unit_bytes / shape.lba_bytes);
-  scoreboard_ = std::make_unique<Scoreboard>(shape.logical_blocks, stamps_per_unit);
+  if (simulation.converter) {
+    ConvertedDrive drive;
+    drive.blocks = ssd_->shape().logical_blocks;
+    drive.lba_bytes = ssd_->shape().lba_bytes;
+    drive.max_transfer = config.host.max_transfer;
+    drive.queues = config.host.effective_queues();
+    drive.queue_depth = config.host.effective_depth();
+    converter_ = std::make_unique<WriteConverter>("converter", *simulation.converter, drive, ssd_->agenda());
+  }
+  const DriveSize size = drive_size();
+  scoreboard_ = std::make_unique<Scoreboard>(size.bytes / size.lba_bytes,
+                                             static_cast<std::uint32_t>(unit_bytes() / size.lba_bytes));
+  connect(config, simulation);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ends elaboration, so that debug transport can be used
+}
+
+Simulation::~Simulation() = default;
+
+/// The host, and what it is bound to.
+void Simulation::connect(const SsdConfig& config, const SimulationConfig& simulation) {
   HostDriverConfig driver;
-  driver.lba_bytes = shape.lba_bytes;
+  driver.lba_bytes = ssd_->shape().lba_bytes;
   driver.queues = config.host.effective_queues();
   driver.queue_depth = config.host.effective_depth();
   driver.stall_after = simulation.stall_after;
   driver_ =
       std::make_unique<HostDriver>("host_driver", ssd_->agenda(), ssd_->process(), driver, *scoreboard_);
-  driver_->device_isock.bind(ssd_->host_socket());
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ends elaboration, so that debug transport can be used
+  if (!converter_) {
+    driver_->device_isock.bind(ssd_->host_socket());
+    return;
+  }
+  converter_->drive_isock.bind(ssd_->host_socket());
+  if (config.check_protocol) {
+    checker_ = std::make_unique<ProtocolChecker>("checker_converter", ProtocolChecker::OnViolation::collect);
+    driver_->device_isock.bind(checker_->tsock);
+    checker_->isock.bind(converter_->host_tsock);
+  } else {
+    driver_->device_isock.bind(converter_->host_tsock);
+  }
 }
 
-Simulation::~Simulation() = default;
+DriveSize Simulation::drive_size() const {
+  const std::uint32_t lba = ssd_->shape().lba_bytes;
+  return {converter_ ? converter_->blocks() * lba : ssd_->user_bytes(), lba};
+}
+
+Bytes Simulation::unit_bytes() const {
+  return converter_ ? converter_->grain_bytes() : ssd_->shape().mapping_unit_bytes;
+}
+
+std::string Simulation::describe_stall() const {
+  std::string text = ssd_->describe_stall();
+  if (!converter_) return text;
+  text += '\n';
+  converter_->describe_stall(text);
+  return text;
+}
 
 void Simulation::run_untimed(std::vector<Load>& loads) {
   ssd_->set_timed(false);
@@ -33,7 +75,7 @@ void Simulation::run_untimed(std::vector<Load>& loads) {
     try {
       driver_->run_untimed(one);
     } catch (const std::logic_error& error) {
-      throw std::logic_error(fmt::format("{}\n{}", error.what(), ssd_->describe_stall()));
+      throw std::logic_error(fmt::format("{}\n{}", error.what(), describe_stall()));
     }
     load = std::move(one.front());
   }
@@ -73,7 +115,7 @@ void Simulation::warm_up(Load& load) {
 
 void Simulation::run_untimed_together(std::vector<Load>& loads) {
   ssd_->set_timed(false);
-  ssd_->reset_statistics();
+  reset_statistics();
   driver_->run_untimed(loads);
 }
 
@@ -85,32 +127,65 @@ void Simulation::run_kernel() {
 
 void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {
   ssd_->set_timed(true);
-  ssd_->reset_statistics();
+  reset_statistics();
   try {
     driver_->start(loads, measurement);
     run_kernel();
   } catch (const Stalled& stalled) {
-    throw Stalled(fmt::format("{}\n{}", stalled.what(), ssd_->describe_stall()));
+    throw Stalled(fmt::format("{}\n{}", stalled.what(), describe_stall()));
   }
   if (!driver_->finished()) {
-    throw Stalled(fmt::format("nothing is left to happen; {}\n{}", driver_->describe_outstanding(),
-                              ssd_->describe_stall()));
+    throw Stalled(
+        fmt::format("nothing is left to happen; {}\n{}", driver_->describe_outstanding(), describe_stall()));
   }
 }
 
 void Simulation::drain() {
+  if (converter_ && !converter_->idle()) {
+    run_kernel();
+    if (!converter_->idle()) throw Stalled("the converter does not come to rest:\n" + describe_stall());
+  }
   ssd_->start_drain();
   while (!ssd_->drained()) {
     const std::uint64_t before = ssd_->agenda().executed();
     run_kernel();
     if (ssd_->agenda().executed() == before)
-      throw Stalled("the drive does not come to rest:\n" + ssd_->describe_stall());
+      throw Stalled("the drive does not come to rest:\n" + describe_stall());
   }
 }
 
 void Simulation::archive(Archive& archive) {
   ssd_->archive(archive);
+  if (converter_) converter_->archive(archive);
   scoreboard_->archive(archive);
+}
+
+Identity Simulation::identity() const {
+  Identity identity = ssd_->identity();
+  if (!converter_) return identity;
+  const Identity more = converter_->identity();
+  identity.insert(identity.end(), more.begin(), more.end());
+  return identity;
+}
+
+void Simulation::report(StatisticsSink& sink) const {
+  ssd_->report(sink);
+  if (converter_) converter_->report(sink);
+}
+
+void Simulation::reset_statistics() {
+  ssd_->reset_statistics();
+  if (converter_) converter_->reset_statistics();
+}
+
+void Simulation::finish_checks() {
+  ssd_->finish_checks();
+  if (!checker_) return;
+  checker_->finish();
+  std::string found;
+  for (const std::string& violation : checker_->violations()) found += "\n  " + violation;
+  if (!found.empty())
+    throw std::logic_error("TLM-2.0 base protocol violated between host and converter:" + found);
 }
 
 }  // namespace tlmssd

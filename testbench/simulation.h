@@ -1,4 +1,5 @@
-// One drive and its host in one SystemC elaboration: what the program, the tests and the benchmarks run.
+// One drive and its host in one SystemC elaboration: what the program, the tests and the benchmarks run. Between the two may be
+// a converter of random writes into sequential ones.
 //
 //   Simulation simulation(config);
 //   simulation.run_untimed(filling);
@@ -8,21 +9,25 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/ssd.h"
 #include "testbench/age.h"
+#include "testbench/converter/write_converter.h"
 #include "testbench/host_driver.h"
 #include "testbench/loads/load.h"
 #include "testbench/measure/measurement.h"
 #include "testbench/measure/scoreboard.h"
+#include "testbench/measure/snapshot.h"
 
 namespace tlmssd {
 
 struct SimulationConfig {
   Picoseconds quantum = 1'000'000'000;           ///< see AgendaProcess::set_quantum
   Picoseconds stall_after = 60'000'000'000'000;  ///< see HostDriverConfig
+  std::optional<ConverterConfig> converter;      ///< none: commands go to the drive as they are
 };
 
 class Simulation {
@@ -34,7 +39,12 @@ class Simulation {
   [[nodiscard]] Ssd& ssd() { return *ssd_; }
   [[nodiscard]] HostDriver& driver() { return *driver_; }
   [[nodiscard]] Scoreboard& scoreboard() { return *scoreboard_; }
-  [[nodiscard]] DriveSize drive_size() const { return {ssd_->user_bytes(), ssd_->shape().lba_bytes}; }
+  /// Null: there is none.
+  [[nodiscard]] const WriteConverter* converter() const { return converter_.get(); }
+  /// What loads see: the drive, or the converter in front of it.
+  [[nodiscard]] DriveSize drive_size() const;
+  /// What is written as a whole there: the mapping unit, or the converter's grain.
+  [[nodiscard]] Bytes unit_bytes() const;
 
   /// Carries out `loads` one after another without simulated time, then drains the drive. Throws DataMismatch.
   void run_untimed(std::vector<Load>& loads);
@@ -52,14 +62,24 @@ class Simulation {
   void run(std::vector<Load>& loads, Measurement& measurement);
   /// Simulated time goes on until everything is written out and background work has ended.
   void drain();
-  /// Drive and scoreboard, at a drained moment.
+  /// Drive, converter and scoreboard, at a drained moment.
   void archive(Archive& archive);
+  /// What a snapshot must have been made with to fit.
+  [[nodiscard]] Identity identity() const;
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+  /// As Ssd::finish_checks, with the checker between host and converter.
+  void finish_checks();
 
  private:
   void run_kernel();
   void drain_untimed();
+  void connect(const SsdConfig& config, const SimulationConfig& simulation);
+  [[nodiscard]] std::string describe_stall() const;
   std::unique_ptr<Ssd> ssd_;
   std::unique_ptr<Scoreboard> scoreboard_;
+  std::unique_ptr<WriteConverter> converter_;
+  std::unique_ptr<ProtocolChecker> checker_;  ///< between host and converter
   std::unique_ptr<HostDriver> driver_;
 };
 

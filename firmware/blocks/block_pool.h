@@ -131,6 +131,7 @@ class BlockPool {
   }
 
   // ---- blocks by name (Options::owned)
+  [[nodiscard]] bool by_name() const { return options_.owned; }
   /// Opens a free block of the group, which must have one.
   BlockNumber open(std::uint32_t group, bool most_worn, std::int64_t now);
   /// Takes program unit `n` of an open block, the next one. Then as after claim().

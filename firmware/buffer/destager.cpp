@@ -17,6 +17,11 @@ namespace {
 std::uint32_t checked_capacity(const Core& core) {
   const Bytes least = Bytes{2} * core.layout.program_units * core.layout.unit_bytes;
   const Bytes capacity = core.config.buffer.capacity;
+  if (capacity < least && core.places != nullptr) {
+    throw InputError(fmt::format(
+        "firmware.buffer.capacity: {} B cannot hold two management blocks of {} B each; nearest valid: {} B",
+        capacity, least / 2, least));
+  }
   if (capacity < least) {
     throw InputError(
         fmt::format("firmware.buffer.capacity: {} B cannot hold two program units of {} B each ({} planes x "
@@ -198,7 +203,6 @@ Task<> Destager::destage(ProgramJob& job) {
 
 // Partly written units get their other sectors from flash (read-modify-write), or zeros where nothing was ever written.
 Task<> Destager::complete_units(ProgramJob& job) {
-  const std::uint32_t sectors = core_.layout.sectors;
   const std::uint64_t all = core_.layout.all_sectors();
   ReadList reads;
   for (std::uint32_t n = 0; n < job.live; ++n) {
@@ -207,12 +211,7 @@ Task<> Destager::complete_units(ProgramJob& job) {
     if (!core_.poisoned.empty() && core_.poisoned.contains(entry.unit)) entry.damaged = true;
     const PhysicalUnit where = core_.map->lookup(entry.unit);
     if (where == k_nowhere) {
-      Stamp* const stamps = buffer_.stamps(job.source[n]);
-      for (std::uint32_t s = 0; s < sectors; ++s) {
-        if ((entry.mask >> s & 1U) == 0) stamps[s] = k_zeros;
-      }
-      std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n, job.mode)} * sectors]);
-      entry.mask = all;
+      complete(job, n, [](std::uint32_t) { return k_zeros; });
       continue;
     }
     ReadList one;
@@ -242,22 +241,14 @@ Task<> Destager::complete_units(ProgramJob& job) {
 }
 
 void Destager::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at) {
-  const std::uint32_t sectors = core_.layout.sectors;
-  const WriteBuffer::Index i = job.source[n];
-  WriteBuffer::Entry& entry = buffer_.entry(i);
   if (read.lost(at)) {
     ++core_.stats.uncorrectable_units;
-    entry.damaged = true;
+    buffer_.entry(job.source[n]).damaged = true;
   } else {
     core_.check_spare(read, at);
   }
-  const Stamp* const old = &read.stamps[std::size_t{at} * sectors];
-  Stamp* const stamps = buffer_.stamps(i);
-  for (std::uint32_t s = 0; s < sectors; ++s) {
-    if ((entry.mask >> s & 1U) == 0) stamps[s] = old[s];
-  }
-  std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n, job.mode)} * sectors]);
-  entry.mask = core_.layout.all_sectors();
+  const Stamp* const old = &read.stamps[std::size_t{at} * core_.layout.sectors];
+  complete(job, n, [old](std::uint32_t sector) { return old[sector]; });
 }
 
 // False: the drive has become read-only.

@@ -5,6 +5,7 @@
 // order; a group that is too full to take one is passed over.
 #pragma once
 
+#include <algorithm>
 #include <unordered_set>
 #include <vector>
 
@@ -151,7 +152,18 @@ class Destager {
   void fill(ProgramJob& job, bool direct = false);
   Task<> destage(ProgramJob& job);
   Task<> complete_units(ProgramJob& job);
-  /// Completes an entry from what flash holds of its unit.
+  /// Completes the entry that is unit `n` of a job: what it lacks comes from `content(sector)`, or from what flash holds of it.
+  template <class Content>
+  void complete(ProgramJob& job, std::uint32_t n, Content content) {
+    const std::uint32_t sectors = core_.layout.sectors;
+    WriteBuffer::Entry& entry = buffer_.entry(job.source[n]);
+    Stamp* const stamps = buffer_.stamps(job.source[n]);
+    for (std::uint32_t s = 0; s < sectors; ++s) {
+      if ((entry.mask >> s & 1U) == 0) stamps[s] = content(s);
+    }
+    std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n, job.mode)} * sectors]);
+    entry.mask = core_.layout.all_sectors();
+  }
   void complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at);
   // ---- management blocks that are rewritten as a whole (destager_blocks.cpp)
   [[nodiscard]] bool block_under_way();

@@ -102,12 +102,7 @@ Task<> Destager::complete_block(ProgramJob& job) {
       if (entry.mask == all) continue;
       if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) entry.damaged = true;
       if (where == k_nowhere) {
-        Stamp* const stamps = buffer_.stamps(source);
-        for (std::uint32_t s = 0; s < sectors; ++s) {
-          if ((entry.mask >> s & 1U) == 0) stamps[s] = k_zeros;
-        }
-        std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n)} * sectors]);
-        entry.mask = all;
+        complete(job, n, [](std::uint32_t) { return k_zeros; });
         continue;
       }
     } else if (where == k_nowhere) {

@@ -132,12 +132,13 @@ void LogBlocks::unpinned(std::uint32_t group, BlockNumber /*block*/) {
 Task<bool> LogBlocks::empty_failed(std::uint32_t group) {
   while (core_.pool.failing(group) > 0) {
     co_await settled(group);
+    // A merge that could not be finished leaves data in a failed block that nobody knows as a log.
+    if (core_.read_only) co_return false;
     const BlockNumber block = core_.pool.take_doomed(group);
     if (block == k_no_block) co_return true;
-    if (core_.pool.info(block).valid > 0) {
-      const bool emptied = co_await scheme_.evacuate(block, false);
-      if (!emptied) co_return false;
-    }
+    // Even if nothing in it is valid: the scheme may go on writing to it.
+    const bool emptied = co_await scheme_.evacuate(block, false);
+    if (!emptied) co_return false;
     if (core_.pool.info(block).state == BlockState::doomed) discard(block);
   }
   co_return true;
@@ -200,7 +201,7 @@ Task<> LogBlocks::read_batch(ReadList& reads, std::vector<ProgramJob*>& batch) {
   Latch latch;
   for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
     read->op.buffer_address = core_.map->dram_bytes();
-    core_.start_read(*read, latch, Purpose::gc, nullptr, false);
+    core_.start_read(*read, latch, work_[batch.front()->group].moving, nullptr, false);
   }
   co_await latch;
   for (ProgramJob* job : batch) {
@@ -237,12 +238,12 @@ Task<bool> LogBlocks::append(BlockNumber block, std::span<const LogicalUnit> uni
     if (!reads.empty()) co_await read_batch(reads, batch);
     for (ProgramJob* job : batch) {
       while (flow.under_way >= core_.config.gc.parallel_copies) co_await FlowEnded{flow};
-      if (flow.failed || core_.read_only) {
+      if (!flow.failed && !core_.read_only) co_await RunStage(core_.hw, Stage::flash, nullptr);
+      if (flow.failed || core_.read_only) {  // perhaps meanwhile
         core_.jobs.give(*job);
         continue;
       }
-      co_await RunStage(core_.hw, Stage::flash, nullptr);
-      claim(*job, block, Purpose::gc, core_.map->dram_bytes());
+      claim(*job, block, work_[job->group].moving, core_.map->dram_bytes());
       ++flow.under_way;
       tasks_.start(copy(*job, flow));
     }
@@ -277,8 +278,8 @@ void LogBlocks::commit(ProgramJob& job) {
     core_.map->update(unit, job.base + n);
     core_.pool.validate(job.base + n, job.block);
   }
-  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::gc)] += job.live - job.holes;
-  core_.count_program(job, Purpose::gc);
+  core_.stats.units_programmed[static_cast<std::size_t>(job.purpose)] += job.live - job.holes;
+  core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
 }
 
@@ -319,17 +320,25 @@ Task<bool> LogBlocks::maintain_once(std::uint32_t group) {
     const BlockNumber block = core_.refresh->take(group);
     if (block == k_no_block) co_return true;
     ++core_.stats.refreshes;
-    co_return co_await scheme_.evacuate(block, false);
+    co_return co_await evacuate(group, block, Purpose::refresh);
   }
   if (std::exchange(work_[group].check_wear, false)) {
     const BlockNumber block = core_.wear->due(group, core_.pool);
     if (block != k_no_block) {
       ++core_.stats.wear_moves;
-      co_return co_await scheme_.evacuate(block, true);
+      co_return co_await evacuate(group, block, Purpose::wear);
     }
   }
   if (!idle_) co_return false;
   co_return co_await scheme_.tidy(group);
+}
+
+/// Moves a block's data for their own sake, for wear levelling into a worn one.
+Task<bool> LogBlocks::evacuate(std::uint32_t group, BlockNumber block, Purpose purpose) {
+  work_[group].moving = purpose;
+  const bool moved = co_await scheme_.evacuate(block, purpose == Purpose::wear);
+  work_[group].moving = Purpose::gc;
+  co_return moved;
 }
 
 void LogBlocks::set_idle(bool idle) {

@@ -67,10 +67,11 @@ class LogBlocks final : public Reclaimer {
   struct Work {
     bool locked = false;
     bool maintaining = false;
-    bool check_wear = false;      ///< a block was erased since the wear policy was asked
-    std::uint32_t waiting = 0;    ///< for the lock
-    std::uint32_t in_flight = 0;  ///< programs of the write buffer
-    std::uint32_t erasing = 0;    ///< blocks on their way to being free
+    bool check_wear = false;       ///< a block was erased since the wear policy was asked
+    Purpose moving = Purpose::gc;  ///< what copies are made for
+    std::uint32_t waiting = 0;     ///< for the lock
+    std::uint32_t in_flight = 0;   ///< programs of the write buffer
+    std::uint32_t erasing = 0;     ///< blocks on their way to being free
     WaitQueue lock;
     WaitQueue quiet;  ///< for in_flight to be 0
     WaitQueue free;   ///< for an erase to end
@@ -95,6 +96,7 @@ class LogBlocks final : public Reclaimer {
   Task<> erase(std::uint32_t group, BlockNumber block);
   Task<> maintain(std::uint32_t group);
   Task<bool> maintain_once(std::uint32_t group);
+  Task<bool> evacuate(std::uint32_t group, BlockNumber block, Purpose purpose);
   /// A block waits to be refreshed, or wear has to be looked at.
   [[nodiscard]] bool must_maintain(std::uint32_t group) const;
   std::size_t make_batch(BlockNumber block, std::span<const LogicalUnit> units, ReadList& reads,

@@ -44,6 +44,11 @@ std::uint32_t LogScheme::data_blocks_per_group() const {
   return static_cast<std::uint32_t>((sharers + layout_.groups - 1) / layout_.groups * adjacent_);
 }
 
+std::uint32_t LogScheme::most_logs() const {
+  const std::uint32_t needed = data_blocks_per_group() + least_extra();
+  return layout_.blocks > needed ? layout_.blocks - needed : 0;
+}
+
 bool LogScheme::fits(const BlockPool& pool) const {
   for (std::uint32_t group = 0; group < layout_.groups; ++group) {
     if (pool.group(group).good < data_blocks_per_group() + 1 + least_extra()) return false;

@@ -38,6 +38,7 @@ class LogScheme : public MappingScheme {
   /// `adjacent`: management blocks that share their logs; `logs`: log blocks per group; `copyback`: merges copy pages on their die where
   /// source and destination allow it.
   LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs, bool copyback);
+  using MappingScheme::attach;
   void attach(LogBlocks& blocks) { blocks_ = &blocks; }
 
   // ---- the map
@@ -63,6 +64,11 @@ class LogScheme : public MappingScheme {
   // ---- capacity
   /// Blocks per group beside those for data.
   [[nodiscard]] std::uint32_t set_aside() const { return logs_ + least_extra(); }
+  /// Blocks that a group needs at least to be of any use.
+  [[nodiscard]] std::uint32_t least_blocks() const { return set_aside() + adjacent_; }
+  /// Log blocks that the groups of this drive have room for beside its data; 0: none.
+  [[nodiscard]] std::uint32_t most_logs() const;
+  [[nodiscard]] std::uint32_t logs() const { return logs_; }
   /// The most units that a drive of this shape can offer.
   [[nodiscard]] std::uint64_t most_units(const Layout& layout) const;
   /// Whether every group still has blocks enough to keep all its data and one log.
@@ -112,6 +118,9 @@ class LogScheme : public MappingScheme {
   /// The management block whose data block `block` is.
   [[nodiscard]] std::optional<std::uint32_t> owner_of(BlockNumber block) const;
   void set_data(std::uint32_t owner, BlockNumber block);
+  /// For schemes without data blocks: `block` belongs to a group of management blocks, which owner_of() then names.
+  void own(BlockNumber block, std::uint32_t owner) { owners_.write(block) = owner + 1; }
+  void disown(BlockNumber block) { owners_.write(block) = 0; }
   /// Makes `log` the data block of its owner, in the cheapest way, or in a fresh block when `fresh`. False: it could not.
   Task<bool> merge(Log& log, bool fresh, bool to_worn = false);
   /// Gathers the newest units of a management block in a fresh data block. What lay elsewhere is left to the caller.

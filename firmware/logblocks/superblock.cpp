@@ -22,8 +22,7 @@ const ParameterTable<Superblock::Config>& Superblock::Config::parameters() {
 Superblock::Superblock(const Config& config, const Layout& layout)
     : LogScheme(layout, config.adjacent, config.log_blocks, config.copyback),
       update_blocks_(config.update_blocks),
-      supers_(layout.groups),
-      extra_(layout.groups) {}
+      state_(layout.groups) {}
 
 // Per superblock its blocks, per page its place among their pages.
 Bytes Superblock::dram_bytes() const {
@@ -36,6 +35,19 @@ Bytes Superblock::dram_bytes() const {
 
 bool Superblock::together(const ProgramJob& job, LogicalUnit unit) const {
   return super_of(unit) == super_of(unit_of(job, 0));
+}
+
+void Superblock::recount(std::uint32_t number, Super& super, std::uint32_t before) {
+  Group& group = state_[number];
+  const std::uint32_t now = extra(super);
+  group.extra += now - before;
+  if ((now > 0) == (before > 0)) return;
+  const Supers::iterator at = find_.at(super.number);
+  if (now > 0) {
+    group.loose.splice(group.loose.end(), group.tight, at);
+  } else {
+    group.tight.splice(group.tight.end(), group.loose, at);
+  }
 }
 
 bool Superblock::open(const Super& super) const {
@@ -84,9 +96,10 @@ std::vector<LogicalUnit> Superblock::valid_in(const Member& member) const {
 Task<bool> Superblock::add_block(std::uint32_t group, Super& super, bool to_worn) {
   const BlockNumber block = co_await blocks_->take_block(group, to_worn);
   if (block == k_no_block) co_return false;
-  extra_[group] -= extra(super);
+  const std::uint32_t before = extra(super);
   super.members.push_back({block, 0, {}});
-  extra_[group] += extra(super);
+  own(block, super.number);
+  recount(group, super, before);
   co_return true;
 }
 
@@ -95,15 +108,18 @@ Task<bool> Superblock::collect(std::uint32_t group, Super& super, std::vector<Bl
   co_await blocks_->settled(group);
   for (;;) {
     std::vector<LogicalUnit> units;
-    extra_[group] -= extra(super);
+    const std::uint32_t before = extra(super);
     std::erase_if(super.members, [&](const Member& member) {
       if (std::find(blocks.begin(), blocks.end(), member.block) == blocks.end()) return false;
       const std::vector<LogicalUnit> valid = valid_in(member);
       units.insert(units.end(), valid.begin(), valid.end());
-      if (valid.empty()) blocks_->discard(member.block);
-      return valid.empty();
+      if (!valid.empty()) return false;
+      disown(member.block);
+      std::erase(blocks, member.block);  // which may come back at once, to be written
+      blocks_->discard(member.block);
+      return true;
     });
-    extra_[group] += extra(super);
+    recount(group, super, before);
     if (units.empty()) co_return true;
     if (!open(super)) {
       const bool added = co_await add_block(group, super, to_worn);
@@ -136,29 +152,21 @@ Task<bool> Superblock::pack(std::uint32_t group, Super& super) {
   co_return true;
 }
 
-/// The superblock with blocks beyond N that was written to least recently.
-Superblock::Super* Superblock::loosest(std::uint32_t group, const Super* but) {
-  for (Super& super : supers_[group]) {
-    if (extra(super) > 0 && &super != but) return &super;
-  }
-  return nullptr;
-}
-
 Task<BlockNumber> Superblock::place(const ProgramJob& job) {
   const std::uint32_t number = super_of(unit_of(job, 0));
-  Supers& supers = supers_[job.group];
+  Group& group = state_[job.group];
   auto found = find_.find(number);
-  if (found == find_.end()) found = find_.emplace(number, supers.insert(supers.end(), {number, {}})).first;
+  if (found == find_.end())
+    found = find_.emplace(number, group.tight.insert(group.tight.end(), {number, {}})).first;
   Super& super = *found->second;
   while (!open(super)) {
     bool done = false;
-    if (super.members.size() < adjacent_) {
+    const bool may_grow = extra(super) < update_blocks_ && group.extra < allowed(job.group);
+    if (super.members.size() < adjacent_ || may_grow) {
       done = co_await add_block(job.group, super);
-    } else if (extra(super) < update_blocks_ && extra_[job.group] < allowed(job.group)) {
-      done = co_await add_block(job.group, super);
-    } else if (Super* other = loosest(job.group, &super); extra(super) == 0 && other != nullptr) {
+    } else if (extra(super) == 0) {
       ++packings_;
-      done = co_await pack(job.group, *other);
+      done = co_await pack(job.group, group.loose.front());
     } else {
       ++collections_;
       co_await blocks_->settled(job.group);
@@ -172,34 +180,31 @@ Task<BlockNumber> Superblock::place(const ProgramJob& job) {
 }
 
 void Superblock::claimed(const ProgramJob& job) {
-  Supers& supers = supers_[job.group];
+  Supers& loose = state_[job.group].loose;
   const Supers::iterator super = find_.at(super_of(unit_of(job, 0)));
   Member& member = super->members.back();
   ++member.written;
   for (std::uint32_t n = 0; n < layout_.die_units; ++n)
     member.slots.push_back(n < job.live ? unit_of(job, n) : k_no_unit);
-  supers.splice(supers.end(), supers, super);
+  if (extra(*super) > 0) loose.splice(loose.end(), loose, super);
 }
 
 Task<bool> Superblock::evacuate(BlockNumber block, bool to_worn) {
   const std::uint32_t group = blocks_->group_of(block);
   co_await blocks_->settled(group);
-  for (Super& super : supers_[group]) {
-    const bool here = std::any_of(super.members.begin(), super.members.end(),
-                                  [block](const Member& member) { return member.block == block; });
-    if (!here) continue;
-    if (super.members.back().block == block) seal(super);
-    std::vector<BlockNumber> one{block};
-    co_return co_await collect(group, super, std::move(one), to_worn);
-  }
-  co_return true;
+  const auto number = owner_of(block);
+  if (!number) co_return true;
+  Super& super = *find_.at(*number);
+  if (super.members.back().block == block) seal(super);
+  std::vector<BlockNumber> one{block};
+  co_return co_await collect(group, super, std::move(one), to_worn);
 }
 
 Task<bool> Superblock::tidy(std::uint32_t group) {
-  Super* const super = loosest(group, nullptr);
-  if (super == nullptr) co_return false;
+  Supers& loose = state_[group].loose;
+  if (loose.empty()) co_return false;
   ++packings_;
-  co_return co_await pack(group, *super);
+  co_return co_await pack(group, loose.front());
 }
 
 void Superblock::report(StatisticsSink& sink) const {
@@ -219,24 +224,29 @@ void Superblock::archive(Archive& a) {
   LogScheme::archive(a);
   a(collections_);
   a(packings_);
-  a(extra_);
   if (!a.saving()) find_.clear();
-  for (Supers& supers : supers_) {
-    std::uint64_t count = supers.size();
-    a(count);
-    if (!a.saving()) supers.assign(count, {});
-    for (auto super = supers.begin(); super != supers.end(); ++super) {
-      a(super->number);
-      std::uint64_t members = super->members.size();
-      a(members);
-      if (!a.saving()) super->members.assign(members, {});
-      for (Member& member : super->members) {
-        a(member.block);
-        a(member.written);
-        a(member.slots);
-      }
-      find_[super->number] = super;
+  for (Group& group : state_) {
+    a(group.extra);
+    archive(a, group.tight);
+    archive(a, group.loose);
+  }
+}
+
+void Superblock::archive(Archive& a, Supers& supers) {
+  std::uint64_t count = supers.size();
+  a(count);
+  if (!a.saving()) supers.assign(count, {});
+  for (auto super = supers.begin(); super != supers.end(); ++super) {
+    a(super->number);
+    std::uint64_t members = super->members.size();
+    a(members);
+    if (!a.saving()) super->members.assign(members, {});
+    for (Member& member : super->members) {
+      a(member.block);
+      a(member.written);
+      a(member.slots);
     }
+    find_[super->number] = super;
   }
 }
 

@@ -49,13 +49,20 @@ class Superblock final : public LogScheme {
     std::uint32_t number = 0;
     std::vector<Member> members;  ///< the last one is being written, unless it is full
   };
-  using Supers = std::list<Super>;  ///< least recently written first
+  using Supers = std::list<Super>;
+  struct Group {
+    Supers tight;             ///< superblocks with at most N blocks
+    Supers loose;             ///< with more, least recently written first
+    std::uint32_t extra = 0;  ///< blocks beyond N of all of them
+  };
   [[nodiscard]] std::uint32_t super_of(LogicalUnit unit) const { return block_of(unit) / adjacent_; }
   /// Blocks beyond N that a superblock has.
   [[nodiscard]] std::uint32_t extra(const Super& super) const {
     const auto count = static_cast<std::uint32_t>(super.members.size());
     return count > adjacent_ ? count - adjacent_ : 0;
   }
+  /// The superblock has more or fewer blocks than `before` beyond N.
+  void recount(std::uint32_t group, Super& super, std::uint32_t before);
   [[nodiscard]] bool open(const Super& super) const;
   /// Nothing more goes to the block that is being written.
   void seal(Super& super);
@@ -68,12 +75,11 @@ class Superblock final : public LogScheme {
   Task<bool> collect(std::uint32_t group, Super& super, std::vector<BlockNumber> members,
                      bool to_worn = false);
   Task<bool> pack(std::uint32_t group, Super& super);
-  [[nodiscard]] Super* loosest(std::uint32_t group, const Super* but);
+  void archive(Archive& archive, Supers& supers);
 
   std::uint32_t update_blocks_;
-  std::vector<Supers> supers_;                                ///< by group
+  std::vector<Group> state_;
   std::unordered_map<std::uint32_t, Supers::iterator> find_;  ///< by number
-  std::vector<std::uint32_t> extra_;  ///< by group: blocks beyond N of all superblocks
   std::uint64_t collections_ = 0;
   std::uint64_t packings_ = 0;
 };

@@ -13,11 +13,11 @@
 #include <string>
 
 #include "firmware/layout.h"
-#include "firmware/task.h"
 #include "models/common/archive.h"
 #include "models/common/ledger.h"
 #include "models/common/parameters.h"
 #include "models/common/statistics.h"
+#include "models/common/task.h"
 
 namespace tlmssd::firmware {
 
@@ -96,5 +96,7 @@ class MappingScheme {
 using MappingFamily = PolicyFamily<MappingScheme, const Layout&>;
 /// All mapping schemes by name.
 const MappingFamily& mapping_family();
+/// Whether the scheme of that name has log blocks: it makes room by merges, without victims, streams or thresholds.
+bool has_log_blocks(const std::string& scheme);
 
 }  // namespace tlmssd::firmware

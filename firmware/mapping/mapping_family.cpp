@@ -19,4 +19,8 @@ const MappingFamily& mapping_family() {
   return family;
 }
 
+bool has_log_blocks(const std::string& scheme) {
+  return scheme == Bast::k_name || scheme == Fast::k_name || scheme == Superblock::k_name;
+}
+
 }  // namespace tlmssd::firmware

@@ -5,15 +5,6 @@
 
 namespace tlmssd::firmware {
 
-namespace {
-
-/// Closed, or taken up by the Collector, which may have put it down again with data in it.
-bool movable(const BlockInfo& info) {
-  return info.state == BlockState::closed || info.state == BlockState::victim;
-}
-
-}  // namespace
-
 Refresher::Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy)
     : pool_(pool),
       policy_(std::move(policy)),
@@ -21,6 +12,13 @@ Refresher::Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy)
       next_patrol_(interval_),
       history_(pool.layout().total_blocks()),
       waiting_(pool.layout().groups) {}
+
+// Closed, or taken up by the Collector, which may have put it down again with data in it. Whoever owns blocks by name can empty those
+// that are still being written, too.
+bool Refresher::movable(const BlockInfo& info) const {
+  return info.state == BlockState::closed ||
+         info.state == (pool_.by_name() ? BlockState::open : BlockState::victim);
+}
 
 Refresher::History& Refresher::history(BlockNumber block) {
   History& history = history_[block];
@@ -43,7 +41,8 @@ bool Refresher::read(BlockNumber block, std::uint32_t worst_errors, std::int64_t
   History& h = history(block);
   ++h.reads;
   h.worst_errors = std::max(h.worst_errors, worst_errors);
-  return pool_.info(block).state == BlockState::closed && judge(block, h, now);
+  const BlockInfo& info = pool_.info(block);
+  return info.state != BlockState::victim && movable(info) && judge(block, h, now);
 }
 
 template <class Visit>

@@ -50,6 +50,8 @@ class Refresher {
   History& history(BlockNumber block);
   template <class Visit>
   void each_used(Visit visit);
+  /// Its data can be moved.
+  [[nodiscard]] bool movable(const BlockInfo& info) const;
   bool judge(BlockNumber block, History& history, std::int64_t now);
 
   BlockPool& pool_;

@@ -2,6 +2,7 @@
 
 import argparse
 import concurrent.futures
+import csv
 import json
 import os
 import subprocess
@@ -21,8 +22,9 @@ class RunFailed(Exception):
 class Report:
     """What a run gave back (report.json), with the figures that the papers speak of."""
 
-    def __init__(self, content):
+    def __init__(self, content, log=None):
         self.content = content
+        self.log = log  # (submitted, completed) of every command in seconds, in order of submission, where the command log is written
 
     def value(self, path):
         """Value of a statistic, for instance 'firmware.ftl.cache.evictions'."""
@@ -86,7 +88,9 @@ class Runner:
             if process.returncode != 0:
                 raise RunFailed(process.stderr.strip() or f"exit code {process.returncode}: {' '.join(command)}")
             with open(out / "report.json", encoding="utf-8") as file:
-                report = Report(json.load(file))
+                content = json.load(file)
+            log = out / "commands.csv"
+            report = Report(content, commands(log) if log.exists() else None)
         with self.lock:
             self.done += 1
             if sys.stderr.isatty():
@@ -95,6 +99,13 @@ class Runner:
 
     def seconds(self):
         return time.monotonic() - self.begin
+
+
+def commands(log):
+    """Instants of submission and completion, in seconds, of the commands in a log, in the order of their submission."""
+    with open(log, encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        return sorted((int(row["submitted_ps"]) * 1e-12, int(row["completed_ps"]) * 1e-12) for row in rows)
 
 
 def options(description):

@@ -229,6 +229,20 @@ std::vector<std::string> map_items(const Json& tree) {
   return {hits, fmt::format("{} map pages read", count_text(number("map page reads"))), out};
 }
 
+std::vector<std::string> converter_items(const Json& tree) {
+  const Json* const group = find_group(tree, "converter");
+  if (group == nullptr || !group->contains("policy")) return {};
+  const auto number = [&](const char* name) { return number_in(*group, name); };
+  std::vector<std::string> items = {
+      fmt::format("{}: write amplification {:.3f}", word_in(*group, "policy"), number("write amplification")),
+      fmt::format("{} segments cleaned", count_text(number("segments cleaned"))),
+      fmt::format("{} grains moved", count_text(number("grains moved")))};
+  if (number("pieces per read") > 0)
+    items.push_back(fmt::format("{:.1f} pieces per read", number("pieces per read")));
+  items.push_back(fmt::format("map {}", bytes_text(number("map bytes"))));
+  return items;
+}
+
 std::string value_text(const Json& value, std::string_view name) {
   if (!is_value(value)) return "";
   const Json& held = value["value"];

@@ -44,6 +44,9 @@ std::vector<std::string> cache_items(const nlohmann::ordered_json& tree);
 /// How much of a map in flash was at hand and what it cost, or how management blocks were merged, in words; empty for page mapping.
 std::vector<std::string> map_items(const nlohmann::ordered_json& tree);
 
+/// What a converter in front of the drive has done; empty when there is none.
+std::vector<std::string> converter_items(const nlohmann::ordered_json& tree);
+
 /// What error correction had to do, likewise ("retry-only with bch", "raw bit error rate 3.0e-03", "12 % of reads retried, 3.1 times on
 /// average", "no read lost"); empty when there is none.
 std::vector<std::string> error_correction_items(const nlohmann::ordered_json& tree);

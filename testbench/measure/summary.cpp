@@ -194,6 +194,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
   }
   const std::vector<std::string> cache = cache_items(statistics);
   if (!cache.empty()) page.items("Cache", cache, 2);
+  const std::vector<std::string> converter = converter_items(statistics);
+  if (!converter.empty()) page.items("Converter", converter, 2);
   const std::vector<std::string> map = map_items(statistics);
   if (!map.empty()) page.items("Mapping", map, 2);
   const std::vector<std::string> errors = error_correction_items(statistics);

@@ -117,7 +117,7 @@ void draw_firmware(SsdConfig& config, RandomStream& random) {
     f.mapping.unit = pick<Bytes>(random, {512, 1024, 2048, 4096, 8192, 16384});
     config.host.lba_size = random.below(3) == 0 ? 4096 : 512;
   } while (f.mapping.unit < config.host.lba_size || config.part.page_size % f.mapping.unit != 0);
-  const auto orders = firmware::allocation_orders();
+  const auto& orders = firmware::allocation_orders();
   f.allocation.order = orders[random.below(orders.size())];
   f.allocation.multi_plane = random.below(2) == 0;
   f.allocation.streams = pick<const char*>(random, {"separate", "shared"});
@@ -158,6 +158,30 @@ void draw_map(Drawn& drawn, RandomStream& random) {
                       {"segmented_lru", Value(random.below(2) == 0)},
                       {"batch_update", Value(random.below(4) != 0)}});
   f.mapping_policy = drawn.map.get();
+}
+
+/// Log blocks or management blocks in half of the drives that have the map in DRAM. Blocks that divide what is erased at a time, few
+/// logs as a rule.
+void draw_scheme(Drawn& drawn, RandomStream& random) {
+  firmware::FirmwareConfig& f = drawn.config.firmware;
+  if (f.mapping.scheme != "page" || random.below(2) == 0) return;
+  f.mapping.scheme = pick<const char*>(random, {"management-block", "bast", "fast", "superblock"});
+  const firmware::Layout layout(drawn.config.shape(), f.allocation);
+  const std::uint32_t programs = layout.block_units / layout.die_units;
+  std::uint32_t block = 1;
+  do block = static_cast<std::uint32_t>(1 + random.below(programs));
+  while (programs % block != 0);
+  const Bytes bytes = Bytes{block} * layout.die_units * layout.unit_bytes;
+  const bool by_address = random.below(4) != 0;
+  *drawn.map =
+      Given({{"block", whole(by_address ? static_cast<std::int64_t>(bytes) : 0)},
+             {"placement", Value(std::string(by_address ? "address" : "log"))},
+             {"log_blocks", whole(static_cast<std::int64_t>(1 + random.below(random.below(4) == 0 ? 7 : 3)))},
+             {"adjacent", whole(static_cast<std::int64_t>(1 + random.below(4)))},
+             {"update_blocks", whole(static_cast<std::int64_t>(1 + random.below(3)))}});
+  f.mapping_policy = drawn.map.get();
+  if (f.mapping.scheme == "management-block" && by_address)
+    f.buffer.capacity = std::max<Bytes>(f.buffer.capacity, bytes * (2 + random.below(3)));
 }
 
 /// As much capacity as the drive can offer with this firmware, or somewhat less.
@@ -219,6 +243,8 @@ Drawn draw(std::uint64_t number) {
   RandomStream stripes(number, "stripes");
   const auto& known = firmware::stripes();
   if (number % 2 == 0) config.firmware.allocation.stripe = known[stripes.below(known.size())];
+  RandomStream schemes(number, "schemes");
+  draw_scheme(drawn, schemes);
   draw_capacity(config, random);
   RandomStream caches(number, "caches");
   draw_cache(config, caches);
@@ -229,6 +255,15 @@ Drawn draw(std::uint64_t number) {
   return drawn;
 }
 
+std::string describe_map(const Drawn& drawn) {
+  std::string text;
+  for (const char* key : {"cache", "line", "block", "log_blocks", "adjacent", "update_blocks"}) {
+    if (const Value* value = drawn.map->find(key))
+      text += fmt::format("{} {} ", key, std::get<std::int64_t>(*value));
+  }
+  return text;
+}
+
 std::string describe(const Drawn& drawn) {
   const SsdConfig& config = drawn.config;
   const NandPart& part = config.part;
@@ -237,7 +272,7 @@ std::string describe(const Drawn& drawn) {
       "{} {} lba {}, {} of {}: {}x{}x{} dies, {} {} planes x {} blocks x {} pages of {}, program {}, unit "
       "{}, {} stripe {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
-      "{}, map {} with {} B, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
+      "{}, map {} with {}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
       "refresh {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
       config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
@@ -245,10 +280,9 @@ std::string describe(const Drawn& drawn) {
       f.mapping.unit, f.allocation.order, f.allocation.stripe, f.allocation.multi_plane, f.allocation.streams,
       f.buffer.mode, f.buffer.capacity, f.gc.policy, f.gc.low_water, f.gc.background_start, f.wear.policy,
       config.scheduling, config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
-      f.mapping.scheme, f.mapping.scheme == "dftl" ? std::get<std::int64_t>(*drawn.map->find("cache")) : 0,
-      config.capacity.over_provisioning, drawn.age.cycles, drawn.age.retention / 86'400, drawn.age.reads,
-      config.reliability, f.ecc.policy, config.ecc.frame, config.ecc.of(EccCode::bch).correctable,
-      f.refresh.policy);
+      f.mapping.scheme, describe_map(drawn), config.capacity.over_provisioning, drawn.age.cycles,
+      drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy, config.ecc.frame,
+      config.ecc.of(EccCode::bch).correctable, f.refresh.policy);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {

@@ -115,7 +115,6 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   commands *= stress();
   seed += 10'000 * (stress() - 1);
   INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
-  if (getenv("PS")) fprintf(stderr, "BEGIN %s %d seed %lu depth %u\n", describe(c).c_str(), timed, (unsigned long)seed, depth);
   DriveShape shape;
   FirmwareConfig config;
   const std::int64_t map_line = c.map_line > 0 ? c.map_line : static_cast<std::int64_t>(c.unit) / 4;

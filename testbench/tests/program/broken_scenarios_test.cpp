@@ -237,6 +237,98 @@ TEST_CASE("scenarios with unknown or foreign policies", "[program]") {
   });
 }
 
+TEST_CASE("scenarios with wrong management blocks and stripes", "[program]") {
+  refuse_all({
+      {k_buffer, "  mapping: {scheme: management-block, block: 24 KiB}\n  buffer:",
+       "@:11: firmware.mapping.block: 24576 B is not made of whole program units of 4096 B that divide the "
+       "block of 65536 B that is erased at a time (1 dies x 1 planes x 16 pages); nearest valid: 16384 B"},
+      {k_buffer, "  mapping: {scheme: management-block, block: 1 MiB}\n  buffer:",
+       "@:11: firmware.mapping.block: 1048576 B is not made of whole program units of 4096 B that divide the "
+       "block of 65536 B that is erased at a time (1 dies x 1 planes x 16 pages); nearest valid: 65536 B"},
+      {k_buffer, "  allocation: {stripe: C}\n  mapping: {scheme: management-block, block: 6 KiB}\n  buffer:",
+       "@:12: firmware.mapping.block: 6144 B is not made of whole program units of 4096 B that divide the "
+       "block of 131072 B that is erased at a time (2 dies x 1 planes x 16 pages); nearest valid: 4096 B"},
+      {k_buffer, "  mapping: {scheme: management-block, block: 32 KiB, placement: log}\n  buffer:",
+       "@:11: firmware.mapping.block: a management block of 32768 B that is written as a log must be what is "
+       "erased at a time; nearest valid: 65536 B"},
+      {k_buffer, "  mapping: {scheme: management-block, placement: logs}\n  buffer:",
+       "@:11: firmware.mapping.placement: 'logs' is not one of address or log; did you mean 'log'?"},
+      {"{capacity: 256 KiB}", "{capacity: 64 KiB}\n  mapping: {scheme: management-block}",
+       "@:11: firmware.buffer.capacity: 65536 B cannot hold two management blocks of 65536 B each; nearest "
+       "valid: 131072 B"},
+      {k_buffer, "  mapping: {scheme: page, block: 64 KiB}\n  buffer:",
+       "@:11: key 'block' in firmware.mapping belongs to scheme 'management-block', but scheme is 'page'"},
+      {k_buffer, "  allocation: {stripe: CC}\n  buffer:",
+       "@:11: firmware.allocation.stripe: 'CC' is not one of C, CD, CDW, CW, CWD, D, DC, DCW, DW, DWC, W, "
+       "WC, WCD, WD, WDC or none; did you mean 'C'?"},
+  });
+}
+
+TEST_CASE("scenarios with wrong log blocks", "[program]") {
+  const char* const part = "blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}\nfirmware:";
+  refuse_all({
+      {k_buffer, "  mapping: {scheme: bast, log_blocks: 30}\n  buffer:",
+       "@:11: firmware.mapping.log_blocks: 30 are too many for groups of 32 blocks that keep 731 mapping "
+       "units in all; nearest valid: 8"},
+      {k_buffer, "  mapping: {scheme: fast}\n  buffer:",
+       "@:11: firmware.mapping.log_blocks: 8 are too many for groups of 32 blocks that keep 731 mapping "
+       "units in all; nearest valid: 7"},
+      {k_buffer, "  mapping: {scheme: superblock, log_blocks: 100}\n  buffer:",
+       "@:11: firmware.mapping.log_blocks: 100 are too many for groups of 32 blocks that keep 731 mapping "
+       "units in all; nearest valid: 7"},
+      {k_buffer, "  mapping: {scheme: bast, log_blocks: 0}\n  buffer:",
+       "@:11: firmware.mapping.log_blocks: 0 is out of range: must be 1 to 1000000"},
+      {k_buffer, "  mapping: {scheme: bast, adjacent: 4}\n  buffer:",
+       "@:11: key 'adjacent' in firmware.mapping belongs to scheme 'superblock', but scheme is 'bast'"},
+      {k_buffer, "  mapping: {scheme: bast, cache: 64 KiB}\n  buffer:",
+       "@:11: key 'cache' in firmware.mapping belongs to scheme 'dftl', but scheme is 'bast'"},
+      {k_buffer, "  mapping: {scheme: dftl, log_blocks: 4}\n  buffer:",
+       "@:11: key 'log_blocks' in firmware.mapping belongs to scheme 'bast', 'fast' or 'superblock', but "
+       "scheme is 'dftl'"},
+      {k_buffer, "  mapping: {scheme: basst}\n  buffer:",
+       "@:11: firmware.mapping.scheme: 'basst' is not known; did you mean 'bast'?"},
+      {part,
+       "blocks_per_plane: 4, pages_per_block: 16, page_size: 4 KiB}\nfirmware:\n  mapping: {scheme: bast}",
+       "@:9: ssd.flash.part.blocks_per_plane: 4 are too few, 9 of them are set aside for log blocks and "
+       "merges; nearest valid: 10"},
+      {part,
+       "blocks_per_plane: 9, pages_per_block: 16, page_size: 4 KiB}\nfirmware:\n  mapping: {scheme: "
+       "superblock}",
+       "@:9: ssd.flash.part.blocks_per_plane: 9 are too few, 9 of them are set aside for log blocks and "
+       "merges; nearest valid: 13"},
+      {"40 %\n    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}\nfirmware:",
+       "2 %\n    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 "
+       "KiB}\nfirmware:\n  mapping: {scheme: bast, log_blocks: 2}",
+       "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping units, but of the 1024 on "
+       "flash only 928 can be kept (2 groups x 32 blocks, of which 3 per group are set aside for log blocks "
+       "and merges); nearest valid: 10.35 % (928 logical blocks)"},
+  });
+}
+
+TEST_CASE("settings of victims and streams with log blocks are reported as unused", "[program]") {
+  const Folder folder;
+  const auto warns = [&](const std::string& section, const std::string& key, const std::string& value) {
+    const std::string scenario =
+        folder.write("s.yaml", replaced(k_small, k_buffer,
+                                        "  mapping: {scheme: bast, log_blocks: 4}\n  " + section + ": {" +
+                                            key + ": " + value + "}\n  buffer:"));
+    const Outcome outcome = run(folder, {"run", scenario});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    return outcome.out.find("parameter set but never read: firmware." + section + "." + key) !=
+           std::string::npos;
+  };
+  CHECK(warns("gc", "policy", "fifo"));
+  CHECK(warns("gc", "low_water", "3"));
+  CHECK(warns("gc", "background_start", "1 %"));
+  CHECK(warns("gc", "background_stop", "20 %"));
+  CHECK(warns("gc", "idle_target", "20 %"));
+  CHECK(warns("allocation", "streams", "shared"));
+  CHECK_FALSE(warns("gc", "idle_after", "1 s"));
+  CHECK_FALSE(warns("gc", "parallel_copies", "2"));
+  CHECK_FALSE(warns("allocation", "stripe", "C"));
+}
+
 TEST_CASE("scenarios with wrong caches: without SCM", "[program]") {
   refuse_all({
       {k_buffer, "  cache: {policy: nv-wb}\n  buffer:",

@@ -1,6 +1,6 @@
-#include "firmware/order_table.h"
+#include "models/common/order_table.h"
 
-namespace tlmssd::firmware {
+namespace tlmssd {
 
 namespace {
 template <class Item>
@@ -96,4 +96,4 @@ void OrderTable::leave(Ticket& ticket) {
   }
 }
 
-}  // namespace tlmssd::firmware
+}  // namespace tlmssd

@@ -1,4 +1,4 @@
-// Coroutines of the firmware: one request, one coroutine.
+// Coroutines: one request, one coroutine. Of the firmware, and of host software in front of a drive.
 //
 // A Task starts when it is awaited and resumes its awaiter when it ends (symmetric transfer, no recursion). A
 // task that nobody awaits is started with start(): it runs on its own and frees itself. Frames come from free
@@ -15,7 +15,7 @@
 #include <new>
 #include <utility>
 
-namespace tlmssd::firmware {
+namespace tlmssd {
 
 /// Free lists of coroutine frames in steps of 64 bytes up to 4 KiB.
 class FramePool {
@@ -243,4 +243,4 @@ class WaitQueue {
   Waiter* last_ = nullptr;
 };
 
-}  // namespace tlmssd::firmware
+}  // namespace tlmssd

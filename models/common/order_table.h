@@ -13,7 +13,7 @@
 
 #include "models/common/agenda.h"
 
-namespace tlmssd::firmware {
+namespace tlmssd {
 
 class OrderTable {
  private:
@@ -82,4 +82,4 @@ class OrderTable {
   std::uint64_t number_ = 0;
 };
 
-}  // namespace tlmssd::firmware
+}  // namespace tlmssd

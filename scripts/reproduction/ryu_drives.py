@@ -1,0 +1,111 @@
+"""The drives and the loads of ryu.py: what was measured on bought drives, as traces, and how a run of them is asked for."""
+
+import random
+import tempfile
+from pathlib import Path
+
+import numpy
+
+import runs
+
+SCENARIOS = {drive: f"scenarios/ryu/drive_{drive.lower()}.yaml" for drive in "ABC"}
+KIB, MIB = 1 << 10, 1 << 20
+CAPACITY = {"A": 1_000_000_000, "B": 4_000_000_000, "C": 2_000_000_000}  # as in the scenarios
+JOURNAL = 32 * MIB  # of the file system, behind the file (A)
+RECORD = 4 * KIB  # of the journal, per write of the benchmark (A)
+START = 4 * KIB  # where the file begins: a file system aligns to its own blocks, not to the drive's (A)
+BUFFER = 24 * MIB  # so much is written before it is measured, that a write buffer is full
+
+
+class Drives:
+    """Runs of the drives under loads of their own; each method returns a future."""
+
+    def __init__(self, runner):
+        self.runner = runner
+        self.short = runner.short
+        self.folder = tempfile.TemporaryDirectory()
+        self.drafts = {}
+
+    def start(self, scenario, load, changes=None, precondition=None, log=False):
+        """`load`: what stands after `load:` in braces; `precondition`: the same in brackets, instead of the scenario's."""
+        text = (runs.ROOT / scenario).read_text(encoding="utf-8")
+        body, _, steps = text.partition("\nprecondition:")
+        steps = steps.partition("\nload:")[0] if precondition is None else f" [{precondition}]"
+        draft = f"{body}\nprecondition:{steps}\nload: {{{load}}}\n"
+        if draft not in self.drafts:
+            path = Path(self.folder.name) / f"{len(self.drafts)}.yaml"
+            path.write_text(draft, encoding="utf-8")
+            self.drafts[draft] = path
+        settings = dict(changes or {})
+        if log:
+            settings["report.command_log"] = "csv"
+        return self.runner.start(self.drafts[draft], settings)
+
+    def trace(self, name, requests, queue_depth=1):
+        """A file of `requests`, each (operation, offset, bytes), and the words of a load that replays it."""
+        path = Path(self.folder.name) / f"{name}.csv"
+        if not path.exists():
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(f"{n},ryu,0,{kind},{offset},{size},0\n" for n, (kind, offset, size) in enumerate(requests))
+        return f"trace: {path}, format: msr, queue_depth: {queue_depth}"
+
+    def benchmark(self, drive, kind, size, changes=None, start=START, journal=True):
+        """Random reads or synchronous writes of `size` KiB in a file of a quarter of the drive (Figure 14), from `start` on."""
+        file = CAPACITY[drive] // 4 // MIB * MIB
+        size *= KIB
+        if kind == "Read":
+            load = self.trace(f"{drive}-read-{size}", random_requests(kind, size, file, 20 if self.short else 4000, start))
+            return self.start(SCENARIOS[drive], load, changes)
+        # B is steady once its log blocks are in use, the others when the file has been overwritten once.
+        share = 0.02 if drive == "B" else 1
+        measured = 20 if self.short else {"A": 4000, "B": 3000, "C": 15_000}[drive]
+        warm_up = 20 if self.short else round(share * file / size)
+        ramp = 20 if self.short else BUFFER // (size + RECORD * journal)
+        writes = random_requests(kind, size, file, warm_up + ramp + measured, start)
+        each = 2 if journal else 1
+        load = self.trace(f"{drive}-write-{size}-{start}-{each}", journalled(writes, start + file) if journal else writes)
+        return self.start(SCENARIOS[drive], f"{load}, warm_up: {each * warm_up}, ramp_requests: {each * ramp}", changes)
+
+    def shift(self, experiment, size):
+        """Writes of `size` bytes at shifting offsets, with the command log (Figures 11 to 13)."""
+        e = experiment
+        offsets = [e.first + n * e.step for n in range(e.offsets)]
+        # Partitions begin an odd number of blocks apart, so that all groups of dies have their share.
+        pitch = (e.capacity * e.fill // 100 // e.partitions // e.block - 1) // 2 * 2 * e.block + e.block
+        partitions = e.partitions // 8 if self.short else e.partitions
+        if self.short:
+            offsets = offsets[:2 * e.block // e.step]
+        writes = (("Write", n * pitch + offset, size) for offset in offsets for n in range(partitions))
+        load = self.trace(f"{e.drive}-shift-{size}", writes, queue_depth=32)
+        changes = {"ssd.flash.user_capacity": f"{e.capacity / 1e6:.0f} MB", "firmware.buffer.mode": "write-through"}
+        return self.start(SCENARIOS[e.drive], load, changes, f"{{fill: {e.fill} %, order: sequential}}", log=True)
+
+
+def journalled(writes, behind):
+    """Synchronous writes through a file system: each is followed by a record in the journal that lies `behind` the file."""
+    place = 0
+    for kind, offset, size in writes:
+        yield kind, offset, size
+        yield "Write", behind + place, RECORD
+        place = (place + RECORD) % JOURNAL
+
+
+def random_requests(kind, size, file, count, start):
+    """Requests at multiples of their size, anywhere in a file of so many bytes that begins at `start`."""
+    chance = random.Random(1)
+    for _ in range(count):
+        yield kind, start + chance.randrange(file // size) * size, size
+
+
+def period(values):
+    """Steps after which a series repeats itself: the first lag at which its correlation with itself is as good as anywhere."""
+    lags = range(2, len(values) * 2 // 3)
+    match = [numpy.corrcoef(values[:-lag], values[lag:])[0, 1] for lag in lags]
+    return next(lag for lag, m in zip(lags, match) if m > max(match) - 0.1)
+
+
+def statistics(report):
+    """(seconds measured per command, bytes per second, write amplification) of a run."""
+    total = report.content["results"]["total"]
+    seconds = report.content["measured_picoseconds"] * 1e-12
+    return seconds / total["commands"], total["bytes"] / seconds, report.content["write_amplification"]["total"]["value"]

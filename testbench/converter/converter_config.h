@@ -1,0 +1,39 @@
+// Scenario section `converter`: software of the host that turns random writes into sequential ones.
+#pragma once
+
+#include <string>
+
+#include "models/common/parameters.h"
+#include "testbench/converter/segment_log.h"
+
+namespace tlmssd {
+
+/// Whether there is one.
+struct ConverterChoice {
+  std::string policy = "log-structured";
+  static const ParameterTable<ConverterChoice>& parameters();
+};
+
+struct ConverterConfig {
+  Bytes grain = Bytes{4} << 10U;
+  Bytes segment = Bytes{1} << 20U;
+  double spare = 0.10;
+  std::uint32_t low_water = 2;
+  Picoseconds cost = 0;
+  static const ParameterTable<ConverterConfig>& parameters();
+};
+
+/// The drive as the converter sees it.
+struct ConvertedDrive {
+  std::uint64_t blocks = 0;  ///< logical blocks
+  std::uint32_t lba_bytes = 512;
+  Bytes max_transfer = 0;
+  std::uint32_t queues = 1;
+  std::uint32_t queue_depth = 64;
+};
+
+/// The log on such a drive: whole segments, of which loads see all but the spare share. Throws InputError, which
+/// begins with the key, when sizes do not fit each other.
+SegmentLog::Shape log_shape(const ConverterConfig& config, const ConvertedDrive& drive);
+
+}  // namespace tlmssd

@@ -1,0 +1,440 @@
+// What log blocks cost, merge by merge, against counts that follow from the papers: Kim et al. 2002 (BAST), Lee et al. 2007 (FAST),
+// Kang et al. 2006 (superblock).
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "models/common/input_error.h"
+#include "testbench/tests/firmware/log_rig.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+void check_merges(const LogRig& rig, std::uint64_t switches, std::uint64_t partials, std::uint64_t fulls,
+                  std::uint64_t copies, std::uint64_t erases) {
+  CHECK(rig.merges().switches == switches);
+  CHECK(rig.merges().partials == partials);
+  CHECK(rig.merges().fulls == fulls);
+  CHECK(rig.copies() == copies);
+  CHECK(rig.merges().partial_units + rig.merges().full_units == copies);
+  CHECK(rig.statistics().erases == erases);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------------------------------- BAST
+
+TEST_CASE("BAST: overwriting whole management blocks in order costs one erase each and copies nothing") {
+  for (const std::int64_t logs : {1, 4}) {
+    LogSetup setup("bast");
+    setup.logs = logs;
+    LogRig rig(setup);
+    for (int pass = 0; pass < 2; ++pass) rig.write_blocks(0, rig.blocks);
+    rig.start_counting();
+    for (int pass = 0; pass < 3; ++pass) rig.write_blocks(0, rig.blocks);
+    check_merges(rig, 3 * rig.blocks, 0, 0, 0, 3 * rig.blocks);
+    CHECK(rig.programs() == 3 * rig.blocks * rig.units);
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("BAST: a run that stops after k of U pages is completed by copying U - k") {
+  LogSetup setup("bast");
+  setup.logs = 1;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  for (std::uint64_t k = 1; k < rig.units; ++k) {
+    INFO(k << " pages");
+    rig.write_blocks(1, 1);  // the only log is this block's, in order to its end
+    rig.start_counting();
+    for (std::uint64_t n = 0; n < k; ++n) rig.write_unit(n);
+    rig.write_blocks(1, 1);
+    check_merges(rig, 1, 1, 0, rig.units - k, 2);
+  }
+  rig.host.verify_all();
+}
+
+TEST_CASE("BAST: a block written in any other order is merged in full: U copies, two erases") {
+  LogSetup setup("bast");
+  setup.logs = 1;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  std::vector<std::uint64_t> order(rig.units);
+  std::iota(order.begin(), order.end(), 0);
+  for (int round = 0; round < 10; ++round) {
+    do {
+      for (std::size_t n = order.size() - 1; n > 0; --n)
+        std::swap(order[n], order[rig.host.random.below(n + 1)]);
+    } while (std::is_sorted(order.begin(), order.end()));
+    rig.write_blocks(1, 1);
+    rig.start_counting();
+    for (const std::uint64_t n : order) rig.write_unit(n);
+    rig.write_blocks(1, 1);
+    check_merges(rig, 1, 0, 1, rig.units, 3);
+  }
+  rig.host.verify_all();
+}
+
+TEST_CASE("BAST: a page written twice keeps the log from taking the block's place") {
+  LogSetup setup("bast");
+  setup.logs = 1;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  rig.write_blocks(1, 1);
+  rig.start_counting();
+  for (std::uint64_t n = 0; n < rig.units - 1; ++n) rig.write_unit(n);
+  rig.write_unit(0);
+  rig.write_blocks(1, 1);
+  check_merges(rig, 1, 0, 1, rig.units, 3);
+}
+
+TEST_CASE("BAST: writes that go round more management blocks than there are logs merge every time") {
+  LogSetup setup("bast");
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  const auto count = static_cast<std::uint64_t>(setup.logs) + 1;
+  const auto round = [&](std::uint64_t blocks, std::uint64_t times) {
+    for (std::uint64_t n = 0; n < times * blocks; ++n)
+      rig.write_unit(n % blocks * rig.units + 1 + rig.host.random.below(rig.units - 1));
+  };
+  round(count, 2);
+  rig.start_counting();
+  round(count, 10);
+  check_merges(rig, 0, 0, 10 * count, 10 * count * rig.units, 20 * count);
+  // With one fewer, a log is merged only when it is full: the last program of U fills it, the next one finds it so.
+  round(count - 1, rig.units);
+  rig.start_counting();
+  round(count - 1, 10 * rig.units);
+  check_merges(rig, 0, 0, 10 * (count - 1), 10 * (count - 1) * rig.units, 20 * (count - 1));
+  rig.host.verify_all();
+}
+
+TEST_CASE("BAST: a log of which everything was trimmed is erased without a copy") {
+  LogSetup setup("bast");
+  setup.logs = 1;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  rig.write_unit(3);
+  rig.host.trim({{0, rig.units * 8}});
+  rig.start_counting();
+  rig.write_blocks(1, 1);
+  CHECK(rig.merges().dead == 1);
+  check_merges(rig, 0, 0, 0, 0, 2);
+  rig.host.verify_all();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- FAST
+
+TEST_CASE("FAST: runs through whole management blocks cost one erase each and copy nothing") {
+  LogSetup setup("fast");
+  LogRig rig(setup);
+  for (int pass = 0; pass < 2; ++pass) rig.write_blocks(0, rig.blocks);
+  rig.start_counting();
+  for (int pass = 0; pass < 3; ++pass) rig.write_blocks(0, rig.blocks);
+  check_merges(rig, 3 * rig.blocks, 0, 0, 0, 3 * rig.blocks);
+  rig.host.verify_all();
+}
+
+TEST_CASE("FAST: a run that stops after k of U pages is completed by copying U - k when the next begins") {
+  LogSetup setup("fast");
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  for (std::uint64_t k = 1; k < rig.units; ++k) {
+    INFO(k << " pages");
+    rig.write_blocks(1, 1);
+    rig.start_counting();
+    for (std::uint64_t n = 0; n < k; ++n) rig.write_unit(n);
+    rig.write_blocks(1, 1);
+    check_merges(rig, 1, 1, 0, rig.units - k, 2);
+  }
+  rig.host.verify_all();
+}
+
+TEST_CASE("FAST: a log that is given up costs a full merge for every management block in it") {
+  for (const std::uint64_t owners : {1U, 2U, 5U, 16U}) {
+    INFO(owners << " management blocks");
+    LogSetup setup("fast");
+    setup.logs = 1;
+    LogRig rig(setup);
+    rig.write_blocks(0, rig.blocks);
+    rig.write_blocks(rig.blocks - 1, 1);  // whose switch is not to be counted below
+    for (std::uint64_t n = 0; n < rig.units; ++n)
+      rig.write_unit(n % owners * rig.units + 1 + n % (rig.units - 1));
+    rig.start_counting();
+    rig.write_unit(1);
+    check_merges(rig, 0, 0, owners, owners * rig.units, owners + 1);
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE(
+    "FAST: what other logs hold of a management block is merged with it, and its log later dies for "
+    "nothing") {
+  LogSetup setup("fast");
+  setup.logs = 2;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  // Two logs full of the same management block, each of other pages of it.
+  for (std::uint64_t n = 0; n < 2 * rig.units; ++n) rig.write_unit((n < rig.units ? 1 : 8) + n % 7);
+  rig.start_counting();
+  for (std::uint64_t n = 0; n < rig.units; ++n) rig.write_unit(5 * rig.units + 1 + n % (rig.units - 1));
+  CHECK(rig.merges().fulls == 1);
+  rig.write_unit(6 * rig.units + 1);
+  CHECK(rig.merges().fulls == 1);
+  CHECK(rig.merges().dead == 1);
+  CHECK(rig.statistics().erases == 3);
+  rig.host.verify_all();
+}
+
+// Renewals. A management block that was merged before write m U (logs are given up when the first program of another is due) has
+// nothing in the logs. The first write to it comes g writes later, P(g) = (1 - 1/L)^g / L, and lies in log m + floor(g / U); R logs
+// later that is given up and the management block merged again, whatever else of it lies in younger logs: all U (R + floor(g / U))
+// writes. With q = (1 - 1/L)^U, E[floor(g / U)] = q / (1 - q), so L management blocks merge L / (W + U q / (1 - q)) times per
+// write, W = R U; for L much larger than U about L / (W + L - U/2). Left out: a page written again within W writes, after which its
+// log holds nothing of that management block unless something else does: less than one in W / (L (U - 1)).
+TEST_CASE("FAST: random writes over L management blocks merge L / (W + U q / (1 - q)) times each") {
+  for (const std::int64_t logs : {1, 3}) {
+    LogSetup setup("fast", 110, 64);
+    setup.logs = logs;
+    LogRig rig(setup);
+    const std::uint64_t l = rig.blocks;
+    const auto u = static_cast<double>(rig.units);
+    rig.write_blocks(0, l);
+    const auto writes = [&](std::uint64_t count) {
+      for (std::uint64_t n = 0; n < count; ++n) {
+        // Never the first page of a management block, which would begin a run.
+        const std::uint64_t block = rig.host.random.below(l);
+        rig.write_unit(block * rig.units + 1 + rig.host.random.below(rig.units - 1));
+      }
+    };
+    writes(5'000);
+    rig.start_counting();
+    constexpr std::uint64_t k_writes = 40'000;
+    writes(k_writes);
+    const double q = std::pow(1 - 1.0 / static_cast<double>(l), u);
+    const double w = static_cast<double>(logs) * u;
+    const double expected = static_cast<double>(l) / (w + u * q / (1 - q));
+    INFO(l << " management blocks, " << w << " pages of log");
+    CHECK(static_cast<double>(rig.merges().fulls) / k_writes == Approx(expected).epsilon(0.02));
+    CHECK(rig.copies() == rig.merges().fulls * rig.units);
+    CHECK(rig.statistics().erases == Approx(rig.merges().fulls + k_writes / rig.units).margin(2));
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- superblock
+
+namespace {
+
+/// The policy of one superblock alone, in a few lines: pages go to the newest of N + e blocks; when that is full and there may be no
+/// more, the emptiest ones that give at least a page when packed together are copied to a new one.
+class SuperModel {
+ public:
+  SuperModel(std::uint32_t blocks, std::uint32_t pages) : most_(blocks), pages_(pages) {}
+  void write(std::uint64_t unit) {
+    while (blocks_.empty() || blocks_.back().size() == pages_) make_room();
+    put(unit);
+  }
+  std::uint64_t copies = 0;
+  std::uint64_t erases = 0;
+
+ private:
+  using Block = std::vector<std::uint64_t>;
+  void put(std::uint64_t unit) {
+    for (Block& block : blocks_) std::replace(block.begin(), block.end(), unit, k_stale);
+    blocks_.back().push_back(unit);
+  }
+  static std::uint64_t valid(const Block& block) {
+    return static_cast<std::uint64_t>(
+        std::count_if(block.begin(), block.end(), [](auto u) { return u != k_stale; }));
+  }
+  void make_room() {
+    if (blocks_.size() < most_) {
+      blocks_.emplace_back();
+      return;
+    }
+    std::vector<std::size_t> order(blocks_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return valid(blocks_[a]) < valid(blocks_[b]); });
+    std::uint64_t sum = 0;
+    std::size_t count = 0;
+    do sum += valid(blocks_[order[count++]]);
+    while (sum + 1 > count * pages_);
+    std::set<std::size_t> victims(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<std::uint64_t> moved;
+    std::vector<Block> left;
+    for (std::size_t n = 0; n < blocks_.size(); ++n) {
+      if (!victims.contains(n)) {
+        left.push_back(blocks_[n]);
+        continue;
+      }
+      std::copy_if(blocks_[n].begin(), blocks_[n].end(), std::back_inserter(moved),
+                   [](auto u) { return u != k_stale; });
+    }
+    blocks_ = left;
+    erases += count;
+    copies += moved.size();
+    for (const std::uint64_t unit : moved) {
+      if (blocks_.back().size() == pages_) blocks_.emplace_back();
+      blocks_.back().push_back(unit);
+    }
+  }
+  static constexpr std::uint64_t k_stale = ~std::uint64_t{0};
+  std::size_t most_;
+  std::size_t pages_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace
+
+TEST_CASE("superblock: copies and erases are those of its policy, write by write") {
+  for (const std::int64_t adjacent : {1, 3, 4}) {
+    for (const std::int64_t updates : {1, 2, 5}) {
+      INFO(adjacent << " management blocks, " << updates << " update blocks");
+      LogSetup setup("superblock");
+      setup.adjacent = adjacent;
+      setup.update_blocks = updates;
+      setup.logs = updates;
+      LogRig rig(setup);
+      SuperModel model(static_cast<std::uint32_t>(adjacent + updates), 16);
+      const std::uint64_t span = static_cast<std::uint64_t>(adjacent) * rig.units;
+      for (std::uint64_t n = 0; n < 40 * span; ++n) {
+        const std::uint64_t unit = n < span ? n : rig.host.random.below(span);
+        rig.write_unit(unit);
+        model.write(unit);
+        REQUIRE(rig.copies() == model.copies);
+        REQUIRE(rig.statistics().erases == model.erases);
+      }
+      rig.host.verify_all();
+    }
+  }
+}
+
+TEST_CASE("superblock: writes within one touch no block of another") {
+  LogSetup setup("superblock", 60);
+  setup.adjacent = 4;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  const std::uint64_t span = 4 * rig.units;
+  std::set<std::uint32_t> own;
+  bool filled = false;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command == FlashCommand::program) {
+      REQUIRE(op.spare[0] / span == 2);
+      own.insert(index(op.block));
+    } else if (op.command == FlashCommand::erase && filled) {
+      REQUIRE(own.contains(index(op.block)));
+    }
+  };
+  for (std::uint64_t n = 0; n < 200 * span; ++n) {
+    filled = n > 2 * span;  // by then the blocks that the fill wrote are gone
+    rig.write_unit(2 * span + rig.host.random.below(span));
+  }
+  CHECK(rig.merges().full_units > 0);
+  rig.hw.flash.watch = nullptr;
+  rig.host.verify_all();
+}
+
+TEST_CASE("superblock: update blocks go to whoever writes, and others are packed for them") {
+  LogSetup setup("superblock", 60);
+  setup.adjacent = 4;
+  setup.logs = 2;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  rig.start_counting();
+  const std::uint64_t span = 4 * rig.units;
+  const std::uint64_t supers = rig.blocks / 4;
+  // One page in each superblock in turn: every one wants an update block, of which there are two.
+  for (std::uint64_t n = 0; n < 5 * supers; ++n)
+    rig.write_unit(n % supers * span + 1 + rig.host.random.below(span - 1));
+  const std::uint64_t packed = 5 * supers - 2;
+  // Packing N blocks and one page more moves one block's units to what is left of the update block.
+  CHECK(rig.statistics().erases == packed);
+  CHECK(rig.copies() == packed * (rig.units - 1));
+  rig.host.verify_all();
+}
+
+// ---------------------------------------------------------------------------------------------------------------- footprints
+
+TEST_CASE("tables of log-block schemes take the DRAM that their entries need") {
+  const auto bytes = [](LogSetup setup) {
+    LogRig rig(setup);
+    return std::pair(rig.ftl.map().dram_bytes(), rig.blocks);
+  };
+  {
+    const auto [dram, blocks] = bytes(LogSetup("page"));
+    CHECK(dram == Approx(4 * 16 * blocks).margin(4 * 16));
+  }
+  {  // an entry per management block; per log its owner and two bytes per page
+    const auto [dram, blocks] = bytes(LogSetup("bast"));
+    CHECK(dram == 4 * blocks + 4 * (4 + 2 * 16));
+  }
+  {  // an entry per management block and per page of the logs, and the owner of the sequential log
+    const auto [dram, blocks] = bytes(LogSetup("fast"));
+    CHECK(dram == 4 * blocks + 4 * 4 * 16 + 4);
+  }
+  {  // entries for the blocks of each superblock; per page its place among them: 6 x 16 pages fit a byte
+    LogSetup setup("superblock");
+    setup.adjacent = 4;
+    const auto [dram, blocks] = bytes(setup);
+    CHECK(dram == 4 * (blocks / 4) * 6 + 16 * blocks);
+    LogSetup large("superblock", 40, 64);
+    large.adjacent = 4;
+    const auto [more, as_many] = bytes(large);  // 384 places: two bytes
+    CHECK(more == 4 * (as_many / 4) * 6 + 2 * 64 * as_many);
+  }
+  {
+    LogSetup setup("management-block");
+    setup.block = 4 * 4096;
+    const auto [dram, blocks] = bytes(setup);
+    CHECK(dram == Approx(4 * blocks * 4).margin(16));
+    setup.block = 0;
+    setup.placement = "log";
+    const auto [log, as_many] = bytes(setup);
+    CHECK(log == Approx(4 * 16 * as_many).margin(4 * 16));
+  }
+}
+
+TEST_CASE("a group holds back what merges need, and says how many log blocks it has room for") {
+  for (const char* scheme : {"bast", "fast", "superblock"}) {
+    INFO(scheme);
+    const std::uint64_t extra = std::string(scheme) == "fast" ? 2 : 1;
+    LogSetup setup(scheme);
+    setup.adjacent = 3;
+    LogRig rig(setup);
+    const std::uint64_t left = 40 - 4 - extra;
+    CHECK(rig.blocks == (std::string(scheme) == "superblock" ? left / 3 * 3 : left));
+    setup.logs = 30;
+    const std::uint64_t capacity = setup.shape.logical_blocks;
+    const auto complaint = [&] {
+      setup.finish();
+      setup.shape.logical_blocks = capacity;
+      FakeHardware hw(setup.shape, setup.options);
+      try {
+        Ftl ftl(hw.ports, setup.shape, setup.config);
+      } catch (const InputError& error) {
+        return std::string(error.what());
+      }
+      return std::string("accepted");
+    };
+    const std::int64_t most = static_cast<std::int64_t>(40 - rig.blocks - extra);
+    CHECK_THAT(complaint(), Catch::Contains("firmware.mapping.log_blocks: 30 are too many") &&
+                                Catch::EndsWith("nearest valid: " + std::to_string(most)));
+    setup.logs = most;
+    CHECK(complaint() == "accepted");
+    setup.logs = most + 1;
+    CHECK_THAT(complaint(), Catch::Contains("are too many"));
+    // Blocks too few for anything.
+    LogSetup tiny(scheme, 5);
+    tiny.adjacent = 3;
+    tiny.finish();
+    tiny.shape.logical_blocks = 8 * 16;
+    FakeHardware hw(tiny.shape, tiny.options);
+    CHECK_THROWS_AS(Ftl(hw.ports, tiny.shape, tiny.config), InputError);
+  }
+}

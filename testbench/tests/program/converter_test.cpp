@@ -1,0 +1,118 @@
+// The section `converter` as the program's users meet it: what is refused, what is reported, snapshots.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "testbench/tests/program/broken.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A log of 46 segments on line 12 before the load.
+const std::string k_log = replaced(k_small, "load:",
+                                   "converter: {segment: 64 KiB, spare: 20 %, cost: 3 us}\nprecondition: "
+                                   "[{fill: 100 %}, {overwrite: 2x}]\nload:");
+
+Json report_of(const Folder& folder, const std::string& scenario, const std::string& name,
+               const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"run", scenario, "-q", "-o", folder / name};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Outcome outcome = run(folder, arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return Json::parse(read_file(folder.path() / name / "report.json"));
+}
+
+}  // namespace
+
+TEST_CASE("scenarios whose converter is at fault", "[program]") {
+  refuse_all(
+      {
+          {"segment: 64 KiB", "segmnt: 64 KiB",
+           "@:12: key 'segmnt' is not known in converter; did you mean 'segment'?"},
+          {"converter: {", "convertor: {",
+           "@:12: key 'convertor' is not known at the top level; did you mean 'converter'?"},
+          {"{segment", "{policy: log, segment",
+           "@:12: converter.policy: 'log' is not one of log-structured or none; did you mean "
+           "'log-structured'?"},
+          {"64 KiB, spare", "64, spare",
+           "@:12: converter.segment: '64' has no unit; write for instance '64 KiB'"},
+          {"64 KiB, spare", "65 KiB, spare",
+           "@:12: converter.segment: 66560 B are no whole grains of 4096 B; nearest valid: 65536 B"},
+          {"64 KiB, spare", "1 MiB, spare",
+           "@:12: converter.segment: the drive has 2 segments of 1048576 B, and cleaning alone needs 4 "
+           "(low_water and 2); at "
+           "most 598016 B"},
+          {"{segment", "{grain: 6 KiB, segment",
+           "@:12: converter.grain: 6144 B are no whole logical blocks of 4096 B; nearest valid: 8192 B"},
+          {"{segment", "{grain: 4 MiB, segment",
+           "@:12: converter.grain: 4194304 B exceed the 2097152 B of ssd.host.max_transfer"},
+          {"20 %", "5 %",
+           "@:12: converter.spare: 5 % of 45 segments are fewer than the 4 that cleaning needs (low_water "
+           "and 2); at least "
+           "8.89 %"},
+          {"20 %", "100 %", "@:12: converter.spare: 100 % is out of range: must be 0.01 % to 99 %"},
+          {"20 %", "20 %, low_water: 1",
+           "@:12: converter.low_water: 1 is out of range: must be 2 to 1000000"},
+          {"20 %", "20 %, low_water: 20",
+           "@:12: converter.spare: 20 % of 45 segments are fewer than the 22 that cleaning needs (low_water "
+           "and 2); at least "
+           "48.89 %"},
+      },
+      k_log);
+  // Defaults are at fault, too.
+  const Folder folder;
+  refuse(folder, folder.write("s.yaml", replaced(k_small, "load:", "converter: {}\nload:")),
+         "@:12: converter.segment: the drive has 2 segments ...");
+}
+
+TEST_CASE("the converter's report", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_log);
+  const Json report = report_of(folder, scenario, "with", {"--check-protocol"});
+  const Json& group = report["statistics"]["converter"];
+  CHECK(group["write_amplification"]["value"].get<double>() > 1.5);
+  CHECK(group["segments_cleaned"]["value"].get<int>() > 10);
+  CHECK(group["segments"]["value"].get<int>() == 45);
+  CHECK(group["map_bytes"]["value"].get<int>() == 4 * (576 + 45 * 16));
+  CHECK(report["drive"].get<std::string>().find("; behind a converter: 2.25 MiB") != std::string::npos);
+  CHECK(report["checks"]["wrong_reads"] == 0);
+  for (const char* kind : {"read", "write"})
+    CHECK(report["results"]["total"]["operations"][kind]["ledger"].contains("converter"));
+  // The protocol checkers and whether the kernel's clock lags behind change nothing; without the section nothing is said of it.
+  CHECK(report_of(folder, scenario, "again") == report);
+  const Json without = report_of(folder, scenario, "none", {"--set", "converter.policy=none"});
+  CHECK_FALSE(without["statistics"].contains("converter"));
+  const Outcome shown = run(folder, {"run", scenario});
+  CHECK(shown.out.find("Converter           log-structured: write amplification") != std::string::npos);
+}
+
+TEST_CASE("a snapshot holds the converter", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_log);
+  const std::string snapshot = folder / "drive.snap";
+  const Json direct = report_of(folder, scenario, "direct", {"--save-snapshot", snapshot});
+  CHECK(report_of(folder, scenario, "restored", {"--from-snapshot", snapshot}) == direct);
+  const auto refused = [&](const std::string& setting, const std::string& why) {
+    const Outcome outcome = run(folder, {"run", scenario, "--from-snapshot", snapshot, "--set", setting});
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find(why) != std::string::npos);
+  };
+  refused("converter.policy=none", "converter.policy is log-structured there, absent here");
+  refused("converter.spare=30 %", "converter.spare is 0.2 there, 0.3 here");
+  refused("converter.segment=32 KiB", "converter.segment is 65536 there, 32768 here");
+  CHECK(run(folder, {"run", scenario, "--from-snapshot", snapshot, "--set", "converter.cost=1 us"}).code ==
+        0);
+}
+
+TEST_CASE("a load of nothing but trims behind a converter that takes no time ends", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write(
+      "s.yaml", replaced(replaced(k_log, ", cost: 3 us", ""), "rw: randrw", "rw: randtrim, size: 100 %"));
+  const Outcome outcome = run(folder, {"run", scenario});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+}
+
+}  // namespace tlmssd::program_tests
