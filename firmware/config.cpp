@@ -134,28 +134,37 @@ const ParameterTable<PslcConfig>& PslcConfig::parameters() {
   static const auto table =
       ParameterTable<PslcConfig>{}
           .bytes_or_share("static", &PslcConfig::fixed_bytes, &PslcConfig::fixed_share, {0, k_most},
-                          "data that fit into blocks that are always in SLC mode, or that as a share of the flash (all of it, spare "
+                          "data that fit into blocks that are always in SLC mode, or that as a share of the "
+                          "flash (all of it, spare "
                           "blocks included); they are no part of the native capacity")
           .bytes_or_share("dynamic", &PslcConfig::borrowed_bytes, &PslcConfig::borrowed_share, {0, k_most},
-                          "data that fit, at most, into blocks that are borrowed from the native ones, or that as a share of the flash")
-          .share("full_until", &PslcConfig::full_until, {0, 1},
-                 "share of the logical capacity with valid data up to which all dynamic blocks may be borrowed")
+                          "data that fit, at most, into blocks that are borrowed from the native ones, or "
+                          "that as a share of the flash")
+          .share(
+              "full_until", &PslcConfig::full_until, {0, 1},
+              "share of the logical capacity with valid data up to which all dynamic blocks may be borrowed")
           .share("gone_at", &PslcConfig::gone_at, {0, 2},
-                 "share of the logical capacity with valid data from which none may; in between in a straight line")
+                 "share of the logical capacity with valid data from which none may; in between in a "
+                 "straight line")
           .choice("when_full", &PslcConfig::when_full, {"wait", "direct"},
                   "whether writes without room in SLC mode wait for folding or go to native blocks")
           .share("fold_below", &PslcConfig::fold_below, {0, 1},
-                 "blocks of a group's pSLC that are free, as a share of it, below which data are folded beside the host; 0: never")
+                 "blocks of a group's pSLC that are free, as a share of it, below which data are folded "
+                 "beside the host; 0: never")
           .share("fold_until", &PslcConfig::fold_until, {0, 1},
-                 "blocks of a group's pSLC that are free, as a share of it, at which folding beside the host stops")
+                 "blocks of a group's pSLC that are free, as a share of it, at which folding beside the host "
+                 "stops")
           .share("idle_target", &PslcConfig::idle_target, {0, 1},
-                 "blocks of a group's pSLC that are free, as a share of it, up to which idle time (gc.idle_after) is used for folding; 0: "
+                 "blocks of a group's pSLC that are free, as a share of it, up to which idle time "
+                 "(gc.idle_after) is used for folding; 0: "
                  "never")
           .choice("fold_by", &PslcConfig::fold_by, {"controller", "copyback"},
-                  "whether folded data pass through the controller, or are copied on their die where whole program units of consecutive "
+                  "whether folded data pass through the controller, or are copied on their die where whole "
+                  "program units of consecutive "
                   "pages are valid")
           .choice("fold_first", &PslcConfig::fold_first, {"oldest", "emptiest"},
-                  "which block in SLC mode is emptied first: the one written longest ago, or the one with the fewest valid units");
+                  "which block in SLC mode is emptied first: the one written longest ago, or the one with "
+                  "the fewest valid units");
   return table;
 }
 

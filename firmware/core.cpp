@@ -187,7 +187,8 @@ PageFacts Core::facts(const ReadOp& read) const {
   if (!ecc_looks_at_age_) return {.block = read.block};
   const BlockInfo& info = pool.info(read.block);
   constexpr double k_day = 86'400e9;
-  return {read.block, cycles_before + pool.worn(read.block), static_cast<double>(clock() - info.written) / k_day};
+  return {read.block, cycles_before + pool.worn(read.block),
+          static_cast<double>(clock() - info.written) / k_day};
 }
 
 void Core::after_decoder(ReadOp& read) {

@@ -12,8 +12,9 @@ struct DriveShape {
   Geometry geometry;
   std::uint32_t program_unit =
       1;  ///< pages that must be programmed together: 1, a word line, or a whole block
-  std::uint32_t slc_pages = 0;      ///< pages of a block in SLC mode, programmed one by one; 0: the part has no such mode
-  double slc_wear = 1;              ///< cycles in native mode that one in SLC mode wears a block like
+  std::uint32_t slc_pages =
+      0;                ///< pages of a block in SLC mode, programmed one by one; 0: the part has no such mode
+  double slc_wear = 1;  ///< cycles in native mode that one in SLC mode wears a block like
   bool multi_plane_allowed = true;  ///< the part can operate all planes of a die together
   std::uint32_t lba_bytes = 512;    ///< 512 or 4096
   Bytes mapping_unit_bytes =

@@ -182,7 +182,7 @@ struct ProgramJob {
   static constexpr std::uint32_t k_hole = 0xFFFFFFFFU;    ///< no unit
   Ledger ledger;
   Purpose purpose = Purpose::host;
-  bool charged = false;  ///< the ledger is somebody's
+  bool charged = false;                ///< the ledger is somebody's
   BlockMode mode = BlockMode::native;  ///< of the block that it goes to
   std::uint32_t group = 0;
   std::uint32_t live = 0;       ///< slots that have been filled; the rest is padding

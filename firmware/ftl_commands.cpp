@@ -303,7 +303,8 @@ std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, 
     WriteBuffer::Index i = buffer.find(static_cast<LogicalUnit>(unit));
     if (buffer.merges(i)) {
       ++core.stats.buffer_overwrites;
-      if (path != nullptr) path->direct(static_cast<LogicalUnit>(unit), Bytes{command.blocks} * shape.lba_bytes);
+      if (path != nullptr)
+        path->direct(static_cast<LogicalUnit>(unit), Bytes{command.blocks} * shape.lba_bytes);
     } else {
       if (granted != nullptr && *granted > 0) {
         --*granted;

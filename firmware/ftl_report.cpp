@@ -192,8 +192,10 @@ void Ftl::Parts::describe_stall(std::string& text) const {
         reclaimer.running(g) ? "running" : "at rest");
     if (!core.pslc) continue;
     const BlockPool::SlcGroup& slc = core.pool.slc(g);
-    text += fmt::format("    SLC mode: {} blocks allowed, {} in use ({} of them to be emptied), {} ready, {} never prepared\n",
-                        core.pslc->blocks(g), slc.used(), slc.closed(), slc.ready(), slc.raw);
+    text += fmt::format(
+        "    SLC mode: {} blocks allowed, {} in use ({} of them to be emptied), {} ready, {} never "
+        "prepared\n",
+        core.pslc->blocks(g), slc.used(), slc.closed(), slc.ready(), slc.raw);
   }
   if (others > 0) text += fmt::format("  and {} groups more\n", others);
 }
@@ -215,11 +217,18 @@ void Ftl::Parts::archive(Archive& a) {
                           cache ? cache->store().grains_per_line() : 0,
                           core.pslc ? core.pslc->size().fixed : 0,
                           core.pslc ? core.pslc->size().borrowed : 0};
-  static constexpr const char* k_what[] = {
-      "allocation groups",      "blocks per group",        "units per block",
-      "units per program unit", "logical blocks per unit", "logical units",
-      "write buffer units",     "logical blocks",          "cache grains",
-      "cache grains per unit",  "static SLC blocks per group", "dynamic SLC blocks per group"};
+  static constexpr const char* k_what[] = {"allocation groups",
+                                           "blocks per group",
+                                           "units per block",
+                                           "units per program unit",
+                                           "logical blocks per unit",
+                                           "logical units",
+                                           "write buffer units",
+                                           "logical blocks",
+                                           "cache grains",
+                                           "cache grains per unit",
+                                           "static SLC blocks per group",
+                                           "dynamic SLC blocks per group"};
   std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
                          core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
                          core.config.allocation.order + "/" + core.config.allocation.stripe + "/" +

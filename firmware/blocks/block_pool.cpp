@@ -205,7 +205,8 @@ BlockNumber BlockPool::take_to_prepare(std::uint32_t n) {
 
 BlockNumber BlockPool::take_to_return(std::uint32_t n) {
   auto& heap = ready_[n];
-  const auto found = std::find_if(heap.begin(), heap.end(), [this](const Free& f) { return !is_fixed(f.block); });
+  const auto found =
+      std::find_if(heap.begin(), heap.end(), [this](const Free& f) { return !is_fixed(f.block); });
   if (found == heap.end()) broken("no borrowed block ready in group", n);
   const BlockNumber block = found->block;
   *found = heap.back();

@@ -93,7 +93,7 @@ class BlockPool {
     std::uint32_t closed = 0;  ///< of these, that may be chosen as a victim
   };
   struct SlcGroup {
-    Kind kinds[2];  ///< borrowed, fixed
+    Kind kinds[2];                 ///< borrowed, fixed
     std::uint32_t raw = 0;         ///< fixed blocks never erased into SLC mode
     std::uint32_t fixed_good = 0;  ///< fixed blocks neither retired nor failed
     BlockNumber open = k_no_block;
@@ -280,10 +280,10 @@ class BlockPool {
   std::vector<Group> groups_;
   std::vector<std::vector<Free>> free_;  ///< heap per group: blocks that have been used
   std::vector<std::vector<BlockNumber>> doomed_;
-  std::vector<SlcGroup> slc_;              ///< none without modes
-  std::vector<std::vector<Free>> ready_;   ///< heap per group: free blocks in SLC mode
-  ZeroPages<std::uint32_t> slc_erases_;    ///< by block
-  std::uint64_t freed_ = 0;  ///< blocks freed so far: order of the free blocks
+  std::vector<SlcGroup> slc_;             ///< none without modes
+  std::vector<std::vector<Free>> ready_;  ///< heap per group: free blocks in SLC mode
+  ZeroPages<std::uint32_t> slc_erases_;   ///< by block
+  std::uint64_t freed_ = 0;               ///< blocks freed so far: order of the free blocks
   std::uint64_t retired_ = 0;
   std::uint64_t usable_ = 0;
   std::uint64_t pending_ = 0;  ///< sum over the groups

@@ -66,16 +66,16 @@ class WriteBuffer {
   [[nodiscard]] std::uint32_t free() const { return free_count_; }
   /// Entries that wait to be written out.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
-  [[nodiscard]] std::uint32_t waiting(bool direct) const { return direct ? direct_waiting_ : waiting_ - direct_waiting_; }
+  [[nodiscard]] std::uint32_t waiting(bool direct) const {
+    return direct ? direct_waiting_ : waiting_ - direct_waiting_;
+  }
   [[nodiscard]] bool any_urgent() const { return any_urgent(false) || any_urgent(true); }
   [[nodiscard]] bool any_urgent(bool direct) const { return urgent_[direct ? 1 : 0].first != k_none; }
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
   /// The last of them that came from the host, not from a cache.
   [[nodiscard]] std::uint64_t accepted_from_host() const { return accepted_from_host_; }
   /// Sequence number of the dirty entry written first; all ones when there is none.
-  [[nodiscard]] std::uint64_t oldest() const {
-    return std::min(oldest(false), oldest(true));
-  }
+  [[nodiscard]] std::uint64_t oldest() const { return std::min(oldest(false), oldest(true)); }
   [[nodiscard]] std::uint64_t oldest(bool direct) const {
     const Index first = dirty_[direct ? 1 : 0].first;
     return first == k_none ? ~std::uint64_t{0} : entries_[first].sequence;
@@ -159,7 +159,7 @@ class WriteBuffer {
     if (entry.direct) --direct_waiting_;
   }
 
-  List dirty_[2];   ///< by line
+  List dirty_[2];  ///< by line
   List urgent_[2];
   Index free_first_ = k_none;
   std::uint32_t free_count_ = 0;

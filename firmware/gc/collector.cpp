@@ -255,7 +255,8 @@ Task<> Collector::clean(std::uint32_t group) {
     } else if (step == Step::prepare || step == Step::give_back) {
       co_await change_mode(group, step == Step::prepare ? BlockMode::slc : BlockMode::native);
     } else if (step == Step::copy) {
-      co_await RunStage(core_.hw, Stage::gc, nullptr, core_.layout.program_units + (work.cursor == 0 ? 1 : 0));
+      co_await RunStage(core_.hw, Stage::gc, nullptr,
+                        core_.layout.program_units + (work.cursor == 0 ? 1 : 0));
       co_await RunStage(core_.hw, Stage::flash, nullptr);
       if (may_copy(group, work)) launch_copy(group, work);
     } else {
@@ -267,8 +268,8 @@ Task<> Collector::clean(std::uint32_t group) {
       core_.aim(reads);
       co_await RunStage(core_.hw, Stage::flash, nullptr, reads.count);
       Latch latch;
-      const bool folding = core_.pslc && work.moving == Purpose::gc &&
-                           core_.pool.mode(reads.first->block) == BlockMode::slc;
+      const bool folding =
+          core_.pslc && work.moving == Purpose::gc && core_.pool.mode(reads.first->block) == BlockMode::slc;
       const Purpose purpose = folding ? Purpose::migration : work.moving;
       for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
         read->op.buffer_address = core_.map->dram_bytes();

@@ -50,7 +50,9 @@ class Collector final : public Reclaimer {
 
   // ---- host program units that wait for space in a group, first come first served
   [[nodiscard]] bool must_queue(std::uint32_t group) const { return work_[group].lines[0].waiting > 0; }
-  [[nodiscard]] bool must_queue(std::uint32_t group, BlockMode mode) const { return line(group, mode).waiting > 0; }
+  [[nodiscard]] bool must_queue(std::uint32_t group, BlockMode mode) const {
+    return line(group, mode).waiting > 0;
+  }
   void wait_begins(std::uint32_t group, BlockMode mode) { ++line(group, mode).waiting; }
   void wait_ends(std::uint32_t group, BlockMode mode) { --line(group, mode).waiting; }
   [[nodiscard]] WaitQueue& space(std::uint32_t group, BlockMode mode) { return line(group, mode).space; }
@@ -95,7 +97,7 @@ class Collector final : public Reclaimer {
     bool check_wear = false;  ///< a block was erased since the wear policy was asked
     bool exhausted = false;
     bool slc_exhausted = false;
-    bool native_turn = false;  ///< of two lines that wait, the native one is served next
+    bool native_turn = false;      ///< of two lines that wait, the native one is served next
     Purpose moving = Purpose::gc;  ///< wear or refresh: the current block is being moved for that
     Line lines[2];                 ///< native, SLC
     std::uint32_t jobs = 0;        ///< programs under way
@@ -156,7 +158,8 @@ class Collector final : public Reclaimer {
   [[nodiscard]] bool copies_next(const Work& work) const;
   /// A copy out of the current victim may be given a native place now.
   [[nodiscard]] bool may_copy(std::uint32_t group, const Work& work) const {
-    return core_.pool.is_fixed(work.current) ? core_.pool.can_fold(group) : core_.pool.can_claim(group, Stream::gc);
+    return core_.pool.is_fixed(work.current) ? core_.pool.can_fold(group)
+                                             : core_.pool.can_claim(group, Stream::gc);
   }
   void launch_copy(std::uint32_t group, Work& work);
   [[nodiscard]] BlockMode mode_after(std::uint32_t group, BlockNumber block) const;

@@ -110,9 +110,11 @@ BlockNumber Collector::take_failed(std::uint32_t group, Work& work, bool& held_u
     held_up = held_up || !now;
     return now;
   };
-  if (core_.pool.doomed_waiting(group) && may(core_.pool.next_doomed(group))) return core_.pool.take_doomed(group);
-  const auto left = std::find_if(work.unfinished.begin(), work.unfinished.end(),
-                                 [&](BlockNumber block) { return core_.pool.info(block).failed && may(block); });
+  if (core_.pool.doomed_waiting(group) && may(core_.pool.next_doomed(group)))
+    return core_.pool.take_doomed(group);
+  const auto left = std::find_if(work.unfinished.begin(), work.unfinished.end(), [&](BlockNumber block) {
+    return core_.pool.info(block).failed && may(block);
+  });
   if (left == work.unfinished.end()) return k_no_block;
   const BlockNumber block = *left;
   work.unfinished.erase(left);
@@ -218,7 +220,8 @@ void Collector::launch_copy(std::uint32_t group, Work& work) {
   job.pinned = work.current;
   core_.pool.pin(job.pinned);
   work.cursor += layout.program_units;
-  if (work.cursor == layout.slc_units()) read_to_end(work, work.filling == nullptr || work.filling->live == 0);
+  if (work.cursor == layout.slc_units())
+    read_to_end(work, work.filling == nullptr || work.filling->live == 0);
   core_.claim(job, Stream::gc, Purpose::migration, core_.map->dram_bytes());
   ++work.jobs;
   tasks_.start(program(group, job, Purpose::gc));

@@ -46,7 +46,8 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
   if (layout.lanes > 1)
     refuse("policy", "blocks in SLC mode may not span dies (firmware.allocation.stripe is not none)", "none");
   if (c.full_until > c.gone_at)
-    refuse("gone_at", fmt::format("{:g} % lie before full_until ({:g} %)", 100 * c.gone_at, 100 * c.full_until),
+    refuse("gone_at",
+           fmt::format("{:g} % lie before full_until ({:g} %)", 100 * c.gone_at, 100 * c.full_until),
            fmt::format("{:g} %", 100 * c.full_until));
   if (c.fold_below > c.fold_until)
     refuse("fold_until",
@@ -56,7 +57,8 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
   if (c.fold_by != "copyback") return;
   if (config.ecc.policy != "none")
     refuse("fold_by",
-           "copies on the die do not pass the decoders, so that wrong bits would pile up (firmware.ecc.policy is "
+           "copies on the die do not pass the decoders, so that wrong bits would pile up "
+           "(firmware.ecc.policy is "
            "not none)",
            "controller");
   if (layout.program_pages > layout.slc_rows)
@@ -180,16 +182,18 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   sink.value("size allowed", bytes(may), "B", "with the valid data there are now");
   sink.value("size", bytes(sum.used() + sum.ready()), "B", "blocks that are in SLC mode now");
   sink.value("size in use", bytes(sum.used()), "B", "of these, blocks that are not free");
-  sink.value("static size", bytes(sum.fixed_good), "B", "blocks that never change their mode, without those that have failed");
+  sink.value("static size", bytes(sum.fixed_good), "B",
+             "blocks that never change their mode, without those that have failed");
   sink.value("valid units", counts.valid, "units", "mapping units in SLC mode that the map points at");
   sink.value("host units to slc", s.slc_units, "units", "units that the write buffer programmed in SLC mode");
-  sink.value("share to slc", host > 0 ? slc / host : 0, "share", "of all units that the write buffer programmed");
+  sink.value("share to slc", host > 0 ? slc / host : 0, "share",
+             "of all units that the write buffer programmed");
   sink.value("blocks folded", s.folds, "", "blocks in SLC mode chosen to be emptied into native ones");
   sink.value("of these idle", s.idle_folds, "", "while the host was silent");
   sink.value("mean valid",
-             s.folds > 0 ? static_cast<double>(s.fold_valid) /
-                               (static_cast<double>(s.folds) * layout_.slc_units())
-                         : 0,
+             s.folds > 0
+                 ? static_cast<double>(s.fold_valid) / (static_cast<double>(s.folds) * layout_.slc_units())
+                 : 0,
              "share", "share of such a block's units that was valid when it was chosen");
   sink.value("units folded by copyback", s.units_folded_on_die, "units", "moved within their die");
   sink.value("units folded by controller", s.units_folded, "units", "read and programmed by the controller");

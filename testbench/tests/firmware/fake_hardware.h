@@ -95,8 +95,8 @@ class FakeFlash final : public FlashPort {
   }
   /// Blocks in SLC mode, of one plane each.
   [[nodiscard]] std::uint64_t slc_blocks() const {
-    return static_cast<std::uint64_t>(std::count_if(
-        blocks_.begin(), blocks_.end(), [](const Block& b) { return b.mode == BlockMode::slc; }));
+    return static_cast<std::uint64_t>(std::count_if(blocks_.begin(), blocks_.end(),
+                                                    [](const Block& b) { return b.mode == BlockMode::slc; }));
   }
   void archive(Archive& a) {
     a(blocks_);
@@ -189,15 +189,15 @@ class FakeFlash final : public FlashPort {
     if ((op.mode == BlockMode::slc || op.source_mode == BlockMode::slc) && shape_.slc_pages == 0)
       illegal("SLC mode on a part that has none", op);
     if (op.command == FlashCommand::read &&
-        (op.pages != 1 || index(op.page) >= pages_in(op.mode) || op.slots == 0 || op.first_slot >= units_per_page_ ||
+        (op.pages != 1 || index(op.page) >= pages_in(op.mode) || op.slots == 0 ||
+         op.first_slot >= units_per_page_ ||
          (op.first_slot + op.slots + units_per_page_ - 1) / units_per_page_ != op.planes)) {
       illegal("read of impossible slots", op);
     }
     if ((op.command == FlashCommand::program || op.command == FlashCommand::copyback) &&
         (op.pages != (op.mode == BlockMode::slc ? 1 : shape_.program_unit) ||
          index(op.page) % op.pages != 0 || index(op.page) + op.pages > pages_in(op.mode) ||
-         op.first_slot != 0 ||
-         op.slots != op.planes * op.pages * units_per_page_)) {
+         op.first_slot != 0 || op.slots != op.planes * op.pages * units_per_page_)) {
       illegal("program of less or more than a program unit", op);
     }
     if (op.planes > 1 && !shape_.multi_plane_allowed) illegal("multi-plane operation", op);
@@ -277,7 +277,8 @@ class FakeFlash final : public FlashPort {
   void copyback(FlashOp& op) {
     FlashOp source = op;
     source.block = op.source_block;
-    if (index(op.source_page) + op.pages > pages_in(op.source_mode)) illegal("copyback beyond its source", op);
+    if (index(op.source_page) + op.pages > pages_in(op.source_mode))
+      illegal("copyback beyond its source", op);
     for (std::uint32_t p = 0; p < op.planes; ++p) {
       check_mode(source, op.source_mode, p);
       if (index(op.source_page) + op.pages > block_of(source, p).next_page)

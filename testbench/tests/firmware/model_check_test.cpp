@@ -40,10 +40,10 @@ struct Case {
   std::int64_t logs = 2;      ///< log blocks of a group
   std::int64_t adjacent = 1;  ///< management blocks of a superblock
   bool copyback = false;
-  std::uint32_t slc_pages = 0;         ///< of a block in SLC mode
-  std::uint32_t fixed = 0;             ///< blocks per group that are always in SLC mode
-  std::uint32_t borrowed = 0;          ///< that may be borrowed
-  std::string path = "none";           ///< of data to them
+  std::uint32_t slc_pages = 0;  ///< of a block in SLC mode
+  std::uint32_t fixed = 0;      ///< blocks per group that are always in SLC mode
+  std::uint32_t borrowed = 0;   ///< that may be borrowed
+  std::string path = "none";    ///< of data to them
   std::string when_full = "wait";
   std::string fold_first = "oldest";
   double fold_below = 0.1;
