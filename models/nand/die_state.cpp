@@ -126,8 +126,8 @@ double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t 
   PageStress stress;
   stress.cycles = cycles(plane, number);
   stress.days = errors_.clock->days_since(block.programmed_at, now);
-  stress.reads = static_cast<double>(block.disturb) / static_cast<double>(k_whole_read) /
-                 std::max<std::uint32_t>(block.next_page, 1);
+  stress.reads =
+      static_cast<double>(block.disturb) / static_cast<double>(k_whole_read) / pages_in(block.mode());
   stress.slc = block.slc != 0;
   stress.type = stress.slc ? 0 : index(page) % part_.bits();
   return errors_.bits->rber(place(index(plane), number, page), stress, ladder, pass_voltage);

@@ -106,3 +106,21 @@ TEST_CASE("no die reads with more than the nominal pass voltage, or with none") 
     CHECK_THROWS_WITH(die.read(1, v), Catch::Contains("pass voltage out of range"));
   }
 }
+
+TEST_CASE("a read disturbs a page alike, however full its block is") {
+  Die full;
+  full.read(1000, 1);
+  Die half;
+  FlashOp op;
+  op.command = FlashCommand::erase;
+  op.block = k_block;
+  half.state.execute(op, 0);
+  op.command = FlashCommand::program;
+  op.slots = 1;
+  for (std::uint32_t page = 0; page < 2; ++page) {
+    op.page = PageId{page};
+    half.state.execute(op, 0);
+  }
+  half.read(1000, 1);
+  CHECK(half.rber() == Approx(full.rber()));
+}
