@@ -53,7 +53,8 @@ class Core {
   void start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* parent, bool alone);
   /// Gives a read back that has been dealt with.
   void end_read(ReadOp& read) {
-    if (refresh && refresh->read(read.block, read.op.worst_errors, clock()))
+    if (refresh &&
+        refresh->read(read.block, read.row - read.block * layout.block_rows, read.op.worst_errors, clock()))
       events.refresh_due(layout.group_of(read.block));
     unpin(read.block);
     reads.give(read);

@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 7;
+constexpr std::uint32_t k_snapshot_version = 8;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -138,6 +138,8 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
              "times a group was too full to take its program unit in turn");
   sink.value("wear moves", s.wear_moves, "", "blocks moved by static wear levelling");
   sink.value("refreshes", s.refreshes, "", "blocks moved because of the age of their data or of reads");
+  if (core.refresh && core.refresh->regions() > 0)
+    sink.value("region refreshes", s.region_refreshes, "", "parts of blocks moved because of their reads");
   sink.close();
   const BlockPool::Wear erases = core.pool.wear();
   sink.open("blocks", "state of the blocks");

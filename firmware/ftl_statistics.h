@@ -58,9 +58,10 @@ struct FtlStatistics {
   std::uint64_t slc_prepared = 0;         ///< free blocks erased into SLC mode
   std::uint64_t slc_returned = 0;         ///< free blocks erased from SLC into native mode
   // map pages in flash
-  std::uint64_t map_units_moved = 0;  ///< by garbage collection, wear levelling and refresh
-  std::uint64_t map_pages_lost = 0;   ///< could not be read back; rebuilt from the spare areas
-  std::uint64_t refreshes = 0;        ///< blocks whose data were moved by refresh
+  std::uint64_t map_units_moved = 0;   ///< by garbage collection, wear levelling and refresh
+  std::uint64_t map_pages_lost = 0;    ///< could not be read back; rebuilt from the spare areas
+  std::uint64_t refreshes = 0;         ///< blocks whose data were moved by refresh
+  std::uint64_t region_refreshes = 0;  ///< regions of blocks whose data were moved by refresh
 };
 
 }  // namespace tlmssd::firmware
