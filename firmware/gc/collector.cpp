@@ -454,9 +454,11 @@ void Collector::launch(std::uint32_t group, Work& work) {
   work.filling = nullptr;
   core_.pad(job);
   const Purpose purpose = work.moving;
-  const bool worn = purpose == Purpose::wear && core_.pool.can_claim(group, Stream::wear);
-  core_.claim(job, worn ? Stream::wear : Stream::gc, job.folded > 0 ? Purpose::migration : purpose,
-              core_.map->dram_bytes());
+  const Stream own = purpose == Purpose::wear                         ? Stream::wear
+                     : purpose == Purpose::refresh && core_.placement ? Stream::refresh
+                                                                      : Stream::gc;
+  const Stream stream = core_.pool.can_claim(group, own) ? own : Stream::gc;
+  core_.claim(job, stream, job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
   // Victims of which nothing is held back any more only have to become empty.
   const BlockNumber reading = work.rows.empty() ? k_no_block : work.rows.first->block;
   const bool stays = reading != k_no_block && core_.pool.info(reading).state == BlockState::closed;
