@@ -196,6 +196,11 @@ void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
   if (parts_->core.ecc) parts_->core.ecc->rested();
 }
 
+void Ftl::idle_time() {
+  parts_->reclaimer.set_idle(true);
+  parts_->reclaimer.set_idle(false);
+}
+
 void Ftl::disturb(std::uint32_t reads) {
   if (parts_->core.refresh) parts_->core.refresh->disturb(reads);
 }

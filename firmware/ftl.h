@@ -46,6 +46,8 @@ class Ftl {
   /// Every block has been through `cycles` more P/E cycles and `nanoseconds` have passed, which the simulation has not seen. Firmware knows
   /// both: it counts cycles, and the host tells it the time.
   void rest(std::uint32_t cycles, std::int64_t nanoseconds);
+  /// Idle time, as much as firmware has use for. Drained and untimed.
+  void idle_time();
   /// Every page that holds data has been read so many times.
   void disturb(std::uint32_t reads);
   /// Looks for blocks that have to be refreshed, as it does by itself from time to time while it serves the host.

@@ -186,6 +186,12 @@ void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered
   pass(0, seconds);
 }
 
+void Ssd::idle() {
+  ftl_->idle_time();
+  start_drain();
+  if (!drained_) throw std::logic_error("work in idle time did not end at once");
+}
+
 void Ssd::disturb(std::uint32_t reads) {
   if (reads == 0) return;
   flash_->disturb(reads);

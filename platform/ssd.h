@@ -62,6 +62,8 @@ class Ssd : public sc_core::sc_module {
   /// All blocks go through `cycles` program/erase cycles and `seconds` pass at `celsius`, which no simulation could live through. With
   /// `powered` the firmware goes on patrol meanwhile. The drive must be drained, and untimed for `powered`.
   void age(std::uint32_t cycles, double seconds, double celsius, bool powered);
+  /// Nothing is asked of the drive until its firmware has nothing more to do in idle time. It must be drained and untimed.
+  void idle();
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
   void observe(const SsdObservers& observers);

@@ -26,7 +26,11 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
                  "size of one write; 0: 128 KiB in sequential order, the mapping unit in random order")
           .text("random_distribution", &PreconditionStep::random_distribution,
                 "which blocks random overwrites prefer, in fio's words (random, zipf:1.1, pareto:0.2, "
-                "zoned:50/10:50/90)");
+                "zoned:50/10:50/90)")
+          .flag("idle", &PreconditionStep::idle,
+                "then the drive is left alone until its firmware has nothing more to do in idle time: "
+                "collecting up to "
+                "gc.idle_target, folding up to pslc.idle_target (needs gc.idle_after)");
   return table;
 }
 
@@ -69,8 +73,9 @@ std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::siz
     add("overwrite", sequential ? "write" : "randwrite", region, bs, amount, true);
   }
   if (step.trim > 0) add("trim", "randtrim", region, bs, portion(step.trim, region, drive.lba_bytes), false);
-  if (loads.empty())
-    throw InputError(fmt::format("precondition.{}: nothing to do: give fill, overwrite or trim", number));
+  if (loads.empty() && !step.idle)
+    throw InputError(
+        fmt::format("precondition.{}: nothing to do: give fill, overwrite, trim or idle", number));
   return loads;
 }
 

@@ -23,10 +23,11 @@ struct PreconditionStep {
   std::string order = "random";
   Bytes bs = 0;  ///< 0: 128 KiB sequential, the mapping unit random
   std::string random_distribution = "random";
+  bool idle = false;  ///< afterwards the firmware does all that it would do in idle time
   static const ParameterTable<PreconditionStep>& parameters();
 };
 
-/// The loads of one step, to be run one after another.
+/// The loads of one step, to be run one after another; none if it only says `idle`.
 /// @param mapping_unit  default block size of random writes, bytes
 std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
                                           const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed);

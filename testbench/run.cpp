@@ -169,6 +169,13 @@ std::vector<Load> Run::make_step(std::size_t number) const {
   PreconditionStep step = read_step(number);
   if (options_.short_form) step.overwrite = std::min(step.overwrite, k_short_overwrite);
   return placed(scenario_, fmt::format("precondition.{}", number), [&] {
+    if (step.idle && simulation_->ssd().config().firmware.gc.idle_after == 0) {
+      throw InputError(
+          fmt::format("precondition.{}.idle: the firmware does nothing in idle time (firmware.gc.idle_after "
+                      "is 0); nearest "
+                      "valid: false",
+                      number));
+    }
     return make_precondition_loads(step, number, simulation_->drive_size(), simulation_->unit_bytes(),
                                    scenario_.seed());
   });
@@ -182,6 +189,7 @@ void Run::precondition() {
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")), 0);
     simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
     simulation_->run_untimed(loads);
+    if (read_step(i).idle) simulation_->idle();
     progress.finish();
   }
   simulation_->driver().set_progress_hook(nullptr);

@@ -92,6 +92,11 @@ void Simulation::wear(const AgeConfig& age) {
   ssd_->age(age.cycles, 0, age.temperature, false);
 }
 
+void Simulation::idle() {
+  ssd_->set_timed(false);
+  ssd_->idle();
+}
+
 void Simulation::rest(const AgeConfig& age) {
   ssd_->set_timed(false);
   ssd_->age(0, age.retention, age.temperature, age.powered);

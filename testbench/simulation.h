@@ -50,6 +50,8 @@ class Simulation {
   void run_untimed(std::vector<Load>& loads);
   /// The drive is made with worn blocks. To be called before anything is written.
   void wear(const AgeConfig& age);
+  /// The drained drive is left alone until its firmware has nothing more to do in idle time.
+  void idle();
   /// The drained drive rests, and its pages are read, as `age` says.
   void rest(const AgeConfig& age);
   /// Carries out the load's first `warm_up` requests without simulated time, then drains the drive; what is left of the load is

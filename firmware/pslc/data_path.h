@@ -21,8 +21,8 @@ class PathView {
   virtual ~PathView() = default;
   /// Mapping units of the host that hold valid data.
   [[nodiscard]] virtual std::uint64_t valid_units() const = 0;
-  /// Mapping units that fit into what may be in SLC mode now.
-  [[nodiscard]] virtual std::uint64_t slc_units() const = 0;
+  /// Share of what may be in SLC mode now that holds no data.
+  [[nodiscard]] virtual double free_share() const = 0;
 };
 
 struct PathContext {
@@ -40,8 +40,10 @@ class DataPath {
   virtual bool direct(LogicalUnit unit, Bytes command) = 0;
   /// A block in SLC mode with room for `units` is going to be emptied, of which `valid` have to be moved.
   virtual void collected(std::uint32_t /*valid*/, std::uint32_t /*units*/) {}
-  /// By how much more may be borrowed than the curve has it.
-  [[nodiscard]] virtual double growth() const { return 1; }
+  /// Data stay in SLC mode until the room is needed: neither fold_below nor idle time begins to fold.
+  [[nodiscard]] virtual bool keeps() const { return false; }
+  /// What may be borrowed beyond what the amount of valid data allows, as a share of the dynamic pSLC.
+  [[nodiscard]] virtual double extra() const { return 0; }
   virtual void report(StatisticsSink& /*sink*/) const {}
   virtual void archive(Archive& /*archive*/) {}
 };

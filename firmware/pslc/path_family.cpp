@@ -1,11 +1,22 @@
 // The data paths there are.
 #include "firmware/make_policy.h"
 #include "firmware/pslc/all.h"
+#include "firmware/pslc/cold_direct.h"
+#include "firmware/pslc/hyflex.h"
+#include "firmware/pslc/lru_count.h"
+#include "firmware/pslc/pin_small.h"
+#include "firmware/pslc/request_size.h"
 
 namespace tlmssd::firmware {
 
 const PathFamily& path_family() {
-  static const auto family = PathFamily{}.with<AllToSlc>();
+  static const auto family = PathFamily{}
+                                 .with<AllToSlc>()
+                                 .with<ColdDirect>()
+                                 .with<RequestSize>()
+                                 .with<LruCount>()
+                                 .with<Hyflex>()
+                                 .with<PinSmall>();
   return family;
 }
 

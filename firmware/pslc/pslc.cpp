@@ -112,10 +112,10 @@ Pslc::Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, 
 std::uint32_t Pslc::borrowable(std::uint32_t group) const {
   if (size_.borrowed == 0) return 0;
   const double full = static_cast<double>(pool_.valid_units()) / static_cast<double>(layout_.kept_units());
-  double share = path_->growth();
-  if (full > config_.full_until) {
-    share *= full >= config_.gone_at ? 0 : (config_.gone_at - full) / (config_.gone_at - config_.full_until);
-  }
+  double share = 1;
+  if (full > config_.full_until)
+    share = full >= config_.gone_at ? 0 : (config_.gone_at - full) / (config_.gone_at - config_.full_until);
+  share += path_->extra();
   const auto wanted = static_cast<std::uint32_t>(size_.borrowed * share + 0.5);
   const std::int64_t room = std::max<std::int64_t>(pool_.room(group), 0) / 4 * 3 / layout_.block_units;
   return static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, room));
@@ -127,10 +127,14 @@ double Pslc::free_share(std::uint32_t group, std::uint32_t coming) const {
   return blocks > 0 ? 1 - used / blocks : (used > 0 ? -1 : 1);
 }
 
-std::uint64_t Pslc::slc_units() const {
-  std::uint64_t blocks = 0;
-  for (std::uint32_t group = 0; group < layout_.groups; ++group) blocks += this->blocks(group);
-  return blocks * layout_.slc_units();
+double Pslc::free_share() const {
+  std::uint64_t may = 0;
+  std::uint64_t used = 0;
+  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
+    may += blocks(group);
+    used += pool_.slc(group).used();
+  }
+  return used >= may ? 0 : 1 - static_cast<double>(used) / static_cast<double>(may);
 }
 
 // ------------------------------------------------------------------------------------------------------------------------- room

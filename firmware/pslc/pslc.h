@@ -87,7 +87,7 @@ class Pslc final : public PathView {
   [[nodiscard]] const PslcConfig& config() const { return config_; }
 
   [[nodiscard]] std::uint64_t valid_units() const override { return pool_.valid_units(); }
-  [[nodiscard]] std::uint64_t slc_units() const override;
+  [[nodiscard]] double free_share() const override;
 
   void report(StatisticsSink& sink, const FtlStatistics& statistics) const;
   void archive(Archive& archive);

@@ -69,6 +69,7 @@ struct FlashOp {
   // How the array is read for that code, set by the flash controller: the senses it takes and which pages they are of.
   bool word_line = false;   ///< each sense is of another page of the word line, else all of the same
   std::uint8_t senses = 1;  ///< in all
+  std::uint8_t passed = 0;  ///< programs in several passes: those of the word line under way that are through
   /// So far. Copyback: pages of the step under way in the page register; 0 while they are programmed.
   std::uint8_t sensed = 0;
   std::uint16_t* errors =

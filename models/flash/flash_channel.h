@@ -125,7 +125,8 @@ class FlashChannel : public sc_core::sc_module {
   }
   [[nodiscard]] bool several_steps(const FlashJob& job) const {
     if (job.op->command == FlashCommand::read) return job.op->senses > 1;
-    return job.op->command == FlashCommand::program && job.op->pages > step_pages_;
+    return job.op->command == FlashCommand::program &&
+           (job.op->pages > step_pages_ || setup_.part.passes(job.op->mode) > 1);
   }
   void consider(Die& die);
   static void retry_due(void* die) { static_cast<Die*>(die)->channel->retry(*static_cast<Die*>(die)); }

@@ -163,7 +163,7 @@ void FlashChannel::finished(Die& die) {
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = annotation(agenda_);
   (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
-  job.pages_done += job.pages_now;
+  if (job.op->passed == 0) job.pages_done += job.pages_now;  // else the same pages once more
   const bool more = steps_left(*job.op, job.pages_done);
   occupy(die);
   if (more) {
@@ -250,7 +250,8 @@ void FlashChannel::count(const FlashJob& job) {
   ++kind.operations;
   kind.pages += std::uint64_t{op.planes} * (op.command == FlashCommand::read ? op.senses : op.pages);
   if (op.command == FlashCommand::read) kind.bytes += op.senses * setup_.bus.units_bytes(op.slots);
-  if (op.command == FlashCommand::program) kind.bytes += setup_.bus.page_bytes() * op.planes * op.pages;
+  if (op.command == FlashCommand::program)
+    kind.bytes += setup_.part.passes(op.mode) * setup_.bus.page_bytes() * op.planes * op.pages;
 }
 
 }  // namespace tlmssd

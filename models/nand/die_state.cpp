@@ -172,6 +172,13 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
   return pages;
 }
 
+std::uint32_t DieState::pass(const FlashOp& op, Picoseconds now) {
+  check_address(op);
+  check_program(op);
+  remember(op.command, op, op.mode, op.block, op.page, op.pages, now);
+  return op.pages;
+}
+
 std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
   check_address(op);
   check_program(op);

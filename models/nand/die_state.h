@@ -61,6 +61,8 @@ class DieState {
   [[nodiscard]] PageId sensed_page(const FlashOp& op) const;
   /// Programs the next pages of `op` that are still to be programmed, at most `limit` in each plane. Returns how many.
   std::uint32_t program(FlashOp& op, std::uint32_t limit, Picoseconds now);
+  /// A pass of program `op` before the last: it must be legal, but nothing can be read until the last. Returns the pages in each plane.
+  std::uint32_t pass(const FlashOp& op, Picoseconds now);
   /// Makes the next step of copyback `op`: senses one more of its source pages into the page register, or programs those that are
   /// there, once they are as many as the part programs at a time. Returns how many it programmed in each plane, 0: it sensed. Both
   /// sensing (read disturb) and programming (wear) count as in reads and programs.

@@ -99,6 +99,7 @@ tlm::tlm_sync_enum NandDie::begin(tlm::tlm_generic_payload& payload, tlm::tlm_ph
 /// Whether `op`, executed at once, needs perform() again. A program of several steps has taken all of them.
 bool NandDie::steps_left(const FlashOp& op) const {
   if (op.command == FlashCommand::read) return op.sensed < op.senses;
+  if (op.command == FlashCommand::program) return op.passed != 0;
   return op.command == FlashCommand::copyback &&
          state_.block(op.plane, op.block).next_page < index(op.page) + op.pages;
 }
@@ -144,8 +145,7 @@ Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
     });
     bus = setup_.bus.read_command(op.planes);
   };
-  const auto program = [&](std::uint32_t pages) {
-    const PageId first{state_.block(op.plane, op.block).next_page - pages};
+  const auto program = [&](PageId first, std::uint32_t pages) {
     slowest(op.block, [&](std::uint32_t cycles) {
       return op.mode == BlockMode::native ? setup_.timing.program(first, pages, cycles)
                                           : setup_.timing.slc_program(setup_.part, first, cycles);
@@ -159,8 +159,12 @@ Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
       break;
     }
     case FlashCommand::program: {
-      const std::uint32_t pages = state_.program(op, limit, now);
-      program(pages);
+      const std::uint32_t passes = setup_.part.passes(op.mode);
+      const bool last = op.passed + 1U == passes;
+      const std::uint32_t pages = last ? state_.program(op, limit, now) : state_.pass(op, now);
+      program(PageId{state_.block(op.plane, op.block).next_page - (last ? pages : 0)}, pages);
+      time = last ? time - (passes - 1) * (time / passes) : time / passes;
+      op.passed = static_cast<std::uint8_t>(last ? 0 : op.passed + 1);
       bus = setup_.bus.data_in(op.planes * pages).total();
       break;
     }
@@ -179,7 +183,7 @@ Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
         sense(op.source_block, state_.copied_page(op), op.source_mode);
         break;
       }
-      program(pages);
+      program(PageId{state_.block(op.plane, op.block).next_page - pages}, pages);
       bus = setup_.bus.copyback_program(op.planes * pages);
       break;
     }

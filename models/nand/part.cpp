@@ -39,7 +39,11 @@ Table&& array(Table&& table) {
       .time("erase_latency", &NandPart::erase_latency, {1, 10_s}, "block erase (tBERS)")
       .choice("program_unit", &NandPart::program_unit, {"page", "word-line", "block"},
               "pages that must be programmed by one operation: one, those that share a word line, or a whole "
-              "block");
+              "block")
+      .integer("program_passes", &NandPart::program_passes, {1, 8},
+               "passes in which a word line is programmed, as coarse and fine: each gets the data of all its "
+               "pages anew "
+               "and takes an equal part of tPROG; more than one needs program_unit: word-line");
 }
 
 Table&& bus(Table&& table) {
@@ -146,6 +150,10 @@ void NandPart::check() const {
   if (program_unit == "word-line" && pages_per_block % bits() != 0) {
     throw InputError("NAND part " + name + ": pages_per_block " + std::to_string(pages_per_block) +
                      " is not a whole number of word lines of " + std::to_string(bits()) + " pages");
+  }
+  if (program_passes > 1 && program_unit != "word-line") {
+    throw InputError("NAND part " + name + ": program_passes " + std::to_string(program_passes) +
+                     " with program_unit " + program_unit + "; nearest valid: 1, or program_unit word-line");
   }
   check_slc_mode();
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/common/flash_op.h"
 #include "models/common/geometry.h"
 #include "models/common/parameters.h"
 #include "models/common/types.h"
@@ -34,6 +35,7 @@ struct NandPart {
   std::vector<std::int64_t> program_latency = {750'000'000};
   Picoseconds erase_latency = 3'800'000'000;
   std::string program_unit = "page";
+  std::uint32_t program_passes = 1;
   std::string timing = "table";
 
   // Bus.
@@ -85,6 +87,10 @@ struct NandPart {
   /// Pages that are loaded into the die's latches and programmed at a time. Less than pages_per_program() only where the unit
   /// is a block, whose word lines follow one another.
   [[nodiscard]] std::uint32_t pages_per_step() const;
+  /// Passes of a program in this mode, each with its own data in.
+  [[nodiscard]] std::uint32_t passes(BlockMode mode) const {
+    return mode == BlockMode::native ? program_passes : 1;
+  }
   /// Whether blocks can be erased into SLC mode.
   [[nodiscard]] bool has_slc_mode() const { return slc_read_latency != 0; }
   /// Pages of a block in SLC mode, of which each is programmed by itself: one for each word line; 0 without such a mode.

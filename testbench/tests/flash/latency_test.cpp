@@ -83,6 +83,75 @@ TEST_CASE("a word line is loaded whole and takes the sum of its pages") {
   CHECK(program.latency() == b.array.bus().data_in(6).total() + 3500_us + b.array.bus().status());
 }
 
+namespace {
+
+void program_in_passes(std::uint32_t passes) {
+  Options o = tlc();
+  o.part.program_unit = "word-line";
+  o.scheduling = "read-first";
+  o.starvation_bound = 100_ms;
+  o.part.program_passes = passes;
+  o.part.slc_read_latency = 25_us;
+  o.part.slc_program_latency = 200_us;
+  o.part.slc_erase_latency = 2_ms;
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  Operation program = make(b, FlashCommand::program, 0, 0, 0, 2, 3);
+  for (std::size_t i = 0; i < program.spare.size(); ++i) program.spare[i] = static_cast<LogicalUnit>(i);
+  run_alone(program);
+  CHECK(program.latency() == passes * (bus.data_in(6).total() + bus.status()) + 3500_us);
+  CHECK(program.ledger.spent(Cause::program) == 3500_us);
+  CHECK(b.memory.bytes == passes * 6 * 16384);
+  Operation read = make(b, FlashCommand::read, 0, 0, 2, 2);
+  run_alone(read);
+  CHECK(read.spare[0] == 2 * 4);
+  // Another die's bus, and this one's die, are free between the passes: a read of the host comes in there.
+  Operation next = make(b, FlashCommand::program, 0, 0, 3, 2, 3);
+  submit(next);
+  b.agenda.run_until(b.agenda.now() + 10_us);
+  Operation between = make(b, FlashCommand::read, 0, 0, 1, 2);
+  submit(between);
+  b.run();
+  check_ledger(next);
+  check_ledger(between);
+  CHECK(between.done < next.done);
+  CHECK(between.spare[0] == 4);
+  // Passes are for the native mode only, and blocking transport takes as long.
+  Operation erase = make(b, FlashCommand::erase, 0, 1, 0, 2);
+  erase.op.mode = BlockMode::slc;
+  run_alone(erase);
+  Operation slc = make(b, FlashCommand::program, 0, 1, 0, 2);
+  slc.op.mode = BlockMode::slc;
+  run_alone(slc);
+  CHECK(slc.latency() == bus.data_in(2).total() + 200_us + bus.status());
+  Operation third = make(b, FlashCommand::program, 0, 0, 6, 2, 3);
+  third.op.spare = third.spare.data();
+  auto& payload = b.cpu.take(third.op);
+  sc_core::sc_time delay;
+  b.cpu.flash_isock->b_transport(payload, delay);
+  CHECK(to_picoseconds(delay) == passes * (bus.data_in(6).total() + bus.status()) + 3500_us);
+  payload.release();
+  Operation fourth = make(b, FlashCommand::program, 0, 0, 9, 2, 3);
+  execute(fourth);  // debug transport
+  CHECK(fourth.op.passed == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a word line in two passes is loaded for each of them, and programmed for as long in all") {
+  program_in_passes(2);
+}
+
+TEST_CASE("a word line in three passes is loaded for each of them, and programmed for as long in all") {
+  program_in_passes(3);
+}
+
+TEST_CASE("passes need word lines") {
+  NandPart part;
+  part.program_passes = 2;
+  CHECK_THROWS_WITH(part.check(), Catch::Contains("program_passes 2 with program_unit page"));
+}
+
 TEST_CASE("a block goes word line by word line") {
   Options o = tlc();
   o.part.program_unit = "block";

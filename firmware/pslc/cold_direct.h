@@ -1,0 +1,45 @@
+// Cold-direct: data that are known to be cold go straight to native blocks, where they would end up anyhow, and leave the pSLC to the others.
+//
+// Follows Stoica et al., "Understanding the design trade-offs of hybrid flash controllers" (IEEE MASCOTS 2019), as Luo et al. 2022 describe it
+// (section 4.1): which data are cold is known beforehand, not found out. Here it is said by address.
+#pragma once
+
+#include <cmath>
+
+#include "firmware/pslc/data_path.h"
+
+namespace tlmssd::firmware {
+
+struct ColdDirectConfig {
+  double cold_from = 0.5;
+  double cold_until = 1;
+  static const ParameterTable<ColdDirectConfig>& parameters() {
+    static const auto table = ParameterTable<ColdDirectConfig>{}
+                                  .share("cold_from", &ColdDirectConfig::cold_from, {0, 1},
+                                         "share of the user capacity where the cold data begin")
+                                  .share("cold_until", &ColdDirectConfig::cold_until, {0, 1},
+                                         "share of the user capacity where they end");
+    return table;
+  }
+};
+
+class ColdDirect final : public DataPath {
+ public:
+  static constexpr std::string_view k_name = "cold-direct";
+  static constexpr std::string_view k_summary =
+      "a range of addresses known to be cold goes straight to native blocks (Stoica et al. 2019)";
+  using Config = ColdDirectConfig;
+
+  ColdDirect(const Config& config, const PathContext& context)
+      : from_(unit_at(config.cold_from, context)), until_(unit_at(config.cold_until, context)) {}
+  bool direct(LogicalUnit unit, Bytes /*command*/) override { return unit >= from_ && unit < until_; }
+
+ private:
+  static std::uint64_t unit_at(double share, const PathContext& context) {
+    return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(context.logical_units)));
+  }
+  std::uint64_t from_;
+  std::uint64_t until_;
+};
+
+}  // namespace tlmssd::firmware
