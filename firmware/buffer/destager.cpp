@@ -64,9 +64,7 @@ Destager::Destager(Core& core)
 bool Destager::due() const {
   if (buffer_.waiting() == 0) return false;
   if (buffer_.any_urgent() || buffer_.oldest() <= force_) return true;
-  return buffer_.waiting() >= core_.layout.program_units &&
-         (buffer_.waiting() > threshold_ || first_room_ != nullptr ||
-          (evictions_ != nullptr && evictions_->awaited()));
+  return buffer_.waiting() >= core_.layout.program_units && (buffer_.waiting() > threshold_ || awaited());
 }
 
 void Destager::pump() {

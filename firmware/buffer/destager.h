@@ -139,6 +139,10 @@ class Destager {
   }
   static constexpr std::uint32_t k_no_group = 0xFFFFFFFFU;
   [[nodiscard]] bool due() const;
+  /// Somebody waits for what is in the buffer to reach flash.
+  [[nodiscard]] bool awaited() const {
+    return first_room_ != nullptr || (evictions_ != nullptr && evictions_->awaited());
+  }
   /// What a group must have beside room for a program.
   enum class Needs : std::uint8_t {
     nothing,
@@ -186,7 +190,8 @@ class Destager {
   };
   /// Sends out what is due of either line of the write buffer.
   void pump_lines();
-  bool send(bool direct);
+  bool send(bool direct, bool short_too);
+  [[nodiscard]] bool both_lines_short() const;
   [[nodiscard]] bool pressing(bool direct) const {
     return buffer_.any_urgent(direct) || buffer_.oldest(direct) <= force_;
   }

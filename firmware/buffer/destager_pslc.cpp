@@ -13,17 +13,24 @@ namespace tlmssd::firmware {
 void Destager::pump_lines() {
   for (bool sent = true; sent && !core_.read_only;) {
     sent = false;
-    for (const bool direct : {false, true}) sent = (!core_.read_only && send(direct)) || sent;
+    for (const bool direct : {false, true}) sent = (!core_.read_only && send(direct, false)) || sent;
+    if (!sent && !core_.read_only && both_lines_short())
+      sent = send(buffer_.waiting(true) > buffer_.waiting(false), true);
   }
 }
 
-// False: nothing of the line is due, or there is no place for it now.
-bool Destager::send(bool direct) {
+/// Somebody waits for what waits here, no program is under way, and each line for itself is too short for one, though together they
+/// hold enough. That is all that a cache evicts at a time (Cache::wants_more).
+bool Destager::both_lines_short() const {
+  return awaited() && first_job_ == nullptr && buffer_.waiting() >= core_.layout.program_units;
+}
+
+// False: nothing of the line is due, or there is no place for it now. `short_too`: even if it takes padding.
+bool Destager::send(bool direct, bool short_too) {
   const std::uint32_t waiting = buffer_.waiting(direct);
   if (waiting == 0) return false;
-  const bool must = pressing(direct);
-  const bool eager = buffer_.waiting() > threshold_ || first_room_ != nullptr ||
-                     (evictions_ != nullptr && evictions_->awaited());
+  const bool must = short_too || pressing(direct);
+  const bool eager = buffer_.waiting() > threshold_ || awaited();
   if (!must && (!eager || waiting < least_)) return false;
   const std::uint32_t position = position_;
   const Destination to = destination(direct);

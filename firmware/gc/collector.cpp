@@ -120,13 +120,13 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       const Step prepare = prepare_step(group, work);
       if (prepare != Step::stop) return prepare;
     }
-    if (work.filling != nullptr && work.filling->live == whole) {
-      const Step step = when_claimable(group, work);
-      if (step != Step::stop || !work.filling->from_fixed) return step;
+    if (work.filling != nullptr && work.filling->from_fixed && !core_.pool.can_fold(group)) {
       // The reserve has become short meanwhile: native blocks first.
+      if (work.jobs > 0) return Step::wait;
       stop(group, work);
       continue;
     }
+    if (work.filling != nullptr && work.filling->live == whole) return when_claimable(group, work);
     if (!work.rows.empty()) {
       consume_row(work, group);
       continue;
@@ -146,11 +146,7 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       }
       continue;
     }
-    if (!copies_next(work)) return Step::read;
-    if (may_copy(group, work)) return Step::copy;
-    if (work.jobs > 0) return Step::wait;
-    if (!core_.pool.is_fixed(work.current)) return Step::stop;
-    stop(group, work);
+    return copies_next(group, work) ? Step::copy : Step::read;
   }
 }
 
@@ -254,7 +250,6 @@ void Collector::kick(std::uint32_t group) {
     return;
   }
   work.running = true;
-  work.slc_exhausted = false;
   ++running_;
   tasks_.start(clean(group));
 }
@@ -277,7 +272,7 @@ Task<> Collector::clean(std::uint32_t group) {
       co_await RunStage(core_.hw, Stage::gc, nullptr,
                         core_.layout.program_units + (work.cursor == 0 ? 1 : 0));
       co_await RunStage(core_.hw, Stage::flash, nullptr);
-      if (may_copy(group, work)) launch_copy(group, work);
+      if (core_.pool.can_fold(group)) launch_copy(group, work);
     } else {
       ReadList reads;
       const std::uint32_t first = work.cursor == 0 ? 1 : 0;
@@ -308,7 +303,10 @@ Task<> Collector::clean(std::uint32_t group) {
     work.exhausted = true;
     work.exhausted_stale = reclaimable(group);
   }
-  if (still && work.lines[1].waiting > 0 && !core_.pslc->claimable(group)) work.slc_exhausted = true;
+  if (still && work.lines[1].waiting > 0 && !core_.pslc->claimable(group)) {
+    work.slc_exhausted = true;
+    work.slc_exhausted_state = slc_state(group);
+  }
   wake(group);
   core_.events.settled();
 }
@@ -356,15 +354,17 @@ std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
     work.current = k_no_block;
     return units;
   }
-  read_to_end(work, reads.empty() && (work.filling == nullptr || work.filling->live == 0));
+  read_to_end(work, !reads.empty());
   return units;
 }
 
-// `nothing_held`: nothing of it left on the way, so it only has to become empty.
-void Collector::read_to_end(Work& work, bool nothing_held) {
-  (nothing_held ? work.emptying : work.scanned).push_back(work.current);
+// Nothing more is to be read of the current victim but what is `coming`. Without anything held back it only has to become empty.
+void Collector::read_to_end(Work& work, bool coming) {
+  const bool held = work.filling != nullptr && work.filling->live > 0;
+  const bool held_of_it = held && (!core_.pslc || holds_of(*work.filling, work.current));
+  (coming || held_of_it ? work.scanned : work.emptying).push_back(work.current);
   work.current = k_no_block;
-  if (!nothing_held) return;
+  if (coming || held) return;
   work.emptying.insert(work.emptying.end(), work.scanned.begin(), work.scanned.end());
   work.scanned.clear();
 }
@@ -592,6 +592,7 @@ void Collector::archive(Archive& a) {
     a(work.exhausted);
     a(work.slc_exhausted);
     a(work.exhausted_stale);
+    a(work.slc_exhausted_state);
     a(work.unfinished);
   }
 }

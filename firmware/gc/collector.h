@@ -19,7 +19,9 @@
 //  - Folding a borrowed block writes less than a block and gives one back, so it may use the reserve as collection does, and what it gives back goes into
 //    native mode as long as the reserve is short.
 //  - Folding a fixed block gives nothing back to native mode. It is only begun, and its units only get a place, while the reserve is whole
-//    (BlockPool::can_fold()); otherwise native blocks, or borrowed ones, are collected first.
+//    (BlockPool::can_fold()); otherwise what was read of it is put back, and native blocks, or borrowed ones, are collected first.
+//  - Copies on the die overtake the program unit that is being filled with what is left of several victims, which keeps these from being
+//    erased. They too are only made while the reserve is whole; after that everything is read and packed, and the reserve has room for it.
 //  - Who waits for native room while the other mode has a block open, or the other way round, finds that block counted as overhead.
 //  - Where a line for SLC mode waits and nothing can be done for it (its blocks have failed, or may not be borrowed any more), its programs
 //    are sent to native blocks.
@@ -104,6 +106,7 @@ class Collector final : public Reclaimer {
     Line lines[2];                 ///< native, SLC
     std::uint32_t jobs = 0;        ///< programs under way
     std::uint64_t exhausted_stale = 0;
+    std::uint64_t slc_exhausted_state = 0;
     BlockNumber current = k_no_block;  ///< victim being read
     std::uint32_t cursor = 0;          ///< its next unit to look at
     std::uint32_t end = 0;             ///< behind the last of them
@@ -159,11 +162,11 @@ class Collector final : public Reclaimer {
   BlockNumber take_failed(std::uint32_t group, Work& work, bool& held_up);
   BlockNumber take_native(std::uint32_t group, Work& work);
   BlockNumber take_slc(std::uint32_t group, Work& work, bool borrowed);
-  [[nodiscard]] bool copies_next(const Work& work) const;
-  /// A copy out of the current victim may be given a native place now.
-  [[nodiscard]] bool may_copy(std::uint32_t group, const Work& work) const {
-    return core_.pool.is_fixed(work.current) ? core_.pool.can_fold(group)
-                                             : core_.pool.can_claim(group, Stream::gc);
+  [[nodiscard]] bool copies_next(std::uint32_t group, const Work& work) const;
+  [[nodiscard]] bool holds_of(const ProgramJob& filling, BlockNumber block) const;
+  /// Changes with whatever may give folding something to do.
+  [[nodiscard]] std::uint64_t slc_state(std::uint32_t group) const {
+    return reclaimable(group) + (core_.pool.group(group).valid << 32U);
   }
   void launch_copy(std::uint32_t group, Work& work);
   [[nodiscard]] BlockMode mode_after(std::uint32_t group, BlockNumber block) const;
@@ -193,7 +196,7 @@ class Collector final : public Reclaimer {
   void start_block(BlockNumber block, Work& work) const;
   [[nodiscard]] bool start_refresh(std::uint32_t group, Work& work);
   std::uint32_t make_reads(Work& work, ReadList& reads);
-  void read_to_end(Work& work, bool nothing_held);
+  void read_to_end(Work& work, bool coming);
   void foresee(const ReadList& reads) const;
   void consume_row(Work& work, std::uint32_t group);
   void take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at);

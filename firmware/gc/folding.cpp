@@ -77,8 +77,9 @@ bool Collector::pslc_due(std::uint32_t group) {
 
 bool Collector::slc_exhausted(std::uint32_t group) const {
   const Work& work = work_[group];
-  if (core_.pslc->claimable(group) || core_.pool.group(group).in_flight > 0 || work.running) return false;
-  return work.slc_exhausted || !wants_more(group, work);
+  if (core_.pslc->claimable(group)) return false;
+  if (work.slc_exhausted && work.slc_exhausted_state == slc_state(group)) return true;
+  return !work.running && core_.pool.group(group).in_flight == 0 && !wants_more(group, work);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- choosing
@@ -194,9 +195,11 @@ Task<> Collector::change_mode(std::uint32_t group, BlockMode mode) {
 
 // ---------------------------------------------------------------------------------------------------------------- copies on the die
 
-/// Whether the pages of the current victim that come next are a whole program unit of valid units.
-bool Collector::copies_next(const Work& work) const {
+/// Whether the pages of the current victim that come next are a whole program unit of valid units. Copies take no part in filling
+/// program units with what is left of several victims, so the reserve is not theirs.
+bool Collector::copies_next(std::uint32_t group, const Work& work) const {
   if (!core_.pslc || !core_.pslc->folds_on_die() || work.moving != Purpose::gc) return false;
+  if (!core_.pool.can_fold(group)) return false;
   const Layout& layout = core_.layout;
   if (core_.pool.mode(work.current) != BlockMode::slc || core_.pool.info(work.current).failed) return false;
   if (work.cursor % layout.row_units != 0 || work.cursor + layout.program_units > layout.slc_units())
@@ -206,6 +209,12 @@ bool Collector::copies_next(const Work& work) const {
     if ((words[at / 64] >> (at % 64) & 1U) == 0) return false;
   }
   return true;
+}
+
+/// Whether some of what the program unit being filled holds comes from `block`.
+bool Collector::holds_of(const ProgramJob& filling, BlockNumber block) const {
+  return std::any_of(filling.source.get(), filling.source.get() + filling.live,
+                     [&](PhysicalUnit unit) { return core_.layout.block_of(unit) == block; });
 }
 
 // The source is pinned: it may not be erased before the copy has ended, even if the host overwrites all of it meanwhile.
@@ -221,8 +230,7 @@ void Collector::launch_copy(std::uint32_t group, Work& work) {
   job.pinned = work.current;
   core_.pool.pin(job.pinned);
   work.cursor += layout.program_units;
-  if (work.cursor == layout.slc_units())
-    read_to_end(work, work.filling == nullptr || work.filling->live == 0);
+  if (work.cursor == layout.slc_units()) read_to_end(work, false);
   core_.claim(job, Stream::gc, Purpose::migration, core_.map->dram_bytes());
   ++work.jobs;
   tasks_.start(program(group, job, Purpose::gc));

@@ -28,8 +28,10 @@ struct FakeOptions {
   Picoseconds erase_time = 3'000'000'000;
   Picoseconds stage_time = 100'000;
   Picoseconds memory_time = 50'000;
-  std::uint32_t endurance = 0;                  ///< erases after which a block's erase fails; 0: never
-  double slc_wear = 1;                          ///< erases that one into SLC mode counts for
+  std::uint32_t endurance = 0;  ///< erases after which a block's erase fails; 0: never
+  double slc_wear = 1;          ///< erases that one into SLC mode counts for
+  std::uint32_t slc_erases =
+      0;  ///< into SLC mode after which one fails, more with the block's number; 0: never
   double program_failure = 0;                   ///< probability that a program fails
   std::uint64_t fail_from = ~std::uint64_t{0};  ///< from this program on
 };
@@ -301,6 +303,9 @@ class FakeFlash final : public FlashPort {
       Block& block = block_of(op, p);
       const double worn = block.erases - block.slc_erases + block.slc_erases * options.slc_wear;
       if (options.endurance > 0 && worn > options.endurance - 0.5) op.status = FlashStatus::erase_failed;
+      if (options.slc_erases > 0 && op.mode == BlockMode::slc &&
+          block.slc_erases >= options.slc_erases * (1 + index(op.block)))
+        op.status = FlashStatus::erase_failed;
       block.next_page = 0;
       block.mode = op.mode;
       ++block.erases;

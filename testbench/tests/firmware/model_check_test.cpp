@@ -1,9 +1,5 @@
 // Random commands of every kind against a reference, over many shapes and configurations.
-#include <algorithm>
-#include <fmt/format.h>
-
-#include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/support/given.h"
+#include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -11,170 +7,24 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-struct Case {
-  Geometry geometry;
-  std::uint32_t program_unit = 1;
-  std::uint32_t lba = 512;
-  Bytes unit = 4096;
-  bool multi_plane = false;
-  std::string streams = "separate";
-  std::string gc = "greedy";
-  std::string mode = "write-back";
-  std::string wear = "dynamic";
-  std::string order = "CWDP";
-  std::string stripe = "none";
-  double destage_at = 0;
-  double fill = 0.9;  ///< of the most that the shape allows
-  Picoseconds idle_after = 0;
-  double background_start = 0.1;
-  std::uint32_t low_water = 2;
-  std::string ecc = "none";
-  double failures = 0;        ///< share of reads that cannot be decoded
-  std::int64_t refresh = -1;  ///< reads after which a block is refreshed; 0: by age only, below: never
-  std::int64_t map_lines =
-      0;  ///< of map entries that are cached, the map being in flash; 0: the map is in DRAM
-  std::int64_t map_line = 1;  ///< entries in such a line; 0: a map page
-  std::string scheme = {};    ///< of the map in DRAM, when it is not page mapping
-  Bytes block = 0;            ///< management block
-  std::string placement = "address";
-  std::int64_t logs = 2;      ///< log blocks of a group
-  std::int64_t adjacent = 1;  ///< management blocks of a superblock
-  bool copyback = false;
-  std::uint32_t slc_pages = 0;  ///< of a block in SLC mode
-  std::uint32_t fixed = 0;      ///< blocks per group that are always in SLC mode
-  std::uint32_t borrowed = 0;   ///< that may be borrowed
-  std::string path = "none";    ///< of data to them
-  std::string when_full = "wait";
-  std::string fold_first = "oldest";
-  double fold_below = 0.1;
-  double gone_at = 0.75;
-  double slc_share = 0;  ///< of data that reached SLC mode, at least
-};
-
-Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
-                  std::uint32_t blocks, std::uint32_t pages, std::uint32_t page_bytes) {
-  return {channels, ways, dies, planes, blocks, pages, page_bytes, 0};
-}
-
-void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
-  shape.geometry = c.geometry;
-  shape.program_unit = c.program_unit;
-  shape.lba_bytes = c.lba;
-  shape.mapping_unit_bytes = c.unit;
-  config.mapping.unit = c.unit;
-  config.allocation.multi_plane = c.multi_plane;
-  config.allocation.streams = c.streams;
-  config.allocation.order = c.order;
-  config.allocation.stripe = c.stripe;
-  config.gc.policy = c.gc;
-  config.gc.idle_after = c.idle_after;
-  config.gc.background_start = c.background_start;
-  config.gc.low_water = c.low_water;
-  config.wear.policy = c.wear;
-  config.buffer.mode = c.mode;
-  config.buffer.destage_at = c.destage_at;
-  config.ecc.policy = c.ecc;
-  if (c.refresh >= 0) config.refresh.policy = "limits";
-  if (c.map_lines > 0) config.mapping.scheme = "dftl";
-  if (!c.scheme.empty()) config.mapping.scheme = c.scheme;
-  if (c.slc_pages > 0) {
-    shape.slc_pages = c.slc_pages;
-    const Geometry& g = c.geometry;
-    const Bytes block = Bytes{g.page_bytes} * c.slc_pages * g.dies() * g.planes;
-    config.pslc.policy = c.path;
-    config.pslc.fixed_bytes = c.fixed * block;
-    config.pslc.borrowed_bytes = c.borrowed * block;
-    config.pslc.when_full = c.when_full;
-    config.pslc.fold_first = c.fold_first;
-    config.pslc.fold_by = c.copyback ? "copyback" : "controller";
-    config.pslc.fold_below = c.fold_below;
-    config.pslc.fold_until = c.fold_below + 0.2;
-    config.pslc.gone_at = c.gone_at;
-  }
-  const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
-  const Bytes program = std::max(Bytes{c.geometry.page_bytes} * planes * c.program_unit, c.block);
-  config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
-  shape.logical_blocks =
-      static_cast<std::uint64_t>(c.fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config)));
-}
-
-std::string describe(const Case& c) {
-  const Geometry& g = c.geometry;
-  return fmt::format(
-      "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
-      "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
-      "{} map lines "
-      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, fill {}",
-      g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
-      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
-      c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
-      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at, c.fill);
-}
-
 void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
   commands *= stress();
   seed += 10'000 * (stress() - 1);
   INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
-  DriveShape shape;
-  FirmwareConfig config;
-  const std::int64_t map_line = c.map_line > 0 ? c.map_line : static_cast<std::int64_t>(c.unit) / 4;
-  const Given map({{"cache", whole(8 * map_line * c.map_lines)},
-                   {"line", whole(c.map_line)},
-                   {"block", whole(static_cast<std::int64_t>(c.block))},
-                   {"placement", Value(c.placement)},
-                   {"log_blocks", whole(c.logs)},
-                   {"adjacent", whole(c.adjacent)},
-                   {"copyback", Value(c.copyback)},
-                   {"update_blocks", whole(1 + c.logs / 2)},
-                   {"segmented_lru", Value(seed % 2 == 0)},
-                   {"batch_update", Value(seed % 3 != 0)}});
-  config.mapping_policy = &map;
-  make(c, shape, config);
-  FakeOptions options;
-  options.timed = timed;
-  options.shuffle = timed;
-  options.seed = seed;
-  const Given limits({{"reads", whole(c.refresh)},
-                      {"errors", whole(c.refresh > 0 ? 18 : 0)},
-                      {"retention", Value(3 * 86'400.0)},
-                      {"patrol", Value(86'400.0)}});
-  config.refresh_policy = &limits;
-  FakeHardware hw(shape, options);
-  RandomStream failures(seed, "decoding failures");
-  hw.flash.fails = [&](const FlashOp& /*op*/) { return failures.uniform() < c.failures; };
-  hw.flash.wrong_bits = [&](const FlashOp& /*op*/) { return static_cast<std::uint32_t>(failures.below(20)); };
-  Ftl ftl(hw.ports, shape, config);
-  ModelHost host(hw, ftl, shape, seed);
-  host.media_errors_expected = true;
-  const auto longest =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.logical_blocks, 6 * c.unit / c.lba + 7));
-  for (std::uint32_t n = 0; n < commands; ++n) {
-    host.anything(longest);
-    host.wait_below(depth);
-    if (c.refresh >= 0 && n % 64 == 0) ftl.rest(0, 86'400'000'000'000);
-  }
-  host.drain();
-  host.verify_all();
-  host.drain();
-  REQUIRE(host.outstanding == 0);
-  REQUIRE(hw.memory.highest <= ftl.dram_bytes());
-  const FtlStatistics& s = ftl.statistics();
-  REQUIRE(s.commands == host.completions);
-  REQUIRE(s.erases == hw.flash.erased);
-  REQUIRE(s.copybacks == hw.flash.copybacks);
-  REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
+  CaseRig rig(c, timed, seed);
+  rig.anything(commands, depth);
+  rig.finish();
+  const FtlStatistics& s = rig.ftl.statistics();
   REQUIRE(static_cast<double>(s.slc_units) >=
           c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
-  REQUIRE(s.units_folded + s.units_folded_on_die ==
-          s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
   REQUIRE((s.refreshes > 0) == (c.refresh >= 0));
   REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
   // The ladder's 41 attempts all fail once in 10^28 reads, or in 75.
-  REQUIRE((host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));
-  REQUIRE((s.uncorrectable_units > 0) == (host.media_errors > 0));
+  REQUIRE((rig.host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));
+  REQUIRE((s.uncorrectable_units > 0) == (rig.host.media_errors > 0));
   const auto map_writes = s.units_programmed[static_cast<std::size_t>(Purpose::map)];
   if (c.map_lines == 0) REQUIRE(map_writes == 0);
-  if (c.map_lines > 0 && c.map_lines * map_line < 50) REQUIRE(map_writes > 0);
+  if (c.map_lines > 0 && c.map_lines * c.line() < 50) REQUIRE(map_writes > 0);
 }
 
 const std::vector<std::string> k_policies = {"greedy", "cost-benefit", "fifo",
@@ -449,58 +299,4 @@ TEST_CASE("a drive filled to the last unit it can keep goes on working under ref
     c.failures = 0.2;
     c.refresh = 1 + static_cast<std::int64_t>(seed % 5);
   });
-}
-
-namespace {
-
-/// Shapes, odd ones among them, on which blocks in SLC mode are tried.
-std::vector<Case> shapes_with_slc() {
-  std::vector<Case> cases;
-  cases.push_back({geometry(1, 1, 1, 1, 16, 8, 4096)});
-  cases.push_back({geometry(2, 1, 1, 2, 14, 12, 8192), 3});
-  cases.push_back({geometry(2, 1, 1, 2, 16, 16, 16384), 4, 512, 4096, true});  // QLC by word lines
-  cases.push_back({geometry(3, 1, 2, 3, 13, 9, 8192), 3, 512, 4096, true});
-  cases.push_back({geometry(1, 1, 1, 2, 18, 8, 16384), 8, 512, 4096, true});  // whole block
-  cases.push_back({geometry(1, 2, 1, 1, 16, 8, 4096), 2, 4096, 4096});
-  cases.push_back({geometry(2, 1, 1, 1, 15, 12, 6144), 1, 512, 1536});
-  for (Case& c : cases) {
-    c.slc_pages = c.geometry.pages / (c.program_unit > 1 && c.program_unit < 5 ? c.program_unit : 4);
-    c.path = "all";
-  }
-  return cases;
-}
-
-}  // namespace
-
-TEST_CASE("blocks in SLC mode give back what was written, however few there are") {
-  std::uint64_t seed = 1000;
-  for (Case c : shapes_with_slc()) {
-    const bool may_copy = c.program_unit <= c.slc_pages;
-    for (const auto& [fixed, borrowed] :
-         {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {0, 1}, {2, 3}, {0, 6}, {3, 0}}) {
-      for (const char* when_full : {"wait", "direct"}) {
-        c.fixed = fixed;
-        c.borrowed = borrowed;
-        c.when_full = when_full;
-        c.copyback = may_copy && seed % 2 == 0;
-        c.fill = seed % 3 == 0 ? 1.0 : seed % 3 == 1 ? 0.9 : 0.5;
-        c.fold_first = seed % 5 < 2 ? "emptiest" : "oldest";
-        c.fold_below = seed % 4 == 0 ? 0 : 0.3;
-        c.gone_at = seed % 7 == 0 ? 2 : 0.75;
-        c.gc = k_policies[seed % k_policies.size()];
-        c.streams = seed % 4 == 1 ? "shared" : "separate";
-        c.wear = seed % 3 == 0 ? "static" : seed % 3 == 1 ? "dynamic" : "none";
-        c.mode = seed % 5 == 0 ? "write-through" : "write-back";
-        c.idle_after = seed % 7 == 0 ? 100'000'000 : 0;
-        c.destage_at = seed % 11 == 0 ? 0.75 : 0;
-        c.background_start = seed % 3 == 0 ? 0.0 : 0.1;
-        c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
-        c.slc_share = fixed > 0 && c.when_full == "wait" ? 0.6 : 0;
-        const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
-        run(c, true, 1500, depth, ++seed);
-        run(c, false, 1500, 1, ++seed);
-        ++seed;
-      }
-    }
-  }
 }

@@ -1,0 +1,249 @@
+// A drive of any shape and configuration on fake hardware, under random commands that are checked against a reference.
+#pragma once
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/given.h"
+
+namespace tlmssd::firmware::testing {
+
+/// A drive, and what makes its life hard.
+struct Case {
+  Geometry geometry;
+  std::uint32_t program_unit = 1;
+  std::uint32_t lba = 512;
+  Bytes unit = 4096;
+  bool multi_plane = false;
+  std::string streams = "separate";
+  std::string gc = "greedy";
+  std::string mode = "write-back";
+  std::string wear = "dynamic";
+  std::string order = "CWDP";
+  std::string stripe = "none";
+  double destage_at = 0;
+  double fill = 0.9;  ///< of the most that the shape allows
+  Picoseconds idle_after = 0;
+  double background_start = 0.1;
+  std::uint32_t low_water = 2;
+  std::string ecc = "none";
+  double failures = 0;        ///< share of reads that cannot be decoded
+  std::int64_t refresh = -1;  ///< reads after which a block is refreshed; 0: by age only, below: never
+  std::int64_t map_lines =
+      0;  ///< of map entries that are cached, the map being in flash; 0: the map is in DRAM
+  std::int64_t map_line = 1;  ///< entries in such a line; 0: a map page
+  std::string scheme = {};    ///< of the map in DRAM, when it is not page mapping
+  Bytes block = 0;            ///< management block
+  std::string placement = "address";
+  std::int64_t logs = 2;      ///< log blocks of a group
+  std::int64_t adjacent = 1;  ///< management blocks of a superblock
+  bool copyback = false;
+  std::uint32_t slc_pages = 0;  ///< of a block in SLC mode
+  std::uint32_t fixed = 0;      ///< blocks per group that are always in SLC mode
+  std::uint32_t borrowed = 0;   ///< that may be borrowed
+  std::string path = "none";    ///< of data to them
+  std::string when_full = "wait";
+  std::string fold_first = "oldest";
+  double fold_below = 0.1;
+  double gone_at = 0.75;
+  double slc_share = 0;  ///< of data that reached SLC mode, at least
+  std::string cache = "none";
+  std::string cache_medium = "scm";
+  std::uint32_t endurance = 0;   ///< erases that a block bears; 0: any number
+  std::uint32_t slc_erases = 0;  ///< that it bears into SLC mode; 0: any number
+  double program_failure = 0;    ///< share of programs that fail
+  /// Entries in a line of the map.
+  [[nodiscard]] std::int64_t line() const {
+    return map_line > 0 ? map_line : static_cast<std::int64_t>(unit) / 4;
+  }
+};
+
+inline Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
+                         std::uint32_t blocks, std::uint32_t pages, std::uint32_t page_bytes) {
+  return {channels, ways, dies, planes, blocks, pages, page_bytes, 0};
+}
+
+inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
+  shape.geometry = c.geometry;
+  shape.program_unit = c.program_unit;
+  shape.lba_bytes = c.lba;
+  shape.mapping_unit_bytes = c.unit;
+  config.mapping.unit = c.unit;
+  config.allocation.multi_plane = c.multi_plane;
+  config.allocation.streams = c.streams;
+  config.allocation.order = c.order;
+  config.allocation.stripe = c.stripe;
+  config.gc.policy = c.gc;
+  config.gc.idle_after = c.idle_after;
+  config.gc.background_start = c.background_start;
+  config.gc.low_water = c.low_water;
+  config.wear.policy = c.wear;
+  config.buffer.mode = c.mode;
+  config.buffer.destage_at = c.destage_at;
+  config.ecc.policy = c.ecc;
+  if (c.refresh >= 0) config.refresh.policy = "limits";
+  if (c.map_lines > 0) config.mapping.scheme = "dftl";
+  if (!c.scheme.empty()) config.mapping.scheme = c.scheme;
+  if (c.slc_pages > 0) {
+    shape.slc_pages = c.slc_pages;
+    const Geometry& g = c.geometry;
+    const Bytes block = Bytes{g.page_bytes} * c.slc_pages * g.dies() * g.planes;
+    config.pslc.policy = c.path;
+    config.pslc.fixed_bytes = c.fixed * block;
+    config.pslc.borrowed_bytes = c.borrowed * block;
+    config.pslc.when_full = c.when_full;
+    config.pslc.fold_first = c.fold_first;
+    config.pslc.fold_by = c.copyback ? "copyback" : "controller";
+    config.pslc.fold_below = c.fold_below;
+    config.pslc.fold_until = c.fold_below + 0.2;
+    config.pslc.gone_at = c.gone_at;
+  }
+  config.cache.policy = c.cache;
+  config.cache.medium = c.cache_medium;
+  const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
+  const Bytes program = std::max(Bytes{c.geometry.page_bytes} * planes * c.program_unit, c.block);
+  config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
+  if (c.cache != "none")
+    (c.cache_medium == "scm" ? shape.scm_bytes : config.cache.capacity) = 2 * config.buffer.capacity;
+  shape.logical_blocks =
+      static_cast<std::uint64_t>(c.fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config)));
+}
+
+inline std::string describe(const Case& c) {
+  const Geometry& g = c.geometry;
+  return fmt::format(
+      "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
+      "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
+      "{} map lines "
+      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, {} cache in {}, "
+      "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
+      "destage at {}, fill {}",
+      g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
+      c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
+      c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
+      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at, c.cache,
+      c.cache_medium, c.endurance, c.slc_erases, c.program_failure, c.idle_after, c.background_start,
+      c.low_water, c.destage_at, c.fill);
+}
+
+/// Parameters of the policies of a case.
+struct CasePolicies {
+  CasePolicies(const Case& c, std::uint64_t seed) {
+    const std::int64_t map_line = c.line();
+    map = Given({{"cache", whole(8 * map_line * c.map_lines)},
+                 {"line", whole(c.map_line)},
+                 {"block", whole(static_cast<std::int64_t>(c.block))},
+                 {"placement", Value(c.placement)},
+                 {"log_blocks", whole(c.logs)},
+                 {"adjacent", whole(c.adjacent)},
+                 {"copyback", Value(c.copyback)},
+                 {"update_blocks", whole(1 + c.logs / 2)},
+                 {"segmented_lru", Value(seed % 2 == 0)},
+                 {"batch_update", Value(seed % 3 != 0)}});
+    limits = Given({{"reads", whole(c.refresh)},
+                    {"errors", whole(c.refresh > 0 ? 18 : 0)},
+                    {"retention", Value(3 * 86'400.0)},
+                    {"patrol", Value(86'400.0)}});
+    path = Given({{"cold_from", Value(0.3)}, {"list", Value(0.3)}});
+  }
+  Given map;
+  Given limits;
+  Given path;
+};
+
+/// The drive of a case and its host.
+class CaseRig {
+ public:
+  CaseRig(const Case& c, bool timed, std::uint64_t seed)
+      : case_(c),
+        policies_(c, seed),
+        shape(shape_of(c, policies_)),
+        config(config_of(c, policies_)),
+        hw(shape, options_of(c, timed, seed)),
+        failures_(seed, "decoding failures"),
+        ftl(hw.ports, shape, config),
+        host(hw, ftl, shape, seed) {
+    hw.flash.fails = [this](const FlashOp& /*op*/) { return failures_.uniform() < case_.failures; };
+    hw.flash.wrong_bits = [this](const FlashOp& /*op*/) {
+      return static_cast<std::uint32_t>(failures_.below(20));
+    };
+    host.media_errors_expected = true;
+  }
+
+  /// Random commands, `depth` under way at most.
+  void anything(std::uint32_t commands, std::uint32_t depth) {
+    for (std::uint32_t n = 0; n < commands; ++n) {
+      host.anything(longest());
+      host.wait_below(depth);
+      if (case_.refresh >= 0 && n % 64 == 0) ftl.rest(0, 86'400'000'000'000);
+    }
+  }
+  [[nodiscard]] std::uint32_t longest() const {
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(shape.logical_blocks, 6 * case_.unit / case_.lba + 7));
+  }
+  /// Reads everything, and looks at the counts that must agree whatever has happened.
+  void finish() {
+    host.drain();
+    host.verify_all();
+    host.drain();
+    REQUIRE(host.outstanding == 0);
+    REQUIRE(hw.memory.highest <= ftl.dram_bytes());
+    const FtlStatistics& s = ftl.statistics();
+    REQUIRE(s.commands == host.completions);
+    REQUIRE(s.erases + s.erase_failures == hw.flash.erased);
+    REQUIRE(s.copybacks == hw.flash.copybacks);
+    REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
+    REQUIRE(s.units_folded + s.units_folded_on_die ==
+            s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
+  }
+
+ private:
+  static DriveShape shape_of(const Case& c, const CasePolicies& policies) {
+    DriveShape shape;
+    FirmwareConfig config;
+    prepare(c, policies, shape, config);
+    return shape;
+  }
+  static FirmwareConfig config_of(const Case& c, const CasePolicies& policies) {
+    DriveShape shape;
+    FirmwareConfig config;
+    prepare(c, policies, shape, config);
+    return config;
+  }
+  static void prepare(const Case& c, const CasePolicies& policies, DriveShape& shape,
+                      FirmwareConfig& config) {
+    config.mapping_policy = &policies.map;
+    config.refresh_policy = &policies.limits;
+    config.pslc_policy = &policies.path;
+    make(c, shape, config);
+  }
+  static FakeOptions options_of(const Case& c, bool timed, std::uint64_t seed) {
+    FakeOptions options;
+    options.timed = options.shuffle = timed;
+    options.seed = seed;
+    options.endurance = c.endurance;
+    options.slc_erases = c.slc_erases;
+    options.program_failure = c.program_failure;
+    options.fail_from = 0;
+    return options;
+  }
+
+  Case case_;
+  CasePolicies policies_;
+
+ public:
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeHardware hw;
+
+ private:
+  RandomStream failures_;
+
+ public:
+  Ftl ftl;
+  ModelHost host;
+};
+
+}  // namespace tlmssd::firmware::testing
