@@ -1,7 +1,8 @@
 // What can be configured of the firmware: one struct per concern, each with its table of parameters.
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
-// firmware.wear, firmware.ecc, firmware.refresh, firmware.pslc. The tables of mapping, cache, gc, wear, ecc, refresh and pslc
+// firmware.wear, firmware.ecc, firmware.refresh, firmware.pslc, firmware.pslc.promotion, firmware.replicas. The tables of mapping, cache,
+// gc, wear, ecc, refresh, pslc, promotion and replicas
 // are followed at the same path by those of the chosen policy (mapping_family(), cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
 #pragma once
 
@@ -94,6 +95,20 @@ struct PslcConfig {
   static const ParameterTable<PslcConfig>& parameters();
 };
 
+/// Read-hot data that are brought back into SLC mode.
+struct PromotionConfig {
+  std::string policy = "none";
+  double keep_free = 0.5;
+  static const ParameterTable<PromotionConfig>& parameters();
+};
+
+/// Second copies of read-hot data.
+struct ReplicasConfig {
+  std::string policy = "none";
+  Bytes capacity = Bytes{64} << 20U;
+  static const ParameterTable<ReplicasConfig>& parameters();
+};
+
 struct FirmwareConfig {
   MappingConfig mapping;
   AllocationConfig allocation;
@@ -104,6 +119,8 @@ struct FirmwareConfig {
   EccPolicyConfig ecc;
   RefreshConfig refresh;
   PslcConfig pslc;
+  PromotionConfig promotion;
+  ReplicasConfig replicas;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
   const ParameterValues* mapping_policy = nullptr;
   const ParameterValues* cache_policy = nullptr;
@@ -112,6 +129,8 @@ struct FirmwareConfig {
   const ParameterValues* ecc_policy = nullptr;
   const ParameterValues* refresh_policy = nullptr;
   const ParameterValues* pslc_policy = nullptr;
+  const ParameterValues* promotion_policy = nullptr;
+  const ParameterValues* replicas_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 };
 

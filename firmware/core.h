@@ -33,6 +33,14 @@ class CoreEvents {
   virtual void refresh_due(std::uint32_t group) = 0;
 };
 
+/// Who keeps second copies of units.
+class UnitCopies {
+ public:
+  virtual ~UnitCopies() = default;
+  /// The map points `unit` at other data, or nowhere, from now on.
+  virtual void rewritten(LogicalUnit unit) = 0;
+};
+
 class Core {
  public:
   Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& config, CoreEvents& events);
@@ -56,6 +64,7 @@ class Core {
     if (refresh && refresh->read(read.block, read.op.worst_errors, clock()))
       events.refresh_due(layout.group_of(read.block));
     unpin(read.block);
+    if (read.copy_of != k_no_unit) unpin(layout.block_of(read.original));
     reads.give(read);
   }
   /// Throws when the spare area does not name the unit that the map says is there.
@@ -126,6 +135,7 @@ class Core {
   BlockPool pool;
   std::unique_ptr<Refresher> refresh;  ///< null: data stay where they are
   std::unique_ptr<Pslc> pslc;          ///< null: all blocks are in native mode
+  UnitCopies* copies = nullptr;        ///< null: there is one copy of everything
   ReadPool reads;
   JobPool jobs;
   FtlStatistics stats;

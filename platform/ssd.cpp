@@ -246,7 +246,11 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"firmware.wear.policy", f.wear.policy},
       {"firmware.ecc.policy", f.ecc.policy},
       {"firmware.refresh.policy", f.refresh.policy},
-      {"firmware.pslc.policy", f.pslc.policy}};
+      {"firmware.pslc.policy", f.pslc.policy},
+      {"firmware.pslc.promotion.policy", f.promotion.policy},
+      {"firmware.replicas.policy", f.replicas.policy},
+      {"firmware.replicas.capacity",
+       f.replicas.policy == "none" ? "none" : std::to_string(f.replicas.capacity)}};
 }
 
 // ---- reporting

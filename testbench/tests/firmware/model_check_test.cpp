@@ -48,7 +48,11 @@ struct Case {
   std::string fold_first = "oldest";
   double fold_below = 0.1;
   double gone_at = 0.75;
-  double slc_share = 0;  ///< of data that reached SLC mode, at least
+  double slc_share = 0;        ///< of data that reached SLC mode, at least
+  std::int64_t promotion = 0;  ///< reads of data on the list at which they are promoted; 0: never
+  double keep_free = 0.5;
+  std::int64_t copies_at = 0;  ///< reads at which data get a second copy; 0: never
+  std::uint32_t copies = 0;    ///< units that there may be of them
 };
 
 Geometry geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies, std::uint32_t planes,
@@ -77,7 +81,7 @@ void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   if (c.refresh >= 0) config.refresh.policy = "limits";
   if (c.map_lines > 0) config.mapping.scheme = "dftl";
   if (!c.scheme.empty()) config.mapping.scheme = c.scheme;
-  if (c.slc_pages > 0) {
+  if (c.slc_pages > 0 && c.path != "none") {
     shape.slc_pages = c.slc_pages;
     const Geometry& g = c.geometry;
     const Bytes block = Bytes{g.page_bytes} * c.slc_pages * g.dies() * g.planes;
@@ -90,6 +94,14 @@ void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     config.pslc.fold_below = c.fold_below;
     config.pslc.fold_until = c.fold_below + 0.2;
     config.pslc.gone_at = c.gone_at;
+  }
+  if (c.promotion > 0) {
+    config.promotion.policy = "lru";
+    config.promotion.keep_free = std::max(c.keep_free, config.pslc.fold_until);
+  }
+  if (c.copies_at > 0) {
+    config.replicas.policy = "hot-reads";
+    config.replicas.capacity = c.copies * c.unit;
   }
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
   const Bytes program = std::max(Bytes{c.geometry.page_bytes} * planes * c.program_unit, c.block);
@@ -104,14 +116,17 @@ std::string describe(const Case& c) {
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
       "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
       "{} map lines "
-      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, fill {}",
+      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, "
+      "promotion at {} reads with {} free, {} copies at {} reads, fill {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
-      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at, c.fill);
+      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
+      c.promotion, c.keep_free, c.copies, c.copies_at, c.fill);
 }
 
-void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
+FtlStatistics run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
+                  std::uint64_t seed) {
   commands *= stress();
   seed += 10'000 * (stress() - 1);
   INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
@@ -129,6 +144,12 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
                    {"segmented_lru", Value(seed % 2 == 0)},
                    {"batch_update", Value(seed % 3 != 0)}});
   config.mapping_policy = &map;
+  const Given promotion(
+      {{"list", whole(static_cast<std::int64_t>(40 * c.unit))}, {"reads", whole(c.promotion)}});
+  const Given copies(
+      {{"list", whole(static_cast<std::int64_t>(40 * c.unit))}, {"reads", whole(c.copies_at)}});
+  config.promotion_policy = &promotion;
+  config.replicas_policy = &copies;
   make(c, shape, config);
   FakeOptions options;
   options.timed = timed;
@@ -150,6 +171,11 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
       static_cast<std::uint32_t>(std::min<std::uint64_t>(shape.logical_blocks, 6 * c.unit / c.lba + 7));
   for (std::uint32_t n = 0; n < commands; ++n) {
     host.anything(longest);
+    for (std::uint32_t i = 0; i < 4 && c.copies_at > 0;
+         ++i) {  // so that something is read more often than written
+      const std::uint64_t hot = std::min<std::uint64_t>(shape.logical_blocks, 30 * c.unit / c.lba);
+      host.read(shape.logical_blocks - 1 - host.random.below(hot), 1);
+    }
     host.wait_below(depth);
     if (c.refresh >= 0 && n % 64 == 0) ftl.rest(0, 86'400'000'000'000);
   }
@@ -165,7 +191,7 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
   REQUIRE(static_cast<double>(s.slc_units) >=
           c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
-  REQUIRE(s.units_folded + s.units_folded_on_die ==
+  REQUIRE(s.units_folded + s.units_folded_on_die + s.units_promoted + s.units_copied ==
           s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
   REQUIRE((s.refreshes > 0) == (c.refresh >= 0));
   REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
@@ -175,6 +201,7 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
   const auto map_writes = s.units_programmed[static_cast<std::size_t>(Purpose::map)];
   if (c.map_lines == 0) REQUIRE(map_writes == 0);
   if (c.map_lines > 0 && c.map_lines * map_line < 50) REQUIRE(map_writes > 0);
+  return s;
 }
 
 const std::vector<std::string> k_policies = {"greedy", "cost-benefit", "fifo",
@@ -503,4 +530,67 @@ TEST_CASE("blocks in SLC mode give back what was written, however few there are"
       }
     }
   }
+}
+
+TEST_CASE("promotion keeps the data, however little room there is for it") {
+  std::uint64_t seed = 1300;
+  std::uint64_t promoted = 0;
+  for (Case c : shapes_with_slc()) {
+    for (const auto& [fixed, borrowed] : {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {2, 3}, {0, 6}}) {
+      c.fixed = fixed;
+      c.borrowed = borrowed;
+      c.when_full = seed % 2 == 0 ? "direct" : "wait";
+      c.fill = seed % 3 == 0 ? 1.0 : seed % 3 == 1 ? 0.9 : 0.4;
+      c.fold_below = seed % 4 == 0 ? 0 : 0.3;
+      c.gone_at = seed % 5 == 0 ? 2 : 0.75;
+      c.idle_after = seed % 3 == 0 ? 100'000'000 : 0;
+      c.mode = seed % 5 == 0 ? "write-through" : "write-back";
+      c.wear = seed % 3 == 0 ? "static" : "dynamic";
+      c.map_lines = seed % 4 == 1 ? 3 : 0;
+      c.promotion = 2 + static_cast<std::int64_t>(seed % 2);
+      c.keep_free = 0.2;
+      const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
+      promoted += run(c, true, 1500, depth, ++seed).units_promoted;
+      promoted += run(c, false, 1500, 1, ++seed).units_promoted;
+      ++seed;
+    }
+  }
+  REQUIRE(promoted > 500);
+}
+
+TEST_CASE("second copies keep the data, on drives filled to the last unit too") {
+  std::uint64_t seed = 1400;
+  std::uint64_t served = 0;
+  std::vector<Case> cases = shapes_with_slc();
+  cases.push_back({geometry(2, 1, 1, 2, 14, 8, 8192)});
+  cases.push_back({geometry(2, 2, 1, 1, 14, 8, 16384), 1, 512, 512});
+  for (Case c : cases) {
+    if (c.geometry.dies() == 1) continue;
+    for (const bool slc : {false, true}) {
+      if (slc && c.slc_pages == 0) continue;
+      for (const double failures : {0.0, 0.05}) {
+        c.fixed = slc ? 1 : 0;
+        c.borrowed = slc ? 3 : 0;
+        c.path = slc ? "all" : "none";
+        c.promotion = slc && seed % 2 == 0 ? 2 : 0;
+        c.copies_at = 1 + static_cast<std::int64_t>(seed % 3);
+        c.copies = 2 * c.program_unit * (c.multi_plane ? c.geometry.planes : 1) *
+                       static_cast<std::uint32_t>(c.geometry.page_bytes / c.unit) +
+                   20;
+        c.fill = seed % 3 == 0 ? 1.0 : 0.8;
+        c.ecc = failures > 0 ? "fixed" : "none";
+        c.failures = failures;
+        c.gc = k_policies[seed % k_policies.size()];
+        c.streams = seed % 4 == 1 ? "shared" : "separate";
+        c.wear = seed % 3 == 0 ? "static" : "dynamic";
+        c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
+        c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
+        const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
+        served += run(c, true, 2000, depth, ++seed).reads_of_copies;
+        run(c, false, 1500, 1, ++seed);
+        ++seed;
+      }
+    }
+  }
+  REQUIRE(served > 300);
 }
