@@ -30,7 +30,7 @@ bool Collector::wants_fold(std::uint32_t group, const Work& work) const {
   const bool any = core_.pool.slc(group).closed() > 0 || has_slc(work.unfinished) || has_slc(work.scanned) ||
                    (work.current != k_no_block && core_.pool.mode(work.current) == BlockMode::slc);
   if (!any) return false;
-  const double idle_target = core_.pslc->config().idle_target;
+  const double idle_target = core_.pslc->path().keeps() ? 0 : core_.pslc->config().idle_target;
   return work.folding || slc_wait(group, work) ||
          (idle_ && idle_target > 0 && slc_free_share(group, work) < idle_target);
 }
@@ -38,9 +38,10 @@ bool Collector::wants_fold(std::uint32_t group, const Work& work) const {
 void Collector::update_folding(std::uint32_t group, Work& work) {
   const double free = slc_free_share(group, work);
   const PslcConfig& config = core_.pslc->config();
-  if (free < config.fold_below || free < 0) {
+  const bool ahead = !core_.pslc->path().keeps();
+  if ((ahead && free < config.fold_below) || free < 0) {
     work.folding = true;
-  } else if (free >= config.fold_until) {
+  } else if (!ahead || free >= config.fold_until) {
     work.folding = false;
   }
 }

@@ -4,13 +4,19 @@
 #include "firmware/pslc/cold_direct.h"
 #include "firmware/pslc/hyflex.h"
 #include "firmware/pslc/lru_count.h"
+#include "firmware/pslc/pin_small.h"
 #include "firmware/pslc/request_size.h"
 
 namespace tlmssd::firmware {
 
 const PathFamily& path_family() {
-  static const auto family =
-      PathFamily{}.with<AllToSlc>().with<ColdDirect>().with<RequestSize>().with<LruCount>().with<Hyflex>();
+  static const auto family = PathFamily{}
+                                 .with<AllToSlc>()
+                                 .with<ColdDirect>()
+                                 .with<RequestSize>()
+                                 .with<LruCount>()
+                                 .with<Hyflex>()
+                                 .with<PinSmall>();
   return family;
 }
 

@@ -1,0 +1,191 @@
+// Data paths of a pSLC against what their authors describe, and against the contract of their interface.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "firmware/pslc/cold_direct.h"
+#include "firmware/pslc/hyflex.h"
+#include "firmware/pslc/lru_count.h"
+#include "firmware/pslc/request_size.h"
+#include "models/common/random.h"
+#include "testbench/tests/firmware/model_host.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+
+namespace {
+
+constexpr std::uint64_t k_units = 100'000;
+constexpr std::uint64_t k_pool = 10'000;
+
+struct View final : PathView {
+  [[nodiscard]] std::uint64_t valid_units() const override { return valid; }
+  [[nodiscard]] double free_share() const override { return free; }
+  std::uint64_t valid = 0;
+  double free = 1;
+};
+
+/// Writes `units` from `first` on with one command; returns how many went straight to native blocks.
+std::uint64_t write(DataPath& path, LogicalUnit first, std::uint64_t units) {
+  path.command(units * 4096);
+  std::uint64_t direct = 0;
+  for (std::uint64_t n = 0; n < units; ++n)
+    direct += path.direct(static_cast<LogicalUnit>(first + n), units * 4096) ? 1 : 0;
+  return direct;
+}
+
+}  // namespace
+
+TEST_CASE("cold-direct: addresses decide, to the unit") {
+  View view;
+  ColdDirect path({0.25, 0.75}, {view, k_units, k_pool});
+  CHECK(write(path, 0, k_units) == k_units / 2);
+  CHECK_FALSE(path.direct(24'999, 4096));
+  CHECK(path.direct(25'000, 4096));
+  CHECK(path.direct(74'999, 4096));
+  CHECK_FALSE(path.direct(75'000, 4096));
+}
+
+TEST_CASE("request-size: what is longer than a percentile of past writes goes straight to native blocks") {
+  View view;
+  const PathContext context{view, k_units, k_pool};
+  SECTION("writes of one size are all hot") {
+    RequestSize path({}, context);
+    for (int n = 0; n < 1000; ++n) CHECK(write(path, 0, 256) == 0);
+  }
+  SECTION("of small and large ones the large are cold, however many they are beyond the percentile") {
+    RequestSize path({0.3, 4096}, context);
+    RandomStream random(1, "small and large");
+    std::uint64_t small = 0;
+    std::uint64_t large = 0;
+    for (int n = 0; n < 4000; ++n) {
+      const bool is_small = random.below(10) < 4;
+      const std::uint64_t direct = write(path, 0, is_small ? 1 : 64);
+      if (n < 500) continue;
+      (is_small ? small : large) += direct;
+    }
+    CHECK(small == 0);
+    CHECK(large > 60 * 64 * 30);
+  }
+  SECTION("the percentile says where the border lies") {
+    for (const double percentile : {0.2, 0.5, 0.8}) {
+      RequestSize path({percentile, 4096}, context);
+      RandomStream random(2, "sizes");
+      std::uint64_t cold = 0;
+      constexpr std::uint64_t k_writes = 20'000;
+      for (std::uint64_t n = 0; n < k_writes; ++n) {
+        // Sizes spread evenly over six octaves.
+        const auto units = std::uint64_t{1} << random.below(6);
+        cold += write(path, 0, units) > 0 ? 1 : 0;
+      }
+      INFO("percentile " << percentile);
+      // Classes are a sixth of all each: the border is that exact.
+      CHECK(static_cast<double>(cold) / k_writes == Approx(1 - percentile).margin(1.0 / 6));
+    }
+  }
+  SECTION("the past fades") {
+    RequestSize path({0.5, 100}, context);
+    for (int n = 0; n < 1000; ++n) write(path, 0, 1);
+    CHECK(write(path, 0, 8) == 8);
+    for (int n = 0; n < 1000; ++n) write(path, 0, 8);
+    CHECK(write(path, 0, 8) == 0);
+  }
+}
+
+TEST_CASE("lru-count: hot is what was written often and lately") {
+  View view;
+  LruCount path({0.01, 3}, {view, k_units, k_pool});  // a list of 100 units
+  CHECK(path.direct(7, 4096));
+  CHECK(path.direct(7, 4096));
+  CHECK_FALSE(path.direct(7, 4096));
+  SECTION("still so when as many others as fit beside it were written") {
+    CHECK(write(path, 1000, 99) == 99);
+    CHECK_FALSE(path.direct(7, 4096));
+  }
+  SECTION("one more, and it is forgotten") {
+    CHECK(write(path, 1000, 100) == 100);
+    CHECK(path.direct(7, 4096));
+  }
+  SECTION("a sequential stream never becomes hot") {
+    CHECK(write(path, 1000, 50'000) == 50'000);
+    CHECK(write(path, 1000, 50'000) == 50'000);
+  }
+}
+
+TEST_CASE("hyflex: writes go straight to native blocks only while valid data grow fast and room is short") {
+  View view;
+  HyflexConfig config;
+  config.window = 0.1;  // 1000 units
+  config.direct = 0.75;
+  Hyflex path(config, {view, k_units, k_pool});
+  const auto run = [&](double new_data, double free) {
+    view.free = free;
+    std::uint64_t direct = 0;
+    for (int n = 0; n < 100; ++n) {
+      direct += write(path, 0, 100);
+      view.valid += static_cast<std::uint64_t>(100 * new_data);
+    }
+    return static_cast<double>(direct) / 10'000;
+  };
+  CHECK(run(0.1, 0.1) == 0);
+  CHECK(run(1, 0.9) == 0);
+  run(1, 0.1);  // the first window has to pass
+  CHECK(run(1, 0.1) == Approx(0.75).margin(0.02));
+  run(0.1, 0.1);
+  CHECK(run(0.1, 0.1) == 0);
+}
+
+TEST_CASE(
+    "hyflex: more is borrowed in proportion to how inefficient folding is, but not while data grow fast") {
+  View view;
+  HyflexConfig config;
+  config.window = 0.1;
+  Hyflex path(config, {view, k_units, k_pool});
+  CHECK(path.extra() == 0);
+  const auto fold = [&](std::uint32_t valid) {
+    for (int n = 0; n < 1000; ++n) path.collected(valid, 100);
+  };
+  fold(50);
+  CHECK(path.extra() == Approx(0).margin(1e-6));
+  fold(75);
+  CHECK(path.extra() == Approx(0.25).epsilon(0.01));
+  fold(100);
+  CHECK(path.extra() == Approx(0.5).epsilon(0.01));
+  for (int n = 0; n < 20; ++n) {
+    write(path, 0, 100);
+    view.valid += 100;
+  }
+  CHECK(path.extra() == 0);
+}
+
+TEST_CASE("every data path goes on after a snapshot as if nothing had happened") {
+  View view;
+  view.free = 0.2;
+  for (const PolicyInfo& info : path_family().infos()) {
+    INFO(info.name);
+    const PathContext context{view, k_units, k_pool};
+    const auto one = path_family().make(info.name, NoValues(), context);
+    const auto other = path_family().make(info.name, NoValues(), context);
+    RandomStream random(3, info.name);
+    const auto step = [&](DataPath& path, std::uint64_t draw) {
+      path.collected(static_cast<std::uint32_t>(draw % 100), 100);
+      const std::uint64_t units = 1 + draw % 32;
+      return write(path, static_cast<LogicalUnit>(draw % 7 == 0 ? draw % 1000 : draw % k_units), units);
+    };
+    for (int n = 0; n < 5000; ++n) {
+      const std::uint64_t draw = random.below(1'000'000);
+      view.valid += draw % 40;
+      step(*one, draw);
+    }
+    testing::MemoryArchive saved;
+    one->archive(saved);
+    testing::MemoryArchive loaded(saved.content());
+    other->archive(loaded);
+    for (int n = 0; n < 5000; ++n) {
+      const std::uint64_t draw = random.below(1'000'000);
+      view.valid += draw % 40;
+      REQUIRE(step(*one, draw) == step(*other, draw));
+      REQUIRE(one->extra() == other->extra());
+    }
+  }
+}
