@@ -5,6 +5,7 @@ Three consumer drives (scenarios/luo/drive_*.yaml) at a sixteenth of 1 TB and th
 
 import page as pages
 import runs
+from luo_disturb import Disturb
 from luo_drives import Drives
 from luo_files import FileLoads
 from luo_reads import Reads
@@ -43,8 +44,8 @@ def write_count(page, figures):
 
 def reproduce(options, runner):
     drives = Drives(runner)
-    writes, reads, files, remedies = Writes(drives), Reads(drives), FileLoads(drives), Remedies(drives)
-    for part in (writes, reads, files, remedies):
+    writes, reads, files, remedies, disturb = Writes(drives), Reads(drives), FileLoads(drives), Remedies(drives), Disturb(drives)
+    for part in (writes, reads, files, remedies, disturb):
         part.start_all()
     page = pages.Page(options.out, "luo")
     write_introduction(page)
@@ -56,6 +57,7 @@ def reproduce(options, runner):
     files.write_cache(page)
     figures = len(page.lines)
     remedies.write(page)
+    disturb.write(page)
     write_count(page, figures)
     runs.close(page, options, runner)
 
