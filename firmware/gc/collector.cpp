@@ -120,7 +120,7 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       const Step prepare = prepare_step(group, work);
       if (prepare != Step::stop) return prepare;
     }
-    if (work.filling != nullptr && work.filling->from_fixed && !core_.pool.can_fold(group)) {
+    if (work.filling != nullptr && frees_nothing(work) && !core_.pool.can_fold(group)) {
       // The reserve has become short meanwhile: native blocks first.
       if (work.jobs > 0) return Step::wait;
       stop(group, work);
@@ -140,7 +140,12 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       if (moving || !choose(group, work)) {
         const bool worth = moving || has_failed(work.scanned) || reclaimable(group) >= whole ||
                            (core_.pslc && has_slc(work.scanned) && wants_fold(group, work));
-        if (work.filling != nullptr && work.filling->live > 0 && worth) return when_claimable(group, work);
+        if (work.filling != nullptr && work.filling->live > 0 && worth) {
+          const Step step = when_claimable(group, work);
+          if (step != Step::stop || !moving || !frees_nothing(work)) return step;
+          stop(group, work);
+          continue;
+        }
         if (!moving) return Step::stop;
         work.moving = Purpose::gc;
       }
