@@ -135,7 +135,8 @@ TEST_CASE("broken ECC and refresh policies") {
        {"  refresh: {policy: limits, read: 30}",
         "@:11: key 'read' is not known in firmware.refresh; did you mean 'reads'?"},
        {"  refresh: {reads: 30}",
-        "@:11: key 'reads' in firmware.refresh belongs to policy 'limits', but policy is 'none'"}});
+        "@:11: key 'reads' in firmware.refresh belongs to policy 'limits' or 'read-regions', but policy is "
+        "'none'"}});
 }
 
 TEST_CASE("broken ages") {
