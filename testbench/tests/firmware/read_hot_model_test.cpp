@@ -84,3 +84,52 @@ TEST_CASE("second copies keep the data, on drives filled to the last unit too") 
   }
   REQUIRE(served > 300);
 }
+
+namespace {
+
+/// Writes one unit and waits for it. False: refused, and what was there before is there.
+bool write_unit(CaseRig& rig, std::uint64_t unit) {
+  const std::uint64_t sectors = rig.shape.mapping_unit_bytes / rig.shape.lba_bytes;
+  const auto at = rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * sectors);
+  const std::vector<Stamp> before(at, at + static_cast<std::ptrdiff_t>(sectors));
+  rig.host.write(unit * sectors, static_cast<std::uint32_t>(sectors));
+  rig.host.wait_below(1);
+  if (rig.host.last_status == HostStatus::success) return true;
+  std::copy(before.begin(), before.end(), at);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a drive with promotion and second copies that is worn out becomes read-only and keeps its data") {
+  std::uint64_t seed = 1600;
+  for (const bool slc : {false, true}) {
+    for (const double failing : {0.0, 0.01}) {
+      for (const bool timed : {false, true}) {
+        Case c{geometry(2, 1, 1, 2, 24, 12, 8192), 3};
+        c.multi_plane = true;
+        c.slc_pages = slc ? 4 : 0;
+        c.fixed = c.borrowed = slc ? 2 : 0;
+        c.path = slc ? "all" : "none";
+        c.promotion = slc ? 2 : 0;
+        c.copies_at = 1;
+        c.copies = 40;
+        c.endurance = 12;
+        c.program_failure = failing;
+        c.wear = seed % 2 == 0 ? "static" : "dynamic";
+        c.fill = 0.8;
+        INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
+        CaseRig rig(c, timed, seed++);
+        const std::uint64_t units = rig.shape.logical_blocks / 8;
+        std::uint64_t writes = 0;
+        while (write_unit(rig, rig.host.random.below(units)) && ++writes < 1'000'000) {
+          for (int n = 0; n < 4; ++n) rig.host.read(8 * rig.host.random.below(30), 1);
+          rig.host.wait_below(1);
+        }
+        REQUIRE(rig.ftl.read_only());
+        rig.finish();
+        REQUIRE(rig.ftl.statistics().units_copied > 50);
+      }
+    }
+  }
+}
