@@ -1,7 +1,8 @@
 // What can be configured of the firmware: one struct per concern, each with its table of parameters.
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
-// firmware.wear, firmware.ecc, firmware.refresh, firmware.pslc. The tables of mapping, cache, gc, wear, ecc, refresh and pslc
+// firmware.wear, firmware.ecc, firmware.refresh, firmware.placement, firmware.pass_voltage, firmware.pslc. The tables of mapping, cache, gc,
+// wear, ecc, refresh, placement, pass_voltage and pslc
 // are followed at the same path by those of the chosen policy (mapping_family(), cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
 #pragma once
 
@@ -66,12 +67,21 @@ struct WearConfig {
   static const ParameterTable<WearConfig>& parameters();
 };
 
-/// What the decoders are asked for, and when data are written anew. Both have no parameters but the policy's own.
+/// What the decoders are asked for; when data are written anew, and where to; with which pass voltage pages are read. They have no parameters but
+/// the policy's own.
 struct EccPolicyConfig {
   std::string policy = "none";
 };
 
 struct RefreshConfig {
+  std::string policy = "none";
+};
+
+struct PlacementConfig {
+  std::string policy = "none";
+};
+
+struct PassVoltageConfig {
   std::string policy = "none";
 };
 
@@ -103,6 +113,8 @@ struct FirmwareConfig {
   WearConfig wear;
   EccPolicyConfig ecc;
   RefreshConfig refresh;
+  PlacementConfig placement;
+  PassVoltageConfig pass_voltage;
   PslcConfig pslc;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
   const ParameterValues* mapping_policy = nullptr;
@@ -111,6 +123,8 @@ struct FirmwareConfig {
   const ParameterValues* wear_policy = nullptr;
   const ParameterValues* ecc_policy = nullptr;
   const ParameterValues* refresh_policy = nullptr;
+  const ParameterValues* placement_policy = nullptr;
+  const ParameterValues* pass_voltage_policy = nullptr;
   const ParameterValues* pslc_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 };

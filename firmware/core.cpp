@@ -38,6 +38,31 @@ std::unique_ptr<Refresher> make_refresh(const FirmwareConfig& config, BlockPool&
                                                        config.refresh.policy, config.refresh_policy));
 }
 
+std::unique_ptr<PlacementPolicy> make_placement(const FirmwareConfig& config, const BlockPool& pool) {
+  if (config.placement.policy == "none") return nullptr;
+  if (pool.by_name() || config.refresh.policy == "none") {
+    throw InputError(fmt::format(
+        "firmware.placement.policy: '{}' is about data that refresh moves, and there are none ({}); nearest "
+        "valid: none",
+        config.placement.policy,
+        pool.by_name() ? "log blocks have places of their own" : "firmware.refresh.policy is none"));
+  }
+  return make_policy(placement_family(), "firmware.placement.policy", config.placement.policy,
+                     config.placement_policy, pool.layout().total_blocks());
+}
+
+std::unique_ptr<PassVoltagePolicy> make_pass_voltage(const FirmwareConfig& config, const Layout& layout) {
+  if (config.pass_voltage.policy == "none") return nullptr;
+  if (config.ecc.policy == "none") {
+    throw InputError(fmt::format(
+        "firmware.pass_voltage.policy: '{}' goes by the bits that decoders correct, and nothing is decoded "
+        "(firmware.ecc.policy is none); nearest valid: none",
+        config.pass_voltage.policy));
+  }
+  return make_policy(pass_voltage_family(), "firmware.pass_voltage.policy", config.pass_voltage.policy,
+                     config.pass_voltage_policy, layout.total_blocks());
+}
+
 }  // namespace
 
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout) {
@@ -71,6 +96,7 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
   return {.shared_streams = config.allocation.streams == "shared",
           .reserve = config.gc.low_water,
           .wear_stream = wear.moves_data(),
+          .refresh_stream = config.placement.policy != "none",
           .modes = slc.fixed + slc.borrowed > 0,
           .fixed = slc.fixed,
           .slc_wear = shape.slc_wear};
@@ -89,6 +115,8 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
       ecc(make_ecc(config, shape, layout)),
       pool(layout, pool_options(config, shape, layout, *wear, *map)),
       refresh(make_refresh(config, pool)),
+      placement(make_placement(config, pool)),
+      pass_voltage(make_pass_voltage(config, layout)),
       pslc(make_pslc(config, layout, pool, *map)),
       reads(layout),
       jobs(layout),
@@ -108,8 +136,11 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
   config.wear_policy = nullptr;
   config.ecc_policy = nullptr;
   config.refresh_policy = nullptr;
+  config.placement_policy = nullptr;
+  config.pass_voltage_policy = nullptr;
   config.pslc_policy = nullptr;
   pool.attach(*victims, *wear, pslc ? &pslc->victims() : nullptr);
+  if (placement) pool.attach(*placement);
 }
 
 ReadOp& Core::add_read(ReadList& list, PhysicalUnit where) {
@@ -176,6 +207,7 @@ void Core::start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* paren
     op.code = first.code;
     op.ladder = first.ladder;
   }
+  if (pass_voltage) op.pass_voltage = pass_voltage->voltage(read.block, pool.info(read.block).erases);
   ++stats.reads[static_cast<std::size_t>(purpose)];
   ++latch.pending;
   if (hw.flash.submit(op)) op.on_done(&read);
@@ -191,7 +223,15 @@ PageFacts Core::facts(const ReadOp& read) const {
           static_cast<double>(clock() - info.written) / k_day};
 }
 
+void Core::tell_pass_voltage(const ReadOp& read) {
+  const FlashOp& op = read.op;
+  const bool decoded = op.status != FlashStatus::uncorrectable;
+  pass_voltage->read({read.block, pool.info(read.block).erases, op.pass_voltage, decoded,
+                      decoded ? op.worst_errors : 0, clock()});
+}
+
 void Core::after_decoder(ReadOp& read) {
+  if (pass_voltage) tell_pass_voltage(read);
   if (read.op.status == FlashStatus::uncorrectable) {
     rereads_.start(read_again(read));
   } else {
@@ -207,6 +247,8 @@ void Core::end_decoding(ReadOp& read) {
     stats.lost_frames += op.failed_frames;
   } else {
     const std::uint32_t frames = op.slots * frames_per_unit_;
+    stats.decoded_frames += frames;
+    stats.corrected_bits += op.wrong_bits;
     ecc->decoded(facts(read), {op.code, op.ladder},
                  {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
   }
@@ -219,6 +261,7 @@ Task<> Core::read_again(ReadOp& read) {
   Ledger* const ledger = std::exchange(op.ledger, nullptr);
   const PageFacts page = facts(read);
   ++stats.retried_reads;
+  op.pass_voltage = 1;
   Salvage salvage(read, layout.sectors);
   for (std::uint32_t tried = 1; salvage.incomplete(); ++tried) {
     const auto next = ecc->next(page, {op.code, op.ladder}, tried);

@@ -12,8 +12,10 @@
 #include "firmware/ftl_statistics.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/pslc.h"
 #include "firmware/refresh/refresher.h"
+#include "firmware/vpass/pass_voltage_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/common/task.h"
 
@@ -53,8 +55,10 @@ class Core {
   void start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* parent, bool alone);
   /// Gives a read back that has been dealt with.
   void end_read(ReadOp& read) {
-    if (refresh && refresh->read(read.block, read.op.worst_errors, clock()))
+    if (refresh &&
+        refresh->read(read.block, read.row - read.block * layout.block_rows, read.op.worst_errors, clock()))
       events.refresh_due(layout.group_of(read.block));
+    if (placement) placement->read(read.block);
     unpin(read.block);
     reads.give(read);
   }
@@ -124,8 +128,10 @@ class Core {
   std::unique_ptr<WearPolicy> wear;
   std::unique_ptr<EccPolicy> ecc;  ///< null: nothing is decoded
   BlockPool pool;
-  std::unique_ptr<Refresher> refresh;  ///< null: data stay where they are
-  std::unique_ptr<Pslc> pslc;          ///< null: all blocks are in native mode
+  std::unique_ptr<Refresher> refresh;          ///< null: data stay where they are
+  std::unique_ptr<PlacementPolicy> placement;  ///< null: data moved by refresh go where all moved data go
+  std::unique_ptr<PassVoltagePolicy> pass_voltage;  ///< null: always nominal
+  std::unique_ptr<Pslc> pslc;                       ///< null: all blocks are in native mode
   ReadPool reads;
   JobPool jobs;
   FtlStatistics stats;
@@ -142,6 +148,7 @@ class Core {
   }
   void copy_on_die(FlashOp& op, PhysicalUnit from);
   [[nodiscard]] PageFacts facts(const ReadOp& read) const;
+  void tell_pass_voltage(const ReadOp& read);
   static void decoded_due(void* read) {
     static_cast<ReadOp*>(read)->core->after_decoder(*static_cast<ReadOp*>(read));
   }

@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 7;
+constexpr std::uint32_t k_snapshot_version = 8;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -65,6 +65,9 @@ void report_reliability(StatisticsSink& sink, const FtlStatistics& s) {
   sink.value("retries", s.retries, "", "further attempts at these");
   sink.value("reads lost", s.lost_reads, "", "flash reads given up: the host gets a media error");
   sink.value("frames lost", s.lost_frames, "", "ECC frames of these that could not be decoded");
+  sink.value("wrong bits per frame",
+             ratio(static_cast<double>(s.corrected_bits), static_cast<double>(s.decoded_frames)), "bits",
+             "corrected in an ECC frame on average, reads given up left out");
   sink.value("uber", ratio(static_cast<double>(s.lost_frames), static_cast<double>(s.decoded_bits)), "",
              "uncorrectable bit error rate: frames lost per data bit read (JEDEC JESD218)");
 }
@@ -125,6 +128,16 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
     core.ecc->report(sink);
     sink.close();
   }
+  if (core.pass_voltage) {
+    sink.open("pass voltage", "voltage of the word lines that are not read");
+    core.pass_voltage->report(sink);
+    sink.close();
+  }
+  if (core.placement) {
+    sink.open("placement", "blocks for data that are read much");
+    core.placement->report(sink);
+    sink.close();
+  }
   sink.open("garbage collection", "emptying of blocks");
   sink.value("victims", s.gc_victims, "", "blocks chosen");
   sink.value("victim mean valid",
@@ -138,6 +151,8 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
              "times a group was too full to take its program unit in turn");
   sink.value("wear moves", s.wear_moves, "", "blocks moved by static wear levelling");
   sink.value("refreshes", s.refreshes, "", "blocks moved because of the age of their data or of reads");
+  if (core.refresh && core.refresh->regions() > 0)
+    sink.value("region refreshes", s.region_refreshes, "", "parts of blocks moved because of their reads");
   sink.close();
   const BlockPool::Wear erases = core.pool.wear();
   sink.open("blocks", "state of the blocks");
@@ -229,11 +244,11 @@ void Ftl::Parts::archive(Archive& a) {
                                            "cache grains per unit",
                                            "static SLC blocks per group",
                                            "dynamic SLC blocks per group"};
-  std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
-                         core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
-                         core.config.allocation.order + "/" + core.config.allocation.stripe + "/" +
-                         core.config.cache.policy + "/" + core.config.ecc.policy + "/" +
-                         core.config.refresh.policy;
+  std::string policies =
+      core.config.mapping.scheme + "/" + core.config.gc.policy + "/" + core.config.wear.policy + "/" +
+      core.config.allocation.streams + "/" + core.config.allocation.order + "/" +
+      core.config.allocation.stripe + "/" + core.config.cache.policy + "/" + core.config.ecc.policy + "/" +
+      core.config.refresh.policy + "/" + core.config.placement.policy + "/" + core.config.pass_voltage.policy;
   if (core.pslc) policies += "/" + core.config.pslc.policy + "/" + core.config.pslc.fold_first;
   const std::string own_policies = policies;
   a(version);
@@ -264,6 +279,8 @@ void Ftl::Parts::archive(Archive& a) {
   a(core.cycles_before);
   if (core.ecc) core.ecc->archive(a);
   if (core.refresh) core.refresh->archive(a);
+  if (core.placement) core.placement->archive(a);
+  if (core.pass_voltage) core.pass_voltage->archive(a);
   if (core.pslc) core.pslc->archive(a);
   a(refreshes_due);
   std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());

@@ -39,11 +39,13 @@ struct FtlStatistics {
   std::uint64_t program_failures = 0;
   std::uint64_t erase_failures = 0;
   std::uint64_t uncorrectable_units = 0;
-  std::uint64_t retried_reads = 0;  ///< flash reads that were not decoded at the first attempt
-  std::uint64_t retries = 0;        ///< further attempts
-  std::uint64_t lost_reads = 0;     ///< flash reads given up
-  std::uint64_t lost_frames = 0;    ///< frames that could not be decoded in these
-  std::uint64_t decoded_bits = 0;   ///< data bits of all flash reads that went through a decoder
+  std::uint64_t retried_reads = 0;   ///< flash reads that were not decoded at the first attempt
+  std::uint64_t retries = 0;         ///< further attempts
+  std::uint64_t lost_reads = 0;      ///< flash reads given up
+  std::uint64_t lost_frames = 0;     ///< frames that could not be decoded in these
+  std::uint64_t decoded_bits = 0;    ///< data bits of all flash reads that went through a decoder
+  std::uint64_t decoded_frames = 0;  ///< ECC frames of those that were decoded in the end
+  std::uint64_t corrected_bits = 0;  ///< wrong bits of these
   // management blocks
   std::uint64_t units_rewritten = 0;  ///< copied because some other unit of their block was written
   std::uint64_t copybacks = 0;        ///< programs of pages that were copied on their die
@@ -58,9 +60,10 @@ struct FtlStatistics {
   std::uint64_t slc_prepared = 0;         ///< free blocks erased into SLC mode
   std::uint64_t slc_returned = 0;         ///< free blocks erased from SLC into native mode
   // map pages in flash
-  std::uint64_t map_units_moved = 0;  ///< by garbage collection, wear levelling and refresh
-  std::uint64_t map_pages_lost = 0;   ///< could not be read back; rebuilt from the spare areas
-  std::uint64_t refreshes = 0;        ///< blocks whose data were moved by refresh
+  std::uint64_t map_units_moved = 0;   ///< by garbage collection, wear levelling and refresh
+  std::uint64_t map_pages_lost = 0;    ///< could not be read back; rebuilt from the spare areas
+  std::uint64_t refreshes = 0;         ///< blocks whose data were moved by refresh
+  std::uint64_t region_refreshes = 0;  ///< regions of blocks whose data were moved by refresh
 };
 
 }  // namespace tlmssd::firmware

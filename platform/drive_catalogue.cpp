@@ -4,8 +4,10 @@
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/data_path.h"
 #include "firmware/refresh/refresh_policy.h"
+#include "firmware/vpass/pass_voltage_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "models/nand/timing_model.h"
@@ -68,6 +70,11 @@ void add_firmware(Catalogue& catalogue) {
       .policy("policy", ecc_policies(), "none", "which code a page is read for, and what follows a failure");
   catalogue.section("firmware.refresh", "writing data anew so that they stay readable")
       .policy("policy", refresh_policies(), "none", "when data are moved");
+  catalogue.section("firmware.placement", "places for data that are read much")
+      .policy("policy", placement_policies(), "none", "which free block takes data that refresh moves");
+  catalogue.section("firmware.pass_voltage", "voltage of the word lines that are not read")
+      .policy("policy", pass_voltage_policies(), "none",
+              "with how much of the nominal pass voltage blocks are read");
   catalogue
       .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
       .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");

@@ -246,6 +246,8 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"firmware.wear.policy", f.wear.policy},
       {"firmware.ecc.policy", f.ecc.policy},
       {"firmware.refresh.policy", f.refresh.policy},
+      {"firmware.placement.policy", f.placement.policy},
+      {"firmware.pass_voltage.policy", f.pass_voltage.policy},
       {"firmware.pslc.policy", f.pslc.policy}};
 }
 

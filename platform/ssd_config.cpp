@@ -100,6 +100,10 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.ecc_policy = &scenario.values("firmware.ecc");
   config.refresh.policy = scenario.policy("firmware.refresh");
   config.refresh_policy = &scenario.values("firmware.refresh");
+  config.placement.policy = scenario.policy("firmware.placement");
+  config.placement_policy = &scenario.values("firmware.placement");
+  config.pass_voltage.policy = scenario.policy("firmware.pass_voltage");
+  config.pass_voltage_policy = &scenario.values("firmware.pass_voltage");
   // Without a pSLC its parameters are not looked at, and reported as unused.
   const std::string pslc = scenario.policy("firmware.pslc");
   if (pslc != "none") config.pslc = firmware::PslcConfig::parameters().read(scenario.values("firmware.pslc"));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "firmware/gc/victim_policy.h"
+#include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/slc_victims.h"
 #include "firmware/wear/wear_policy.h"
 
@@ -70,7 +71,7 @@ bool BlockPool::can_claim(std::uint32_t n, Stream stream) const {
 PhysicalUnit BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) {
   Frontier& front = frontier(n, stream);
   if (front.block == k_no_block) {
-    front.block = take_free(n, stream == Stream::wear);
+    front.block = stream == Stream::refresh ? take_for_refresh(n) : take_free(n, stream == Stream::wear);
     front.next = 0;
     info_[front.block].state = BlockState::open;
     info_[front.block].full = false;
@@ -147,17 +148,41 @@ BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
     const auto worst = std::max_element(heap.begin(), heap.end(), [this](const Free& a, const Free& b) {
       return worn(a.block) < worn(b.block);
     });
-    const BlockNumber block = worst->block;
-    *worst = heap.back();
-    heap.pop_back();
-    std::make_heap(heap.begin(), heap.end());
-    return block;
+    return take_out_of_heap(n, worst);
   }
   // Never used blocks have no erase and have been free the longest: first in both orders.
   if (group.pristine < layout_.blocks) return n * layout_.blocks + group.pristine++;
   std::pop_heap(heap.begin(), heap.end());
   const BlockNumber block = heap.back().block;
   heap.pop_back();
+  return block;
+}
+
+BlockNumber BlockPool::take_out_of_heap(std::uint32_t n, std::vector<Free>::iterator which) {
+  auto& heap = free_[n];
+  const BlockNumber block = which->block;
+  *which = heap.back();
+  heap.pop_back();
+  std::make_heap(heap.begin(), heap.end());
+  return block;
+}
+
+// Never used blocks have neither erases nor reads: no other can have a smaller burden.
+BlockNumber BlockPool::take_for_refresh(std::uint32_t n) {
+  auto& heap = free_[n];
+  BlockNumber block = k_no_block;
+  if (groups_[n].pristine < layout_.blocks || heap.empty()) {
+    block = take_free(n, false);
+  } else {
+    const auto better = [this](const Free& a, const Free& b) {
+      const double one = placement_->burden(a.block, worn(a.block));
+      const double other = placement_->burden(b.block, worn(b.block));
+      return one != other ? one < other : a.key < b.key;
+    };
+    --groups_[n].free;
+    block = take_out_of_heap(n, std::min_element(heap.begin(), heap.end(), better));
+  }
+  placement_->placed(block, worn(block));
   return block;
 }
 

@@ -19,13 +19,14 @@
 
 namespace tlmssd::firmware {
 
+class PlacementPolicy;
 class SlcVictims;
 class VictimPolicy;
 class WearPolicy;
 
 /// What data a program unit carries; decides the block that it goes to.
-enum class Stream : std::uint8_t { host, gc, wear };
-inline constexpr std::size_t k_streams = 3;
+enum class Stream : std::uint8_t { host, gc, wear, refresh };
+inline constexpr std::size_t k_streams = 4;
 
 enum class BlockState : std::uint8_t {
   free,     ///< erased, or never used
@@ -53,19 +54,22 @@ class BlockPool {
     bool shared_streams = false;  ///< host and garbage collection write into the same block
     std::uint32_t reserve = 1;    ///< free blocks per group that the host leaves to garbage collection
     bool wear_stream = false;     ///< static wear levelling writes a block of its own
+    bool refresh_stream = false;  ///< so does refresh, into blocks that a placement policy chooses
     bool owned = false;           ///< blocks are opened, closed and taken out by name; there are no victims
     bool modes = false;           ///< blocks may be in SLC mode
     std::uint32_t fixed = 0;      ///< blocks per group that are only ever used in SLC mode: the first ones
     double slc_wear = 1;          ///< cycles in native mode that one in SLC mode counts for
-    /// Blocks per group that cannot hold data: the reserve, the open block of collection, with wear levelling its own, and with two modes
+    /// Blocks per group that cannot hold data: the reserve, the open block of collection, with wear levelling and refresh their own, and with two modes
     /// the open block of the one while somebody waits for the other.
     [[nodiscard]] std::uint32_t overhead() const {
-      return reserve + 1 + (wear_stream ? 1 : 0) + (modes ? 1 : 0);
+      return reserve + 1 + (wear_stream ? 1 : 0) + (refresh_stream ? 1 : 0) + (modes ? 1 : 0);
     }
   };
   BlockPool(const Layout& layout, const Options& options);
   /// Who wants to know about closed blocks and erases; must be called before anything else. `slc`: of blocks in SLC mode.
   void attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc = nullptr);
+  /// Who chooses the blocks of Stream::refresh.
+  void attach(PlacementPolicy& placement) { placement_ = &placement; }
 
   // ---- handing out program units
   /// Whether `stream` may take a program unit of `group` now.
@@ -251,6 +255,8 @@ class BlockPool {
     return const_cast<BlockPool*>(this)->frontier(group, stream);
   }
   BlockNumber take_free(std::uint32_t group, bool most_worn);
+  BlockNumber take_for_refresh(std::uint32_t group);
+  BlockNumber take_out_of_heap(std::uint32_t group, std::vector<Free>::iterator which);
   BlockNumber take_ready(std::uint32_t group);
   void close(BlockNumber block);
   [[nodiscard]] Kind& kind(std::uint32_t group, BlockNumber block) {
@@ -273,6 +279,7 @@ class BlockPool {
   VictimPolicy* victims_ = nullptr;
   WearPolicy* wear_ = nullptr;
   SlcVictims* slc_victims_ = nullptr;
+  PlacementPolicy* placement_ = nullptr;
   bool least_worn_first_ = false;
   ZeroPages<BlockInfo> info_;
   ZeroPages<std::uint32_t> pins_;  // apart, because every read touches them and nothing else here

@@ -47,7 +47,7 @@ std::uint64_t Collector::collectable(std::uint32_t group) const {
 std::uint64_t Collector::reclaimable(std::uint32_t group) const {
   const Work& work = work_[group];
   std::uint64_t units = collectable(group);
-  if (work.current != k_no_block) units += stale(work.current);
+  if (work.current != k_no_block && !work.part) units += stale(work.current);
   for (const BlockNumber block : work.scanned) units += stale(block);
   return units;
 }
@@ -81,7 +81,7 @@ bool Collector::wants_more(std::uint32_t group, const Work& work) const {
 }
 
 bool Collector::wants_native(std::uint32_t group, const Work& work) const {
-  if (native_wait(group, work)) return true;
+  if (native_wait(group, work) || collects_for_refresh(group)) return true;
   const auto coming = static_cast<std::uint32_t>(work.emptying.size());
   const std::uint32_t free = core_.pool.group(group).free + coming;
   return (work.background && free < background_stop_) || (idle_ && free < idle_target_) ||
@@ -153,9 +153,15 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
 bool Collector::choose(std::uint32_t group, Work& work) {
   const BlockNumber block = core_.pslc ? choose_by_need(group, work) : choose_victim(group, work);
   if (block == k_no_block) return false;
+  start_block(block, work);
+  return true;
+}
+
+void Collector::start_block(BlockNumber block, Work& work) const {
   work.current = block;
   work.cursor = 0;
-  return true;
+  work.end = core_.layout.block_units;
+  work.part = false;
 }
 
 BlockNumber Collector::choose_victim(std::uint32_t group, Work& work) {
@@ -196,15 +202,29 @@ bool Collector::start_move(std::uint32_t group, Work& work) {
     }
   }
   while (refresh_waits(group)) {
-    const BlockNumber block = core_.refresh->take(group);
-    if (block == k_no_block) break;
-    stop(group, work);
-    if (!take_up(block, work)) continue;
-    work.moving = Purpose::refresh;
-    ++core_.stats.refreshes;
-    return true;
+    if (start_refresh(group, work)) return true;
   }
   return false;
+}
+
+// False: what was next is no longer there.
+bool Collector::start_refresh(std::uint32_t group, Work& work) {
+  const Refresher::Move move = core_.refresh->take(group, may_move(group));
+  if (move.block == k_no_block) return false;
+  stop(group, work);
+  if (move.whole) {
+    if (!take_up(move.block, work)) return false;
+    ++core_.stats.refreshes;
+  } else {
+    start_block(move.block, work);
+    work.cursor = move.first;
+    work.end = move.end;
+    work.part = true;
+    ++core_.stats.region_refreshes;
+    if (core_.pool.group(group).free < background_start_) work.background = true;
+  }
+  work.moving = Purpose::refresh;
+  return true;
 }
 
 // False: the block has nothing left that could be moved.
@@ -216,8 +236,7 @@ bool Collector::take_up(BlockNumber block, Work& work) {
     if (left == work.unfinished.end()) return false;
     work.unfinished.erase(left);
   }
-  work.current = block;
-  work.cursor = 0;
+  start_block(block, work);
   return true;
 }
 
@@ -299,7 +318,7 @@ void Collector::stop(std::uint32_t /*group*/, Work& work) {
   work.filling = nullptr;
   work.unfinished.insert(work.unfinished.end(), work.scanned.begin(), work.scanned.end());
   work.scanned.clear();
-  if (work.current != k_no_block) work.unfinished.push_back(work.current);
+  if (work.current != k_no_block && !work.part) work.unfinished.push_back(work.current);
   work.current = k_no_block;
   work.moving = Purpose::gc;
 }
@@ -313,13 +332,14 @@ std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
   const PhysicalUnit first = layout.first_unit(work.current);
   std::uint32_t units = 0;
   std::uint32_t at = work.cursor;
-  while (at < layout.block_units) {
+  while (at < work.end) {
     const std::uint64_t rest = words[at / 64] >> (at % 64);
     if (rest == 0) {
       at = (at / 64 + 1) * 64;
       continue;
     }
     at += static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (at >= work.end) break;
     if (reads.count >= core_.config.gc.parallel_copies && reads.last->row != layout.row_of(first + at)) break;
     ReadOp& read = core_.add_read(reads, first + at);
     const std::uint32_t in_row = first + at - read.row * layout.row_units;
@@ -329,7 +349,11 @@ std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
   }
   for (ReadOp* read = reads.first; read != nullptr; read = read->next) read->tag = read->low;
   work.cursor = at;
-  if (at < layout.block_units) return units;
+  if (at < work.end) return units;
+  if (work.part) {
+    work.current = k_no_block;
+    return units;
+  }
   read_to_end(work, !reads.empty());
   return units;
 }
@@ -430,11 +454,15 @@ void Collector::launch(std::uint32_t group, Work& work) {
   work.filling = nullptr;
   core_.pad(job);
   const Purpose purpose = work.moving;
-  const bool worn = purpose == Purpose::wear && core_.pool.can_claim(group, Stream::wear);
-  core_.claim(job, worn ? Stream::wear : Stream::gc, job.folded > 0 ? Purpose::migration : purpose,
-              core_.map->dram_bytes());
+  const Stream own = purpose == Purpose::wear                         ? Stream::wear
+                     : purpose == Purpose::refresh && core_.placement ? Stream::refresh
+                                                                      : Stream::gc;
+  const Stream stream = core_.pool.can_claim(group, own) ? own : Stream::gc;
+  core_.claim(job, stream, job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
   // Victims of which nothing is held back any more only have to become empty.
-  const BlockNumber held = work.rows.empty() ? k_no_block : work.rows.first->block;
+  const BlockNumber reading = work.rows.empty() ? k_no_block : work.rows.first->block;
+  const bool stays = reading != k_no_block && core_.pool.info(reading).state == BlockState::closed;
+  const BlockNumber held = stays ? k_no_block : reading;
   for (const BlockNumber block : work.scanned) {
     if (block != held) work.emptying.push_back(block);
   }

@@ -8,7 +8,9 @@
 //
 // Why it cannot deadlock: the host leaves `low_water` free blocks; collection alone takes them. Between two blocks that it
 // opens it writes a block's worth of units, which empties at least one victim, which is erased before the next is opened.
-// Refresh may take them too while no host data wait: a block that is moved whole opens one block at most and gives one back.
+// Refresh may take them too while no host data wait: a block that is moved whole opens one block at most and gives one back. A region of a
+// block that is moved gives nothing back, so it only is while the reserve is whole. When it is not, collection makes it
+// whole as long as two blocks' worth of stale units are left; when they are not, the region's block is moved whole.
 //
 // With blocks in SLC mode (firmware.pslc) the same worker folds: their valid units go into native blocks like those of other victims, and
 // whatever is erased gets the mode that is needed. Host programs wait in a line for each mode. Still it cannot deadlock:
@@ -107,7 +109,9 @@ class Collector final : public Reclaimer {
     std::uint64_t slc_exhausted_state = 0;
     BlockNumber current = k_no_block;  ///< victim being read
     std::uint32_t cursor = 0;          ///< its next unit to look at
-    BlockNumber empty = k_no_block;    ///< victim to be erased next
+    std::uint32_t end = 0;             ///< behind the last of them
+    bool part = false;               ///< no victim: a closed block that stays so, of which a region is moved
+    BlockNumber empty = k_no_block;  ///< victim to be erased next
     ProgramJob* filling = nullptr;
     ReadList rows;                        ///< read, not yet taken over
     std::vector<BlockNumber> scanned;     ///< read to the end; some units are not yet on their way
@@ -174,9 +178,14 @@ class Collector final : public Reclaimer {
     return core_.pool.group(group).free > core_.pool.reserve();
   }
   [[nodiscard]] bool refresh_waits(std::uint32_t group) const {
-    if (!core_.refresh || !core_.refresh->waiting(group)) return false;
+    if (!core_.refresh || !core_.refresh->waiting(group) || collects_for_refresh(group)) return false;
     // A block that never leaves SLC mode gives nothing back.
     return may_move(group) || (!core_.pslc && core_.pool.group(group).free > 0 && !must_queue(group));
+  }
+  /// Collection comes first, because it can make the room that moving a region takes.
+  [[nodiscard]] bool collects_for_refresh(std::uint32_t group) const {
+    return core_.refresh && core_.refresh->regions() > 0 && core_.refresh->waiting(group) &&
+           !may_move(group) && collectable(group) >= 2 * std::uint64_t{core_.layout.block_units};
   }
   [[nodiscard]] bool wants_more(std::uint32_t group, const Work& work) const;
   bool choose(std::uint32_t group, Work& work);
@@ -184,6 +193,8 @@ class Collector final : public Reclaimer {
   BlockNumber take_victim(std::uint32_t group);
   bool start_move(std::uint32_t group, Work& work);
   bool take_up(BlockNumber block, Work& work);
+  void start_block(BlockNumber block, Work& work) const;
+  [[nodiscard]] bool start_refresh(std::uint32_t group, Work& work);
   std::uint32_t make_reads(Work& work, ReadList& reads);
   void read_to_end(Work& work, bool coming);
   void foresee(const ReadList& reads) const;

@@ -317,7 +317,7 @@ Task<> LogBlocks::maintain(std::uint32_t group) {
 Task<bool> LogBlocks::maintain_once(std::uint32_t group) {
   co_await settled(group);
   if (core_.refresh && core_.refresh->waiting(group)) {
-    const BlockNumber block = core_.refresh->take(group);
+    const BlockNumber block = core_.refresh->take(group).block;
     if (block == k_no_block) co_return true;
     ++core_.stats.refreshes;
     co_return co_await evacuate(group, block, Purpose::refresh);

@@ -12,19 +12,28 @@ struct RefreshLimitsConfig {
   std::uint32_t errors = 0;
   double patrol = 86'400;
   static const ParameterTable<RefreshLimitsConfig>& parameters() {
-    using C = RefreshLimitsConfig;
-    constexpr double k_century = 100 * 365.0 * 86'400;
-    static const auto table =
-        ParameterTable<C>{}
-            .duration("retention", &C::retention, {0, k_century},
-                      "age of a block's oldest data at which they are moved; 0 s: never")
-            .integer("reads", &C::reads, {0, 4'000'000'000},
-                     "page reads of a block since it was written at which its data are moved; 0: never")
-            .integer("errors", &C::errors, {0, 65535},
-                     "wrong bits corrected in one frame at which the data of its block are moved; 0: never")
-            .duration("patrol", &C::patrol, {0, k_century},
-                      "time between two looks at the age of all blocks; 0 s: none");
+    static const auto table = limits(ParameterTable<RefreshLimitsConfig>{});
     return table;
+  }
+  /// Adds them to the table of a configuration that has them among others.
+  template <class C>
+  static ParameterTable<C>&& limits(ParameterTable<C>&& table) {
+    constexpr double k_century = 100 * 365.0 * 86'400;
+    using Duration = double C::*;  // members of a base, named as the derived class's own
+    using Number = std::uint32_t C::*;
+    return std::move(table)
+        .duration("retention", Duration{&C::retention}, {0, k_century},
+                  "age of a block's oldest data at which they are moved; 0 s: never")
+        .integer("reads", Number{&C::reads}, {0, 4'000'000'000},
+                 "page reads of a block since it was written at which its data are moved; 0: never")
+        .integer("errors", Number{&C::errors}, {0, 65535},
+                 "wrong bits corrected in one frame at which the data of its block are moved; 0: never")
+        .duration("patrol", Duration{&C::patrol}, {0, k_century},
+                  "time between two looks at the age of all blocks; 0 s: none");
+  }
+  [[nodiscard]] bool due(const BlockHistory& block) const {
+    return (retention > 0 && block.seconds >= retention) || (reads > 0 && block.reads >= reads) ||
+           (errors > 0 && block.worst_errors >= errors);
   }
 };
 
@@ -35,11 +44,7 @@ class RefreshLimits final : public RefreshPolicy {
       "by age, by number of reads and by corrected bits (Cai et al., ICCD 2012)";
   using Config = RefreshLimitsConfig;
   explicit RefreshLimits(const Config& config) : config_(config) {}
-  [[nodiscard]] bool due(const BlockHistory& block) const override {
-    return (config_.retention > 0 && block.seconds >= config_.retention) ||
-           (config_.reads > 0 && block.reads >= config_.reads) ||
-           (config_.errors > 0 && block.worst_errors >= config_.errors);
-  }
+  [[nodiscard]] bool due(const BlockHistory& block) const override { return config_.due(block); }
   [[nodiscard]] double patrol() const override { return config_.patrol; }
 
  private:

@@ -1,11 +1,12 @@
 // The refresh policies there are.
 #include "firmware/make_policy.h"
 #include "firmware/refresh/limits.h"
+#include "firmware/refresh/read_regions.h"
 
 namespace tlmssd::firmware {
 
 const RefreshFamily& refresh_family() {
-  static const auto family = RefreshFamily{}.with<RefreshLimits>();
+  static const auto family = RefreshFamily{}.with<RefreshLimits>().with<ReadRegions>();
   return family;
 }
 

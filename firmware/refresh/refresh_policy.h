@@ -1,8 +1,8 @@
 // When data in flash are written anew so that they stay readable: the interface of refresh policies, chosen by name
 // (firmware.refresh.policy).
 //
-// A policy only judges a block; the Refresher keeps count and the Collector moves what is valid in it. It is asked at every read of a
-// block when it watches reads, and about every block at each patrol.
+// A policy only judges a block, or one of the regions that it divides blocks into; the Refresher keeps count and the Collector moves what is
+// valid in it. It is asked at every read of a block, and about every block at each patrol.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,13 @@ class RefreshPolicy {
   virtual ~RefreshPolicy() = default;
   /// The block's data should be moved.
   [[nodiscard]] virtual bool due(const BlockHistory& block) const = 0;
+  /// Equal parts of a block whose reads are counted apart, each at least a program unit long; 0: reads are counted by block only.
+  [[nodiscard]] virtual std::uint32_t regions() const { return 0; }
+  /// The data of a region that has been read so often since its block was written, or since they were last moved, should be moved.
+  [[nodiscard]] virtual bool region_due(std::uint32_t reads) const {
+    static_cast<void>(reads);
+    return false;
+  }
   /// Seconds between two patrols of all blocks; 0: none.
   [[nodiscard]] virtual double patrol() const = 0;
 };

@@ -5,12 +5,26 @@
 
 namespace tlmssd::firmware {
 
+namespace {
+
+/// Units of a region: whole program units, in which data are written and taken out of a block. All when it is not divided.
+std::uint32_t units_of_region(const Layout& layout, std::uint32_t regions) {
+  if (regions == 0) return layout.block_units;
+  const std::uint32_t programs = layout.programs_per_block;
+  return (programs + regions - 1) / regions * layout.program_units;
+}
+
+}  // namespace
+
 Refresher::Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy)
     : pool_(pool),
       policy_(std::move(policy)),
       interval_(std::llround(policy_->patrol() * 1e9)),
       next_patrol_(interval_),
+      region_units_(units_of_region(pool.layout(), policy_->regions())),
+      regions_(policy_->regions() == 0 ? 0 : (pool.layout().block_units + region_units_ - 1) / region_units_),
       history_(pool.layout().total_blocks()),
+      region_reads_(regions_ > 0 ? std::size_t{pool.layout().total_blocks()} * regions_ : 0),
       waiting_(pool.layout().groups) {}
 
 // Closed, or taken up by the Collector, which may have put it down again with data in it. Whoever owns blocks by name can empty those
@@ -23,7 +37,9 @@ bool Refresher::movable(const BlockInfo& info) const {
 Refresher::History& Refresher::history(BlockNumber block) {
   History& history = history_[block];
   const std::uint32_t erases = pool_.info(block).erases;
-  if (history.erases != erases) history = {erases, 0, 0, 0};
+  if (history.erases == erases) return history;
+  history = {erases, 0, 0, 0};
+  for (std::uint32_t region = 0; regions_ > 0 && region < regions_; ++region) region_reads(block, region) = 0;
   return history;
 }
 
@@ -33,16 +49,33 @@ bool Refresher::judge(BlockNumber block, History& history, std::int64_t now) {
   const double seconds = static_cast<double>(now - info.written) * 1e-9;
   if (!policy_->due({seconds, history.reads, history.worst_errors})) return false;
   history.queued = 1;
-  waiting_[pool_.layout().group_of(block)].push_back({block, info.erases});
+  waiting_[pool_.layout().group_of(block)].push_back({block, info.erases, k_whole});
   return true;
 }
 
-bool Refresher::read(BlockNumber block, std::uint32_t worst_errors, std::int64_t now) {
+bool Refresher::read(BlockNumber block, std::uint32_t row, std::uint32_t worst_errors, std::int64_t now) {
   History& h = history(block);
   ++h.reads;
   h.worst_errors = std::max(h.worst_errors, worst_errors);
   const BlockInfo& info = pool_.info(block);
-  return info.state != BlockState::victim && movable(info) && judge(block, h, now);
+  const bool region_due = regions_ > 0 && count_region(block, row);
+  return (info.state != BlockState::victim && movable(info) && judge(block, h, now)) || region_due;
+}
+
+// A region is only moved out of a closed block. One that is still being written is ended early: little of it may ever be written, and its
+// data are read all the same.
+bool Refresher::count_region(BlockNumber block, std::uint32_t row) {
+  const Layout& layout = pool_.layout();
+  const std::uint32_t region = row * layout.row_units / region_units_;
+  std::uint32_t& reads = region_reads(block, region);
+  if (reads == k_queued) return false;
+  reads = std::min(reads + 1, k_queued - 1);
+  if (!policy_->region_due(reads)) return false;
+  if (pool_.info(block).state == BlockState::open) pool_.close_early(block);
+  if (pool_.info(block).state != BlockState::closed) return false;
+  reads = k_queued;
+  waiting_[layout.group_of(block)].push_back({block, pool_.info(block).erases, region});
+  return true;
 }
 
 template <class Visit>
@@ -60,6 +93,12 @@ void Refresher::disturb(std::uint32_t reads) {
     History& h = history(block);
     const std::uint64_t sum = h.reads + std::uint64_t{reads} * pool_.layout().block_rows;
     h.reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, 0xFFFFFFFFU));
+    const std::uint64_t more = std::uint64_t{reads} * region_units_ / pool_.layout().row_units;
+    for (std::uint32_t region = 0; regions_ > 0 && region < regions_; ++region) {
+      std::uint32_t& count = region_reads(block, region);
+      if (count == k_queued) continue;
+      count = static_cast<std::uint32_t>(std::min<std::uint64_t>(count + more, k_queued - 1));
+    }
   });
 }
 
@@ -75,23 +114,35 @@ void Refresher::patrol(std::int64_t now) {
   });
 }
 
-BlockNumber Refresher::take(std::uint32_t group) {
+Refresher::Move Refresher::take(std::uint32_t group, bool parts) {
+  const std::uint32_t block_units = pool_.layout().block_units;
   auto& waiting = waiting_[group];
   while (!waiting.empty()) {
     const Entry entry = waiting.back();
     waiting.pop_back();
     const BlockInfo& info = pool_.info(entry.block);
     if (info.erases != entry.erases) continue;
-    history(entry.block).queued = 0;
-    if (movable(info) && info.valid > 0) return entry.block;
+    if (entry.region == k_whole) {
+      history(entry.block).queued = 0;
+    } else {
+      region_reads(entry.block, entry.region) = 0;
+    }
+    if (!movable(info) || info.valid == 0) continue;
+    if (entry.region == k_whole || !parts || info.state != BlockState::closed)
+      return {entry.block, 0, block_units, true};
+    const std::uint32_t first = entry.region * region_units_;
+    return {entry.block, first, std::min(first + region_units_, block_units), false};
   }
-  return k_no_block;
+  return {};
 }
 
 void Refresher::archive(Archive& a) {
   a(next_patrol_);
   for (BlockNumber block = 0; block < pool_.layout().total_blocks(); ++block) {
-    if (pool_.used(block)) a(history_[block]);
+    if (!pool_.used(block)) continue;
+    a(history_[block]);
+    for (std::uint32_t region = 0; regions_ > 0 && region < regions_; ++region)
+      a(region_reads(block, region));
   }
   for (auto& waiting : waiting_) a(waiting);
 }

@@ -3,7 +3,7 @@
 //
 // A patrol rides on the host's commands (firmware wakes up for them) or is called for when time passes without the simulation seeing
 // it. Data in a block that is still being written age too: a patrol ends such a block early, so that it can be moved. Memory: 16
-// bytes per block read.
+// bytes per block read, and 4 for each region of it where the policy divides blocks.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,18 @@ namespace tlmssd::firmware {
 
 class Refresher {
  public:
+  /// What is to be moved: units [first, end) of a block, or all that there are in it.
+  struct Move {
+    BlockNumber block = k_no_block;
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+    bool whole = true;
+  };
   Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy);
 
-  /// A page of `block` has been read at `now` (nanoseconds on firmware's clock). True: the block is due, as it was not before.
-  bool read(BlockNumber block, std::uint32_t worst_errors, std::int64_t now);
+  /// A page of `block`, in this row of it, has been read at `now` (nanoseconds on firmware's clock). True: the block, or a region of it, is due,
+  /// as it was not before.
+  bool read(BlockNumber block, std::uint32_t row, std::uint32_t worst_errors, std::int64_t now);
   [[nodiscard]] bool patrol_due(std::int64_t now) const { return interval_ > 0 && now >= next_patrol_; }
   /// Every page that holds data has been read so many times, without the simulation seeing it.
   void disturb(std::uint32_t reads);
@@ -31,9 +39,12 @@ class Refresher {
   /// Seconds between patrols; 0: none.
   [[nodiscard]] double interval() const { return policy_->patrol(); }
 
+  /// Parts of a block whose reads are counted apart; 0: they are counted by block only.
+  [[nodiscard]] std::uint32_t regions() const { return regions_; }
   [[nodiscard]] bool waiting(std::uint32_t group) const { return !waiting_[group].empty(); }
-  /// A block of the group whose data are to be moved now, closed or a victim; k_no_block when there is none.
-  BlockNumber take(std::uint32_t group);
+  /// What is to be moved next in the group, of a block that is closed or a victim; none (k_no_block) when there is nothing. A part of a block
+  /// only where `parts` says that there is room for it: moving it frees nothing.
+  Move take(std::uint32_t group, bool parts = false);
   void archive(Archive& archive);
 
  private:
@@ -46,19 +57,30 @@ class Refresher {
   struct Entry {
     BlockNumber block;
     std::uint32_t erases;
+    std::uint32_t region;  ///< or k_whole
   };
+  static constexpr std::uint32_t k_whole = ~std::uint32_t{0};
+  static constexpr std::uint32_t k_queued =
+      ~std::uint32_t{0};  ///< in place of a region's reads: it waits to be moved
   History& history(BlockNumber block);
   template <class Visit>
   void each_used(Visit visit);
   /// Its data can be moved.
   [[nodiscard]] bool movable(const BlockInfo& info) const;
   bool judge(BlockNumber block, History& history, std::int64_t now);
+  bool count_region(BlockNumber block, std::uint32_t row);
+  [[nodiscard]] std::uint32_t& region_reads(BlockNumber block, std::uint32_t region) {
+    return region_reads_[std::size_t{block} * regions_ + region];
+  }
 
   BlockPool& pool_;
   std::unique_ptr<RefreshPolicy> policy_;
   std::int64_t interval_;  // nanoseconds
   std::int64_t next_patrol_ = 0;
+  std::uint32_t region_units_;
+  std::uint32_t regions_;  // of a block; 0: reads are counted by block only
   ZeroPages<History> history_;
+  ZeroPages<std::uint32_t> region_reads_;    // since the block was written or the region was moved
   std::vector<std::vector<Entry>> waiting_;  // by group
 };
 

@@ -78,7 +78,9 @@ struct FlashOp {
   std::uint32_t wrong_bits = 0;    ///< out: of all frames
   std::uint64_t failed_slots =
       0;  ///< out: a bit for each slot (modulo 64) that could not be decoded; none of an uncorrectable read: all
-  std::uint32_t failed_frames = 0;   ///< out: frames that could not be decoded
+  std::uint32_t failed_frames = 0;  ///< out: frames that could not be decoded
+  float pass_voltage =
+      1;  ///< reads: voltage of the word lines that are not read (Vpass), as a share of the nominal one, in (0, 1]
   std::uint64_t buffer_address = 0;  ///< where in DRAM the data lie (for bus and bank accounting)
   /// Charged piece by piece while the operation proceeds; null when nobody asks.
   Ledger* ledger = nullptr;

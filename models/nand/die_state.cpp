@@ -61,11 +61,13 @@ void DieState::read(FlashOp& op, Picoseconds now) {
   check_address(op);
   const std::uint32_t first_plane = index(op.plane);
   const std::uint32_t page = index(op.page);
+  const std::uint64_t disturb = disturb_of(op);
   for (std::uint32_t p = 0; p < op.planes; ++p) {
     Block& block = blocks_[at(first_plane + p, index(op.block))];
     check_mode(op, op.mode, first_plane + p, op.block);
     if (page >= block.next_page) refuse(op, op.page, "read of a page that is not programmed");
     ++block.reads;
+    block.disturb += disturb;
   }
   remember(op.command, op, op.mode, op.block, sensed_page(op), 1, now);
   counts_.senses += op.planes;
@@ -90,9 +92,20 @@ void DieState::read(FlashOp& op, Picoseconds now) {
 void DieState::disturb(std::uint32_t reads) {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (blocks_[i].next_page == 0) continue;
-    const std::uint64_t sum = blocks_[i].reads + std::uint64_t{reads} * blocks_[i].next_page;
+    const std::uint64_t more = std::uint64_t{reads} * blocks_[i].next_page;
+    const std::uint64_t sum = blocks_[i].reads + more;
+    blocks_[i].disturb += more * k_whole_read;
     blocks_[i].reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, 0xFFFFFFFFU));
   }
+}
+
+/// What one sense of `op` does to the pages of its block.
+std::uint64_t DieState::disturb_of(const FlashOp& op) const {
+  if (op.pass_voltage == 1) return k_whole_read;
+  if (!(op.pass_voltage > 0 && op.pass_voltage < 1)) refuse(op, op.page, "pass voltage out of range");
+  if (errors_.bits == nullptr) return k_whole_read;
+  return static_cast<std::uint64_t>(
+      std::llround(errors_.bits->disturb_weight(op.pass_voltage) * static_cast<double>(k_whole_read)));
 }
 
 PageId DieState::sensed_page(const FlashOp& op) const {
@@ -106,17 +119,18 @@ BitErrors::Place DieState::place(std::uint32_t plane, BlockId block, PageId page
   return {die_, PlaneId{plane}, block, page, blocks_[at(plane, index(block))].erases};
 }
 
-double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t ladder,
-                      Picoseconds now) const {
+double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t ladder, Picoseconds now,
+                      double pass_voltage) const {
   if (errors_.bits == nullptr) return 0;
   const Block& block = blocks_[at(index(plane), index(number))];
   PageStress stress;
   stress.cycles = cycles(plane, number);
   stress.days = errors_.clock->days_since(block.programmed_at, now);
-  stress.reads = static_cast<double>(block.reads) / std::max<std::uint32_t>(block.next_page, 1);
+  stress.reads =
+      static_cast<double>(block.disturb) / static_cast<double>(k_whole_read) / pages_in(block.mode());
   stress.slc = block.slc != 0;
   stress.type = stress.slc ? 0 : index(page) % part_.bits();
-  return errors_.bits->rber(place(index(plane), number, page), stress, ladder);
+  return errors_.bits->rber(place(index(plane), number, page), stress, ladder, pass_voltage);
 }
 
 /// Wrong bits of the frames of the slots, plane by plane.
@@ -130,7 +144,7 @@ void DieState::count_errors(const FlashOp& op, Picoseconds now) const {
   for (std::uint32_t plane = index(op.plane); done < op.slots; ++plane, in_page -= units_per_page_) {
     if (in_page >= units_per_page_) continue;
     const std::uint32_t units = std::min(units_per_page_ - in_page, op.slots - done);
-    const double rate = rber(PlaneId{plane}, op.block, op.page, op.ladder, now);
+    const double rate = rber(PlaneId{plane}, op.block, op.page, op.ladder, now, op.pass_voltage);
     errors_.bits->draw(place(plane, op.block, op.page), rate, in_page * errors_.frames_per_unit,
                        units * errors_.frames_per_unit, op.errors + done * errors_.frames_per_unit);
     done += units;
@@ -207,6 +221,7 @@ void DieState::sense_source(FlashOp& op, std::uint32_t number, Picoseconds now) 
     const std::uint32_t plane = index(op.plane) + p;
     Block& block = blocks_[at(plane, index(op.source_block))];
     ++block.reads;
+    block.disturb += k_whole_read;
     load_units(block, contents_->block(die_, plane, index(op.source_block)), page * units_per_page_,
                units_per_page_, op, (p * op.pages + number) * units_per_page_);
   }
@@ -233,6 +248,7 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
     drop_mixed(block);
     block.next_page = 0;
     block.reads = 0;
+    block.disturb = 0;
     block.programmed_at = 0;
     block.slc = op.mode == BlockMode::slc ? 1 : 0;
     if (worn_out(plane, index(op.block), op.mode)) {

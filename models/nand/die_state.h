@@ -13,7 +13,7 @@
 // it puts the block into; the block's life is over when cycles / endurance, summed over both modes, exceeds 1 (A: linear damage, as
 // Palmgren and Miner's rule has it for fatigue).
 //
-// Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 24 bytes per such block (28 where the part has an SLC mode), nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
+// Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 32 bytes per such block (36 where the part has an SLC mode), nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
 #pragma once
 
 #include <array>
@@ -81,10 +81,13 @@ class DieState {
     prefetch_line(&units[std::size_t{index(op.page)} * units_per_page_ + op.first_slot]);
   }
 
+  /// Disturb of one sense at the nominal pass voltage.
+  static constexpr std::uint64_t k_whole_read = 65536;
   /// What is known of a block.
   struct Block {
     std::int64_t programmed_at =
         0;  ///< nanoseconds on the retention clock at the first program since erase: the oldest data decide
+    std::uint64_t disturb = 0;     ///< senses since erase, each weighted by its pass voltage; in k_whole_read
     std::uint32_t erases = 0;      ///< in this simulation, into whichever mode
     std::uint32_t reads = 0;       ///< senses since erase
     std::uint32_t next_page = 0;   ///< pages below hold data
@@ -106,9 +109,10 @@ class DieState {
   }
   /// Share of a block's life that is over; above 1 its next erase fails. 0 when it has no end.
   [[nodiscard]] double wear(PlaneId plane, BlockId block) const;
-  /// Raw bit error rate of a programmed page, read at step `ladder` of the ladder; 0 without a reliability model.
-  [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t ladder,
-                            Picoseconds now) const;
+  /// Raw bit error rate of a programmed page, read at step `ladder` of the ladder and with this pass voltage (share of the nominal
+  /// one); 0 without a reliability model.
+  [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t ladder, Picoseconds now,
+                            double pass_voltage = 1) const;
   /// Erase cycles, all of `mode`, after which this block's erase fails; 0: never.
   [[nodiscard]] std::uint32_t endurance(PlaneId plane, BlockId block,
                                         BlockMode mode = BlockMode::native) const;
@@ -173,6 +177,7 @@ class DieState {
   }
   [[nodiscard]] BitErrors::Place place(std::uint32_t plane, BlockId block, PageId page) const;
   void count_errors(const FlashOp& op, Picoseconds now) const;
+  [[nodiscard]] std::uint64_t disturb_of(const FlashOp& op) const;
   void check_address(const FlashOp& op) const;
   void check_mode(const FlashOp& op, BlockMode mode, std::uint32_t plane, BlockId block) const {
     if (blocks_[at(plane, index(block))].mode() != mode) refuse_mode(op, mode, plane, block);

@@ -76,6 +76,7 @@ std::string facts(const Json& report) {
   };
   if (report.contains("age")) line("Age", {report["age"].get<std::string>()});
   line("Cache", cache_items(report["statistics"]));
+  line("pSLC", pslc_items(report["statistics"]));
   line("Mapping", map_items(report["statistics"]));
   line("Converter", converter_items(report["statistics"]));
   line("Error correction", error_correction_items(report["statistics"]));

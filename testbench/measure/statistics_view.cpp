@@ -229,6 +229,18 @@ std::vector<std::string> map_items(const Json& tree) {
   return {hits, fmt::format("{} map pages read", count_text(number("map page reads"))), out};
 }
 
+std::vector<std::string> pslc_items(const Json& tree) {
+  const Json* const group = find_group(tree, "pslc");
+  if (group == nullptr || !group->contains("policy")) return {};
+  const auto number = [&](const char* name) { return number_in(*group, name); };
+  std::string folds = fmt::format("{} blocks folded", count_text(number("blocks folded")));
+  if (number("blocks folded") > 0) folds += fmt::format(", {:.0f} % valid", number("mean valid") * 100);
+  return {fmt::format("{}, {} of at most {}", word_in(*group, "policy"), bytes_text(number("size allowed")),
+                      bytes_text(number("largest size"))),
+          fmt::format("{:.0f} % of writes landed there", number("share to slc") * 100), folds,
+          fmt::format("{} waits for room", count_text(number("waits for room")))};
+}
+
 std::vector<std::string> converter_items(const Json& tree) {
   const Json* const group = find_group(tree, "converter");
   if (group == nullptr || !group->contains("policy")) return {};

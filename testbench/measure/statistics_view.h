@@ -43,6 +43,8 @@ std::vector<std::string> cache_items(const nlohmann::ordered_json& tree);
 
 /// How much of a map in flash was at hand and what it cost, or how management blocks were merged, in words; empty for page mapping.
 std::vector<std::string> map_items(const nlohmann::ordered_json& tree);
+/// Size of the pSLC, what lands there and what is folded; nothing without one.
+std::vector<std::string> pslc_items(const nlohmann::ordered_json& tree);
 
 /// What a converter in front of the drive has done; empty when there is none.
 std::vector<std::string> converter_items(const nlohmann::ordered_json& tree);

@@ -196,6 +196,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
   if (!cache.empty()) page.items("Cache", cache, 2);
   const std::vector<std::string> converter = converter_items(statistics);
   if (!converter.empty()) page.items("Converter", converter, 2);
+  const std::vector<std::string> pslc = pslc_items(statistics);
+  if (!pslc.empty()) page.items("pSLC", pslc, 2);
   const std::vector<std::string> map = map_items(statistics);
   if (!map.empty()) page.items("Mapping", map, 2);
   const std::vector<std::string> errors = error_correction_items(statistics);

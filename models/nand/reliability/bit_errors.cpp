@@ -104,10 +104,22 @@ Table&& slc_mode(Table&& table) {
       "error rate of a page in SLC mode, as a share of the model's at the same wear and age");
 }
 
+Table&& pass_voltage_errors(Table&& table) {
+  using C = ErrorConfig;
+  return std::move(table)
+      .real(
+          "pass_decay", &C::pass_decay, {0, 1000},
+          "k of exp(-k (1 - v)), the disturb of a sense whose pass voltage is the share v of the nominal one")
+      .share("pass_margin", &C::pass_margin, {0, 1},
+             "share by which the pass voltage may be lowered before the page that is read gets more errors")
+      .real("pass_errors", &C::pass_errors, {0, 1000},
+            "error rate added by a pass voltage that is lower still: this x (1 - v - pass_margin)^2");
+}
+
 }  // namespace
 
 const ParameterTable<ErrorConfig>& ErrorConfig::parameters() {
-  static const auto table = slc_mode(retries(variation(Table{})));
+  static const auto table = pass_voltage_errors(slc_mode(retries(variation(Table{}))));
   return table;
 }
 
@@ -152,11 +164,22 @@ double BitErrors::mode_factor(const PageStress& stress) const {
   return model_->knows_slc_mode() ? 1 : config_.slc_error_share;
 }
 
-double BitErrors::rber(const Place& place, const PageStress& stress, std::uint32_t level) const {
+double BitErrors::disturb_weight(double pass_voltage) const {
+  return std::exp(-config_.pass_decay * (1 - pass_voltage));
+}
+
+/// Errors of the page that is read, because cells of other word lines do not open.
+double BitErrors::pass_rate(double pass_voltage) const {
+  const double below = std::max(0.0, 1 - pass_voltage - config_.pass_margin);
+  return config_.pass_errors * below * below;
+}
+
+double BitErrors::rber(const Place& place, const PageStress& stress, std::uint32_t level,
+                       double pass_voltage) const {
   const std::uint64_t block = block_hash(seed_, place);
   const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);
-  const double rate = model_->rber(stress) * mode_factor(stress) * pick(block_factors_, block) *
-                      pick(page_factors_, page) * retry_factor(stress, level);
+  const double rate = (model_->rber(stress) + pass_rate(pass_voltage)) * mode_factor(stress) *
+                      pick(block_factors_, block) * pick(page_factors_, page) * retry_factor(stress, level);
   return std::min(rate, 0.5);
 }
 

@@ -18,6 +18,17 @@
 // A page in SLC mode has slc_error_share of the model's errors (A; none published: two states have the window of sixteen), whatever its
 // place on the word line, unless the model knows of the mode. Variation and retry ladder are the same.
 //
+// Pass voltage: a sense puts Vpass on all word lines but one, and that is what disturbs. At the share v of the nominal voltage it does
+//
+//   exp(-pass_decay (1 - v))                              of the disturb of a nominal one
+//
+// (F: falls exponentially, Cai et al., DSN 2015; 35, from 2 % less voltage being half of the errors, B: MLC, 2Y nm). Below the share 1 -
+// pass_margin cells of the highest states do not open any more, and the page that is read has
+//
+//   pass_errors (1 - v - pass_margin)^2                   added to its rate, before the factors above
+//
+// (A, form and numbers; Cai et al. have such errors grow with the reduction, and fewer of them the older the data are, which is left out).
+//
 // The errors of a frame follow from a hash of (seed, place, erases, frame): data has the same errors whenever it is read, and they only
 // become more as the rate grows (with age, reads, a worse retry step). Left out: which bits are wrong; noise from one read to the
 // next; that another retry step has other bits wrong, not just fewer.
@@ -47,6 +58,9 @@ struct ErrorConfig {
   double retry_floor = 0.1;
   double retry_cycle_exponent = 0.927;
   double slc_error_share = 0.01;
+  double pass_decay = 35;
+  double pass_margin = 0.02;
+  double pass_errors = 0.5;
 
   static const ParameterTable<ErrorConfig>& parameters();
 };
@@ -68,7 +82,12 @@ class BitErrors {
 
   /// Raw bit error rate of this page, 0 to 0.5, variation and page type included, read with the voltages of step `level` of the
   /// retry ladder (0: default).
-  [[nodiscard]] double rber(const Place& place, const PageStress& stress, std::uint32_t level) const;
+  /// `pass_voltage`: of the other word lines, as a share of the nominal one.
+  [[nodiscard]] double rber(const Place& place, const PageStress& stress, std::uint32_t level,
+                            double pass_voltage = 1) const;
+
+  /// Disturb of a sense with this pass voltage, as a share of that of a nominal one.
+  [[nodiscard]] double disturb_weight(double pass_voltage) const;
 
   /// Wrong bits of each of `count` frames of the page from number `first` on, at this rate; at most 65535.
   void draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,
@@ -82,6 +101,7 @@ class BitErrors {
 
  private:
   [[nodiscard]] double mode_factor(const PageStress& stress) const;
+  [[nodiscard]] double pass_rate(double pass_voltage) const;
   [[nodiscard]] double retry_factor(const PageStress& stress, std::uint32_t level) const;
 
   std::unique_ptr<ReliabilityModel> model_;

@@ -20,9 +20,11 @@ namespace tlmssd {
 
 /// What a page has been through.
 struct PageStress {
-  double cycles = 0;       ///< program/erase cycles of its block, as cycles of the native mode
-  double days = 0;         ///< retention: days since it was programmed, at the reference temperature
-  double reads = 0;        ///< reads per page since it was programmed
+  double cycles = 0;  ///< program/erase cycles of its block, as cycles of the native mode
+  double days = 0;    ///< retention: days since it was programmed, at the reference temperature
+  double reads =
+      0;  ///< reads of its block since it was erased, per page that the block can hold: of a full block read evenly, of each
+          ///< page
   std::uint32_t type = 0;  ///< page type: page number modulo bits per cell; 0 in SLC mode
   bool slc = false;        ///< its block is in SLC mode
 };

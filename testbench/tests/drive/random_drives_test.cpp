@@ -16,6 +16,7 @@
 #include "firmware/cache/cache_policy.h"
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/gc/victim_policy.h"
+#include "firmware/mapping/mapping.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "testbench/tests/drive/mixed_load.h"
@@ -229,6 +230,23 @@ void draw_errors(Drawn& drawn, RandomStream& random) {
   f.refresh_policy = drawn.refresh.get();
 }
 
+/// Remedies against read disturb: regions instead of blocks, blocks of their own for data that are read much, lower pass voltages.
+void draw_remedies(Drawn& drawn, RandomStream& random) {
+  firmware::FirmwareConfig& f = drawn.config.firmware;
+  const bool regions = random.below(2) == 0;
+  const auto count = static_cast<std::int64_t>(1 + random.below(12));
+  const auto reads = static_cast<std::int64_t>(20 + random.below(200));
+  if (f.refresh.policy == "limits" && regions) {
+    f.refresh.policy = "read-regions";
+    *drawn.refresh = Given({{"reads", whole(reads * count)},
+                            {"patrol", Value(86'400.0)},
+                            {"regions", whole(count)},
+                            {"region_reads", whole(reads)}});
+  }
+  if (f.refresh.policy == "none" || firmware::has_log_blocks(f.mapping.scheme)) f.placement.policy = "none";
+  if (f.ecc.policy != "none" && random.below(2) == 0) f.pass_voltage.policy = "tuned";
+}
+
 Drawn draw(std::uint64_t number) {
   RandomStream random(number, "drives");
   Drawn drawn;
@@ -245,11 +263,14 @@ Drawn draw(std::uint64_t number) {
   if (number % 2 == 0) config.firmware.allocation.stripe = known[stripes.below(known.size())];
   RandomStream schemes(number, "schemes");
   draw_scheme(drawn, schemes);
+  RandomStream remedies(number, "remedies");
+  if (remedies.below(3) == 0) config.firmware.placement.policy = "little-worn";  // takes room
   draw_capacity(config, random);
   RandomStream caches(number, "caches");
   draw_cache(config, caches);
   RandomStream errors(number, "errors");
   draw_errors(drawn, errors);
+  draw_remedies(drawn, remedies);
   RandomStream organisations(number, "organisations");
   draw_organisation(config.flash, organisations);
   return drawn;
@@ -273,7 +294,7 @@ std::string describe(const Drawn& drawn) {
       "{}, {} stripe {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
       "{}, map {} with {}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
-      "refresh {}",
+      "refresh {}, placement {}, pass voltage {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
       config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
       part.planes, part.blocks_per_plane, part.pages_per_block, part.page_size, part.program_unit,
@@ -282,7 +303,7 @@ std::string describe(const Drawn& drawn) {
       config.scheduling, config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
       f.mapping.scheme, describe_map(drawn), config.capacity.over_provisioning, drawn.age.cycles,
       drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy, config.ecc.frame,
-      config.ecc.of(EccCode::bch).correctable, f.refresh.policy);
+      config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {

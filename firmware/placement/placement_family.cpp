@@ -1,0 +1,16 @@
+// The placement policies there are.
+#include "firmware/make_policy.h"
+#include "firmware/placement/little_worn.h"
+
+namespace tlmssd::firmware {
+
+const PlacementFamily& placement_family() {
+  static const auto family = PlacementFamily{}.with<LittleWornPlacement>();
+  return family;
+}
+
+std::vector<PolicyInfo> placement_policies() {
+  return with_none(placement_family(), "data moved by refresh go where all moved data go");
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,16 @@
+// The pass-voltage policies there are.
+#include "firmware/make_policy.h"
+#include "firmware/vpass/tuned.h"
+
+namespace tlmssd::firmware {
+
+const PassVoltageFamily& pass_voltage_family() {
+  static const auto family = PassVoltageFamily{}.with<TunedPassVoltage>();
+  return family;
+}
+
+std::vector<PolicyInfo> pass_voltage_policies() {
+  return with_none(pass_voltage_family(), "every page is read with the nominal voltage");
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,98 @@
+#include "firmware/vpass/tuned.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tlmssd::firmware {
+
+namespace {
+constexpr std::uint32_t k_most_steps = 255;
+}
+
+const ParameterTable<TunedPassVoltageConfig>& TunedPassVoltageConfig::parameters() {
+  using C = TunedPassVoltageConfig;
+  static const auto table =
+      ParameterTable<C>{}
+          .share("lowest", &C::lowest, {0.5, 1}, "share of the nominal voltage below which no block is read")
+          .share("step", &C::step, {0.001, 0.5}, "share of the nominal voltage that one change is")
+          .integer("correctable", &C::correctable, {1, 65535}, "wrong bits in a frame that the code corrects")
+          .share("reserve", &C::reserve, {0, 1},
+                 "share of these bits that is kept for what a read does not show")
+          .integer("samples", &C::samples, {1, 65535},
+                   "reads of a block that a lower voltage takes, at least")
+          .duration("interval", &C::interval, {0, 100 * 365.0 * 86'400},
+                    "time between two steps down of a block, at least");
+  return table;
+}
+
+TunedPassVoltage::TunedPassVoltage(const Config& config, std::uint32_t blocks)
+    : config_(config),
+      interval_(std::llround(config.interval * 1e9)),
+      allowed_(static_cast<std::uint32_t>((1 - config.reserve) * config.correctable)),
+      most_steps_(
+          std::min(k_most_steps, static_cast<std::uint32_t>((1 - config.lowest) / config.step + 1e-9))),
+      blocks_(blocks) {}
+
+TunedPassVoltage::Block& TunedPassVoltage::block(BlockNumber number, std::uint32_t erases) {
+  Block& block = blocks_[number];
+  if (block.erases != erases) block = {.since = 0, .erases = erases, .samples = 0, .steps = 0, .settled = 0};
+  return block;
+}
+
+float TunedPassVoltage::voltage_of(std::uint32_t steps) const {
+  return static_cast<float>(1 - steps * config_.step);
+}
+
+float TunedPassVoltage::voltage(BlockNumber number, std::uint32_t erases) {
+  const std::uint32_t steps = block(number, erases).steps;
+  ++reads_;
+  steps_ += steps;
+  return voltage_of(steps);
+}
+
+void TunedPassVoltage::raise(Block& block, std::uint32_t steps, std::int64_t now) {
+  raised_ += steps;
+  block.steps = static_cast<std::uint8_t>(block.steps - steps);
+  block.settled = 1;
+  block.samples = 0;
+  block.since = now;
+}
+
+void TunedPassVoltage::read(const FirstRead& read) {
+  Block& b = block(read.block, read.erases);
+  if (!read.decoded) ++failed_;
+  if (read.pass_voltage != voltage_of(b.steps)) return;  // the block has been changed meanwhile
+  if (!read.decoded || read.worst > allowed_) {
+    if (b.steps > 0) raise(b, read.decoded ? 1 : b.steps, read.now);
+    b.settled = 1;
+    return;
+  }
+  if (b.settled != 0 || b.steps >= most_steps_) return;
+  if (b.since == 0) b.since = read.now;
+  if (b.samples < config_.samples) ++b.samples;
+  if (b.samples < config_.samples || read.now - b.since < interval_) return;
+  ++b.steps;
+  b.samples = 0;
+  b.since = read.now;
+  ++lowered_;
+}
+
+void TunedPassVoltage::report(StatisticsSink& sink) const {
+  const double reads = static_cast<double>(std::max<std::uint64_t>(reads_, 1));
+  sink.value("mean", 1 - config_.step * static_cast<double>(steps_) / reads, "",
+             "pass voltage of first attempts at a page, as a share of the nominal one");
+  sink.value("lowered", lowered_, "", "steps down, by block");
+  sink.value("raised", raised_, "", "steps up, because errors left less than the reserve");
+  sink.value("failed", failed_, "", "first attempts that could not be decoded");
+}
+
+void TunedPassVoltage::archive(Archive& a) {
+  for (std::size_t n = 0; n < blocks_.size(); ++n) a(blocks_[n]);
+  a(reads_);
+  a(steps_);
+  a(lowered_);
+  a(raised_);
+  a(failed_);
+}
+
+}  // namespace tlmssd::firmware

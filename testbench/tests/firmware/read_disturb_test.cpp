@@ -1,0 +1,386 @@
+// Remedies against read disturb: regions of blocks that are refreshed by themselves, blocks that are chosen for read-hot data, and pass voltages
+// that follow the errors of a block.
+#include <map>
+#include <set>
+
+#include "firmware/placement/little_worn.h"
+#include "firmware/vpass/tuned.h"
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/given.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+constexpr std::uint32_t k_unit = 8;  // logical blocks
+constexpr std::uint32_t k_block_units = 16;
+constexpr std::size_t k_refresh = static_cast<std::size_t>(Purpose::refresh);
+
+struct Remedies {
+  std::int64_t regions = 4;
+  std::int64_t region_reads = 50;
+  std::int64_t block_reads = 0;
+  std::string placement = "none";
+  std::string pass_voltage = "none";
+  std::string wear = "dynamic";
+  bool timed = false;
+  double fill = 0.7;
+};
+
+struct Rig {
+  explicit Rig(const Remedies& how)
+      : refresh({{"retention", Value(0.0)},
+                 {"reads", whole(how.block_reads)},
+                 {"errors", whole(0)},
+                 {"patrol", Value(0.0)},
+                 {"regions", whole(how.regions)},
+                 {"region_reads", whole(how.region_reads)}}),
+        tuned({{"samples", whole(4)}, {"interval", Value(0.0)}}),
+        hw(make(how), options),
+        ftl(hw.ports, shape, config),
+        host(hw, ftl, shape, 1) {}
+  const DriveShape& make(const Remedies& how) {
+    shape.geometry = {2, 1, 1, 2, 14, 8, 8192, 0};
+    shape.frames_per_unit = 4;
+    config.buffer.capacity = 32 * 4096;
+    config.ecc.policy = "fixed";
+    config.refresh.policy = "read-regions";
+    config.refresh_policy = &refresh;
+    config.placement.policy = how.placement;
+    config.pass_voltage.policy = how.pass_voltage;
+    config.pass_voltage_policy = &tuned;
+    config.wear.policy = how.wear;
+    options.timed = how.timed;
+    shape.logical_blocks = static_cast<std::uint64_t>(
+                               how.fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config))) /
+                           k_unit * k_unit;
+    return shape;
+  }
+  [[nodiscard]] std::uint64_t units() const { return shape.logical_blocks / k_unit; }
+  void fill() {
+    for (std::uint64_t lba = 0; lba < shape.logical_blocks; lba += 64) {
+      host.write(lba, static_cast<std::uint32_t>(std::min<std::uint64_t>(64, shape.logical_blocks - lba)));
+      host.wait_below(8);
+    }
+    host.drain();
+  }
+  void read(std::uint64_t unit, int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      host.read(unit * k_unit, k_unit);
+      host.wait_below(1);
+    }
+  }
+  /// Watches which units are moved for refresh from now on, and how many erases the blocks have that they go to.
+  void watch() {
+    moved.clear();
+    went_to.clear();
+    hw.flash.watch = [this](const FlashOp& op) {
+      if (op.command != FlashCommand::program || op.purpose != Purpose::refresh) return;
+      for (std::uint32_t i = 0; i < op.slots; ++i) {
+        if (op.spare[i] != k_no_unit) moved.insert(op.spare[i]);
+      }
+      went_to.push_back(hw.flash.erases(index(op.die), index(op.plane), index(op.block)));
+    };
+  }
+  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+
+  Given refresh;
+  Given tuned;
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+  std::set<LogicalUnit> moved;
+  std::vector<std::uint32_t> went_to;
+};
+
+// ---------------------------------------------------------------------------------------------------------------- pass voltage
+
+FirstRead sample(const TunedPassVoltage& /*policy*/, BlockNumber block, float voltage, std::uint32_t worst,
+                 std::int64_t now = 0) {
+  return {.block = block, .erases = 1, .pass_voltage = voltage, .decoded = true, .worst = worst, .now = now};
+}
+
+/// Reads block 3 `times` at the voltage that the policy asks for.
+void read(TunedPassVoltage& policy, int times, std::uint32_t worst, std::int64_t now = 1) {
+  for (int i = 0; i < times; ++i) policy.read(sample(policy, 3, policy.voltage(3, 1), worst, now));
+}
+
+}  // namespace
+
+// --------------------------------------------------------------------------------------------------------------------- regions
+
+TEST_CASE("the read that reaches a region's limit moves the region, and nothing else of its block") {
+  for (const bool timed : {false, true}) {
+    Rig rig({.timed = timed});
+    rig.fill();
+    rig.watch();
+    rig.read(5, 49);
+    CHECK(rig.stats().region_refreshes == 0);
+    rig.read(5);
+    rig.host.drain();
+    CHECK(rig.stats().region_refreshes == 1);
+    CHECK(rig.stats().refreshes == 0);
+    CHECK(rig.moved.contains(5));
+    CHECK(rig.moved.size() == k_block_units / 4);
+    CHECK(rig.stats().units_programmed[k_refresh] == k_block_units / 4);
+    rig.hw.flash.watch = nullptr;
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("reads spread over a block's regions do not add up, unless the block has a limit of its own") {
+  Rig apart({.regions = 4, .region_reads = 50});
+  apart.fill();
+  apart.watch();
+  std::set<LogicalUnit> of_block;
+  apart.read(5, 50);
+  of_block = apart.moved;  // one region
+  CHECK(of_block.size() == 4);
+
+  Rig whole_block({.regions = 4, .region_reads = 1000, .block_reads = 120});
+  whole_block.fill();
+  whole_block.watch();
+  whole_block.read(5, 119);
+  CHECK(whole_block.stats().refreshes == 0);
+  whole_block.read(5);
+  whole_block.host.drain();
+  CHECK(whole_block.stats().refreshes == 1);
+  CHECK(whole_block.stats().region_refreshes == 0);
+  CHECK(whole_block.moved.size() == k_block_units);
+}
+
+TEST_CASE("one hot unit costs a region for every so many reads, however long it is read") {
+  Rig rig({.timed = true});
+  rig.fill();
+  rig.read(5, 50 * 40);
+  rig.host.drain();
+  const FtlStatistics& s = rig.stats();
+  CHECK(s.refreshes == 0);
+  // Blocks that were ended early for it are collected, which moves it, too, and begins the count anew.
+  CHECK(s.region_refreshes >= 10);
+  CHECK(s.region_refreshes <= 40);
+  CHECK(s.units_programmed[k_refresh] <= s.region_refreshes * k_block_units / 4);
+  const std::uint64_t collected = s.units_programmed[static_cast<std::size_t>(Purpose::gc)];
+  CHECK(2 * (s.units_programmed[k_refresh] + collected) < 40 * k_block_units);  // what whole blocks would be
+  rig.host.verify_all();
+}
+
+TEST_CASE("regions are at least a program unit and at most a block") {
+  for (const std::int64_t regions : {1, 3, 8, 60'000}) {
+    INFO(regions << " regions");
+    Rig rig({.regions = regions});
+    rig.fill();
+    rig.watch();
+    rig.read(5, 50);
+    rig.host.drain();
+    CHECK(rig.moved.contains(5));
+    CHECK(rig.moved.size() == (regions == 1 ? k_block_units : regions == 3 ? 6U : 2U));
+  }
+}
+
+TEST_CASE("a full drive whose regions are always due goes on, whatever the host does") {
+  for (const bool timed : {false, true}) {
+    for (const char* placement : {"none", "little-worn"}) {
+      for (const char* wear : {"dynamic", "static"}) {
+        INFO((timed ? "timed, " : "untimed, ") << placement << ", " << wear);
+        Rig rig({.region_reads = 3,
+                 .block_reads = 9,
+                 .placement = placement,
+                 .wear = wear,
+                 .timed = timed,
+                 .fill = 1.0});
+        rig.fill();
+        for (int i = 0; i < 4000; ++i) {
+          rig.host.anything(30);
+          rig.host.wait_below(8);
+        }
+        rig.host.drain();
+        CHECK(rig.stats().region_refreshes + rig.stats().refreshes > 50);
+        rig.host.verify_all();
+      }
+    }
+  }
+}
+
+TEST_CASE("remedies go on from a snapshot where they were") {
+  const Remedies how{.region_reads = 6,
+                     .block_reads = 30,
+                     .placement = "little-worn",
+                     .pass_voltage = "tuned",
+                     .timed = true};
+  const auto after = [](Rig& rig) {
+    rig.host.random = RandomStream(9, "after the snapshot");
+    for (int i = 0; i < 1500; ++i) {
+      rig.host.anything(20);
+      rig.host.wait_below(4);
+    }
+    rig.host.drain();
+  };
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rig straight(how);
+    straight.fill();
+    straight.host.random = RandomStream(seed, "before");
+    for (int i = 0; i < 500; ++i) {
+      straight.host.anything(20);
+      straight.host.wait_below(4);
+    }
+    straight.host.drain();
+    MemoryArchive saved;
+    straight.hw.archive(saved);
+    straight.ftl.archive(saved);
+    Rig restored(how);
+    MemoryArchive reader(saved.content());
+    restored.hw.archive(reader);
+    restored.ftl.archive(reader);
+    restored.host.reference = straight.host.reference;
+    after(straight);
+    after(restored);
+    CHECK(straight.stats().region_refreshes == restored.stats().region_refreshes);
+    MemoryArchive one;
+    MemoryArchive other;
+    straight.ftl.archive(one);
+    restored.ftl.archive(other);
+    CHECK((one.content() == other.content()));
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------------- placement
+
+TEST_CASE("read-hot data go to the free block with the least erases, other data where they always went") {
+  const auto mean_erases = [](const char* placement) {
+    Rig rig({.region_reads = 40, .placement = placement, .wear = "none", .timed = true});
+    rig.fill();
+    // Wear that is uneven: a few units are written over and over.
+    for (int i = 0; i < 6000; ++i) {
+      rig.host.write(rig.host.random.below(rig.units() / 8) * k_unit, k_unit);
+      rig.host.wait_below(8);
+    }
+    rig.host.drain();
+    rig.watch();
+    for (int i = 0; i < 4000; ++i) rig.read(rig.units() - 1 - rig.host.random.below(8));
+    rig.host.drain();
+    rig.hw.flash.watch = nullptr;
+    rig.host.verify_all();
+    double sum = 0;
+    for (const std::uint32_t erases : rig.went_to) sum += erases;
+    REQUIRE(rig.went_to.size() > 20);
+    return sum / static_cast<double>(rig.went_to.size());
+  };
+  CHECK(mean_erases("little-worn") < mean_erases("none"));
+}
+
+TEST_CASE("reads in a block's life speak against it as cycles do") {
+  LittleWornPlacement policy({.reads_per_cycle = 100}, 4);
+  for (int i = 0; i < 250; ++i) policy.read(1);
+  CHECK(policy.burden(0, 7) == 7);
+  CHECK(policy.burden(1, 7) == Approx(9.5));
+  const LittleWornPlacement erases_only({.reads_per_cycle = 0}, 4);
+  CHECK(erases_only.burden(1, 7) == 7);
+}
+
+TEST_CASE("a placement without data to be placed is refused") {
+  Rig rig(Remedies{});
+  FirmwareConfig config = rig.config;
+  config.refresh = {};
+  config.placement.policy = "little-worn";
+  CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, config), Catch::Contains("firmware.refresh.policy is none"));
+  config.placement.policy = "little-wornn";
+  config.refresh.policy = "limits";
+  config.refresh_policy = nullptr;
+  CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, config), Catch::Contains("known: little-worn"));
+}
+
+// ---------------------------------------------------------------------------------------------------------------- pass voltage
+
+TEST_CASE("a block's pass voltage goes down a step at a time, as far as is allowed") {
+  TunedPassVoltage policy({.lowest = 0.95, .step = 0.02, .samples = 10, .interval = 0}, 8);
+  CHECK(policy.voltage(3, 1) == 1.0F);
+  read(policy, 9, 48);
+  CHECK(policy.voltage(3, 1) == 1.0F);
+  read(policy, 1, 48);
+  CHECK(policy.voltage(3, 1) == Approx(0.98));
+  read(policy, 30, 0);
+  CHECK(policy.voltage(3, 1) == Approx(0.96));  // 0.94 would be too low
+  CHECK(policy.voltage(4, 1) == 1.0F);
+  CHECK(policy.voltage(3, 2) == 1.0F);  // erased
+}
+
+TEST_CASE("errors beyond the reserve take a block's pass voltage up for good, failures to nominal") {
+  // 60 bits less a fifth: 48 may be wrong.
+  TunedPassVoltage policy({.samples = 2, .interval = 0}, 8);
+  read(policy, 6, 20);
+  CHECK(policy.voltage(3, 1) == Approx(0.97));
+  read(policy, 1, 49);
+  CHECK(policy.voltage(3, 1) == Approx(0.98));
+  read(policy, 100, 20);
+  CHECK(policy.voltage(3, 1) == Approx(0.98));
+  FirstRead failed = sample(policy, 3, policy.voltage(3, 1), 0);
+  failed.decoded = false;
+  policy.read(failed);
+  CHECK(policy.voltage(3, 1) == 1.0F);
+}
+
+TEST_CASE("a read that was under way while the pass voltage changed says nothing of the new one") {
+  TunedPassVoltage policy({.samples = 1, .interval = 0}, 8);
+  read(policy, 2, 0);
+  for (int i = 0; i < 5; ++i) policy.read(sample(policy, 3, 1.0F, 60));
+  CHECK(policy.voltage(3, 1) == Approx(0.98));
+}
+
+TEST_CASE("a block's pass voltage goes down once in an interval") {
+  constexpr std::int64_t k_day = 86'400'000'000'000;
+  TunedPassVoltage policy({.samples = 3}, 8);
+  read(policy, 50, 0, 1000);
+  CHECK(policy.voltage(3, 1) == 1.0F);
+  read(policy, 1, 0, k_day + 1000);
+  CHECK(policy.voltage(3, 1) == Approx(0.99));
+  read(policy, 50, 0, k_day + 2000);
+  CHECK(policy.voltage(3, 1) == Approx(0.99));
+}
+
+TEST_CASE("pages are read with the block's pass voltage, and with the nominal one after a failure") {
+  Rig rig({.region_reads = 1'000'000, .pass_voltage = "tuned"});
+  rig.config.ecc.policy = "retry-only";
+  Ftl ftl(rig.hw.ports, rig.shape, rig.config);
+  ModelHost host(rig.hw, ftl, rig.shape, 1);
+  host.write(0, k_unit);
+  host.drain();
+  std::vector<float> seen;
+  bool fail = false;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command == FlashCommand::read) seen.push_back(op.pass_voltage);
+  };
+  rig.hw.flash.fails = [&](const FlashOp& op) { return fail && op.pass_voltage < 1; };
+  host.flush();
+  host.drain();
+  for (int i = 0; i < 9; ++i) {
+    host.read(0, k_unit);
+    host.wait_below(1);
+  }
+  REQUIRE(seen.size() == 9);
+  CHECK(seen.front() == 1.0F);
+  CHECK(seen.back() == Approx(0.98));
+  seen.clear();
+  fail = true;
+  host.read(0, k_unit);
+  host.drain();
+  REQUIRE(seen.size() == 2);
+  CHECK(seen.front() == Approx(0.98));
+  CHECK(seen.back() == 1.0F);
+  host.read(0, k_unit);  // and the block from now on
+  host.drain();
+  CHECK(seen.back() == 1.0F);
+}
+
+TEST_CASE("a pass voltage that nothing is known about is refused") {
+  Rig rig(Remedies{});
+  FirmwareConfig config = rig.config;
+  config.ecc.policy = "none";
+  config.pass_voltage.policy = "tuned";
+  CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, config), Catch::Contains("firmware.ecc.policy is none"));
+}
