@@ -99,7 +99,7 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
           .wear_stream = wear.moves_data(),
           .refresh_stream = config.placement.policy != "none",
           .modes = slc.fixed + slc.borrowed > 0,
-          .fixed = slc.fixed,
+          .fixed = std::min(slc.fixed, layout.blocks),  // Pslc::check_size() refuses more
           .slc_wear = shape.slc_wear};
 }
 

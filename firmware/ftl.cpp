@@ -54,6 +54,7 @@ void check_replicas(const Layout& layout, std::uint64_t most) {
 void check_capacity(const Core& core, const DriveShape& shape, const FirmwareConfig& config) {
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash.over_provisioning: the drive offers no capacity at all");
+  if (core.pslc) core.pslc->check_size(core.needed_units(), core.pool.overhead());
   const std::uint64_t most = largest_logical_units(shape, core.layout, config);
   if (core.layout.logical_units <= most) return;
   const Layout& l = core.layout;

@@ -195,6 +195,8 @@ class BlockPool {
   [[nodiscard]] const BlockInfo& info(BlockNumber block) const { return info_[block]; }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint32_t reserve() const { return options_.reserve; }
+  /// Blocks per group that cannot hold data (Options::overhead).
+  [[nodiscard]] std::uint32_t overhead() const { return overhead_; }
   /// Blocks per group that are no part of what can be kept.
   [[nodiscard]] std::uint32_t set_aside() const { return overhead_ + options_.fixed; }
   [[nodiscard]] std::uint64_t retired() const { return retired_; }

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cmath>
+#include <fmt/format.h>
 
 #include "firmware/pslc/data_path.h"
+#include "models/common/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -31,7 +33,12 @@ class ColdDirect final : public DataPath {
   using Config = ColdDirectConfig;
 
   ColdDirect(const Config& config, const PathContext& context)
-      : from_(unit_at(config.cold_from, context)), until_(unit_at(config.cold_until, context)) {}
+      : from_(unit_at(config.cold_from, context)), until_(unit_at(config.cold_until, context)) {
+    if (config.cold_from <= config.cold_until) return;
+    throw InputError(
+        fmt::format("firmware.pslc.cold_until: {:g} % lie before cold_from ({:g} %); nearest valid: {:g} %",
+                    100 * config.cold_until, 100 * config.cold_from, 100 * config.cold_from));
+  }
   bool direct(LogicalUnit unit, Bytes /*command*/) override { return unit >= from_ && unit < until_; }
 
  private:

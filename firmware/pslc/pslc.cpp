@@ -22,6 +22,11 @@ std::uint32_t blocks_for(Bytes bytes, double share, const Layout& layout) {
   return static_cast<std::uint32_t>(std::clamp(std::floor(wanted / group + 0.5), 1.0, 4e9));
 }
 
+/// Bytes that so many blocks of each group hold in SLC mode.
+Bytes size_of(std::uint64_t blocks, const Layout& layout) {
+  return blocks * layout.groups * layout.slc_units() * layout.unit_bytes;
+}
+
 VictimContext slc_context(const Layout& layout) {
   return {layout.groups, layout.blocks, layout.slc_units(), 0};
 }
@@ -79,17 +84,37 @@ PslcSize pslc_size(const PslcConfig& config, const Layout& layout) {
   }
   const PslcSize size{blocks_for(config.fixed_bytes, config.fixed_share, layout),
                       blocks_for(config.borrowed_bytes, config.borrowed_share, layout)};
-  if (size.fixed == 0 && size.borrowed == 0)
-    throw InputError("firmware.pslc: a pSLC needs static or dynamic blocks; give at least one of them");
-  if (size.fixed >= layout.blocks || size.borrowed > layout.blocks - size.fixed) {
-    const bool fixed = size.fixed >= layout.blocks;
-    const std::uint64_t most = fixed ? layout.blocks / 2 : layout.blocks - size.fixed;
+  if (size.fixed == 0 && size.borrowed == 0) {
     throw InputError(fmt::format(
-        "firmware.pslc.{}: {} blocks of each group would be in SLC mode, of {}; nearest valid: {} B",
-        fixed ? "static" : "dynamic", fixed ? size.fixed : size.borrowed, layout.blocks,
-        most * layout.slc_units() * layout.unit_bytes * layout.groups));
+        "firmware.pslc.static: 0 B, and no dynamic blocks either, are no pSLC; nearest valid: {} B",
+        size_of(1, layout)));
   }
   return size;
+}
+
+void Pslc::check_size(std::uint64_t kept_units, std::uint32_t overhead) const {
+  const auto refuse = [&](const char* key, const std::string& why, std::uint64_t most) {
+    throw InputError(
+        fmt::format("firmware.pslc.{}: {}; nearest valid: {} B", key, why, size_of(most, layout_)));
+  };
+  const std::uint64_t group_units = std::uint64_t{layout_.groups} * layout_.block_units;
+  const std::uint64_t data = std::max<std::uint64_t>(1, (kept_units + group_units - 1) / group_units);
+  const std::uint64_t most = layout_.blocks > overhead + data ? layout_.blocks - overhead - data : 0;
+  // Where the drive is too small even without them, they are not to blame.
+  if (size_.fixed > most && (most > 0 || std::uint64_t{size_.fixed} + overhead >= layout_.blocks)) {
+    refuse("static",
+           fmt::format("{} blocks of each group would always be in SLC mode, but of its {}, {} have to hold "
+                       "the data and {} are set aside",
+                       size_.fixed, layout_.blocks, data, overhead),
+           most);
+  }
+  if (size_.fixed <= most && size_.borrowed > layout_.blocks - size_.fixed) {
+    refuse(
+        "dynamic",
+        fmt::format("{} blocks of each group might be in SLC mode, but it has only {} beside the static ones",
+                    size_.borrowed, layout_.blocks - size_.fixed),
+        layout_.blocks - size_.fixed);
+  }
 }
 
 Pslc::Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, const MappingScheme& map)

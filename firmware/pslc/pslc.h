@@ -30,7 +30,7 @@ struct PslcSize {
   std::uint32_t fixed = 0;
   std::uint32_t borrowed = 0;  ///< at most
 };
-/// None without a pSLC. Throws InputError when the part has no SLC mode or the sizes do not fit.
+/// None without a pSLC. Throws InputError when the part has no SLC mode or there are none of either.
 PslcSize pslc_size(const PslcConfig& config, const Layout& layout);
 
 class Pslc final : public PathView {
@@ -39,6 +39,8 @@ class Pslc final : public PathView {
   Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, const MappingScheme& map);
 
   // ---- size
+  /// Throws InputError when the blocks do not suffice for `kept_units` in native mode, of those of a group `overhead` being set aside.
+  void check_size(std::uint64_t kept_units, std::uint32_t overhead) const;
   [[nodiscard]] const PslcSize& size() const { return size_; }
   /// Blocks of the group that may be borrowed now.
   [[nodiscard]] std::uint32_t borrowable(std::uint32_t group) const;
