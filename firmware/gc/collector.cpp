@@ -140,12 +140,7 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       if (moving || !choose(group, work)) {
         const bool worth = moving || has_failed(work.scanned) || reclaimable(group) >= whole ||
                            (core_.pslc && has_slc(work.scanned) && wants_fold(group, work));
-        if (work.filling != nullptr && work.filling->live > 0 && worth) {
-          const Step step = when_claimable(group, work);
-          if (step != Step::stop || !moving || !frees_nothing(work)) return step;
-          stop(group, work);
-          continue;
-        }
+        if (work.filling != nullptr && work.filling->live > 0 && worth) return when_claimable(group, work);
         if (!moving) return Step::stop;
         work.moving = Purpose::gc;
       }
