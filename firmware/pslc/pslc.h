@@ -103,7 +103,6 @@ class Pslc final : public PathView {
   bool waits_;
   bool folds_on_die_;
   std::uint32_t leave_free_ = 0;
-  double slc_endurance_ = 0;
   std::vector<std::uint32_t> promised_;  ///< rows of each group
   std::unique_ptr<DataPath> path_;
 };
