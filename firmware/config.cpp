@@ -168,4 +168,19 @@ const ParameterTable<PslcConfig>& PslcConfig::parameters() {
   return table;
 }
 
+const ParameterTable<PromotionConfig>& PromotionConfig::parameters() {
+  static const auto table = ParameterTable<PromotionConfig>{}.share(
+      "keep_free", &PromotionConfig::keep_free, {0, 1},
+      "blocks of a group's pSLC that must be free, as a share of it, for data to be copied into it; at least "
+      "pslc.fold_until");
+  return table;
+}
+
+const ParameterTable<ReplicasConfig>& ReplicasConfig::parameters() {
+  static const auto table =
+      ParameterTable<ReplicasConfig>{}.bytes("capacity", &ReplicasConfig::capacity, {65536, Bytes{1} << 44U},
+                                             "room for copies; it is taken from the spare blocks");
+  return table;
+}
+
 }  // namespace tlmssd::firmware

@@ -1,9 +1,9 @@
 // What can be configured of the firmware: one struct per concern, each with its table of parameters.
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
-// firmware.wear, firmware.ecc, firmware.refresh, firmware.placement, firmware.pass_voltage, firmware.pslc. The tables of mapping, cache, gc,
-// wear, ecc, refresh, placement, pass_voltage and pslc
-// are followed at the same path by those of the chosen policy (mapping_family(), cache_family(), victim_family(), wear_family(): PolicyInfo::parameters).
+// firmware.wear, firmware.ecc, firmware.refresh, firmware.placement, firmware.pass_voltage, firmware.pslc, firmware.pslc.promotion,
+// firmware.replicas. Where a policy is chosen by name, its own parameters follow at the same path (mapping_family(), cache_family(),
+// victim_family(), ...: PolicyInfo::parameters).
 #pragma once
 
 #include <cstdint>
@@ -104,6 +104,20 @@ struct PslcConfig {
   static const ParameterTable<PslcConfig>& parameters();
 };
 
+/// Read-hot data that are brought back into SLC mode.
+struct PromotionConfig {
+  std::string policy = "none";
+  double keep_free = 0.5;
+  static const ParameterTable<PromotionConfig>& parameters();
+};
+
+/// Second copies of read-hot data.
+struct ReplicasConfig {
+  std::string policy = "none";
+  Bytes capacity = Bytes{64} << 20U;
+  static const ParameterTable<ReplicasConfig>& parameters();
+};
+
 struct FirmwareConfig {
   MappingConfig mapping;
   AllocationConfig allocation;
@@ -116,6 +130,8 @@ struct FirmwareConfig {
   PlacementConfig placement;
   PassVoltageConfig pass_voltage;
   PslcConfig pslc;
+  PromotionConfig promotion;
+  ReplicasConfig replicas;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
   const ParameterValues* mapping_policy = nullptr;
   const ParameterValues* cache_policy = nullptr;
@@ -126,6 +142,8 @@ struct FirmwareConfig {
   const ParameterValues* placement_policy = nullptr;
   const ParameterValues* pass_voltage_policy = nullptr;
   const ParameterValues* pslc_policy = nullptr;
+  const ParameterValues* promotion_policy = nullptr;
+  const ParameterValues* replicas_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 };
 

@@ -77,6 +77,7 @@ std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layo
 
 Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
   Layout layout(shape, config.allocation);
+  if (config.replicas.policy != "none") layout.replica_units = config.replicas.capacity / layout.unit_bytes;
   if (const std::uint32_t units = make_map(config, layout)->block_units(); units > 0)
     layout.set_program_units(units);
   return layout;
@@ -139,6 +140,8 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
   config.placement_policy = nullptr;
   config.pass_voltage_policy = nullptr;
   config.pslc_policy = nullptr;
+  config.promotion_policy = nullptr;
+  config.replicas_policy = nullptr;
   pool.attach(*victims, *wear, pslc ? &pslc->victims() : nullptr);
   if (placement) pool.attach(*placement);
 }
@@ -151,7 +154,8 @@ ReadOp& Core::add_read(ReadList& list, PhysicalUnit where) {
   if (near == nullptr && list.count <= k_look_back) {
     for (near = list.first; near != nullptr && near->row != row;) near = near->next;
   }
-  if (near != nullptr && at + layout.units_per_page > near->low && at < near->high + layout.units_per_page) {
+  if (near != nullptr && near->copy_of == k_no_unit && at + layout.units_per_page > near->low &&
+      at < near->high + layout.units_per_page) {
     ReadPool::widen(*near, at);
     return *near;
   }
@@ -370,6 +374,7 @@ void Core::check_capacity() {
 
 void Core::unmap(LogicalUnit unit, PhysicalUnit where) {
   map->update(unit, k_nowhere);
+  if (copies != nullptr) copies->rewritten(unit);
   if (places == nullptr) {
     pool.invalidate(where);
     return;

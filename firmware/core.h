@@ -35,6 +35,14 @@ class CoreEvents {
   virtual void refresh_due(std::uint32_t group) = 0;
 };
 
+/// Who keeps second copies of units.
+class UnitCopies {
+ public:
+  virtual ~UnitCopies() = default;
+  /// The map points `unit` at other data, or nowhere, from now on.
+  virtual void rewritten(LogicalUnit unit) = 0;
+};
+
 class Core {
  public:
   Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& config, CoreEvents& events);
@@ -60,6 +68,7 @@ class Core {
       events.refresh_due(layout.group_of(read.block));
     if (placement) placement->read(read.block);
     unpin(read.block);
+    if (read.copy_of != k_no_unit) unpin(layout.block_of(read.original));
     reads.give(read);
   }
   /// Throws when the spare area does not name the unit that the map says is there.
@@ -132,6 +141,7 @@ class Core {
   std::unique_ptr<PlacementPolicy> placement;  ///< null: data moved by refresh go where all moved data go
   std::unique_ptr<PassVoltagePolicy> pass_voltage;  ///< null: always nominal
   std::unique_ptr<Pslc> pslc;                       ///< null: all blocks are in native mode
+  UnitCopies* copies = nullptr;                     ///< null: there is one copy of everything
   ReadPool reads;
   JobPool jobs;
   FtlStatistics stats;

@@ -41,9 +41,11 @@ struct ReadOp {
   Core* core = nullptr;            ///< who looks after decoding failures
   BlockNumber block = k_no_block;  ///< pinned until the read has been dealt with
   std::uint32_t row = 0;
-  std::uint32_t low = 0;   ///< first unit of the row that is read
-  std::uint32_t high = 0;  ///< last
-  std::uint32_t tag = 0;   ///< the user's own
+  std::uint32_t low = 0;              ///< first unit of the row that is read
+  std::uint32_t high = 0;             ///< last
+  std::uint32_t tag = 0;              ///< the user's own
+  LogicalUnit copy_of = k_no_unit;    ///< what is read is the second copy of this unit, and nothing else
+  PhysicalUnit original = k_nowhere;  ///< of a copy: where the unit itself lies, pinned like the copy
   ReadOp* next = nullptr;
   // By unit of the row, all in one piece of memory because most reads are of one unit:
   std::uint64_t* need = nullptr;  ///< sectors that are asked for
@@ -133,6 +135,7 @@ class ReadPool {
     read.row = row;
     read.block = block;
     read.low = read.high = at;
+    read.copy_of = k_no_unit;
     read.wanted[at] = k_no_unit;
     return read;
   }

@@ -31,11 +31,24 @@ std::uint64_t keepable_units(const DriveShape& shape, const Layout& layout, cons
 /// The same without the units that the map itself takes.
 std::uint64_t largest_logical_units(const DriveShape& shape, const Layout& layout,
                                     const FirmwareConfig& config) {
-  const std::uint64_t units = keepable_units(shape, layout, config);
+  const std::uint64_t kept = keepable_units(shape, layout, config);
+  const std::uint64_t units = kept - std::min(kept, layout.replica_units);
   const std::uint64_t entries = make_map(config, layout)->entries_per_page();
   // Every map page, the last one perhaps not full, is one unit less for the host.
   return entries == 0 ? units
                       : units / (entries + 1) * entries + units % (entries + 1) * entries / (entries + 1);
+}
+
+/// Throws when the logical units would fit but for the copies. `most`: logical units beside them.
+void check_replicas(const Layout& layout, std::uint64_t most) {
+  const std::uint64_t room = most + layout.replica_units;
+  if (layout.replica_units == 0 || layout.logical_units > room) return;
+  const std::uint64_t left = (room - layout.logical_units) * layout.unit_bytes;
+  throw InputError(fmt::format(
+      "firmware.replicas.capacity: {} B of copies do not fit into the spare blocks, which have room for {} B "
+      "beside the data; nearest valid: {}",
+      layout.replica_units * layout.unit_bytes, left,
+      left >= 65536 ? fmt::format("{} B", left) : "firmware.replicas.policy none"));
 }
 
 void check_capacity(const Core& core, const DriveShape& shape, const FirmwareConfig& config) {
@@ -52,6 +65,7 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
         "all; nearest valid: {}",
         logs->logs(), l.blocks, l.logical_units, logs->most_logs()));
   }
+  check_replicas(l, most);
   const std::uint32_t overhead = core.pool.set_aside();
   const char* const purpose = logs != nullptr ? "log blocks and merges"
                               : core.pslc     ? "garbage collection, open blocks and static pSLC"
@@ -85,6 +99,9 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       reclaimer(logs ? static_cast<Reclaimer&>(*logs) : collector),
       map_pages(core, destager),
       cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, destager, drive, config)),
+      promoter(config.promotion.policy == "none" ? nullptr
+                                                 : std::make_unique<Promoter>(core, destager, config)),
+      replicas(config.replicas.policy == "none" ? nullptr : make_replicas(config)),
       order(hardware.agenda),
       write_through(config.buffer.mode == "write-through"),
       ecc_watches(core.ecc && core.ecc->watches_host()) {
@@ -94,9 +111,15 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
   core.map->attach(map_pages);
 }
 
+std::unique_ptr<Replicas> Ftl::Parts::make_replicas(const FirmwareConfig& config) {
+  const std::uint64_t address = destager.dram_bytes() + (cache ? cache->dram_bytes() : 0);
+  return std::make_unique<Replicas>(core, collector, destager.buffer(), address, config);
+}
+
 void Ftl::Parts::now_read_only() {
   destager.now_read_only();
   reclaimer.now_read_only();
+  if (replicas) replicas->drop_gathered();
   if (cache) cache->now_read_only();
 }
 
@@ -184,10 +207,12 @@ Task<> Ftl::drain() {
 void Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
-  if (p.first != nullptr || staging || p.destager.jobs_in_flight() > 0 || !p.reclaimer.idle())
+  const bool copying = p.replicas && !p.replicas->idle();
+  if (p.first != nullptr || staging || copying || p.destager.jobs_in_flight() > 0 || !p.reclaimer.idle())
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.destager.power_lost();
+  if (p.replicas) p.replicas->power_lost();
   p.core.map->power_lost();
 }
 
@@ -227,7 +252,8 @@ bool Ftl::read_only() const {
 }
 
 Bytes Ftl::dram_bytes() const {
-  return parts_->destager.dram_bytes() + (parts_->cache ? parts_->cache->dram_bytes() : 0);
+  return parts_->destager.dram_bytes() + (parts_->cache ? parts_->cache->dram_bytes() : 0) +
+         (parts_->replicas ? parts_->replicas->dram_bytes() : 0);
 }
 
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {

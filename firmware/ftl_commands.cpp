@@ -118,7 +118,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   sample(command, units, reads, from_buffer, from_cache);
   order.leave(self.ticket);
   if (from_buffer > 0 || !from_cache.empty()) co_await fetch_copies(self, from_buffer, from_cache);
-  if (!reads.empty()) {
+  while (!reads.empty()) {
     self.waits_for = "flash reads";
     core.aim(reads);
     co_await RunStage(hw, Stage::flash, &command.ledger, reads.count);
@@ -129,14 +129,11 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     }
     co_await latch;
     latch.settle(command.ledger);
-    while (!reads.empty()) {
-      ReadOp& read = reads.pop();
-      deliver(command, read, room ? &*room : nullptr);
-      core.end_read(read);
-    }
+    deliver(command, reads, room ? &*room : nullptr);
   }
   room.reset();
   if (cache) cache->pump();
+  if (promoter) destager.pump_if_due();
   core.stats.host_blocks_read += command.blocks;
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);
@@ -190,6 +187,11 @@ void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, 
       continue;
     }
     if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
+    const PhysicalUnit copy = replicas ? replicas->choose(unit, where) : k_nowhere;
+    if (copy != k_nowhere) {
+      replicas->add_read(reads, unit, where, copy, want);
+      continue;
+    }
     ReadOp& read = core.add_read(reads, where);
     const std::uint32_t at = where - read.row * core.layout.row_units;
     read.wanted[at] = unit;
@@ -216,8 +218,19 @@ std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index
   return want & ~have;
 }
 
+void Ftl::Parts::deliver(HostCommand& command, ReadList& reads, Cache::Room* room) {
+  ReadList again;
+  while (!reads.empty()) {
+    ReadOp& read = reads.pop();
+    if (read.copy_of == k_no_unit || replicas->settle(read, again)) deliver(command, read, room);
+    core.end_read(read);
+  }
+  reads = again;
+}
+
 void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* room) {
   const std::uint32_t sectors = core.layout.sectors;
+  const bool copy = read.copy_of != k_no_unit;
   for (std::uint32_t at = read.low; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
     if (read.lost(at)) {
@@ -226,15 +239,27 @@ void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* 
     } else {
       core.check_spare(read, at);
     }
+    const LogicalUnit unit = copy ? read.copy_of : read.wanted[at];
+    const PhysicalUnit where = copy ? read.original : read.row * core.layout.row_units + at;
     const Stamp* const stamps = &read.stamps[std::size_t{at} * sectors];
-    const std::uint64_t start = std::uint64_t{read.wanted[at]} * sectors;
+    const std::uint64_t start = std::uint64_t{unit} * sectors;
     for (std::uint64_t rest = read.need[at]; rest != 0; rest &= rest - 1) {
       const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
       command.data[start + s - command.lba] = stamps[s];
     }
-    if (cache && !read.lost(at))
-      cache->copy_in(read.wanted[at], read.row * core.layout.row_units + at, read.need[at], stamps, room);
+    if (read.lost(at)) continue;
+    if (cache) cache->copy_in(unit, where, read.need[at], stamps, room);
+    note_read(unit, where, stamps);
   }
+}
+
+void Ftl::Parts::note_read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
+  if (core.pslc) {
+    const bool slc = core.pool.mode(core.layout.block_of(where)) == BlockMode::slc;
+    ++(slc ? core.stats.host_units_slc : core.stats.host_units_native);
+  }
+  if (replicas) replicas->read(unit, where, stamps);
+  if (promoter) promoter->read(unit, where, stamps);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- write
@@ -495,6 +520,7 @@ Task<> Ftl::Parts::drain() {
       co_await wait;
     }
   }
+  if (replicas) replicas->drop_gathered();
   timer_wanted = false;
 }
 

@@ -10,6 +10,8 @@
 #include "firmware/gc/collector.h"
 #include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/map_pages.h"
+#include "firmware/pslc/promoter.h"
+#include "firmware/replicas/replicas.h"
 #include "models/common/order_table.h"
 
 namespace tlmssd::firmware {
@@ -56,7 +58,11 @@ struct Ftl::Parts final : CoreEvents {
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               Bytes& from_buffer);
   Task<> fetch_copies(Active& active, Bytes from_buffer, const MemorySpans& from_cache);
+  /// Delivers what reads have brought; what is left in the list has to be read, too: originals of copies that could not be decoded.
+  void deliver(HostCommand& command, ReadList& reads, Cache::Room* room);
   void deliver(HostCommand& command, const ReadOp& read, Cache::Room* room);
+  /// A unit has been read at `where`: what becomes of it besides.
+  void note_read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps);
   /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data` null: zeros. `granted`: entries that
   /// were set aside for this.
   std::uint64_t lay_in(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
@@ -88,12 +94,14 @@ struct Ftl::Parts final : CoreEvents {
   void settled() override;
   void refresh_due(std::uint32_t group) override { refreshes_due.push_back(group); }
   void start_refreshes();
+  [[nodiscard]] std::unique_ptr<Replicas> make_replicas(const FirmwareConfig& config);
   void arm_idle_timer();
   static void idle_timer(void* self);
 
   // ---- what is asked from outside
   [[nodiscard]] bool idle() const {
-    return first == nullptr && destager.idle() && reclaimer.idle() && (!cache || cache->idle());
+    return first == nullptr && destager.idle() && reclaimer.idle() && (!cache || cache->idle()) &&
+           (!replicas || replicas->idle());
   }
   void describe_stall(std::string& text) const;
   void archive(Archive& archive);
@@ -108,7 +116,9 @@ struct Ftl::Parts final : CoreEvents {
   std::unique_ptr<LogBlocks> logs;  ///< null: the mapping scheme has no log blocks
   Reclaimer& reclaimer;             ///< whoever of the two makes room
   MapPages map_pages;
-  std::unique_ptr<Cache> cache;  ///< null: none
+  std::unique_ptr<Cache> cache;        ///< null: none
+  std::unique_ptr<Promoter> promoter;  ///< null: none
+  std::unique_ptr<Replicas> replicas;  ///< null: none
   OrderTable order;
   bool write_through;
   bool ecc_watches;  ///< the ECC policy wants to know of the host's commands

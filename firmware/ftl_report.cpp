@@ -37,8 +37,16 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
   sink.close();
 }
 
+/// Kinds of moves that there may be.
+struct Moves {
+  bool map = false;
+  bool folding = false;
+  bool promotion = false;
+  bool copies = false;
+};
+
 void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors,
-                          bool map_in_flash, bool folds) {
+                          const Moves& moves) {
   const double written = static_cast<double>(s.host_blocks_written) / sectors;
   const auto part = [&](Purpose purpose) {
     return ratio(static_cast<double>(s.units_programmed[static_cast<std::size_t>(purpose)]), written);
@@ -53,8 +61,14 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
   sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
   sink.value("refresh", part(Purpose::refresh), "", "data moved because of their age or of reads");
-  if (folds) sink.value("folding", part(Purpose::migration), "", "data moved out of blocks in SLC mode");
-  if (map_in_flash) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
+  const auto share = [&](std::uint64_t units) { return ratio(static_cast<double>(units), written); };
+  if (moves.folding)
+    sink.value("folding", share(s.units_folded + s.units_folded_on_die), "",
+               "data moved out of blocks in SLC mode");
+  if (moves.promotion)
+    sink.value("promotion", share(s.units_promoted), "", "read-hot data moved into blocks in SLC mode");
+  if (moves.copies) sink.value("copies", share(s.units_copied), "", "second copies of read-hot data");
+  if (moves.map) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
   sink.value("padding", ratio(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
   sink.close();
@@ -98,15 +112,19 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core.stats;
   sink.open("ftl", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
-  report_amplification(sink, s, core.layout.sectors, core.layout.map_units > 0, core.pslc != nullptr);
+  const Moves moves{core.layout.map_units > 0, core.pslc != nullptr, promoter != nullptr,
+                    replicas != nullptr};
+  report_amplification(sink, s, core.layout.sectors, moves);
   report_map(sink);
   if (cache) cache->report(sink);
   if (core.pslc) core.pslc->report(sink, s);
+  if (promoter) promoter->report(sink);
+  if (replicas) replicas->report(sink);
   sink.open("flash", "operations ordered, by purpose");
   for (const Purpose purpose :
        {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::migration, Purpose::map}) {
     if (purpose == Purpose::map && core.layout.map_units == 0) continue;
-    if (purpose == Purpose::migration && !core.pslc) continue;
+    if (purpose == Purpose::migration && !core.pslc && !replicas) continue;
     const auto p = static_cast<std::size_t>(purpose);
     sink.open(name_of(purpose), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
@@ -231,7 +249,8 @@ void Ftl::Parts::archive(Archive& a) {
                           cache ? cache->store().capacity() : 0,
                           cache ? cache->store().grains_per_line() : 0,
                           core.pslc ? core.pslc->size().fixed : 0,
-                          core.pslc ? core.pslc->size().borrowed : 0};
+                          core.pslc ? core.pslc->size().borrowed : 0,
+                          core.layout.replica_units};
   static constexpr const char* k_what[] = {"allocation groups",
                                            "blocks per group",
                                            "units per block",
@@ -243,13 +262,16 @@ void Ftl::Parts::archive(Archive& a) {
                                            "cache grains",
                                            "cache grains per unit",
                                            "static SLC blocks per group",
-                                           "dynamic SLC blocks per group"};
+                                           "dynamic SLC blocks per group",
+                                           "copies"};
   std::string policies =
       core.config.mapping.scheme + "/" + core.config.gc.policy + "/" + core.config.wear.policy + "/" +
       core.config.allocation.streams + "/" + core.config.allocation.order + "/" +
       core.config.allocation.stripe + "/" + core.config.cache.policy + "/" + core.config.ecc.policy + "/" +
       core.config.refresh.policy + "/" + core.config.placement.policy + "/" + core.config.pass_voltage.policy;
   if (core.pslc) policies += "/" + core.config.pslc.policy + "/" + core.config.pslc.fold_first;
+  if (promoter) policies += "/" + core.config.promotion.policy;
+  if (replicas) policies += "/" + core.config.replicas.policy;
   const std::string own_policies = policies;
   a(version);
   a(policies);
@@ -282,6 +304,8 @@ void Ftl::Parts::archive(Archive& a) {
   if (core.placement) core.placement->archive(a);
   if (core.pass_voltage) core.pass_voltage->archive(a);
   if (core.pslc) core.pslc->archive(a);
+  if (promoter) promoter->archive(a);
+  if (replicas) replicas->archive(a);
   a(refreshes_due);
   std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());
   std::sort(poisoned.begin(), poisoned.end());

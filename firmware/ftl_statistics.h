@@ -59,6 +59,21 @@ struct FtlStatistics {
   std::uint64_t units_folded_on_die = 0;  ///< moved by copyback
   std::uint64_t slc_prepared = 0;         ///< free blocks erased into SLC mode
   std::uint64_t slc_returned = 0;         ///< free blocks erased from SLC into native mode
+  std::uint64_t host_units_slc = 0;       ///< that commands of the host read from blocks in SLC mode
+  std::uint64_t host_units_native = 0;    ///< the same from native blocks, on a drive that has both
+  // promotion
+  std::uint64_t promotions_due = 0;             ///< hot units that were read from native blocks
+  std::uint64_t units_promoted = 0;             ///< programmed anew
+  std::uint64_t promotions_without_slc = 0;     ///< left where they were for want of free pSLC
+  std::uint64_t promotions_without_buffer = 0;  ///< the same for want of room in the write buffer
+  // second copies
+  std::uint64_t units_copied = 0;         ///< copies programmed
+  std::uint64_t copies_rewritten = 0;     ///< dropped because the data were written or trimmed
+  std::uint64_t copies_displaced = 0;     ///< dropped to make room for others
+  std::uint64_t copies_refused = 0;       ///< not made for want of a place that nobody had to wait for
+  std::uint64_t reads_in_conflict = 0;    ///< units of host reads whose die was writing or erasing
+  std::uint64_t conflicts_with_copy = 0;  ///< of these, units with a copy
+  std::uint64_t reads_of_copies = 0;      ///< units read from it
   // map pages in flash
   std::uint64_t map_units_moved = 0;   ///< by garbage collection, wear levelling and refresh
   std::uint64_t map_pages_lost = 0;    ///< could not be read back; rebuilt from the spare areas

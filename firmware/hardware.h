@@ -79,6 +79,8 @@ class FlashPort {
   virtual void foresee(const FlashOp& op) const { static_cast<void>(op); }
   /// Operations queued or running on a die (for idle detection and load-aware allocation).
   [[nodiscard]] virtual std::uint32_t pending(DieId die) const = 0;
+  /// Of these, those that are not reads.
+  [[nodiscard]] virtual std::uint32_t writing(DieId die) const = 0;
 };
 
 // ---- host

@@ -6,7 +6,9 @@
 #include "firmware/mapping/mapping.h"
 #include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/data_path.h"
+#include "firmware/pslc/promotion_policy.h"
 #include "firmware/refresh/refresh_policy.h"
+#include "firmware/replicas/replica_policy.h"
 #include "firmware/vpass/pass_voltage_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
@@ -78,6 +80,15 @@ void add_firmware(Catalogue& catalogue) {
   catalogue
       .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
       .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");
+  catalogue
+      .section("firmware.pslc.promotion", "read-hot data brought from native blocks into SLC mode",
+               PromotionConfig::parameters())
+      .policy("policy", promotion_policies(), "none", "which data are hot");
+  catalogue
+      .section("firmware.replicas",
+               "second copies of read-hot data, read while the die of the original writes",
+               ReplicasConfig::parameters())
+      .policy("policy", replica_policies(), "none", "which data have one");
 }
 
 }  // namespace

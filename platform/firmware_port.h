@@ -43,6 +43,7 @@ class FirmwarePort final : public firmware::CpuPort,
   }
   void foresee(const FlashOp& op) const override { flash_.die(op.die).state().prefetch(op); }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.controller().pending(die); }
+  [[nodiscard]] std::uint32_t writing(DieId die) const override { return flash_.controller().writing(die); }
   void complete(HostCommand& command) override { cpu_.complete(command); }
   [[nodiscard]] std::uint32_t outstanding() const override { return host_->outstanding(); }
 

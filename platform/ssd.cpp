@@ -248,7 +248,11 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"firmware.refresh.policy", f.refresh.policy},
       {"firmware.placement.policy", f.placement.policy},
       {"firmware.pass_voltage.policy", f.pass_voltage.policy},
-      {"firmware.pslc.policy", f.pslc.policy}};
+      {"firmware.pslc.policy", f.pslc.policy},
+      {"firmware.pslc.promotion.policy", f.promotion.policy},
+      {"firmware.replicas.policy", f.replicas.policy},
+      {"firmware.replicas.capacity",
+       f.replicas.policy == "none" ? "none" : std::to_string(f.replicas.capacity)}};
 }
 
 // ---- reporting

@@ -66,6 +66,21 @@ CpuConfig read_cpu(const Scenario& scenario) {
   return cpu;
 }
 
+// Without promotion or copies their parameters are not looked at, and reported as unused.
+void read_copies(const Scenario& scenario, firmware::FirmwareConfig& config) {
+  const std::string promotion = scenario.policy("firmware.pslc.promotion");
+  if (promotion != "none")
+    config.promotion =
+        firmware::PromotionConfig::parameters().read(scenario.values("firmware.pslc.promotion"));
+  config.promotion.policy = promotion;
+  config.promotion_policy = &scenario.values("firmware.pslc.promotion");
+  const std::string replicas = scenario.policy("firmware.replicas");
+  if (replicas != "none")
+    config.replicas = firmware::ReplicasConfig::parameters().read(scenario.values("firmware.replicas"));
+  config.replicas.policy = replicas;
+  config.replicas_policy = &scenario.values("firmware.replicas");
+}
+
 firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   firmware::FirmwareConfig config;
   config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
@@ -109,6 +124,7 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   if (pslc != "none") config.pslc = firmware::PslcConfig::parameters().read(scenario.values("firmware.pslc"));
   config.pslc.policy = pslc;
   config.pslc_policy = &scenario.values("firmware.pslc");
+  read_copies(scenario, config);
   config.seed = scenario.seed();
   return config;
 }

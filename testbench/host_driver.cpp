@@ -80,7 +80,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   for (auto& queue : streams_of_queue_) queue.clear();
   finished_ = false;
   ramping_ = 0;
-  Picoseconds longest_ramp = 0;
+  ramp_times_ = 0;
   for (Load& load : loads) {
     auto stream = std::make_unique<Stream>();
     stream->driver = this;
@@ -89,17 +89,12 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
     stream->queue =
         (load.queue >= 0 ? static_cast<std::uint32_t>(load.queue) : stream->number) % config_.queues;
     streams_of_queue_[stream->queue].push_back(stream.get());
-    if (load.ramp_time > 0) longest_ramp = std::max(longest_ramp, load.start + load.ramp_time);
+    if (load.ramp_time > 0) ++ramp_times_;
     if (load.ramp_requests > 0) ++ramping_;
     streams_.push_back(std::move(stream));
   }
-  ramp_end_ = k_never;
-  if (longest_ramp > 0) {
-    ++ramping_;
-    ramp_end_ = agenda_.now() + longest_ramp;
-    agenda_.at(
-        ramp_end_, [](void* self) { static_cast<HostDriver*>(self)->end_ramp_time(); }, this);
-  }
+  ramp_end_ = -1;
+  if (ramp_times_ > 0) ++ramping_;
   measuring_ = ramping_ == 0;
   if (config_.stall_after > 0 && !watching_) {
     watching_ = true;
@@ -121,10 +116,21 @@ void HostDriver::end_ramp() {
   if (on_measurement_) on_measurement_();
 }
 
+/// The ramp time of a load counts from its start in its phase.
+void HostDriver::begin_ramp_time(const Stream& stream) {
+  if (stream.load->ramp_time == 0) return;
+  --ramp_times_;
+  const Picoseconds end = stream.start + stream.load->ramp_time;
+  if (end <= ramp_end_) return;
+  ramp_end_ = end;
+  agenda_.at(
+      end, [](void* self) { static_cast<HostDriver*>(self)->end_ramp_time(); }, this);
+}
+
 /// An earlier run may have ended before its ramp did: then its item of the agenda is still there and says nothing.
 void HostDriver::end_ramp_time() {
-  if (agenda_.now() != ramp_end_) return;
-  ramp_end_ = k_never;
+  if (agenda_.now() != ramp_end_ || ramp_times_ > 0) return;
+  ramp_end_ = -1;
   if (!finished_) end_ramp();
 }
 
@@ -147,6 +153,7 @@ void HostDriver::next_phase() {
       stream->start = agenda_.now() + stream->load->start;
       if (stream->load->runtime != k_never)
         stream->stop = stream->start + stream->load->ramp_time + stream->load->runtime;
+      begin_ramp_time(*stream);
       pump(*stream);
     }
     if (--running_in_phase_ > 0) return;
@@ -190,7 +197,7 @@ bool HostDriver::fetch(Stream& stream) {
 
 /// Issues all that the stream may issue now; arranges to come back when time alone holds it up.
 void HostDriver::pump(Stream& stream) {
-  if (stream.ended || stream.sleeping) return;
+  if (stream.ended || stream.sleeping || stream.load->phase != phase_) return;
   const Load& load = *stream.load;
   const bool open_loop = load.pacing == Pacing::open_loop;
   while (fetch(stream)) {

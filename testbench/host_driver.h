@@ -100,6 +100,7 @@ class HostDriver : public sc_core::sc_module {
   void finish();
   void watch();
   void end_ramp();
+  void begin_ramp_time(const Stream& stream);
   void end_ramp_time();
 
   Agenda& agenda_;
@@ -122,8 +123,9 @@ class HostDriver : public sc_core::sc_module {
   std::uint32_t phase_ = 0;
   std::size_t running_in_phase_ = 0;
   bool measuring_ = false;
-  std::uint32_t ramping_ = 0;  ///< streams that have not completed their ramp_requests, and the ramp time
-  Picoseconds ramp_end_ = k_never;  ///< when the longest ramp time of this run ends
+  std::uint32_t ramping_ = 0;     ///< streams that have not completed their ramp_requests, and the ramp time
+  std::uint32_t ramp_times_ = 0;  ///< streams with a ramp time that have not started yet
+  Picoseconds ramp_end_ = -1;     ///< when the last ramp time that has begun ends; -1: none is going on
   bool finished_ = false;
   bool watching_ = false;
   bool write_protected_ = false;  ///< the drive has said so: from here on writes are refused

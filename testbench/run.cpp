@@ -134,16 +134,25 @@ void Run::shorten(Load& load) const {
   load.ramp_requests = 0;
 }
 
+/// The phase that comes after all loads there are so far.
+std::uint32_t Run::phase_after_all() const {
+  std::uint32_t phase = 0;
+  for (const Load& load : loads_) phase = std::max(phase, load.phase + 1);
+  return phase;
+}
+
 void Run::make_all_loads() {
   const std::size_t count = scenario_.count("load");
   if (count == 0 && options_.save_snapshot.empty()) {
     throw scenario_.error("load",
                           "there is no load, and no --save-snapshot to make the preconditioning worth while");
   }
+  std::uint32_t phase = 0;  // in which an entry begins; a job file counts phases of its own from there
   for (std::size_t i = 0; i < count; ++i) {
     const std::string path = fmt::format("load.{}", i);
     placed(scenario_, path, [&] {
       const LoadConfig config = read_load(scenario_, i);
+      if (config.kind.stonewall) phase = phase_after_all();
       const std::string& file = !config.kind.trace.empty() ? config.kind.trace
                                 : !config.kind.fio.empty() ? config.kind.fio
                                                            : config.profile.traces_folder;
@@ -151,6 +160,7 @@ void Run::make_all_loads() {
            make_loads(config, simulation_->drive_size(), scenario_.seed(), folder_of(file, scenario_))) {
         for (const std::string& warning : load.warnings) warnings_.push_back(load.name + ": " + warning);
         shorten(load);
+        load.phase += phase;
         loads_.push_back(std::move(load));
         entries_.push_back(i);
       }

@@ -40,6 +40,7 @@ class Run {
   void warm_up();
   void note_failures(const char* when, std::uint64_t failed_before);
   void make_all_loads();
+  [[nodiscard]] std::uint32_t phase_after_all() const;
   void measure();
   void measure_timed();
   void write_results();

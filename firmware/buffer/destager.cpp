@@ -307,6 +307,7 @@ void Destager::commit(ProgramJob& job) {
     commit_block(job);
     return;
   }
+  std::uint32_t promoted = 0;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];
     const WriteBuffer::Entry& entry = buffer_.entry(i);
@@ -315,8 +316,10 @@ void Destager::commit(ProgramJob& job) {
       if (old != k_nowhere) core_.pool.invalidate(old);
       core_.map->update(entry.unit, job.base + n);
       core_.pool.validate(job.base + n, job.block);
+      if (core_.copies != nullptr) core_.copies->rewritten(entry.unit);
       note_damage(entry);
     }
+    if (entry.promoted) ++promoted;
     settle(i, &job.ledger, false);
   }
   // One posted access for each run of consecutive map entries.
@@ -328,9 +331,12 @@ void Destager::commit(ProgramJob& job) {
     n += run;
   }
   for (std::uint32_t n = 0; n < job.live; ++n) buffer_.release(job.source[n]);
-  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.map_units;
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] +=
+      job.live - job.map_units - promoted;
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += promoted;
+  core_.stats.units_promoted += promoted;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::map)] += job.map_units;
-  if (job.mode == BlockMode::slc) core_.stats.slc_units += job.live;
+  if (job.mode == BlockMode::slc) core_.stats.slc_units += job.live - promoted;
   core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
   if (logs_ != nullptr) logs_->ended(job.group);
@@ -350,9 +356,7 @@ void Destager::fail(ProgramJob& job) {
     const WriteBuffer::Index i = job.source[n];
     if (i >= ProgramJob::k_copied) continue;
     settle(i, nullptr, true);
-    // Nobody reads map pages for what they hold: the map is rebuilt.
-    if (buffer_.entry(i).state == WriteBuffer::State::superseded ||
-        core_.layout.is_map(buffer_.entry(i).unit)) {
+    if (buffer_.entry(i).state == WriteBuffer::State::superseded || expendable(buffer_.entry(i))) {
       buffer_.release(i);
     } else {
       buffer_.strand(i);
@@ -513,7 +517,7 @@ void Destager::now_read_only() {
     const WriteBuffer::Index i = buffer_.take();
     if (i == WriteBuffer::k_none) break;
     settle(i, nullptr, true);
-    if (core_.layout.is_map(buffer_.entry(i).unit)) {
+    if (expendable(buffer_.entry(i))) {
       buffer_.release(i);
     } else {
       buffer_.strand(i);

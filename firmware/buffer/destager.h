@@ -210,6 +210,11 @@ class Destager {
   [[nodiscard]] std::uint32_t home_group();
   Task<> write_to_log(ProgramJob& job);
   void settle(WriteBuffer::Index i, const Ledger* branch, bool failed);
+  /// What the entry holds is elsewhere, too: nobody reads map pages for what they hold (the map is rebuilt), and what is promoted is in
+  /// flash already.
+  [[nodiscard]] bool expendable(const WriteBuffer::Entry& entry) const {
+    return entry.promoted || core_.layout.is_map(entry.unit);
+  }
   /// The entry's data have reached flash: what becomes of damage that it carried.
   void note_damage(const WriteBuffer::Entry& entry);
   void give_room(Picoseconds space_wait);

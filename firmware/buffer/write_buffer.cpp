@@ -58,6 +58,7 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t
   entry.waiters = 0;
   entry.state = State::dirty;
   entry.direct = direct;
+  entry.promoted = false;
   entry.damaged = found != k_none && entries_[found].damaged;
   if (found != k_none) {
     entry.mask = entries_[found].mask;
@@ -76,6 +77,7 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t
 void WriteBuffer::merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data) {
   const std::uint64_t ones = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
   entries_[i].mask |= ones << from;
+  entries_[i].promoted = false;
   if (count == sectors_) entries_[i].damaged = false;
   std::copy_n(data, count, stamps(i) + from);
 }
@@ -88,6 +90,7 @@ void WriteBuffer::merge(Index i, std::uint64_t sectors, const Stamp* data) {
   }
   Entry& entry = entries_[i];
   entry.mask |= sectors;
+  entry.promoted = false;
   if (std::popcount(sectors) == static_cast<int>(sectors_)) entry.damaged = false;
 }
 
@@ -174,7 +177,7 @@ void WriteBuffer::archive(Archive& a) {
     const Index i = a.saving() ? at++ : take_free();
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
-    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, false};
+    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, false, false};
     hash_.insert(entry.unit, i);
   }
 }

@@ -49,8 +49,9 @@ class WriteBuffer {
     Index next = k_none;
     std::uint32_t waiters = 0;  ///< list of Durables, index plus one
     State state = State::free;
-    bool damaged = false;  ///< some sectors come from a read that failed
-    bool direct = false;   ///< waits in the second line
+    bool damaged = false;   ///< some sectors come from a read that failed
+    bool direct = false;    ///< waits in the second line
+    bool promoted = false;  ///< holds what flash holds, to be written to a better place, and nothing else
   };
 
   WriteBuffer(std::uint32_t capacity, std::uint32_t sectors);

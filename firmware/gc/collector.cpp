@@ -116,7 +116,7 @@ Collector::Step Collector::next_step(std::uint32_t group, Work& work) {
       const Step prepare = prepare_step(group, work);
       if (prepare != Step::stop) return prepare;
     }
-    if (work.filling != nullptr && work.filling->from_fixed && !core_.pool.can_fold(group)) {
+    if (work.filling != nullptr && frees_nothing(work) && !core_.pool.can_fold(group)) {
       // The reserve has become short meanwhile: native blocks first.
       if (work.jobs > 0) return Step::wait;
       stop(group, work);

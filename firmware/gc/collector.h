@@ -9,7 +9,7 @@
 // Why it cannot deadlock: the host leaves `low_water` free blocks; collection alone takes them. Between two blocks that it
 // opens it writes a block's worth of units, which empties at least one victim, which is erased before the next is opened.
 // Refresh may take them too while no host data wait: a block that is moved whole opens one block at most and gives one back. A region of a
-// block that is moved gives nothing back, so it only is while the reserve is whole. When it is not, collection makes it
+// block that is moved gives nothing back, so it only is, and only goes on, while the reserve is whole. When it is not, collection makes it
 // whole as long as two blocks' worth of stale units are left; when they are not, the region's block is moved whole.
 //
 // With blocks in SLC mode (firmware.pslc) the same worker folds: their valid units go into native blocks like those of other victims, and
@@ -142,7 +142,11 @@ class Collector final : public Reclaimer {
   }
   /// The units being gathered may go into a native block now.
   [[nodiscard]] bool may_launch(std::uint32_t group, const Work& work) const {
-    return work.filling->from_fixed ? core_.pool.can_fold(group) : core_.pool.can_claim(group, Stream::gc);
+    return frees_nothing(work) ? core_.pool.can_fold(group) : core_.pool.can_claim(group, Stream::gc);
+  }
+  /// What is being gathered comes out of blocks that native mode gets nothing back from.
+  [[nodiscard]] static bool frees_nothing(const Work& work) {
+    return work.filling->from_fixed || (work.part && work.moving == Purpose::refresh);
   }
   /// What waits for a native block cannot have one.
   [[nodiscard]] bool native_wait(std::uint32_t group, const Work& work) const {

@@ -12,7 +12,8 @@ class PageMap final : public MappingScheme {
   static constexpr std::string_view k_summary = "one entry per mapping unit, the whole table in DRAM";
   using Config = NoParameters;
 
-  PageMap(const Config& /*config*/, const Layout& layout) : entries_(layout.logical_units) {}
+  PageMap(const Config& /*config*/, const Layout& layout)
+      : entries_(layout.logical_units + layout.replica_units) {}
 
   // An entry holds the physical unit plus one, so that untouched memory means unmapped.
   [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override { return entries_.read(unit) - 1; }

@@ -226,6 +226,10 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
              "share", "share of such a block's units that was valid when it was chosen");
   sink.value("units folded by copyback", s.units_folded_on_die, "units", "moved within their die");
   sink.value("units folded by controller", s.units_folded, "units", "read and programmed by the controller");
+  sink.value("host units read in slc", s.host_units_slc, "units",
+             "mapping units that commands of the host read from blocks in SLC mode");
+  sink.value("host units read native", s.host_units_native, "units",
+             "mapping units that commands of the host read from native blocks");
   sink.value("waits for room", s.slc_waits, "", "program units that waited for a free block in SLC mode");
   sink.value("blocks prepared", s.slc_prepared, "", "free blocks erased into SLC mode in addition");
   sink.value("blocks returned", s.slc_returned, "", "free blocks erased back into native mode in addition");

@@ -62,8 +62,8 @@ bool Refresher::read(BlockNumber block, std::uint32_t row, std::uint32_t worst_e
   return (info.state != BlockState::victim && movable(info) && judge(block, h, now)) || region_due;
 }
 
-// A region is only moved out of a closed block. One that is still being written is ended early: little of it may ever be written, and its
-// data are read all the same.
+// A region is only moved out of a closed block. One that is still being written is ended early when its turn comes: little of it may ever be
+// written, and its data are read all the same.
 bool Refresher::count_region(BlockNumber block, std::uint32_t row) {
   const Layout& layout = pool_.layout();
   const std::uint32_t region = row * layout.row_units / region_units_;
@@ -71,8 +71,8 @@ bool Refresher::count_region(BlockNumber block, std::uint32_t row) {
   if (reads == k_queued) return false;
   reads = std::min(reads + 1, k_queued - 1);
   if (!policy_->region_due(reads)) return false;
-  if (pool_.info(block).state == BlockState::open) pool_.close_early(block);
-  if (pool_.info(block).state != BlockState::closed) return false;
+  const BlockState state = pool_.info(block).state;
+  if (state != BlockState::closed && state != BlockState::open) return false;
   reads = k_queued;
   waiting_[layout.group_of(block)].push_back({block, pool_.info(block).erases, region});
   return true;
@@ -114,6 +114,15 @@ void Refresher::patrol(std::int64_t now) {
   });
 }
 
+// Whether a region that has waited can be moved by itself. Where it lies in a block that cannot be ended now, its next read asks again.
+bool Refresher::take_region(const Entry& entry, bool parts) {
+  // Ending a block early costs one that is free, as soon as somebody goes on writing: the reserve must not be touched.
+  if (parts) pool_.close_early(entry.block);
+  const BlockState state = pool_.info(entry.block).state;
+  region_reads(entry.block, entry.region) = state == BlockState::open ? k_queued - 1 : 0;
+  return parts && state == BlockState::closed;
+}
+
 Refresher::Move Refresher::take(std::uint32_t group, bool parts) {
   const std::uint32_t block_units = pool_.layout().block_units;
   auto& waiting = waiting_[group];
@@ -122,16 +131,15 @@ Refresher::Move Refresher::take(std::uint32_t group, bool parts) {
     waiting.pop_back();
     const BlockInfo& info = pool_.info(entry.block);
     if (info.erases != entry.erases) continue;
-    if (entry.region == k_whole) {
-      history(entry.block).queued = 0;
+    if (entry.region != k_whole) {
+      if (take_region(entry, parts)) {
+        const std::uint32_t first = entry.region * region_units_;
+        return {entry.block, first, std::min(first + region_units_, block_units), false};
+      }
     } else {
-      region_reads(entry.block, entry.region) = 0;
+      history(entry.block).queued = 0;
     }
-    if (!movable(info) || info.valid == 0) continue;
-    if (entry.region == k_whole || !parts || info.state != BlockState::closed)
-      return {entry.block, 0, block_units, true};
-    const std::uint32_t first = entry.region * region_units_;
-    return {entry.block, first, std::min(first + region_units_, block_units), false};
+    if (movable(info) && info.valid > 0) return {entry.block, 0, block_units, true};
   }
   return {};
 }

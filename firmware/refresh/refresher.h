@@ -69,6 +69,7 @@ class Refresher {
   [[nodiscard]] bool movable(const BlockInfo& info) const;
   bool judge(BlockNumber block, History& history, std::int64_t now);
   bool count_region(BlockNumber block, std::uint32_t row);
+  bool take_region(const Entry& entry, bool parts);
   [[nodiscard]] std::uint32_t& region_reads(BlockNumber block, std::uint32_t region) {
     return region_reads_[std::size_t{block} * regions_ + region];
   }

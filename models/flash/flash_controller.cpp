@@ -17,7 +17,7 @@ FlashController::FlashController(const sc_core::sc_module_name& name, Agenda& ag
   for (std::uint32_t channel = 0; channel < setup.geometry.channels; ++channel) {
     channel_isock.emplace_back(("channel_isock_" + std::to_string(channel)).c_str(), *this, channel);
     for (std::uint32_t way = 0; way < setup.geometry.dies_per_channel(); ++way)
-      routes_.push_back({&channel_isock.back(), 0});
+      routes_.push_back({&channel_isock.back(), 0, 0});
   }
 }
 
@@ -48,6 +48,7 @@ tlm::tlm_sync_enum FlashController::forward(unsigned /*index*/, tlm::tlm_generic
   plan_senses(*op, job.errors);
   Route& route = routes_[index(op->die)];
   ++route.pending;
+  if (op->command != FlashCommand::read) ++route.writing;
   ++outstanding_;
   return (*route.socket)->nb_transport_fw(payload, phase, delay);
 }
@@ -274,7 +275,9 @@ void FlashController::respond(FlashJob& job) {
 }
 
 void FlashController::answer(FlashJob& job) {
-  --routes_[index(job.op->die)].pending;
+  Route& route = routes_[index(job.op->die)];
+  --route.pending;
+  if (job.op->command != FlashCommand::read) --route.writing;
   --outstanding_;
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = annotation(agenda_);

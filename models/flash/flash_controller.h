@@ -26,6 +26,8 @@ class FlashController : public sc_core::sc_module {
 
   /// Operations queued or running on a die.
   [[nodiscard]] std::uint32_t pending(DieId die) const { return routes_[index(die)].pending; }
+  /// Of these, those that are not reads.
+  [[nodiscard]] std::uint32_t writing(DieId die) const { return routes_[index(die)].writing; }
   /// All of them.
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
 
@@ -87,6 +89,7 @@ class FlashController : public sc_core::sc_module {
   struct Route {
     InitiatorSocket<FlashController>* socket;  // of its channel
     std::uint32_t pending;
+    std::uint32_t writing;
   };
   std::vector<Route> routes_;  // by die
   std::uint64_t outstanding_ = 0;

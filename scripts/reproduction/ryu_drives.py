@@ -1,12 +1,10 @@
 """The drives and the loads of ryu.py: what was measured on bought drives, as traces, and how a run of them is asked for."""
 
 import random
-import tempfile
-from pathlib import Path
 
 import numpy
 
-import runs
+from drafts import Drafts
 
 SCENARIOS = {drive: f"scenarios/ryu/drive_{drive.lower()}.yaml" for drive in "ABC"}
 KIB, MIB = 1 << 10, 1 << 20
@@ -17,37 +15,8 @@ START = 4 * KIB  # where the file begins: a file system aligns to its own blocks
 BUFFER = 24 * MIB  # so much is written before it is measured, that a write buffer is full
 
 
-class Drives:
+class Drives(Drafts):
     """Runs of the drives under loads of their own; each method returns a future."""
-
-    def __init__(self, runner):
-        self.runner = runner
-        self.short = runner.short
-        self.folder = tempfile.TemporaryDirectory()
-        self.drafts = {}
-
-    def start(self, scenario, load, changes=None, precondition=None, log=False):
-        """`load`: what stands after `load:` in braces; `precondition`: the same in brackets, instead of the scenario's."""
-        text = (runs.ROOT / scenario).read_text(encoding="utf-8")
-        body, _, steps = text.partition("\nprecondition:")
-        steps = steps.partition("\nload:")[0] if precondition is None else f" [{precondition}]"
-        draft = f"{body}\nprecondition:{steps}\nload: {{{load}}}\n"
-        if draft not in self.drafts:
-            path = Path(self.folder.name) / f"{len(self.drafts)}.yaml"
-            path.write_text(draft, encoding="utf-8")
-            self.drafts[draft] = path
-        settings = dict(changes or {})
-        if log:
-            settings["report.command_log"] = "csv"
-        return self.runner.start(self.drafts[draft], settings)
-
-    def trace(self, name, requests, queue_depth=1):
-        """A file of `requests`, each (operation, offset, bytes), and the words of a load that replays it."""
-        path = Path(self.folder.name) / f"{name}.csv"
-        if not path.exists():
-            with open(path, "w", encoding="utf-8") as file:
-                file.writelines(f"{n},ryu,0,{kind},{offset},{size},0\n" for n, (kind, offset, size) in enumerate(requests))
-        return f"trace: {path}, format: msr, queue_depth: {queue_depth}"
 
     def benchmark(self, drive, kind, size, changes=None, start=START, journal=True):
         """Random reads or synchronous writes of `size` KiB in a file of a quarter of the drive (Figure 14), from `start` on."""

@@ -36,6 +36,9 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
           .text("fio", &LoadKindConfig::fio, "fio job file to run")
           .integer("queue", &LoadKindConfig::queue, {-1, 65535},
                    "host queue that the load uses; -1 gives every load the next queue in turn")
+          .flag("stonewall", &LoadKindConfig::stonewall,
+                "the load, and those listed after it, begin when all listed before it have ended; startdelay "
+                "counts from there (idle time)")
           .text(
               "warm_up", &LoadKindConfig::warm_up,
               "requests at the load's beginning (20000), or their share of all (30 %), to carry out without "

@@ -20,6 +20,7 @@ struct LoadKindConfig {
   std::string profile;
   std::string fio;
   std::int32_t queue = -1;
+  bool stonewall = false;
   std::string warm_up = "0";
   static const ParameterTable<LoadKindConfig>& parameters();
 };

@@ -27,6 +27,7 @@ struct Part {
   std::uint64_t ramp_requests = 0;
   std::uint32_t depth = 1;
   Picoseconds ramp_time = 0;
+  std::uint32_t phase = 0;
 };
 
 /// What a run of loads has measured.
@@ -50,6 +51,7 @@ Measured run(Simulation& simulation, const std::vector<Part>& parts) {
                                   .front()));
     loads.back().ramp_requests = parts[i].ramp_requests;
     loads.back().ramp_time = parts[i].ramp_time;
+    loads.back().phase = parts[i].phase;
   }
   Measured result;
   HostDriver& driver = simulation.driver();
@@ -151,6 +153,21 @@ TEST_CASE("a ramp time beyond the end of the run leaves nothing, and the next ru
   CHECK(second.commands[0] == 1000);
   CHECK(second.begun == 1);
   CHECK(second.before == 4000);
+}
+
+TEST_CASE("a ramp time counts from the phase of its load", "[drive]") {
+  Simulation simulation(small_drive());
+  const Measured first = run(simulation, {{400, 0, 2}});
+  const Measured both = run(simulation, {{400, 0, 2, 1_us}, {400, 0, 2, 50_us, 1}});
+  CHECK(both.begun == 1);
+  CHECK(both.commands[0] == 0);
+  CHECK(both.commands[1] == 800 - both.before);
+  CHECK(both.before > 400);
+  CHECK(both.begin > 9 * first.run / 10 + 50_us);
+  // The first phase's ramp lasts into the second.
+  const Measured longer = run(simulation, {{40, 0, 2, 2 * first.run}, {4000, 0, 2, 1_us, 1}});
+  CHECK(longer.begun == 1);
+  CHECK(longer.begin == 2 * first.run);
 }
 
 }  // namespace tlmssd::drive_tests

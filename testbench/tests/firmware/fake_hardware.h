@@ -57,6 +57,7 @@ class FakeFlash final : public FlashPort {
     spare_.resize(blocks * g.pages * units_per_page_, k_no_unit);
     stamps_.resize(spare_.size() * sectors_, 0xDEAD);
     pending_.resize(g.dies(), 0);
+    writing_.resize(g.dies(), 0);
   }
 
   bool submit(FlashOp& op) override {
@@ -66,6 +67,7 @@ class FakeFlash final : public FlashPort {
       return true;
     }
     ++pending_[index(op.die)];
+    if (op.command != FlashCommand::read) ++writing_[index(op.die)];
     auto& flying = take(op);
     const Picoseconds time = op.command == FlashCommand::read    ? options.read_time
                              : op.command != FlashCommand::erase ? options.program_time
@@ -90,6 +92,7 @@ class FakeFlash final : public FlashPort {
     return false;
   }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return pending_[index(die)]; }
+  [[nodiscard]] std::uint32_t writing(DieId die) const override { return writing_[index(die)]; }
 
   [[nodiscard]] std::uint32_t erases(std::uint32_t die, std::uint32_t plane, std::uint32_t block) const {
     return blocks_[(std::size_t{die} * shape_.geometry.planes + plane) * shape_.geometry.blocks + block]
@@ -167,6 +170,7 @@ class FakeFlash final : public FlashPort {
     flash.free_.push_back(static_cast<Flying*>(self));
     FlashOp& op = *flying.op;
     --flash.pending_[index(op.die)];
+    if (op.command != FlashCommand::read) --flash.writing_[index(op.die)];
     if (op.command == FlashCommand::program || op.command == FlashCommand::copyback) {
       for (std::uint32_t p = 0; p < op.planes; ++p) --flash.block_of(op, p).programs;
     }
@@ -322,6 +326,7 @@ class FakeFlash final : public FlashPort {
   std::vector<LogicalUnit> spare_;
   std::vector<Stamp> stamps_;
   std::vector<std::uint32_t> pending_;
+  std::vector<std::uint32_t> writing_;
   std::vector<std::unique_ptr<Flying>> all_;
   std::vector<Flying*> free_;
 };

@@ -47,7 +47,11 @@ struct Case {
   std::string fold_first = "oldest";
   double fold_below = 0.1;
   double gone_at = 0.75;
-  double slc_share = 0;  ///< of data that reached SLC mode, at least
+  double slc_share = 0;        ///< of data that reached SLC mode, at least
+  std::int64_t promotion = 0;  ///< reads of data on the list at which they are promoted; 0: never
+  double keep_free = 0.5;
+  std::int64_t copies_at = 0;  ///< reads at which data get a second copy; 0: never
+  std::uint32_t copies = 0;    ///< units that there may be of them
   std::string cache = "none";
   std::string cache_medium = "scm";
   std::uint32_t endurance = 0;   ///< erases that a block bears; 0: any number
@@ -85,7 +89,7 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   if (c.refresh >= 0) config.refresh.policy = "limits";
   if (c.map_lines > 0) config.mapping.scheme = "dftl";
   if (!c.scheme.empty()) config.mapping.scheme = c.scheme;
-  if (c.slc_pages > 0) {
+  if (c.slc_pages > 0 && c.path != "none") {
     shape.slc_pages = c.slc_pages;
     const Geometry& g = c.geometry;
     const Bytes block = Bytes{g.page_bytes} * c.slc_pages * g.dies() * g.planes;
@@ -98,6 +102,14 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     config.pslc.fold_below = c.fold_below;
     config.pslc.fold_until = c.fold_below + 0.2;
     config.pslc.gone_at = c.gone_at;
+  }
+  if (c.promotion > 0) {
+    config.promotion.policy = "lru";
+    config.promotion.keep_free = std::max(c.keep_free, config.pslc.fold_until);
+  }
+  if (c.copies_at > 0) {
+    config.replicas.policy = "hot-reads";
+    config.replicas.capacity = c.copies * c.unit;
   }
   config.cache.policy = c.cache;
   config.cache.medium = c.cache_medium;
@@ -116,15 +128,33 @@ inline std::string describe(const Case& c) {
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
       "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
       "{} map lines "
-      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, {} cache in {}, "
+      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, "
+      "promotion at {} reads with {} free, {} copies at {} reads, {} cache in {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
       "destage at {}, fill {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
-      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at, c.cache,
-      c.cache_medium, c.endurance, c.slc_erases, c.program_failure, c.idle_after, c.background_start,
-      c.low_water, c.destage_at, c.fill);
+      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
+      c.promotion, c.keep_free, c.copies, c.copies_at, c.cache, c.cache_medium, c.endurance, c.slc_erases,
+      c.program_failure, c.idle_after, c.background_start, c.low_water, c.destage_at, c.fill);
+}
+
+/// Shapes, odd ones among them, on which blocks in SLC mode are tried.
+inline std::vector<Case> shapes_with_slc() {
+  std::vector<Case> cases;
+  cases.push_back({geometry(1, 1, 1, 1, 16, 8, 4096)});
+  cases.push_back({geometry(2, 1, 1, 2, 14, 12, 8192), 3});
+  cases.push_back({geometry(2, 1, 1, 2, 16, 16, 16384), 4, 512, 4096, true});  // QLC by word lines
+  cases.push_back({geometry(3, 1, 2, 3, 13, 9, 8192), 3, 512, 4096, true});
+  cases.push_back({geometry(1, 1, 1, 2, 18, 8, 16384), 8, 512, 4096, true});  // whole block
+  cases.push_back({geometry(1, 2, 1, 1, 16, 8, 4096), 2, 4096, 4096});
+  cases.push_back({geometry(2, 1, 1, 1, 15, 12, 6144), 1, 512, 1536});
+  for (Case& c : cases) {
+    c.slc_pages = c.geometry.pages / (c.program_unit > 1 && c.program_unit < 5 ? c.program_unit : 4);
+    c.path = "all";
+  }
+  return cases;
 }
 
 /// Parameters of the policies of a case.
@@ -146,10 +176,15 @@ struct CasePolicies {
                     {"retention", Value(3 * 86'400.0)},
                     {"patrol", Value(86'400.0)}});
     path = Given({{"cold_from", Value(0.3)}, {"list", Value(0.3)}});
+    const Value list = whole(static_cast<std::int64_t>(40 * c.unit));
+    promotion = Given({{"list", list}, {"reads", whole(c.promotion)}});
+    copies = Given({{"list", list}, {"reads", whole(c.copies_at)}});
   }
   Given map;
   Given limits;
   Given path;
+  Given promotion;
+  Given copies;
 };
 
 /// The drive of a case and its host.
@@ -175,9 +210,15 @@ class CaseRig {
   void anything(std::uint32_t commands, std::uint32_t depth) {
     for (std::uint32_t n = 0; n < commands; ++n) {
       host.anything(longest());
+      if (case_.copies_at > 0) read_hot();
       host.wait_below(depth);
       if (case_.refresh >= 0 && n % 64 == 0) ftl.rest(0, 86'400'000'000'000);
     }
+  }
+  /// So that something is read more often than written.
+  void read_hot() {
+    const std::uint64_t hot = std::min<std::uint64_t>(shape.logical_blocks, 30 * case_.unit / case_.lba);
+    for (int i = 0; i < 4; ++i) host.read(shape.logical_blocks - 1 - host.random.below(hot), 1);
   }
   [[nodiscard]] std::uint32_t longest() const {
     return static_cast<std::uint32_t>(
@@ -195,7 +236,7 @@ class CaseRig {
     REQUIRE(s.erases + s.erase_failures == hw.flash.erased);
     REQUIRE(s.copybacks == hw.flash.copybacks);
     REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
-    REQUIRE(s.units_folded + s.units_folded_on_die ==
+    REQUIRE(s.units_folded + s.units_folded_on_die + s.units_promoted + s.units_copied ==
             s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
   }
 
@@ -217,6 +258,8 @@ class CaseRig {
     config.mapping_policy = &policies.map;
     config.refresh_policy = &policies.limits;
     config.pslc_policy = &policies.path;
+    config.promotion_policy = &policies.promotion;
+    config.replicas_policy = &policies.copies;
     make(c, shape, config);
   }
   static FakeOptions options_of(const Case& c, bool timed, std::uint64_t seed) {

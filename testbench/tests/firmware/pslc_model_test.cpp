@@ -26,23 +26,6 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
           c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
 }
 
-/// Shapes, odd ones among them, on which blocks in SLC mode are tried.
-std::vector<Case> shapes_with_slc() {
-  std::vector<Case> cases;
-  cases.push_back({geometry(1, 1, 1, 1, 16, 8, 4096)});
-  cases.push_back({geometry(2, 1, 1, 2, 14, 12, 8192), 3});
-  cases.push_back({geometry(2, 1, 1, 2, 16, 16, 16384), 4, 512, 4096, true});  // QLC by word lines
-  cases.push_back({geometry(3, 1, 2, 3, 13, 9, 8192), 3, 512, 4096, true});
-  cases.push_back({geometry(1, 1, 1, 2, 18, 8, 16384), 8, 512, 4096, true});  // whole block
-  cases.push_back({geometry(1, 2, 1, 1, 16, 8, 4096), 2, 4096, 4096});
-  cases.push_back({geometry(2, 1, 1, 1, 15, 12, 6144), 1, 512, 1536});
-  for (Case& c : cases) {
-    c.slc_pages = c.geometry.pages / (c.program_unit > 1 && c.program_unit < 5 ? c.program_unit : 4);
-    c.path = "all";
-  }
-  return cases;
-}
-
 }  // namespace
 
 TEST_CASE("blocks in SLC mode give back what was written, however few there are") {

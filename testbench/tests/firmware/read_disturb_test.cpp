@@ -25,6 +25,8 @@ struct Remedies {
   std::string placement = "none";
   std::string pass_voltage = "none";
   std::string wear = "dynamic";
+  std::string victims = "greedy";
+  std::uint32_t low_water = 2;
   bool timed = false;
   double fill = 0.7;
 };
@@ -52,6 +54,8 @@ struct Rig {
     config.pass_voltage.policy = how.pass_voltage;
     config.pass_voltage_policy = &tuned;
     config.wear.policy = how.wear;
+    config.gc.policy = how.victims;
+    config.gc.low_water = how.low_water;
     options.timed = how.timed;
     shape.logical_blocks = static_cast<std::uint64_t>(
                                how.fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config))) /
@@ -202,6 +206,36 @@ TEST_CASE("a full drive whose regions are always due goes on, whatever the host 
         rig.host.drain();
         CHECK(rig.stats().region_refreshes + rig.stats().refreshes > 50);
         rig.host.verify_all();
+      }
+    }
+  }
+}
+
+// Blocks that are ended early for a region, and the places that regions take, must not be those that collection counts on.
+TEST_CASE("regions that are always due leave collection its last free block") {
+  for (const bool timed : {false, true}) {
+    for (const char* victims : {"greedy", "random"}) {
+      for (const char* placement : {"none", "little-worn"}) {
+        for (std::uint64_t seed = 0; seed < 5; ++seed) {
+          INFO((timed ? "timed, " : "untimed, ") << victims << ", " << placement << ", seed " << seed);
+          Rig rig({.regions = 2,
+                   .region_reads = 5,
+                   .placement = placement,
+                   .victims = victims,
+                   .low_water = 1,
+                   .timed = timed,
+                   .fill = 1.0});
+          rig.host.random = RandomStream(seed, "last free block");
+          rig.fill();
+          for (int i = 0; i < 3000; ++i) {
+            rig.host.anything(30);
+            rig.host.wait_below(8);
+          }
+          rig.host.drain();
+          CHECK_FALSE(rig.ftl.read_only());
+          CHECK(rig.stats().region_refreshes + rig.stats().refreshes > 50);
+          rig.host.verify_all();
+        }
       }
     }
   }

@@ -122,8 +122,10 @@ TEST_CASE("errors come with wear, age, reads and the retry step") {
   Options o = failing(60);
   o.rber = [](const PageStress& s) { return 1e-3 + 1e-6 * s.cycles + 1e-4 * s.days + 1e-5 * s.reads; };
   Bench b(o);
-  Operation program = make(b, FlashCommand::program, 0, 0, 0);
-  execute(program);
+  for (std::uint32_t page = 0; page < o.part.pages_per_block; ++page) {
+    Operation program = make(b, FlashCommand::program, 0, 0, page);
+    execute(program);
+  }
   const auto rber = [&](std::uint32_t ladder) {
     return b.array.die(DieId{0}).state().rber(PlaneId{0}, BlockId{0}, PageId{0}, ladder, b.agenda.now());
   };

@@ -135,7 +135,14 @@ TEST_CASE("broken ECC and refresh policies") {
        {"  refresh: {policy: limits, read: 30}",
         "@:11: key 'read' is not known in firmware.refresh; did you mean 'reads'?"},
        {"  refresh: {reads: 30}",
-        "@:11: key 'reads' in firmware.refresh belongs to policy 'limits', but policy is 'none'"}});
+        "@:11: key 'reads' in firmware.refresh belongs to policy 'limits' or 'read-regions', but policy is "
+        "'none'"},
+       {"  refresh: {policy: read-regions, regions: 0}",
+        at + "refresh.regions: 0 is out of range: must be 1 to 65536"},
+       {"  placement: {policy: littleworn}",
+        at + "placement.policy: 'littleworn' is not known; did you mean 'little-worn'?"},
+       {"  pass_voltage: {policy: tuned, lowest: 0.94}",
+        at + "pass_voltage.lowest: '0.94' has no unit; write for instance '94 %' or '0.94x'"}});
 }
 
 TEST_CASE("broken ages") {

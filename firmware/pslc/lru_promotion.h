@@ -1,0 +1,45 @@
+// LRU: data are hot that are read again while they are still on a list of what was read last (Sun et al., "Design guidelines of storage
+// class memory/flash hybrid solid-state drive considering system architecture, algorithm and workload characteristic", IEEE Transactions
+// on Consumer Electronics 62(3), 2016, as Luo et al. 2022 describe it in their section 4.2: [15]).
+//
+// The list holds mapping units. With `reads` above 2, a scan that comes by twice does not bring everything in; the source has 2 (S: what is read while
+// it is on the list is hot).
+#pragma once
+
+#include "firmware/access_history.h"
+#include "firmware/pslc/promotion_policy.h"
+
+namespace tlmssd::firmware {
+
+struct LruPromotionConfig {
+  Bytes list = Bytes{256} << 20U;
+  std::uint32_t reads = 2;
+  static const ParameterTable<LruPromotionConfig>& parameters() {
+    static const auto table = ParameterTable<LruPromotionConfig>{}
+                                  .bytes("list", &LruPromotionConfig::list, {512, Bytes{1} << 44U},
+                                         "data that the list of what was read last remembers")
+                                  .integer("reads", &LruPromotionConfig::reads, {1, 1'000'000},
+                                           "reads while the data are on the list, the present one included, "
+                                           "from which on they are copied");
+    return table;
+  }
+};
+
+class LruPromotion final : public PromotionPolicy {
+ public:
+  static constexpr std::string_view k_name = "lru";
+  static constexpr std::string_view k_summary =
+      "what is read again while it is on a list of what was read last (Sun et al. 2016)";
+  using Config = LruPromotionConfig;
+  LruPromotion(const Config& config, const PromotionContext& context)
+      : reads_(config.reads), history_(config.list / context.unit_bytes) {}
+
+  bool read(LogicalUnit unit) override { return history_.access(unit) >= reads_; }
+  void archive(Archive& a) override { history_.archive(a); }
+
+ private:
+  std::uint32_t reads_;
+  AccessHistory history_;
+};
+
+}  // namespace tlmssd::firmware

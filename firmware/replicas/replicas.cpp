@@ -1,0 +1,290 @@
+#include "firmware/replicas/replicas.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "firmware/buffer/write_buffer.h"
+#include "firmware/gc/collector.h"
+#include "firmware/make_policy.h"
+#include "models/common/input_error.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+void check(const Core& core) {
+  const auto refuse = [](const std::string& why) {
+    throw InputError(fmt::format("firmware.replicas.policy: {}; nearest valid: none", why));
+  };
+  const Layout& layout = core.layout;
+  if (core.config.mapping.scheme != "page")
+    refuse(fmt::format("copies need the map in DRAM (firmware.mapping.scheme is {}, not page)",
+                       core.config.mapping.scheme));
+  if (layout.lanes > 1) refuse("copies need blocks of one die (firmware.allocation.stripe is not none)");
+  if (layout.groups == layout.groups_per_die) refuse("on a drive with one die there is no other for a copy");
+  const std::uint64_t least = std::uint64_t{2} * layout.program_units;
+  if (layout.replica_units < least) {
+    throw InputError(fmt::format(
+        "firmware.replicas.capacity: {} B are less than the two program units that are gathered at "
+        "a time; nearest valid: {} B",
+        core.config.replicas.capacity, least * layout.unit_bytes));
+  }
+}
+
+}  // namespace
+
+Replicas::Replicas(Core& core, Collector& collector, const WriteBuffer& buffer, std::uint64_t dram_address,
+                   const FirmwareConfig& config)
+    : core_(core),
+      collector_(collector),
+      buffer_(buffer),
+      dram_address_(dram_address),
+      policy_name_(config.replicas.policy),
+      table_(core.layout.first_replica(), static_cast<std::uint32_t>(core.layout.replica_units)) {
+  check(core);
+  const ReplicaContext context{core.layout.unit_bytes};
+  policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_, config.replicas_policy,
+                        context);
+  core.copies = this;
+}
+
+Bytes Replicas::dram_bytes() const {
+  return Bytes{gatherings_.size()} * core_.layout.program_units * core_.layout.unit_bytes;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- reading
+
+PhysicalUnit Replicas::choose(LogicalUnit unit, PhysicalUnit where) {
+  if (core_.hw.flash.writing(die_of(where)) == 0) return k_nowhere;
+  ++core_.stats.reads_in_conflict;
+  const ReplicaTable::Slot slot = table_.find(unit);
+  if (slot == ReplicaTable::k_none || !table_.live(slot)) return k_nowhere;
+  ++core_.stats.conflicts_with_copy;
+  if (!core_.poisoned.empty() && core_.poisoned.contains(table_.number(slot))) {
+    drop(slot);
+    return k_nowhere;
+  }
+  const PhysicalUnit copy = core_.map->lookup(table_.number(slot));
+  return core_.hw.flash.writing(die_of(copy)) == 0 ? copy : k_nowhere;
+}
+
+// Of the copy alone: nothing else joins it, and it joins nothing.
+void Replicas::add_read(ReadList& list, LogicalUnit unit, PhysicalUnit where, PhysicalUnit copy,
+                        std::uint64_t need) {
+  ReadList one;
+  ReadOp& read = core_.add_read(one, copy);
+  read.wanted[read.low] = table_.number(table_.find(unit));
+  read.need[read.low] = need;
+  read.copy_of = unit;
+  read.original = where;
+  core_.pool.pin(core_.layout.block_of(where));
+  list.push(read);
+}
+
+bool Replicas::settle(const ReadOp& read, ReadList& again) {
+  const bool lost = read.lost(read.low);
+  if (lost) {
+    const ReplicaTable::Slot slot = table_.find(read.copy_of);
+    if (slot != ReplicaTable::k_none && table_.number(slot) == read.wanted[read.low]) drop(slot);
+    ReadOp& original = core_.add_read(again, read.original);
+    const std::uint32_t at = read.original - original.row * core_.layout.row_units;
+    original.wanted[at] = read.copy_of;
+    original.need[at] = read.need[read.low];
+  } else {
+    ++core_.stats.reads_of_copies;
+  }
+  return !lost;
+}
+
+void Replicas::read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
+  const bool hot = policy_->read(unit);
+  const ReplicaTable::Slot slot = table_.find(unit);
+  if (slot != ReplicaTable::k_none) {
+    if (table_.live(slot)) table_.used(slot);
+  } else if (hot && !core_.read_only && current(unit, where)) {
+    gather(unit, where, stamps);
+  }
+}
+
+/// What was read at `where` is what the unit holds.
+bool Replicas::current(LogicalUnit unit, PhysicalUnit where) const {
+  return core_.map->lookup(unit) == where && buffer_.find(unit) == WriteBuffer::k_none &&
+         (core_.poisoned.empty() || !core_.poisoned.contains(unit));
+}
+
+// -------------------------------------------------------------------------------------------------------------- making copies
+
+void Replicas::gather(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
+  Gathering* const gathering = gathering_for(die_of(where));
+  if (gathering == nullptr) {
+    ++core_.stats.copies_refused;
+    return;
+  }
+  if (!table_.has_free()) {
+    const ReplicaTable::Slot oldest = table_.oldest();
+    if (oldest == ReplicaTable::k_none) return;  // all of them are on their way
+    drop(oldest);
+    ++core_.stats.copies_displaced;
+  }
+  const ReplicaTable::Slot slot = table_.take(unit);
+  ProgramJob& job = *gathering->job;
+  const std::uint64_t address =
+      dram_address_ + static_cast<std::uint64_t>(gathering - gatherings_.data()) * dram_bytes() / 2;
+  core_.hw.memory.access(MemoryKind::dram, address + std::uint64_t{job.live} * core_.layout.unit_bytes,
+                         core_.layout.unit_bytes, true, posted_);
+  core_.put(job, table_.number(slot), slot, stamps);
+  if (job.live < core_.layout.program_units) return;
+  gathering->flying = true;
+  ++under_way_;
+  tasks_.start(program(*gathering));
+}
+
+/// A program unit that is being gathered for another die; null when there is none.
+Replicas::Gathering* Replicas::gathering_for(DieId original) {
+  for (Gathering& gathering : gatherings_) {
+    if (gathering.flying || (gathering.job == nullptr && !begin(gathering))) continue;
+    if (core_.layout.die_of(gathering.group, 0) != original) return &gathering;
+  }
+  return nullptr;
+}
+
+/// Chooses a group: the next that has room, but not on the die of the other one.
+bool Replicas::begin(Gathering& gathering) {
+  const Gathering& other = gatherings_[&gathering == gatherings_.data() ? 1 : 0];
+  const auto& sequence = core_.layout.sequence();
+  for (std::size_t tried = 0; tried < sequence.size(); ++tried) {
+    const std::uint32_t group = sequence[position_];
+    if (++position_ == sequence.size()) position_ = 0;
+    const bool same =
+        other.group != k_no_group && core_.layout.die_of(other.group, 0) == core_.layout.die_of(group, 0);
+    if (same || !may_program(group)) continue;
+    gathering.group = group;
+    gathering.job = &core_.jobs.take();
+    gathering.job->group = group;
+    return true;
+  }
+  return false;
+}
+
+/// The host could have a program unit there without waiting or making others wait.
+bool Replicas::may_program(std::uint32_t group) const {
+  return !core_.read_only && core_.pool.accepts(group) && !collector_.must_queue(group) &&
+         core_.pool.can_claim(group, Stream::host);
+}
+
+Task<> Replicas::program(Gathering& gathering) {
+  ProgramJob& job = *gathering.job;
+  co_await RunStage(core_.hw, Stage::flash, nullptr);
+  if (!may_program(job.group)) {
+    core_.stats.copies_refused += job.live;
+    give_up(gathering);
+    co_return;
+  }
+  core_.pool.promise(job.group);
+  const std::uint64_t address =
+      dram_address_ + static_cast<std::uint64_t>(&gathering - gatherings_.data()) * dram_bytes() / 2;
+  core_.claim(job, Stream::host, Purpose::migration, address);
+  {
+    ProgramAwait program(core_.hw, job);
+    co_await program;
+  }
+  core_.pool.unpromise(job.group);
+  if (job.failed()) {
+    core_.program_failed(job);
+    give_up(gathering);
+    co_return;
+  }
+  commit(job);
+  end(gathering);
+}
+
+void Replicas::commit(ProgramJob& job) {
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const ReplicaTable::Slot slot = job.source[n];
+    if (!table_.landed(slot)) continue;
+    core_.map->update(table_.number(slot), job.base + n);
+    core_.pool.validate(job.base + n, job.block);
+    core_.post_map_update(table_.number(slot), 1);
+  }
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.live;
+  core_.stats.units_copied += job.live;
+  core_.count_program(job, job.purpose);
+  core_.pool.programmed(job.block, false);
+}
+
+void Replicas::give_up(Gathering& gathering) {
+  for (std::uint32_t n = 0; n < gathering.job->live; ++n) table_.failed(gathering.job->source[n]);
+  end(gathering);
+}
+
+void Replicas::end(Gathering& gathering) {
+  const std::uint32_t group = gathering.group;
+  core_.jobs.give(*std::exchange(gathering.job, nullptr));
+  gathering.group = k_no_group;
+  if (!std::exchange(gathering.flying, false)) return;
+  --under_way_;
+  collector_.kick_if_low(group);
+  if (collector_.waiting(group) > 0) collector_.kick(group);
+  core_.events.settled();
+}
+
+// ------------------------------------------------------------------------------------------------------------ giving copies up
+
+void Replicas::rewritten(LogicalUnit unit) {
+  policy_->rewritten(unit);
+  const ReplicaTable::Slot slot = table_.find(unit);
+  if (slot == ReplicaTable::k_none) return;
+  ++core_.stats.copies_rewritten;
+  drop(slot);
+}
+
+void Replicas::drop(ReplicaTable::Slot slot) {
+  const LogicalUnit number = table_.number(slot);
+  if (!table_.drop(slot)) return;
+  core_.pool.invalidate(core_.map->lookup(number));
+  core_.map->update(number, k_nowhere);
+  if (!core_.poisoned.empty()) core_.poisoned.erase(number);
+}
+
+void Replicas::drop_gathered() {
+  for (Gathering& gathering : gatherings_) {
+    if (gathering.job != nullptr && !gathering.flying) give_up(gathering);
+  }
+}
+
+void Replicas::power_lost() {
+  drop_gathered();
+  while (table_.oldest() != ReplicaTable::k_none) drop(table_.oldest());
+}
+
+// -------------------------------------------------------------------------------------------------------------- state and reports
+
+void Replicas::report(StatisticsSink& sink) const {
+  const FtlStatistics& s = core_.stats;
+  const Bytes unit = core_.layout.unit_bytes;
+  sink.open("replicas", "second copies of data that are read often");
+  sink.text("policy", policy_name_, "which data have one");
+  sink.value("capacity", table_.capacity() * unit, "B", "room for copies, taken from the spare blocks");
+  sink.value("size", table_.size() * unit, "B", "copies that there are now");
+  sink.value("units copied", s.units_copied, "units", "copies programmed");
+  sink.value("rewritten", s.copies_rewritten, "units",
+             "copies dropped because the data were written or trimmed");
+  sink.value("displaced", s.copies_displaced, "units", "copies dropped to make room for others");
+  sink.value(
+      "refused", s.copies_refused, "units",
+      "copies not made because no group could take a program unit at once or too many were on their way");
+  sink.value("conflicts", s.reads_in_conflict, "units",
+             "units of reads whose die was writing or erasing, or had that in its queue");
+  sink.value("conflicts with copy", s.conflicts_with_copy, "units", "of these, units that had a copy");
+  sink.value("reads of copies", s.reads_of_copies, "units",
+             "of these, units read from it because its die was not writing");
+  sink.close();
+}
+
+void Replicas::archive(Archive& a) {
+  table_.archive(a);
+  policy_->archive(a);
+  a(position_);
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,40 @@
+"""Scenarios of the project with a preparation and loads of a page's own."""
+
+import tempfile
+from pathlib import Path
+
+import runs
+
+
+class Drafts:
+    """Runs of drives under loads of their own; each method returns a future."""
+
+    def __init__(self, runner):
+        self.runner = runner
+        self.short = runner.short
+        self.folder = tempfile.TemporaryDirectory()
+        self.drafts = {}
+
+    def start(self, scenario, load, changes=None, precondition=None, log=False):
+        """`load`: what stands after `load:` in braces, or a list of such; `precondition`: the same in brackets, instead of the scenario's."""
+        text = (runs.ROOT / scenario).read_text(encoding="utf-8")
+        body, _, steps = text.partition("\nprecondition:")
+        steps = steps.partition("\nload:")[0] if precondition is None else f" [{precondition}]"
+        loads = f"{{{load}}}" if isinstance(load, str) else "[" + ", ".join(f"{{{one}}}" for one in load) + "]"
+        draft = f"{body}\nprecondition:{steps}\nload: {loads}\n"
+        if draft not in self.drafts:
+            path = Path(self.folder.name) / f"{len(self.drafts)}.yaml"
+            path.write_text(draft, encoding="utf-8")
+            self.drafts[draft] = path
+        settings = dict(changes or {})
+        if log:
+            settings["report.command_log"] = "csv"
+        return self.runner.start(self.drafts[draft], settings)
+
+    def trace(self, name, requests, queue_depth=1):
+        """A file of `requests`, each (operation, offset, bytes), and the words of a load that replays it."""
+        path = Path(self.folder.name) / f"{name}.csv"
+        if not path.exists():
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(f"{n},host,0,{kind},{offset},{size},0\n" for n, (kind, offset, size) in enumerate(requests))
+        return f"trace: {path}, format: msr, queue_depth: {queue_depth}"

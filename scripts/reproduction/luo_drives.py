@@ -1,0 +1,82 @@
+"""The drives of luo.py, the states they are in, and how runs of them are asked for."""
+
+import numpy
+
+from drafts import Drafts
+
+HYBRIDS = {"665p": "scenarios/luo/drive_665p.yaml", "670p": "scenarios/luo/drive_670p.yaml", "P1": "scenarios/luo/drive_p1.yaml"}
+PURE = {"SLC": "scenarios/luo/pure_slc.yaml", "TLC": "scenarios/luo/pure_tlc.yaml", "QLC": "scenarios/luo/pure_qlc.yaml"}
+SCENARIOS = HYBRIDS | PURE
+SCALE = 16  # the drives are a sixteenth of 1 TB; so are files and amounts of data that the paper gives
+SMALL = {"ssd.flash.user_capacity": "2 GB", "ssd.flash.part.pages_per_block": "48"}  # of the short form
+
+# How a drive has come to its fill. Idle: all that could be folded has been. In use: measured as soon as the data are there, the pSLC full.
+IDLE, IN_USE = ", idle: true", ""
+
+
+def filled(percent, state=IDLE):
+    return f"{{fill: {percent} %, order: sequential{state}}}"
+
+
+class Drives(Drafts):
+    """Runs of the drives; each method returns a future."""
+
+    def mib(self, amount):
+        """MiB of data, in fio's words; less on the small drives of the short form."""
+        return f"{max(amount // 32, 1) if self.short else amount}m"
+
+    @property
+    def hybrids(self):
+        return ["665p"] if self.short else list(HYBRIDS)
+
+    @property
+    def drives(self):
+        return self.hybrids + list(PURE)
+
+    def run(self, drive, state, load, changes=None, log=False):
+        """`load`: what stands in the braces of a load, or a list of such."""
+        changes = (SMALL if self.short else {}) | (changes or {})
+        return self.start(SCENARIOS[drive], load, changes, state if drive in HYBRIDS else state.replace(IDLE, ""), log)
+
+
+def operation(report, kind, load=0):
+    """Figures of the reads or writes of one load."""
+    return report.content["results"]["loads"][load]["operations"][kind]
+
+
+def microseconds(report, percentile, kind="read", load=0):
+    return operation(report, kind, load)["latency"][percentile] / 1e3
+
+
+def bandwidth(report, kind=None, load=0):
+    """MB/s over the time measured, of one load or of its reads or writes."""
+    part = operation(report, kind, load) if kind else report.content["results"]["loads"][load]
+    return part["bandwidth"]["value"] / 1e6
+
+
+def rate(report):
+    """MB/s of all loads."""
+    return report.content["results"]["total"]["bandwidth"]["value"] / 1e6
+
+
+def amplification(report):
+    return report.content["write_amplification"]["total"]["value"]
+
+
+def curve(report, kind="write", bins=120):
+    """(seconds, MB/s) over the time measured, in so many steps."""
+    series = report.content["results"]["total"]["series"]
+    step, values = series["step"]["value"], numpy.array(series[kind]["bandwidth"]) / 1e6
+    every = max(len(values) // bins, 1)
+    values = values[:len(values) // every * every].reshape(-1, every).mean(axis=1)
+    return (numpy.arange(len(values)) + 0.5) * step * every, values
+
+
+def distribution(report, kind="read", load=0):
+    """(share, us): latencies against the share of requests that are faster."""
+    points = operation(report, kind, load)["distribution"]
+    return [share for _, share in points], [nanoseconds / 1e3 for nanoseconds, _ in points]
+
+
+def yes(holds):
+    return "yes" if holds else "**no**"

@@ -1,0 +1,230 @@
+// Promotion: what is read again from native blocks comes into SLC mode, as long as there is room, and nothing else does.
+#include "models/common/input_error.h"
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/given.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+constexpr std::uint32_t k_unit = 8;  // logical blocks
+
+struct How {
+  bool timed = true;
+  double keep_free = 0.5;
+  std::int64_t reads = 2;
+  Bytes list = Bytes{1} << 20U;
+};
+
+/// Two dies of QLC whose data lie in native blocks: idle time has folded everything.
+struct Rig {
+  explicit Rig(const How& how = {})
+      : values({{"list", whole(static_cast<std::int64_t>(how.list))}, {"reads", whole(how.reads)}}),
+        hw(make(how), options),
+        ftl(hw.ports, shape, config),
+        host(hw, ftl, shape, 1) {}
+  const DriveShape& make(const How& how) {
+    shape.geometry = {2, 1, 1, 1, 16, 16, 16384, 0};
+    shape.program_unit = 4;
+    shape.slc_pages = 4;
+    shape.logical_blocks = 100 * k_unit;
+    config.buffer.capacity = Bytes{64} * 4096;
+    config.pslc.policy = "all";
+    config.pslc.fixed_bytes = Bytes{2} * 4 * 4 * 16384;  // four blocks a group
+    config.gc.idle_after = 1'000'000'000;
+    config.promotion.policy = "lru";
+    config.promotion.keep_free = how.keep_free;
+    config.promotion_policy = &values;
+    options.timed = how.timed;
+    return shape;
+  }
+  void write_and_fold() {
+    for (std::uint64_t unit = 0; unit < 100; ++unit) {
+      host.write(unit * k_unit, k_unit);
+      host.wait_below(8);
+    }
+    host.drain();
+    settle();
+  }
+  /// Lets idle time pass until everything is folded.
+  void settle() {
+    while (!hw.agenda.empty()) hw.agenda.run_until(hw.agenda.next());
+    REQUIRE(ftl.idle());
+  }
+  void read(std::uint64_t unit) {
+    host.read(unit * k_unit, k_unit);
+    host.wait_below(1);
+  }
+  /// Reads the first units so many times.
+  void read_some(int times, std::uint64_t units = 32) {
+    for (int n = 0; n < times; ++n) {
+      for (std::uint64_t unit = 0; unit < units; ++unit) read(unit);
+    }
+  }
+  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+
+  Given values;
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+};
+
+std::string refusal(const How& how, const std::string& pslc) {
+  Rig rig(how);
+  FirmwareConfig config = rig.config;
+  config.pslc.policy = pslc;
+  try {
+    const Ftl ftl(rig.hw.ports, rig.shape, config);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("data that are read again are read in SLC mode the third time") {
+  Rig rig;
+  rig.write_and_fold();
+  REQUIRE(rig.stats().folds > 0);
+  rig.read_some(1);
+  CHECK(rig.stats().host_units_slc == 0);
+  CHECK(rig.stats().promotions_due == 0);
+  rig.read_some(1);
+  CHECK(rig.stats().promotions_due == 32);
+  rig.host.flush();
+  rig.host.wait_below(1);
+  CHECK(rig.stats().units_promoted == 32);
+  const auto native = rig.stats().host_units_native;
+  rig.read_some(1);
+  CHECK(rig.stats().host_units_native == native);
+  CHECK(rig.stats().host_units_slc == 32);
+  // They are no writes of the host.
+  CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::host)] == 100);
+  CHECK(rig.stats().host_units_written == 100);
+  rig.host.verify_all();
+}
+
+TEST_CASE("promotion asks for as many reads as it is told, and only of what is on its list") {
+  Rig patient({.reads = 4});
+  patient.write_and_fold();
+  patient.read_some(3);
+  CHECK(patient.stats().promotions_due == 0);
+  patient.read_some(1);
+  CHECK(patient.stats().promotions_due == 32);
+  Rig forgetful({.list = Bytes{31} * 4096});
+  forgetful.write_and_fold();
+  forgetful.read_some(5);
+  CHECK(forgetful.stats().promotions_due == 0);
+}
+
+TEST_CASE("promotion leaves the share of the pSLC free that it must, and makes nobody fold") {
+  Rig rig({.keep_free = 0.7});  // of four blocks one may be in use
+  rig.write_and_fold();
+  const auto folds = rig.stats().folds;
+  rig.read_some(3, 100);
+  rig.host.flush();
+  rig.host.wait_below(1);
+  const auto promoted = rig.stats().units_promoted;
+  CHECK(promoted > 0);
+  CHECK(promoted < 70);
+  rig.read_some(3, 100);
+  rig.host.flush();
+  rig.host.wait_below(1);
+  CHECK(rig.stats().units_promoted == promoted);
+  CHECK(rig.stats().promotions_without_slc > 0);
+  CHECK(rig.stats().folds == folds);
+  rig.host.verify_all();
+}
+
+TEST_CASE("a write, a trim or a power failure while data wait to be promoted ends as without promotion") {
+  for (const int what : {0, 1, 2, 3}) {
+    Rig rig;
+    rig.write_and_fold();
+    rig.read(5);
+    rig.read(5);
+    REQUIRE(rig.stats().promotions_due == 1);
+    if (what == 0) rig.host.write(5 * k_unit + 2, 3);
+    if (what == 1) rig.host.trim({{5 * k_unit, k_unit}});
+    if (what == 2) rig.host.zeroes(5 * k_unit + 1, 2);
+    rig.host.wait_below(1);
+    if (what == 3) rig.ftl.power_cycle();
+    rig.host.drain();
+    CHECK(rig.stats().units_promoted == 0);
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("data that could not be read are not promoted") {
+  Rig rig;
+  rig.config.ecc.policy = "fixed";
+  FakeHardware hw(rig.shape, rig.options);
+  Ftl ftl(hw.ports, rig.shape, rig.config);
+  ModelHost host(hw, ftl, rig.shape, 1);
+  host.media_errors_expected = true;
+  host.write(0, 100 * k_unit);
+  host.drain();
+  while (!hw.agenda.empty()) hw.agenda.run_until(hw.agenda.next());
+  hw.flash.fails = [](const FlashOp&) { return true; };
+  for (int n = 0; n < 4; ++n) {
+    host.read(0, k_unit);
+    host.wait_below(1);
+  }
+  CHECK(host.media_errors == 4);
+  CHECK(ftl.statistics().promotions_due == 0);
+}
+
+TEST_CASE("promotion goes on from a snapshot as if nothing had been") {
+  std::uint64_t promoted = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto work = [seed](Rig& rig, const char* stream) {
+      rig.host.random = RandomStream(seed, stream);
+      for (int n = 0; n < 400; ++n) {
+        const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? 100 : 20);
+        if (rig.host.random.below(8) == 0) {
+          rig.host.write(unit * k_unit, k_unit);
+        } else {
+          rig.host.read(unit * k_unit, k_unit);
+        }
+        rig.host.wait_below(4);
+      }
+      rig.host.drain();
+    };
+    Rig straight;
+    straight.write_and_fold();
+    work(straight, "before");
+    straight.settle();
+    straight.host.drain();
+    MemoryArchive saved;
+    straight.hw.archive(saved);
+    straight.ftl.archive(saved);
+    Rig restored;
+    MemoryArchive reader(saved.content());
+    restored.hw.archive(reader);
+    restored.ftl.archive(reader);
+    restored.host.reference = straight.host.reference;
+    work(straight, "after");
+    work(restored, "after");
+    CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
+    MemoryArchive one;
+    MemoryArchive other;
+    straight.ftl.archive(one);
+    restored.ftl.archive(other);
+    CHECK((one.content() == other.content()));
+    promoted += restored.stats().units_promoted;
+  }
+  CHECK(promoted > 100);
+}
+
+TEST_CASE("promotion that cannot be says so in one line") {
+  CHECK(refusal({}, "none") ==
+        "firmware.pslc.promotion.policy: there is nothing to promote data to without blocks in SLC mode "
+        "(firmware.pslc.policy is none); nearest valid: none");
+  CHECK_THROWS_WITH(Rig({.keep_free = 0.1}), Catch::Contains("firmware.pslc.promotion.keep_free") &&
+                                                 Catch::Contains("nearest valid: 20 %"));
+}

@@ -1,0 +1,135 @@
+// Promotion and second copies of read-hot data under random commands of every kind: nothing is lost, and nobody waits for ever.
+#include "firmware/gc/victim_policy.h"
+#include "testbench/tests/firmware/model_case.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+FtlStatistics run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
+                  std::uint64_t seed) {
+  commands *= stress();
+  seed += 10'000 * (stress() - 1);
+  INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
+  CaseRig rig(c, timed, seed);
+  rig.anything(commands, depth);
+  rig.finish();
+  return rig.ftl.statistics();
+}
+
+}  // namespace
+
+TEST_CASE("promotion keeps the data, however little room there is for it") {
+  std::uint64_t seed = 1300;
+  std::uint64_t promoted = 0;
+  for (Case c : shapes_with_slc()) {
+    for (const auto& [fixed, borrowed] : {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {2, 3}, {0, 6}}) {
+      c.fixed = fixed;
+      c.borrowed = borrowed;
+      c.when_full = seed % 2 == 0 ? "direct" : "wait";
+      c.fill = seed % 3 == 0 ? 1.0 : seed % 3 == 1 ? 0.9 : 0.4;
+      c.fold_below = seed % 4 == 0 ? 0 : 0.3;
+      c.gone_at = seed % 5 == 0 ? 2 : 0.75;
+      c.idle_after = seed % 3 == 0 ? 100'000'000 : 0;
+      c.mode = seed % 5 == 0 ? "write-through" : "write-back";
+      c.wear = seed % 3 == 0 ? "static" : "dynamic";
+      c.map_lines = seed % 4 == 1 ? 3 : 0;
+      c.promotion = 2 + static_cast<std::int64_t>(seed % 2);
+      c.keep_free = 0.2;
+      const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
+      promoted += run(c, true, 1500, depth, ++seed).units_promoted;
+      promoted += run(c, false, 1500, 1, ++seed).units_promoted;
+      ++seed;
+    }
+  }
+  REQUIRE(promoted > 500);
+}
+
+TEST_CASE("second copies keep the data, on drives filled to the last unit too") {
+  std::uint64_t seed = 1400;
+  std::uint64_t served = 0;
+  const auto policies = victim_family().infos();
+  std::vector<Case> cases = shapes_with_slc();
+  cases.push_back({geometry(2, 1, 1, 2, 14, 8, 8192)});
+  cases.push_back({geometry(2, 2, 1, 1, 14, 8, 16384), 1, 512, 512});
+  for (Case c : cases) {
+    if (c.geometry.dies() == 1) continue;
+    for (const bool slc : {false, true}) {
+      if (slc && c.slc_pages == 0) continue;
+      for (const double failures : {0.0, 0.05}) {
+        c.fixed = slc ? 1 : 0;
+        c.borrowed = slc ? 3 : 0;
+        c.path = slc ? "all" : "none";
+        c.promotion = slc && seed % 2 == 0 ? 2 : 0;
+        c.copies_at = 1 + static_cast<std::int64_t>(seed % 3);
+        c.copies = 2 * c.program_unit * (c.multi_plane ? c.geometry.planes : 1) *
+                       static_cast<std::uint32_t>(c.geometry.page_bytes / c.unit) +
+                   20;
+        c.fill = seed % 3 == 0 ? 1.0 : 0.8;
+        c.ecc = failures > 0 ? "fixed" : "none";
+        c.failures = failures;
+        c.gc = policies[seed % policies.size()].name;
+        c.streams = seed % 4 == 1 ? "shared" : "separate";
+        c.wear = seed % 3 == 0 ? "static" : "dynamic";
+        c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
+        c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
+        const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
+        served += run(c, true, 2000, depth, ++seed).reads_of_copies;
+        run(c, false, 1500, 1, ++seed);
+        ++seed;
+      }
+    }
+  }
+  REQUIRE(served > 300);
+}
+
+namespace {
+
+/// Writes one unit and waits for it. False: refused, and what was there before is there.
+bool write_unit(CaseRig& rig, std::uint64_t unit) {
+  const std::uint64_t sectors = rig.shape.mapping_unit_bytes / rig.shape.lba_bytes;
+  const auto at = rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * sectors);
+  const std::vector<Stamp> before(at, at + static_cast<std::ptrdiff_t>(sectors));
+  rig.host.write(unit * sectors, static_cast<std::uint32_t>(sectors));
+  rig.host.wait_below(1);
+  if (rig.host.last_status == HostStatus::success) return true;
+  std::copy(before.begin(), before.end(), at);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a drive with promotion and second copies that is worn out becomes read-only and keeps its data") {
+  std::uint64_t seed = 1600;
+  for (const bool slc : {false, true}) {
+    for (const double failing : {0.0, 0.01}) {
+      for (const bool timed : {false, true}) {
+        Case c{geometry(2, 1, 1, 2, 24, 12, 8192), 3};
+        c.multi_plane = true;
+        c.slc_pages = slc ? 4 : 0;
+        c.fixed = c.borrowed = slc ? 2 : 0;
+        c.path = slc ? "all" : "none";
+        c.promotion = slc ? 2 : 0;
+        c.copies_at = 1;
+        c.copies = 40;
+        c.endurance = 12;
+        c.program_failure = failing;
+        c.wear = seed % 2 == 0 ? "static" : "dynamic";
+        c.fill = 0.8;
+        INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
+        CaseRig rig(c, timed, seed++);
+        const std::uint64_t units = rig.shape.logical_blocks / 8;
+        std::uint64_t writes = 0;
+        while (write_unit(rig, rig.host.random.below(units)) && ++writes < 1'000'000) {
+          for (int n = 0; n < 4; ++n) rig.host.read(8 * rig.host.random.below(30), 1);
+          rig.host.wait_below(1);
+        }
+        REQUIRE(rig.ftl.read_only());
+        rig.finish();
+        REQUIRE(rig.ftl.statistics().units_copied > 50);
+      }
+    }
+  }
+}
