@@ -328,7 +328,7 @@ std::string describe(const Drawn& drawn) {
       "{}, {} stripe {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
       "{}, map {} with {}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
-      "refresh {}, placement {}, pass voltage {}",
+      "refresh {}, placement {}, pass voltage {}, SLC mode: {} {} B static {} B dynamic {} {} {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
       config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
       part.planes, part.blocks_per_plane, part.pages_per_block, part.page_size, part.program_unit,
@@ -337,7 +337,9 @@ std::string describe(const Drawn& drawn) {
       config.scheduling, config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
       f.mapping.scheme, describe_map(drawn), config.capacity.over_provisioning, drawn.age.cycles,
       drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy, config.ecc.frame,
-      config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy);
+      config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy,
+      f.pslc.policy, f.pslc.fixed_bytes, f.pslc.borrowed_bytes, f.pslc.when_full, f.pslc.fold_by,
+      f.pslc.fold_first);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {
