@@ -260,6 +260,8 @@ class BlockPool {
   BlockNumber take_for_refresh(std::uint32_t group);
   BlockNumber take_out_of_heap(std::uint32_t group, std::vector<Free>::iterator which);
   BlockNumber take_ready(std::uint32_t group);
+  void invalidated_in_slc(std::uint32_t group, BlockNumber block);
+  [[noreturn]] static void broken(const char* what, BlockNumber block);
   void close(BlockNumber block);
   [[nodiscard]] Kind& kind(std::uint32_t group, BlockNumber block) {
     return slc_[group].kinds[is_fixed(block) ? 1 : 0];

@@ -29,6 +29,25 @@ SsdConfig worn_drive() {
   return config;
 }
 
+/// The same with blocks in SLC mode, which bear twice as many cycles there.
+SsdConfig worn_pslc_drive(const char* when_full) {
+  SsdConfig config = worn_drive();
+  config.part.cell = "tlc";
+  config.part.program_unit = "word-line";
+  config.part.pages_per_block = 18;
+  config.part.slc_read_latency = 15_us;
+  config.part.slc_program_latency = 60_us;
+  config.part.slc_erase_latency = 1_ms;
+  config.part.slc_endurance = 24;
+  config.capacity.over_provisioning = 0.6;
+  const Bytes block = config.geometry().dies() * Bytes{config.part.page_size} * 6;
+  config.firmware.pslc.policy = "all";
+  config.firmware.pslc.fixed_bytes = block;
+  config.firmware.pslc.borrowed_bytes = 4 * block;
+  config.firmware.pslc.when_full = when_full;
+  return config;
+}
+
 void writes_until_read_only(const SsdConfig& config) {
   Simulation simulation(config);
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
@@ -87,6 +106,19 @@ TEST_CASE("a worn-out drive goes read-only: static wear levelling, word lines, S
   config.part.program_unit = "word-line";
   config.part.pages_per_block = 18;
   config.firmware.wear.policy = "static";
+  writes_until_read_only(config);
+}
+
+TEST_CASE("a worn-out drive goes read-only: static and dynamic pSLC, waiting", "[drive]") {
+  writes_until_read_only(worn_pslc_drive("wait"));
+}
+
+TEST_CASE(
+    "a worn-out drive goes read-only: static and dynamic pSLC, copies on the die, deep in native blocks",
+    "[drive]") {
+  SsdConfig config = worn_pslc_drive("direct");
+  config.firmware.pslc.fold_by = "copyback";
+  config.firmware.buffer.mode = "write-through";
   writes_until_read_only(config);
 }
 

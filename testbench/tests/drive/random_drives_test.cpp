@@ -17,6 +17,7 @@
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/pslc/data_path.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "testbench/tests/drive/mixed_load.h"
@@ -143,6 +144,7 @@ struct Drawn {
   AgeConfig age;
   std::unique_ptr<Given> map = std::make_unique<Given>();
   std::unique_ptr<Given> refresh = std::make_unique<Given>();
+  std::unique_ptr<Given> pslc = std::make_unique<Given>();
   [[nodiscard]] bool fails() const { return config.has_errors(); }
 };
 
@@ -185,6 +187,35 @@ void draw_scheme(Drawn& drawn, RandomStream& random) {
     f.buffer.capacity = std::max<Bytes>(f.buffer.capacity, bytes * (2 + random.below(3)));
 }
 
+/// Blocks in SLC mode in half of the drives that can have them: static ones, dynamic ones or both, often very few.
+void draw_pslc(Drawn& drawn, RandomStream& random) {
+  SsdConfig& config = drawn.config;
+  firmware::FirmwareConfig& f = config.firmware;
+  const bool by_page = f.mapping.scheme == "page" || f.mapping.scheme == "dftl";
+  if (!by_page || f.allocation.stripe != "none" || config.part.bits() == 1 || random.below(2) == 0) return;
+  NandPart& part = config.part;
+  part.slc_read_latency = static_cast<Picoseconds>(5 + random.below(30)) * 1_us;
+  part.slc_program_latency = static_cast<Picoseconds>(50 + random.below(200)) * 1_us;
+  part.slc_erase_latency = static_cast<Picoseconds>(1 + random.below(3)) * 1_ms;
+  firmware::PslcConfig& c = f.pslc;
+  c.policy = any_of(firmware::path_family(), random);
+  const firmware::Layout layout(config.shape(), f.allocation);
+  const Bytes block = Bytes{layout.groups} * layout.slc_units() * layout.unit_bytes;
+  const std::uint64_t kinds = random.below(3);
+  // Beside these and what the firmware sets aside, a few blocks must be left for data.
+  if (kinds != 0) c.fixed_bytes = block * (1 + random.below(2));
+  if (kinds != 1) c.borrowed_bytes = block * (1 + random.below(random.below(2) == 0 ? 2 : 9));
+  c.when_full = pick<const char*>(random, {"wait", "direct"});
+  c.fold_first = pick<const char*>(random, {"oldest", "emptiest"});
+  c.fold_below = pick<double>(random, {0, 0.1, 0.5});
+  c.fold_until = c.fold_below + 0.2;
+  c.gone_at = pick<double>(random, {0.5, 0.75, 2});
+  const bool copies = part.pages_per_program() <= part.slc_pages_per_block() && random.below(2) == 0;
+  c.fold_by = copies ? "copyback" : "controller";
+  *drawn.pslc = Given({{"cold_from", Value(random.uniform())}, {"list", Value(0.5)}});
+  f.pslc_policy = drawn.pslc.get();
+}
+
 /// As much capacity as the drive can offer with this firmware, or somewhat less.
 void draw_capacity(SsdConfig& config, RandomStream& random) {
   firmware::DriveShape shape = config.shape();
@@ -205,6 +236,7 @@ void draw_errors(Drawn& drawn, RandomStream& random) {
   drawn.age.powered = random.below(2) == 0;
   drawn.age.reads = static_cast<std::uint32_t>(random.below(1000));
   f.ecc.policy = any_of(firmware::ecc_family(), random);
+  f.pslc.fold_by = "controller";  // what is copied on the die is not corrected
   config.ecc.engines = static_cast<std::uint32_t>(1 + random.below(4));
   do config.ecc.frame = pick<Bytes>(random, {512, 1024, 2048, 4096});
   while (f.mapping.unit % config.ecc.frame != 0);
@@ -263,6 +295,8 @@ Drawn draw(std::uint64_t number) {
   if (number % 2 == 0) config.firmware.allocation.stripe = known[stripes.below(known.size())];
   RandomStream schemes(number, "schemes");
   draw_scheme(drawn, schemes);
+  RandomStream pslc(number, "pslc");
+  draw_pslc(drawn, pslc);
   RandomStream remedies(number, "remedies");
   if (remedies.below(3) == 0) config.firmware.placement.policy = "little-worn";  // takes room
   draw_capacity(config, random);
@@ -294,7 +328,7 @@ std::string describe(const Drawn& drawn) {
       "{}, {} stripe {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
       "{}, map {} with {}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
-      "refresh {}, placement {}, pass voltage {}",
+      "refresh {}, placement {}, pass voltage {}, SLC mode: {} {} B static {} B dynamic {} {} {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
       config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
       part.planes, part.blocks_per_plane, part.pages_per_block, part.page_size, part.program_unit,
@@ -303,7 +337,9 @@ std::string describe(const Drawn& drawn) {
       config.scheduling, config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
       f.mapping.scheme, describe_map(drawn), config.capacity.over_provisioning, drawn.age.cycles,
       drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy, config.ecc.frame,
-      config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy);
+      config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy,
+      f.pslc.policy, f.pslc.fixed_bytes, f.pslc.borrowed_bytes, f.pslc.when_full, f.pslc.fold_by,
+      f.pslc.fold_first);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {
