@@ -52,7 +52,7 @@ bool Promoter::current(LogicalUnit unit, PhysicalUnit where) const {
 }
 
 bool Promoter::buffer_has_room() const {
-  return destager_.room() && destager_.free_units() > destager_.capacity() / 2;
+  return destager_.room() && destager_.half_empty();
 }
 
 // All groups are looked at once for every row of units, because the next promoted units may go to any of them.
