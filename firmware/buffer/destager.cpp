@@ -318,7 +318,7 @@ void Destager::commit(ProgramJob& job) {
       if (old != k_nowhere) core_.pool.invalidate(old);
       core_.map->update(entry.unit, job.base + n);
       core_.pool.validate(job.base + n, job.block);
-      if (core_.copies != nullptr) core_.copies->rewritten(entry.unit);
+      for (UnitCopies* const other : core_.copies) other->rewritten(entry.unit);
       note_damage(entry);
     }
     if (entry.promoted) ++promoted;

@@ -62,6 +62,12 @@ class Destager {
     pump();
   }
 
+  /// What flash holds at `where` is what `unit` holds, and nothing newer waits here.
+  [[nodiscard]] bool current(LogicalUnit unit, PhysicalUnit where) const {
+    return core_.map->lookup(unit) == where && buffer_.find(unit) == WriteBuffer::k_none &&
+           (core_.poisoned.empty() || !core_.poisoned.contains(unit));
+  }
+
   /// Waits for room for new entries in the buffer, first come first served. granted() then says for how many. `direct`: of the
   /// second line (WriteBuffer), which may have a part of the buffer to itself (firmware.pslc.direct_buffer).
   class Room {

@@ -33,8 +33,6 @@ class Promoter {
   void archive(Archive& archive);
 
  private:
-  [[nodiscard]] bool current(LogicalUnit unit, PhysicalUnit where) const;
-  [[nodiscard]] bool buffer_has_room() const;
   bool slc_has_room();
 
   Core& core_;
