@@ -189,4 +189,19 @@ const ParameterTable<ReplicasConfig>& ReplicasConfig::parameters() {
   return table;
 }
 
+const ParameterTable<PartitionConfig>& PartitionConfig::parameters() {
+  static const auto table =
+      ParameterTable<PartitionConfig>{}
+          .share("read_dies", &PartitionConfig::read_dies, {0, 1},
+                 "share of the dies that is kept for reading")
+          .share(
+              "steer_from", &PartitionConfig::steer_from, {0, 1},
+              "reads, as a share of the mapping units lately read from and written to flash, from which on "
+              "the host's writes are kept away from these dies; 0: always")
+          .share("keep_room", &PartitionConfig::keep_room, {0, 1},
+                 "room on the other dies, as a share of what they can hold, below which writes go "
+                 "everywhere");
+  return table;
+}
+
 }  // namespace tlmssd::firmware

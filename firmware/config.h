@@ -2,7 +2,7 @@
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache, firmware.gc,
 // firmware.wear, firmware.ecc, firmware.refresh, firmware.placement, firmware.pass_voltage, firmware.pslc, firmware.pslc.promotion,
-// firmware.replicas. Where a policy is chosen by name, its own parameters follow at the same path (mapping_family(), cache_family(),
+// firmware.replicas, firmware.partition. Where a policy is chosen by name, its own parameters follow at the same path (mapping_family(), cache_family(),
 // victim_family(), ...: PolicyInfo::parameters).
 #pragma once
 
@@ -119,6 +119,15 @@ struct ReplicasConfig {
   static const ParameterTable<ReplicasConfig>& parameters();
 };
 
+/// Dies that are kept for reading.
+struct PartitionConfig {
+  std::string policy = "none";
+  double read_dies = 0.5;
+  double steer_from = 0.05;
+  double keep_room = 0.10;
+  static const ParameterTable<PartitionConfig>& parameters();
+};
+
 struct FirmwareConfig {
   MappingConfig mapping;
   AllocationConfig allocation;
@@ -133,6 +142,7 @@ struct FirmwareConfig {
   PslcConfig pslc;
   PromotionConfig promotion;
   ReplicasConfig replicas;
+  PartitionConfig partition;
   /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor only.
   const ParameterValues* mapping_policy = nullptr;
   const ParameterValues* cache_policy = nullptr;
@@ -145,6 +155,7 @@ struct FirmwareConfig {
   const ParameterValues* pslc_policy = nullptr;
   const ParameterValues* promotion_policy = nullptr;
   const ParameterValues* replicas_policy = nullptr;
+  const ParameterValues* partition_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 };
 

@@ -142,6 +142,7 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
   config.pslc_policy = nullptr;
   config.promotion_policy = nullptr;
   config.replicas_policy = nullptr;
+  config.partition_policy = nullptr;
   pool.attach(*victims, *wear, pslc ? &pslc->victims() : nullptr);
   if (placement) pool.attach(*placement);
 }

@@ -12,10 +12,10 @@
 #include "firmware/ftl_statistics.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/pass_voltage/pass_voltage_policy.h"
 #include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/pslc.h"
 #include "firmware/refresh/refresher.h"
-#include "firmware/vpass/pass_voltage_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/common/task.h"
 

@@ -102,12 +102,14 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       promoter(config.promotion.policy == "none" ? nullptr
                                                  : std::make_unique<Promoter>(core, destager, config)),
       replicas(config.replicas.policy == "none" ? nullptr : make_replicas(config)),
+      partition(config.partition.policy == "none" ? nullptr : make_partition(config)),
       order(hardware.agenda),
       write_through(config.buffer.mode == "write-through"),
       ecc_watches(core.ecc && core.ecc->watches_host()) {
   check_capacity(core, drive, config);
   destager.attach(collector);
   if (logs) destager.attach(*logs);
+  if (partition) destager.attach(*partition);
   core.map->attach(map_pages);
 }
 
@@ -116,10 +118,21 @@ std::unique_ptr<Replicas> Ftl::Parts::make_replicas(const FirmwareConfig& config
   return std::make_unique<Replicas>(core, collector, destager, address, config);
 }
 
+std::unique_ptr<Partition> Ftl::Parts::make_partition(const FirmwareConfig& config) {
+  const std::uint64_t address =
+      destager.dram_bytes() + (cache ? cache->dram_bytes() : 0) + (replicas ? replicas->dram_bytes() : 0);
+  return std::make_unique<Partition>(core, collector, destager, address, config);
+}
+
+void Ftl::Parts::drop_gathered() {
+  if (replicas) replicas->drop_gathered();
+  if (partition) partition->drop_gathered();
+}
+
 void Ftl::Parts::now_read_only() {
   destager.now_read_only();
   reclaimer.now_read_only();
-  if (replicas) replicas->drop_gathered();
+  drop_gathered();
   if (cache) cache->now_read_only();
 }
 
@@ -207,11 +220,12 @@ Task<> Ftl::drain() {
 void Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
-  const bool copying = p.replicas && !p.replicas->idle();
+  const bool copying = (p.replicas && !p.replicas->idle()) || (p.partition && !p.partition->idle());
   if (p.first != nullptr || staging || copying || p.destager.jobs_in_flight() > 0 || !p.reclaimer.idle())
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.destager.power_lost();
+  p.drop_gathered();
   if (p.replicas) p.replicas->power_lost();
   p.core.map->power_lost();
 }
@@ -253,7 +267,8 @@ bool Ftl::read_only() const {
 
 Bytes Ftl::dram_bytes() const {
   return parts_->destager.dram_bytes() + (parts_->cache ? parts_->cache->dram_bytes() : 0) +
-         (parts_->replicas ? parts_->replicas->dram_bytes() : 0);
+         (parts_->replicas ? parts_->replicas->dram_bytes() : 0) +
+         (parts_->partition ? parts_->partition->dram_bytes() : 0);
 }
 
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {

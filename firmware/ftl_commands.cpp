@@ -260,6 +260,7 @@ void Ftl::Parts::note_read(LogicalUnit unit, PhysicalUnit where, const Stamp* st
     ++(slc ? core.stats.host_units_slc : core.stats.host_units_native);
   }
   if (replicas) replicas->read(unit, where, stamps);
+  if (partition) partition->read(unit, where, stamps);
   if (promoter) promoter->read(unit, where, stamps);
 }
 
@@ -531,7 +532,7 @@ Task<> Ftl::Parts::drain() {
       co_await wait;
     }
   }
-  if (replicas) replicas->drop_gathered();
+  drop_gathered();
   timer_wanted = false;
 }
 

@@ -10,6 +10,7 @@
 #include "firmware/gc/collector.h"
 #include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/map_pages.h"
+#include "firmware/partition/partition.h"
 #include "firmware/pslc/promoter.h"
 #include "firmware/replicas/replicas.h"
 #include "models/common/order_table.h"
@@ -102,13 +103,16 @@ struct Ftl::Parts final : CoreEvents {
   void refresh_due(std::uint32_t group) override { refreshes_due.push_back(group); }
   void start_refreshes();
   [[nodiscard]] std::unique_ptr<Replicas> make_replicas(const FirmwareConfig& config);
+  [[nodiscard]] std::unique_ptr<Partition> make_partition(const FirmwareConfig& config);
+  /// What reads have brought and is not yet on its way to flash is given up.
+  void drop_gathered();
   void arm_idle_timer();
   static void idle_timer(void* self);
 
   // ---- what is asked from outside
   [[nodiscard]] bool idle() const {
     return first == nullptr && destager.idle() && reclaimer.idle() && (!cache || cache->idle()) &&
-           (!replicas || replicas->idle());
+           (!replicas || replicas->idle()) && (!partition || partition->idle());
   }
   void describe_stall(std::string& text) const;
   void archive(Archive& archive);
@@ -123,9 +127,10 @@ struct Ftl::Parts final : CoreEvents {
   std::unique_ptr<LogBlocks> logs;  ///< null: the mapping scheme has no log blocks
   Reclaimer& reclaimer;             ///< whoever of the two makes room
   MapPages map_pages;
-  std::unique_ptr<Cache> cache;        ///< null: none
-  std::unique_ptr<Promoter> promoter;  ///< null: none
-  std::unique_ptr<Replicas> replicas;  ///< null: none
+  std::unique_ptr<Cache> cache;          ///< null: none
+  std::unique_ptr<Promoter> promoter;    ///< null: none
+  std::unique_ptr<Replicas> replicas;    ///< null: none
+  std::unique_ptr<Partition> partition;  ///< null: none
   OrderTable order;
   bool write_through;
   bool ecc_watches;  ///< the ECC policy wants to know of the host's commands

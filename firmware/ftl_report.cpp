@@ -43,6 +43,7 @@ struct Moves {
   bool folding = false;
   bool promotion = false;
   bool copies = false;
+  bool partition = false;
 };
 
 void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors,
@@ -68,6 +69,8 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   if (moves.promotion)
     sink.value("promotion", share(s.units_promoted), "", "read-hot data moved into blocks in SLC mode");
   if (moves.copies) sink.value("copies", share(s.units_copied), "", "second copies of read-hot data");
+  if (moves.partition)
+    sink.value("partition", share(s.units_parted), "", "data moved to dies that are kept for reading");
   if (moves.map) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
   sink.value("padding", ratio(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
@@ -112,19 +115,20 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core.stats;
   sink.open("ftl", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
-  const Moves moves{core.layout.map_units > 0, core.pslc != nullptr, promoter != nullptr,
-                    replicas != nullptr};
+  const Moves moves{core.layout.map_units > 0, core.pslc != nullptr, promoter != nullptr, replicas != nullptr,
+                    partition != nullptr};
   report_amplification(sink, s, core.layout.sectors, moves);
   report_map(sink);
   if (cache) cache->report(sink);
   if (core.pslc) core.pslc->report(sink, s);
   if (promoter) promoter->report(sink);
   if (replicas) replicas->report(sink);
+  if (partition) partition->report(sink);
   sink.open("flash", "operations ordered, by purpose");
   for (const Purpose purpose :
        {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::migration, Purpose::map}) {
     if (purpose == Purpose::map && core.layout.map_units == 0) continue;
-    if (purpose == Purpose::migration && !core.pslc && !replicas) continue;
+    if (purpose == Purpose::migration && !core.pslc && !replicas && !partition) continue;
     const auto p = static_cast<std::size_t>(purpose);
     sink.open(name_of(purpose), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
@@ -272,6 +276,7 @@ void Ftl::Parts::archive(Archive& a) {
   if (core.pslc) policies += "/" + core.config.pslc.policy + "/" + core.config.pslc.fold_first;
   if (promoter) policies += "/" + core.config.promotion.policy;
   if (replicas) policies += "/" + core.config.replicas.policy;
+  if (partition) policies += "/" + core.config.partition.policy;
   const std::string own_policies = policies;
   a(version);
   a(policies);
@@ -306,6 +311,7 @@ void Ftl::Parts::archive(Archive& a) {
   if (core.pslc) core.pslc->archive(a);
   if (promoter) promoter->archive(a);
   if (replicas) replicas->archive(a);
+  if (partition) partition->archive(a);
   a(refreshes_due);
   std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());
   std::sort(poisoned.begin(), poisoned.end());

@@ -74,6 +74,13 @@ struct FtlStatistics {
   std::uint64_t reads_in_conflict = 0;    ///< units of host reads whose die was writing or erasing
   std::uint64_t conflicts_with_copy = 0;  ///< of these, units with a copy
   std::uint64_t reads_of_copies = 0;      ///< units read from it
+  // dies kept for reading
+  std::uint64_t units_parted = 0;   ///< programmed there because they are only read
+  std::uint64_t moves_refused = 0;  ///< not moved for want of a place that nobody had to wait for
+  std::uint64_t units_read_in_reading_part = 0;  ///< that commands of the host read from flash
+  std::uint64_t units_read_in_writing_part = 0;  ///< the same from the other dies
+  std::uint64_t programs_steered = 0;            ///< of the write buffer, kept away
+  std::uint64_t programs_not_steered = 0;        ///< that might go anywhere
   // map pages in flash
   std::uint64_t map_units_moved = 0;   ///< by garbage collection, wear levelling and refresh
   std::uint64_t map_pages_lost = 0;    ///< could not be read back; rebuilt from the spare areas

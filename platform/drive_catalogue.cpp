@@ -4,12 +4,13 @@
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/partition/partition_policy.h"
+#include "firmware/pass_voltage/pass_voltage_policy.h"
 #include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/data_path.h"
 #include "firmware/pslc/promotion_policy.h"
 #include "firmware/refresh/refresh_policy.h"
 #include "firmware/replicas/replica_policy.h"
-#include "firmware/vpass/pass_voltage_policy.h"
 #include "firmware/wear/wear_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "models/nand/timing_model.h"
@@ -89,6 +90,8 @@ void add_firmware(Catalogue& catalogue) {
                "second copies of read-hot data, read while the die of the original writes",
                ReplicasConfig::parameters())
       .policy("policy", replica_policies(), "none", "which data have one");
+  catalogue.section("firmware.partition", "dies that are kept for reading", PartitionConfig::parameters())
+      .policy("policy", partition_policies(), "none", "which data lie there");
 }
 
 }  // namespace

@@ -252,7 +252,8 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"firmware.pslc.promotion.policy", f.promotion.policy},
       {"firmware.replicas.policy", f.replicas.policy},
       {"firmware.replicas.capacity",
-       f.replicas.policy == "none" ? "none" : std::to_string(f.replicas.capacity)}};
+       f.replicas.policy == "none" ? "none" : std::to_string(f.replicas.capacity)},
+      {"firmware.partition.policy", f.partition.policy}};
 }
 
 // ---- reporting

@@ -66,7 +66,7 @@ CpuConfig read_cpu(const Scenario& scenario) {
   return cpu;
 }
 
-// Without promotion or copies their parameters are not looked at, and reported as unused.
+// Without promotion, copies or a partition their parameters are not looked at, and reported as unused.
 void read_copies(const Scenario& scenario, firmware::FirmwareConfig& config) {
   const std::string promotion = scenario.policy("firmware.pslc.promotion");
   if (promotion != "none")
@@ -79,6 +79,11 @@ void read_copies(const Scenario& scenario, firmware::FirmwareConfig& config) {
     config.replicas = firmware::ReplicasConfig::parameters().read(scenario.values("firmware.replicas"));
   config.replicas.policy = replicas;
   config.replicas_policy = &scenario.values("firmware.replicas");
+  const std::string partition = scenario.policy("firmware.partition");
+  if (partition != "none")
+    config.partition = firmware::PartitionConfig::parameters().read(scenario.values("firmware.partition"));
+  config.partition.policy = partition;
+  config.partition_policy = &scenario.values("firmware.partition");
 }
 
 firmware::FirmwareConfig read_firmware(const Scenario& scenario) {

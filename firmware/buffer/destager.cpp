@@ -74,7 +74,9 @@ void Destager::pump() {
   pumping_ = true;
   if (core_.pslc) pump_lines();
   while (!core_.pslc && !core_.read_only && due() && !block_under_way()) {
-    const std::uint32_t group = logs_ != nullptr ? home_group() : group_for_next();
+    steer();
+    std::uint32_t group = logs_ != nullptr ? home_group() : group_for_next();
+    if (group == k_no_group && gives_way()) group = group_for_next();
     if (group == k_no_group) {
       // Every group is full of programs on their way; with none on its way the drive has nothing left to give.
       if (first_job_ == nullptr) core_.go_read_only();
@@ -105,19 +107,20 @@ std::uint32_t Destager::next_group(Needs needs) {
     const std::uint32_t group = sequence_[position_];
     ++tried;
     if (++position_ == count) position_ = 0;
-    if (needs != Needs::nothing && !has(group, needs)) continue;
+    if (kept_away(group) || (needs != Needs::nothing && !has(group, needs))) continue;
     if (core_.pool.accepts(group) && !collector_->exhausted(group)) return group;
     ++core_.stats.rerouted;
   }
   return k_no_group;
 }
 
-/// A group with room for a program, however busy it is.
-std::uint32_t Destager::any_group() const {
-  for (const std::uint32_t group : sequence_) {
-    if (core_.pool.accepts(group) && !collector_->exhausted(group)) return group;
-  }
-  return k_no_group;
+void Destager::steer() {
+  steered_ = steering_ != nullptr && steering_->steers();
+}
+
+/// No group was found for a program and nothing under way will change that: whether it may now go where it was kept from.
+bool Destager::gives_way() {
+  return first_job_ == nullptr && std::exchange(steered_, false);
 }
 
 void Destager::occupy(std::uint32_t group) {
@@ -135,6 +138,7 @@ void Destager::vacate(std::uint32_t group) {
 void Destager::fill(ProgramJob& job, bool direct) {
   core_.pool.promise(job.group);
   occupy(job.group);
+  if (steering_ != nullptr) ++(steered_ ? core_.stats.programs_steered : core_.stats.programs_not_steered);
   job.ledger = Ledger(core_.hw.agenda.now());
   if (core_.places != nullptr) {
     fill_block(job);
@@ -278,6 +282,7 @@ Task<bool> Destager::wait_for_space(ProgramJob& job) {
       collector_->claimed(job.group);
       core_.pool.unpromise(job.group);
       vacate(job.group);
+      steered_ = false;
       const std::uint32_t other = next_group();
       if (other == k_no_group) {
         core_.pool.promise(job.group);  // fail() takes it back

@@ -29,6 +29,16 @@ class Evictions {
   [[nodiscard]] virtual bool awaited() const = 0;
 };
 
+/// Who keeps programs of the write buffer away from some groups.
+class Steering {
+ public:
+  virtual ~Steering() = default;
+  /// Whether that is to be done now. Asked once for each program.
+  virtual bool steers() = 0;
+  /// Not one of the groups to keep away from.
+  [[nodiscard]] virtual bool takes_writes(std::uint32_t group) const = 0;
+};
+
 class Destager {
  public:
   explicit Destager(Core& core);
@@ -36,6 +46,7 @@ class Destager {
   /// Programs go to log blocks.
   void attach(LogBlocks& logs) { logs_ = &logs; }
   void attach(Evictions& evictions) { evictions_ = &evictions; }
+  void attach(Steering& steering) { steering_ = &steering; }
 
   [[nodiscard]] WriteBuffer& buffer() { return buffer_; }
   [[nodiscard]] std::uint32_t free_units() const { return buffer_.free(); }
@@ -165,7 +176,12 @@ class Destager {
     slc_blocks  ///< blocks in SLC mode, be they full
   };
   std::uint32_t next_group(Needs needs = Needs::nothing);
-  [[nodiscard]] std::uint32_t any_group() const;
+  /// Asks for the next program whether some groups are to be kept from it.
+  void steer();
+  bool gives_way();
+  [[nodiscard]] bool kept_away(std::uint32_t group) const {
+    return steered_ && !steering_->takes_writes(group);
+  }
   void occupy(std::uint32_t group);
   void vacate(std::uint32_t group);
   void fill(ProgramJob& job, bool direct = false);
@@ -254,7 +270,9 @@ class Destager {
   Collector* collector_ = nullptr;
   LogBlocks* logs_ = nullptr;  ///< null: the mapping scheme has none
   Evictions* evictions_ = nullptr;
-  std::uint64_t base_;  ///< DRAM address of the buffer
+  Steering* steering_ = nullptr;  ///< null: programs go to all groups
+  bool steered_ = false;          ///< what steering said for the present program
+  std::uint64_t base_;            ///< DRAM address of the buffer
   WriteBuffer buffer_;
   TaskSet tasks_;
   std::vector<std::uint32_t> sequence_;  ///< groups in allocation order

@@ -36,7 +36,9 @@ bool Destager::send(bool direct, bool short_too) {
   const bool eager = buffer_.waiting() > threshold_ || awaited();
   if (!must && (!eager || waiting < least_)) return false;
   const std::uint32_t position = position_;
-  const Destination to = destination(direct);
+  steer();
+  Destination to = destination(direct);
+  if (to.group == k_no_group && gives_way()) to = destination(direct);
   if (to.group == k_no_group) {
     // Every group is full of programs on their way; with none on its way the drive has nothing left to give.
     if (first_job_ == nullptr) core_.go_read_only();
@@ -73,8 +75,8 @@ bool Destager::has(std::uint32_t group, Needs needs) const {
 
 bool Destager::any_has(Needs needs) const {
   return first_job_ != nullptr && std::any_of(sequence_.begin(), sequence_.end(), [&](std::uint32_t group) {
-           return under_way_[group] > 0 && has(group, needs) && core_.pool.accepts(group) &&
-                  !collector_->exhausted(group);
+           return under_way_[group] > 0 && !kept_away(group) && has(group, needs) &&
+                  core_.pool.accepts(group) && !collector_->exhausted(group);
          });
 }
 

@@ -158,7 +158,6 @@ void Replicas::drop(ReplicaTable::Slot slot) {
 }
 
 void Replicas::power_lost() {
-  drop_gathered();
   while (table_.oldest() != ReplicaTable::k_none) drop(table_.oldest());
 }
 

@@ -263,6 +263,10 @@ void draw_errors(Drawn& drawn, RandomStream& random) {
   f.refresh_policy = drawn.refresh.get();
 }
 
+std::uint32_t count_dies(const SsdConfig& config) {
+  return config.flash.channels * config.flash.ways * config.flash.dies_per_way;
+}
+
 /// Remedies against read disturb: regions instead of blocks, blocks of their own for data that are read much, lower pass voltages.
 void draw_remedies(Drawn& drawn, RandomStream& random) {
   firmware::FirmwareConfig& f = drawn.config.firmware;
@@ -278,6 +282,12 @@ void draw_remedies(Drawn& drawn, RandomStream& random) {
   }
   if (f.refresh.policy == "none" || firmware::has_log_blocks(f.mapping.scheme)) f.placement.policy = "none";
   if (f.ecc.policy != "none" && random.below(2) == 0) f.pass_voltage.policy = "tuned";
+  const std::uint32_t dies = count_dies(drawn.config);
+  if (f.mapping.scheme == "page" && f.allocation.stripe == "none" && dies > 1 && random.below(3) == 0) {
+    f.partition.policy = "read-write";
+    f.partition.read_dies = (1 + static_cast<double>(random.below(dies - 1))) / dies;
+    f.partition.keep_room = pick<double>(random, {0, 0.1, 0.5});
+  }
 }
 
 Drawn draw(std::uint64_t number) {
@@ -329,7 +339,8 @@ std::string describe(const Drawn& drawn) {
       "{}, {} stripe {} mp {} "
       "streams {}, buffer {} {}, gc {} low {} bg {}, wear {}, scheduling {}, suspend {}, cached {}, {} in "
       "{}, map {} with {}, OP {:.3f}, {} cycles, {:.0f} d, {} reads, {}, ecc {} frame {} corrects {}, "
-      "refresh {}, placement {}, pass voltage {}, SLC mode: {} {} B static {} B dynamic {} {} {}",
+      "refresh {}, placement {}, pass voltage {}, partition {} {:.2f} of the dies, SLC mode: {} {} B static "
+      "{} B dynamic {} {} {}",
       config.host.protocol, config.host.link, config.host.lba_size, config.flash.organisation,
       config.flash.gang, config.flash.channels, config.flash.ways, config.flash.dies_per_way, part.cell,
       part.planes, part.blocks_per_plane, part.pages_per_block, part.page_size, part.program_unit,
@@ -339,8 +350,8 @@ std::string describe(const Drawn& drawn) {
       f.mapping.scheme, describe_map(drawn), config.capacity.over_provisioning, drawn.age.cycles,
       drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy, config.ecc.frame,
       config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy,
-      f.pslc.policy, f.pslc.fixed_bytes, f.pslc.borrowed_bytes, f.pslc.when_full, f.pslc.fold_by,
-      f.pslc.fold_first);
+      f.partition.policy, f.partition.read_dies, f.pslc.policy, f.pslc.fixed_bytes, f.pslc.borrowed_bytes,
+      f.pslc.when_full, f.pslc.fold_by, f.pslc.fold_first);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {

@@ -53,6 +53,9 @@ struct Case {
   double keep_free = 0.5;
   std::int64_t copies_at = 0;  ///< reads at which data get a second copy; 0: never
   std::uint32_t copies = 0;    ///< units that there may be of them
+  std::int64_t parted_at = 0;  ///< reads at which data move to dies kept for reading; 0: there are none
+  double steer_from = 0.05;
+  double keep_room = 0.1;
   std::string cache = "none";
   std::string cache_medium = "scm";
   std::uint32_t endurance = 0;   ///< erases that a block bears; 0: any number
@@ -113,6 +116,11 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     config.replicas.policy = "hot-reads";
     config.replicas.capacity = c.copies * c.unit;
   }
+  if (c.parted_at > 0) {
+    config.partition.policy = "read-write";
+    config.partition.steer_from = c.steer_from;
+    config.partition.keep_room = c.keep_room;
+  }
   config.cache.policy = c.cache;
   config.cache.medium = c.cache_medium;
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
@@ -132,15 +140,18 @@ inline std::string describe(const Case& c) {
       "{} map lines "
       "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, {} of the buffer "
       "direct, "
-      "promotion at {} reads with {} free, {} copies at {} reads, {} cache in {}, "
+      "promotion at {} reads with {} free, {} copies at {} reads, parted at {} reads, steered from {} with "
+      "{} room, "
+      "{} cache in {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
       "destage at {}, fill {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
-      c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.cache, c.cache_medium, c.endurance,
-      c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water, c.destage_at, c.fill);
+      c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at, c.steer_from,
+      c.keep_room, c.cache, c.cache_medium, c.endurance, c.slc_erases, c.program_failure, c.idle_after,
+      c.background_start, c.low_water, c.destage_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.
@@ -182,12 +193,14 @@ struct CasePolicies {
     const Value list = whole(static_cast<std::int64_t>(40 * c.unit));
     promotion = Given({{"list", list}, {"reads", whole(c.promotion)}});
     copies = Given({{"list", list}, {"reads", whole(c.copies_at)}});
+    partition = Given({{"list", list}, {"reads", whole(c.parted_at)}});
   }
   Given map;
   Given limits;
   Given path;
   Given promotion;
   Given copies;
+  Given partition;
 };
 
 /// The drive of a case and its host.
@@ -213,7 +226,7 @@ class CaseRig {
   void anything(std::uint32_t commands, std::uint32_t depth) {
     for (std::uint32_t n = 0; n < commands; ++n) {
       host.anything(longest());
-      if (case_.copies_at > 0) read_hot();
+      if (case_.copies_at > 0 || case_.parted_at > 0) read_hot();
       host.wait_below(depth);
       if (case_.refresh >= 0 && n % 64 == 0) ftl.rest(0, 86'400'000'000'000);
     }
@@ -239,7 +252,7 @@ class CaseRig {
     REQUIRE(s.erases + s.erase_failures == hw.flash.erased);
     REQUIRE(s.copybacks == hw.flash.copybacks);
     REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
-    REQUIRE(s.units_folded + s.units_folded_on_die + s.units_promoted + s.units_copied ==
+    REQUIRE(s.units_folded + s.units_folded_on_die + s.units_promoted + s.units_copied + s.units_parted ==
             s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
   }
 
@@ -263,6 +276,7 @@ class CaseRig {
     config.pslc_policy = &policies.path;
     config.promotion_policy = &policies.promotion;
     config.replicas_policy = &policies.copies;
+    config.partition_policy = &policies.partition;
     make(c, shape, config);
   }
   static FakeOptions options_of(const Case& c, bool timed, std::uint64_t seed) {

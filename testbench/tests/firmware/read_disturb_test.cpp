@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
+#include "firmware/pass_voltage/tuned.h"
 #include "firmware/placement/little_worn.h"
-#include "firmware/vpass/tuned.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 

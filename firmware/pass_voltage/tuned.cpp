@@ -1,4 +1,4 @@
-#include "firmware/vpass/tuned.h"
+#include "firmware/pass_voltage/tuned.h"
 
 #include <algorithm>
 #include <cmath>

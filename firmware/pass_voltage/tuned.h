@@ -9,7 +9,7 @@
 // reads and those of collection are the samples, and steps are tried one in an interval (A). Cost: none but memory, 16 bytes per block read.
 #pragma once
 
-#include "firmware/vpass/pass_voltage_policy.h"
+#include "firmware/pass_voltage/pass_voltage_policy.h"
 #include "models/common/sparse_array.h"
 
 namespace tlmssd::firmware {

@@ -1,6 +1,6 @@
 // The pass-voltage policies there are.
 #include "firmware/make_policy.h"
-#include "firmware/vpass/tuned.h"
+#include "firmware/pass_voltage/tuned.h"
 
 namespace tlmssd::firmware {
 

@@ -1,0 +1,243 @@
+// Dies kept for reading: what is only read goes there, once, what is written goes elsewhere, and all of the capacity can be used.
+#include <map>
+
+#include "models/common/input_error.h"
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/given.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+constexpr std::uint32_t k_unit = 8;  // logical blocks
+
+struct How {
+  double read_dies = 0.5;
+  double steer_from = 0.05;
+  double keep_room = 0.1;
+  std::uint64_t units = 200;
+  std::uint32_t channels = 2;
+};
+
+/// Four dies of 14 blocks that keep data, of 32 units each.
+struct Rig {
+  explicit Rig(const How& how = {})
+      : values({{"list", whole(1 << 20)}, {"reads", whole(2)}}),
+        units(how.units),
+        hw(make(how), options),
+        ftl(hw.ports, shape, config),
+        host(hw, ftl, shape, 1) {
+    hw.flash.watch = [this](const FlashOp& op) {
+      if (op.command != FlashCommand::program) return;
+      programs[op.die] += 1;
+      for (std::uint32_t n = 0; n < op.slots; ++n) {
+        if (op.spare[n] < units) die_of[op.spare[n]] = op.die;
+      }
+    };
+  }
+  const DriveShape& make(const How& how) {
+    shape.geometry = {how.channels, how.channels, 1, 1, 20, 8, 16384, 0};
+    shape.program_unit = 2;
+    shape.logical_blocks = how.units * k_unit;
+    config.buffer.capacity = Bytes{64} * 4096;
+    config.partition.policy = "read-write";
+    config.partition.read_dies = how.read_dies;
+    config.partition.steer_from = how.steer_from;
+    config.partition.keep_room = how.keep_room;
+    config.partition_policy = &values;
+    options.timed = true;
+    return shape;
+  }
+  void write(std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t unit = first; unit < first + count; ++unit) {
+      host.write(unit * k_unit, k_unit);
+      host.wait_below(8);
+    }
+    host.drain();
+  }
+  void read(std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t unit = first; unit < first + count; ++unit) {
+      host.read(unit * k_unit, k_unit);
+      host.wait_below(1);
+    }
+    while (!hw.agenda.empty()) hw.agenda.run_until(hw.agenda.next());
+  }
+  /// Dies on which these units lie.
+  [[nodiscard]] std::map<DieId, std::uint32_t> dies_of(std::uint64_t first, std::uint64_t count) const {
+    std::map<DieId, std::uint32_t> dies;
+    for (std::uint64_t unit = first; unit < first + count; ++unit)
+      ++dies[die_of.at(static_cast<LogicalUnit>(unit))];
+    return dies;
+  }
+  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+
+  Given values;
+  std::uint64_t units;
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+  std::map<DieId, std::uint32_t> programs;
+  std::map<LogicalUnit, DieId> die_of;  ///< that a unit was programmed on last
+};
+
+}  // namespace
+
+TEST_CASE("what is read again moves to the dies kept for reading, once") {
+  Rig rig;
+  rig.write(0, 200);
+  CHECK(rig.dies_of(0, 200).size() == 4);  // written before anybody read
+  rig.read(0, 64);
+  CHECK(rig.stats().units_parted == 0);
+  rig.read(0, 64);
+  rig.read(0, 64);
+  const auto moved = rig.stats().units_parted;
+  CHECK(moved >= 24);  // of the half that lay elsewhere, whole program units of 8
+  CHECK(moved <= 32);
+  const auto dies = rig.dies_of(0, 64);
+  REQUIRE(dies.size() <= 4);
+  std::vector<std::uint32_t> counts;
+  for (const auto& [die, count] : dies) counts.push_back(count);
+  std::sort(counts.rbegin(), counts.rend());
+  CHECK(counts[0] + counts[1] >= 56);
+  rig.read(0, 64);
+  rig.read(0, 64);
+  CHECK(rig.stats().units_parted <= 40);
+  CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::migration)] ==
+        rig.stats().units_parted);
+  rig.host.verify_all();
+}
+
+TEST_CASE("writes keep away from the dies kept for reading while somebody reads") {
+  Rig rig({.units = 800});
+  rig.write(0, 400);
+  CHECK(rig.stats().programs_steered == 0);
+  for (int n = 0; n < 10; ++n) rig.read(0, 40);
+  rig.programs.clear();
+  rig.write(100, 100);
+  CHECK(rig.programs.size() == 2);
+  CHECK(rig.stats().programs_steered > 0);
+  for (const auto& [die, count] : rig.dies_of(0, 40)) {
+    if (count >= 10) CHECK_FALSE(rig.programs.contains(die));
+  }
+  // Enough writes, and the reads are forgotten.
+  for (int n = 0; n < 30; ++n) rig.write(100, 600);
+  rig.programs.clear();
+  rig.write(100, 100);
+  CHECK(rig.programs.size() == 4);
+  rig.host.verify_all();
+}
+
+TEST_CASE("all of the capacity can be written beside reads") {
+  for (const double read_dies : {0.25, 0.5, 0.75}) {
+    for (const double keep_room : {0.0, 0.1, 0.9}) {
+      INFO(read_dies << " for reading, " << keep_room << " kept");
+      How how{.read_dies = read_dies, .steer_from = 0, .keep_room = keep_room};
+      how.units = Ftl::largest_logical_blocks(Rig(how).shape, Rig(how).config) / k_unit;
+      Rig rig(how);
+      for (std::uint64_t n = 0; n < 3; ++n) {
+        for (std::uint64_t unit = 0; unit < how.units; unit += 20) {
+          rig.write(unit, std::min<std::uint64_t>(20, how.units - unit));
+          rig.read(unit / 2, 10);
+        }
+      }
+      CHECK_FALSE(rig.ftl.read_only());
+      rig.host.verify_all();
+    }
+  }
+}
+
+TEST_CASE("the share of dies kept for reading is to the die") {
+  for (const auto& [share, dies] : {std::pair{0.25, 1U}, {0.5, 2U}, {0.75, 3U}}) {
+    Rig rig({.read_dies = share, .steer_from = 0, .keep_room = 0, .units = 100});
+    rig.write(0, 100);
+    CHECK(rig.programs.size() == 4 - dies);
+  }
+}
+
+TEST_CASE(
+    "data written or trimmed while they are on their way to the dies kept for reading stay as the host has "
+    "them") {
+  std::uint64_t parted = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Rig rig;
+    rig.host.random = RandomStream(seed, "moves");
+    rig.write(0, 200);
+    for (int n = 0; n < 600; ++n) {
+      const std::uint64_t unit = rig.host.random.below(40);
+      const std::uint64_t dice = rig.host.random.below(8);
+      if (dice == 0) rig.host.write(unit * k_unit, k_unit);
+      if (dice == 1) rig.host.write(unit * k_unit + 2, 3);
+      if (dice == 2 && n % 8 == 0) rig.host.trim({{unit * k_unit, k_unit}});
+      if (dice > 2) rig.host.read(unit * k_unit, k_unit);
+      rig.host.wait_below(12);
+    }
+    rig.host.drain();
+    parted += rig.stats().units_parted;
+    rig.host.verify_all();
+    rig.ftl.power_cycle();
+    rig.host.verify_all();
+  }
+  CHECK(parted > 100);
+}
+
+TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto work = [seed](Rig& rig, const char* stream) {
+      rig.host.random = RandomStream(seed, stream);
+      for (int n = 0; n < 1000; ++n) {
+        const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? 200 : 30);
+        if (rig.host.random.below(3) == 0) {
+          rig.host.write((30 + rig.host.random.below(170)) * k_unit, k_unit);
+        } else {
+          rig.host.read(unit * k_unit, k_unit);
+        }
+        rig.host.wait_below(4);
+      }
+      rig.host.drain();
+    };
+    Rig straight;
+    straight.write(0, 200);
+    work(straight, "before");
+    REQUIRE(straight.stats().units_parted > 0);
+    MemoryArchive saved;
+    straight.hw.archive(saved);
+    straight.ftl.archive(saved);
+    Rig restored;
+    MemoryArchive reader(saved.content());
+    restored.hw.archive(reader);
+    restored.ftl.archive(reader);
+    restored.host.reference = straight.host.reference;
+    work(straight, "after");
+    work(restored, "after");
+    CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
+    MemoryArchive one;
+    MemoryArchive other;
+    straight.ftl.archive(one);
+    restored.ftl.archive(other);
+    CHECK((one.content() == other.content()));
+  }
+}
+
+TEST_CASE("dies that cannot be kept for reading say so in one line") {
+  CHECK_THROWS_WITH(
+      Rig({.read_dies = 0.1}),
+      Catch::Contains("firmware.partition.read_dies: 10 % of 4 dies leaves no die to reading") &&
+          Catch::Contains("nearest valid: 25.00 %"));
+  CHECK_THROWS_WITH(Rig({.read_dies = 0.9}),
+                    Catch::Contains("no die to writing") && Catch::Contains("nearest valid: 75.00 %"));
+  CHECK_THROWS_WITH(Rig({.channels = 1}),
+                    Catch::Contains("firmware.partition.policy: one die cannot be divided") &&
+                        Catch::Contains("nearest valid: none"));
+  Rig rig;
+  rig.config.mapping.scheme = "dftl";
+  CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config),
+                    Catch::Contains("firmware.mapping.scheme is dftl"));
+  rig.config.mapping.scheme = "page";
+  rig.config.allocation.stripe = "C";
+  CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config), Catch::Contains("firmware.allocation.stripe"));
+}
