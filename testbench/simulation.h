@@ -1,5 +1,5 @@
 // One drive and its host in one SystemC elaboration: what the program, the tests and the benchmarks run. Between the two may be
-// a converter of random writes into sequential ones.
+// software of the host: a converter of random writes into sequential ones.
 //
 //   Simulation simulation(config);
 //   simulation.run_untimed(filling);
@@ -40,10 +40,10 @@ class Simulation {
   [[nodiscard]] HostDriver& driver() { return *driver_; }
   [[nodiscard]] Scoreboard& scoreboard() { return *scoreboard_; }
   /// Null: there is none.
-  [[nodiscard]] const WriteConverter* converter() const { return converter_.get(); }
-  /// What loads see: the drive, or the converter in front of it.
+  [[nodiscard]] const WriteConverter* converter() const { return converter_; }
+  /// What loads see: the drive, or the software in front of it.
   [[nodiscard]] DriveSize drive_size() const;
-  /// What is written as a whole there: the mapping unit, or the converter's grain.
+  /// What is written as a whole there: the mapping unit, or a converter's grain.
   [[nodiscard]] Bytes unit_bytes() const;
 
   /// Carries out `loads` one after another without simulated time, then drains the drive. Throws DataMismatch.
@@ -64,24 +64,26 @@ class Simulation {
   void run(std::vector<Load>& loads, Measurement& measurement);
   /// Simulated time goes on until everything is written out and background work has ended.
   void drain();
-  /// Drive, converter and scoreboard, at a drained moment.
+  /// Drive, host software and scoreboard, at a drained moment.
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit.
   [[nodiscard]] Identity identity() const;
   void report(StatisticsSink& sink) const;
   void reset_statistics();
-  /// As Ssd::finish_checks, with the checker between host and converter.
+  /// As Ssd::finish_checks, with the checker between the host and its software.
   void finish_checks();
 
  private:
   void run_kernel();
   void drain_untimed();
+  void make_software(const SsdConfig& config, const SimulationConfig& simulation);
   void connect(const SsdConfig& config, const SimulationConfig& simulation);
   [[nodiscard]] std::string describe_stall() const;
   std::unique_ptr<Ssd> ssd_;
   std::unique_ptr<Scoreboard> scoreboard_;
-  std::unique_ptr<WriteConverter> converter_;
-  std::unique_ptr<ProtocolChecker> checker_;  ///< between host and converter
+  std::unique_ptr<HostSoftware> software_;    ///< null: there is none
+  WriteConverter* converter_ = nullptr;       ///< the software, if that is what it is
+  std::unique_ptr<ProtocolChecker> checker_;  ///< between the host and its software
   std::unique_ptr<HostDriver> driver_;
 };
 
