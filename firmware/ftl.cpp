@@ -291,6 +291,11 @@ const Cache* Ftl::cache() const {
   return parts_->cache.get();
 }
 
+std::optional<Bytes> Ftl::free_pslc() const {
+  const auto& pslc = parts_->core.pslc;
+  return pslc ? std::optional(pslc->free_bytes()) : std::nullopt;
+}
+
 double Ftl::write_amplification() const {
   const FtlStatistics& s = parts_->core.stats;
   std::uint64_t units = 0;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "firmware/config.h"
@@ -78,6 +79,8 @@ class Ftl {
   [[nodiscard]] const MappingScheme& map() const;
   /// Null when there is none.
   [[nodiscard]] const Cache* cache() const;
+  /// What may be in SLC mode now and holds no data, bytes; nothing on a drive without pSLC.
+  [[nodiscard]] std::optional<Bytes> free_pslc() const;
   /// Bytes programmed (live and padding) per byte that the host wrote; 0 before the first.
   [[nodiscard]] double write_amplification() const;
 

@@ -22,6 +22,10 @@ class HostSoftware {
   [[nodiscard]] virtual tlm::tlm_initiator_socket<>& drive_socket() = 0;
   /// Logical blocks that loads see as their drive, from LBA 0.
   [[nodiscard]] virtual std::uint64_t blocks() const = 0;
+  /// Logical blocks of the network's files, behind those; 0: there are none.
+  [[nodiscard]] virtual std::uint64_t file_blocks() const { return 0; }
+  /// Size of each of these files.
+  [[nodiscard]] virtual Bytes file_bytes() const { return 0; }
   /// What of the drive is written as a whole, bytes.
   [[nodiscard]] virtual Bytes unit_bytes() const = 0;
   /// No command is under way, nor work that no command waits for.

@@ -11,7 +11,8 @@ Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulati
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
   make_software(config, simulation);
   const DriveSize size = drive_size();
-  scoreboard_ = std::make_unique<Scoreboard>(size.bytes / size.lba_bytes,
+  const std::uint64_t files = software_ ? software_->file_blocks() : 0;
+  scoreboard_ = std::make_unique<Scoreboard>(size.bytes / size.lba_bytes + files,
                                              static_cast<std::uint32_t>(unit_bytes() / size.lba_bytes));
   connect(config, simulation);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ends elaboration, so that debug transport can be used
@@ -20,6 +21,9 @@ Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulati
 Simulation::~Simulation() = default;
 
 void Simulation::make_software(const SsdConfig& config, const SimulationConfig& simulation) {
+  if (simulation.converter && simulation.file_cache)
+    throw InputError(
+        "file_cache: cannot be given together with converter; nearest valid: without one of them");
   AttachedDrive drive;
   drive.blocks = ssd_->shape().logical_blocks;
   drive.lba_bytes = ssd_->shape().lba_bytes;
@@ -32,6 +36,12 @@ void Simulation::make_software(const SsdConfig& config, const SimulationConfig& 
         std::make_unique<WriteConverter>("converter", *simulation.converter, drive, ssd_->agenda());
     converter_ = converter.get();
     software_ = std::move(converter);
+  }
+  if (simulation.file_cache) {
+    auto cache = std::make_unique<FileCache>("file_cache", *simulation.file_cache, drive, ssd_->agenda(),
+                                             [this] { return ssd_->ftl().free_pslc(); });
+    file_cache_ = cache.get();
+    software_ = std::move(cache);
   }
 }
 
@@ -61,6 +71,12 @@ void Simulation::connect(const SsdConfig& config, const SimulationConfig& simula
 DriveSize Simulation::drive_size() const {
   const std::uint32_t lba = ssd_->shape().lba_bytes;
   return {software_ ? software_->blocks() * lba : ssd_->user_bytes(), lba};
+}
+
+DriveSize Simulation::files_size() const {
+  if (!file_cache_) return {};
+  const std::uint32_t lba = ssd_->shape().lba_bytes;
+  return {software_->file_blocks() * lba, lba, software_->blocks(), software_->file_bytes()};
 }
 
 Bytes Simulation::unit_bytes() const {

@@ -162,6 +162,16 @@ double Pslc::free_share() const {
   return used >= may ? 0 : 1 - static_cast<double>(used) / static_cast<double>(may);
 }
 
+Bytes Pslc::free_bytes() const {
+  std::uint64_t free = 0;
+  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
+    const std::uint32_t may = blocks(group);
+    const std::uint32_t used = pool_.slc(group).used();
+    free += used >= may ? 0 : may - used;
+  }
+  return free * layout_.slc_units() * layout_.unit_bytes;
+}
+
 // ------------------------------------------------------------------------------------------------------------------------- room
 
 bool Pslc::claimable(std::uint32_t group) const {

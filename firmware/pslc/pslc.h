@@ -90,6 +90,8 @@ class Pslc final : public PathView {
 
   [[nodiscard]] std::uint64_t valid_units() const override { return pool_.valid_units(); }
   [[nodiscard]] double free_share() const override;
+  /// What may be in SLC mode now and holds no data, bytes.
+  [[nodiscard]] Bytes free_bytes() const;
 
   void report(StatisticsSink& sink, const FtlStatistics& statistics) const;
   void archive(Archive& archive);
