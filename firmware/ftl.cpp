@@ -291,9 +291,9 @@ const Cache* Ftl::cache() const {
   return parts_->cache.get();
 }
 
-std::optional<Bytes> Ftl::free_pslc() const {
+std::optional<PslcRoom> Ftl::pslc_room() const {
   const auto& pslc = parts_->core.pslc;
-  return pslc ? std::optional(pslc->free_bytes()) : std::nullopt;
+  return pslc ? std::optional(pslc->room()) : std::nullopt;
 }
 
 double Ftl::write_amplification() const {

@@ -17,6 +17,7 @@
 #include "firmware/drive_shape.h"
 #include "firmware/ftl_statistics.h"
 #include "firmware/hardware.h"
+#include "firmware/pslc/room.h"
 #include "models/common/archive.h"
 #include "models/common/ecc_code.h"
 #include "models/common/statistics.h"
@@ -79,8 +80,8 @@ class Ftl {
   [[nodiscard]] const MappingScheme& map() const;
   /// Null when there is none.
   [[nodiscard]] const Cache* cache() const;
-  /// What may be in SLC mode now and holds no data, bytes; nothing on a drive without pSLC.
-  [[nodiscard]] std::optional<Bytes> free_pslc() const;
+  /// How large the pSLC is now and what of it is free; nothing on a drive without one.
+  [[nodiscard]] std::optional<PslcRoom> pslc_room() const;
   /// Bytes programmed (live and padding) per byte that the host wrote; 0 before the first.
   [[nodiscard]] double write_amplification() const;
 

@@ -39,7 +39,7 @@ void Simulation::make_software(const SsdConfig& config, const SimulationConfig& 
   }
   if (simulation.file_cache) {
     auto cache = std::make_unique<FileCache>("file_cache", *simulation.file_cache, drive, ssd_->agenda(),
-                                             [this] { return ssd_->ftl().free_pslc(); });
+                                             [this] { return ssd_->ftl().pslc_room(); });
     file_cache_ = cache.get();
     software_ = std::move(cache);
   }

@@ -162,14 +162,17 @@ double Pslc::free_share() const {
   return used >= may ? 0 : 1 - static_cast<double>(used) / static_cast<double>(may);
 }
 
-Bytes Pslc::free_bytes() const {
+PslcRoom Pslc::room() const {
+  std::uint64_t all = 0;
   std::uint64_t free = 0;
   for (std::uint32_t group = 0; group < layout_.groups; ++group) {
     const std::uint32_t may = blocks(group);
     const std::uint32_t used = pool_.slc(group).used();
+    all += may;
     free += used >= may ? 0 : may - used;
   }
-  return free * layout_.slc_units() * layout_.unit_bytes;
+  const Bytes block = Bytes{layout_.slc_units()} * layout_.unit_bytes;
+  return {all * block, free * block};
 }
 
 // ------------------------------------------------------------------------------------------------------------------------- room

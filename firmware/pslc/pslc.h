@@ -18,6 +18,7 @@
 #include "firmware/blocks/block_pool.h"
 #include "firmware/config.h"
 #include "firmware/pslc/data_path.h"
+#include "firmware/pslc/room.h"
 #include "firmware/pslc/slc_victims.h"
 
 namespace tlmssd::firmware {
@@ -90,8 +91,7 @@ class Pslc final : public PathView {
 
   [[nodiscard]] std::uint64_t valid_units() const override { return pool_.valid_units(); }
   [[nodiscard]] double free_share() const override;
-  /// What may be in SLC mode now and holds no data, bytes.
-  [[nodiscard]] Bytes free_bytes() const;
+  [[nodiscard]] PslcRoom room() const;
 
   void report(StatisticsSink& sink, const FtlStatistics& statistics) const;
   void archive(Archive& archive);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "firmware/pslc/room.h"
 #include "models/common/archive.h"
 #include "models/common/parameters.h"
 #include "models/common/statistics.h"
@@ -22,12 +23,14 @@ namespace tlmssd {
 using FileNumber = std::uint32_t;
 inline constexpr FileNumber k_no_file = ~FileNumber{0};
 
+/// The drive's pSLC as its firmware has it now; nothing on a drive without one.
+using PslcQuery = std::function<std::optional<firmware::PslcRoom>()>;
+
 /// What a policy may know when it is made.
 struct AdmissionContext {
   std::uint32_t files;
   Bytes file_size;
-  /// Room in the drive's pSLC as its firmware has it now; nothing on a drive without one.
-  std::function<std::optional<Bytes>()> free_pslc;
+  PslcQuery pslc;
 };
 
 class AdmissionPolicy {

@@ -11,8 +11,7 @@
 namespace tlmssd {
 
 FileCache::FileCache(const sc_core::sc_module_name& name, const FileCacheConfig& config,
-                     const AttachedDrive& drive, Agenda& agenda,
-                     std::function<std::optional<Bytes>()> free_pslc)
+                     const AttachedDrive& drive, Agenda& agenda, PslcQuery pslc)
     : sc_core::sc_module(name),
       host_("host_tsock", agenda, *this),
       port_("drive_isock", agenda, drive.lba_bytes, drive.queues, drive.queue_depth),
@@ -23,7 +22,7 @@ FileCache::FileCache(const sc_core::sc_module_name& name, const FileCacheConfig&
       most_(static_cast<std::uint32_t>(drive.max_transfer / drive.lba_bytes)),
       policy_(firmware::make_policy(admission_family(), "file_cache.admission", config.admission,
                                     config.admission_policy,
-                                    AdmissionContext{config.files, config.file_size, std::move(free_pslc)})),
+                                    AdmissionContext{config.files, config.file_size, std::move(pslc)})),
       store_(config.files, shape_.slots),
       fetched_(config.files, 0) {}
 

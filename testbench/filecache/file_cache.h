@@ -50,9 +50,9 @@ namespace tlmssd {
 
 class FileCache : public sc_core::sc_module, public HostSoftware, private HostPort::Owner {
  public:
-  /// `free_pslc`: see AdmissionContext. Throws InputError, which begins with a key ("file_cache.space"), when the sizes do not fit the drive.
+  /// Throws InputError, which begins with a key ("file_cache.space"), when the sizes do not fit the drive.
   FileCache(const sc_core::sc_module_name& name, const FileCacheConfig& config, const AttachedDrive& drive,
-            Agenda& agenda, std::function<std::optional<Bytes>()> free_pslc);
+            Agenda& agenda, PslcQuery pslc);
   ~FileCache() override;
 
  private:

@@ -106,13 +106,14 @@ TEST_CASE("the limit of DFCache is the drive's free pSLC") {
   config.file_cache = cache("dfcache", 200, 0.25);
   Simulation simulation(pslc_drive(), config);
   const Bytes space = simulation.file_cache()->store().slots() * 256_KiB;
-  REQUIRE(simulation.ssd().ftl().free_pslc() == 20_MiB);  // all of it, nothing is written yet
+  REQUIRE(simulation.ssd().ftl().pslc_room().value().free == 20_MiB);  // all of it, nothing is written yet
   REQUIRE(space > 20_MiB);
   CHECK(simulation.file_cache()->limit() == 20_MiB);
   drive_tests::run_untimed(simulation, {.rw = "write", .bs = 128_KiB, .size = 12_MiB});
-  const Bytes free = simulation.ssd().ftl().free_pslc().value();
+  const Bytes free = simulation.ssd().ftl().pslc_room().value().free;
   CHECK(free > 4_MiB);
   CHECK(free <= 8_MiB);
+  CHECK(simulation.ssd().ftl().pslc_room().value().size >= 16_MiB);
   CHECK(simulation.file_cache()->limit() == free);
   std::vector<Load> loads = one(accesses(simulation, 400, 1, 3));
   simulation.run_untimed(loads);
@@ -128,7 +129,7 @@ TEST_CASE("without a pSLC the space is the limit") {
   SimulationConfig config;
   config.file_cache = cache("dfcache", 200, 0.25);
   Simulation simulation(drive_tests::drive("pcie3x4", 512), config);
-  CHECK_FALSE(simulation.ssd().ftl().free_pslc().has_value());
+  CHECK_FALSE(simulation.ssd().ftl().pslc_room().has_value());
   CHECK(simulation.file_cache()->limit() == simulation.file_cache()->store().slots() * 256_KiB);
 }
 

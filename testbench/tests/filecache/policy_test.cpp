@@ -92,7 +92,7 @@ Counts reference_none() {
   return counts;
 }
 
-Counts reference_dfcache(std::uint32_t accesses, std::size_t window) {
+Counts reference_dfcache(std::uint32_t accesses, std::size_t window, std::uint32_t times = 1) {
   Reference r;
   const auto& all = sequence();
   for (std::size_t n = 0; n < all.size(); ++n) {
@@ -102,7 +102,7 @@ Counts reference_dfcache(std::uint32_t accesses, std::size_t window) {
     const auto often = std::count(all.begin() + static_cast<std::ptrdiff_t>(from),
                                   all.begin() + static_cast<std::ptrdiff_t>(n + 1), all[n]);
     if (often >= accesses) {
-      r.write(all[n], std::min(k_slots, left(n)));
+      r.write(all[n], std::min(k_slots, times * left(n)));
     } else {
       ++r.counts.rejected;
     }
@@ -171,6 +171,7 @@ TEST_CASE("every admission policy counts as a plain simulation of it does") {
       {"dfcache", {}, reference_dfcache(2, 10'000)},
       {"dfcache", {{"accesses", whole(3)}, {"window", whole(90)}}, reference_dfcache(3, 90)},
       {"dfcache", {{"accesses", whole(1)}, {"window", whole(1)}}, reference_dfcache(1, 1)},
+      {"dfcache", {{"within", Value(std::string("size"))}}, reference_dfcache(2, 10'000, 2)},
       {"cachesifter", {{"memory", whole(5 * 64_KiB)}}, reference_sifter(5)},
       {"cachesifter", {{"memory", whole(64_KiB)}}, reference_sifter(1)},
   };

@@ -17,6 +17,7 @@ using drive_tests::MemoryDrive;
 struct RigOptions {
   FileCacheConfig cache;
   std::map<std::string, Value, std::less<>> policy = {};  ///< parameters of the admission policy
+  /// The pSLC is always twice as large as what of it is free.
   std::function<std::optional<Bytes>()> free_pslc = [] { return std::optional<Bytes>(); };
   Bytes drive_bytes = 8_MiB;
   std::uint32_t lba_bytes = 4096;
@@ -44,7 +45,12 @@ class Rig {
   explicit Rig(const RigOptions& options)
       : given(options.policy),
         process("agenda", agenda),
-        cache("file_cache", config(options, given), attached(options), agenda, options.free_pslc),
+        cache("file_cache", config(options, given), attached(options), agenda,
+              [free = options.free_pslc]() -> std::optional<firmware::PslcRoom> {
+                const std::optional<Bytes> now = free();
+                if (!now) return {};
+                return firmware::PslcRoom{2 * *now, *now};
+              }),
         drive("drive", agenda, drive_options(options)),
         scoreboard(cache.blocks() + cache.file_blocks(), 1),
         driver("host_driver", agenda, process, driver_config(options), scoreboard) {
