@@ -374,7 +374,7 @@ void Core::check_capacity() {
 
 void Core::unmap(LogicalUnit unit, PhysicalUnit where) {
   map->update(unit, k_nowhere);
-  if (copies != nullptr) copies->rewritten(unit);
+  for (UnitCopies* const other : copies) other->rewritten(unit);
   if (places == nullptr) {
     pool.invalidate(where);
     return;

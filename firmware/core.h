@@ -35,7 +35,7 @@ class CoreEvents {
   virtual void refresh_due(std::uint32_t group) = 0;
 };
 
-/// Who keeps second copies of units.
+/// Who holds data of units besides, in flash or in DRAM.
 class UnitCopies {
  public:
   virtual ~UnitCopies() = default;
@@ -141,7 +141,7 @@ class Core {
   std::unique_ptr<PlacementPolicy> placement;  ///< null: data moved by refresh go where all moved data go
   std::unique_ptr<PassVoltagePolicy> pass_voltage;  ///< null: always nominal
   std::unique_ptr<Pslc> pslc;                       ///< null: all blocks are in native mode
-  UnitCopies* copies = nullptr;                     ///< null: there is one copy of everything
+  std::vector<UnitCopies*> copies;                  ///< who has to be told when data are written anew
   ReadPool reads;
   JobPool jobs;
   FtlStatistics stats;

@@ -113,7 +113,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
 
 std::unique_ptr<Replicas> Ftl::Parts::make_replicas(const FirmwareConfig& config) {
   const std::uint64_t address = destager.dram_bytes() + (cache ? cache->dram_bytes() : 0);
-  return std::make_unique<Replicas>(core, collector, destager.buffer(), address, config);
+  return std::make_unique<Replicas>(core, collector, destager, address, config);
 }
 
 void Ftl::Parts::now_read_only() {

@@ -10,7 +10,8 @@ namespace tlmssd::firmware {
 // written out straight away.
 Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                              Durable* durable) {
-  if (!cache) co_return co_await accept(self, lba, blocks, data, durable);
+  Intake intake;
+  if (!cache) co_return co_await accept(self, lba, blocks, data, durable, intake);
   const std::uint64_t end = lba + blocks;
   MemorySpans where;
   for (std::uint64_t at = lba; at < end;) {
@@ -23,7 +24,7 @@ Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t bloc
       self.waits_for = "the map";
       co_await core.map->fetch(unit, 1, &self.command.ledger);
     }
-    if (!here && !co_await accept(self, at, next - at, piece, durable)) co_return false;
+    if (!here && !co_await accept(self, at, next - at, piece, durable, intake)) co_return false;
     if (here && durable != nullptr && !cache->non_volatile()) cache->write_out(unit, *durable);
     at = next;
   }

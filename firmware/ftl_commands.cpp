@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "firmware/ftl_parts.h"
 
@@ -291,12 +292,14 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   bool accepted = !core.read_only;
   // Straight through as long as there is room; the coroutine that can wait is for when there is none.
   std::uint64_t done = command.blocks;
-  if (accepted && !cache) done = lay_in(command, command.lba, command.blocks, command.data.data(), wait);
+  Intake intake;
+  if (accepted && !cache)
+    done = lay_in(command, command.lba, command.blocks, command.data.data(), wait, intake);
   if (accepted && cache) {
     accepted = co_await store(self, command.lba, command.blocks, command.data.data(), wait);
   } else if (done < command.blocks) {
-    accepted =
-        co_await accept(self, command.lba + done, command.blocks - done, command.data.data() + done, wait);
+    accepted = co_await accept(self, command.lba + done, command.blocks - done, command.data.data() + done,
+                               wait, intake);
   }
   order.leave(self.ticket);
   if (accepted) {
@@ -317,10 +320,9 @@ Task<> Ftl::Parts::write(HostCommand& command) {
 
 // Lays blocks into the buffer until one needs a new entry and there is none; returns the number of blocks laid in.
 std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks,
-                                 const Stamp* data, Durable* durable, std::uint32_t* granted) {
+                                 const Stamp* data, Durable* durable, Intake& intake) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = destager.buffer();
-  DataPath* const path = core.pslc ? &core.pslc->path() : nullptr;
   std::uint64_t unit = lba / sectors;
   auto from = static_cast<std::uint32_t>(lba - unit * sectors);
   std::uint64_t done = 0;
@@ -328,19 +330,18 @@ std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, 
     WriteBuffer::Index i = buffer.find(static_cast<LogicalUnit>(unit));
     if (buffer.merges(i)) {
       ++core.stats.buffer_overwrites;
-      if (path != nullptr)
-        path->direct(static_cast<LogicalUnit>(unit), Bytes{command.blocks} * shape.lba_bytes);
+      choose_line(intake, unit, command);
     } else {
-      if (granted != nullptr && *granted > 0) {
-        --*granted;
-        destager.unreserve(1);
-      } else if (!destager.room()) {
+      choose_line(intake, unit, command);
+      if (intake.granted > 0) {
+        --intake.granted;
+        destager.unreserve(1, intake.direct);
+      } else if (!destager.room(intake.direct)) {
         break;
       }
-      const bool direct = path != nullptr && path->direct(static_cast<LogicalUnit>(unit),
-                                                          Bytes{command.blocks} * shape.lba_bytes);
-      i = buffer.add(static_cast<LogicalUnit>(unit), i, 0, direct);
+      i = buffer.add(static_cast<LogicalUnit>(unit), i, 0, intake.direct);
     }
+    intake.asked = false;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors - from, blocks - done));
     buffer.merge(i, from, count, data == nullptr ? zeros.data() : data + done);
     // The last unit of a drive may reach beyond its end: nothing to keep there.
@@ -357,6 +358,14 @@ std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, 
   return done;
 }
 
+void Ftl::Parts::choose_line(Intake& intake, std::uint64_t unit, const HostCommand& command) {
+  if (!core.pslc || std::exchange(intake.asked, true)) return;
+  const bool direct =
+      core.pslc->path().direct(static_cast<LogicalUnit>(unit), Bytes{command.blocks} * shape.lba_bytes);
+  if (direct != intake.direct) destager.give_back(std::exchange(intake.granted, 0), intake.direct);
+  intake.direct = direct;
+}
+
 // Of a wait for room, what the program that made room had spent waiting for garbage collection counts as such.
 void Ftl::Parts::charge_room(HostCommand& command, Picoseconds space_wait) {
   Ledger& ledger = command.ledger;
@@ -367,23 +376,25 @@ void Ftl::Parts::charge_room(HostCommand& command, Picoseconds space_wait) {
 }
 
 Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                              Durable* durable) {
-  std::uint64_t done = lay_in(self.command, lba, blocks, data, durable);
+                              Durable* durable, Intake& intake) {
+  std::uint64_t done = lay_in(self.command, lba, blocks, data, durable, intake);
   while (done < blocks) {
     self.waits_for = "room in the write buffer";
     const UnitRange left = units_of(lba + done, blocks - done);
-    Destager::Room room(destager, static_cast<std::uint32_t>(
-                                      std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)));
+    Destager::Room room(
+        destager,
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
+        intake.direct);
     co_await room;
     charge_room(self.command, room.space_wait());
-    std::uint32_t granted = room.granted();
-    if (core.read_only || granted == 0) {
-      destager.give_back(granted);
+    intake.granted = room.granted();
+    if (core.read_only || intake.granted == 0) {
+      destager.give_back(intake.granted, intake.direct);
       co_return false;
     }
     done += lay_in(self.command, lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable,
-                   &granted);
-    destager.give_back(granted);
+                   intake);
+    destager.give_back(std::exchange(intake.granted, 0), intake.direct);
   }
   co_return true;
 }

@@ -63,13 +63,20 @@ struct Ftl::Parts final : CoreEvents {
   void deliver(HostCommand& command, const ReadOp& read, Cache::Room* room);
   /// A unit has been read at `where`: what becomes of it besides.
   void note_read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps);
-  /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data` null: zeros. `granted`: entries that
-  /// were set aside for this.
+  /// Where the next unit of a command goes that needs an entry, and entries that were set aside for this.
+  struct Intake {
+    bool asked = false;   ///< the data path has been asked about that unit
+    bool direct = false;  ///< its answer, and the line in which the entries are
+    std::uint32_t granted = 0;
+  };
+  /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data` null: zeros.
   std::uint64_t lay_in(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                       Durable* durable, std::uint32_t* granted = nullptr);
+                       Durable* durable, Intake& intake);
+  /// The line of the write buffer in which a unit waits that is written by `command`. Entries set aside in the other are given back.
+  void choose_line(Intake& intake, std::uint64_t unit, const HostCommand& command);
   /// Lays all of them in, waiting for room. False: the drive is read-only.
   Task<bool> accept(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                    Durable* durable);
+                    Durable* durable, Intake& intake);
   /// The same into the cache, if there is one and its policy likes.
   Task<bool> store(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                    Durable* durable);

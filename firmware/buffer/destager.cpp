@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <fmt/format.h>
 #include <utility>
 
@@ -57,6 +58,7 @@ Destager::Destager(Core& core)
         core.config.buffer.mode));
   }
   for (std::uint32_t i = 0; i < sequence_.size(); ++i) place_[sequence_[i]] = i;
+  share_out();
 }
 
 // ---------------------------------------------------------------------------------------------------------------- sending out
@@ -316,7 +318,7 @@ void Destager::commit(ProgramJob& job) {
       if (old != k_nowhere) core_.pool.invalidate(old);
       core_.map->update(entry.unit, job.base + n);
       core_.pool.validate(job.base + n, job.block);
-      if (core_.copies != nullptr) core_.copies->rewritten(entry.unit);
+      for (UnitCopies* const other : core_.copies) other->rewritten(entry.unit);
       note_damage(entry);
     }
     if (entry.promoted) ++promoted;
@@ -447,12 +449,32 @@ std::uint64_t Destager::discard(std::uint64_t first, std::uint64_t end) {
 
 // --------------------------------------------------------------------------------------------------------- waiting for room
 
+// Each line has a part of the buffer to itself, so that neither waits for the other's programs. What fills the second is a program unit
+// at least and can be sent out; the first, into which evictions and map pages go as well, holds two as the whole buffer must.
+void Destager::share_out() {
+  const std::uint32_t all = buffer_.capacity();
+  const std::uint32_t least = core_.layout.program_units;
+  lines_[0].most = all;
+  const double share = core_.pslc && core_.pslc->path().splits() ? core_.config.pslc.direct_buffer : 0;
+  if (share == 0 || all < 3 * least) return;
+  shared_out_ = true;
+  lines_[1].most = std::clamp(static_cast<std::uint32_t>(std::lround(share * all)), least, all - 2 * least);
+  lines_[0].most -= lines_[1].most;
+}
+
+std::uint32_t Destager::room_of(const Line& line) const {
+  const std::uint32_t free = buffer_.free() - lines_[0].reserved - lines_[1].reserved;
+  if (!shared_out_) return free;
+  return std::min(free, line.most - buffer_.held(&line == &lines_[1]) - line.reserved);
+}
+
 bool Destager::Room::await_ready() {
   Destager& d = destager_;
+  Line& line = d.line(direct_);
   if (d.core_.read_only) return true;
-  if (!d.room()) {
-    (d.last_room_ == nullptr ? d.first_room_ : d.last_room_->next_) = this;
-    d.last_room_ = this;
+  if (!d.room(direct_)) {
+    (line.last == nullptr ? line.first : line.last->next_) = this;
+    line.last = this;
     ++d.core_.stats.room_waits;
     d.pump();
     if (granted_ == 0 && d.pumping_) {
@@ -463,20 +485,22 @@ bool Destager::Room::await_ready() {
     }
     return granted_ > 0 || d.core_.read_only;
   }
-  granted_ = std::min(wanted_, d.buffer_.free() - d.reserved_);
-  d.reserved_ += granted_;
+  granted_ = std::min(wanted_, d.room_of(line));
+  line.reserved += granted_;
   return true;
 }
 
 void Destager::give_room(Picoseconds space_wait) {
-  while (first_room_ != nullptr && buffer_.free() > reserved_) {
-    Room& room = *first_room_;
-    first_room_ = room.next_;
-    if (first_room_ == nullptr) last_room_ = nullptr;
-    room.granted_ = std::min(room.wanted_, buffer_.free() - reserved_);
-    room.space_wait_ = space_wait;
-    reserved_ += room.granted_;
-    if (room.waiter_) core_.hw.agenda.soon(room.waiter_);
+  for (Line& line : lines_) {
+    while (line.first != nullptr && room_of(line) > 0) {
+      Room& room = *line.first;
+      line.first = room.next_;
+      if (line.first == nullptr) line.last = nullptr;
+      room.granted_ = std::min(room.wanted_, room_of(line));
+      room.space_wait_ = space_wait;
+      line.reserved += room.granted_;
+      if (room.waiter_) core_.hw.agenda.soon(room.waiter_);
+    }
   }
 }
 
@@ -523,12 +547,14 @@ void Destager::now_read_only() {
       buffer_.strand(i);
     }
   }
-  while (first_room_ != nullptr) {
-    Room& room = *first_room_;
-    first_room_ = room.next_;
-    if (room.waiter_) core_.hw.agenda.soon(room.waiter_);
+  for (Line& line : lines_) {
+    while (line.first != nullptr) {
+      Room& room = *line.first;
+      line.first = room.next_;
+      if (room.waiter_) core_.hw.agenda.soon(room.waiter_);
+    }
+    line.last = nullptr;
   }
-  last_room_ = nullptr;
   check_flushes(nullptr);
 }
 
@@ -543,6 +569,7 @@ void Destager::archive(Archive& a) {
   a(buffer_);
   a(position_);
   a(dispatched_);
+  a(direct_next_);
   a(force_);
 }
 

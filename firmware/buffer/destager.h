@@ -39,6 +39,8 @@ class Destager {
 
   [[nodiscard]] WriteBuffer& buffer() { return buffer_; }
   [[nodiscard]] std::uint32_t free_units() const { return buffer_.free(); }
+  /// More than half of what may hold writes into SLC mode, or of the buffer when it is not shared out, is free.
+  [[nodiscard]] bool half_empty() const { return room_of(lines_[0]) > lines_[0].most / 2; }
   [[nodiscard]] std::uint32_t capacity() const { return buffer_.capacity(); }
   [[nodiscard]] std::uint64_t address_of(WriteBuffer::Index i) const {
     return base_ + std::uint64_t{i} * core_.layout.unit_bytes;
@@ -60,10 +62,18 @@ class Destager {
     pump();
   }
 
-  /// Waits for room for new entries in the buffer, first come first served. granted() then says for how many.
+  /// What flash holds at `where` is what `unit` holds, and nothing newer waits here.
+  [[nodiscard]] bool current(LogicalUnit unit, PhysicalUnit where) const {
+    return core_.map->lookup(unit) == where && buffer_.find(unit) == WriteBuffer::k_none &&
+           (core_.poisoned.empty() || !core_.poisoned.contains(unit));
+  }
+
+  /// Waits for room for new entries in the buffer, first come first served. granted() then says for how many. `direct`: of the
+  /// second line (WriteBuffer), which may have a part of the buffer to itself (firmware.pslc.direct_buffer).
   class Room {
    public:
-    Room(Destager& destager, std::uint32_t wanted) : destager_(destager), wanted_(wanted) {}
+    Room(Destager& destager, std::uint32_t wanted, bool direct = false)
+        : destager_(destager), wanted_(wanted), direct_(direct) {}
     Room(const Room&) = delete;
     [[nodiscard]] bool await_ready();
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
@@ -77,20 +87,24 @@ class Destager {
     friend class Destager;
     Destager& destager_;
     std::uint32_t wanted_;
+    bool direct_;
     std::uint32_t granted_ = 0;
     Picoseconds space_wait_ = 0;
     std::coroutine_handle<> waiter_{};
     Room* next_ = nullptr;
   };
   /// Uses up entries that were set aside: the caller adds them at once.
-  void unreserve(std::uint32_t entries) { reserved_ -= entries; }
+  void unreserve(std::uint32_t entries, bool direct = false) { line(direct).reserved -= entries; }
   /// Gives back entries that were set aside and are not needed.
-  void give_back(std::uint32_t entries) {
-    reserved_ -= entries;
+  void give_back(std::uint32_t entries, bool direct = false) {
+    unreserve(entries, direct);
     give_room(0);
   }
   /// Whether a new entry may be made without waiting.
-  [[nodiscard]] bool room() const { return first_room_ == nullptr && buffer_.free() > reserved_; }
+  [[nodiscard]] bool room(bool direct = false) const {
+    const Line& of = line(direct);
+    return of.first == nullptr && room_of(of) > 0;
+  }
 
   /// Waits until everything accepted so far is on flash, or only what the host wrote past the cache.
   class Flushed {
@@ -141,7 +155,8 @@ class Destager {
   [[nodiscard]] bool due() const;
   /// Somebody waits for what is in the buffer to reach flash.
   [[nodiscard]] bool awaited() const {
-    return first_room_ != nullptr || (evictions_ != nullptr && evictions_->awaited());
+    return lines_[0].first != nullptr || lines_[1].first != nullptr ||
+           (evictions_ != nullptr && evictions_->awaited());
   }
   /// What a group must have beside room for a program.
   enum class Needs : std::uint8_t {
@@ -217,6 +232,18 @@ class Destager {
   }
   /// The entry's data have reached flash: what becomes of damage that it carried.
   void note_damage(const WriteBuffer::Entry& entry);
+  /// Who waits for room in the buffer, and how much of it is theirs. All are in the first where the buffer is not shared out.
+  struct Line {
+    Room* first = nullptr;
+    Room* last = nullptr;
+    std::uint32_t reserved = 0;  ///< free entries that are set aside for someone about to resume
+    std::uint32_t most = 0;      ///< entries that it may hold
+  };
+  [[nodiscard]] const Line& line(bool direct) const { return lines_[shared_out_ && direct ? 1 : 0]; }
+  [[nodiscard]] Line& line(bool direct) { return lines_[shared_out_ && direct ? 1 : 0]; }
+  /// Entries that may be set aside for a line now.
+  [[nodiscard]] std::uint32_t room_of(const Line& line) const;
+  void share_out();
   void give_room(Picoseconds space_wait);
   bool discard(LogicalUnit unit);
   void check_flushes(const Ledger* last);
@@ -241,9 +268,9 @@ class Destager {
   std::uint64_t force_ = 0;  ///< entries up to this sequence number are to go out even if it takes padding
   bool pumping_ = false;
   bool write_through_;
-  std::uint32_t reserved_ = 0;  ///< free entries that are set aside for someone about to resume
-  Room* first_room_ = nullptr;
-  Room* last_room_ = nullptr;
+  bool direct_next_ = false;  ///< whose turn it is to send out a program
+  bool shared_out_ = false;   ///< each line has a part of the buffer to itself
+  Line lines_[2];
   Flushed* first_flush_ = nullptr;
   Flushed* last_flush_ = nullptr;
   ProgramJob* first_job_ = nullptr;  ///< in the order of dispatch

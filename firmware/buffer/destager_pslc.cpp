@@ -2,7 +2,7 @@
 //
 // The first line lands in SLC mode, a row at a time, in the next group that has room there. Without any, it waits for folding in the
 // next group (when_full: wait) or goes on to native blocks (direct). The second line always goes to native blocks. Where no
-// group may have a block in SLC mode, everything does.
+// group may have a block in SLC mode, everything does. The lines take turns, and each has a part of the buffer (Destager::share_out()).
 #include <algorithm>
 
 #include "firmware/buffer/destager.h"
@@ -10,12 +10,15 @@
 
 namespace tlmssd::firmware {
 
+// The lines take turns, so that neither keeps the other from dies that can take a program.
 void Destager::pump_lines() {
   for (bool sent = true; sent && !core_.read_only;) {
-    sent = false;
-    for (const bool direct : {false, true}) sent = (!core_.read_only && send(direct, false)) || sent;
+    bool line = direct_next_;
+    sent = send(line, false);
+    if (!sent && !core_.read_only) sent = send(line = !line, false);
     if (!sent && !core_.read_only && both_lines_short())
-      sent = send(buffer_.waiting(true) > buffer_.waiting(false), true);
+      sent = send(line = buffer_.waiting(true) > buffer_.waiting(false), true);
+    if (sent) direct_next_ = !line;
   }
 }
 

@@ -43,6 +43,7 @@ void WriteBuffer::free_entry(Index i) {
   Entry& entry = entries_[i];
   entry.state = State::free;
   entry.next = free_first_;
+  --held_[entry.direct ? 1 : 0];
   free_first_ = i;
   ++free_count_;
 }
@@ -58,6 +59,7 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t
   entry.waiters = 0;
   entry.state = State::dirty;
   entry.direct = direct;
+  ++held_[direct ? 1 : 0];
   entry.promoted = false;
   entry.damaged = found != k_none && entries_[found].damaged;
   if (found != k_none) {
@@ -178,6 +180,7 @@ void WriteBuffer::archive(Archive& a) {
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
     entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, false, false};
+    ++held_[0];
     hash_.insert(entry.unit, i);
   }
 }

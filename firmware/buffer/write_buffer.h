@@ -6,7 +6,8 @@
 // holds; the old one is superseded and its program will leave no trace in the map. So an entry is complete in itself: its
 // sectors, and for the others whatever the map points at.
 //
-// Where blocks differ in mode, entries that go straight to native ones (direct) wait in a line of their own; without that all are in the first.
+// Where blocks differ in mode, entries that go straight to native ones (direct) wait in a line of their own, and the buffer may be shared
+// out between the two; without that all are in the first.
 #pragma once
 
 #include <algorithm>
@@ -65,6 +66,8 @@ class WriteBuffer {
   /// Entries from here on were never used.
   [[nodiscard]] Index used() const { return fresh_; }
   [[nodiscard]] std::uint32_t free() const { return free_count_; }
+  /// Entries that hold data of a line, waiting or on their way.
+  [[nodiscard]] std::uint32_t held(bool direct) const { return held_[direct ? 1 : 0]; }
   /// Entries that wait to be written out.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
   [[nodiscard]] std::uint32_t waiting(bool direct) const {
@@ -164,7 +167,8 @@ class WriteBuffer {
   List urgent_[2];
   Index free_first_ = k_none;
   std::uint32_t free_count_ = 0;
-  std::uint32_t fresh_ = 0;  ///< entries from here on were never used
+  std::uint32_t held_[2] = {0, 0};  ///< entries in use, by line
+  std::uint32_t fresh_ = 0;         ///< entries from here on were never used
   std::uint32_t waiting_ = 0;
   std::uint32_t direct_waiting_ = 0;  ///< of these, in the second line
   std::uint64_t accepted_ = 0;

@@ -14,6 +14,7 @@ class AllToSlc final : public DataPath {
   using Config = NoParameters;
   AllToSlc(const Config& /*config*/, const PathContext& /*context*/) {}
   bool direct(LogicalUnit /*unit*/, Bytes /*command*/) override { return false; }
+  [[nodiscard]] bool splits() const override { return false; }
 };
 
 }  // namespace tlmssd::firmware

@@ -40,6 +40,8 @@ class DataPath {
   virtual bool direct(LogicalUnit unit, Bytes command) = 0;
   /// A block in SLC mode with room for `units` is going to be emptied, of which `valid` have to be moved.
   virtual void collected(std::uint32_t /*valid*/, std::uint32_t /*units*/) {}
+  /// Some writes may go straight: the write buffer keeps a part for them (firmware.pslc.direct_buffer).
+  [[nodiscard]] virtual bool splits() const { return true; }
   /// Data stay in SLC mode until the room is needed: neither fold_below nor idle time begins to fold.
   [[nodiscard]] virtual bool keeps() const { return false; }
   /// What may be borrowed beyond what the amount of valid data allows, as a share of the dynamic pSLC.

@@ -27,14 +27,15 @@ Promoter::Promoter(Core& core, Destager& destager, const FirmwareConfig& config)
 
 void Promoter::read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
   if (!policy_->read(unit) || core_.read_only) return;
-  if (core_.pool.mode(core_.layout.block_of(where)) == BlockMode::slc || !current(unit, where)) return;
+  if (core_.pool.mode(core_.layout.block_of(where)) == BlockMode::slc || !destager_.current(unit, where))
+    return;
   FtlStatistics& stats = core_.stats;
   ++stats.promotions_due;
   if (!slc_has_room()) {
     ++stats.promotions_without_slc;
     return;
   }
-  if (!buffer_has_room()) {
+  if (!destager_.room() || !destager_.half_empty()) {
     ++stats.promotions_without_buffer;
     return;
   }
@@ -43,16 +44,6 @@ void Promoter::read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
   buffer.merge(i, 0, core_.layout.sectors, stamps);
   buffer.entry(i).promoted = true;
   core_.hw.memory.access(MemoryKind::dram, destager_.address_of(i), core_.layout.unit_bytes, true, posted_);
-}
-
-/// What was read at `where` is what the unit holds.
-bool Promoter::current(LogicalUnit unit, PhysicalUnit where) const {
-  return core_.map->lookup(unit) == where && destager_.buffer().find(unit) == WriteBuffer::k_none &&
-         (core_.poisoned.empty() || !core_.poisoned.contains(unit));
-}
-
-bool Promoter::buffer_has_room() const {
-  return destager_.room() && destager_.free_units() > destager_.capacity() / 2;
 }
 
 // All groups are looked at once for every row of units, because the next promoted units may go to any of them.

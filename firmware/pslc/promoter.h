@@ -7,7 +7,8 @@
 //
 // Why the data are still true: the read has pinned its block, so nothing else can lie at the place it was read from. As long as the map
 // points there and the write buffer holds nothing of the unit, what was read is what the unit holds.
-// Why nobody waits for it: nothing is copied unless half of the write buffer is free and nobody waits for room, and only while every group
+// Why nobody waits for it: nothing is copied unless half of the write buffer (its part for SLC mode, if it is shared out) is free and nobody waits
+// for room, and only while every group
 // has `keep_free` of its pSLC free, which is not below the share at which folding stops. So promotion by itself makes nobody fold, unless
 // the pSLC is hardly larger than the write buffer; what it has brought in makes the host's own writes fold earlier, though.
 // Source: Sun et al. 2016 (lru_promotion.h). Left out: moves out of SLC mode by the same list. What is folded goes, read-hot or not, and comes
@@ -32,8 +33,6 @@ class Promoter {
   void archive(Archive& archive);
 
  private:
-  [[nodiscard]] bool current(LogicalUnit unit, PhysicalUnit where) const;
-  [[nodiscard]] bool buffer_has_room() const;
   bool slc_has_room();
 
   Core& core_;

@@ -1,10 +1,8 @@
 #include "firmware/replicas/replicas.h"
 
 #include <fmt/format.h>
-#include <utility>
 
-#include "firmware/buffer/write_buffer.h"
-#include "firmware/gc/collector.h"
+#include "firmware/buffer/destager.h"
 #include "firmware/make_policy.h"
 #include "models/common/input_error.h"
 
@@ -33,23 +31,18 @@ void check(const Core& core) {
 
 }  // namespace
 
-Replicas::Replicas(Core& core, Collector& collector, const WriteBuffer& buffer, std::uint64_t dram_address,
+Replicas::Replicas(Core& core, Collector& collector, const Destager& destager, std::uint64_t dram_address,
                    const FirmwareConfig& config)
     : core_(core),
-      collector_(collector),
-      buffer_(buffer),
-      dram_address_(dram_address),
+      destager_(destager),
       policy_name_(config.replicas.policy),
-      table_(core.layout.first_replica(), static_cast<std::uint32_t>(core.layout.replica_units)) {
+      table_(core.layout.first_replica(), static_cast<std::uint32_t>(core.layout.replica_units)),
+      gatherer_(core, collector, *this, dram_address) {
   check(core);
   const ReplicaContext context{core.layout.unit_bytes};
   policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_, config.replicas_policy,
                         context);
-  core.copies = this;
-}
-
-Bytes Replicas::dram_bytes() const {
-  return Bytes{gatherings_.size()} * core_.layout.program_units * core_.layout.unit_bytes;
+  core.copies.push_back(this);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- reading
@@ -101,21 +94,17 @@ void Replicas::read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
   const ReplicaTable::Slot slot = table_.find(unit);
   if (slot != ReplicaTable::k_none) {
     if (table_.live(slot)) table_.used(slot);
-  } else if (hot && !core_.read_only && current(unit, where)) {
+  } else if (hot && !core_.read_only && destager_.current(unit, where)) {
     gather(unit, where, stamps);
   }
-}
-
-/// What was read at `where` is what the unit holds.
-bool Replicas::current(LogicalUnit unit, PhysicalUnit where) const {
-  return core_.map->lookup(unit) == where && buffer_.find(unit) == WriteBuffer::k_none &&
-         (core_.poisoned.empty() || !core_.poisoned.contains(unit));
 }
 
 // -------------------------------------------------------------------------------------------------------------- making copies
 
 void Replicas::gather(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
-  Gathering* const gathering = gathering_for(die_of(where));
+  const DieId original = die_of(where);
+  const auto other_die = [&](std::uint32_t group) { return die_of_group(group) != original; };
+  ReadGatherer::Gathering* const gathering = gatherer_.find(other_die);
   if (gathering == nullptr) {
     ++core_.stats.copies_refused;
     return;
@@ -127,78 +116,14 @@ void Replicas::gather(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps)
     ++core_.stats.copies_displaced;
   }
   const ReplicaTable::Slot slot = table_.take(unit);
-  ProgramJob& job = *gathering->job;
-  const std::uint64_t address =
-      dram_address_ + static_cast<std::uint64_t>(gathering - gatherings_.data()) * dram_bytes() / 2;
-  core_.hw.memory.access(MemoryKind::dram, address + std::uint64_t{job.live} * core_.layout.unit_bytes,
-                         core_.layout.unit_bytes, true, posted_);
-  core_.put(job, table_.number(slot), slot, stamps);
-  if (job.live < core_.layout.program_units) return;
-  gathering->flying = true;
-  ++under_way_;
-  tasks_.start(program(*gathering));
+  gatherer_.add(*gathering, table_.number(slot), slot, stamps);
 }
 
-/// A program unit that is being gathered for another die; null when there is none.
-Replicas::Gathering* Replicas::gathering_for(DieId original) {
-  for (Gathering& gathering : gatherings_) {
-    if (gathering.flying || (gathering.job == nullptr && !begin(gathering))) continue;
-    if (core_.layout.die_of(gathering.group, 0) != original) return &gathering;
-  }
-  return nullptr;
+bool Replicas::suits(std::uint32_t group, std::uint32_t other) const {
+  return other == ReadGatherer::k_no_group || die_of_group(other) != die_of_group(group);
 }
 
-/// Chooses a group: the next that has room, but not on the die of the other one.
-bool Replicas::begin(Gathering& gathering) {
-  const Gathering& other = gatherings_[&gathering == gatherings_.data() ? 1 : 0];
-  const auto& sequence = core_.layout.sequence();
-  for (std::size_t tried = 0; tried < sequence.size(); ++tried) {
-    const std::uint32_t group = sequence[position_];
-    if (++position_ == sequence.size()) position_ = 0;
-    const bool same =
-        other.group != k_no_group && core_.layout.die_of(other.group, 0) == core_.layout.die_of(group, 0);
-    if (same || !may_program(group)) continue;
-    gathering.group = group;
-    gathering.job = &core_.jobs.take();
-    gathering.job->group = group;
-    return true;
-  }
-  return false;
-}
-
-/// The host could have a program unit there without waiting or making others wait.
-bool Replicas::may_program(std::uint32_t group) const {
-  return !core_.read_only && core_.pool.accepts(group) && !collector_.must_queue(group) &&
-         core_.pool.can_claim(group, Stream::host);
-}
-
-Task<> Replicas::program(Gathering& gathering) {
-  ProgramJob& job = *gathering.job;
-  co_await RunStage(core_.hw, Stage::flash, nullptr);
-  if (!may_program(job.group)) {
-    core_.stats.copies_refused += job.live;
-    give_up(gathering);
-    co_return;
-  }
-  core_.pool.promise(job.group);
-  const std::uint64_t address =
-      dram_address_ + static_cast<std::uint64_t>(&gathering - gatherings_.data()) * dram_bytes() / 2;
-  core_.claim(job, Stream::host, Purpose::migration, address);
-  {
-    ProgramAwait program(core_.hw, job);
-    co_await program;
-  }
-  core_.pool.unpromise(job.group);
-  if (job.failed()) {
-    core_.program_failed(job);
-    give_up(gathering);
-    co_return;
-  }
-  commit(job);
-  end(gathering);
-}
-
-void Replicas::commit(ProgramJob& job) {
+void Replicas::landed(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const ReplicaTable::Slot slot = job.source[n];
     if (!table_.landed(slot)) continue;
@@ -206,26 +131,12 @@ void Replicas::commit(ProgramJob& job) {
     core_.pool.validate(job.base + n, job.block);
     core_.post_map_update(table_.number(slot), 1);
   }
-  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.live;
   core_.stats.units_copied += job.live;
-  core_.count_program(job, job.purpose);
-  core_.pool.programmed(job.block, false);
 }
 
-void Replicas::give_up(Gathering& gathering) {
-  for (std::uint32_t n = 0; n < gathering.job->live; ++n) table_.failed(gathering.job->source[n]);
-  end(gathering);
-}
-
-void Replicas::end(Gathering& gathering) {
-  const std::uint32_t group = gathering.group;
-  core_.jobs.give(*std::exchange(gathering.job, nullptr));
-  gathering.group = k_no_group;
-  if (!std::exchange(gathering.flying, false)) return;
-  --under_way_;
-  collector_.kick_if_low(group);
-  if (collector_.waiting(group) > 0) collector_.kick(group);
-  core_.events.settled();
+void Replicas::given_up(const ProgramJob& job, bool refused) {
+  if (refused) core_.stats.copies_refused += job.live;
+  for (std::uint32_t n = 0; n < job.live; ++n) table_.failed(job.source[n]);
 }
 
 // ------------------------------------------------------------------------------------------------------------ giving copies up
@@ -244,12 +155,6 @@ void Replicas::drop(ReplicaTable::Slot slot) {
   core_.pool.invalidate(core_.map->lookup(number));
   core_.map->update(number, k_nowhere);
   if (!core_.poisoned.empty()) core_.poisoned.erase(number);
-}
-
-void Replicas::drop_gathered() {
-  for (Gathering& gathering : gatherings_) {
-    if (gathering.job != nullptr && !gathering.flying) give_up(gathering);
-  }
 }
 
 void Replicas::power_lost() {
@@ -284,7 +189,7 @@ void Replicas::report(StatisticsSink& sink) const {
 void Replicas::archive(Archive& a) {
   table_.archive(a);
   policy_->archive(a);
-  a(position_);
+  gatherer_.archive(a);
 }
 
 }  // namespace tlmssd::firmware

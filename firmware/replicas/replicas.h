@@ -1,21 +1,18 @@
 // Second copies of data that the host reads often: where a read finds the die of the original writing or erasing, it goes to the copy.
 //
-// Copies are gathered in DRAM as reads deliver their data, until a program unit is full; that is programmed, in native mode, into a
-// group of another die than those of the originals. Two program units are gathered at a time, for two different dies, so that there is a place
-// for the copy of anything. Copies are units of their own (replica_table.h) and take room of the spare blocks: firmware.replicas.capacity.
+// Copies are gathered as reads deliver their data and programmed into a group of another die than those of the originals
+// (read_gatherer.h): two program units at a time for two different dies, so that there is a place for the copy of anything; without one they
+// are dropped. Copies are units of their own (replica_table.h) and take room of the spare blocks: firmware.replicas.capacity.
 // A copy is dropped at the instant at which the map learns of other data of its unit; until then it equals what the map points
 // at. When power fails, copies are forgotten. A copy that cannot be decoded is dropped, and the original is read.
 //
-// Why the data copied are true: as in promoter.h. Why a read of a copy is of the right data: copy and original are pinned together when
+// Why a read of a copy is of the right data: copy and original are pinned together when
 // the read takes effect; later writes may drop the copy, but the flash under it stays.
-// Why nobody waits for it: a program unit is only given a place that the host could take at once without anybody waiting; without one
-// its copies are dropped.
 // Source: HotR (hot_reads.h; the overprovisioned space is one of its two places for copies). Left out: giving copies up when blocks
 // fail, a die of their own, the time to look the table up.
 #pragma once
 
-#include <array>
-
+#include "firmware/buffer/read_gatherer.h"
 #include "firmware/config.h"
 #include "firmware/core.h"
 #include "firmware/replicas/replica_policy.h"
@@ -23,13 +20,12 @@
 
 namespace tlmssd::firmware {
 
-class Collector;
-class WriteBuffer;
+class Destager;
 
-class Replicas final : public UnitCopies {
+class Replicas final : public UnitCopies, private ReadGatherer::Owner {
  public:
   /// `dram_address`: where copies are gathered. Throws InputError when the configuration does not go together.
-  Replicas(Core& core, Collector& collector, const WriteBuffer& buffer, std::uint64_t dram_address,
+  Replicas(Core& core, Collector& collector, const Destager& destager, std::uint64_t dram_address,
            const FirmwareConfig& config);
 
   /// Where the copy of `unit` lies if that is to be read instead of `where`; k_nowhere: read the original.
@@ -43,48 +39,31 @@ class Replicas final : public UnitCopies {
 
   void rewritten(LogicalUnit unit) override;
   /// What is being gathered is given up.
-  void drop_gathered();
+  void drop_gathered() { gatherer_.drop(); }
   void power_lost();
-  [[nodiscard]] bool idle() const { return under_way_ == 0; }
-  [[nodiscard]] Bytes dram_bytes() const;
+  [[nodiscard]] bool idle() const { return gatherer_.idle(); }
+  [[nodiscard]] Bytes dram_bytes() const { return gatherer_.dram_bytes(); }
   void report(StatisticsSink& sink) const;
   /// Nothing may be gathered or under way.
   void archive(Archive& archive);
 
  private:
-  static constexpr std::uint32_t k_no_group = 0xFFFFFFFFU;
-  /// A program unit of copies.
-  struct Gathering {
-    ProgramJob* job = nullptr;
-    std::uint32_t group = k_no_group;
-    bool flying = false;
-  };
   [[nodiscard]] DieId die_of(PhysicalUnit where) const {
-    return core_.layout.die_of(core_.layout.group_of(core_.layout.block_of(where)), 0);
+    return die_of_group(core_.layout.group_of(core_.layout.block_of(where)));
   }
-  [[nodiscard]] bool current(LogicalUnit unit, PhysicalUnit where) const;
+  [[nodiscard]] DieId die_of_group(std::uint32_t group) const { return core_.layout.die_of(group, 0); }
   void gather(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps);
-  Gathering* gathering_for(DieId original);
-  bool begin(Gathering& gathering);
-  [[nodiscard]] bool may_program(std::uint32_t group) const;
-  Task<> program(Gathering& gathering);
-  void commit(ProgramJob& job);
-  void give_up(Gathering& gathering);
-  void end(Gathering& gathering);
+  [[nodiscard]] bool suits(std::uint32_t group, std::uint32_t other) const override;
+  void landed(const ProgramJob& job) override;
+  void given_up(const ProgramJob& job, bool refused) override;
   void drop(ReplicaTable::Slot slot);
 
   Core& core_;
-  Collector& collector_;
-  const WriteBuffer& buffer_;
-  std::uint64_t dram_address_;
+  const Destager& destager_;
   std::string policy_name_;
   std::unique_ptr<ReplicaPolicy> policy_;
   ReplicaTable table_;
-  std::array<Gathering, 2> gatherings_;
-  std::uint32_t position_ = 0;  ///< in the allocation order: the group that is asked next
-  std::uint32_t under_way_ = 0;
-  Completion posted_;
-  TaskSet tasks_;
+  ReadGatherer gatherer_;
 };
 
 }  // namespace tlmssd::firmware

@@ -37,9 +37,11 @@ READ_FIRST = "ssd.flash.scheduling.policy"
 
 REMEDIES = [
     Remedy("known cold data straight to QLC (cold-direct)", "Stoica et al. 2019", {PATH: "cold-direct"},
-           "less is folded, hot data keep the pSLC", ("cold rate", "hot rate", "mixed WA")),
-    Remedy("hot or cold by size of request (request-size)", "Shi et al. 2016", {PATH: "request-size"}, "the same", ("cold rate", "hot rate", "mixed WA")),
-    Remedy("LRU list and count of writes (lru-count)", "Li et al. 2017", {PATH: "lru-count"}, "the same", ("cold rate", "hot rate", "mixed WA")),
+           "less is folded, hot data keep the pSLC", ("hot rate", "mixed WA")),
+    Remedy("the same in one write buffer", "(A: direct_buffer)", {PATH: "cold-direct", "firmware.pslc.direct_buffer": "0 %"},
+           "less is folded", ("mixed WA",)),
+    Remedy("hot or cold by size of request (request-size)", "Shi et al. 2016", {PATH: "request-size"}, "as for known cold data", ("hot rate", "mixed WA")),
+    Remedy("LRU list and count of writes (lru-count)", "Li et al. 2017", {PATH: "lru-count"}, "the same", ("hot rate", "mixed WA")),
     Remedy("direct writes and borrowing when needed (hyflex)", "Shi et al. 2021", {PATH: "hyflex"}, "no collapse behind the cliff",
            ("flood rate",), 1.02),
     Remedy("writes without room go to QLC", "(A: when_full)", {"firmware.pslc.when_full": "direct"}, "no collapse behind the cliff", ("flood rate",), 1.02),
@@ -163,9 +165,9 @@ The 665p with one remedy at a time. Rates in MB/s, latencies of reads in us.
                          yes(all(gain >= remedy.by for gain in gains))])
         page.table(["remedy", "source (as Luo et al. tell it)", "claim (S)", "better by", "holds"], rows)
         page.text("""
-- Data that go straight to QLC fold nothing, so cold writes become faster and write amplification falls. **Hot writes become slower** all the same: both wait in
-  one write buffer (16 MiB), which what is on its way to QLC fills, and a program of 8.7 ms keeps its die from those into SLC mode. What the survey
-  expects of hot data keeping the pSLC to themselves needs a buffer that is shared out as well.
+- Data that go straight to QLC fold nothing, so write amplification falls, and hot writes find room in the pSLC. That alone does not make them faster: **in one write
+  buffer** for all (16 MiB), what is on its way to QLC fills it, and hot writes wait for programs of 8.7 ms. With a part of the buffer for each
+  (`direct_buffer`, half of it) and turns at the dies they gain what the survey expects. Cold writes then get what hot ones leave of the dies.
 - *Behind the cliff* a path that spreads sequential writes over both kinds of blocks (request-size, on writes of one size) still has room in pSLC in the second half.
 - Partitions for data that are only read and only written (Lv et al. 2020) are not there.
 """)

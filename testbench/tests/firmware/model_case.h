@@ -44,6 +44,7 @@ struct Case {
   std::uint32_t borrowed = 0;   ///< that may be borrowed
   std::string path = "none";    ///< of data to them
   std::string when_full = "wait";
+  double direct_buffer = 0.5;
   std::string fold_first = "oldest";
   double fold_below = 0.1;
   double gone_at = 0.75;
@@ -97,6 +98,7 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     config.pslc.fixed_bytes = c.fixed * block;
     config.pslc.borrowed_bytes = c.borrowed * block;
     config.pslc.when_full = c.when_full;
+    config.pslc.direct_buffer = c.direct_buffer;
     config.pslc.fold_first = c.fold_first;
     config.pslc.fold_by = c.copyback ? "copyback" : "controller";
     config.pslc.fold_below = c.fold_below;
@@ -128,7 +130,8 @@ inline std::string describe(const Case& c) {
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
       "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
       "{} map lines "
-      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, "
+      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, {} of the buffer "
+      "direct, "
       "promotion at {} reads with {} free, {} copies at {} reads, {} cache in {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
       "destage at {}, fill {}",
@@ -136,8 +139,8 @@ inline std::string describe(const Case& c) {
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
-      c.promotion, c.keep_free, c.copies, c.copies_at, c.cache, c.cache_medium, c.endurance, c.slc_erases,
-      c.program_failure, c.idle_after, c.background_start, c.low_water, c.destage_at, c.fill);
+      c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.cache, c.cache_medium, c.endurance,
+      c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water, c.destage_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.

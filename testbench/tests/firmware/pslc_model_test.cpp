@@ -87,6 +87,7 @@ void draw_pslc(Case& c, RandomStream& random) {
   c.path = any_of(path_family(), random);
   if (random.below(2) == 0) c.path = "all";
   c.when_full = pick<const char*>(random, {"wait", "direct"});
+  c.direct_buffer = pick<double>(random, {0, 0.1, 0.5, 0.9});
   c.fold_first = pick<const char*>(random, {"oldest", "emptiest"});
   c.fold_below = pick<double>(random, {0, 0.1, 0.3, 0.8});
   c.gone_at = pick<double>(random, {0.25, 0.75, 2});

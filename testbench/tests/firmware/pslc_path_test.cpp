@@ -8,7 +8,7 @@
 #include "firmware/pslc/lru_count.h"
 #include "firmware/pslc/request_size.h"
 #include "models/common/random.h"
-#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -187,5 +187,51 @@ TEST_CASE("every data path goes on after a snapshot as if nothing had happened")
       REQUIRE(step(*one, draw) == step(*other, draw));
       REQUIRE(one->extra() == other->extra());
     }
+  }
+}
+
+namespace {
+
+/// A drive whose upper 70 % are cold. The write buffer is full of cold data when nothing has reached flash yet.
+testing::Case cold_case(double direct_buffer) {
+  testing::Case c{testing::geometry(2, 1, 1, 1, 40, 16, 4096), 1, 4096, 4096};
+  c.slc_pages = 4;
+  c.fixed = 2;
+  c.path = "cold-direct";
+  c.direct_buffer = direct_buffer;
+  return c;
+}
+
+std::uint64_t on_flash(testing::CaseRig& rig) {
+  return rig.ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::host)];
+}
+
+/// Lets time pass until so many commands have ended, or something more has reached flash.
+std::uint64_t run_until(testing::CaseRig& rig, std::uint64_t completions) {
+  const std::uint64_t before = on_flash(rig);
+  while (rig.host.completions < completions && on_flash(rig) == before) {
+    REQUIRE_FALSE(rig.hw.agenda.empty());
+    rig.hw.agenda.run_until(rig.hw.agenda.next());
+  }
+  return rig.host.completions;
+}
+
+}  // namespace
+
+TEST_CASE("cold writes fill their part of the write buffer, and hot ones have the rest") {
+  for (const double part : {0.0, 0.25, 0.5, 0.9}) {
+    INFO(part << " of the buffer");
+    testing::CaseRig rig(cold_case(part), true, 1);
+    const std::uint64_t buffer = rig.config.buffer.capacity / 4096;
+    const std::uint64_t cold =
+        part == 0 ? buffer : static_cast<std::uint64_t>(std::lround(part * static_cast<double>(buffer)));
+    for (std::uint64_t n = 0; n < 2 * buffer; ++n) rig.host.write(rig.shape.logical_blocks / 2 + n, 1);
+    CHECK(run_until(rig, 2 * buffer) == cold);
+    rig.host.drain();
+    const std::uint64_t before = rig.host.completions;
+    for (std::uint64_t n = 0; n < 2 * buffer; ++n) rig.host.write(rig.shape.logical_blocks / 2 + n, 1);
+    for (std::uint64_t n = 0; n < buffer; ++n) rig.host.write(n, 1);
+    CHECK(run_until(rig, before + 3 * buffer) == before + buffer);
+    rig.finish();
   }
 }
