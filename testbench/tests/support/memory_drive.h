@@ -38,6 +38,9 @@ class MemoryDrive : public sc_core::sc_module {
         agenda_(agenda),
         options_(options),
         random_(options.seed, "memory drive") {}
+  ~MemoryDrive() override {
+    for (const Entry* entry : under_way_) delete entry;
+  }
   TargetSocket<MemoryDrive> tsock;
 
   std::vector<Stamp> content;
