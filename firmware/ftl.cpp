@@ -306,6 +306,11 @@ const Cache* Ftl::cache() const {
   return parts_->cache.get();
 }
 
+std::optional<PslcRoom> Ftl::pslc_room() const {
+  const auto& pslc = parts_->core.pslc;
+  return pslc ? std::optional(pslc->room()) : std::nullopt;
+}
+
 double Ftl::write_amplification() const {
   const FtlStatistics& s = parts_->core.stats;
   std::uint64_t units = 0;

@@ -10,12 +10,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "firmware/config.h"
 #include "firmware/drive_shape.h"
 #include "firmware/ftl_statistics.h"
 #include "firmware/hardware.h"
+#include "firmware/pslc/room.h"
 #include "models/common/archive.h"
 #include "models/common/ecc_code.h"
 #include "models/common/statistics.h"
@@ -78,6 +80,8 @@ class Ftl {
   [[nodiscard]] const MappingScheme& map() const;
   /// Null when there is none.
   [[nodiscard]] const Cache* cache() const;
+  /// How large the pSLC is now and what of it is free; nothing on a drive without one.
+  [[nodiscard]] std::optional<PslcRoom> pslc_room() const;
   /// Bytes programmed (live and padding) per byte that the host wrote; 0 before the first.
   [[nodiscard]] double write_amplification() const;
 

@@ -75,6 +75,18 @@ std::optional<ConverterConfig> read_converter(const Scenario& scenario) {
   return ConverterConfig::parameters().read(values);
 }
 
+/// The section `file_cache`; nothing when there is none.
+std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
+  if (!scenario.has("file_cache")) return {};
+  if (read_converter(scenario))
+    throw scenario.error("file_cache",
+                         "cannot be given together with converter; nearest valid: converter.policy: none");
+  FileCacheConfig config = FileCacheConfig::parameters().read(scenario.values("file_cache"));
+  config.admission = scenario.policy("file_cache");
+  config.admission_policy = &scenario.values("file_cache");
+  return config;
+}
+
 /// The present moment, ISO 8601, UTC.
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
@@ -111,6 +123,7 @@ Run::Run(const RunOptions& options)
   simulation.quantum = run_section_.quantum;
   simulation.stall_after = run_section_.stall_after;
   simulation.converter = read_converter(scenario_);
+  simulation.file_cache = read_file_cache(scenario_);
   simulation_ = placed(scenario_, "ssd", [&] { return std::make_unique<Simulation>(config, simulation); });
   if (options_.from_snapshot.empty()) {
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i)
@@ -141,6 +154,14 @@ std::uint32_t Run::phase_after_all() const {
   return phase;
 }
 
+/// What the load's addresses are.
+DriveSize Run::addresses_of(const LoadConfig& load) const {
+  if (load.kind.target == "drive") return simulation_->drive_size();
+  if (simulation_->file_cache() == nullptr)
+    throw InputError("target: there are no files without the section file_cache; nearest valid: drive");
+  return simulation_->files_size();
+}
+
 void Run::make_all_loads() {
   const std::size_t count = scenario_.count("load");
   if (count == 0 && options_.save_snapshot.empty()) {
@@ -157,7 +178,7 @@ void Run::make_all_loads() {
                                 : !config.kind.fio.empty() ? config.kind.fio
                                                            : config.profile.traces_folder;
       for (Load& load :
-           make_loads(config, simulation_->drive_size(), scenario_.seed(), folder_of(file, scenario_))) {
+           make_loads(config, addresses_of(config), scenario_.seed(), folder_of(file, scenario_))) {
         for (const std::string& warning : load.warnings) warnings_.push_back(load.name + ": " + warning);
         shorten(load);
         load.phase += phase;
@@ -402,6 +423,11 @@ void Run::write_results() {
   if (simulation_->converter() != nullptr) {
     facts.drive += fmt::format("; behind a converter: {}",
                                bytes_text(static_cast<double>(simulation_->drive_size().bytes)));
+  }
+  if (simulation_->file_cache() != nullptr) {
+    facts.drive += fmt::format("; behind a file cache: {}, and {} of files",
+                               bytes_text(static_cast<double>(simulation_->drive_size().bytes)),
+                               bytes_text(static_cast<double>(simulation_->files_size().bytes)));
   }
   facts.age = age_text_;
   facts.scenario = scenario_.resolved_yaml();

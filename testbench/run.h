@@ -39,6 +39,7 @@ class Run {
   void precondition();
   void warm_up();
   void note_failures(const char* when, std::uint64_t failed_before);
+  [[nodiscard]] DriveSize addresses_of(const LoadConfig& load) const;
   void make_all_loads();
   [[nodiscard]] std::uint32_t phase_after_all() const;
   void measure();

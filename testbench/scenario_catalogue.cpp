@@ -3,6 +3,8 @@
 #include "platform/drive_catalogue.h"
 #include "testbench/age.h"
 #include "testbench/converter/converter_config.h"
+#include "testbench/filecache/admission_policy.h"
+#include "testbench/filecache/file_cache_config.h"
 #include "testbench/loads/load_config.h"
 #include "testbench/precondition.h"
 
@@ -82,6 +84,13 @@ Catalogue make_catalogue() {
                "software of the host that turns random writes into sequential ones; absent unless given",
                ConverterChoice::parameters())
       .keys(ConverterConfig::parameters())
+      .optional();
+  catalogue
+      .section(
+          "file_cache",
+          "software of the host that keeps copies of the network's files on the drive; absent unless given",
+          FileCacheConfig::parameters())
+      .policy("admission", admission_family().infos(), "all", "which files are written to the drive")
       .optional();
   catalogue.list("precondition",
                  "how the drive is filled before the load, step by step and without simulated time",

@@ -1,4 +1,4 @@
-// All that a scenario may contain: the drive (platform), and what is done with it (converter, precondition, load, run, report).
+// All that a scenario may contain: the drive (platform), and what is done with it (converter, file cache, precondition, load, run, report).
 #pragma once
 
 #include <string>

@@ -9,23 +9,41 @@ namespace tlmssd {
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
-  if (simulation.converter) {
-    ConvertedDrive drive;
-    drive.blocks = ssd_->shape().logical_blocks;
-    drive.lba_bytes = ssd_->shape().lba_bytes;
-    drive.max_transfer = config.host.max_transfer;
-    drive.queues = config.host.effective_queues();
-    drive.queue_depth = config.host.effective_depth();
-    converter_ = std::make_unique<WriteConverter>("converter", *simulation.converter, drive, ssd_->agenda());
-  }
+  make_software(config, simulation);
   const DriveSize size = drive_size();
-  scoreboard_ = std::make_unique<Scoreboard>(size.bytes / size.lba_bytes,
+  const std::uint64_t files = software_ ? software_->file_blocks() : 0;
+  scoreboard_ = std::make_unique<Scoreboard>(size.bytes / size.lba_bytes + files,
                                              static_cast<std::uint32_t>(unit_bytes() / size.lba_bytes));
   connect(config, simulation);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ends elaboration, so that debug transport can be used
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::make_software(const SsdConfig& config, const SimulationConfig& simulation) {
+  if (simulation.converter && simulation.file_cache)
+    throw InputError(
+        "file_cache: cannot be given together with converter; nearest valid: without one of them");
+  AttachedDrive drive;
+  drive.blocks = ssd_->shape().logical_blocks;
+  drive.lba_bytes = ssd_->shape().lba_bytes;
+  drive.max_transfer = config.host.max_transfer;
+  drive.queues = config.host.effective_queues();
+  drive.queue_depth = config.host.effective_depth();
+  drive.mapping_unit = ssd_->shape().mapping_unit_bytes;
+  if (simulation.converter) {
+    auto converter =
+        std::make_unique<WriteConverter>("converter", *simulation.converter, drive, ssd_->agenda());
+    converter_ = converter.get();
+    software_ = std::move(converter);
+  }
+  if (simulation.file_cache) {
+    auto cache = std::make_unique<FileCache>("file_cache", *simulation.file_cache, drive, ssd_->agenda(),
+                                             [this] { return ssd_->ftl().pslc_room(); });
+    file_cache_ = cache.get();
+    software_ = std::move(cache);
+  }
+}
 
 /// The host, and what it is bound to.
 void Simulation::connect(const SsdConfig& config, const SimulationConfig& simulation) {
@@ -36,34 +54,40 @@ void Simulation::connect(const SsdConfig& config, const SimulationConfig& simula
   driver.stall_after = simulation.stall_after;
   driver_ =
       std::make_unique<HostDriver>("host_driver", ssd_->agenda(), ssd_->process(), driver, *scoreboard_);
-  if (!converter_) {
+  if (!software_) {
     driver_->device_isock.bind(ssd_->host_socket());
     return;
   }
-  converter_->drive_isock.bind(ssd_->host_socket());
+  software_->drive_socket().bind(ssd_->host_socket());
   if (config.check_protocol) {
-    checker_ = std::make_unique<ProtocolChecker>("checker_converter", ProtocolChecker::OnViolation::collect);
+    checker_ = std::make_unique<ProtocolChecker>("checker_software", ProtocolChecker::OnViolation::collect);
     driver_->device_isock.bind(checker_->tsock);
-    checker_->isock.bind(converter_->host_tsock);
+    checker_->isock.bind(software_->host_socket());
   } else {
-    driver_->device_isock.bind(converter_->host_tsock);
+    driver_->device_isock.bind(software_->host_socket());
   }
 }
 
 DriveSize Simulation::drive_size() const {
   const std::uint32_t lba = ssd_->shape().lba_bytes;
-  return {converter_ ? converter_->blocks() * lba : ssd_->user_bytes(), lba};
+  return {software_ ? software_->blocks() * lba : ssd_->user_bytes(), lba};
+}
+
+DriveSize Simulation::files_size() const {
+  if (!file_cache_) return {};
+  const std::uint32_t lba = ssd_->shape().lba_bytes;
+  return {software_->file_blocks() * lba, lba, software_->blocks(), software_->file_bytes()};
 }
 
 Bytes Simulation::unit_bytes() const {
-  return converter_ ? converter_->grain_bytes() : ssd_->shape().mapping_unit_bytes;
+  return software_ ? software_->unit_bytes() : ssd_->shape().mapping_unit_bytes;
 }
 
 std::string Simulation::describe_stall() const {
   std::string text = ssd_->describe_stall();
-  if (!converter_) return text;
+  if (!software_) return text;
   text += '\n';
-  converter_->describe_stall(text);
+  software_->describe_stall(text);
   return text;
 }
 
@@ -146,9 +170,10 @@ void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {
 }
 
 void Simulation::drain() {
-  if (converter_ && !converter_->idle()) {
+  if (software_ && !software_->at_rest()) {
     run_kernel();
-    if (!converter_->idle()) throw Stalled("the converter does not come to rest:\n" + describe_stall());
+    if (!software_->at_rest())
+      throw Stalled("the host's software does not come to rest:\n" + describe_stall());
   }
   ssd_->start_drain();
   while (!ssd_->drained()) {
@@ -161,26 +186,26 @@ void Simulation::drain() {
 
 void Simulation::archive(Archive& archive) {
   ssd_->archive(archive);
-  if (converter_) converter_->archive(archive);
+  if (software_) software_->archive(archive);
   scoreboard_->archive(archive);
 }
 
 Identity Simulation::identity() const {
   Identity identity = ssd_->identity();
-  if (!converter_) return identity;
-  const Identity more = converter_->identity();
+  if (!software_) return identity;
+  const Identity more = software_->identity();
   identity.insert(identity.end(), more.begin(), more.end());
   return identity;
 }
 
 void Simulation::report(StatisticsSink& sink) const {
   ssd_->report(sink);
-  if (converter_) converter_->report(sink);
+  if (software_) software_->report(sink);
 }
 
 void Simulation::reset_statistics() {
   ssd_->reset_statistics();
-  if (converter_) converter_->reset_statistics();
+  if (software_) software_->reset_statistics();
 }
 
 void Simulation::finish_checks() {
@@ -190,7 +215,7 @@ void Simulation::finish_checks() {
   std::string found;
   for (const std::string& violation : checker_->violations()) found += "\n  " + violation;
   if (!found.empty())
-    throw std::logic_error("TLM-2.0 base protocol violated between host and converter:" + found);
+    throw std::logic_error("TLM-2.0 base protocol violated between the host and its software:" + found);
 }
 
 }  // namespace tlmssd

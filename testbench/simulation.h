@@ -1,5 +1,5 @@
 // One drive and its host in one SystemC elaboration: what the program, the tests and the benchmarks run. Between the two may be
-// a converter of random writes into sequential ones.
+// software of the host: a converter of random writes into sequential ones, or a cache of network files.
 //
 //   Simulation simulation(config);
 //   simulation.run_untimed(filling);
@@ -16,6 +16,7 @@
 #include "platform/ssd.h"
 #include "testbench/age.h"
 #include "testbench/converter/write_converter.h"
+#include "testbench/filecache/file_cache.h"
 #include "testbench/host_driver.h"
 #include "testbench/loads/load.h"
 #include "testbench/measure/measurement.h"
@@ -27,7 +28,8 @@ namespace tlmssd {
 struct SimulationConfig {
   Picoseconds quantum = 1'000'000'000;           ///< see AgendaProcess::set_quantum
   Picoseconds stall_after = 60'000'000'000'000;  ///< see HostDriverConfig
-  std::optional<ConverterConfig> converter;      ///< none: commands go to the drive as they are
+  std::optional<ConverterConfig> converter;      ///< at most one of these two; neither: commands go to the
+  std::optional<FileCacheConfig> file_cache;     ///< drive as they are
 };
 
 class Simulation {
@@ -40,10 +42,14 @@ class Simulation {
   [[nodiscard]] HostDriver& driver() { return *driver_; }
   [[nodiscard]] Scoreboard& scoreboard() { return *scoreboard_; }
   /// Null: there is none.
-  [[nodiscard]] const WriteConverter* converter() const { return converter_.get(); }
-  /// What loads see: the drive, or the converter in front of it.
+  [[nodiscard]] const WriteConverter* converter() const { return converter_; }
+  /// Null: there is none.
+  [[nodiscard]] const FileCache* file_cache() const { return file_cache_; }
+  /// What loads see: the drive, or the software in front of it.
   [[nodiscard]] DriveSize drive_size() const;
-  /// What is written as a whole there: the mapping unit, or the converter's grain.
+  /// The network's files, for loads; empty without a file cache.
+  [[nodiscard]] DriveSize files_size() const;
+  /// What is written as a whole there: the mapping unit, or a converter's grain.
   [[nodiscard]] Bytes unit_bytes() const;
 
   /// Carries out `loads` one after another without simulated time, then drains the drive. Throws DataMismatch.
@@ -64,24 +70,27 @@ class Simulation {
   void run(std::vector<Load>& loads, Measurement& measurement);
   /// Simulated time goes on until everything is written out and background work has ended.
   void drain();
-  /// Drive, converter and scoreboard, at a drained moment.
+  /// Drive, host software and scoreboard, at a drained moment.
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit.
   [[nodiscard]] Identity identity() const;
   void report(StatisticsSink& sink) const;
   void reset_statistics();
-  /// As Ssd::finish_checks, with the checker between host and converter.
+  /// As Ssd::finish_checks, with the checker between the host and its software.
   void finish_checks();
 
  private:
   void run_kernel();
   void drain_untimed();
+  void make_software(const SsdConfig& config, const SimulationConfig& simulation);
   void connect(const SsdConfig& config, const SimulationConfig& simulation);
   [[nodiscard]] std::string describe_stall() const;
   std::unique_ptr<Ssd> ssd_;
   std::unique_ptr<Scoreboard> scoreboard_;
-  std::unique_ptr<WriteConverter> converter_;
-  std::unique_ptr<ProtocolChecker> checker_;  ///< between host and converter
+  std::unique_ptr<HostSoftware> software_;  ///< null: there is none
+  WriteConverter* converter_ = nullptr;     ///< the software, if that is what it is
+  FileCache* file_cache_ = nullptr;
+  std::unique_ptr<ProtocolChecker> checker_;  ///< between the host and its software
   std::unique_ptr<HostDriver> driver_;
 };
 

@@ -162,6 +162,19 @@ double Pslc::free_share() const {
   return used >= may ? 0 : 1 - static_cast<double>(used) / static_cast<double>(may);
 }
 
+PslcRoom Pslc::room() const {
+  std::uint64_t all = 0;
+  std::uint64_t free = 0;
+  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
+    const std::uint32_t may = blocks(group);
+    const std::uint32_t used = pool_.slc(group).used();
+    all += may;
+    free += used >= may ? 0 : may - used;
+  }
+  const Bytes block = Bytes{layout_.slc_units()} * layout_.unit_bytes;
+  return {all * block, free * block};
+}
+
 // ------------------------------------------------------------------------------------------------------------------------- room
 
 bool Pslc::claimable(std::uint32_t group) const {

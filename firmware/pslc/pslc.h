@@ -18,6 +18,7 @@
 #include "firmware/blocks/block_pool.h"
 #include "firmware/config.h"
 #include "firmware/pslc/data_path.h"
+#include "firmware/pslc/room.h"
 #include "firmware/pslc/slc_victims.h"
 
 namespace tlmssd::firmware {
@@ -90,6 +91,7 @@ class Pslc final : public PathView {
 
   [[nodiscard]] std::uint64_t valid_units() const override { return pool_.valid_units(); }
   [[nodiscard]] double free_share() const override;
+  [[nodiscard]] PslcRoom room() const;
 
   void report(StatisticsSink& sink, const FtlStatistics& statistics) const;
   void archive(Archive& archive);

@@ -5,6 +5,7 @@ namespace tlmssd {
 std::string_view name_of(Cause cause) {
   static constexpr std::array<std::string_view, k_causes> k_names = {"submission",
                                                                      "converter",
+                                                                     "network",
                                                                      "link",
                                                                      "firmware",
                                                                      "core wait",

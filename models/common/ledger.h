@@ -16,6 +16,7 @@ namespace tlmssd {
 enum class Cause : std::uint8_t {
   submission,     ///< host queue: from submission until the controller fetches the entry
   converter,      ///< host software before the drive: its processor, earlier commands, a free segment
+  network,        ///< a file of the network on its way, and its turn
   link,           ///< command fetch, payload, completion on the host link, interrupt
   firmware,       ///< controller core executing a stage for this command
   core_wait,      ///< waiting for a busy controller core

@@ -5,6 +5,7 @@ Three consumer drives (scenarios/luo/drive_*.yaml) at a sixteenth of 1 TB and th
 
 import page as pages
 import runs
+from luo_cache import Caches
 from luo_disturb import Disturb
 from luo_drives import Drives
 from luo_files import FileLoads
@@ -44,8 +45,9 @@ def write_count(page, figures):
 
 def reproduce(options, runner):
     drives = Drives(runner)
-    writes, reads, files, remedies, disturb = Writes(drives), Reads(drives), FileLoads(drives), Remedies(drives), Disturb(drives)
-    for part in (writes, reads, files, remedies, disturb):
+    writes, reads, files, remedies = Writes(drives), Reads(drives), FileLoads(drives), Remedies(drives)
+    disturb, caches = Disturb(drives), Caches(drives)
+    for part in (writes, reads, files, remedies, disturb, caches):
         part.start_all()
     page = pages.Page(options.out, "luo")
     write_introduction(page)
@@ -58,6 +60,7 @@ def reproduce(options, runner):
     figures = len(page.lines)
     remedies.write(page)
     disturb.write(page)
+    caches.write(page)
     write_count(page, figures)
     runs.close(page, options, runner)
 

@@ -45,7 +45,7 @@ Bytes nearest_multiple(Bytes value, Bytes step) {
 
 }  // namespace
 
-SegmentLog::Shape log_shape(const ConverterConfig& config, const ConvertedDrive& drive) {
+SegmentLog::Shape log_shape(const ConverterConfig& config, const AttachedDrive& drive) {
   if (config.grain % drive.lba_bytes != 0) {
     throw InputError(
         fmt::format("converter.grain: {} B are no whole logical blocks of {} B; nearest valid: {} B",

@@ -5,6 +5,7 @@
 
 #include "models/common/parameters.h"
 #include "testbench/converter/segment_log.h"
+#include "testbench/drive_port.h"
 
 namespace tlmssd {
 
@@ -23,17 +24,8 @@ struct ConverterConfig {
   static const ParameterTable<ConverterConfig>& parameters();
 };
 
-/// The drive as the converter sees it.
-struct ConvertedDrive {
-  std::uint64_t blocks = 0;  ///< logical blocks
-  std::uint32_t lba_bytes = 512;
-  Bytes max_transfer = 0;
-  std::uint32_t queues = 1;
-  std::uint32_t queue_depth = 64;
-};
-
 /// The log on such a drive: whole segments, of which loads see all but the spare share. Throws InputError, which
 /// begins with the key, when sizes do not fit each other.
-SegmentLog::Shape log_shape(const ConverterConfig& config, const ConvertedDrive& drive);
+SegmentLog::Shape log_shape(const ConverterConfig& config, const AttachedDrive& drive);
 
 }  // namespace tlmssd

@@ -10,16 +10,11 @@ inline bool is_place(SegmentLog::Place place) {
 }
 
 /// A command of the host, in the list of those under way.
-struct WriteConverter::Request {
+struct WriteConverter::Request : HostPort::Entry {
   WriteConverter* converter = nullptr;
-  tlm::tlm_generic_payload* payload = nullptr;
-  HostCommand* command = nullptr;
   OrderTable::Ticket ticket;
-  const char* waits_for = "";
   bool unsent = false;              ///< changes something, and not all of that is on its way to the drive
   std::coroutine_handle<> flush{};  ///< of a flush that waits for those before
-  Request* previous = nullptr;
-  Request* next = nullptr;
 };
 
 /// A command to the drive.
@@ -85,8 +80,8 @@ struct WriteConverter::Change {
 struct WriteConverter::EarlierSent {
   Request& request;
   [[nodiscard]] bool await_ready() const noexcept {
-    for (const Request* r = request.converter->first_; r != &request; r = r->next) {
-      if (r->unsent) return false;
+    for (const HostPort::Entry* e = request.converter->host_.first(); e != &request; e = e->next) {
+      if (static_cast<const Request*>(e)->unsent) return false;
     }
     return true;
   }

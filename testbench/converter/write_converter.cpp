@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
-#include "models/common/kernel_time.h"
 #include "testbench/converter/converter_parts.h"
 
 namespace tlmssd {
@@ -14,19 +13,13 @@ namespace {
 
 constexpr std::size_t k_most_ranges = 256;  // NVM Express 1.4, section 6.7
 
-HostCommand* command_of(const tlm::tlm_generic_payload& payload) {
-  const auto* extension = payload.get_extension<HostExtension>();
-  return extension == nullptr ? nullptr : extension->command;
-}
-
 }  // namespace
 
 WriteConverter::WriteConverter(const sc_core::sc_module_name& name, const ConverterConfig& config,
-                               const ConvertedDrive& drive, Agenda& agenda)
+                               const AttachedDrive& drive, Agenda& agenda)
     : sc_core::sc_module(name),
-      host_tsock("host_tsock", *this),
+      host_("host_tsock", agenda, *this),
       port_("drive_isock", agenda, drive.lba_bytes, drive.queues, drive.queue_depth),
-      drive_isock(port_.socket),
       config_(config),
       drive_(drive),
       agenda_(agenda),
@@ -40,82 +33,22 @@ WriteConverter::~WriteConverter() = default;
 
 // ---- coming
 
-WriteConverter::Request& WriteConverter::take_request(tlm::tlm_generic_payload& payload,
-                                                      HostCommand& command) {
-  if (free_request_ == nullptr) {
-    requests_.push_back(std::make_unique<Request>());
-    free_request_ = requests_.back().get();
-    free_request_->converter = this;
-  }
-  Request& request = *free_request_;
-  free_request_ = request.next;
-  request.payload = &payload;
-  request.command = &command;
-  request.ticket = {};
-  request.waits_for = "its turn";
-  request.next = nullptr;
-  request.previous = last_;
-  (last_ == nullptr ? first_ : last_->next) = &request;
-  last_ = &request;
-  ++active_;
-  const HostOpcode opcode = command.opcode;
-  request.unsent = opcode != HostOpcode::read && opcode != HostOpcode::flush;
+std::unique_ptr<HostPort::Entry> WriteConverter::make_entry() {
+  auto request = std::make_unique<Request>();
+  request->converter = this;
   return request;
 }
 
-tlm::tlm_sync_enum WriteConverter::forward(unsigned /*index*/, tlm::tlm_generic_payload& payload,
-                                           tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  const Picoseconds when = arrival(agenda_, delay);
-  if (phase == tlm::END_RESP) {
-    // The next answer must not be given from within this call.
-    agenda_.at(
-        when,
-        [](void* self) {
-          auto& converter = *static_cast<WriteConverter*>(self);
-          converter.consumed(*std::exchange(converter.responding_, nullptr));
-          converter.respond_waiting();
-        },
-        this);
-    return tlm::TLM_ACCEPTED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  HostCommand* const command = command_of(payload);
-  if (command == nullptr) {
-    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    return tlm::TLM_COMPLETED;
-  }
-  payload.acquire();
-  agenda_.at(
-      when,
-      [](void* self) {
-        auto& request = *static_cast<Request*>(self);
-        request.converter->start(request);
-      },
-      &take_request(payload, *command));
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+void WriteConverter::taken(HostPort::Entry& entry) {
+  auto& request = static_cast<Request&>(entry);
+  request.ticket = {};
+  const HostOpcode opcode = request.command->opcode;
+  request.unsent = opcode != HostOpcode::read && opcode != HostOpcode::flush;
 }
 
-unsigned WriteConverter::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
-  HostCommand* const command = command_of(payload);
-  if (command == nullptr) {
-    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    return 0;
-  }
-  if (!idle()) throw std::logic_error("write converter: untimed command while timed ones are under way");
-  timed_ = false;
-  port_.set_timed(false);
-  start(take_request(payload, *command));
-  timed_ = true;
-  port_.set_timed(true);
-  if (!idle()) throw std::logic_error("write converter: an untimed command did not end at once");
-  const bool moves = command->opcode == HostOpcode::read || command->opcode == HostOpcode::write;
-  return moves && command->status == HostStatus::success ? payload.get_data_length() : 0;
-}
-
-void WriteConverter::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload,
-                              sc_core::sc_time& /*delay*/) {
-  payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+void WriteConverter::set_timed(bool timed) {
+  timed_ = timed;
+  port_.set_timed(timed);
 }
 
 bool WriteConverter::within(LbaRange range) const {
@@ -146,7 +79,8 @@ HostStatus WriteConverter::validate(const HostCommand& command) const {
   return HostStatus::invalid_field;
 }
 
-void WriteConverter::start(Request& request) {
+void WriteConverter::start(HostPort::Entry& entry) {
+  auto& request = static_cast<Request&>(entry);
   HostCommand& command = *request.command;
   command.ledger.charge(Cause::submission, agenda_.now());
   command.status = command.queue < drive_.queues ? validate(command) : HostStatus::invalid_field;
@@ -198,41 +132,7 @@ Task<> WriteConverter::begin(Request& request) {
 /// The command is answered and gone afterwards.
 void WriteConverter::end(Request& request) {
   sent(request);
-  (request.previous == nullptr ? first_ : request.previous->next) = request.next;
-  (request.next == nullptr ? last_ : request.next->previous) = request.previous;
-  --active_;
-  if (timed_) {
-    responses_.push_back(&request);
-    respond_waiting();
-  } else {
-    request.next = std::exchange(free_request_, &request);
-  }
-}
-
-void WriteConverter::respond_waiting() {
-  while (responding_ == nullptr && !responses_.empty()) {
-    Request& request = *responses_.front();
-    responses_.pop_front();
-    respond(request);
-  }
-}
-
-void WriteConverter::respond(Request& request) {
-  tlm::tlm_generic_payload& payload = *request.payload;
-  payload.set_response_status(request.command->status == HostStatus::success
-                                  ? tlm::TLM_OK_RESPONSE
-                                  : tlm::TLM_GENERIC_ERROR_RESPONSE);
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = annotation(agenda_);
-  responding_ = &request;
-  if (host_tsock->nb_transport_bw(payload, phase, delay) == tlm::TLM_ACCEPTED) return;
-  responding_ = nullptr;
-  consumed(request);
-}
-
-void WriteConverter::consumed(Request& request) {
-  request.payload->release();
-  request.next = std::exchange(free_request_, &request);
+  host_.end(request);
 }
 
 // ---- the commands
@@ -424,10 +324,12 @@ Task<> WriteConverter::flush(Request& request) {
 /// All that the command changes is on its way to the drive.
 void WriteConverter::sent(Request& request) {
   request.unsent = false;
-  for (Request* r = first_; flushes_waiting_ > 0 && r != nullptr && !r->unsent; r = r->next) {
-    if (!r->flush) continue;
+  for (HostPort::Entry* e = host_.first(); flushes_waiting_ > 0 && e != nullptr; e = e->next) {
+    auto& other = static_cast<Request&>(*e);
+    if (other.unsent) return;
+    if (!other.flush) continue;
     --flushes_waiting_;
-    agenda_.soon(std::exchange(r->flush, nullptr));
+    agenda_.soon(std::exchange(other.flush, nullptr));
   }
 }
 
@@ -561,13 +463,9 @@ std::vector<std::pair<std::string, std::string>> WriteConverter::identity() cons
 }
 
 void WriteConverter::describe_stall(std::string& text) const {
-  text += fmt::format("converter: {} commands under way, {} of {} segments free{}", active_,
+  text += fmt::format("converter: {} commands under way, {} of {} segments free{}", host_.active(),
                       log_.free_segments(), log_.shape().segments, cleaning_ ? ", cleaning" : "");
-  std::uint32_t named = 0;
-  for (const Request* r = first_; r != nullptr && named < 8; r = r->next, ++named) {
-    text += fmt::format("\n  {} of LBA {} ({} blocks) waits for {}", name_of(r->command->opcode),
-                        r->command->lba, r->command->blocks, r->waits_for);
-  }
+  host_.describe(text);
 }
 
 }  // namespace tlmssd

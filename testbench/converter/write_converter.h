@@ -40,7 +40,6 @@
 #include <systemc>
 #include <tlm>
 
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,32 +53,34 @@
 #include "models/common/task.h"
 #include "models/common/transport.h"
 #include "testbench/converter/converter_config.h"
-#include "testbench/converter/drive_port.h"
 #include "testbench/converter/segment_log.h"
+#include "testbench/drive_port.h"
+#include "testbench/host_port.h"
+#include "testbench/host_software.h"
 
 namespace tlmssd {
 
-class WriteConverter : public sc_core::sc_module {
+class WriteConverter : public sc_core::sc_module, public HostSoftware, private HostPort::Owner {
  public:
   /// Throws InputError, which begins with a key ("converter.spare"), when the sizes do not fit the drive.
   WriteConverter(const sc_core::sc_module_name& name, const ConverterConfig& config,
-                 const ConvertedDrive& drive, Agenda& agenda);
+                 const AttachedDrive& drive, Agenda& agenda);
   ~WriteConverter() override;
 
-  /// Towards the host: phases as HostInterface has them, except that END_REQ comes at once. Payloads need a HostExtension.
-  TargetSocket<WriteConverter> host_tsock;
-
  private:
+  HostPort host_;
   DrivePort port_;
 
  public:
-  InitiatorSocket<DrivePort>& drive_isock;
+  [[nodiscard]] tlm::tlm_target_socket<>& host_socket() override { return host_.socket; }
+  [[nodiscard]] tlm::tlm_initiator_socket<>& drive_socket() override { return port_.socket; }
 
-  /// Logical blocks that loads see.
-  [[nodiscard]] std::uint64_t blocks() const { return std::uint64_t{log_.shape().grains} * grain_blocks_; }
-  [[nodiscard]] Bytes grain_bytes() const { return config_.grain; }
+  [[nodiscard]] std::uint64_t blocks() const override {
+    return std::uint64_t{log_.shape().grains} * grain_blocks_;
+  }
+  [[nodiscard]] Bytes unit_bytes() const override { return config_.grain; }
   /// No command is under way and nothing is being cleaned.
-  [[nodiscard]] bool idle() const { return active_ == 0 && !cleaning_; }
+  [[nodiscard]] bool at_rest() const override { return host_.active() == 0 && !cleaning_; }
   [[nodiscard]] const SegmentLog& log() const { return log_; }
 
   struct Statistics {
@@ -99,19 +100,12 @@ class WriteConverter : public sc_core::sc_module {
   [[nodiscard]] const Statistics& statistics() const { return stats_; }
   /// Grains written to the drive for each that the host wrote; 0 before the first.
   [[nodiscard]] double write_amplification() const;
-  void report(StatisticsSink& sink) const;
-  void reset_statistics() { stats_ = {}; }
-  /// Nothing may be under way.
-  void archive(Archive& a) { a(log_); }
-  /// What a snapshot must have been made with, and what shapes the state of the log.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const;
-  /// What commands wait for, one line each.
-  void describe_stall(std::string& text) const;
-
-  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
-  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+  void report(StatisticsSink& sink) const override;
+  void reset_statistics() override { stats_ = {}; }
+  void archive(Archive& a) override { a(log_); }
+  /// Also what shapes the state of the log.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const override;
+  void describe_stall(std::string& text) const override;
 
  private:
   using Grain = SegmentLog::Grain;
@@ -141,13 +135,12 @@ class WriteConverter : public sc_core::sc_module {
   Task<> clear_range(Request& request, LbaRange range);
 
   // Coming and going.
-  Request& take_request(tlm::tlm_generic_payload& payload, HostCommand& command);
-  void start(Request& request);
+  std::unique_ptr<HostPort::Entry> make_entry() override;
+  void taken(HostPort::Entry& entry) override;
+  void start(HostPort::Entry& entry) override;
+  void set_timed(bool timed) override;
   void end(Request& request);
   void sent(Request& request);
-  void respond_waiting();
-  void respond(Request& request);
-  void consumed(Request& request);
   [[nodiscard]] HostStatus validate(const HostCommand& command) const;
   [[nodiscard]] bool within(LbaRange range) const;
   void charge(Request& request, Picoseconds& to);
@@ -175,7 +168,7 @@ class WriteConverter : public sc_core::sc_module {
   }
 
   ConverterConfig config_;
-  ConvertedDrive drive_;
+  AttachedDrive drive_;
   Agenda& agenda_;
   std::uint32_t grain_blocks_;
   SegmentLog log_;
@@ -185,14 +178,7 @@ class WriteConverter : public sc_core::sc_module {
   bool read_only_ = false;          ///< the drive has refused a write
   Picoseconds processor_free_ = 0;  ///< when it has done what it was given so far
 
-  std::vector<std::unique_ptr<Request>> requests_;
-  Request* free_request_ = nullptr;
-  Request* first_ = nullptr;  ///< under way, in the order in which they came
-  Request* last_ = nullptr;
-  std::uint32_t active_ = 0;
   std::uint32_t flushes_waiting_ = 0;
-  std::deque<Request*> responses_;  ///< BEGIN_RESP to be sent
-  Request* responding_ = nullptr;   ///< BEGIN_RESP sent, END_RESP outstanding
   std::vector<std::unique_ptr<Piece>> pieces_;
   Piece* free_piece_ = nullptr;
 

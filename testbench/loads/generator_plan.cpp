@@ -205,6 +205,35 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
   if (plan.size == 0) throw InputError("size: holds no whole logical block");
 }
 
+/// Requests to files are reads, each within one file.
+void check_files(const GeneratorPlan& plan, const GeneratorConfig& config, Bytes file) {
+  if (plan.mix != GeneratorPlan::Mix::one || plan.direction != 0) {
+    throw InputError(fmt::format("rw: {} changes data, and target: files can only be read; nearest valid: {}",
+                                 config.rw, plan.random ? "randread" : "read"));
+  }
+  Bytes largest = plan.range_high[0];
+  for (const auto& share : plan.sizes[0]) largest = std::max(largest, share.bytes);
+  const char* const option = !config.bssplit.empty() ? "bssplit" : config.bsrange.empty() ? "bs" : "bsrange";
+  if (largest > file) {
+    throw InputError(
+        fmt::format("{}: {} B exceed the {} B of a file (file_cache.file_size); nearest valid: {}", option,
+                    largest, file, file));
+  }
+  if (plan.offset % file != 0) {
+    throw InputError(fmt::format("offset: {} B are no whole files of {} B; nearest valid: {}", plan.offset,
+                                 file, (plan.offset + file / 2) / file * file));
+  }
+  const Bytes align = plan.align[0];
+  const bool places = file % align == 0 && largest <= align;
+  const bool steps = file % largest == 0 && largest == plan.smallest[0] && align % largest == 0;
+  if ((plan.random && !places) || ((!plan.random || config.percentage_random != "100") && !steps)) {
+    throw InputError(
+        fmt::format("{}: requests of up to {} B at multiples of {} B cross the boundaries of files of {} B; "
+                    "nearest valid: {}",
+                    option, largest, align, file, file));
+  }
+}
+
 void plan_rates(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits units) {
   if (!config.rate_iops.empty() && !config.rate.empty()) {
     throw InputError("rate: cannot be given together with rate_iops");
@@ -269,6 +298,7 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
   plan_sizes(plan, config, units);
   plan_region(plan, config, drive, units, job);
   check_blocks(plan, drive.lba_bytes);
+  if (drive.file_size != 0) check_files(plan, config, drive.file_size);
   plan_rates(plan, config, units);
   plan_shares(plan, config);
   plan_end(plan, config, drive, units);

@@ -42,7 +42,10 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
           .text(
               "warm_up", &LoadKindConfig::warm_up,
               "requests at the load's beginning (20000), or their share of all (30 %), to carry out without "
-              "simulated time before the run; measured is what follows");
+              "simulated time before the run; measured is what follows")
+          .choice("target", &LoadKindConfig::target, {"drive", "files"},
+                  "what the load's addresses are: the drive's, or those of the network's files one after "
+                  "another (needs file_cache; reads only, each within one file)");
   return table;
 }
 

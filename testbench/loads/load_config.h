@@ -22,6 +22,7 @@ struct LoadKindConfig {
   std::int32_t queue = -1;
   bool stonewall = false;
   std::string warm_up = "0";
+  std::string target = "drive";
   static const ParameterTable<LoadKindConfig>& parameters();
 };
 

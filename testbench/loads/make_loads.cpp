@@ -134,6 +134,20 @@ std::uint32_t chosen_volume(const PlacementConfig& config, const Scan& scan, con
   return static_cast<std::uint32_t>(index);
 }
 
+/// A request to the network's files must be a read within one of them.
+void check_file(const PlacedRequest& request, const DriveSize& drive, const PlacedSource& source) {
+  if (drive.file_size == 0 || request.opcode == HostOpcode::flush) return;
+  const std::uint64_t file_blocks = drive.file_size / drive.lba_bytes;
+  const std::uint64_t first = (request.lba - drive.first_lba) % file_blocks;
+  if (request.opcode == HostOpcode::read && first + request.blocks <= file_blocks) return;
+  const std::string where = source.where();
+  throw InputError(
+      fmt::format("{}{}target: files can only be read, each request within one file of {} B; this is a {} of "
+                  "{} B, {} B into a file",
+                  where, where.empty() ? "" : ": ", drive.file_size, name_of(request.opcode),
+                  Bytes{request.blocks} * drive.lba_bytes, first * drive.lba_bytes));
+}
+
 std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfig& config, const Scan& found,
                                           const DriveSize& drive) {
   const bool open = config.pacing.pacing == "open-loop";
@@ -146,10 +160,9 @@ std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfi
     return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive, volume);
   };
   auto source = make();
-  if (source->refuses()) {  // find the line now, before anything has been run
+  if (source->refuses() || drive.file_size != 0) {  // find the line now, before anything has been run
     PlacedRequest request;
-    while (source->next(request)) {
-    }
+    while (source->next(request)) check_file(request, drive, *source);
     source = make();
   }
   return source;
@@ -308,6 +321,8 @@ void set_warm_up(std::vector<Load>& loads, const LoadConfig& config) {
 std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {
   if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
+  if (!config.kind.profile.empty() && drive.file_size != 0)
+    throw InputError("target: files can only be read, and a profile writes; nearest valid: drive");
   if (!config.kind.profile.empty()) return profile_loads(config, drive, seed, directory);
   if (!config.kind.fio.empty()) return fio_loads(config, drive, seed, directory);
   std::vector<Load> loads;

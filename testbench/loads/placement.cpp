@@ -57,6 +57,7 @@ PlacedSource::PlacedSource(std::unique_ptr<RequestSource> source, const Placemen
   const std::uint64_t region_end = (config.region_offset + size) / lba_bytes_;
   if (region_end <= region_first_) throw InputError("region_size: holds no whole logical block");
   region_blocks_ = region_end - region_first_;
+  region_first_ += drive.first_lba;
 
   for (std::size_t i = 0; i < extent.volume_bytes.size(); ++i) {
     base_.push_back(only_volume_ == k_all_volumes ? span_ : 0);

@@ -43,10 +43,12 @@ struct PlacementCounts {
   std::uint64_t other_volume = 0;  ///< skipped: not the chosen volume
 };
 
-/// Size of the drive as a host sees it.
+/// Size of the drive as a host sees it, or of the network's files.
 struct DriveSize {
   Bytes bytes = 0;
   std::uint32_t lba_bytes = 512;
+  std::uint64_t first_lba = 0;  ///< where its addresses begin
+  Bytes file_size = 0;          ///< not 0: files of this size one after another, which can only be read
 };
 
 /// What must be known of a load before it can be laid out: bytes up to the last byte addressed, per volume.

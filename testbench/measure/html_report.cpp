@@ -79,6 +79,7 @@ std::string facts(const Json& report) {
   line("pSLC", pslc_items(report["statistics"]));
   line("Mapping", map_items(report["statistics"]));
   line("Converter", converter_items(report["statistics"]));
+  line("File cache", file_cache_items(report["statistics"]));
   line("Error correction", error_correction_items(report["statistics"]));
   for (const Json& name : report["unread_parameters"]) {
     html += "<p class=\"warn\">Parameter set but never read: " + html_text(name.get<std::string>()) + "</p>";

@@ -255,6 +255,18 @@ std::vector<std::string> converter_items(const Json& tree) {
   return items;
 }
 
+std::vector<std::string> file_cache_items(const Json& tree) {
+  const Json* const group = find_group(tree, "file_cache");
+  if (group == nullptr || !group->contains("policy")) return {};
+  const auto number = [&](const char* name) { return number_in(*group, name); };
+  return {fmt::format("{}: {:.0f} % of {} accesses hit", word_in(*group, "policy"), number("hit ratio") * 100,
+                      count_text(number("accesses"))),
+          fmt::format("{} over the network", bytes_text(number("network bytes"))),
+          fmt::format("{} files written ({}), {} evicted", count_text(number("files written")),
+                      bytes_text(number("bytes written")), count_text(number("evicted"))),
+          fmt::format("{} of {} used", bytes_text(number("space used")), bytes_text(number("space limit")))};
+}
+
 std::string value_text(const Json& value, std::string_view name) {
   if (!is_value(value)) return "";
   const Json& held = value["value"];

@@ -49,6 +49,9 @@ std::vector<std::string> pslc_items(const nlohmann::ordered_json& tree);
 /// What a converter in front of the drive has done; empty when there is none.
 std::vector<std::string> converter_items(const nlohmann::ordered_json& tree);
 
+/// What a cache of network files has done; empty when there is none.
+std::vector<std::string> file_cache_items(const nlohmann::ordered_json& tree);
+
 /// What error correction had to do, likewise ("retry-only with bch", "raw bit error rate 3.0e-03", "12 % of reads retried, 3.1 times on
 /// average", "no read lost"); empty when there is none.
 std::vector<std::string> error_correction_items(const nlohmann::ordered_json& tree);

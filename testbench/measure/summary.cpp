@@ -196,6 +196,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
   if (!cache.empty()) page.items("Cache", cache, 2);
   const std::vector<std::string> converter = converter_items(statistics);
   if (!converter.empty()) page.items("Converter", converter, 2);
+  const std::vector<std::string> files = file_cache_items(statistics);
+  if (!files.empty()) page.items("File cache", files, 2);
   const std::vector<std::string> pslc = pslc_items(statistics);
   if (!pslc.empty()) page.items("pSLC", pslc, 2);
   const std::vector<std::string> map = map_items(statistics);

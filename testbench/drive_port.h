@@ -14,6 +14,16 @@
 
 namespace tlmssd {
 
+/// A drive as software of the host in front of it sees it.
+struct AttachedDrive {
+  std::uint64_t blocks = 0;  ///< logical blocks
+  std::uint32_t lba_bytes = 512;
+  Bytes max_transfer = 0;
+  std::uint32_t queues = 1;
+  std::uint32_t queue_depth = 64;
+  Bytes mapping_unit = 4096;
+};
+
 class DrivePort {
  public:
   /// A command and its payload. Belongs to the caller; stays where it is until `on_done`.

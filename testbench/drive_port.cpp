@@ -1,4 +1,4 @@
-#include "testbench/converter/drive_port.h"
+#include "testbench/drive_port.h"
 
 #include <algorithm>
 
