@@ -135,6 +135,8 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   room.reset();
   if (cache) cache->pump();
   if (promoter) destager.pump_if_due();
+  if (replicas) replicas->pump();
+  if (partition) partition->pump();
   core.stats.host_blocks_read += command.blocks;
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);

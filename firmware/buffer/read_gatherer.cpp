@@ -12,10 +12,15 @@ void ReadGatherer::add(Gathering& gathering, LogicalUnit unit, std::uint32_t sou
   core_.hw.memory.access(MemoryKind::dram, address_of(gathering) + std::uint64_t{job.live} * bytes, bytes,
                          true, posted_);
   core_.put(job, unit, source, stamps);
-  if (job.live < core_.layout.program_units) return;
-  gathering.flying = true;
-  ++under_way_;
-  tasks_.start(program(gathering));
+}
+
+void ReadGatherer::pump() {
+  for (Gathering& gathering : gatherings_) {
+    if (gathering.flying || !full(gathering)) continue;
+    gathering.flying = true;
+    ++under_way_;
+    tasks_.start(program(gathering));
+  }
 }
 
 /// Chooses a group: the next that suits and has room.

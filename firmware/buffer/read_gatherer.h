@@ -43,13 +43,16 @@ class ReadGatherer {
   template <class Fits>
   Gathering* find(Fits fits) {
     for (Gathering& gathering : gatherings_) {
-      if (gathering.flying || (gathering.job == nullptr && !begin(gathering))) continue;
+      if (full(gathering) || (gathering.job == nullptr && !begin(gathering))) continue;
       if (fits(gathering.group)) return &gathering;
     }
     return nullptr;
   }
-  /// Adds the data of `unit`; `source` is the owner's. A full program unit sets off.
+  /// Adds the data of `unit`; `source` is the owner's.
   void add(Gathering& gathering, LogicalUnit unit, std::uint32_t source, const Stamp* stamps);
+  /// Full program units set off. To be called when the read has let go of its blocks, because programs set off collection, which may
+  /// wait for just these.
+  void pump();
   /// What is not yet on its way is given up.
   void drop();
   [[nodiscard]] bool idle() const { return under_way_ == 0; }
@@ -60,6 +63,10 @@ class ReadGatherer {
   void archive(Archive& archive) { archive(position_); }
 
  private:
+  /// Nothing can be added any more.
+  [[nodiscard]] bool full(const Gathering& gathering) const {
+    return gathering.job != nullptr && gathering.job->live == core_.layout.program_units;
+  }
   bool begin(Gathering& gathering);
   [[nodiscard]] bool may_program(std::uint32_t group) const;
   [[nodiscard]] std::uint64_t address_of(const Gathering& gathering) const {

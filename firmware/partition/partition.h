@@ -32,6 +32,8 @@ class Partition final : public UnitCopies, public Steering, private ReadGatherer
 
   /// The host has read `unit` at `where`, whose block is still pinned; `stamps`: all sectors of the unit.
   void read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps);
+  /// What reads have filled sets off; after their blocks have been let go of.
+  void pump() { gatherer_.pump(); }
   void rewritten(LogicalUnit unit) override;
   [[nodiscard]] bool steers() override;
   [[nodiscard]] bool takes_writes(std::uint32_t group) const override { return !reading_[group]; }

@@ -37,6 +37,8 @@ class Replicas final : public UnitCopies, private ReadGatherer::Owner {
   /// The host has read `unit` at `where`, whose block is still pinned; `stamps`: all sectors of the unit.
   void read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps);
 
+  /// What reads have filled sets off; after their blocks have been let go of.
+  void pump() { gatherer_.pump(); }
   void rewritten(LogicalUnit unit) override;
   /// What is being gathered is given up.
   void drop_gathered() { gatherer_.drop(); }
