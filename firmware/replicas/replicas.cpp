@@ -20,12 +20,18 @@ void check(const Core& core) {
                        core.config.mapping.scheme));
   if (layout.lanes > 1) refuse("copies need blocks of one die (firmware.allocation.stripe is not none)");
   if (layout.groups == layout.groups_per_die) refuse("on a drive with one die there is no other for a copy");
+  const Bytes capacity = core.config.replicas.capacity;
+  if (capacity % layout.unit_bytes != 0) {
+    throw InputError(fmt::format(
+        "firmware.replicas.capacity: {} B are no whole mapping units of {} B; nearest valid: {} B", capacity,
+        layout.unit_bytes, (capacity + layout.unit_bytes - 1) / layout.unit_bytes * layout.unit_bytes));
+  }
   const std::uint64_t least = std::uint64_t{2} * layout.program_units;
   if (layout.replica_units < least) {
     throw InputError(fmt::format(
         "firmware.replicas.capacity: {} B are less than the two program units that are gathered at "
         "a time; nearest valid: {} B",
-        core.config.replicas.capacity, least * layout.unit_bytes));
+        capacity, least * layout.unit_bytes));
   }
 }
 

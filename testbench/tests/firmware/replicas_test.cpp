@@ -228,6 +228,9 @@ TEST_CASE("copies that cannot be say so in one line") {
   CHECK_THROWS_WITH(Rig({.capacity = Bytes{15} * 4096}),
                     Catch::Contains("firmware.replicas.capacity: 61440 B are less") &&
                         Catch::Contains("nearest valid: 65536 B"));
+  CHECK_THROWS_WITH(Rig({.capacity = Bytes{32} * 4096 + 1}),
+                    Catch::Contains("firmware.replicas.capacity: 131073 B are no whole mapping units") &&
+                        Catch::Contains("nearest valid: 135168 B"));
   Rig rig;
   rig.config.mapping.scheme = "dftl";
   CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config),
