@@ -149,11 +149,9 @@ const ParameterTable<PslcConfig>& PslcConfig::parameters() {
           .choice("when_full", &PslcConfig::when_full, {"wait", "direct"},
                   "whether writes without room in SLC mode wait for folding or go to native blocks")
           .share("direct_buffer", &PslcConfig::direct_buffer, {0, 0.9},
-                 "part of the write buffer that is kept for writes that go straight to native blocks, and "
-                 "not for "
-                 "others, where the policy sends some there; at least a program unit, and two are left for "
-                 "the others; 0, or a buffer of "
-                 "less than three: one for all, first come first served")
+                 "part of the write buffer for writes that go straight to native blocks, where the policy "
+                 "sends some there; at least a program unit, and two are left for the others; 0, or a buffer "
+                 "of less than three: one for all, first come first served")
           .share("fold_below", &PslcConfig::fold_below, {0, 1},
                  "blocks of a group's pSLC that are free, as a share of it, below which data are folded "
                  "beside the host; 0: never")

@@ -118,7 +118,6 @@ void Destager::steer() {
   steered_ = steering_ != nullptr && steering_->steers();
 }
 
-/// No group was found for a program and nothing under way will change that: whether it may now go where it was kept from.
 bool Destager::gives_way() {
   return first_job_ == nullptr && std::exchange(steered_, false);
 }

@@ -178,6 +178,7 @@ class Destager {
   std::uint32_t next_group(Needs needs = Needs::nothing);
   /// Asks for the next program whether some groups are to be kept from it.
   void steer();
+  /// No group has been found for it and nothing under way will change that: whether it may go where it was kept from.
   bool gives_way();
   [[nodiscard]] bool kept_away(std::uint32_t group) const {
     return steered_ && !steering_->takes_writes(group);
