@@ -107,10 +107,12 @@ class Forms:
 
 
 class Pool:
-    """The pSLC of a drive: how large it is and when it is full. Sizes as rounded to blocks, from a report."""
+    """The pSLC of a drive: how large it is and when it is full. Sizes as rounded to blocks, from a report; `before`: that of a run which has only
+    looked at the drive as it was before the writes. What it still holds in SLC mode lies in the open blocks."""
 
-    def __init__(self, report):
+    def __init__(self, report, before):
         values, forms = resolved(report), Forms(report)
+        self.begun = before.value("firmware.ftl.pslc.valid_units") * number(values["firmware.mapping.unit"])
         self.full_until, self.gone_at, self.fold_below = (
             number(values["firmware.pslc." + name]) for name in ("full_until", "gone_at", "fold_below"))
         self.row = forms.channels * forms.dies * forms.stripe() * (forms.rows // forms.bits)  # a block in SLC mode on every die, bytes
@@ -125,13 +127,20 @@ class Pool:
 
     def cliff(self, fill):
         """Bytes written in sequence to an idle drive until folding begins: when the share of free blocks falls below fold_below. The block
-        that was open in idle time is not folded, so what it holds counts."""
-        begun = fill * self.user % self.row
+        that was open in idle time is not folded, so what it holds (`begun`) counts."""
+        return self._folding_begins(fill)[0]
+
+    def left(self, fill):
+        """Room that the pSLC still has then, bytes: what is written into it need not be folded."""
+        written, used = self._folding_begins(fill)
+        return (self.blocks(fill + written / self.user) - used + 1) * self.row
+
+    def _folding_begins(self, fill):
         used = 1
         while True:
-            written = (used - 1) * self.row - begun  # when the block number `used` of each die is opened
+            written = (used - 1) * self.row - self.begun  # when the block number `used` of each die is opened
             if written >= 0 and 1 - used / self.blocks(fill + written / self.user) < self.fold_below:
-                return written
+                return written, used
             used += 1
 
     def folded(self, fill):

@@ -30,6 +30,10 @@ class Writes:
         amount = self.drives.mib({25: 20, 50: 20, 75: 12}[fill] * 1024)
         return self.drives.run(drive, filled(fill), f"rw: write, bs: 1m, iodepth: 64, offset: {fill}%, size: {amount}", log=True)
 
+    def looked_at(self, drive, fill):
+        """The same drive as it is before."""
+        return self.drives.run(drive, filled(fill), "rw: read, bs: 4k, number_ios: 1")
+
     def random(self, drive, fill):
         """A file of 2 GB in the midst of the data of an idle drive, written five times over at random."""
         size, all_of_it = self.drives.mib(2048), self.drives.mib(5 * 2048)
@@ -39,6 +43,8 @@ class Writes:
         for fill in self.fills:
             for drive in self.drives.hybrids + ["SLC", "QLC"]:
                 self.flood(drive, fill)
+            for drive in self.drives.hybrids:
+                self.looked_at(drive, fill)
             for drive in self.drives.drives:
                 self.random(drive, fill)
         for drive in self.drives.drives:
@@ -96,9 +102,10 @@ unknown size; here all have the same eight dies and planes, so TLC writes at the
         page.text("## Figure 4: sequential writes")
         page.text("""
 1 MB, 64 at a time, behind the data of a drive that has been left alone, so that its pSLC is empty. The **cliff** is where the time per 32 MB has
-doubled; predicted is where folding begins: W = (1 - fold_below) pool(fill + W / U) with U the user capacity, in whole blocks of each die. The
+doubled; predicted is where folding begins: W = (1 - fold_below) pool(fill + W / U) with U the user capacity, in whole blocks of each die, less what the open ones hold already. The
 **sustained rate** is that of everything behind the cliff. Predicted with the latencies of the part, its phases on the bus and erases: 1 / (1/slc +
-f (1/read + 1/qlc)), each a rate of all dies, f = 1, or while the pSLC gets smaller with every byte (between 25 and 75 %) f = 1 + dynamic / (50 % U). Rates in MB/s.
+f (1/read + 1/qlc)), each a rate of all dies, f = 1, or while the pSLC gets smaller with every byte (between 25 and 75 %) f = 1 + dynamic / (50 % U); less
+what fits into the room that the pSLC still has when folding begins. Rates in MB/s.
 """)
         for drive in self.drives.hybrids:
             with page.figure(f"figure4_{drive.lower()}", f"{drive}: bandwidth of sequential writes over time", height=2.6) as axes:
@@ -114,7 +121,7 @@ f (1/read + 1/qlc)), each a rate of all dies, f = 1, or while the pSLC gets smal
         for drive in self.drives.hybrids:
             for fill in self.fills:
                 report = self.flood(drive, fill).result()
-                forms, pool = Forms(report), Pool(report)
+                forms, pool = Forms(report), Pool(report, self.looked_at(drive, fill).result())
                 place, after = cliff(report.log)
                 cliffs[drive, fill] = place
                 wanted = pool.cliff(fill / 100)
@@ -175,20 +182,22 @@ def cliff(log):
     times = done[window:] - done[:-window]
     # The first ones only fill the write buffer. Where a window has become twice as long, only the end of it lies behind the cliff.
     normal = numpy.median(times[window:4 * window])
-    slow = numpy.nonzero(times[window:] > 2 * normal)[0]
-    place = 2 * window + int(slow[0]) if len(slow) else len(done) - 1
+    slow = times[window:] > 2 * normal
+    stays = numpy.convolve(slow, numpy.ones(4 * window), "valid") > 2 * window  # not for a moment: a block is erased
+    first = numpy.nonzero(slow[:len(stays)] & stays)[0]
+    place = 2 * window + int(first[0]) if len(first) else len(done) - 1
     behind = min(place + window, len(done) - 2)
     return place * MIB, (len(done) - 1 - behind) * MIB / (done[-1] - done[behind])
 
 
 def sustained_form(forms, pool, fill, report):
-    """Bytes/s behind the cliff, over all of it: the pSLC gets smaller until `gone_at`, and stays as it is from there on."""
+    """Bytes/s behind the cliff, over all of it: the pSLC gets smaller until `gone_at`, and stays as it is from there on. In the end it is full."""
     begin = fill / 100 + pool.cliff(fill / 100) / pool.user
     end = fill / 100 + report.content["results"]["total"]["bytes"] / pool.user
     shrinking = max(min(end, pool.gone_at) - max(begin, pool.full_until), 0)
     constant = end - begin - shrinking
-    seconds = shrinking / forms.folding_rate(pool.folded(pool.full_until)) + constant / forms.folding_rate()
-    return (end - begin) / seconds
+    folded = shrinking * pool.folded(pool.full_until) + constant - pool.left(fill / 100) / pool.user
+    return forms.folding_rate(folded / (end - begin))
 
 
 def within(value, wanted, tolerance=0.05):
