@@ -39,7 +39,7 @@ Partition::Partition(Core& core, Collector& collector, const Destager& destager,
       reading_(core.layout.groups, false),
       gatherer_(core, collector, *this, dram_address) {
   check(core);
-  const PartitionContext context{core.layout.unit_bytes};
+  const ReadHotContext context{core.layout.unit_bytes};
   policy_ = make_policy(partition_family(), "firmware.partition.policy", config_.policy,
                         config.partition_policy, context);
   divide();

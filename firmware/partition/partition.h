@@ -56,7 +56,7 @@ class Partition final : public UnitCopies, public Steering, private ReadGatherer
   Core& core_;
   const Destager& destager_;
   PartitionConfig config_;
-  std::unique_ptr<PartitionPolicy> policy_;
+  std::unique_ptr<ReadHotPolicy> policy_;
   std::vector<bool> reading_;  ///< by group
   ReadGatherer gatherer_;
   std::unordered_map<LogicalUnit, std::uint32_t> moving_;  ///< by unit under way: its number

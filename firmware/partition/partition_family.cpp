@@ -4,8 +4,8 @@
 
 namespace tlmssd::firmware {
 
-const PartitionFamily& partition_family() {
-  static const auto family = PartitionFamily{}.with<ReadWritePartition>();
+const ReadHotFamily& partition_family() {
+  static const auto family = ReadHotFamily{}.with<ReadWritePartition>();
   return family;
 }
 

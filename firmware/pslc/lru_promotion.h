@@ -6,40 +6,26 @@
 // it is on the list is hot).
 #pragma once
 
-#include "firmware/access_history.h"
+#include "firmware/counted_reads.h"
 #include "firmware/pslc/promotion_policy.h"
 
 namespace tlmssd::firmware {
 
-struct LruPromotionConfig {
-  Bytes list = Bytes{256} << 20U;
-  std::uint32_t reads = 2;
+struct LruPromotionConfig : CountedReadsConfig {
   static const ParameterTable<LruPromotionConfig>& parameters() {
-    static const auto table = ParameterTable<LruPromotionConfig>{}
-                                  .bytes("list", &LruPromotionConfig::list, {512, Bytes{1} << 44U},
-                                         "data that the list of what was read last remembers")
-                                  .integer("reads", &LruPromotionConfig::reads, {1, 1'000'000},
-                                           "reads while the data are on the list, the present one included, "
-                                           "from which on they are copied");
+    static const auto table = counted_reads_parameters<LruPromotionConfig>(
+        "reads while the data are on the list, the present one included, from which on they are copied");
     return table;
   }
 };
 
-class LruPromotion final : public PromotionPolicy {
+class LruPromotion final : public CountedReads {
  public:
   static constexpr std::string_view k_name = "lru";
   static constexpr std::string_view k_summary =
       "what is read again while it is on a list of what was read last (Sun et al. 2016)";
   using Config = LruPromotionConfig;
-  LruPromotion(const Config& config, const PromotionContext& context)
-      : reads_(config.reads), history_(config.list / context.unit_bytes) {}
-
-  bool read(LogicalUnit unit) override { return history_.access(unit) >= reads_; }
-  void archive(Archive& a) override { history_.archive(a); }
-
- private:
-  std::uint32_t reads_;
-  AccessHistory history_;
+  using CountedReads::CountedReads;
 };
 
 }  // namespace tlmssd::firmware

@@ -20,7 +20,7 @@ Promoter::Promoter(Core& core, Destager& destager, const FirmwareConfig& config)
         "host (firmware.pslc.fold_until is {:g} %); nearest valid: {:g} %",
         100 * config_.keep_free, 100 * config.pslc.fold_until, 100 * config.pslc.fold_until));
   }
-  const PromotionContext context{core.layout.unit_bytes};
+  const ReadHotContext context{core.layout.unit_bytes};
   policy_ = make_policy(promotion_family(), "firmware.pslc.promotion.policy", config_.policy,
                         config.promotion_policy, context);
 }

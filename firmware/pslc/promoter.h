@@ -38,7 +38,7 @@ class Promoter {
   Core& core_;
   Destager& destager_;
   PromotionConfig config_;
-  std::unique_ptr<PromotionPolicy> policy_;
+  std::unique_ptr<ReadHotPolicy> policy_;
   Completion posted_;
   bool open_ = false;       ///< every group had enough free pSLC when that was looked at last
   std::uint32_t left_ = 0;  ///< units until it is looked at again

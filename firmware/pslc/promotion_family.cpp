@@ -4,8 +4,8 @@
 
 namespace tlmssd::firmware {
 
-const PromotionFamily& promotion_family() {
-  static const auto family = PromotionFamily{}.with<LruPromotion>();
+const ReadHotFamily& promotion_family() {
+  static const auto family = ReadHotFamily{}.with<LruPromotion>();
   return family;
 }
 

@@ -4,8 +4,8 @@
 
 namespace tlmssd::firmware {
 
-const ReplicaFamily& replica_family() {
-  static const auto family = ReplicaFamily{}.with<HotReads>();
+const ReadHotFamily& replica_family() {
+  static const auto family = ReadHotFamily{}.with<HotReads>();
   return family;
 }
 

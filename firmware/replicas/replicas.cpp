@@ -45,7 +45,7 @@ Replicas::Replicas(Core& core, Collector& collector, const Destager& destager, s
       table_(core.layout.first_replica(), static_cast<std::uint32_t>(core.layout.replica_units)),
       gatherer_(core, collector, *this, dram_address) {
   check(core);
-  const ReplicaContext context{core.layout.unit_bytes};
+  const ReadHotContext context{core.layout.unit_bytes};
   policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_, config.replicas_policy,
                         context);
   core.copies.push_back(this);

@@ -63,7 +63,7 @@ class Replicas final : public UnitCopies, private ReadGatherer::Owner {
   Core& core_;
   const Destager& destager_;
   std::string policy_name_;
-  std::unique_ptr<ReplicaPolicy> policy_;
+  std::unique_ptr<ReadHotPolicy> policy_;
   ReplicaTable table_;
   ReadGatherer gatherer_;
 };
