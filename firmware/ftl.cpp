@@ -101,11 +101,11 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, destager, drive, config)),
       promoter(config.promotion.policy == "none" ? nullptr
                                                  : std::make_unique<Promoter>(core, destager, config)),
-      replicas(config.replicas.policy == "none" ? nullptr : make_replicas(config)),
-      partition(config.partition.policy == "none" ? nullptr : make_partition(config)),
       order(hardware.agenda),
       write_through(config.buffer.mode == "write-through"),
       ecc_watches(core.ecc && core.ecc->watches_host()) {
+  if (config.replicas.policy != "none") make_gatherer(replicas, config);
+  if (config.partition.policy != "none") make_gatherer(partition, config);
   check_capacity(core, drive, config);
   destager.attach(collector);
   if (logs) destager.attach(*logs);
@@ -113,20 +113,14 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
   core.map->attach(map_pages);
 }
 
-std::unique_ptr<Replicas> Ftl::Parts::make_replicas(const FirmwareConfig& config) {
-  const std::uint64_t address = destager.dram_bytes() + (cache ? cache->dram_bytes() : 0);
-  return std::make_unique<Replicas>(core, collector, destager, address, config);
-}
-
-std::unique_ptr<Partition> Ftl::Parts::make_partition(const FirmwareConfig& config) {
-  const std::uint64_t address =
-      destager.dram_bytes() + (cache ? cache->dram_bytes() : 0) + (replicas ? replicas->dram_bytes() : 0);
-  return std::make_unique<Partition>(core, collector, destager, address, config);
+Bytes Ftl::Parts::dram_bytes() const {
+  Bytes bytes = destager.dram_bytes() + (cache ? cache->dram_bytes() : 0);
+  for (const ReadGatherer* gatherer : gatherers) bytes += gatherer->dram_bytes();
+  return bytes;
 }
 
 void Ftl::Parts::drop_gathered() {
-  if (replicas) replicas->drop_gathered();
-  if (partition) partition->drop_gathered();
+  for (ReadGatherer* gatherer : gatherers) gatherer->drop();
 }
 
 void Ftl::Parts::now_read_only() {
@@ -220,8 +214,8 @@ Task<> Ftl::drain() {
 void Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
-  const bool copying = (p.replicas && !p.replicas->idle()) || (p.partition && !p.partition->idle());
-  if (p.first != nullptr || staging || copying || p.destager.jobs_in_flight() > 0 || !p.reclaimer.idle())
+  if (p.first != nullptr || staging || p.gathering() || p.destager.jobs_in_flight() > 0 ||
+      !p.reclaimer.idle())
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.destager.power_lost();
@@ -266,9 +260,7 @@ bool Ftl::read_only() const {
 }
 
 Bytes Ftl::dram_bytes() const {
-  return parts_->destager.dram_bytes() + (parts_->cache ? parts_->cache->dram_bytes() : 0) +
-         (parts_->replicas ? parts_->replicas->dram_bytes() : 0) +
-         (parts_->partition ? parts_->partition->dram_bytes() : 0);
+  return parts_->dram_bytes();
 }
 
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {

@@ -135,8 +135,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   room.reset();
   if (cache) cache->pump();
   if (promoter) destager.pump_if_due();
-  if (replicas) replicas->pump();
-  if (partition) partition->pump();
+  for (ReadGatherer* gatherer : gatherers) gatherer->pump();
   core.stats.host_blocks_read += command.blocks;
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);
@@ -331,11 +330,10 @@ std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, 
   std::uint64_t done = 0;
   for (; done < blocks; ++unit, from = 0) {
     WriteBuffer::Index i = buffer.find(static_cast<LogicalUnit>(unit));
+    choose_line(intake, unit, command);
     if (buffer.merges(i)) {
       ++core.stats.buffer_overwrites;
-      choose_line(intake, unit, command);
     } else {
-      choose_line(intake, unit, command);
       if (intake.granted > 0) {
         --intake.granted;
         destager.unreserve(1, intake.direct);

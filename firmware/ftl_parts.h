@@ -1,7 +1,9 @@
 // The inside of the Ftl: its parts and the coroutines of host commands.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "firmware/buffer/destager.h"
 #include "firmware/cache/cache.h"
@@ -102,18 +104,26 @@ struct Ftl::Parts final : CoreEvents {
   void settled() override;
   void refresh_due(std::uint32_t group) override { refreshes_due.push_back(group); }
   void start_refreshes();
-  [[nodiscard]] std::unique_ptr<Replicas> make_replicas(const FirmwareConfig& config);
-  [[nodiscard]] std::unique_ptr<Partition> make_partition(const FirmwareConfig& config);
+  /// Makes somebody who gathers what reads have brought, in DRAM behind all others.
+  template <class Gatherer>
+  void make_gatherer(std::unique_ptr<Gatherer>& which, const FirmwareConfig& config) {
+    which = std::make_unique<Gatherer>(core, collector, destager, dram_bytes(), config);
+    gatherers.push_back(&which->gatherer());
+  }
   /// What reads have brought and is not yet on its way to flash is given up.
   void drop_gathered();
+  [[nodiscard]] bool gathering() const {
+    return std::any_of(gatherers.begin(), gatherers.end(), [](const ReadGatherer* g) { return !g->idle(); });
+  }
   void arm_idle_timer();
   static void idle_timer(void* self);
 
   // ---- what is asked from outside
   [[nodiscard]] bool idle() const {
     return first == nullptr && destager.idle() && reclaimer.idle() && (!cache || cache->idle()) &&
-           (!replicas || replicas->idle()) && (!partition || partition->idle());
+           !gathering();
   }
+  [[nodiscard]] Bytes dram_bytes() const;
   void describe_stall(std::string& text) const;
   void archive(Archive& archive);
   void report(StatisticsSink& sink) const;
@@ -131,6 +141,7 @@ struct Ftl::Parts final : CoreEvents {
   std::unique_ptr<Promoter> promoter;    ///< null: none
   std::unique_ptr<Replicas> replicas;    ///< null: none
   std::unique_ptr<Partition> partition;  ///< null: none
+  std::vector<ReadGatherer*> gatherers;  ///< of the two
   OrderTable order;
   bool write_through;
   bool ecc_watches;  ///< the ECC policy wants to know of the host's commands

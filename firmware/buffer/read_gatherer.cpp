@@ -18,7 +18,6 @@ void ReadGatherer::pump() {
   for (Gathering& gathering : gatherings_) {
     if (gathering.flying || !full(gathering)) continue;
     gathering.flying = true;
-    ++under_way_;
     tasks_.start(program(gathering));
   }
 }
@@ -81,7 +80,6 @@ void ReadGatherer::end(Gathering& gathering) {
   core_.jobs.give(*std::exchange(gathering.job, nullptr));
   gathering.group = k_no_group;
   if (!std::exchange(gathering.flying, false)) return;
-  --under_way_;
   collector_.kick_if_low(group);
   if (collector_.waiting(group) > 0) collector_.kick(group);
   core_.events.settled();

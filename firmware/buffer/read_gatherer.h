@@ -6,6 +6,7 @@
 // been programmed, the owner sees to.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "firmware/core.h"
@@ -55,7 +56,9 @@ class ReadGatherer {
   void pump();
   /// What is not yet on its way is given up.
   void drop();
-  [[nodiscard]] bool idle() const { return under_way_ == 0; }
+  [[nodiscard]] bool idle() const {
+    return std::none_of(gatherings_.begin(), gatherings_.end(), [](const Gathering& g) { return g.flying; });
+  }
   [[nodiscard]] Bytes dram_bytes() const {
     return Bytes{gatherings_.size()} * core_.layout.program_units * core_.layout.unit_bytes;
   }
@@ -82,7 +85,6 @@ class ReadGatherer {
   std::uint64_t dram_address_;
   std::array<Gathering, 2> gatherings_;
   std::uint32_t position_ = 0;  ///< in the allocation order: the group that is asked next
-  std::uint32_t under_way_ = 0;
   Completion posted_;
   TaskSet tasks_;
 };

@@ -43,7 +43,7 @@ void WriteBuffer::free_entry(Index i) {
   Entry& entry = entries_[i];
   entry.state = State::free;
   entry.next = free_first_;
-  --held_[entry.direct ? 1 : 0];
+  if (entry.direct) --direct_held_;
   free_first_ = i;
   ++free_count_;
 }
@@ -59,7 +59,6 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t
   entry.waiters = 0;
   entry.state = State::dirty;
   entry.direct = direct;
-  ++held_[direct ? 1 : 0];
   entry.promoted = false;
   entry.damaged = found != k_none && entries_[found].damaged;
   if (found != k_none) {
@@ -72,7 +71,10 @@ WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t
   }
   push(dirty_[direct ? 1 : 0], i);
   ++waiting_;
-  if (direct) ++direct_waiting_;
+  if (direct) {
+    ++direct_waiting_;
+    ++direct_held_;
+  }
   return i;
 }
 
@@ -180,7 +182,6 @@ void WriteBuffer::archive(Archive& a) {
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
     entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, false, false};
-    ++held_[0];
     hash_.insert(entry.unit, i);
   }
 }

@@ -67,7 +67,9 @@ class WriteBuffer {
   [[nodiscard]] Index used() const { return fresh_; }
   [[nodiscard]] std::uint32_t free() const { return free_count_; }
   /// Entries that hold data of a line, waiting or on their way.
-  [[nodiscard]] std::uint32_t held(bool direct) const { return held_[direct ? 1 : 0]; }
+  [[nodiscard]] std::uint32_t held(bool direct) const {
+    return direct ? direct_held_ : capacity_ - free_count_ - direct_held_;
+  }
   /// Entries that wait to be written out.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
   [[nodiscard]] std::uint32_t waiting(bool direct) const {
@@ -167,10 +169,10 @@ class WriteBuffer {
   List urgent_[2];
   Index free_first_ = k_none;
   std::uint32_t free_count_ = 0;
-  std::uint32_t held_[2] = {0, 0};  ///< entries in use, by line
-  std::uint32_t fresh_ = 0;         ///< entries from here on were never used
+  std::uint32_t fresh_ = 0;  ///< entries from here on were never used
   std::uint32_t waiting_ = 0;
   std::uint32_t direct_waiting_ = 0;  ///< of these, in the second line
+  std::uint32_t direct_held_ = 0;     ///< of those in use, in the second line
   std::uint64_t accepted_ = 0;
   std::uint64_t accepted_from_host_ = 0;
   std::vector<Waiter> waiters_;

@@ -32,16 +32,11 @@ class Partition final : public UnitCopies, public Steering, private ReadGatherer
 
   /// The host has read `unit` at `where`, whose block is still pinned; `stamps`: all sectors of the unit.
   void read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps);
-  /// What reads have filled sets off; after their blocks have been let go of.
-  void pump() { gatherer_.pump(); }
   void rewritten(LogicalUnit unit) override;
   [[nodiscard]] bool steers() override;
   [[nodiscard]] bool takes_writes(std::uint32_t group) const override { return !reading_[group]; }
 
-  /// What is being gathered stays where it was.
-  void drop_gathered() { gatherer_.drop(); }
-  [[nodiscard]] bool idle() const { return gatherer_.idle(); }
-  [[nodiscard]] Bytes dram_bytes() const { return gatherer_.dram_bytes(); }
+  [[nodiscard]] ReadGatherer& gatherer() { return gatherer_; }
   void report(StatisticsSink& sink) const;
   /// Nothing may be gathered or under way.
   void archive(Archive& archive);

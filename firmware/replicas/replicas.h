@@ -37,14 +37,10 @@ class Replicas final : public UnitCopies, private ReadGatherer::Owner {
   /// The host has read `unit` at `where`, whose block is still pinned; `stamps`: all sectors of the unit.
   void read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps);
 
-  /// What reads have filled sets off; after their blocks have been let go of.
-  void pump() { gatherer_.pump(); }
   void rewritten(LogicalUnit unit) override;
-  /// What is being gathered is given up.
-  void drop_gathered() { gatherer_.drop(); }
+  [[nodiscard]] ReadGatherer& gatherer() { return gatherer_; }
+  /// Nothing may be gathered.
   void power_lost();
-  [[nodiscard]] bool idle() const { return gatherer_.idle(); }
-  [[nodiscard]] Bytes dram_bytes() const { return gatherer_.dram_bytes(); }
   void report(StatisticsSink& sink) const;
   /// Nothing may be gathered or under way.
   void archive(Archive& archive);
