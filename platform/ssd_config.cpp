@@ -66,24 +66,15 @@ CpuConfig read_cpu(const Scenario& scenario) {
   return cpu;
 }
 
-// Without promotion, copies or a partition their parameters are not looked at, and reported as unused.
-void read_copies(const Scenario& scenario, firmware::FirmwareConfig& config) {
-  const std::string promotion = scenario.policy("firmware.pslc.promotion");
-  if (promotion != "none")
-    config.promotion =
-        firmware::PromotionConfig::parameters().read(scenario.values("firmware.pslc.promotion"));
-  config.promotion.policy = promotion;
-  config.promotion_policy = &scenario.values("firmware.pslc.promotion");
-  const std::string replicas = scenario.policy("firmware.replicas");
-  if (replicas != "none")
-    config.replicas = firmware::ReplicasConfig::parameters().read(scenario.values("firmware.replicas"));
-  config.replicas.policy = replicas;
-  config.replicas_policy = &scenario.values("firmware.replicas");
-  const std::string partition = scenario.policy("firmware.partition");
-  if (partition != "none")
-    config.partition = firmware::PartitionConfig::parameters().read(scenario.values("firmware.partition"));
-  config.partition.policy = partition;
-  config.partition_policy = &scenario.values("firmware.partition");
+/// A section in which "none" can be chosen: then its parameters, if it has any of its own, are not looked at, and reported as unused.
+template <class Config>
+void read_chosen(const Scenario& scenario, const char* path, Config& config, const ParameterValues*& values) {
+  const std::string policy = scenario.policy(path);
+  if constexpr (requires { Config::parameters(); }) {
+    if (policy != "none") config = Config::parameters().read(scenario.values(path));
+  }
+  config.policy = policy;
+  values = &scenario.values(path);
 }
 
 firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
@@ -97,12 +88,7 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.allocation = (logs ? AllocationConfig::log_parameters() : AllocationConfig::parameters())
                           .read(scenario.values("firmware.allocation"));
   config.buffer = firmware::BufferConfig::parameters().read(scenario.values("firmware.buffer"));
-  // Without a cache its parameters are not looked at, and reported as unused.
-  const std::string cache = scenario.policy("firmware.cache");
-  if (cache != "none")
-    config.cache = firmware::CacheConfig::parameters().read(scenario.values("firmware.cache"));
-  config.cache.policy = cache;
-  config.cache_policy = &scenario.values("firmware.cache");
+  read_chosen(scenario, "firmware.cache", config.cache, config.cache_policy);
   config.gc =
       (logs ? GcConfig::log_parameters() : GcConfig::parameters()).read(scenario.values("firmware.gc"));
   if (!logs) config.gc.policy = scenario.policy("firmware.gc");
@@ -116,20 +102,14 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   config.wear = firmware::WearConfig::parameters().read(scenario.values("firmware.wear"));
   config.wear.policy = scenario.policy("firmware.wear");
   config.wear_policy = &scenario.values("firmware.wear");
-  config.ecc.policy = scenario.policy("firmware.ecc");
-  config.ecc_policy = &scenario.values("firmware.ecc");
-  config.refresh.policy = scenario.policy("firmware.refresh");
-  config.refresh_policy = &scenario.values("firmware.refresh");
-  config.placement.policy = scenario.policy("firmware.placement");
-  config.placement_policy = &scenario.values("firmware.placement");
-  config.pass_voltage.policy = scenario.policy("firmware.pass_voltage");
-  config.pass_voltage_policy = &scenario.values("firmware.pass_voltage");
-  // Without a pSLC its parameters are not looked at, and reported as unused.
-  const std::string pslc = scenario.policy("firmware.pslc");
-  if (pslc != "none") config.pslc = firmware::PslcConfig::parameters().read(scenario.values("firmware.pslc"));
-  config.pslc.policy = pslc;
-  config.pslc_policy = &scenario.values("firmware.pslc");
-  read_copies(scenario, config);
+  read_chosen(scenario, "firmware.ecc", config.ecc, config.ecc_policy);
+  read_chosen(scenario, "firmware.refresh", config.refresh, config.refresh_policy);
+  read_chosen(scenario, "firmware.placement", config.placement, config.placement_policy);
+  read_chosen(scenario, "firmware.pass_voltage", config.pass_voltage, config.pass_voltage_policy);
+  read_chosen(scenario, "firmware.pslc", config.pslc, config.pslc_policy);
+  read_chosen(scenario, "firmware.pslc.promotion", config.promotion, config.promotion_policy);
+  read_chosen(scenario, "firmware.replicas", config.replicas, config.replicas_policy);
+  read_chosen(scenario, "firmware.partition", config.partition, config.partition_policy);
   config.seed = scenario.seed();
   return config;
 }
