@@ -161,18 +161,9 @@ TEST_CASE("a snapshot restores a cache with everything in it") {
       first.host.wait_below(16);
     }
     first.host.drain();
-    MemoryArchive saved;
-    first.hw.archive(saved);
-    first.ftl.archive(saved);
     CacheRig second(c, options, 13);
-    MemoryArchive loaded(saved.content());
-    second.hw.archive(loaded);
-    second.ftl.archive(loaded);
-    MemoryArchive again;
-    second.hw.archive(again);
-    second.ftl.archive(again);
-    CHECK(saved.content() == again.content());
-    second.host.reference = first.host.reference;
+    restore(first, second);
+    CHECK((saved(first.hw, first.ftl) == saved(second.hw, second.ftl)));
     second.host.random = first.host.random;
     const std::uint64_t programs = first.hw.flash.programs;
     for (CacheRig* rig : {&first, &second}) {

@@ -304,18 +304,9 @@ TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
         first.host.wait_below(8);
       }
       first.host.drain();
-      MemoryArchive saved;
-      saved(first.hw);
-      saved(first.ftl);
       Rig second(setup, 3);
-      MemoryArchive load(saved.content());
-      load(second.hw);
-      load(second.ftl);
-      second.host.reference = first.host.reference;
-      MemoryArchive again;
-      again(second.hw);
-      again(second.ftl);
-      REQUIRE(again.content() == saved.content());
+      restore(first, second);
+      REQUIRE((saved(second.hw, second.ftl) == saved(first.hw, first.ftl)));
       std::vector<std::uint64_t> history[2];
       Rig* rigs[2] = {&first, &second};
       for (int r = 0; r < 2; ++r) {

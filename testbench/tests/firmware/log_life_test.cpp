@@ -168,18 +168,9 @@ TEST_CASE("drives of every scheme go on after a snapshot exactly as without") {
       LogRig first(setup, 3);
       keep_busy(first, 2500, 50, 8);
       first.host.drain();
-      MemoryArchive saved;
-      saved(first.hw);
-      saved(first.ftl);
       LogRig second(setup, 3);
-      MemoryArchive load(saved.content());
-      load(second.hw);
-      load(second.ftl);
-      second.host.reference = first.host.reference;
-      MemoryArchive again;
-      again(second.hw);
-      again(second.ftl);
-      REQUIRE((again.content() == saved.content()));
+      restore(first, second);
+      REQUIRE((saved(second.hw, second.ftl) == saved(first.hw, first.ftl)));
       std::vector<std::uint64_t> history[2];
       LogRig* rigs[2] = {&first, &second};
       for (int r = 0; r < 2; ++r) {

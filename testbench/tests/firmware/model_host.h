@@ -237,4 +237,20 @@ class MemoryArchive final : public Archive {
   std::size_t at_ = 0;
 };
 
+/// What the parts of a drive save, one after another.
+template <class... Parts>
+std::vector<std::uint8_t> saved(Parts&... parts) {
+  MemoryArchive archive;
+  (archive(parts), ...);
+  return archive.content();
+}
+/// A snapshot of the hardware and firmware of `from` is loaded into those of `to`, whose host knows what they must hold.
+template <class Rig>
+void restore(Rig& from, Rig& to) {
+  MemoryArchive archive(saved(from.hw, from.ftl));
+  archive(to.hw);
+  archive(to.ftl);
+  to.host.reference = from.host.reference;
+}
+
 }  // namespace tlmssd::firmware::testing

@@ -204,22 +204,12 @@ TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") 
     straight.write(0, 200);
     work(straight, "before");
     REQUIRE(straight.stats().units_parted > 0);
-    MemoryArchive saved;
-    straight.hw.archive(saved);
-    straight.ftl.archive(saved);
     Rig restored;
-    MemoryArchive reader(saved.content());
-    restored.hw.archive(reader);
-    restored.ftl.archive(reader);
-    restored.host.reference = straight.host.reference;
+    restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
     CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
-    MemoryArchive one;
-    MemoryArchive other;
-    straight.ftl.archive(one);
-    restored.ftl.archive(other);
-    CHECK((one.content() == other.content()));
+    CHECK((saved(straight.ftl) == saved(restored.ftl)));
   }
 }
 

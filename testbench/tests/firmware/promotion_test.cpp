@@ -200,22 +200,12 @@ TEST_CASE("promotion goes on from a snapshot as if nothing had been") {
     work(straight, "before");
     straight.settle();
     straight.host.drain();
-    MemoryArchive saved;
-    straight.hw.archive(saved);
-    straight.ftl.archive(saved);
     Rig restored;
-    MemoryArchive reader(saved.content());
-    restored.hw.archive(reader);
-    restored.ftl.archive(reader);
-    restored.host.reference = straight.host.reference;
+    restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
     CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
-    MemoryArchive one;
-    MemoryArchive other;
-    straight.ftl.archive(one);
-    restored.ftl.archive(other);
-    CHECK((one.content() == other.content()));
+    CHECK((saved(straight.ftl) == saved(restored.ftl)));
     promoted += restored.stats().units_promoted;
   }
   CHECK(promoted > 100);

@@ -192,18 +192,9 @@ TEST_CASE(
       first.host.drain();
       REQUIRE(first.hw.flash.slc_blocks() > 0);
       REQUIRE(first.ftl.statistics().folds > 0);
-      MemoryArchive saved;
-      saved(first.hw);
-      saved(first.ftl);
       CaseRig second(c, timed, seed);
-      MemoryArchive load(saved.content());
-      load(second.hw);
-      load(second.ftl);
-      second.host.reference = first.host.reference;
-      MemoryArchive again;
-      again(second.hw);
-      again(second.ftl);
-      REQUIRE(again.content() == saved.content());
+      restore(first, second);
+      REQUIRE((saved(second.hw, second.ftl) == saved(first.hw, first.ftl)));
       REQUIRE(history(first) == history(second));
       ++seed;
     }

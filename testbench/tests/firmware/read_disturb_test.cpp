@@ -264,22 +264,12 @@ TEST_CASE("remedies go on from a snapshot where they were") {
       straight.host.wait_below(4);
     }
     straight.host.drain();
-    MemoryArchive saved;
-    straight.hw.archive(saved);
-    straight.ftl.archive(saved);
     Rig restored(how);
-    MemoryArchive reader(saved.content());
-    restored.hw.archive(reader);
-    restored.ftl.archive(reader);
-    restored.host.reference = straight.host.reference;
+    restore(straight, restored);
     after(straight);
     after(restored);
     CHECK(straight.stats().region_refreshes == restored.stats().region_refreshes);
-    MemoryArchive one;
-    MemoryArchive other;
-    straight.ftl.archive(one);
-    restored.ftl.archive(other);
-    CHECK((one.content() == other.content()));
+    CHECK((saved(straight.ftl) == saved(restored.ftl)));
   }
 }
 

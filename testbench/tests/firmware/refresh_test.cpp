@@ -245,25 +245,15 @@ TEST_CASE("refresh goes on from a snapshot where it was") {
       straight.host.wait_below(4);
     }
     straight.host.drain();
-    MemoryArchive saved;
-    straight.hw.archive(saved);
-    straight.ftl.archive(saved);
     Rig restored(limits, true);
-    MemoryArchive reader(saved.content());
-    restored.hw.archive(reader);
-    restored.ftl.archive(reader);
-    restored.host.reference = straight.host.reference;
+    restore(straight, restored);
     after(straight);
     after(restored);
     refreshes += restored.stats().refreshes;
     CHECK(straight.stats().refreshes == restored.stats().refreshes);
     CHECK(straight.stats().units_programmed == restored.stats().units_programmed);
     CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
-    MemoryArchive one;
-    MemoryArchive other;
-    straight.ftl.archive(one);
-    restored.ftl.archive(other);
-    CHECK((one.content() == other.content()));
+    CHECK((saved(straight.ftl) == saved(restored.ftl)));
   }
   CHECK(refreshes > 100);
 }

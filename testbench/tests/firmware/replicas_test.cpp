@@ -197,22 +197,12 @@ TEST_CASE("copies go on from a snapshot as if nothing had been") {
     Rig straight;
     straight.fill();
     work(straight, "before");
-    MemoryArchive saved;
-    straight.hw.archive(saved);
-    straight.ftl.archive(saved);
     Rig restored;
-    MemoryArchive reader(saved.content());
-    restored.hw.archive(reader);
-    restored.ftl.archive(reader);
-    restored.host.reference = straight.host.reference;
+    restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
     CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
-    MemoryArchive one;
-    MemoryArchive other;
-    straight.ftl.archive(one);
-    restored.ftl.archive(other);
-    CHECK((one.content() == other.content()));
+    CHECK((saved(straight.ftl) == saved(restored.ftl)));
     served += restored.stats().reads_of_copies;
   }
   CHECK(served > 100);

@@ -268,14 +268,8 @@ TEST_CASE("what is lost is known after a snapshot") {
   rig.fill();
   rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
   move_by_collection(rig);
-  MemoryArchive saved;
-  rig.hw.archive(saved);
-  rig.ftl.archive(saved);
   Rig other("fixed");
-  MemoryArchive reader(saved.content());
-  other.hw.archive(reader);
-  other.ftl.archive(reader);
-  other.host.reference = rig.host.reference;
+  restore(rig, other);
   CHECK(other.read(k_lost * k_unit) == HostStatus::media_error);
   CHECK(other.read((k_lost + 5) * k_unit) == HostStatus::success);
 }
