@@ -1,28 +1,16 @@
 // The section `converter` as the program's users meet it: what is refused, what is reported, snapshots.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include "testbench/tests/program/broken.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
 namespace {
-
-using Json = nlohmann::json;
 
 /// A log of 46 segments on line 12 before the load.
 const std::string k_log = replaced(k_small, "load:",
                                    "converter: {segment: 64 KiB, spare: 20 %, cost: 3 us}\nprecondition: "
                                    "[{fill: 100 %}, {overwrite: 2x}]\nload:");
-
-Json report_of(const Folder& folder, const std::string& scenario, const std::string& name,
-               const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {"run", scenario, "-q", "-o", folder / name};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const Outcome outcome = run(folder, arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return Json::parse(read_file(folder.path() / name / "report.json"));
-}
 
 }  // namespace
 

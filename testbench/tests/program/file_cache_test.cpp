@@ -1,13 +1,11 @@
 // The section `file_cache` as the program's users meet it: what is refused, what is reported, snapshots, traces.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include "testbench/tests/program/broken.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
 namespace {
-
-using Json = nlohmann::json;
 
 /// A cache of 7 files on line 12, its load on line 14.
 const std::string k_files =
@@ -17,16 +15,6 @@ const std::string k_files =
              "load: [{name: web, target: files, rw: randread, bs: 64k, io_size: 20m, random_distribution: "
              "\"zipf:1.1\"},\n"
              "       {name: local, rw: randrw, io_size: 1m}]");
-
-Json report_of(const Folder& folder, const std::string& scenario, const std::string& name,
-               const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {"run", scenario, "-q", "-o", folder / name};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const Outcome outcome = run(folder, arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return Json::parse(read_file(folder.path() / name / "report.json"));
-}
 
 }  // namespace
 
