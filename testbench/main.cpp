@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "testbench/commands.h"
+#include "testbench/python_package.h"
 
 namespace {
 
@@ -85,6 +86,8 @@ void add_others(CLI::App& app, Arguments& arguments) {
   list->add_option("filter", arguments.filter, "only what contains this text");
   app.add_subcommand("schema", "print the JSON Schema of scenarios, for editors");
   app.add_subcommand("reference", "print the parameter reference (Markdown)");
+  for (const tlmssd::PythonCommand& command : tlmssd::k_python_commands)
+    app.add_subcommand(command.name, std::string(command.description) + " (Python)");
 }
 
 int dispatch(const CLI::App& app, Arguments& arguments) {
@@ -103,6 +106,10 @@ int dispatch(const CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 int sc_main(int argc, char* argv[]) {
+  // Before parsing: every word behind the command is Python's, a folder of results named like a command too.
+  if (argc > 1 && tlmssd::is_python_command(argv[1])) {
+    return tlmssd::guarded([&]() -> int { tlmssd::hand_over_to_python(argv); });
+  }
   CLI::App app{"tlmssd: transaction-level SSD emulator"};
   app.set_version_flag("--version", std::string("tlmssd ") + tlmssd::version());
   app.require_subcommand(1);

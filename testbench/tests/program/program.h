@@ -61,10 +61,10 @@ struct Outcome {
   std::string err;
 };
 
-/// Runs the program with `arguments` and `input` on standard input, its output going through files in `folder`.
-inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments,
-                   const std::string& input = {}) {
-  std::vector<std::string> words = {TLMSSD_PROGRAM};
+/// Runs `program` with `arguments` and `input` on standard input, its output going through files in `folder`.
+inline Outcome run_program(const Folder& folder, const std::string& program,
+                           const std::vector<std::string>& arguments, const std::string& input = {}) {
+  std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -91,6 +91,12 @@ inline Outcome run(const Folder& folder, const std::vector<std::string>& argumen
   fs::remove(out);
   fs::remove(err);
   return outcome;
+}
+
+/// Runs the program of this build.
+inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments,
+                   const std::string& input = {}) {
+  return run_program(folder, TLMSSD_PROGRAM, arguments, input);
 }
 
 inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
