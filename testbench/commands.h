@@ -21,6 +21,7 @@ struct RunOptions {
   std::string out;                     ///< result directory; empty: none is written
   std::string from_snapshot;
   std::string save_snapshot;
+  bool prepare_only = false;    ///< ends when the drive is preconditioned and saved
   bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
   bool quiet = false;

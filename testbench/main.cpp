@@ -28,6 +28,9 @@ void add_run(CLI::App& app, Arguments& arguments) {
   run->add_option("-o,--out", arguments.run.out,
                   "directory for report.json, fio.json, report.html and the resolved scenario");
   run->add_option("--save-snapshot", arguments.run.save_snapshot, "save the drive after preconditioning");
+  run->add_flag("--prepare-only", arguments.run.prepare_only,
+                "end when the drive is preconditioned and saved")
+      ->needs("--save-snapshot");
   run->add_option("--from-snapshot", arguments.run.from_snapshot,
                   "start from a saved drive instead of preconditioning");
   run->add_flag("--short", arguments.run.short_form,

@@ -277,7 +277,9 @@ void Run::prepare() {
   } else {
     // The steps had their say when the snapshot was made; asking for them keeps them from being reported as unused.
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) read_step(i);
+    const auto start = std::chrono::steady_clock::now();
     load_snapshot(options_.from_snapshot, identity, archive);
+    precondition_seconds_ = seconds_since(start);
   }
   if (!options_.save_snapshot.empty()) {
     save_snapshot(options_.save_snapshot, identity, archive);
@@ -378,7 +380,7 @@ void Run::measure() {
 
 void Run::execute() {
   prepare();
-  if (loads_.empty()) return;
+  if (loads_.empty() || options_.prepare_only) return;
   warm_up();
   measure();
   write_results();
@@ -462,7 +464,9 @@ nlohmann::ordered_json Run::empty_report() {
   measurement_->finish(0);
   JsonSink sink;
   simulation_->report(sink);
-  return build_report(facts(), *measurement_, sink.take());
+  nlohmann::ordered_json report = build_report(facts(), *measurement_, sink.take());
+  for (std::size_t i = 0; i < k_causes; ++i) report["causes"].push_back(name_of(static_cast<Cause>(i)));
+  return report;
 }
 
 void Run::write_results() {

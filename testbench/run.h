@@ -32,7 +32,8 @@ class Run {
   ~Run();
   /// The rest, up to the results. Throws InputError, DataMismatch, NandViolation, Stalled.
   void execute();
-  /// The report of a run in which nothing happened: every figure of the drive, all of them nought or absent.
+  /// The report of a run in which nothing happened: every figure of the drive, all of them nought or absent. And
+  /// the causes that ledgers know ("causes").
   [[nodiscard]] nlohmann::ordered_json empty_report();
 
  private:
@@ -72,7 +73,7 @@ class Run {
   std::vector<std::string> prepared_warnings_;  ///< of preconditioning; a snapshot keeps them
   std::vector<std::string> warnings_;
   std::uint64_t precondition_commands_ = 0;
-  double precondition_seconds_ = 0;  ///< host time, with the warm-up
+  double precondition_seconds_ = 0;  ///< host time, or that of loading a snapshot; with the warm-up
   double run_seconds_ = 0;           ///< host time
   std::uint64_t run_commands_ = 0;
 };

@@ -68,6 +68,9 @@ TEST_CASE("a snapshot alone is worth a run", "[program]") {
   const Outcome outcome = run_ok(folder, {"run", scenario, "--save-snapshot", folder / "a.snap"});
   CHECK(fs::exists(folder / "a.snap"));
   CHECK(outcome.out.find("a.snap") != std::string::npos);
+  run_ok(folder, {"run", scenario, "-q", "--save-snapshot", folder / "b.snap", "--prepare-only"});
+  CHECK(read_file(folder / "a.snap") == read_file(folder / "b.snap"));
+  CHECK(run(folder, {"run", scenario, "--prepare-only"}).code == 2);
 }
 
 TEST_CASE("a snapshot that does not fit is refused with every difference", "[program]") {

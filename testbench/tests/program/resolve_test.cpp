@@ -1,4 +1,5 @@
 // What other programs ask: scenarios filled in, many at a time, and the figures that a report will have.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -69,6 +70,10 @@ TEST_CASE("figures are those of a run's report", "[program]") {
   };
   CHECK(names(figures["write_amplification"]) == names(report["write_amplification"]));
   CHECK(names(figures["statistics"]["firmware"]) == names(report["statistics"]["firmware"]));
+  for (const auto& [cause, spent] : report["results"]["total"]["operations"]["read"]["ledger"].items()) {
+    INFO(cause);
+    CHECK(std::count(figures["causes"].begin(), figures["causes"].end(), cause) == 1);
+  }
   CHECK(run(folder, {"figures", scenario, "--set", "ssd.flash.over_provisioning=1 %"}).code == 2);
 }
 
