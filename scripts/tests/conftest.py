@@ -1,5 +1,6 @@
 """What the tests share: a scenario that runs in hundredths of a second, and the command line."""
 
+import io
 import os
 import signal
 import stat
@@ -9,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tlmssd.engine import thread_pool
+from tlmssd.explore import Exploration, Report
 from tlmssd.program import find_program
+from tlmssd.runs import Runner
+from tlmssd.study.progress import Progress
+from tlmssd.study.session import checked
+from tlmssd.study.study import Study
 
 SCRIPTS = Path(__file__).resolve().parents[1]
 SMALL = """title: small
@@ -66,6 +73,16 @@ def explore(*arguments: object) -> subprocess.CompletedProcess:
         os.killpg(process.pid, signal.SIGKILL)
         raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def carry_out(study: str, out: str, store: str | None = None, share: bool = True) -> Report:
+    """The same within this process, on two threads instead of Dask."""
+    read = Study.read(study)
+    with Runner(store, read.limits, share) as runner, thread_pool(2) as pool:
+        watcher = Progress(read, io.StringIO())
+        report = Exploration(read, checked(read, runner), runner, pool, watcher).carry_out()
+        report.write(Path(out), page=False)
+    return report
 
 
 def fake_program(folder: Path, condition: str, action: str) -> Path:

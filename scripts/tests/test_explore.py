@@ -10,7 +10,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from tests.conftest import STUDY, explore, fake_program, start_explore
+from tests.conftest import STUDY, carry_out, explore, fake_program, start_explore
 from tlmssd.store import Store
 
 LONG = STUDY.replace("seeds: 2", "seeds: 12").replace(
@@ -27,16 +27,13 @@ def statuses(out: Path) -> dict[str, int]:
 
 
 def test_the_same_bytes_for_any_number_of_jobs_and_from_the_store(folder):
-    for name, more in {
-        "one": ["--jobs", 1],
-        "three": ["--jobs", 3, "--store", folder / "other"],
-        "again": ["--jobs", 2],
-        "alone": ["--jobs", 2, "--no-snapshots", "--store", folder / "third"],
-    }.items():
-        done = explore("study.yaml", "--out", name, "--no-page", *more)
+    for name, jobs in (("one", 1), ("again", 2)):
+        done = explore("study.yaml", "--out", name, "--no-page", "--jobs", jobs)
         assert done.returncode == 0, done.stderr
+    carry_out("study.yaml", "threads", store="other")
+    carry_out("study.yaml", "alone", store="third", share=False)
     first = results(folder / "one")
-    assert all(results(folder / name) == first for name in ("three", "again", "alone"))
+    assert all(results(folder / name) == first for name in ("again", "threads", "alone"))
     assert "8 runs were known" in json.loads((folder / "again/summary.json").read_text())["savings"]
     frame = pd.read_parquet(folder / "one/results.parquet")
     assert list(frame["point"]) == [1, 1, 2, 2, 3, 3, 4, 4]
@@ -46,9 +43,8 @@ def test_the_same_bytes_for_any_number_of_jobs_and_from_the_store(folder):
 
 
 def test_a_resolved_study_gives_the_same_table(folder):
-    assert explore("study.yaml", "--out", "one", "--no-page").returncode == 0
-    done = explore("one/resolved-study.yaml", "--out", "two", "--no-page")
-    assert done.returncode == 0, done.stderr
+    carry_out("study.yaml", "one")
+    carry_out("one/resolved-study.yaml", "two")
     one, two = (pd.read_csv(folder / name / "results.csv") for name in ("one", "two"))
     assert one.equals(two)
 
@@ -70,21 +66,20 @@ def test_what_goes_wrong_is_a_row(action, status, reason, folder, monkeypatch):
     monkeypatch.setenv("TLMSSD_PROGRAM", str(fake_program(folder, condition, action)))
     study = STUDY.replace("seeds: 2", "limits: {time: 2 s, memory: 2 GiB}")
     (folder / "study.yaml").write_text(study)
-    done = explore("study.yaml", "--jobs", 2, "--no-page", "--no-snapshots")
-    assert done.returncode == 4, done.stderr
-    frame = pd.read_parquet(folder / "out/study/results.parquet")
+    report = carry_out("study.yaml", "out", share=False)
+    assert report.code == 4
+    frame = pd.read_parquet(folder / "out/results.parquet")
     assert list(frame["status"]) == ["ok", status, "ok", status]
     assert frame["reason"][1].startswith(reason) or reason in frame["reason"][1]
     assert frame["tail"].isna().tolist() == [False, True, False, True]
-    assert f"2 {status}: " in done.stdout
+    assert any(line.startswith(f"2 {status}: ") for line in report.lines(folder / "out"))
 
 
 def test_memory_has_a_limit(folder):
     study = STUDY.replace("seeds: 2", "limits: {memory: 40 MiB}")
     (folder / "study.yaml").write_text(study)
-    done = explore("study.yaml", "--jobs", 2, "--no-page", "--no-snapshots")
-    assert done.returncode == 4, done.stderr
-    assert set(statuses(folder / "out/study")) <= {"memory", "crashed", "failed"}
+    assert carry_out("study.yaml", "out", share=False).code == 4
+    assert set(statuses(folder / "out")) <= {"memory", "crashed", "failed"}
 
 
 def wait_for_runs(store: Path, least: int) -> int:
