@@ -28,12 +28,17 @@ void add_run(CLI::App& app, Arguments& arguments) {
   run->add_option("-o,--out", arguments.run.out,
                   "directory for report.json, fio.json, report.html and the resolved scenario");
   run->add_option("--save-snapshot", arguments.run.save_snapshot, "save the drive after preconditioning");
+  run->add_flag("--prepare-only", arguments.run.prepare_only,
+                "end when the drive is preconditioned and saved")
+      ->needs("--save-snapshot");
   run->add_option("--from-snapshot", arguments.run.from_snapshot,
                   "start from a saved drive instead of preconditioning");
   run->add_flag("--short", arguments.run.short_form,
                 "cut preconditioning and loads so that the run takes seconds");
   run->add_flag("--check-protocol", arguments.run.check_protocol,
                 "check the TLM-2.0 base protocol on every socket (slow)");
+  run->add_flag("--with-parent", arguments.run.with_parent,
+                "end when the process that started it ends, however that ends");
   run->add_flag("-q,--quiet", arguments.run.quiet, "print nothing but errors");
 }
 
@@ -53,6 +58,19 @@ void add_others(CLI::App& app, Arguments& arguments) {
   CLI::App* check = app.add_subcommand("check", "read a scenario and print it with every default filled in");
   check->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required();
   check->add_option("--set", arguments.overrides, "override a parameter")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+
+  CLI::App* resolve = app.add_subcommand(
+      "resolve",
+      "fill in a scenario many times, for programs: each line of standard input is a JSON list of "
+      "settings, each line of standard output the scenario or what is wrong");
+  resolve->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required();
+
+  CLI::App* figures = app.add_subcommand(
+      "figures", "build the drive without running it, and print the figures that a report of it has (JSON)");
+  figures->add_option("scenario", arguments.run.scenario, "scenario file (YAML)")->required();
+  figures->add_option("--set", arguments.run.overrides, "override a parameter")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
 
@@ -79,6 +97,8 @@ int dispatch(const CLI::App& app, Arguments& arguments) {
   using namespace tlmssd;
   if (app.got_subcommand("run")) return run_command(arguments.run);
   if (app.got_subcommand("check")) return check_command(arguments.scenario, arguments.overrides);
+  if (app.got_subcommand("resolve")) return resolve_command(arguments.scenario);
+  if (app.got_subcommand("figures")) return figures_command(arguments.run);
   if (app.got_subcommand("trace-info")) return trace_info_command(arguments.trace_info);
   if (app.got_subcommand("profile")) return profile_command(arguments.profile);
   if (app.got_subcommand("list")) return list_command(arguments.filter);

@@ -4,20 +4,29 @@ import tlmssd
 result = tlmssd.run("drive.yaml", {"firmware.gc.policy": "fifo"}, seeds=5)
 """
 
-from tlmssd.errors import InputError, RunFailed
-from tlmssd.program import Program, find_program
-from tlmssd.result import Result, Results
-from tlmssd.run import Outcome, RunRequest, run, run_many
+import importlib
 
-__all__ = [
-    "InputError",
-    "Outcome",
-    "Program",
-    "Result",
-    "Results",
-    "RunFailed",
-    "RunRequest",
-    "find_program",
-    "run",
-    "run_many",
-]
+_HOMES = {
+    "InputError": "errors",
+    "Outcome": "runs",
+    "Program": "program",
+    "Result": "result",
+    "Results": "result",
+    "RunFailed": "errors",
+    "RunRequest": "runs",
+    "Study": "study.study",
+    "find_program": "program",
+    "run": "runs",
+    "run_many": "runs",
+}
+"""What the package offers, and the module it lives in, which is imported when it is asked for."""
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tlmssd' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"tlmssd.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

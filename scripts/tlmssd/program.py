@@ -27,11 +27,10 @@ class Program:
         """As the program prints it, for instance '0.1.0'."""
         return self.ask("--version").split()[-1]
 
-    @functools.cached_property
+    @property
     def digest(self) -> str:
         """SHA-256 of the executable (hex), by which results of two builds are told apart."""
-        with open(self.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(self.path)
 
     def schema(self) -> dict:
         """The JSON Schema of scenarios: type, default, range and meaning of every parameter."""
@@ -45,6 +44,18 @@ class Program:
         if answer.returncode != 0:
             raise InputError(answer.stderr.strip().removeprefix("tlmssd: "))
         return answer.stdout
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file (hex), worked out once as long as size and time of change stay."""
+    state = path.stat()
+    return _digest(str(path), state.st_size, state.st_mtime_ns)
+
+
+@functools.cache
+def _digest(path: str, _size: int, _time: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def environment() -> dict[str, str]:

@@ -63,6 +63,21 @@ Json causes_json(const std::array<__int128, k_causes>& spent, std::uint64_t comm
   return json;
 }
 
+/// Where the time went of the commands in each quarter octave of latency: explains any percentile.
+Json ledger_by_latency_json(const OperationMeasurement& operation) {
+  Json bins = Json::array();
+  operation.for_each_bin([&](Picoseconds start, const LedgerBin& bin) {
+    Json causes = Json::object();
+    for (std::size_t i = 0; i < k_causes; ++i) {
+      if (bin.spent[i] == 0) continue;
+      causes[std::string(name_of(static_cast<Cause>(i)))] =
+          static_cast<double>(bin.spent[i]) * 1e-3 / static_cast<double>(bin.count);
+    }
+    bins.push_back({{"from_ns", nanoseconds(start)}, {"commands", bin.count}, {"mean_ns", causes}});
+  });
+  return bins;
+}
+
 Json operation_json(const OperationMeasurement& operation, Picoseconds span) {
   Json json = {{"commands", operation.count()},
                {"bytes", operation.bytes()},
@@ -87,6 +102,7 @@ Json operation_json(const OperationMeasurement& operation, Picoseconds span) {
       {"share", static_cast<double>(tail.count) / static_cast<double>(operation.count())},
       {"above_ns", nanoseconds(tail.above)},
       {"ledger", causes_json(tail.spent, tail.count)}};
+  json["ledger_by_latency"] = ledger_by_latency_json(operation);
   return json;
 }
 
