@@ -24,6 +24,7 @@ struct RunOptions {
   bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
   bool quiet = false;
+  bool with_parent = false;               ///< ends when the process that started it ends, however that ends
   std::vector<std::string> command_line;  ///< for run.json
 };
 
@@ -48,6 +49,12 @@ int profile_command(const ProfileOptions& options);
 
 /// Reads a scenario and prints it with every default filled in.
 int check_command(const std::string& scenario, const std::vector<std::string>& overrides);
+/// Answers one request after another, for programs that need many scenarios filled in: each line of standard
+/// input is a JSON list of settings ("a.b=value") over `scenario`, each line of standard output
+/// {"scenario": {...}} or {"error": "..."}.
+int resolve_command(const std::string& scenario);
+/// Builds the drive without running anything, and prints the report of that (JSON): the figures that a run has.
+int figures_command(const RunOptions& options);
 int list_command(const std::string& filter);
 int schema_command();
 int reference_command();

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "testbench/loads/load.h"
 #include "testbench/measure/command_log.h"
 #include "testbench/measure/progress.h"
+#include "testbench/measure/report.h"
 #include "testbench/measure/run_directory.h"
 #include "testbench/precondition.h"
 #include "testbench/scenario_catalogue.h"
@@ -30,6 +32,8 @@ class Run {
   ~Run();
   /// The rest, up to the results. Throws InputError, DataMismatch, NandViolation, Stalled.
   void execute();
+  /// The report of a run in which nothing happened: every figure of the drive, all of them nought or absent.
+  [[nodiscard]] nlohmann::ordered_json empty_report();
 
  private:
   void prepare();
@@ -38,12 +42,14 @@ class Run {
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   void precondition();
   void warm_up();
-  void note_failures(const char* when, std::uint64_t failed_before);
+  void note_failures(const char* when, std::uint64_t failed_before, std::vector<std::string>& notes) const;
   [[nodiscard]] DriveSize addresses_of(const LoadConfig& load) const;
   void make_all_loads();
   [[nodiscard]] std::uint32_t phase_after_all() const;
+  void begin_measurement();
   void measure();
   void measure_timed();
+  [[nodiscard]] RunFacts facts() const;
   void write_results();
   void shorten(Load& load) const;
   [[nodiscard]] std::uint64_t expected_requests() const;
@@ -63,6 +69,7 @@ class Run {
   std::unique_ptr<Measurement> measurement_;
   std::unique_ptr<CommandLog> log_;
   std::unique_ptr<TimelineObserver> timeline_;
+  std::vector<std::string> prepared_warnings_;  ///< of preconditioning; a snapshot keeps them
   std::vector<std::string> warnings_;
   std::uint64_t precondition_commands_ = 0;
   double precondition_seconds_ = 0;  ///< host time, with the warm-up

@@ -61,9 +61,10 @@ struct Outcome {
   std::string err;
 };
 
-/// Runs the program with `arguments`, its output going through files in `folder`.
-inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {TLMSSD_PROGRAM};
+/// Runs `program` with `arguments` and `input` on standard input, its output going through files in `folder`.
+inline Outcome run_program(const Folder& folder, const std::string& program,
+                           const std::vector<std::string>& arguments, const std::string& input = {}) {
+  std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -72,6 +73,8 @@ inline Outcome run(const Folder& folder, const std::vector<std::string>& argumen
   const std::string err = folder / ".stderr";
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
+  const std::string in = folder.write(".stdin", input);
+  posix_spawn_file_actions_addopen(&files, 0, in.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child = 0;
@@ -84,9 +87,16 @@ inline Outcome run(const Folder& folder, const std::vector<std::string>& argumen
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
   outcome.out = read_file(out);
   outcome.err = read_file(err);
+  fs::remove(in);
   fs::remove(out);
   fs::remove(err);
   return outcome;
+}
+
+/// Runs the program of this build.
+inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments,
+                   const std::string& input = {}) {
+  return run_program(folder, TLMSSD_PROGRAM, arguments, input);
 }
 
 inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
