@@ -7,6 +7,7 @@ from pathlib import Path
 from tlmssd.compare.differences import compare_metrics
 from tlmssd.compare.sides import Side, parameter_differences, read_sides
 from tlmssd.compare.why import Explanation, explain
+from tlmssd.output import check_writable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,7 @@ def main(arguments: argparse.Namespace) -> int:
 
     comparison = Comparison(read_sides(arguments.sides))
     for path in (arguments.out, arguments.csv):
-        _writable(path)
+        check_writable(path)
     sys.stdout.write(text_of(comparison, every=arguments.all))
     if arguments.csv:
         comparison.frame().to_csv(arguments.csv, index=False)
@@ -81,16 +82,6 @@ def compare(*sides) -> Comparison:
     Raises InputError for what cannot be read or compared.
     """
     return Comparison(read_sides(list(sides)))
-
-
-def _writable(path: Path | None) -> None:
-    from tlmssd.errors import InputError
-
-    if path is None:
-        return
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: a folder; name a file" if path.is_dir() else
-                         f"{path}: there is no folder {path.parent}")  # fmt: skip
 
 
 __all__ = ["Comparison", "add_arguments", "compare", "main"]
