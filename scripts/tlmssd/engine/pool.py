@@ -50,6 +50,7 @@ def thread_pool(jobs: int | None = None) -> Iterator[Pool]:
 @contextlib.contextmanager
 def local_pool(jobs: int | None = None) -> Iterator[Pool]:
     """A Dask cluster on this machine, `jobs` runs at once; a lost worker is replaced."""
+    import dask
     from distributed import LocalCluster
 
     jobs = jobs or os.cpu_count() or 1
@@ -58,6 +59,8 @@ def local_pool(jobs: int | None = None) -> Iterator[Pool]:
         workers = jobs  # a prime number, for instance
     with (
         quiet(),
+        # Of workers that wait for programs a profile says nothing, and it is most of what they use.
+        dask.config.set({"distributed.worker.profile.enabled": False}),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=jobs // workers,
