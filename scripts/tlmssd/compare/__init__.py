@@ -42,6 +42,12 @@ def main(arguments: argparse.Namespace) -> int:
     return 0
 
 
+COLUMNS = [
+    "metric", "unit", "side", "mean", "deviation", "seeds", "difference", "beyond_spread",
+]  # fmt: skip
+"""Of the table of all metrics."""
+
+
 class Comparison:
     """Sides, the first of which is the one that the others are compared with.
 
@@ -67,8 +73,7 @@ class Comparison:
                     (row.name, row.unit, side.name, value.mean, value.deviation, value.count)
                     + ((change.difference, change.beyond) if change else (None, None))
                 )
-        columns = "metric unit side mean deviation seeds difference beyond_spread".split()
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=COLUMNS)
 
     def _repr_html_(self) -> str:
         from tlmssd.compare.page import notebook_html

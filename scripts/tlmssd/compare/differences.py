@@ -67,7 +67,7 @@ class Row:
 def compare_metrics(sides: Sequence[Side]) -> list[Row]:
     """A row for every metric that any side has, in the order of the reports.
 
-    Modules of which there are several (dies, cores) are one metric, the mean over them: `nand_die_*`.
+    Modules of which there are several (dies, cores) are one metric, their mean: `nand_die_*`.
     """
     known = [[_merged(result.figures) for result in side.results] for side in sides]
     names: dict[str, str] = {}

@@ -100,7 +100,9 @@ def _add_latencies(page: Page, comparison: "Comparison") -> None:
     for operation in _operations(comparison):
         lines = {
             side.name: {
-                f"seed {result.seed}" if result.seed is not None else "": result.histogram(operation)
+                f"seed {result.seed}" if result.seed is not None else "": result.histogram(
+                    operation
+                )
                 for result in side.results
                 if operation in result.operations
             }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tlmssd.compare.differences import Change, Row, Value
 from tlmssd.quantities import percent_text, quantity_text
+from tlmssd.text_table import columns, shortened
 
 if TYPE_CHECKING:
     from tlmssd.compare import Comparison
@@ -25,7 +26,7 @@ def _sides(comparison: "Comparison") -> str:
     for side in comparison.sides:
         runs = "1 run" if side.seeds == 1 else f"{side.seeds} seeds"
         rows.append([side.name, runs, side.results[0].title])
-    return _columns(rows, left=3)
+    return columns(rows, left=3)
 
 
 def _metrics(comparison: "Comparison", every: bool) -> str:
@@ -33,16 +34,16 @@ def _metrics(comparison: "Comparison", every: bool) -> str:
     head = ["", comparison.sides[0].name]
     for name in others:
         head += [name, "", "", ""]
-    rows = [[_short(text, 24) for text in head]]
+    rows = [[shortened(text, 24) for text in head]]
     for row in comparison.metrics:
         if every or (row.is_main and not _is_nothing(row)):
             rows.append(_metric_cells(row))
     known = "* beyond the spread over seeds, = within it, ? one run each: spread not known"
-    return f"{_columns(rows, left=1)}\n{known}"
+    return f"{columns(rows, left=1)}\n{known}"
 
 
 def _metric_cells(row: Row) -> list[str]:
-    cells = [_short(row.name, 60), value_text(row.values[0], row.unit)]
+    cells = [shortened(row.name, 60), value_text(row.values[0], row.unit)]
     for value, change in zip(row.values[1:], row.changes, strict=True):
         cells.append(value_text(value, row.unit))
         cells += change_texts(change, row.unit)
@@ -85,26 +86,9 @@ def _parameters(comparison: "Comparison") -> str:
         return "No parameter differs" if told > 1 else ""
     rows = [["Parameters that differ", *(side.name for side in comparison.sides)]]
     for part in comparison.parameters:
-        rows.append([part.path, *(_short(value or "-", LONGEST) for value in part.values)])
-    return _columns(rows, left=1 + len(comparison.sides))
+        rows.append([part.path, *(shortened(value or "-", LONGEST) for value in part.values)])
+    return columns(rows, left=1 + len(comparison.sides))
 
 
 def _is_nothing(row: Row) -> bool:
-    return all(not value.mean for value in row.values)
-
-
-def _short(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 3] + "..."
-
-
-def _columns(rows: list[list[str]], left: int) -> str:
-    """Aligned columns, the first `left` of them to the left."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return all(not value.mean or math.isnan(value.mean) for value in row.values)

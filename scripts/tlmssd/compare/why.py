@@ -54,7 +54,7 @@ class Explanation:
         """In words: 'p99.9 of reads fell from 4.2 ms to 1.9 ms: 2.1 ms less behind collection'."""
         subject = f"{self.figure} of {_plural(self.operation)}"
         if self.figure == "slowest per cent":
-            subject = f"The slowest per cent of {_plural(self.operation)}, on average,"
+            subject = f"the slowest per cent of {_plural(self.operation)}, on average,"
         before, after = quantity_text(self.before, "ns"), quantity_text(self.after, "ns")
         if not _is_worth_words(self.change, self.before):
             return f"{subject} stayed at {after}"

@@ -35,7 +35,9 @@ def cdf(data: pd.DataFrame, colours: Mapping[str, str], tail: bool = False) -> a
         alt.Chart(data)
         .mark_line(interpolate="step-after", strokeWidth=1.8, opacity=0.8, clip=True)
         .encode(
-            x=alt.X("latency:Q", scale=alt.Scale(type="log", nice=False), axis=time_axis("latency")),
+            x=alt.X(
+                "latency:Q", scale=alt.Scale(type="log", nice=False), axis=time_axis("latency")
+            ),
             y=alt.Y(f"{field}:Q", scale=scale, axis=axis),
             color=_colour("side", colours),
             detail="line:N",

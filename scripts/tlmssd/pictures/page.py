@@ -52,11 +52,15 @@ class Page:
         caption: str,
         height: int = 300,
         legend: Mapping[str, str] | None = None,
+        template: bool = False,
     ) -> None:
-        """A chart as wide as its place; `legend` gives the colour of each name."""
+        """A chart as wide as its place; `legend` gives the colour of each name.
+
+        A `template` is drawn by a script of the page, when it has data for it.
+        """
         name = f"chart-{len(self.charts) + 1}"
         spec = configured(chart).properties(width="container", height=height).to_dict()
-        self.charts[name] = spec
+        self.charts[name] = {"spec": spec, "template": template}
         self.parts.append(
             f"<figure><figcaption>{html.escape(caption)}</figcaption>{legend_html(legend or {})}"
             f'<div class="chart" id="{name}" role="img" aria-label="{html.escape(caption)}"></div>'
@@ -104,6 +108,7 @@ class Page:
                 f'<script type="module">{vega_bundle() if self.charts else ""}</script>',
                 f'<script type="module">{asset("page.js")}',
                 *self.scripts,
+                'document.documentElement.dataset.drawn = "yes";',
                 "</script></body></html>\n",
             ]
         )

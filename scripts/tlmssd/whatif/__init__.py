@@ -14,27 +14,31 @@ from tlmssd.whatif.experiment import Bench, Finding, Run, find, run_with
 from tlmssd.whatif.interactions import Interaction, interactions
 
 SHARES = (0.1, 0.5)
+COLUMNS = [
+    "rank", "resource", "before", "after", "ratio", "effect", "low", "high", "cost", "reason",
+]  # fmt: skip
+"""Of the table of findings."""
 SEEDS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
-    parser.add_argument("scenario", type=Path, help="scenario file (YAML)")
-    parser.add_argument("--metric", required=True, help="a figure of the report, as read.p99.9")
-    parser.add_argument("--goal", choices=("min", "max"), help="which way is better; by default "
-                        "more of rates, less of latencies and of write amplification")  # fmt: skip
-    parser.add_argument("--steps", default="10%,50%", metavar="SHARES",
-                        help="how much faster each resource is made (default: %(default)s)"
-                        .replace("10%,50%", "10%%,50%%"))  # fmt: skip
-    parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N",
-                        help="runs of each drive, from the scenario's seed on (%(default)s)")  # fmt: skip
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                        help="override a parameter, as in tlmssd run")  # fmt: skip
-    parser.add_argument("--no-interactions", action="store_true", help="leave them out")
-    parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (one per processor)")
-    parser.add_argument("--store", type=Path, help="where results are kept")
-    parser.add_argument("-o", "--out", type=Path, help="write the findings as one HTML page")
-    parser.add_argument("--csv", type=Path, help="write the findings as a table")
+    add = parser.add_argument
+    add("scenario", type=Path, help="scenario file (YAML)")
+    add("--metric", required=True, help="a figure of the report, as read.p99.9")
+    goal = "which way is better; by default more of rates, less of latencies and of WA"
+    add("--goal", choices=("min", "max"), help=goal)
+    steps = "how much faster each resource is made (default: 10%%,50%%)"
+    add("--steps", default="10%,50%", metavar="SHARES", help=steps)
+    seeds = "runs of each drive, from the scenario's seed on (default: %(default)s)"
+    add("--seeds", type=int, default=SEEDS, metavar="N", help=seeds)
+    override = "override a parameter, as in tlmssd run"
+    add("--set", action="append", default=[], metavar="PATH=VALUE", help=override)
+    add("--no-interactions", action="store_true", help="leave them out")
+    add("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
+    add("--store", type=Path, help="where results are kept")
+    add("-o", "--out", type=Path, help="write the findings as one HTML page")
+    add("--csv", type=Path, help="write the findings as a table")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -100,8 +104,7 @@ class WhatIf:
                     (rank, finding.resource.name, step.before, step.after, step.ratio)
                     + (effect.mean if effect else None, low, high, trial.cost, trial.reason)
                 )
-        columns = "rank resource before after ratio effect low high cost reason".split()
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=COLUMNS)
 
     def _repr_html_(self) -> str:
         from tlmssd.whatif.page import notebook_html

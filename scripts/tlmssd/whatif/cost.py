@@ -62,5 +62,3 @@ def _spare_cost(base: Drive, faster: Drive) -> float:
 
 def _lanes(link: str) -> float:
     return float(link.split("x")[1]) if link.startswith("pcie") else 1.0
-
-

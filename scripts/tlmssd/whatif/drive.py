@@ -1,11 +1,10 @@
 """The resolved parameters of a drive, and how to write them changed."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tlmssd.units import parse, split
+from tlmssd.units import in_base, parse, split
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,13 @@ def bytes_text(number: float) -> str:
 
 
 def _times(text: str, factor: float) -> str:
+    """A quantity times `factor`: in whole ps, bytes, or times per second."""
     number, unit = split(text)
-    value = number * factor
-    if unit == "B" or (re.fullmatch("[KMGT]iB", unit) and value * 1024 < 2**53):
-        return bytes_text(parse(text) * factor)
-    return f"{value:.9g} {unit}".rstrip()
+    base, base_unit = in_base(number * factor, unit)
+    if base_unit == "s":
+        return f"{round(base * 1e12)} ps"
+    if base_unit == "B":
+        return bytes_text(round(base))
+    if base_unit in ("Hz", "B/s"):
+        return f"{round(base) * number * factor / base:.12g} {unit}"
+    return f"{number * factor:.9g} {unit}".rstrip()

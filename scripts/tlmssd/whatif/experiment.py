@@ -1,8 +1,8 @@
 """Every resource in turn made faster, with the same seeds, and what that does to the metric.
 
 The effect of a step is the ratio of the metric with and without it, for each seed by itself, so
-that what the seed does to both cancels out; the mean and its confidence interval (Student's t, 95 %)
-are of the logarithms. A step with a control is compared with the control.
+that what the seed does to both cancels out; the mean and its confidence interval (Student's t,
+95 %) are of the logarithms. A step with a control is compared with the control.
 """
 
 import math
@@ -15,7 +15,7 @@ from scipy import stats
 
 from tlmssd.errors import InputError, RunFailed
 from tlmssd.program import find_program
-from tlmssd.run import Outcome, RunRequest, run_many
+from tlmssd.runs import Outcome, RunRequest, run_many
 from tlmssd.scenario import flat_parameters
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.drive import Drive
@@ -113,14 +113,11 @@ class Bench:
             self.known[key] = outcomes[number * len(self.seeds) : (number + 1) * len(self.seeds)]
 
     def values(self, settings: Mapping[str, str]) -> list[float]:
-        """The metric for each seed; raises RunFailed where a run has no results."""
+        """The metric for each seed; raises InputError or RunFailed where a run has no results."""
         return [outcome.result.value(self.metric) for outcome in self.known[_key(settings)]]
 
     def base(self) -> list[float]:
         """The metric of the drive as it is; raises InputError if a ratio of it means nothing."""
-        failed = [outcome for outcome in self.known[()] if outcome.folder is None]
-        if failed:
-            raise RunFailed(f"{self.scenario}: {failed[0].status}: {failed[0].reason}")
         values = self.values({})
         if not all(math.isfinite(value) and value > 0 for value in values):
             raise InputError(
@@ -130,7 +127,7 @@ class Bench:
         return values
 
     def effect(self, settings: Mapping[str, str], control: Mapping[str, str]) -> Effect:
-        """Effect of settings against a control; raises RunFailed where one of them did not run."""
+        """Effect of settings against a control; raises as values() does."""
         pairs = zip(self.values(settings), self.values(control), strict=True)
         logs = []
         for with_it, without in pairs:
@@ -160,8 +157,8 @@ def _steps(resource: Resource, drive: Drive, shares: Sequence[float]) -> list[St
     found: list[Step] = []
     for share in sorted(shares):
         step = resource.step(drive, share)
-        if step and all(step.settings != other.settings for other in found):
-            found.append(step)
+        if step:
+            found = [other for other in found if other.settings != step.settings] + [step]
     return found
 
 
@@ -169,7 +166,7 @@ def _trial(bench: Bench, step: Step) -> Trial:
     cost = extra_cost(bench.drive, step.settings, step.control)
     try:
         return Trial(step, bench.effect(step.settings, step.control), "", cost)
-    except RunFailed as error:
+    except (InputError, RunFailed) as error:
         return Trial(step, None, str(error), cost)
 
 

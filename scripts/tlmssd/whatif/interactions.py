@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tlmssd.errors import RunFailed
+from tlmssd.errors import InputError, RunFailed
 from tlmssd.whatif.experiment import Bench, Effect, Finding
 
 FACTORS = 3
@@ -30,7 +30,7 @@ class Interaction:
 def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]:
     """Of the first three resources, pairs and all three; empty where less than two had an effect.
 
-    Resources whose steps set the same parameter differently are not combined: the later is left out.
+    Of resources whose steps set the same parameter differently, the later is left out.
     """
     chosen = _compatible(findings)
     if len(chosen) < 2:
@@ -41,7 +41,7 @@ def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]
     base = points[0]
     try:
         effects = {point: bench.effect(settings[point], settings[base]).logs for point in points}
-    except RunFailed:
+    except (InputError, RunFailed):
         return []
     names = [finding.resource.name for finding in chosen]
     found = []
@@ -61,7 +61,9 @@ def _compatible(findings: Sequence[Finding]) -> list[Finding]:
             continue
         mine = finding.largest.step.settings
         others = [other.largest.step.settings for other in chosen]
-        if all(theirs.get(path, value) == value for theirs in others for path, value in mine.items()):
+        if all(
+            theirs.get(path, value) == value for theirs in others for path, value in mine.items()
+        ):
             chosen.append(finding)
         if len(chosen) == FACTORS:
             break

@@ -108,8 +108,15 @@ def _scm(drive: Drive, share: float) -> Step:
     return Step(drive.text(bandwidth), settings[bandwidth], 1 + share, settings)
 
 
-GENERATIONS = {1: 2.5 * 0.8, 2: 5 * 0.8, 3: 8 * 128 / 130, 4: 16 * 128 / 130, 5: 32 * 128 / 130, 6: 64}
-"""Gb/s of a lane after its line code, by generation of PCIe (that of 6, in flits, as a round number)."""
+GENERATIONS = {
+    1: 2.5 * 0.8,
+    2: 5 * 0.8,
+    3: 8 * 128 / 130,
+    4: 16 * 128 / 130,
+    5: 32 * 128 / 130,
+    6: 64,
+}
+"""Gb/s of a lane after its line code, by generation (of 6, which has flits, about)."""
 
 
 def _link(drive: Drive, share: float) -> Step | None:
@@ -192,10 +199,10 @@ def _dies(drive: Drive, share: float) -> Step:
 
 
 def _channels(drive: Drive, share: float) -> Step:
-    """More channels with the dies on them, against a drive with as many dies on the old channels."""
+    """More channels with dies on them, against a drive with as many dies on the old channels."""
     before, ways = drive.whole(at.CHANNELS), drive.whole(at.WAYS)
     least = more_pieces(before, share)
-    after = least if ways * least % before == 0 else 2 * before
+    after = next(count for count in range(least, 2 * least + 1) if ways * count % before == 0)
     weight = math.log(least / before) / math.log(after / before)
     fixed = _same_capacity(drive)
     settings = {at.CHANNELS: str(after), **fixed}

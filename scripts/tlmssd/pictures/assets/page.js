@@ -1,14 +1,16 @@
 // Draws the page's charts and tables out of the JSON in #content.
 const content = JSON.parse(document.getElementById("content").textContent);
 const pageData = content.data;
-const views = {};
 
-async function drawCharts() {
-  for (const [name, spec] of Object.entries(content.charts)) {
-    spec.autosize = {type: "fit-x", contains: "padding", resize: true};
-    const made = await window.vegaEmbed("#" + name, spec, {actions: false, renderer: "svg"});
-    views[name] = made.view;
-  }
+// Draws a chart in its place, with data and signals for what its spec only names; gives its view.
+async function draw(name, datasets = {}, signals = {}) {
+  const spec = structuredClone(content.charts[name].spec);
+  spec.autosize = {type: "fit-x", contains: "padding", resize: true};
+  spec.datasets = {...spec.datasets, ...datasets};
+  for (const param of spec.params || []) if (param.name in signals) param.value = signals[param.name];
+  const most = Math.max(0, ...Object.values(datasets).map((rows) => rows.length));
+  const renderer = most > 3000 ? "canvas" : "svg";
+  return (await window.vegaEmbed("#" + name, spec, {actions: false, renderer})).view;
 }
 
 // A cell is a text, or [number to sort by, text, class or "#link"].
@@ -101,5 +103,4 @@ class SortedTable {
 
 for (const [name, table] of Object.entries(content.tables))
   new SortedTable(document.getElementById(name), table);
-await drawCharts();
-document.documentElement.dataset.drawn = "yes";
+for (const [name, chart] of Object.entries(content.charts)) if (!chart.template) await draw(name);
