@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from slurm import NODE_CPUS, controller_log, one_node_slurm
+from tests.slurm import NODE_CPUS, controller_log, one_node_slurm
 
 from tlmssd.program import SOURCE_TREE, find_program
 

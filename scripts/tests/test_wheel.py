@@ -64,7 +64,7 @@ def test_program_needs_no_library_of_the_machine(clean):
 def test_program_runs_with_scenarios_and_parts(clean, tmp_path):
     scenario = tmp_path / "own.yaml"
     scenario.write_text(
-        "ssd: {flash: {channels: 2, ways: 1, spare_factor: 20 %, user_capacity: 64 MiB,\n"
+        "ssd: {flash: {channels: 2, ways: 1, spare_factor: 60 %, user_capacity: 64 MiB,\n"
         "  part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 144, blocks_per_plane: 40}}}\n"
         "load: {rw: randread, bs: 4k, number_ios: 100}\n"
     )
