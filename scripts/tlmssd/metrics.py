@@ -35,7 +35,7 @@ class UnknownMetric(InputError):
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure: `value` (NaN where unknown to the run) in `unit` ('' for plain numbers)."""
+    """One figure: `value` (NaN where the run does not know it) in `unit` ('' of plain numbers)."""
 
     value: float
     unit: str

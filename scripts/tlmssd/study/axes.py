@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 
 from tlmssd import units
+from tlmssd.errors import InputError
 from tlmssd.scenario import setting_text
 from tlmssd.study.document import Entry
 
@@ -77,6 +78,15 @@ class Axis:
         if self.span:
             return self.exactly(self.span.at(share))
         return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+
+    def choice_of(self, value: float | str) -> Choice:
+        """The choice of a value; raises InputError where the axis has no such value."""
+        if self.span and not isinstance(value, str) and self.span.low <= value <= self.span.high:
+            return self.exactly(float(value))
+        for choice in self.choices:
+            if value in (choice.label, self.value(choice)):
+                return choice
+        raise InputError(f"axis {self.name} has no value {value!r}")
 
     def exactly(self, value: float) -> Choice:
         """The choice of one value of a span, in its unit."""
