@@ -7,6 +7,7 @@ result = tlmssd.run("drive.yaml", {"firmware.gc.policy": "fifo"}, seeds=5)
 import importlib
 
 _HOMES = {
+    "AskTell": "ask_tell",
     "InputError": "errors",
     "Outcome": "runs",
     "Program": "program",
@@ -15,6 +16,7 @@ _HOMES = {
     "RunFailed": "errors",
     "RunRequest": "runs",
     "Study": "study.study",
+    "StudyEnv": "gym_env",
     "find_program": "program",
     "run": "runs",
     "run_many": "runs",

@@ -114,18 +114,22 @@ class Workshop:
 
     def _run(self, store: Store, job: Job, snapshot: bool) -> Done:
         drive = store.snapshot(job.drive) if snapshot and job.drive else None
+        if drive is not None and drive.exists():
+            done = self._run_from(store, job, ["--from-snapshot", str(drive)])
+            if done.status != "refused":
+                return done
+        return self._run_from(store, job, [])
+
+    def _run_from(self, store: Store, job: Job, snapshot: list[str]) -> Done:
         with store.scratch() as folder:
-            more = ["--out", "out"]
-            if drive is not None and drive.exists():
-                more += ["--from-snapshot", str(drive)]
-            done = self._start(folder, job.scenario, more)
+            done = self._start(folder, job.scenario, ["--out", "out", *snapshot])
             if done.status == "ok":
                 # As large as everything else, and made again by running the scenario beside it.
                 (folder / "out/report.html").unlink()
-                if "--from-snapshot" in more:
+                if snapshot:
                     done = replace(done, saved=_saved(store, job.drive, folder / "out/run.json"))
                 store.put(job.key, folder / "out")
-            elif done.status in CERTAIN:
+            elif done.status in CERTAIN and not snapshot:
                 store.put_failure(job.key, done.status, done.reason)
         return done
 

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import importlib.metadata
 import json
 import os
 import shutil
@@ -63,6 +64,18 @@ def environment() -> dict[str, str]:
     return {**os.environ, "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE": "1"}
 
 
+def wheels_program() -> Path | None:
+    """The program that the wheel of this package has installed; None when it is no wheel's."""
+    try:
+        installed = importlib.metadata.distribution("tlmssd")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    if Path(installed.locate_file("tlmssd")).resolve() != PACKAGE:
+        return None  # another one is installed beside the source tree in use
+    own = (file for file in installed.files or () if file.parts[-2:] == ("bin", "tlmssd"))
+    return next((Path(file.locate()).resolve() for file in own), None)
+
+
 def find_program() -> Program:
     """TLMSSD_PROGRAM, the wheel's own, the source tree's, or the one on PATH, in this order."""
     named = os.environ.get("TLMSSD_PROGRAM")
@@ -70,8 +83,8 @@ def find_program() -> Program:
         if not os.access(named, os.X_OK):
             raise InputError(f"TLMSSD_PROGRAM: there is no program {named}")
         return Program(Path(named).resolve())
-    for candidate in (PACKAGE / "bin/tlmssd", SOURCE_TREE / "build/release/tlmssd"):
-        if os.access(candidate, os.X_OK):
+    for candidate in (wheels_program(), SOURCE_TREE / "build/release/tlmssd"):
+        if candidate and os.access(candidate, os.X_OK):
             return Program(candidate)
     on_path = shutil.which("tlmssd")
     if on_path:

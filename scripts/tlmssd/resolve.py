@@ -98,8 +98,8 @@ TIMING = {
     "ssd.flash": "bus cache_operations suspend scheduling",
     "ssd.flash.part": (
         "name source read_latency program_latency erase_latency cycle_time column_cycles "
-        "row_cycles t_wb t_adl t_ccs t_rr t_whr t_dbsy t_rcbsy t_cbsy suspend program_suspend_latency "
-        "erase_suspend_latency resume_overhead max_suspends min_resume_time"
+        "row_cycles t_wb t_adl t_ccs t_rr t_whr t_dbsy t_rcbsy t_cbsy suspend resume_overhead "
+        "program_suspend_latency erase_suspend_latency max_suspends min_resume_time"
     ),
 }
 LATER = ("title", "load", "run", "report")

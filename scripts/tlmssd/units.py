@@ -41,6 +41,11 @@ def in_base(value: float, unit: str) -> tuple[float, str]:
     return value * factor, base
 
 
+def kind(unit: str) -> str:
+    """The base unit; '%' and 'x' are of a kind of their own."""
+    return "share" if unit in ("%", "x") else BASES[unit][1]
+
+
 def parse(text: str) -> float:
     """The value of a quantity in base units; raises InputError when it is none."""
     found = split(text)

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import math
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -50,25 +51,37 @@ def thread_pool(jobs: int | None = None) -> Iterator[Pool]:
 @contextlib.contextmanager
 def local_pool(jobs: int | None = None) -> Iterator[Pool]:
     """A Dask cluster on this machine, `jobs` runs at once; a lost worker is replaced."""
+    import dask
     from distributed import LocalCluster
 
     jobs = jobs or os.cpu_count() or 1
     workers = max(n for n in range(1, MOST_PROCESSES + 1) if jobs % n == 0)
     if workers < min(jobs, MOST_PROCESSES) / 2:
         workers = jobs  # a prime number, for instance
-    with (
-        quiet(),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=jobs // workers,
-            processes=True,
-            memory_limit=0,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        _pool_of(cluster) as pool,
-    ):
-        yield pool
+    # Of workers that wait for programs a profile says nothing, and it is most of what they use.
+    lean = dask.config.set({"distributed.worker.profile.enabled": False})
+    with quiet(), lean:
+        with interrupts_held():
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=jobs // workers,
+                processes=True,
+                memory_limit=0,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+            )
+        with cluster, _pool_of(cluster) as pool:
+            yield pool
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Threads and processes that begin in here never see Ctrl-C: it is this process's to end them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 
 from tlmssd import units
+from tlmssd.errors import InputError
 from tlmssd.scenario import setting_text
 from tlmssd.study.document import Entry
 
@@ -77,6 +78,15 @@ class Axis:
         if self.span:
             return self.exactly(self.span.at(share))
         return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+
+    def choice_of(self, value: float | str) -> Choice:
+        """The choice of a value; raises InputError where the axis has no such value."""
+        if self.span and not isinstance(value, str) and self.span.low <= value <= self.span.high:
+            return self.exactly(float(value))
+        for choice in self.choices:
+            if value in (choice.label, self.value(choice)):
+                return choice
+        raise InputError(f"axis {self.name} has no value {value!r}")
 
     def exactly(self, value: float) -> Choice:
         """The choice of one value of a span, in its unit."""
@@ -146,9 +156,8 @@ def _range(name: str, entry: Entry) -> tuple[tuple[Choice, ...], Span | None]:
     parts = entry.known("from", "to", "step", "steps", "factor", "scale")
     if "to" not in parts:
         entry.fail("a range has from and to")
-    (low, unit), (high, other) = _quantity(parts["from"]), _quantity(parts["to"])
-    if unit != other:
-        parts["to"].fail(f"must have the unit of from, '{unit}'" if unit else "must have no unit")
+    low, unit = _quantity(parts["from"])
+    high = _in_unit(parts["to"], unit)
     if high <= low:
         parts["to"].fail("must be above from")
     if len(set(parts) & {"step", "steps", "factor"}) > 1:
@@ -173,9 +182,9 @@ def _values(parts: dict[str, Entry], span: Span) -> list[float] | None:
         count = parts["steps"].whole(2, 100000)
         return [span.at(i / (count - 1)) for i in range(count)]
     if "step" in parts:
-        step, unit = _quantity(parts["step"])
-        if unit != span.unit or step <= 0:
-            parts["step"].fail(f"must be above 0, in the unit of from, '{span.unit}'")
+        step = _in_unit(parts["step"], span.unit)
+        if step <= 0:
+            parts["step"].fail("must be above 0")
         count = math.floor((span.high - span.low) / step + 1e-9) + 1
         _bounded(parts["step"], count)
         return [float(f"{span.low + i * step:.12g}") for i in range(count)]
@@ -200,6 +209,16 @@ def _quantity(entry: Entry) -> tuple[float, str]:
     if found is None or not math.isfinite(found[0]):
         entry.fail("must be a number, with a unit where the parameter has one")
     return found
+
+
+def _in_unit(entry: Entry, unit: str) -> float:
+    """A quantity in another unit of its kind."""
+    value, own = _quantity(entry)
+    if own == unit:
+        return value
+    if unit not in units.BASES or own not in units.BASES or units.kind(own) != units.kind(unit):
+        entry.fail(f"needs a unit that goes with '{unit}'" if unit else "must have no unit")
+    return float(f"{value * units.BASES[own][0] / units.BASES[unit][0]:.12g}")
 
 
 def quantity(value: float, unit: str) -> str:

@@ -19,22 +19,27 @@ Evaluate = Callable[[Sequence[Point]], list[Row]]
 
 def search(study: Study, evaluate: Evaluate) -> list[Row]:
     """All rows of the search, in the order in which its points were chosen."""
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     plan = study.search
-    asked = optuna.create_study(
-        sampler=_sampler(plan, bool(study.constraints)),
-        directions=["maximize" if o.maximize else "minimize" for o in study.objectives],
-    )
+    asked = new_search(study)
     rows: list[Row] = []
     for begin in range(0, plan.points, plan.batch):
         trials = [asked.ask() for _ in range(min(plan.batch, plan.points - begin))]
-        points = [Point(tuple(_suggest(trial, axis) for axis in study.axes)) for trial in trials]
+        points = [Point(tuple(suggest(trial, axis) for axis in study.axes)) for trial in trials]
         found = evaluate(points)
         rows += found
         each = len(found) // len(points)
         for place, trial in enumerate(trials):
-            _tell(study, asked, trial, found[place * each : (place + 1) * each])
+            _tell_rows(study, asked, trial, found[place * each : (place + 1) * each])
     return rows
+
+
+def new_search(study: Study) -> optuna.Study:
+    """What Optuna is asked, for the objectives of `study` by the sampler of its search."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna.create_study(
+        sampler=_sampler(study.search, bool(study.constraints)),
+        directions=["maximize" if o.maximize else "minimize" for o in study.objectives],
+    )
 
 
 def _sampler(plan: Search, constrained: bool) -> optuna.samplers.BaseSampler:
@@ -58,7 +63,7 @@ def _violations(trial: optuna.trial.FrozenTrial) -> Sequence[float]:
     return trial.user_attrs.get("violations", (1.0,))
 
 
-def _suggest(trial: optuna.Trial, axis: Axis) -> Choice:
+def suggest(trial: optuna.Trial, axis: Axis) -> Choice:
     """An axis of numbers is asked for as numbers, so that the sampler knows which are near."""
     if axis.span:
         span = axis.span
@@ -76,15 +81,24 @@ def _suggest(trial: optuna.Trial, axis: Axis) -> Choice:
     return axis.choices[labels.index(trial.suggest_categorical(axis.name, labels))]
 
 
-def _tell(study: Study, asked: optuna.Study, trial: optuna.Trial, rows: Sequence[Row]) -> None:
-    """The mean over seeds; a point without all of its results has failed."""
-    values = [_mean(rows, objective.metric) for objective in study.objectives]
+def tell(
+    asked: optuna.Study,
+    trial: optuna.Trial,
+    values: Sequence[float],
+    violations: Sequence[float],
+) -> None:
+    """What the objectives came to, and by how much constraints are missed; NaN: it has failed."""
     if any(math.isnan(value) for value in values):
         asked.tell(trial, state=optuna.trial.TrialState.FAIL)
         return
-    worst = [max(column) for column in zip(*(row.violations for row in rows), strict=True)]
-    trial.set_user_attr("violations", worst)
+    trial.set_user_attr("violations", list(violations))
     asked.tell(trial, values)
+
+
+def _tell_rows(study: Study, asked: optuna.Study, trial: optuna.Trial, rows: Sequence[Row]) -> None:
+    """The mean over seeds; a point without all of its results has failed."""
+    worst = [max(column) for column in zip(*(row.violations for row in rows), strict=False)]
+    tell(asked, trial, [_mean(rows, objective.metric) for objective in study.objectives], worst)
 
 
 def _mean(rows: Sequence[Row], metric: str) -> float:

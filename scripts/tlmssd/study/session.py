@@ -1,6 +1,7 @@
 """A study under way: points become runs on an engine, and runs become rows."""
 
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -111,3 +112,13 @@ class Session:
 def checked(study: Study, runner: Runner) -> Checked:
     """Refuses a bad study: InputError with file and line."""
     return check(study, runner.program, runner.resolver(study.base))
+
+
+def mean_of_seeds(rows: Sequence[Row]) -> dict[str, float | str]:
+    """A point in one: metrics (means over its rows), the worst 'violation', 'status', 'reason'."""
+    failed = next((row for row in rows if row.status != "ok"), None)
+    if failed:
+        return {"status": failed.status, "reason": failed.reason}
+    worst = max((violation for row in rows for violation in row.violations), default=0.0)
+    means = {name: statistics.fmean(row.values[name] for row in rows) for name in rows[0].values}
+    return {"status": "ok", "reason": "", "violation": worst, **means}

@@ -55,6 +55,7 @@ SECTIONS = (
     "report",
 )
 """Top sections of a scenario; another name without a dot is one of the user's own."""
+SAMPLERS = ("tpe", "nsga2", "cmaes", "random")
 DEFAULT_METRICS = ("iops", "bandwidth", "read.p99", "write.p99", "write_amplification")
 
 
@@ -262,7 +263,7 @@ def _search(entry: Entry, objectives: tuple[Objective, ...], axes: tuple[Axis, .
         entry.fail("say how many points: search: {sampler: tpe, points: 100}")
     sampler = "tpe"
     if "sampler" in parts:
-        sampler = parts["sampler"].choice("tpe", "nsga2", "cmaes", "random")
+        sampler = parts["sampler"].choice(*SAMPLERS)
     if sampler == "cmaes" and len(objectives) > 1:
         parts["sampler"].fail("cmaes knows one objective only; valid: tpe, nsga2, random")
     if sampler == "cmaes" and (bad := [axis for axis in axes if axis.unit is None]):
