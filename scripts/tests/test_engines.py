@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.slurm import NODE_CPUS, controller_log, one_node_slurm
 
+from tests.slurm import NODE_CPUS, controller_log, one_node_slurm
 from tlmssd.program import SOURCE_TREE, find_program
 
 STUDY_SECONDS = 240

@@ -5,6 +5,7 @@ import logging
 import math
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -58,10 +59,14 @@ def local_pool(jobs: int | None = None) -> Iterator[Pool]:
     workers = max(n for n in range(1, MOST_PROCESSES + 1) if jobs % n == 0)
     if workers < min(jobs, MOST_PROCESSES) / 2:
         workers = jobs  # a prime number, for instance
-    # Of workers that wait for programs a profile says nothing, and it is most of what they use.
-    lean = dask.config.set({"distributed.worker.profile.enabled": False})
-    with quiet(), lean:
-        with interrupts_held():
+    settings = {
+        # Of workers that wait for programs a profile says nothing, and it is most of what they use.
+        "distributed.worker.profile.enabled": False,
+        # For those that take the place of lost ones.
+        "distributed.worker.preload": ["tlmssd.engine.ignore_interrupts"],
+    }
+    with quiet(), dask.config.set(settings):
+        with interrupts_ignored():
             cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=jobs // workers,
@@ -75,13 +80,16 @@ def local_pool(jobs: int | None = None) -> Iterator[Pool]:
 
 
 @contextlib.contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Threads and processes that begin in here never see Ctrl-C: it is this process's to end them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def interrupts_ignored() -> Iterator[None]:
+    """Processes that begin in here never see Ctrl-C: it is this process's to end them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
