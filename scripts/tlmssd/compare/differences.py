@@ -56,6 +56,11 @@ class Row:
     changes: tuple[Change, ...]
 
     @property
+    def is_nothing(self) -> bool:
+        """Whether it is 0 wherever it is known."""
+        return all(not value.mean or math.isnan(value.mean) for value in self.values)
+
+    @property
     def is_main(self) -> bool:
         """Whether it is one of those that are shown first."""
         operation, _, figure = self.name.partition(".")

@@ -28,7 +28,9 @@ def page_of(comparison: "Comparison") -> str:
     _add_reasons(page, comparison)
     page.heading("Figures")
     page.text(NOTE, "note")
-    _add_metrics(page, comparison, [row for row in comparison.metrics if row.is_main])
+    _add_metrics(
+        page, comparison, [row for row in comparison.metrics if row.is_main and not row.is_nothing]
+    )
     _add_latencies(page, comparison)
     _add_causes(page, comparison)
     page.heading("Parameters that differ")

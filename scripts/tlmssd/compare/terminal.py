@@ -36,7 +36,7 @@ def _metrics(comparison: "Comparison", every: bool) -> str:
         head += [name, "", "", ""]
     rows = [[shortened(text, 24) for text in head]]
     for row in comparison.metrics:
-        if every or (row.is_main and not _is_nothing(row)):
+        if every or (row.is_main and not row.is_nothing):
             rows.append(_metric_cells(row))
     known = "* beyond the spread over seeds, = within it, ? one run each: spread not known"
     return f"{columns(rows, left=1)}\n{known}"
@@ -88,7 +88,3 @@ def _parameters(comparison: "Comparison") -> str:
     for part in comparison.parameters:
         rows.append([part.path, *(shortened(value or "-", LONGEST) for value in part.values)])
     return columns(rows, left=1 + len(comparison.sides))
-
-
-def _is_nothing(row: Row) -> bool:
-    return all(not value.mean or math.isnan(value.mean) for value in row.values)

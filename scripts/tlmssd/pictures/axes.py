@@ -31,6 +31,11 @@ def time_axis(title: str, **more) -> alt.Axis:
     return axis_of("ns", title, **more)
 
 
+def round_times(exponents: range) -> list[float]:
+    """Ticks for logarithmic axes: 1, 2, 5, 10, 20, ..."""
+    return [float(f"{digit}e{exponent}") for exponent in exponents for digit in (1, 2, 5)]
+
+
 def side_colour(number: int) -> str:
     """Colour of the first, second, ... of several things that are compared."""
     return SIDE_COLOURS[number % len(SIDE_COLOURS)]

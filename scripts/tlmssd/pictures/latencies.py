@@ -7,7 +7,7 @@ import pandas as pd
 
 from tlmssd.causes import cause_colour, in_order
 from tlmssd.latency import Histogram
-from tlmssd.pictures.axes import PERCENT_LABEL, time_axis
+from tlmssd.pictures.axes import PERCENT_LABEL, round_times, time_axis
 
 TAIL_LABEL = "datum.value >= 1 ? '0' : format(100 * (1 - datum.value), '.12~g') + ' %'"
 
@@ -35,9 +35,7 @@ def cdf(data: pd.DataFrame, colours: Mapping[str, str], tail: bool = False) -> a
         alt.Chart(data)
         .mark_line(interpolate="step-after", strokeWidth=1.8, opacity=0.8, clip=True)
         .encode(
-            x=alt.X(
-                "latency:Q", scale=alt.Scale(type="log", nice=False), axis=time_axis("latency")
-            ),
+            x=alt.X("latency:Q", scale=alt.Scale(type="log", nice=False), axis=_latency_axis()),
             y=alt.Y(f"{field}:Q", scale=scale, axis=axis),
             color=_colour("side", colours),
             detail="line:N",
@@ -46,6 +44,12 @@ def cdf(data: pd.DataFrame, colours: Mapping[str, str], tail: bool = False) -> a
 
 
 _TAILS = [1, 0.5, 0.1, 0.01, 0.001, 0.0001, 0.00001]
+
+
+def _latency_axis() -> alt.Axis:
+    return time_axis(
+        "latency", values=round_times(range(0, 14)), labelOverlap="greedy", labelSeparation=12
+    )
 
 
 def stacked_causes(ledgers: Mapping[str, Mapping[str, float]]) -> tuple[alt.Chart, dict[str, str]]:

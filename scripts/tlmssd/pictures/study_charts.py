@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from tlmssd.pictures.axes import SIDE_COLOURS
+from tlmssd.pictures.axes import SIDE_COLOURS, round_times
 
 FRONT, POINT, REFUSED = SIDE_COLOURS[1], SIDE_COLOURS[0], "#b5b5b5"
 KINDS = {"Pareto front": FRONT, "other points": POINT, "against a constraint": REFUSED}
@@ -32,8 +32,9 @@ def unit_label(value: str, unit: str) -> str:
     return f"{unit} == 's' ? {time} : {unit} == 'share' ? {share} : {plain}"
 
 
-def _axis(unit: str, title: str | None = None) -> alt.Axis:
-    return alt.Axis(title=title, labelExpr=unit_label("datum.value", unit), tickCount=5)
+def _axis(unit: str, **more) -> alt.Axis:
+    label = unit_label("datum.value", unit)
+    return alt.Axis(**{"title": None, "labelExpr": label, "tickCount": 5, **more})
 
 
 def _unit(name: str) -> alt.Parameter:
@@ -138,11 +139,14 @@ def latency() -> alt.Chart:
         title="commands done", labelExpr=label, values=[1, 0.5, 0.1, 0.01, 0.001, 0.0001, 0.00001]
     )
     palette = alt.Scale(range=SIDE_COLOURS)
+    times = _axis(
+        "xUnit", values=round_times(range(-9, 5)), labelOverlap="greedy", labelSeparation=12
+    )
     return (
         alt.Chart(alt.NamedData("lines"))
         .mark_line(strokeWidth=1.8)
         .encode(
-            x=alt.X("latency:Q", scale=alt.Scale(type="log", nice=False), axis=_axis("xUnit")),
+            x=alt.X("latency:Q", scale=alt.Scale(type="log", nice=False), axis=times),
             y=alt.Y("slower:Q", scale=alt.Scale(type="log", reverse=True, nice=False), axis=axis),
             color=alt.Color("name:N", sort=None, scale=palette, legend=None),
             order="order:Q",

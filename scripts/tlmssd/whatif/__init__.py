@@ -139,7 +139,7 @@ def whatif(
         metric,
         {path: setting_text(value) for path, value in (settings or {}).items()},
         seeds,
-        run or run_with(jobs, store),
+        run or run_with(jobs, store, quiet=not sys.stderr.isatty()),
     )
     more_is_better = _goal(metric, goal)
     bench.fetch([{}])

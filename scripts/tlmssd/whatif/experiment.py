@@ -6,6 +6,7 @@ that what the seed does to both cancels out; the mean and its confidence interva
 """
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,6 +175,20 @@ def _key(settings: Mapping[str, str]) -> Settings:
     return tuple(sorted(settings.items()))
 
 
-def run_with(jobs: int | None, store: str | Path | None) -> Run:
-    """Runs on this machine, `jobs` at a time."""
-    return lambda requests: run_many(requests, jobs=jobs, store=store)
+AT_ONCE = 64
+"""Runs between two reports of how far they are."""
+
+
+def run_with(jobs: int | None, store: str | Path | None, quiet: bool = False) -> Run:
+    """Runs on this machine, `jobs` at a time; says on stderr how far they are unless `quiet`."""
+
+    def run(requests: Sequence[RunRequest]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for start in range(0, len(requests), AT_ONCE):
+            outcomes += run_many(requests[start : start + AT_ONCE], jobs=jobs, store=store)
+            if not quiet:
+                ended = "\r" if len(outcomes) < len(requests) else "\n"
+                print(f"{len(outcomes)} of {len(requests)} runs", end=ended, file=sys.stderr)
+        return outcomes
+
+    return run

@@ -42,6 +42,21 @@ TEST_CASE("a resolved scenario runs to the same bytes", "[program]") {
   CHECK(read_file(folder.path() / "one/report.json") == read_file(folder.path() / "two/report.json"));
 }
 
+TEST_CASE("the prices that a part gives are in the resolved scenario", "[program]") {
+  const Folder folder;
+  const std::string part = folder.write("part.yaml", "cost: {die: 2.5, dram_gib: 3}\n");
+  const std::string scenario =
+      folder.write("s.yaml", "ssd: {flash: {part: {file: part.yaml}}}\nload: {rw: read, number_ios: 1}\n");
+  const Outcome outcome = run(folder, {"resolve", scenario}, "[]\n");
+  const Json cost = Json::parse(outcome.out)["scenario"]["ssd"]["flash"]["part"]["cost"];
+  CHECK(cost["die"] == 2.5);
+  CHECK(cost["dram_gib"] == 3);
+  CHECK(cost["core"] == 0);
+  // They change nothing of the run, and are not reported as unused.
+  REQUIRE(run(folder, {"run", scenario, "-q", "-o", folder / "out"}).code == 0);
+  CHECK(Json::parse(read_file(folder.path() / "out/report.json"))["unread_parameters"].empty());
+}
+
 TEST_CASE("resolve refuses what is no request", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_small);
