@@ -43,6 +43,9 @@ void add_hardware(Catalogue& catalogue) {
       .policy("policy", schedulers().infos(), "read-first", "which operation of a die goes next");
   catalogue.file("ssd.flash.part", "data sheet of the flash part", NandPart::parameters())
       .policy("timing", timing_models().infos(), "table", "model that gives the array's latencies");
+  catalogue.section("ssd.flash.part.cost",
+                    "prices of what a drive with this part is made of, in any currency; 0: not known",
+                    CostConfig::parameters());
   catalogue.file("ssd.flash.reliability", "how many bits of a page are wrong", ErrorConfig::parameters())
       .keys(RetentionConfig::parameters())
       .policy("model", reliability_models().infos(), "none", "raw bit error rate by wear, age and reads");

@@ -31,6 +31,18 @@ const ParameterTable<CapacityConfig>& CapacityConfig::parameters() {
   return table;
 }
 
+const ParameterTable<CostConfig>& CostConfig::parameters() {
+  using C = CostConfig;
+  static const auto table =
+      ParameterTable<C>{}
+          .real("die", &C::die, {0, 1e9}, "of one die of this part, its share of the package included")
+          .real("channel", &C::channel, {0, 1e9}, "of one flash channel: controller area, pins, wiring")
+          .real("core", &C::core, {0, 1e9}, "of one controller core")
+          .real("dram_gib", &C::dram_gib, {0, 1e9}, "of 1 GiB of the controller's DRAM")
+          .real("link_lane", &C::link_lane, {0, 1e9}, "of one lane of the host link");
+  return table;
+}
+
 namespace {
 
 /// Runs `read` and gives an InputError without a place the place of `path` in the scenario.
@@ -148,6 +160,7 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   config.part.timing = scenario.policy("ssd.flash.part");
   config.part_values = &scenario.values("ssd.flash.part");
   located(scenario, "ssd.flash.part", [&] { config.part.check(); });
+  config.cost = CostConfig::parameters().read(scenario.values("ssd.flash.part.cost"));
   config.ecc = read_ecc(scenario);
   config.reliability = scenario.policy("ssd.flash.reliability");
   config.reliability_values = &scenario.values("ssd.flash.reliability");

@@ -31,6 +31,17 @@ struct CapacityConfig {
   static const ParameterTable<CapacityConfig>& parameters();
 };
 
+/// What the drive's components cost, in any currency (keys of ssd.flash.part.cost); 0: not known. No model
+/// uses it: it goes with the resolved scenario to what weighs a change against its price (tlmssd whatif).
+struct CostConfig {
+  double die = 0;
+  double channel = 0;
+  double core = 0;
+  double dram_gib = 0;
+  double link_lane = 0;
+  static const ParameterTable<CostConfig>& parameters();
+};
+
 struct SsdConfig {
   HostConfig host;
   CpuConfig cpu;
@@ -46,6 +57,7 @@ struct SsdConfig {
   /// A timing model of one's own (for whoever embeds the drive), instead of the one that part.timing names. It may keep the part,
   /// which lives as long as the drive.
   std::function<std::unique_ptr<TimingModel>(const NandPart&)> make_timing;
+  CostConfig cost;
   EccConfig ecc;
   std::string reliability = "none";
   const ParameterValues* reliability_values =

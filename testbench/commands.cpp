@@ -1,7 +1,10 @@
 #include "testbench/commands.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "models/common/input_error.h"
 #include "models/common/suggest.h"
@@ -68,6 +71,27 @@ Scenario trace_scenario(const TraceInfoOptions& options) {
   return parse_scenario("title: trace-info\n", "trace-info", scenario_catalogue(), overrides);
 }
 
+Scenario read_from_disk(const std::string& path, const std::vector<std::string>& overrides) {
+  ReadOptions options;
+  options.folders = {scenarios_folder().string()};
+  return read_scenario(path, scenario_catalogue(), overrides, options);
+}
+
+/// What `tlmssd resolve` says to one line.
+nlohmann::ordered_json answer(const std::string& path, const std::string& line) {
+  using Json = nlohmann::ordered_json;
+  const Json request = Json::parse(line, nullptr, false);
+  const auto is_text = [](const Json& setting) { return setting.is_string(); };
+  if (!request.is_array() || !std::all_of(request.begin(), request.end(), is_text))
+    throw InputError(R"(a request is a JSON list of settings on one line, such as ["seed=2"])");
+  try {
+    const Scenario scenario = read_from_disk(path, request.get<std::vector<std::string>>());
+    return {{"scenario", Json::parse(scenario.resolved_json())}};
+  } catch (const InputError& error) {
+    return {{"error", one_line(error.what())}};
+  }
+}
+
 }  // namespace
 
 int guarded(const std::function<int()>& command) {
@@ -101,9 +125,13 @@ int profile_command(const ProfileOptions& options) {
 }
 
 int check_command(const std::string& path, const std::vector<std::string>& overrides) {
-  ReadOptions options;
-  options.folders = {scenarios_folder().string()};
-  std::cout << read_scenario(path, scenario_catalogue(), overrides, options).resolved_yaml();
+  std::cout << read_from_disk(path, overrides).resolved_yaml();
+  return k_exit_ok;
+}
+
+int resolve_command(const std::string& path) {
+  std::string line;
+  while (std::getline(std::cin, line)) std::cout << answer(path, line).dump() << std::endl;
   return k_exit_ok;
 }
 

@@ -22,10 +22,12 @@ struct RunOptions {
   std::string out;                     ///< folder of results; empty: none is written
   std::string from_snapshot;
   std::string save_snapshot;
+  bool prepare_only = false;    ///< ends when the drive is preconditioned and saved
   bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
   bool quiet = false;
   bool force = false;  ///< replace files of the user's that stand where a snapshot or results are to be
+  bool with_parent = false;               ///< ends when the process that started it ends, however that ends
   std::vector<std::string> command_line;  ///< for run.json
 };
 
@@ -50,6 +52,12 @@ int profile_command(const ProfileOptions& options);
 
 /// Reads a scenario and prints it with every default filled in.
 int check_command(const std::string& scenario, const std::vector<std::string>& overrides);
+/// Answers one request after another, for programs that need many scenarios filled in: each line of standard
+/// input is a JSON list of settings ("a.b=value") over `scenario`, each line of standard output
+/// {"scenario": {...}} or {"error": "..."}.
+int resolve_command(const std::string& scenario);
+/// Builds the drive without running anything, and prints the report of that (JSON): the figures that a run has.
+int figures_command(const RunOptions& options);
 int list_command(const std::string& filter);
 int schema_command();
 int reference_command();

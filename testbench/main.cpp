@@ -7,6 +7,7 @@
 #include "models/common/input_error.h"
 #include "testbench/commands.h"
 #include "testbench/process/standard_output.h"
+#include "testbench/python_package.h"
 
 namespace {
 
@@ -38,6 +39,9 @@ void add_run(CLI::App& app, Arguments& arguments) {
       ->check(k_not_empty);
   run->add_option("--save-snapshot", arguments.run.save_snapshot, "save the drive after preconditioning")
       ->check(k_not_empty);
+  run->add_flag("--prepare-only", arguments.run.prepare_only,
+                "end when the drive is preconditioned and saved")
+      ->needs("--save-snapshot");
   run->add_option("--from-snapshot", arguments.run.from_snapshot,
                   "start from a saved drive instead of preconditioning")
       ->check(k_not_empty);
@@ -47,6 +51,8 @@ void add_run(CLI::App& app, Arguments& arguments) {
                 "cut preconditioning and loads so that the run takes seconds");
   run->add_flag("--check-protocol", arguments.run.check_protocol,
                 "check the TLM-2.0 base protocol on every socket (slow)");
+  run->add_flag("--with-parent", arguments.run.with_parent,
+                "end when the process that started it ends, however that ends");
   run->add_flag("-q,--quiet", arguments.run.quiet, "print nothing but errors");
 }
 
@@ -70,6 +76,19 @@ void add_others(CLI::App& app, Arguments& arguments) {
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
 
+  CLI::App* resolve = app.add_subcommand(
+      "resolve",
+      "fill in a scenario many times, for programs: each line of standard input is a JSON list of "
+      "settings, each line of standard output the scenario or what is wrong");
+  resolve->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required();
+
+  CLI::App* figures = app.add_subcommand(
+      "figures", "build the drive without running it, and print the figures that a report of it has (JSON)");
+  figures->add_option("scenario", arguments.run.scenario, "scenario file (YAML)")->required();
+  figures->add_option("--set", arguments.run.overrides, "override a parameter")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+
   CLI::App* info = app.add_subcommand("trace-info", "say what is in a trace file and how it is understood");
   info->add_option("file", arguments.trace_info.file, "trace file; may be compressed (.gz, .xz, .zst, .bz2)")
       ->required()
@@ -86,12 +105,16 @@ void add_others(CLI::App& app, Arguments& arguments) {
   list->add_option("filter", arguments.filter, "only what contains this text");
   app.add_subcommand("schema", "print the JSON Schema of scenarios, for editors");
   app.add_subcommand("reference", "print the parameter reference (Markdown)");
+  for (const tlmssd::PythonCommand& command : tlmssd::k_python_commands)
+    app.add_subcommand(command.name, std::string(command.description) + " (Python)");
 }
 
 int dispatch(const CLI::App& app, Arguments& arguments) {
   using namespace tlmssd;
   if (app.got_subcommand("run")) return run_command(arguments.run);
   if (app.got_subcommand("check")) return check_command(arguments.scenario, arguments.overrides);
+  if (app.got_subcommand("resolve")) return resolve_command(arguments.scenario);
+  if (app.got_subcommand("figures")) return figures_command(arguments.run);
   if (app.got_subcommand("trace-info")) return trace_info_command(arguments.trace_info);
   if (app.got_subcommand("profile")) return profile_command(arguments.profile);
   if (app.got_subcommand("list")) return list_command(arguments.filter);
@@ -100,6 +123,8 @@ int dispatch(const CLI::App& app, Arguments& arguments) {
 }
 
 int carry_out(int argc, char* argv[]) {
+  // Before parsing: every word behind the command is Python's, a folder of results named like a command too.
+  if (argc > 1 && tlmssd::is_python_command(argv[1])) tlmssd::hand_over_to_python(argv);
   CLI::App app{"tlmssd: transaction-level SSD emulator"};
   app.set_version_flag("--version", std::string("tlmssd ") + tlmssd::version());
   app.require_subcommand(1);

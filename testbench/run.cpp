@@ -1,10 +1,12 @@
 #include "testbench/run.h"
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -233,14 +235,15 @@ void Run::precondition() {
   simulation_->driver().set_progress_hook(nullptr);
   precondition_commands_ = simulation_->driver().completed();
   precondition_seconds_ = seconds_since(start);
-  note_failures("preconditioning: ", 0);
+  note_failures("preconditioning: ", 0, prepared_warnings_);
 }
 
-void Run::note_failures(const char* when, std::uint64_t failed_before) {
+void Run::note_failures(const char* when, std::uint64_t failed_before,
+                        std::vector<std::string>& notes) const {
   const HostDriver& driver = simulation_->driver();
   if (driver.failed() == failed_before) return;
-  warnings_.push_back(fmt::format("{}{} commands failed, the first: {}", when,
-                                  driver.failed() - failed_before, driver.first_failure()));
+  notes.push_back(fmt::format("{}{} commands failed, the first: {}", when, driver.failed() - failed_before,
+                              driver.first_failure()));
 }
 
 /// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do not contain it.
@@ -269,6 +272,11 @@ void Run::prepare() {
                                    {"age.temperature", fmt::format("{} C", age_.temperature)},
                                    {"age.powered", age_.powered ? "true" : "false"},
                                    {"age.reads", std::to_string(age_.reads)}});
+  const auto archive = [this](Archive& file) {
+    simulation_->archive(file);
+    file(age_text_);
+    file(prepared_warnings_);
+  };
   if (options_.from_snapshot.empty()) {
     simulation_->wear(age_);
     precondition();
@@ -276,12 +284,12 @@ void Run::prepare() {
   } else {
     // The steps had their say when the snapshot was made; asking for them keeps them from being reported as unused.
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) read_step(i);
-    load_snapshot(options_.from_snapshot, identity, [&](Archive& archive) { simulation_->archive(archive); });
+    const auto start = std::chrono::steady_clock::now();
+    load_snapshot(options_.from_snapshot, identity, archive);
+    precondition_seconds_ = seconds_since(start);
   }
   if (!options_.save_snapshot.empty()) {
-    save_snapshot(
-        options_.save_snapshot, identity, [&](Archive& archive) { simulation_->archive(archive); },
-        replaces());
+    save_snapshot(options_.save_snapshot, identity, archive, replaces());
     if (!options_.quiet)
       std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << std::endl;
   }
@@ -306,7 +314,7 @@ void Run::warm_up() {
   simulation_->driver().set_progress_hook(nullptr);
   progress.finish();
   precondition_seconds_ += seconds_since(start);
-  note_failures("warm-up: ", failed_before);
+  note_failures("warm-up: ", failed_before, warnings_);
 }
 
 // ---- measuring
@@ -345,10 +353,14 @@ void Run::measure_timed() {
   if (timeline_) timeline_->close();
 }
 
-void Run::measure() {
+void Run::begin_measurement() {
   std::vector<std::string> names;
   for (const Load& load : loads_) names.push_back(load.name);
   measurement_ = std::make_unique<Measurement>(names);
+}
+
+void Run::measure() {
+  begin_measurement();
   const std::uint64_t before = simulation_->driver().completed();
   const std::uint64_t failed_before = simulation_->driver().failed();
   Progress progress("run", expected_requests());
@@ -364,7 +376,7 @@ void Run::measure() {
   run_seconds_ = seconds_since(start);
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
-  note_failures("", failed_before);
+  note_failures("", failed_before, warnings_);
   if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
     warnings_.emplace_back(
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
@@ -375,7 +387,7 @@ void Run::measure() {
 
 void Run::execute() {
   prepare();
-  if (loads_.empty()) return;
+  if (loads_.empty() || options_.prepare_only) return;
   warm_up();
   measure();
   write_results();
@@ -423,7 +435,7 @@ LoadFacts load_facts(const Load& load) {
 
 }  // namespace
 
-void Run::write_results() {
+RunFacts Run::facts() const {
   RunFacts facts;
   facts.version = version();
   facts.title = scenario_.title();
@@ -446,11 +458,26 @@ void Run::write_results() {
                                ? fmt::format("{} ({})", unread.path, unread.file)
                                : fmt::format("{} ({}:{})", unread.path, unread.file, unread.line));
   }
-  facts.warnings = warnings_;
+  facts.warnings = prepared_warnings_;
+  facts.warnings.insert(facts.warnings.end(), warnings_.begin(), warnings_.end());
   facts.simulated = simulation_->ssd().agenda().now();
   facts.checked_blocks = simulation_->scoreboard().checked_blocks();
   facts.mismatches = simulation_->scoreboard().mismatches();
+  return facts;
+}
 
+nlohmann::ordered_json Run::empty_report() {
+  begin_measurement();
+  measurement_->finish(0);
+  JsonSink sink;
+  simulation_->report(sink);
+  nlohmann::ordered_json report = build_report(facts(), *measurement_, sink.take());
+  for (std::size_t i = 0; i < k_causes; ++i) report["causes"].push_back(name_of(static_cast<Cause>(i)));
+  return report;
+}
+
+void Run::write_results() {
+  const RunFacts facts = this->facts();
   JsonSink sink;
   simulation_->report(sink);
   const nlohmann::ordered_json report = build_report(facts, *measurement_, sink.take());
@@ -479,8 +506,14 @@ void Run::write_results() {
   if (directory_) std::cout << "Results in " << options_.out << ": report.html, report.json, and more\n";
 }
 
+int figures_command(const RunOptions& options) {
+  std::cout << to_text(Run(options).empty_report());
+  return k_exit_ok;
+}
+
 int run_command(const RunOptions& options) {
   const InterruptGuard guard;
+  if (options.with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
   Run run(options);
   run.execute();
   return k_exit_ok;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "testbench/loads/load.h"
 #include "testbench/measure/command_log.h"
 #include "testbench/measure/progress.h"
+#include "testbench/measure/report.h"
 #include "testbench/measure/run_directory.h"
 #include "testbench/measure/snapshot.h"
 #include "testbench/precondition.h"
@@ -31,6 +33,9 @@ class Run {
   ~Run();
   /// The rest, up to the results. Throws InputError, DataMismatch, NandViolation, Stalled.
   void execute();
+  /// The report of a run in which nothing happened: every figure of the drive, all of them nought or absent. And
+  /// the causes that ledgers know ("causes").
+  [[nodiscard]] nlohmann::ordered_json empty_report();
 
  private:
   [[nodiscard]] Replace replaces() const;
@@ -40,12 +45,14 @@ class Run {
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   void precondition();
   void warm_up();
-  void note_failures(const char* when, std::uint64_t failed_before);
+  void note_failures(const char* when, std::uint64_t failed_before, std::vector<std::string>& notes) const;
   [[nodiscard]] DriveSize addresses_of(const LoadConfig& load) const;
   void make_all_loads();
   [[nodiscard]] std::uint32_t phase_after_all() const;
+  void begin_measurement();
   void measure();
   void measure_timed();
+  [[nodiscard]] RunFacts facts() const;
   void write_results();
   void shorten(Load& load) const;
   [[nodiscard]] std::uint64_t expected_requests() const;
@@ -65,9 +72,10 @@ class Run {
   std::unique_ptr<Measurement> measurement_;
   std::unique_ptr<CommandLog> log_;
   std::unique_ptr<TimelineObserver> timeline_;
+  std::vector<std::string> prepared_warnings_;  ///< of preconditioning; a snapshot keeps them
   std::vector<std::string> warnings_;
   std::uint64_t precondition_commands_ = 0;
-  double precondition_seconds_ = 0;  ///< host time, with the warm-up
+  double precondition_seconds_ = 0;  ///< host time, or that of loading a snapshot; with the warm-up
   double run_seconds_ = 0;           ///< host time
   std::uint64_t run_commands_ = 0;
 };

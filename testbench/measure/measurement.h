@@ -60,6 +60,15 @@ class OperationMeasurement {
     std::array<__int128, k_causes> spent{};
   };
   [[nodiscard]] Tail tail(double share) const;
+  /// Calls use(lowest latency, LedgerBin) for every quarter octave of latency that holds commands, in rising
+  /// order.
+  template <class Use>
+  void for_each_bin(Use&& use) const {
+    for (unsigned i = 0; i < k_bins && count() != 0; ++i) {
+      const LedgerBin sum = sums(i);
+      if (sum.count != 0) use(bin_start(i), sum);
+    }
+  }
   void merge(const OperationMeasurement& other);
 
  private:

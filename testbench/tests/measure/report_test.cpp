@@ -76,6 +76,19 @@ TEST_CASE("report.json agrees with the measurement") {
     CHECK(share == Approx(1));
     CHECK(mean == Approx(operation["latency"]["mean"].get<double>()));
     CHECK(operation["tail"]["share"].get<double>() >= 0.01);
+    // The ledgers of all quarter octaves together are the ledger, and each lies in its own.
+    std::uint64_t binned = 0;
+    double sum = 0;
+    for (const Json& bin : operation["ledger_by_latency"]) {
+      double latency = 0;
+      for (const auto& [cause, part] : bin["mean_ns"].items()) latency += part.get<double>();
+      CHECK(latency >= bin["from_ns"].get<double>());
+      CHECK(latency <= 1.25 * bin["from_ns"].get<double>());
+      binned += bin["commands"].get<std::uint64_t>();
+      sum += latency * bin["commands"].get<double>();
+    }
+    CHECK(binned == operation["commands"]);
+    CHECK(sum / static_cast<double>(binned) == Approx(mean));
     const Json& points = operation["distribution"];
     CHECK(points.size() < 260);
     CHECK(points.back()[1] == 1.0);

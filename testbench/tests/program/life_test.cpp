@@ -42,6 +42,18 @@ TEST_CASE("a run from a snapshot equals the run that preconditioned", "[program]
         read_file(folder.path() / "other" / "report.json"));
 }
 
+TEST_CASE("a snapshot keeps what became of the drive while it aged", "[program]") {
+  const Folder folder;
+  const std::string scenario =
+      folder.write("s.yaml", replaced(k_worked, "load:", "age: {cycles: 100, retention: 1 y}\nload:"));
+  const std::string snapshot = folder / "drive.snap";
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "direct", "--save-snapshot", snapshot});
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "restored", "--from-snapshot", snapshot});
+  const std::string report = read_file(folder.path() / "direct" / "report.json");
+  CHECK_FALSE(Json::parse(report)["age"].get<std::string>().empty());
+  CHECK(report == read_file(folder.path() / "restored" / "report.json"));
+}
+
 TEST_CASE("two snapshots of the same drive are the same file", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_worked);
@@ -56,6 +68,9 @@ TEST_CASE("a snapshot alone is worth a run", "[program]") {
   const Outcome outcome = run_ok(folder, {"run", scenario, "--save-snapshot", folder / "a.snap"});
   CHECK(fs::exists(folder / "a.snap"));
   CHECK(outcome.out.find("a.snap") != std::string::npos);
+  run_ok(folder, {"run", scenario, "-q", "--save-snapshot", folder / "b.snap", "--prepare-only"});
+  CHECK(read_file(folder / "a.snap") == read_file(folder / "b.snap"));
+  CHECK(run(folder, {"run", scenario, "--prepare-only"}).code == 2);
 }
 
 TEST_CASE("a snapshot that does not fit is refused with every difference", "[program]") {

@@ -66,8 +66,9 @@ struct Outcome {
 /// A process that has been started, its output going through files in `folder`.
 class Running {
  public:
-  Running(const Folder& folder, std::vector<std::string> words) {
+  Running(const Folder& folder, std::vector<std::string> words, const std::string& input = {}) {
     static int number = 0;
+    in_ = folder.write(".stdin." + std::to_string(number), input);
     out_ = folder / (".stdout." + std::to_string(++number));
     err_ = folder / (".stderr." + std::to_string(number));
     std::vector<char*> pointers;
@@ -75,6 +76,7 @@ class Running {
     pointers.push_back(nullptr);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, in_.c_str(), O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_addopen(&files, 2, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const int failed = posix_spawn(&child_, words[0].c_str(), &files, nullptr, pointers.data(), environ);
@@ -99,12 +101,14 @@ class Running {
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
     outcome.out = read_file(out_);
     outcome.err = read_file(err_);
+    fs::remove(in_);
     fs::remove(out_);
     fs::remove(err_);
     return outcome;
   }
 
  private:
+  std::string in_;
   std::string out_;
   std::string err_;
   pid_t child_ = 0;
@@ -117,14 +121,23 @@ inline std::unique_ptr<Running> start(const Folder& folder, const std::vector<st
   return std::make_unique<Running>(folder, words);
 }
 
-/// Runs the program with `arguments`.
-inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments) {
-  return start(folder, arguments)->wait();
+/// Runs `program` with `arguments` and `input` on standard input.
+inline Outcome run_program(const Folder& folder, const std::string& program,
+                           const std::vector<std::string>& arguments, const std::string& input = {}) {
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return Running(folder, words, input).wait();
 }
 
 /// Runs a line of shell, in which $tlmssd is the program.
 inline Outcome run_shell(const Folder& folder, const std::string& line) {
   return Running(folder, {"/bin/bash", "-c", "tlmssd='" TLMSSD_PROGRAM "'\n" + line}).wait();
+}
+
+/// Runs the program of this build.
+inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments,
+                   const std::string& input = {}) {
+  return run_program(folder, TLMSSD_PROGRAM, arguments, input);
 }
 
 inline std::string replaced(std::string text, const std::string& what, const std::string& by) {

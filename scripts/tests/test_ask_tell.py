@@ -1,0 +1,119 @@
+"""A study driven by other engines: ask and tell, and the Gymnasium environment."""
+
+import math
+
+import pytest
+
+import tlmssd
+from tlmssd.errors import InputError
+
+BASE = """
+ssd: {flash: {channels: 2, ways: 1, part: {file: parts/nand/tlc-48l.yaml, blocks_per_plane: 16}}}
+load: {rw: randread, bs: 4k, iodepth: 16, number_ios: 200}
+"""
+STUDY = """
+base: base.yaml
+axes:
+  ssd.flash.channels: [1, 2, 4, 8]
+  ssd.flash.spare_factor: [20 %, 40 %, 2 %]    # with the last, nothing can be collected
+metrics: [iops, read.p99, scenario.ssd.cpu.clock]
+objectives: {iops: maximize}
+seeds: 2
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    (tmp_path / "base.yaml").write_text(BASE)
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_asking_and_telling_finds_the_best(study, tmp_path):
+    study.write_text(STUDY.replace(", 2 %]", "]"))
+    with tlmssd.AskTell(study, sampler="tpe", store=tmp_path / "store", jobs=2) as asked:
+        told = []
+        for _ in range(5):
+            points = asked.ask(4)
+            for point, found in zip(points, asked.evaluate(points), strict=True):
+                asked.tell(point, found)
+                told.append((found["iops"], point))
+        for best, values in asked.best():
+            assert values == [max(iops for iops, _ in told)]
+            assert asked.evaluate([best])[0]["iops"] == values[0]
+        assert len(list((tmp_path / "store/runs").glob("*/*"))) <= 2 * 8  # 8 designs, 2 seeds
+
+
+def test_figures_may_come_from_elsewhere(study, tmp_path):
+    with tlmssd.AskTell(study, sampler="random", store=tmp_path / "store") as asked:
+        points = asked.ask(6)
+        for point in points:
+            asked.tell(point, {"iops": point["ssd.flash.channels"] * 10.0})
+        most = max(point["ssd.flash.channels"] for point in points)
+        assert asked.best()[0][1] == [most * 10.0]
+        assert not list((tmp_path / "store/runs").iterdir())  # nothing was run
+        with pytest.raises(InputError, match="told already"):
+            asked.tell(points[0], {"iops": 1.0})
+
+
+def test_bad_points_are_refused_by_name(study, tmp_path):
+    with tlmssd.AskTell(study, store=tmp_path / "store") as asked:
+        with pytest.raises(InputError, match=r"no axis ssd\.cpu"):
+            asked.evaluate([{"ssd.cpu": 1}])
+        with pytest.raises(InputError, match=r"ssd\.flash\.channels has no value 3"):
+            asked.evaluate([{"ssd.flash.channels": 3}])
+        (refused,) = asked.evaluate([{"ssd.flash.channels": 8, "ssd.flash.spare_factor": "2 %"}])
+        assert refused["status"] == "refused"
+        assert "over_provisioning" in refused["reason"]
+
+
+def test_an_unknown_sampler_is_refused(study):
+    with pytest.raises(InputError, match="known: tpe, nsga2"):
+        tlmssd.AskTell(study, sampler="annealing")
+
+
+def test_gymnasium_environment(study, tmp_path):
+    checker = pytest.importorskip("gymnasium.utils.env_checker")
+    environment = tlmssd.StudyEnv(study, steps=3, store=tmp_path / "store", jobs=2)
+    checker.check_env(environment, skip_render_check=True)
+    observation, info = environment.reset(seed=1)
+    assert environment.observation_space.contains(observation)
+    assert info["iops"] == observation[0]
+    base = info["iops"]
+
+    designs = [environment.step((channels, 0)) for channels in (0, 1, 3)]
+    ends = [truncated for *_, truncated, _ in designs]
+    assert ends == [False, False, True]
+    for observation, reward, terminated, _, info in designs:
+        assert info["point"]["ssd.flash.spare_factor"] == 20
+        assert reward == pytest.approx(math.log(observation[0] / base))
+        assert not terminated
+    rewards = [reward for _, reward, *_ in designs]
+    assert rewards == sorted(rewards)
+    assert rewards[1] == 0  # the base's own design
+
+    observation, reward, *_, info = environment.step((3, 2))
+    assert reward == -10
+    assert info["status"] == "refused"
+    assert not observation.any()
+    environment.close()
+
+
+def test_a_reward_of_ones_own_and_axes_without_steps(study, tmp_path):
+    clock = "ssd.cpu.clock: {from: 400 MHz, to: 2000 MHz}"
+    text = STUDY.replace("ssd.flash.spare_factor: [20 %, 40 %, 2 %]", clock)
+    study.write_text(text.replace("objectives: {iops: maximize}", "design: {random: 4}"))
+
+    def minus_tail(found):
+        return -found["read.p99"]
+
+    environment = tlmssd.StudyEnv(study, reward=minus_tail, store=tmp_path / "store")
+    environment.reset()
+    observation, reward, *_, info = environment.step([0.5, 1.0])
+    assert info["point"]["ssd.flash.channels"] == 4
+    assert observation[2] == 2e9
+    assert reward == -info["read.p99"]
+    with pytest.raises(InputError, match="needs objectives"):
+        environment.study.ask()
+    environment.close()

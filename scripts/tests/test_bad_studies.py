@@ -1,0 +1,109 @@
+"""Bad studies: one line with file and line, exit code 2, nothing run, nothing written."""
+
+import pytest
+
+from tests.conftest import STUDY, carry_out
+from tlmssd.cli import main
+
+BAD = {
+    "unknown key": (("seeds: 2", "seedz: 2"), "5: seedz: unknown key; did you mean 'seeds'?"),
+    "unknown axis": (
+        ("firmware.gc.policy:", "firmware.gc.polcy:"),
+        "3: key 'polcy' is not known in firmware.gc; did you mean 'policy'?",
+    ),
+    "unknown section": (
+        ("firmware.gc.policy:", "firmwear.gc.policy:"),
+        "3: key 'firmwear' is not known",
+    ),
+    "unknown choice": (
+        ("[greedy, fifo]", "[greedy, fofo]"),
+        "3: firmware.gc.policy: 'fofo' is not known; did you mean 'fifo'?",
+    ),
+    "out of range": (("[1, 4]", "[1, 0]"), "4: load.0.iodepth: 0 is out of range"),
+    "ends of a range": (("[1, 4]", "{from: 0, to: 4, step: 2}"), "4: load.0.iodepth: 0 is out"),
+    "wrong unit": (("[1, 4]", "[1, 4 ms]"), "4: load.0.iodepth: '4 ms'"),
+    "value twice": (("[1, 4]", "[4, 4]"), "4: axes.load.iodepth: has '4' twice"),
+    "no values": (("[1, 4]", "[]"), "4: axes.load.iodepth: has no values"),
+    "axis without steps": (
+        ("[1, 4]", "{from: 1, to: 4}"),
+        "4: axes.load.iodepth: has no steps; a grid needs step, steps or factor",
+    ),
+    "range upside down": (
+        ("[1, 4]", "{from: 4, to: 1, step: 1}"),
+        "4: axes.load.iodepth.to: must be above from",
+    ),
+    "unknown metric": (
+        ("read.p99,", "read.p98,"),
+        "6: metrics.tail: there is no metric 'read.p98'; the nearest is 'read.p99'",
+    ),
+    "unknown statistic": (
+        ("read.p99,", "statistics.firmware.ftl.flash.eraces,"),
+        "6: metrics.tail: there is no metric 'statistics.firmware.ftl.flash.eraces'; the",
+    ),
+    "bad expression": (("read.p99,", "read.p99 +,"), "6: metrics.tail: 'read.p99 +' is no expr"),
+    "unknown parameter": (
+        ("read.p99,", "iops / scenario.ssd.flash.chanels,"),
+        "6: metrics.tail: there is no parameter 'ssd.flash.chanels'",
+    ),
+    "no base": (("small.yaml", "smal.yaml"), "1: base: there is no file"),
+    "no seeds": (("seeds: 2", "seeds: 0"), "5: seeds: must be a whole number from 1"),
+    "contradiction in all points": (
+        ("load.iodepth: [1, 4]", "ssd.flash.over_provisioning: [0.5 %, 1 %]"),
+        "2: axes: every point is contradictory; the first: ",
+    ),
+    "not YAML": (("axes:", "axes: {"), "4: is not YAML: "),
+    "a list": ((STUDY, "[1, 2]"), "1: must be a map"),
+    "empty": ((STUDY, ""), " is empty"),
+    "objective without goal": (
+        ("seeds: 2", "objectives: {tail: down}"),
+        "5: objectives.tail: 'down' is not known; valid: minimize, maximize",
+    ),
+    "search without objectives": (
+        ("seeds: 2", "search: {sampler: tpe, points: 10}"),
+        "5: search: a search needs objectives",
+    ),
+    "constraint without comparison": (
+        ("seeds: 2", "constraints: [read.p99]"),
+        "5: constraints: must compare",
+    ),
+    "bad limit": (("seeds: 2", "limits: {time: 5}"), "5: limits.time: must be a quantity"),
+    "setting of the base": (("seeds: 2", "set: {ssd.flash.chanels: 2}"), " ssd.flash"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_study_is_one_line(name, folder, capsys):
+    (what, by), expected = BAD[name]
+    assert what in STUDY
+    (folder / "study.yaml").write_text(STUDY.replace(what, by))
+    assert main(["explore", "study.yaml", "--jobs", "1"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("tlmssd: study.yaml:")
+    assert expected in err
+    assert not (folder / "out").exists()
+    runs = folder / "store/runs"
+    assert not runs.exists() or not list(runs.iterdir())
+
+
+def test_an_axis_may_need_what_another_one_sets(folder):
+    """A value that is wrong with the base alone is right with another axis's."""
+    study = STUDY.replace("load.iodepth: [1, 4]", "ssd.flash.gang: [2, 4]").replace(
+        "axes:",
+        "set: {ssd.flash.organisation: shared-bus-gang}\naxes:\n  ssd.flash.channels: [4, 6]",
+    )
+    (folder / "study.yaml").write_text(study.replace("seeds: 2", "seeds: 1"))
+    report = carry_out("study.yaml", "out")
+    assert report.code == 4
+    assert report.statuses == {"ok": 6, "refused": 2}
+
+
+def test_other_peoples_folders_are_left_alone(folder, capsys):
+    (folder / "mine").mkdir()
+    (folder / "mine/results.csv").write_text("mine")
+    assert main(["explore", "study.yaml", "--out", "mine"]) == 2
+    assert "is not empty and holds no earlier study" in capsys.readouterr().err
+    assert (folder / "mine/results.csv").read_text() == "mine"
+    assert main(["explore", "study.yaml", "--store", "mine"]) == 2
+    assert "is not empty and not a store" in capsys.readouterr().err

@@ -1,0 +1,130 @@
+"""tlmssd compare: what differs, whether seeds explain it, and why."""
+
+import json
+import re
+
+import pytest
+from reports import operation, report, write
+
+from tlmssd import cli
+from tlmssd.compare import compare
+from tlmssd.compare.differences import is_beyond_spread
+from tlmssd.errors import InputError
+
+SCENARIO = "seed: {seed}\nssd:\n  flash: {{channels: {channels}}}\n"
+
+
+def side(folder, gc: float, channels: int, seeds=(1, 2, 3)):
+    """Runs whose slowest reads spend `gc` ns behind collection, more or less."""
+    for seed in seeds:
+        slow = {"sense": 100.0, "die busy: gc": gc + seed, "die busy: program": 700.0 - 0.1 * gc}
+        read = operation(100.0, {"sense": 100.0}, slow)
+        text = SCENARIO.format(seed=seed, channels=channels)
+        write(folder / f"seed-{seed}", report(seed, text, read=read))
+    return folder
+
+
+@pytest.fixture
+def two(tmp_path):
+    return side(tmp_path / "old", 3000, 4), side(tmp_path / "new", 1000, 8)
+
+
+def test_every_metric_with_its_difference(two):
+    rows = {row.name: row for row in compare(*two).metrics}
+    tail = rows["read.p99.9"]
+    assert [value.count for value in tail.values] == [3, 3]
+    assert tail.values[0].mean == pytest.approx(3000 + 2 + 100 + 400)
+    assert tail.changes[0].difference == pytest.approx(-2000 + 200)
+    assert tail.changes[0].beyond is True
+    assert tail.changes[0].better is True
+    assert rows["read.p50"].changes[0].difference == 0
+    assert rows["read.p50"].changes[0].beyond is False
+    assert rows["statistics.flash.die_*.busy"].values[0].mean == pytest.approx(0.3)
+
+
+def test_why_in_words(two):
+    reasons = {reason.figure: reason for reason in compare(*two).reasons}
+    assert reasons["p99.9"].sentence() == (
+        "p99.9 of reads fell from 3.50 us to 1.70 us: 2 us less behind collection, "
+        "200 ns more behind programs"
+    )
+    assert reasons["p50"].sentence() == "p50 of reads stayed at 100 ns"
+    for reason in reasons.values():
+        assert sum(change for _, change in reason.differences()) == pytest.approx(reason.change)
+
+
+def test_parameters_that_differ_without_the_seed(two):
+    (difference,) = compare(*two).parameters
+    assert difference.path == "ssd.flash.channels"
+    assert difference.values == ("4", "8")
+
+
+def test_the_spread_over_seeds():
+    assert is_beyond_spread([10, 11, 12], [20, 21, 22]) is True
+    assert is_beyond_spread([10, 11, 12], [10.5, 11.5, 12.5]) is False
+    assert is_beyond_spread([10, 11, 12], [11.9]) is False
+    assert is_beyond_spread([10, 11, 12], [40]) is True
+    assert is_beyond_spread([5, 5, 5], [5, 5, 5]) is False
+    assert is_beyond_spread([5, 5, 5], [6, 6, 6]) is True
+    assert is_beyond_spread([5], [6]) is None
+    assert is_beyond_spread([5], [5]) is False
+
+
+def test_a_report_without_ledgers_by_latency_is_explained_by_mean_and_tail(two):
+    for path in two[0].glob("*/report.json"):
+        content = json.loads(path.read_text())
+        del content["results"]["total"]["operations"]["read"]["ledger_by_latency"]
+        path.write_text(json.dumps(content))
+    assert [r.figure for r in compare(*two).reasons] == ["mean", "slowest per cent"]
+
+
+def test_the_command_line(two, tmp_path, capsys):
+    page, table = tmp_path / "page.html", tmp_path / "all.csv"
+    arguments = ["compare", str(two[0]), f"best={two[1]}", "--out", str(page), "--csv", str(table)]
+    assert cli.main(arguments) == 0
+    text = capsys.readouterr().out
+    assert "2 us less behind collection" in text
+    assert "Why best differs from old" in text
+    assert "ssd.flash.channels" in text
+    assert "https://cdn" not in page.read_text()
+    assert "read.p99.9" in table.read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (["old"], "compare needs two results or more"),
+        (["old", "none"], "none: there is no such file or folder"),
+        (["old", "empty"], "no results in it"),
+        (["old", "mixed"], "ssd.flash.channels is 4 in .* and 8 in"),
+        (["old", "old/seed-1,old/seed-1"], "seed 1 is there 2 times"),
+        (["old", "old", "--out", "no/such/page.html"], "there is no folder"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys, given, complaint):
+    monkeypatch.chdir(tmp_path)
+    side(tmp_path / "old", 3000, 4)
+    (tmp_path / "empty").mkdir()
+    side(tmp_path / "mixed", 3000, 4, seeds=[1])
+    read = operation(100.0, {"sense": 100.0}, {"sense": 200.0})
+    write(tmp_path / "mixed/x", report(2, SCENARIO.format(seed=2, channels=8), read=read))
+    assert cli.main(["compare", *given]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert re.search(complaint, error), error
+
+
+def test_two_results_of_one_name_are_told_apart(tmp_path):
+    side(tmp_path / "a/run", 3000, 4)
+    side(tmp_path / "b/run", 1000, 4)
+    names = [one.name for one in compare(tmp_path / "a/run", tmp_path / "b/run").sides]
+    assert len(set(names)) == 2
+
+
+def test_a_side_of_results_may_be_objects(two):
+    import tlmssd
+
+    results = tlmssd.Results([tlmssd.Result(folder) for folder in sorted(two[0].iterdir())])
+    assert compare(results, two[1]).sides[0].seeds == 3
+    with pytest.raises(InputError):
+        compare(results)

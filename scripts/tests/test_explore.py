@@ -1,0 +1,169 @@
+"""Studies from the command line: the same bytes always, and what goes wrong is a row."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pytest
+
+from tests.conftest import STUDY, carry_out, explore, fake_program, start_explore
+from tlmssd.store import Store
+
+LONG = STUDY.replace("seeds: 2", "seeds: 12").replace(
+    "axes:", "set: {load.number_ios: 30000}\naxes:"
+)
+
+
+def results(out: Path) -> bytes:
+    return (out / "results.csv").read_bytes() + (out / "results.parquet").read_bytes()
+
+
+def statuses(out: Path) -> dict[str, int]:
+    return pd.read_parquet(out / "results.parquet")["status"].value_counts().to_dict()
+
+
+def test_the_same_bytes_for_any_number_of_jobs_and_from_the_store(folder):
+    for name, jobs in (("one", 1), ("again", 2)):
+        done = explore("study.yaml", "--out", name, "--no-page", "--jobs", jobs)
+        assert done.returncode == 0, done.stderr
+    carry_out("study.yaml", "threads", store="other")
+    carry_out("study.yaml", "alone", store="third", share=False)
+    first = results(folder / "one")
+    assert all(results(folder / name) == first for name in ("again", "threads", "alone"))
+    assert "8 runs were known" in json.loads((folder / "again/summary.json").read_text())["savings"]
+    frame = pd.read_parquet(folder / "one/results.parquet")
+    assert list(frame["point"]) == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert list(frame["load.iodepth"]) == [1, 1, 4, 4, 1, 1, 4, 4]
+    assert frame["tail"].between(1e-6, 1).all()  # seconds
+    assert not list((folder / "third/snapshots").iterdir())
+
+
+def test_a_resolved_study_gives_the_same_table(folder):
+    carry_out("study.yaml", "one")
+    carry_out("one/resolved-study.yaml", "two")
+    one, two = (pd.read_csv(folder / name / "results.csv") for name in ("one", "two"))
+    assert one.equals(two)
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "reason"),
+    [
+        ("kill -SEGV $$", "crashed", "ended by signal 11"),
+        ("sleep 30", "timeout", "ran longer than 2 s"),
+        ("exec python3 -c 'x = bytearray(1 << 31)'", "failed", "MemoryError"),
+        ("echo 'tlmssd: out of memory' >&2; exit 1", "memory", "needs more memory"),
+        ("echo 'tlmssd: stalled: dead' >&2; exit 3", "stalled", "stalled: dead"),
+        ("echo 'tlmssd: no such thing' >&2; exit 2", "refused", "no such thing"),
+        ("kill -KILL $$", "memory", "killed by the system"),
+    ],
+)
+def test_what_goes_wrong_is_a_row(action, status, reason, folder, monkeypatch):
+    condition = """echo "$scenario" | grep -q '"iodepth": 4'"""
+    monkeypatch.setenv("TLMSSD_PROGRAM", str(fake_program(folder, condition, action)))
+    study = STUDY.replace("seeds: 2", "limits: {time: 2 s, memory: 2 GiB}")
+    (folder / "study.yaml").write_text(study)
+    report = carry_out("study.yaml", "out", share=False)
+    assert report.code == 4
+    frame = pd.read_parquet(folder / "out/results.parquet")
+    assert list(frame["status"]) == ["ok", status, "ok", status]
+    assert frame["reason"][1].startswith(reason) or reason in frame["reason"][1]
+    assert frame["tail"].isna().tolist() == [False, True, False, True]
+    assert any(line.startswith(f"2 {status}: ") for line in report.lines(folder / "out"))
+
+
+def test_memory_has_a_limit(folder):
+    study = STUDY.replace("seeds: 2", "limits: {memory: 40 MiB}")
+    (folder / "study.yaml").write_text(study)
+    assert carry_out("study.yaml", "out", share=False).code == 4
+    assert set(statuses(folder / "out")) <= {"memory", "crashed", "failed"}
+
+
+def wait_for_runs(store: Path, least: int) -> int:
+    """Waits until a study has so many runs; how many it has then."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        count = len(list(store.glob("runs/*/*")))
+        if count >= least:
+            return count
+        time.sleep(0.02)
+    raise AssertionError("nothing was run in time")
+
+
+def workers_of(process: int) -> list[psutil.Process]:
+    children = psutil.Process(process).children(recursive=True)
+    return [child for child in children if "multiprocessing-fork" in " ".join(child.cmdline())]
+
+
+@pytest.mark.slow
+def test_a_killed_worker_costs_only_its_runs(folder):
+    (folder / "study.yaml").write_text(LONG)
+    process = start_explore("study.yaml", "--jobs", 2, "--no-page")
+    wait_for_runs(folder / "store", 4)
+    workers_of(process.pid)[0].send_signal(signal.SIGKILL)
+    out, err = process.communicate(timeout=200)
+    assert process.returncode == 0, err
+    assert statuses(folder / "out/study") == {"ok": 48}
+    assert explore("study.yaml", "--jobs", 2, "--no-page", "--out", "again").returncode == 0
+    assert results(folder / "again") == results(folder / "out/study")
+
+
+@pytest.mark.slow
+def test_an_interrupted_study_goes_on(folder):
+    (folder / "study.yaml").write_text(LONG)
+    process = start_explore("study.yaml", "--jobs", 2, "--no-page")
+    wait_for_runs(folder / "store", 4)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "the same command goes on from there" in err
+    assert "Traceback" not in err
+    assert not (folder / "out").exists()
+    assert not [p for p in psutil.process_iter() if str(folder) in " ".join(p.cmdline() or [])]
+    known = len(list((folder / "store").glob("runs/*/*")))
+    done = explore("study.yaml", "--jobs", 2, "--no-page")
+    assert done.returncode == 0, done.stderr
+    assert f"{known} runs were known" in done.stdout
+    assert not list((folder / "store/scratch").iterdir())
+
+
+@pytest.mark.slow
+def test_two_studies_at_once_share_a_store(folder):
+    (folder / "study.yaml").write_text(LONG)
+    both = [start_explore("study.yaml", "--jobs", 2, "--no-page", "--out", n) for n in ("a", "b")]
+    for process in both:
+        _, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+    assert results(folder / "a") == results(folder / "b")
+    sums = [json.loads((folder / n / "summary.json").read_text())["savings"] for n in ("a", "b")]
+    known = sum(
+        int(text.split(" runs were known")[0].split()[-1]) for text in sums if "known" in text
+    )
+    assert known == 48, sums  # each run was carried out by one of the two
+    store = Store(folder / "store")
+    assert not list((store.folder / "locks").iterdir())
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_runs_already_gives_the_same_bytes(folder):
+    from distributed import LocalCluster
+
+    assert explore("study.yaml", "--jobs", 1, "--no-page", "--out", "local").returncode == 0
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        address = cluster.scheduler_address
+        more = ["--no-page", "--out", "remote", "--store", folder / "other"]
+        done = explore("study.yaml", "--scheduler", address, *more)
+    assert done.returncode == 0, done.stderr
+    assert results(folder / "local") == results(folder / "remote")
+
+
+def test_no_scheduler_is_one_line(folder):
+    done = explore("study.yaml", "--scheduler", "tcp://127.0.0.1:1", "--no-page")
+    assert done.returncode == 2
+    assert "no Dask scheduler at tcp://127.0.0.1:1" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,114 @@
+"""The pages in a real browser: drawn, quiet, every text in its box, from a phone to a wall."""
+
+import pytest
+from browser import check_page, chromium
+from test_compare import side
+from test_whatif import SCENARIO, Lab, slow_clock
+
+from tlmssd import cli
+from tlmssd.whatif import whatif
+from tlmssd.whatif.page import page_of
+
+STUDY = """
+title: Which collector for how much spare flash?
+base: base.yaml
+axes:
+  firmware.gc.policy: [greedy, fifo]
+  ssd.flash.over_provisioning: [30 %, 60 %, 90 %]
+seeds: 2
+metrics: {iops: iops, tail: read.p99.9}
+constraints: [read.p99.9 < 100 s]
+objectives: {tail: minimize, iops: maximize}
+"""
+BASE = """
+ssd:
+  host: {lba_size: 4 KiB}
+  flash: {channels: 1, ways: 2, part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16}}
+precondition: {fill: 100 %}
+load: {rw: randrw, bs: 4k, iodepth: 8, number_ios: 1000}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as made:
+        yield made
+
+
+def test_comparison(browser, tmp_path):
+    folders = [side(tmp_path / name, gc, 4) for name, gc in (("old", 3000), ("new", 1000))]
+    page = tmp_path / "page.html"
+    assert cli.main(["compare", *map(str, folders), "--out", str(page)]) == 0
+    looked = check_page(browser, page)
+    words = browser.find_element("tag name", "body").text
+    assert "2 us less behind collection" in words
+    charts = browser.find_elements("css selector", ".chart svg")
+    assert len(charts) == 2 + 5
+    assert looked.out_of_box() == []
+
+
+def test_tables_sort_and_filter(browser, tmp_path):
+    folders = [side(tmp_path / name, gc, 4) for name, gc in (("old", 3000), ("new", 1000))]
+    page = tmp_path / "page.html"
+    cli.main(["compare", *map(str, folders), "--out", str(page)])
+    looked = check_page(browser, page)
+    looked.at(1280)
+    table = browser.find_elements("css selector", ".table")[-1]
+    table.find_element("css selector", "input").send_keys("read p99.9")
+    rows = table.find_elements("css selector", "tbody tr")
+    assert [row.find_element("css selector", "td").text for row in rows] == ["read.p99.9"]
+    table = browser.find_elements("css selector", ".table")[0]
+    head = table.find_elements("css selector", "th button")[1]
+    for direction in ("ascending", "descending"):
+        head.click()
+        head = table.find_elements("css selector", "th button")[1]
+        marked = table.find_element("css selector", "th[aria-sort]")
+        assert marked.get_attribute("aria-sort") == direction
+
+
+def test_what_if(browser, tmp_path):
+    scenario = tmp_path / "drive.yaml"
+    scenario.write_text(SCENARIO)
+    found = whatif(scenario, "read.mean", seeds=3, run=Lab(tmp_path / "lab", slow_clock))
+    page = tmp_path / "page.html"
+    page.write_text(page_of(found))
+    check_page(browser, page)
+    words = browser.find_element("tag name", "body").text
+    assert "The bottleneck is core clock" in words
+
+
+def test_study(browser, tmp_path):
+    (tmp_path / "base.yaml").write_text(BASE)
+    (tmp_path / "study.yaml").write_text(STUDY)
+    out, store = tmp_path / "out", tmp_path / "store"
+    arguments = ["--out", str(out), "--store", str(store), "--jobs", "2"]
+    assert cli.main(["explore", str(tmp_path / "study.yaml"), *arguments]) == 0
+    looked = check_page(browser, out / "study.html")
+    looked.at(1280)
+    rows = browser.find_elements("css selector", ".table tbody tr")
+    assert len(rows) == 6
+    front = browser.find_elements("css selector", "#chosen li")
+    assert front
+    browser.find_element("link text", "4").click()
+    details = browser.find_element("css selector", "#details")
+    assert "point 4: firmware.gc.policy fifo" in details.text
+    assert "tlmssd run" in details.text
+    link = details.find_element("css selector", "a[download]")
+    from urllib.parse import unquote
+
+    text = unquote(link.get_attribute("href").split(",", 1)[1])
+    import tlmssd
+
+    again = tmp_path / "again.yaml"
+    again.write_text(text)
+    run = tlmssd.run(again, store=tmp_path / "other")
+    import pyarrow.parquet as parquet
+
+    table = parquet.read_table(out / "results.parquet").to_pandas()
+    first = table[(table["point"] == 4)].iloc[0]
+    assert run.value("iops") == first["iops"]
+    for name in ("x", "y", "effect", "map-x", "map-metric"):
+        options = browser.find_elements("css selector", f"#{name} option")
+        options[-1].click()
+    assert looked.complaints() == []
+    assert looked.out_of_box() == []

@@ -1,0 +1,81 @@
+"""Results as objects: figures by name, histograms, ledgers."""
+
+import pytest
+from reports import operation, report, write
+
+import tlmssd
+from tlmssd.errors import InputError
+from tlmssd.metrics import UnknownMetric, higher_is_better
+
+
+@pytest.fixture
+def result(tmp_path):
+    read = operation(100.0, {"sense": 80.0, "link": 20.0}, {"sense": 80.0, "die busy: gc": 920.0})
+    return tlmssd.Result(write(tmp_path / "run", report(read=read)))
+
+
+def test_a_name_and_its_path_mean_the_same(result):
+    for name, path in (
+        ("read.p99.9", "results.total.operations.read.latency.p99.9"),
+        ("read.ledger.die busy: gc", "results.total.operations.read.ledger.die busy: gc.mean_ns"),
+        ("iops", "results.total.iops"),
+        ("write_amplification", "write_amplification.total.value"),
+        ("statistics.flash.die_1.busy", "statistics.flash.die_1.busy.value"),
+        ("loads.load.read.p50", "loads.load.operations.read.latency.p50"),
+    ):
+        assert result.value(name) == result.value(path)
+    assert result.value("read.p99.9") == 1000.0
+    assert result.unit("read.p99.9") == "ns"
+    assert result.unit("bandwidth") == "B/s"
+
+
+def test_an_unknown_metric_names_the_nearest(result):
+    with pytest.raises(UnknownMetric, match=r"'read.p99.8'.*nearest is 'read.p99.9'"):
+        result.value("read.p99.8")
+
+
+def test_the_frame_has_a_row_for_each_figure(result):
+    frame = result.frame().set_index("metric")
+    assert list(result.frame().columns) == ["run", "metric", "value", "unit"]
+    assert frame.loc["read.p50", "value"] == 100.0
+    assert frame.index.is_unique
+    assert "statistics.flash.scheme" not in frame.index
+
+
+def test_histograms_and_ledgers(result):
+    histogram = result.histogram("read")
+    assert histogram.commands == 1000
+    assert histogram.percentile(99.9) == pytest.approx(910, rel=0.1)
+    ledger = result.ledger("read")
+    assert sum(ledger.mean.values()) == pytest.approx(result.value("read.mean"))
+    assert ledger.at(1000.0) == pytest.approx({"sense": 80.0, "die busy: gc": 920.0})
+    assert sum(ledger.at(1040.0).values()) == pytest.approx(1040.0)
+    pooled = tlmssd.Results([result, result]).histogram("read")
+    assert pooled.commands == 2000
+
+
+def test_what_is_missing_is_said_in_one_line(result, tmp_path):
+    with pytest.raises(InputError, match="no 'trim' in .*; there are: read"):
+        result.histogram("trim")
+    with pytest.raises(InputError, match="not a folder of results"):
+        _ = tlmssd.Result(tmp_path / "nothing").report
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/report.json").write_text("{")
+    with pytest.raises(InputError, match="not JSON"):
+        _ = tlmssd.Result(tmp_path / "broken").report
+
+
+def test_a_notebook_gets_a_picture(result):
+    page = result._repr_html_()
+    assert "<svg" in page
+    assert "1.00 us" in page or "1 us" in page
+
+
+def test_which_way_is_better():
+    assert higher_is_better("read.iops") is True
+    assert higher_is_better("bandwidth") is True
+    assert higher_is_better("read.p99.9") is False
+    assert higher_is_better("loads.web.write.mean") is False
+    assert higher_is_better("write_amplification") is False
+    assert higher_is_better("statistics.flash.die_0.busy") is None
+    assert higher_is_better("read.commands") is None

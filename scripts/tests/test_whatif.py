@@ -1,0 +1,204 @@
+"""What-if: steps of resources, effects with their confidence, costs, interactions."""
+
+import math
+from pathlib import Path
+
+import pytest
+from reports import operation, report, write
+
+from tlmssd import cli
+from tlmssd.errors import InputError, RunFailed
+from tlmssd.program import find_program
+from tlmssd.runs import Outcome
+from tlmssd.scenario import flat_parameters
+from tlmssd.whatif import whatif
+from tlmssd.whatif.cost import extra_cost
+from tlmssd.whatif.drive import Drive
+from tlmssd.whatif.experiment import Effect
+from tlmssd.whatif.resources import more_pieces, resources
+
+SCENARIO = """
+title: by hand
+ssd:
+  host: {link: pcie3x4}
+  flash:
+    channels: 4
+    ways: 1
+    part: {file: parts/nand/tlc-48l.yaml, blocks_per_plane: 64, cost: {die: 2, core: 5}}
+load: {rw: randread, bs: 4k, number_ios: 100}
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "drive.yaml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def drive(scenario):
+    return Drive(flat_parameters(find_program().ask("check", str(scenario))))
+
+
+def step(drive, name, share):
+    (resource,) = (one for one in resources() if one.name == name)
+    return resource.step(drive, share)
+
+
+def test_pieces_come_whole():
+    assert [more_pieces(1, 0.5), more_pieces(4, 0.5), more_pieces(5, 0.5)] == [2, 6, 7]
+    assert [more_pieces(4, 0.1), more_pieces(30, 0.1)] == [5, 33]
+
+
+def test_steps_keep_units_and_capacity(drive):
+    read = step(drive, "array read", 0.5)
+    assert (
+        read.settings["ssd.flash.part.read_latency"]
+        == '["51428667 ps", "77142667 ps", "51428667 ps"]'
+    )
+    assert step(drive, "DRAM", 0.5).settings["ssd.dram.bandwidth"] == "4.8 GB/s"
+    assert step(drive, "link", 0.1).settings == {"ssd.host.link": "pcie3x8"}
+    dies = step(drive, "dies", 0.5)
+    assert (dies.before, dies.after, dies.ratio) == ("4", "8", 2.0)
+    assert dies.settings["ssd.flash.user_capacity"] == f"{drive.user_capacity} B"
+    spare = step(drive, "spare flash", 0.5)
+    assert spare.settings["ssd.flash.over_provisioning"] == "37.5 %"
+    buffer = step(drive, "write buffer", 0.5)
+    assert buffer.settings["ssd.dram.capacity"] == f"{(256 + 16) << 20} B"
+
+
+def test_channels_are_compared_with_as_many_dies(drive):
+    """Four channels of one die become eight, against four channels of two."""
+    channels = step(drive, "channels", 0.5)
+    assert channels.settings["ssd.flash.channels"] == "8"
+    assert channels.control["ssd.flash.ways"] == "2"
+    assert channels.weight == pytest.approx(math.log(1.5) / math.log(2))
+
+
+def test_every_step_is_a_scenario_that_the_program_takes(scenario, drive):
+    for resource in resources():
+        for share in (0.1, 0.5, 2.0):
+            made = resource.step(drive, share) if resource.needs(drive) else None
+            for settings in (made.settings, made.control) if made else ():
+                given = [f"--set={path}={value}" for path, value in settings.items()]
+                find_program().ask("check", str(scenario), *given)
+
+
+def test_costs_are_those_of_the_part(drive):
+    assert extra_cost(drive, step(drive, "dies", 0.5).settings) == 4 * 2
+    assert extra_cost(drive, step(drive, "cores", 0.5).settings) == 5
+    assert extra_cost(drive, step(drive, "spare flash", 0.5).settings) == pytest.approx(8 * 0.1)
+    assert extra_cost(drive, step(drive, "core clock", 0.5).settings) is None
+    free = Drive({p: "0" if ".cost." in p else v for p, v in drive.parameters.items()})
+    assert extra_cost(free, step(drive, "dies", 0.5).settings) is None
+
+
+def test_confidence_of_an_effect():
+    effect = Effect((math.log(0.5), math.log(0.5)))
+    assert effect.mean == pytest.approx(-0.5)
+    assert effect.interval == pytest.approx((-0.5, -0.5))
+    assert effect.is_certain
+    assert not Effect((-0.1, 0.1, 0.0)).is_certain
+    assert Effect((0.1,)).interval is None
+
+
+class Lab:
+    """Runs nothing: works out a latency from the settings, and counts the runs."""
+
+    def __init__(self, folder: Path, latency):
+        self.folder, self.latency, self.runs = folder, latency, 0
+
+    def __call__(self, requests):
+        return [self.outcome(request) for request in requests]
+
+    def outcome(self, request):
+        self.runs += 1
+        settings = dict(request.settings)
+        seed = int(settings.pop("seed"))
+        latency = self.latency(settings, seed)
+        if latency is None:
+            return Outcome(request, "refused", "contradiction")
+        read = operation(latency, {"sense": latency}, {"sense": latency})
+        folder = write(self.folder / str(self.runs), report(seed, read=read))
+        return Outcome(request, "ok", "", folder)
+
+
+def slow_clock(settings, seed):
+    """Half of the time is the core's; a second core helps as much when the clock is as it is."""
+    clock = float(settings.get("ssd.cpu.clock", "500 MHz").split()[0]) / 500
+    bus = float(settings.get("ssd.bus.clock", "800 MHz").split()[0]) / 800
+    if "ssd.flash.ways" in settings and "ssd.flash.channels" not in settings:
+        return None
+    return 1000 * (1 + 0.1 * seed) / clock / bus**0.5
+
+
+def test_the_largest_effect_comes_first_and_seeds_cancel(scenario, tmp_path):
+    lab = Lab(tmp_path / "lab", slow_clock)
+    found = whatif(scenario, "read.mean", seeds=3, run=lab)
+    assert [one.resource.name for one in found.findings[:2]] == ["core clock", "system bus"]
+    assert found.first == "core clock"
+    effect = found.findings[0].largest.effect
+    assert effect.mean == pytest.approx(1 / 1.5 - 1)
+    assert effect.is_certain
+    assert found.unit == "ns"
+    (together,) = [i for i in found.interactions if i.names == ("core clock", "system bus")]
+    assert together.beyond.mean == pytest.approx(0, abs=1e-9)
+    assert together.together.mean == pytest.approx(1 / 1.5**1.5 - 1)
+    dies = next(one for one in found.findings if one.resource.name == "dies")
+    assert dies.largest is None
+    assert dies.trials[-1].reason == "contradiction"
+    frame = found.frame()
+    assert frame.loc[0, "resource"] == "core clock"
+    assert set(frame[frame.resource == "dies"].reason) == {"contradiction"}
+    assert "core clock" in found._repr_html_()
+
+
+def test_an_interaction_is_found(scenario, tmp_path):
+    """The bus helps only when the clock is fast: each alone does less than both together."""
+
+    def latency(settings, seed):
+        fast = settings.get("ssd.cpu.clock") == "750 MHz"
+        quick = settings.get("ssd.bus.clock") == "1200 MHz"
+        return {(0, 0): 1000, (1, 0): 900, (0, 1): 950, (1, 1): 400}[fast, quick] + seed
+
+    lab = Lab(tmp_path / "lab", latency)
+    found = whatif(scenario, "read.mean", seeds=3, steps=[0.5], run=lab)
+    (pair,) = [i for i in found.interactions if i.names == ("core clock", "system bus")]
+    assert pair.beyond.mean == pytest.approx(400 * 1000 / (900 * 950) - 1, rel=0.02)
+    assert pair.beyond.is_certain
+
+
+def test_a_goal_turns_the_ranking(scenario, tmp_path):
+    lab = Lab(tmp_path / "lab", slow_clock)
+    found = whatif(scenario, "read.mean", goal="max", seeds=2, factorial=False, run=lab)
+    assert found.findings[0].gain(True) >= 0
+    gains = [one.gain(True) for one in found.findings]
+    assert gains == sorted(gains, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (["--metric", "read.p98"], "there is no metric 'read.p98'"),
+        (["--metric", "statistics.flash.die_0.busy"], "say which way is better"),
+        (["--metric", "iops", "--seeds", "0"], "--seeds 0: at least 1"),
+        (["--metric", "iops", "--steps=-5%"], "must be above 0 %"),
+        (["--metric", "iops", "--set", "nothing"], "write PATH=VALUE"),
+        (["--metric", "iops", "--set", "ssd.cpu.coers=2"], "cores"),
+        (["--metric", "iops", "--out", "no/such/page.html"], "there is no folder"),
+        (["--metric", "write.iops"], "there is no metric 'write.iops'"),
+        (["--metric", "checks.wrong_reads"], "needs a metric above 0"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(scenario, tmp_path, capsys, more, complaint):
+    assert cli.main(["whatif", str(scenario), "--store", str(tmp_path / "store"), *more]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert complaint in error
+
+
+def test_a_drive_that_does_not_run_is_said(scenario, tmp_path):
+    lab = Lab(tmp_path / "lab", lambda settings, seed: None)
+    with pytest.raises((InputError, RunFailed), match="contradiction"):
+        whatif(scenario, "read.mean", run=lab)

@@ -1,0 +1,50 @@
+"""The command line: python -m tlmssd COMMAND ARGUMENTS.
+
+A command is a module with `add_arguments(parser)` and `main(arguments) -> exit code`; it is
+imported only when it is asked for.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+
+from tlmssd.errors import InputError, RunFailed
+
+COMMANDS = {
+    "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
+    "compare": ("tlmssd.compare", "put results side by side and say why they differ"),
+    "whatif": ("tlmssd.whatif", "find the bottleneck by making each resource faster in turn"),
+}
+"""Command to its module and what it does in a few words."""
+
+OK, FAILED, INPUT = 0, 1, 2
+"""Exit codes: all went well; something failed; a file or the command line is at fault."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Carries out the command; the user's mistakes become one line on stderr and exit code 2."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog=os.environ.get("TLMSSD_SPEAKER", "tlmssd"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    module = None
+    for name, (path, what) in COMMANDS.items():
+        command = commands.add_parser(name, help=what, description=what)
+        if arguments[:1] == [name]:
+            module = importlib.import_module(path)
+            module.add_arguments(command)
+    parsed = parser.parse_args(arguments)
+    try:
+        return module.main(parsed)
+    except InputError as error:
+        return complain(INPUT, error)
+    except RunFailed as error:
+        return complain(FAILED, error)
+    except KeyboardInterrupt:
+        return complain(130, "interrupted")
+
+
+def complain(code: int, problem: object) -> int:
+    """One line on stderr; returns `code`."""
+    print(f"tlmssd: {' '.join(str(problem).split())}", file=sys.stderr)
+    return code

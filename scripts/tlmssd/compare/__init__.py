@@ -1,0 +1,92 @@
+"""tlmssd compare: results side by side, what differs beyond the spread over seeds, and why."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tlmssd.compare.differences import compare_metrics
+from tlmssd.compare.sides import Side, parameter_differences, read_sides
+from tlmssd.compare.why import Explanation, explain
+from tlmssd.output import check_writable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument(
+        "sides",
+        nargs="+",
+        metavar="[NAME=]RESULTS",
+        help="what to compare, the first with each other: a folder of results; a folder of such "
+        "folders, one per seed; several of them, joined by commas; or fio's json of a real drive",
+    )
+    parser.add_argument("-o", "--out", type=Path, help="write the comparison as one HTML page")
+    parser.add_argument("--csv", type=Path, help="write every metric of every side as a table")
+    parser.add_argument("--all", action="store_true", help="show every metric, not only the main")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the comparison, and writes what was asked for; 0."""
+    from tlmssd.compare.terminal import text_of
+
+    comparison = Comparison(read_sides(arguments.sides))
+    for path in (arguments.out, arguments.csv):
+        check_writable(path)
+    sys.stdout.write(text_of(comparison, every=arguments.all))
+    if arguments.csv:
+        comparison.frame().to_csv(arguments.csv, index=False)
+    if arguments.out:
+        from tlmssd.compare.page import page_of
+
+        arguments.out.write_text(page_of(comparison), encoding="utf-8")
+        print(f"\nPage in {arguments.out}")
+    return 0
+
+
+COLUMNS = [
+    "metric", "unit", "side", "mean", "deviation", "seeds", "difference", "beyond_spread",
+]  # fmt: skip
+"""Of the table of all metrics."""
+
+
+class Comparison:
+    """Sides, the first of which is the one that the others are compared with.
+
+    `metrics` has a row for every figure, `reasons` an explanation for every other side, kind of
+    command and figure, `parameters` what differs in the scenarios.
+    """
+
+    def __init__(self, sides: list[Side]):
+        self.sides = sides
+        self.metrics = compare_metrics(sides)
+        self.reasons: list[Explanation] = explain(sides)
+        self.parameters = parameter_differences(sides)
+
+    def frame(self):
+        """Tidy pandas: metric, unit, side, mean, deviation, seeds, difference, beyond_spread."""
+        import pandas as pd
+
+        rows = []
+        for row in self.metrics:
+            for number, (side, value) in enumerate(zip(self.sides, row.values, strict=True)):
+                change = row.changes[number - 1] if number else None
+                rows.append(
+                    (row.name, row.unit, side.name, value.mean, value.deviation, value.count)
+                    + ((change.difference, change.beyond) if change else (None, None))
+                )
+        return pd.DataFrame(rows, columns=COLUMNS)
+
+    def _repr_html_(self) -> str:
+        from tlmssd.compare.page import notebook_html
+
+        return notebook_html(self)
+
+
+def compare(*sides) -> Comparison:
+    """Compares results: each a path as on the command line, a Result, or Results (seeds).
+
+    Raises InputError for what cannot be read or compared.
+    """
+    return Comparison(read_sides(list(sides)))
+
+
+__all__ = ["Comparison", "add_arguments", "compare", "main"]

@@ -1,0 +1,140 @@
+"""Metrics side by side, and whether they differ beyond the spread over seeds.
+
+With two or more runs on both sides a difference is beyond the spread when Welch's test tells the
+means apart at 95 %. With one run on a side, when it lies outside the interval in which the other's
+next run is expected with 95 % (prediction interval of a normal distribution). With one run on both
+sides nothing is known about the spread. Of equals, about one metric in twenty is told apart by
+chance.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from tlmssd.compare.sides import Side
+from tlmssd.metrics import OPERATIONS, Metric, higher_is_better
+
+CONFIDENCE = 0.95
+MAIN = ("iops", "bandwidth", "mean", "p50", "p90", "p99", "p99.9", "max")
+HIDDEN = ("seed", "checks.", "loads.")
+NUMBERED = re.compile(r"_\d+(?=\.)")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A metric on one side: mean, standard deviation over seeds (NaN of a single run), runs."""
+
+    mean: float
+    deviation: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """A side against the first: difference, share of the first, and whether seeds explain it.
+
+    `beyond` is None when it cannot be known; `better` is None for what is neither good nor bad.
+    """
+
+    difference: float
+    share: float
+    beyond: bool | None
+    better: bool | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric: its value on every side, and the change of every side but the first."""
+
+    name: str
+    unit: str
+    values: tuple[Value, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is 0 wherever it is known."""
+        return all(not value.mean or math.isnan(value.mean) for value in self.values)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is one of those that are shown first."""
+        operation, _, figure = self.name.partition(".")
+        if operation in OPERATIONS:
+            return figure in MAIN
+        return self.name in ("iops", "bandwidth") or self.name.startswith("write_amplification")
+
+
+def compare_metrics(sides: Sequence[Side]) -> list[Row]:
+    """A row for every metric that any side has, in the order of the reports.
+
+    Modules of which there are several (dies, cores) are one metric, their mean: `nand_die_*`.
+    """
+    known = [[_merged(result.figures) for result in side.results] for side in sides]
+    names: dict[str, str] = {}
+    for runs in known:
+        for run in runs:
+            names.update({name: figure.unit for name, figure in run.items()})
+    rows = []
+    for name, unit in names.items():
+        if name.startswith(HIDDEN):
+            continue
+        samples = [[run[name].value for run in runs if name in run] for runs in known]
+        first, *others = samples
+        changes = tuple(_change(name, first, other) for other in others)
+        rows.append(Row(name, unit, tuple(_value(sample) for sample in samples), changes))
+    return rows
+
+
+def _merged(figures: Mapping[str, Metric]) -> dict[str, Metric]:
+    groups: dict[str, list[Metric]] = {}
+    for name, figure in figures.items():
+        groups.setdefault(NUMBERED.sub("_*", name), []).append(figure)
+    return {
+        name: Metric(float(np.mean([part.value for part in parts])), parts[0].unit)
+        for name, parts in groups.items()
+    }
+
+
+def _value(sample: Sequence[float]) -> Value:
+    if not sample:
+        return Value(math.nan, math.nan, 0)
+    deviation = float(np.std(sample, ddof=1)) if len(sample) > 1 else math.nan
+    return Value(float(np.mean(sample)), deviation, len(sample))
+
+
+def _change(name: str, first: Sequence[float], other: Sequence[float]) -> Change:
+    if not first or not other:
+        return Change(math.nan, math.nan, None, None)
+    base = float(np.mean(first))
+    difference = float(np.mean(other)) - base
+    share = difference / abs(base) if base else math.copysign(math.inf, difference)
+    direction = higher_is_better(name)
+    better = None if direction is None or not difference else (difference > 0) == direction
+    if not difference:
+        share = 0.0
+    return Change(difference, share, is_beyond_spread(first, other), better)
+
+
+def is_beyond_spread(first: Sequence[float], other: Sequence[float]) -> bool | None:
+    """Whether two samples differ by more than their spread explains; None if nothing is known."""
+    difference = abs(float(np.mean(other)) - float(np.mean(first)))
+    if not all(math.isfinite(value) for value in (*first, *other)):
+        return None
+    if len(first) == 1 and len(other) == 1:
+        return None if difference else False
+    if len(first) > 1 and len(other) > 1:
+        spread = np.var(first, ddof=1) / len(first) + np.var(other, ddof=1) / len(other)
+        if spread == 0:
+            return difference > 0
+        moments = [(np.mean(part), np.std(part, ddof=1), len(part)) for part in (first, other)]
+        test = stats.ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
+        return bool(test.pvalue < 1 - CONFIDENCE)
+    several = first if len(first) > 1 else other
+    freedom = len(several) - 1
+    width = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * np.std(several, ddof=1)
+    return bool(difference > width * math.sqrt(1 + 1 / len(several)))

@@ -1,0 +1,131 @@
+"""What is compared: results of one scenario with one or several seeds, or of a real drive."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tlmssd.errors import InputError
+from tlmssd.fio_json import FioResult, is_fio_json
+from tlmssd.result import Result, Results
+
+PER_RUN = {"seed", "title"}
+"""Parameters that may differ between the runs of one side."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Runs that differ in their seed alone."""
+
+    name: str
+    results: Results
+
+    @property
+    def seeds(self) -> int:
+        """How many runs there are."""
+        return len(self.results)
+
+    @property
+    def has_ledgers(self) -> bool:
+        """Whether it says where the time went."""
+        return all(result.has_ledgers for result in self.results)
+
+
+def read_sides(given: Sequence[str | Path | Result | Results]) -> list[Side]:
+    """Reads at least two sides; raises InputError with one line for what is wrong."""
+    if len(given) < 2:
+        raise InputError("compare needs two results or more: compare A B [C...]")
+    labels, contents = [], []
+    for one in given:
+        label, content = _read(one)
+        labels.append(label)
+        contents.append(content)
+    names = _distinct(labels, contents)
+    sides = [Side(name, Results(content)) for name, content in zip(names, contents, strict=True)]
+    for side in sides:
+        _check(side)
+    return sides
+
+
+def _read(given: str | Path | Result | Results) -> tuple[str, list[Result]]:
+    if isinstance(given, Result):
+        return given.name, [given]
+    if isinstance(given, Sequence) and not isinstance(given, (str, Path)):
+        return "", list(given)
+    text = str(given)
+    label = ""
+    if "=" in text and not Path(text).exists():
+        label, text = text.split("=", 1)
+    parts = [text] if Path(text).exists() else text.split(",")
+    found = [result for part in parts for result in _results_in(Path(part))]
+    return label or (Path(text).resolve().name if len(parts) == 1 else ""), found
+
+
+def _results_in(path: Path) -> list[Result]:
+    if (path / "report.json").is_file():
+        return [Result(path)]
+    if path.is_dir():
+        inside = sorted(folder.parent for folder in path.glob("*/report.json"))
+        if not inside:
+            raise InputError(f"{path}: no results in it (no report.json, here or one folder below)")
+        return [Result(folder) for folder in inside]
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder")
+    if path.name == "report.json":
+        return [Result(path.parent)]
+    if not is_fio_json(path):
+        raise InputError(f"{path}: neither a folder of results nor fio's json")
+    return [FioResult(path)]
+
+
+def _distinct(labels: list[str], contents: list[list[Result]]) -> list[str]:
+    """Names of sides; of equal ones the folder above is told as well, or they are numbered."""
+    names = [label or contents[i][0].name for i, label in enumerate(labels)]
+    often = Counter(names)
+    for i, name in enumerate(names):
+        if often[name] > 1:
+            names[i] = f"{contents[i][0].folder.resolve().parent.name}/{name}"
+    often = Counter(names)
+    return [f"{name} ({i + 1})" if often[name] > 1 else name for i, name in enumerate(names)]
+
+
+def _check(side: Side) -> None:
+    """Runs of one side differ in their seed, and each seed is there once."""
+    first = side.results[0]
+    for other in side.results[1:]:
+        for path in first.parameters.keys() | other.parameters.keys():
+            values = first.parameters.get(path), other.parameters.get(path)
+            if path not in PER_RUN and values[0] != values[1] and not _is_seed(path):
+                raise InputError(
+                    f"{side.name}: runs of one side may differ in their seed only; {path} is "
+                    f"{values[0]} in {first.folder} and {values[1]} in {other.folder}"
+                )
+    seeds = Counter(result.seed for result in side.results if result.seed is not None)
+    twice = [seed for seed, count in seeds.items() if count > 1]
+    if twice:
+        raise InputError(f"{side.name}: seed {twice[0]} is there {seeds[twice[0]]} times")
+
+
+def _is_seed(path: str) -> bool:
+    return path.endswith(".randseed")
+
+
+@dataclass(frozen=True)
+class ParameterDifference:
+    """A parameter that is not the same on all sides; None where a side does not have it."""
+
+    path: str
+    values: tuple[str | None, ...]
+
+
+def parameter_differences(sides: Sequence[Side]) -> list[ParameterDifference]:
+    """What differs in the resolved scenarios, seeds and titles left out; real drives have none."""
+    known = [side.results[0].parameters for side in sides]
+    paths = dict.fromkeys(path for parameters in known for path in parameters)
+    rows = []
+    for path in paths:
+        values = tuple(parameters.get(path) for parameters in known)
+        told = {value for value, parameters in zip(values, known, strict=True) if parameters}
+        if len(told) > 1 and path not in PER_RUN:
+            rows.append(ParameterDifference(path, values))
+    return rows

@@ -1,0 +1,90 @@
+"""A comparison as text."""
+
+import math
+from typing import TYPE_CHECKING
+
+from tlmssd.compare.differences import Change, Row, Value
+from tlmssd.quantities import percent_text, quantity_text
+from tlmssd.text_table import columns, shortened
+
+if TYPE_CHECKING:
+    from tlmssd.compare import Comparison
+
+MARKS = {True: "*", False: "=", None: "?"}
+LONGEST = 38
+
+
+def text_of(comparison: "Comparison", every: bool = False) -> str:
+    """Sides, metrics, reasons, parameters; `every` shows all metrics and not only the main ones."""
+    parts = [_sides(comparison), _metrics(comparison, every), _reasons(comparison)]
+    parts.append(_parameters(comparison))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sides(comparison: "Comparison") -> str:
+    rows = []
+    for side in comparison.sides:
+        runs = "1 run" if side.seeds == 1 else f"{side.seeds} seeds"
+        rows.append([side.name, runs, side.results[0].title])
+    return columns(rows, left=3)
+
+
+def _metrics(comparison: "Comparison", every: bool) -> str:
+    others = [side.name for side in comparison.sides[1:]]
+    head = ["", comparison.sides[0].name]
+    for name in others:
+        head += [name, "", "", ""]
+    rows = [[shortened(text, 24) for text in head]]
+    for row in comparison.metrics:
+        if every or (row.is_main and not row.is_nothing):
+            rows.append(_metric_cells(row))
+    known = "* beyond the spread over seeds, = within it, ? one run each: spread not known"
+    return f"{columns(rows, left=1)}\n{known}"
+
+
+def _metric_cells(row: Row) -> list[str]:
+    cells = [shortened(row.name, 60), value_text(row.values[0], row.unit)]
+    for value, change in zip(row.values[1:], row.changes, strict=True):
+        cells.append(value_text(value, row.unit))
+        cells += change_texts(change, row.unit)
+    return cells
+
+
+def value_text(value: Value, unit: str) -> str:
+    """Mean and standard deviation over seeds: '4.2 ms ± 0.1 ms'."""
+    text = quantity_text(value.mean, unit)
+    if value.count < 2 or not value.deviation:
+        return text
+    return f"{text} ± {quantity_text(value.deviation, unit, 2)}"
+
+
+def change_texts(change: Change, unit: str) -> list[str]:
+    """Difference, relative difference, and the mark of what seeds explain."""
+    if math.isnan(change.difference):
+        return ["-", "-", ""]
+    difference = quantity_text(change.difference, unit, signed=True)
+    return [difference, percent_text(change.share), MARKS[change.beyond]]
+
+
+def _reasons(comparison: "Comparison") -> str:
+    lines = []
+    for side in comparison.sides[1:]:
+        told = [reason for reason in comparison.reasons if reason.other == side.name]
+        if told:
+            lines.append(f"Why {side.name} differs from {comparison.sides[0].name}")
+            lines += [f"  {reason.sentence()}" for reason in told]
+        elif not side.has_ledgers:
+            lines.append(f"{side.name} is a real drive: it does not say where its time goes")
+    if not comparison.sides[0].has_ledgers:
+        lines = [f"{comparison.sides[0].name} is a real drive: it does not say where time goes"]
+    return "\n".join(lines)
+
+
+def _parameters(comparison: "Comparison") -> str:
+    if not comparison.parameters:
+        told = sum(bool(side.results[0].parameters) for side in comparison.sides)
+        return "No parameter differs" if told > 1 else ""
+    rows = [["Parameters that differ", *(side.name for side in comparison.sides)]]
+    for part in comparison.parameters:
+        rows.append([part.path, *(shortened(value or "-", LONGEST) for value in part.values)])
+    return columns(rows, left=1 + len(comparison.sides))

@@ -1,0 +1,9 @@
+"""What the package raises for its users' mistakes and for runs that fail."""
+
+
+class InputError(Exception):
+    """A file or an argument is at fault; the message is one line with place and valid choice."""
+
+
+class RunFailed(Exception):
+    """A run ended without results; the message is the reason in one line."""

@@ -1,0 +1,195 @@
+"""Carries out jobs: looks in the store first, runs the program otherwise, within limits."""
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tlmssd.program import Program, environment, find_program
+from tlmssd.store import Store
+
+CERTAIN = ("refused", "stalled", "failed")
+"""What happens again whenever a run is carried out, so that it is remembered."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use: seconds of time, bytes of address space; None is no limit."""
+
+    seconds: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: a resolved scenario, known by `key`; `drive` names its snapshot, if any."""
+
+    key: str
+    drive: str | None
+    content: bytes = field(repr=False)
+
+    @staticmethod
+    def of(scenario: dict, key: str, drive: str | None) -> "Job":
+        """A job of a resolved scenario."""
+        return Job(key, drive, zlib.compress(json.dumps(scenario).encode(), 1))
+
+    @property
+    def scenario(self) -> dict:
+        """The resolved scenario."""
+        return json.loads(zlib.decompress(self.content))
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a job.
+
+    `status`: ok; refused (the scenario is contradictory), stalled, failed (the emulator is at
+    fault), crashed, timeout, memory, lost (with its worker); `reason` is one line. `known`: it was
+    in the store.
+    `seconds` of wall-clock time; `saved`: those that a snapshot saved.
+    """
+
+    status: str
+    reason: str = ""
+    known: bool = False
+    seconds: float = 0.0
+    saved: float = 0.0
+    figures: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where jobs are carried out: a program and a store, both by their paths on every machine."""
+
+    program: str
+    digest: str
+    store: str
+    limits: Limits = Limits()
+
+    def run(self, job: Job, read: Callable[[Path, dict], dict], snapshot: bool = False) -> Done:
+        """Carries out `job`, from its snapshot if it is there and `snapshot` says so.
+
+        `read` takes figures from the folder of results and the resolved scenario.
+        """
+        store = Store(Path(self.store))
+        if not store.visible:
+            return Done("lost", f"{self.store} is not to be seen from this worker's machine")
+        done = self._known(store, job)
+        if done is None:
+            with store.locked(job.key):
+                done = self._known(store, job) or self._run(store, job, snapshot)
+        if done.status != "ok":
+            return done
+        return replace(done, figures=read(store.run(job.key), job.scenario))
+
+    def prepare(self, job: Job) -> Done:
+        """Makes the snapshot of the job's drive, unless it is there."""
+        store = Store(Path(self.store))
+        if not store.visible:
+            return Done("lost", f"{self.store} is not to be seen from this worker's machine")
+        target = store.snapshot(job.drive)
+        with store.locked(job.drive):
+            if target.exists():
+                os.utime(target)
+                return Done("ok", known=True)
+            with store.scratch() as folder:
+                made = folder / "drive"
+                more = ["--save-snapshot", made.name, "--prepare-only"]
+                done = self._start(folder, job.scenario, more)
+                if done.status == "ok":
+                    store.put_snapshot(job.drive, made, done.seconds)
+                return done
+
+    def _known(self, store: Store, job: Job) -> Done | None:
+        if store.run(job.key).exists():
+            return Done("ok", known=True)
+        failure = store.failure(job.key)
+        return Done(*failure, known=True) if failure else None
+
+    def _run(self, store: Store, job: Job, snapshot: bool) -> Done:
+        drive = store.snapshot(job.drive) if snapshot and job.drive else None
+        if drive is not None and drive.exists():
+            done = self._run_from(store, job, ["--from-snapshot", str(drive)])
+            if done.status != "refused":
+                return done
+        return self._run_from(store, job, [])
+
+    def _run_from(self, store: Store, job: Job, snapshot: list[str]) -> Done:
+        with store.scratch() as folder:
+            done = self._start(folder, job.scenario, ["--out", "out", *snapshot])
+            if done.status == "ok":
+                # As large as everything else, and made again by running the scenario beside it.
+                (folder / "out/report.html").unlink()
+                if snapshot:
+                    done = replace(done, saved=_saved(store, job.drive, folder / "out/run.json"))
+                store.put(job.key, folder / "out")
+            elif done.status in CERTAIN and not snapshot:
+                store.put_failure(job.key, done.status, done.reason)
+        return done
+
+    def _start(self, folder: Path, scenario: dict, more: list[str]) -> Done:
+        """Runs the program in `folder`; the names in its messages are relative to that."""
+        program = program_here(self.program, self.digest)
+        if program is None:
+            return Done("lost", f"this worker's machine has no program like {self.program}")
+        (folder / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+        command = [program, "run", "scenario.yaml", "--quiet", "--with-parent", *more]
+        begin = time.monotonic()
+        with open(folder / "stderr", "w+b") as errors:
+            process = subprocess.Popen(
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=errors, env=environment(),
+            )  # fmt: skip
+            if self.limits.memory:
+                with contextlib.suppress(ProcessLookupError):
+                    resource.prlimit(process.pid, resource.RLIMIT_AS, (self.limits.memory,) * 2)
+            try:
+                code = process.wait(self.limits.seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                return Done("timeout", f"ran longer than {self.limits.seconds:g} s")
+            except BaseException:
+                process.kill()
+                process.wait()
+                raise
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip()
+        return Done(*judged(code, said), seconds=time.monotonic() - begin)
+
+
+def judged(code: int, said: str) -> tuple[str, str]:
+    """Status and reason of a process that ended with `code` (negative: signal) and `said` this."""
+    lines = said.splitlines()
+    reason = lines[-1].removeprefix("tlmssd: ") if lines else ""
+    if code == 0:
+        return "ok", ""
+    if code == -9:
+        return "memory", "killed by the system, which does so for want of memory"
+    if code < 0 or code > 128:
+        return "crashed", f"ended by signal {-code if code < 0 else code - 128}"
+    if "out of memory" in reason or "bad_alloc" in said:
+        return "memory", "needs more memory than it may use"
+    status = {2: "refused", 3: "stalled"}.get(code, "failed")
+    return status, reason or f"exit code {code}"
+
+
+def program_here(path: str, digest: str) -> Path | None:
+    """The program on this machine: there or where it is found, but with the same content."""
+    for candidate in (lambda: Program(Path(path)), find_program):
+        with contextlib.suppress(Exception):
+            program = candidate()
+            if program.digest == digest:
+                return program.path
+    return None
+
+
+def _saved(store: Store, drive: str, run: Path) -> float:
+    loading = json.loads(run.read_text(encoding="utf-8"))["precondition"]["value"]
+    return store.snapshot_seconds(drive) - loading

@@ -1,0 +1,198 @@
+"""tlmssd explore STUDY: carries out a study and writes its table and its page."""
+
+import argparse
+import collections
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tlmssd.engine import Pool, cluster_pool, local_pool, scheduler_pool
+from tlmssd.errors import InputError
+from tlmssd.runs import Runner
+from tlmssd.study.check import Checked
+from tlmssd.study.progress import Progress, duration
+from tlmssd.study.resolved import resolved_study
+from tlmssd.study.session import Row, Session, checked
+from tlmssd.study.study import Study
+from tlmssd.study.table import table, write_tables
+
+MARK = ".tlmssd-study"
+OK, INCOMPLETE, INTERRUPTED = 0, 4, 130
+"""Exit codes: every run has results; some have none; ended by Ctrl-C."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `tlmssd explore` understands."""
+    parser.add_argument("study", type=Path, help="study file (YAML)")
+    engine = parser.add_mutually_exclusive_group()
+    engine.add_argument(
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help="runs at a time on this machine (default: all processors)",
+    )
+    engine.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler that runs already")
+    engine.add_argument(
+        "--cluster",
+        type=Path,
+        metavar="FILE",
+        help="a cluster by dask-jobqueue, such as Slurm (YAML)",
+    )
+    parser.add_argument("--out", type=Path, help="folder for the results (default: out/STUDY)")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        help="folder of known runs (default: TLMSSD_STORE, or the user's cache)",
+    )
+    parser.add_argument(
+        "--no-snapshots", action="store_true", help="every run preconditions its own drive"
+    )
+    parser.add_argument("--no-page", action="store_true", help="write no study.html")
+    parser.add_argument(
+        "--check", action="store_true", help="say whether the study is good, and end"
+    )
+
+
+def positive(text: str) -> int:
+    """A number of at least 1, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Carries out the study; the exit code says whether every run has results."""
+    study = Study.read(arguments.study)
+    out = arguments.out or Path("out") / arguments.study.stem
+    refuse_foreign(out)
+    with Runner(arguments.store, study.limits, not arguments.no_snapshots) as runner:
+        known = checked(study, runner)
+        if arguments.check:
+            print(f"{arguments.study}: good")
+            return OK
+        progress = Progress(study)
+        try:
+            with engine(arguments) as pool:
+                report = Exploration(study, known, runner, pool, progress).carry_out()
+        except KeyboardInterrupt:
+            progress.end()
+            total = f"{progress.done} runs are done and kept"
+            print(
+                f"tlmssd: interrupted; {total}, the same command goes on from there",
+                file=sys.stderr,
+            )
+            return INTERRUPTED
+        report.write(out, not arguments.no_page)
+    return report.code
+
+
+def refuse_foreign(out: Path) -> None:
+    """Raises InputError where results would get among files of the user's."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: is a file; name a folder by --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
+        raise InputError(f"{out}: is not empty and holds no earlier study; name another by --out")
+
+
+def engine(arguments: argparse.Namespace) -> contextlib.AbstractContextManager[Pool]:
+    """The engine that the command line asks for."""
+    if arguments.scheduler:
+        return scheduler_pool(arguments.scheduler)
+    if arguments.cluster:
+        return cluster_pool(arguments.cluster)
+    return local_pool(arguments.jobs)
+
+
+class Exploration:
+    """A study, from its points to its report."""
+
+    def __init__(
+        self, study: Study, known: Checked, runner: Runner, pool: Pool, progress: Progress
+    ):
+        self.study, self.known, self.runner, self.pool = study, known, runner, pool
+        self.progress = progress
+
+    def carry_out(self) -> "Report":
+        """Runs everything; raises InputError when every run is refused."""
+        begin = time.monotonic()
+        if self.pool.dashboard:
+            print(f"Dask's dashboard: {self.pool.dashboard}", file=sys.stderr)
+        session = Session(self.study, self.runner, self.pool, self.progress)
+        if self.study.search:
+            from tlmssd.study.search import search  # Optuna is slow to import
+
+            runs = self.study.search.points * max(len(self.study.seeds), 1)
+            self.progress.expect(runs)
+            rows = search(self.study, session.evaluate)
+        else:
+            rows = session.evaluate(list(self.study.points()))
+        self.progress.end()
+        if all(row.status == "refused" for row in rows):
+            self.study.entry.fail(f"every point is refused; the first: {rows[0].reason}")
+        return Report(
+            self.study, self.known, self.runner, rows, session.savings, time.monotonic() - begin
+        )
+
+
+class Report:
+    """What is written and said at the end."""
+
+    def __init__(
+        self,
+        study: Study,
+        known: Checked,
+        runner: Runner,
+        rows: Sequence[Row],
+        savings: str,
+        seconds: float,
+    ):
+        self.study, self.runner, self.rows = study, runner, rows
+        self.savings, self.seconds = savings, seconds
+        self.table = table(study, known, rows)
+        self.statuses = collections.Counter(row.status for row in rows)
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return OK if set(self.statuses) <= {"ok"} else INCOMPLETE
+
+    def write(self, out: Path, page: bool) -> None:
+        """Writes the results into `out` and says so."""
+        out.mkdir(parents=True, exist_ok=True)
+        (out / MARK).touch()
+        write_tables(self.table, out)
+        (out / "resolved-study.yaml").write_text(resolved_study(self.study), encoding="utf-8")
+        summary = {
+            "title": self.study.title,
+            "program": self.runner.program.version,
+            "store": str(self.runner.store.folder),
+            "runs": dict(sorted(self.statuses.items())),
+            "seconds": round(self.seconds, 3),
+            "savings": self.savings,
+        }
+        (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+        if page:
+            from tlmssd.study_page import write_page
+
+            write_page(self.study, out, self.runner.store)
+        for line in self.lines(out):
+            print(line)
+
+    def lines(self, out: Path) -> Iterator[str]:
+        """The summary for the terminal."""
+        points = len({row.number for row in self.rows})
+        yield f"{points} points, {len(self.rows)} runs in {duration(self.seconds)}"
+        if self.savings:
+            yield self.savings[0].upper() + self.savings[1:]
+        reasons = collections.Counter(
+            (row.status, row.reason) for row in self.rows if row.status != "ok"
+        )
+        for (status, reason), count in reasons.most_common(5):
+            yield f"{count} {status}: {reason}"
+        if len(reasons) > 5:
+            yield f"and {len(reasons) - 5} other reasons, see the column reason"
+        yield f"Results in {out}: study.html, results.parquet, results.csv, and more"

@@ -1,0 +1,139 @@
+"""Figures of report.json by name.
+
+A metric has a short name, and its path in report.json means the same:
+
+| name | in report.json |
+|---|---|
+| `iops`, `bandwidth`, `queue_depth.mean` | `results.total.iops`, ... |
+| `read.iops`, `write.commands` | `results.total.operations.read.iops`, ... |
+| `read.mean`, `read.p99.9`, `write.max` | `results.total.operations.read.latency.mean`, ... (ns) |
+| `read.ledger.sense` | `results.total.operations.read.ledger.sense.mean_ns` |
+| `read.tail.ledger.die busy: gc` | the same of the slowest per cent |
+| `loads.NAME.read.p99` | the same of one load, by its name (a second one: `NAME_2`) |
+| `write_amplification` | `write_amplification.total.value` |
+| `write_amplification.refresh` | `write_amplification.refresh.value` |
+| `statistics.firmware.ftl.flash.erases` | `statistics.firmware.ftl.flash.erases.value` |
+"""
+
+import difflib
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tlmssd.errors import InputError
+
+OPERATIONS = ("read", "write", "trim", "flush", "write zeroes")
+UNITS = {"commands": "commands", "bytes": "B", "iops": "1/s"}
+SKIPPED = {"distribution", "series", "ledger_by_latency", "share_of_time_at_depth", "trace"}
+"""Members of report.json that are curves or texts, not figures."""
+
+
+class UnknownMetric(InputError):
+    """There is no such figure in the results; the message names the nearest one there is."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure: `value` (NaN where the run does not know it) in `unit` ('' of plain numbers)."""
+
+    value: float
+    unit: str
+
+
+def figures(report: Mapping) -> dict[str, Metric]:
+    """Every figure of a report.json by its short name, in the report's order."""
+    found: dict[str, Metric] = {}
+    for name in ("seed", "simulated_time", "measured_time", "checks"):
+        _add(found, name, report.get(name), "")
+    results = report.get("results", {})
+    _add_load(found, "", results.get("total", {}))
+    seen: Counter[str] = Counter()
+    for load in results.get("loads", []):
+        name = load["name"]
+        seen[name] += 1
+        number = f"_{seen[name]}" if seen[name] > 1 else ""
+        _add_load(found, f"loads.{name}{number}.", load)
+    for group in ("write_amplification", "statistics"):
+        _add(found, group, report.get(group), "")
+    return {canonical(name): figure for name, figure in found.items()}
+
+
+def canonical(path: str) -> str:
+    """The short name of a figure given by name or by its path in report.json."""
+    name = path.removeprefix("results.total.").removeprefix("results.")
+    name = name.removeprefix("operations.").replace(".operations.", ".").replace(".latency.", ".")
+    for ending in (".value", ".mean_ns"):
+        name = name.removesuffix(ending)
+    return "write_amplification" if name == "write_amplification.total" else name
+
+
+def look_up(found: Mapping[str, Metric], path: str) -> Metric:
+    """The figure that `path` names; raises UnknownMetric with the nearest one there is."""
+    metric = found.get(path) or found.get(canonical(path))
+    if metric:
+        return metric
+    near = difflib.get_close_matches(canonical(path), found, 1, 0)
+    hint = f"; the nearest is '{near[0]}'" if near else ""
+    raise UnknownMetric(f"there is no metric '{path}' in these results{hint}")
+
+
+def higher_is_better(name: str) -> bool | None:
+    """True of rates, False of latencies, waits, wear and write amplification; None of the rest."""
+    last = name.rsplit(".", 1)[-1]
+    if last in ("iops", "bandwidth", "bw"):
+        return True
+    lower = name.startswith(("write_amplification", "checks.wrong"))
+    parts = name.split(".")
+    latency = any(part in ("mean", "max", "min", "stddev", "ledger", "tail") for part in parts)
+    percentile = any(part[:1] == "p" and part[1:].isdigit() for part in parts)
+    operation = any(part in OPERATIONS for part in parts)
+    return False if lower or (operation and (latency or percentile)) else None
+
+
+def _add_load(found: dict[str, Metric], prefix: str, load: Mapping) -> None:
+    for name, part in load.items():
+        if name == "operations":
+            for operation, measured in part.items():
+                _add_operation(found, f"{prefix}{operation}.", measured)
+        elif name not in SKIPPED:
+            _add(found, prefix + name, part, UNITS.get(name, ""))
+
+
+def _add_operation(found: dict[str, Metric], prefix: str, measured: Mapping) -> None:
+    for name, part in measured.items():
+        if name == "latency":
+            for figure, value in part.items():
+                _add(found, prefix + figure, value, "ns")
+        elif name in ("ledger", "tail"):
+            for key, value in _ledger_figures(name, part):
+                found[prefix + key] = value
+        elif name not in SKIPPED:
+            _add(found, prefix + name, part, UNITS.get(name, ""))
+
+
+def _ledger_figures(name: str, part: Mapping) -> Iterator[tuple[str, Metric]]:
+    if name == "tail":
+        yield "tail.above", Metric(float(part["above_ns"]), "ns")
+        yield "tail.share", Metric(float(part["share"]), "share")
+        yield from (("tail." + key, value) for key, value in _ledger_figures("", part["ledger"]))
+        return
+    for cause, spent in part.items():
+        yield f"ledger.{cause}", Metric(float(spent["mean_ns"]), "ns")
+        yield f"ledger.{cause}.share", Metric(float(spent["share"]), "share")
+
+
+def _add(found: dict[str, Metric], name: str, part: object, unit: str) -> None:
+    """Numbers, quantities {value, unit}, and groups of them; texts and lists are left out."""
+    if isinstance(part, bool) or part is None:
+        return
+    if isinstance(part, (int, float)):
+        found[name] = Metric(float(part), unit)
+    elif isinstance(part, Mapping):
+        if "value" in part:
+            value = math.nan if part["value"] is None else part["value"]
+            _add(found, name, value, part.get("unit", unit))
+            return
+        for key, member in part.items():
+            if key != "doc" and key not in SKIPPED:
+                _add(found, f"{name}.{key}", member, unit)

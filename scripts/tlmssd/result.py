@@ -1,0 +1,165 @@
+"""Results of runs as objects: figures, histograms, ledgers, time series, and a picture."""
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tlmssd import metrics
+from tlmssd.errors import InputError
+from tlmssd.latency import Histogram, Ledgers
+from tlmssd.scenario import flat_parameters
+
+
+class Result:
+    """What one run left in its folder."""
+
+    def __init__(self, folder: str | Path):
+        """`folder` is what `tlmssd run --out` wrote; it is read when something is asked for."""
+        self.folder = Path(folder)
+
+    def __repr__(self) -> str:
+        return f"Result({str(self.folder)!r})"
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+    @functools.cached_property
+    def report(self) -> dict:
+        """All of report.json; raises InputError when it is not there or not one."""
+        path = self.folder / "report.json"
+        try:
+            report = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}; not a folder of results") from error
+        except ValueError as error:
+            raise InputError(f"{path}: not JSON: {error}") from error
+        if not isinstance(report, dict) or "results" not in report:
+            raise InputError(f"{path}: not a report of tlmssd (no 'results')")
+        return report
+
+    @property
+    def title(self) -> str:
+        """The scenario's title."""
+        return str(self.report.get("title", ""))
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of the scenario; None for the results of a real drive."""
+        return self.report.get("seed")
+
+    @functools.cached_property
+    def figures(self) -> dict[str, metrics.Metric]:
+        """Every figure by its name, see tlmssd.metrics."""
+        return metrics.figures(self.report)
+
+    def value(self, path: str) -> float:
+        """A figure by name or path: 'read.p99.9' (ns), 'statistics.firmware.ftl.commands', ...
+
+        Raises UnknownMetric with the nearest name there is.
+        """
+        return metrics.look_up(self.figures, path).value
+
+    def unit(self, path: str) -> str:
+        """Unit of a figure: 'ns', 's', 'B', 'B/s', '1/s', 'share', ..., or '' for plain numbers."""
+        return metrics.look_up(self.figures, path).unit
+
+    @property
+    def operations(self) -> list[str]:
+        """Kinds of commands there were: read, write, trim, flush, write zeroes."""
+        return list(self.report["results"]["total"]["operations"])
+
+    def _operation(self, operation: str) -> Mapping:
+        found = self.report["results"]["total"]["operations"]
+        if operation not in found:
+            raise InputError(f"no '{operation}' in {self.folder}; there are: {', '.join(found)}")
+        return found[operation]
+
+    def frame(self) -> pd.DataFrame:
+        """One row per metric: run, metric, value, unit."""
+        rows = [(self.name, name, part.value, part.unit) for name, part in self.figures.items()]
+        return pd.DataFrame(rows, columns=["run", "metric", "value", "unit"])
+
+    def histogram(self, operation: str = "read") -> Histogram:
+        """Latencies of one kind of command, all loads together; raises InputError without any."""
+        measured = self._operation(operation)
+        return Histogram.of_points(measured["distribution"], measured["commands"])
+
+    def ledger(self, operation: str = "read") -> Ledgers:
+        """Where the time went of one kind of command; raises InputError without any."""
+        measured = self._operation(operation)
+        if "ledger" not in measured:
+            raise InputError(f"{self.folder} has no ledgers: a real drive says no causes")
+        return Ledgers.of(measured)
+
+    @property
+    def has_ledgers(self) -> bool:
+        """False for the results of real drives, which do not say where the time went."""
+        found = self.report["results"]["total"]["operations"].values()
+        return bool(found) and all("ledger" in part for part in found)
+
+    def time_series(self) -> pd.DataFrame:
+        """Columns time (s, start of the step), series ('read.iops', 'queue_depth', ...), value."""
+        series = self.report["results"]["total"].get("series", {})
+        step = series.get("step", {}).get("value", 1.0)
+        rows = []
+        for name, part in series.items():
+            columns = part.items() if isinstance(part, dict) else [("", part)]
+            for column, values in columns:
+                if isinstance(values, list):
+                    label = f"{name}.{column}" if column else name
+                    rows += [(i * step, label, value) for i, value in enumerate(values)]
+        return pd.DataFrame(rows, columns=["time", "series", "value"])
+
+    @functools.cached_property
+    def parameters(self) -> dict[str, str]:
+        """The resolved scenario's parameters by path; empty for a real drive."""
+        text = self.report.get("scenario")
+        return flat_parameters(text) if text else {}
+
+    def _repr_html_(self) -> str:
+        from tlmssd.pictures.notebook import result_html
+
+        return result_html([self])
+
+
+class Results(Sequence):
+    """Several results, for instance one for each seed."""
+
+    def __init__(self, results: Sequence[Result]):
+        self.results = list(results)
+
+    def __getitem__(self, number):
+        return self.results[number]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __repr__(self) -> str:
+        return f"Results({self.results!r})"
+
+    def frame(self) -> pd.DataFrame:
+        """One row per run and metric: run, metric, value, unit."""
+        return pd.concat([result.frame() for result in self.results], ignore_index=True)
+
+    def values(self, path: str) -> list[float]:
+        """One figure of every run, in their order; raises UnknownMetric."""
+        return [result.value(path) for result in self.results]
+
+    def histogram(self, operation: str = "read") -> Histogram:
+        """The latencies of all runs pooled."""
+        return Histogram.pooled([result.histogram(operation) for result in self.results])
+
+    def time_series(self) -> pd.DataFrame:
+        """As Result.time_series(), with a column run."""
+        parts = [result.time_series().assign(run=result.name) for result in self.results]
+        return pd.concat(parts, ignore_index=True)
+
+    def _repr_html_(self) -> str:
+        from tlmssd.pictures.notebook import result_html
+
+        return result_html(self.results)

@@ -1,0 +1,164 @@
+"""Where results are kept: runs by the hash of what determines them, and snapshots of drives.
+
+    runs/ab/abcd...       the result folder of one run
+    failures/ab/abcd...   why a run has no results, where that is certain to happen again
+    snapshots/abcd...     drives as preconditioning has left them
+    locks/, scratch/      for what is under way
+
+Any number of processes, on any machine that sees the folder, may use one store at once.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tlmssd.errors import InputError
+
+MARK = "tlmssd-store"
+FOLDERS = ("runs", "failures", "snapshots", "locks", "scratch")
+
+
+def store_folder(named: str | Path | None = None) -> Path:
+    """`named`, or what TLMSSD_STORE names, or tlmssd/ in the user's cache folder."""
+    if named:
+        return Path(named).resolve()
+    if os.environ.get("TLMSSD_STORE"):
+        return Path(os.environ["TLMSSD_STORE"]).resolve()
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "tlmssd"
+
+
+class Store:
+    """One store; cheap to make, holds nothing open."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    @staticmethod
+    def create(named: str | Path | None = None) -> "Store":
+        """The store in `store_folder(named)`, made if need be; raises InputError."""
+        folder = store_folder(named)
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+            raise InputError(f"{folder}: is not empty and not a store; name another folder")
+        try:
+            for part in FOLDERS:
+                (folder / part).mkdir(parents=True, exist_ok=True)
+            (folder / MARK).touch()
+        except OSError as error:
+            raise InputError(f"{folder}: cannot hold a store: {error.strerror}") from error
+        store = Store(folder)
+        store.clean()
+        return store
+
+    @property
+    def visible(self) -> bool:
+        """Whether this machine sees the store."""
+        return (self.folder / MARK).exists()
+
+    def run(self, key: str) -> Path:
+        """Folder of a run's results, whether it is there or not."""
+        return self.folder / "runs" / key[:2] / key
+
+    def knows(self, key: str) -> bool:
+        """Whether the run need not be carried out."""
+        return self.run(key).exists() or self._failure(key).exists()
+
+    def put(self, key: str, results: Path) -> Path:
+        """Moves a folder of results to its place; the first of two stays."""
+        target = self.run(key)
+        target.parent.mkdir(exist_ok=True)
+        # Another machine may have been faster, where locks do not reach: its results are the same.
+        with contextlib.suppress(OSError):
+            os.rename(results, target)
+        return target
+
+    def failure(self, key: str) -> tuple[str, str] | None:
+        """Status and reason of a run that is known to fail."""
+        try:
+            status, reason = json.loads(self._failure(key).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return status, reason
+
+    def put_failure(self, key: str, status: str, reason: str) -> None:
+        """Remembers that a run fails."""
+        target = self._failure(key)
+        target.parent.mkdir(exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=self.folder / "scratch", delete=False) as file:
+            json.dump([status, reason], file)
+        os.rename(file.name, target)
+
+    def snapshot(self, key: str) -> Path:
+        """File of a preconditioned drive, whether it is there or not."""
+        return self.folder / "snapshots" / key / "drive"
+
+    def snapshot_seconds(self, key: str) -> float:
+        """How long it took to precondition the drive of a snapshot that is there."""
+        try:
+            return float((self.snapshot(key).parent / "seconds").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return 0.0
+
+    def put_snapshot(self, key: str, drive: Path, seconds: float) -> None:
+        """Moves a snapshot to its place; the first of two stays."""
+        folder = drive.parent / "snapshot"
+        folder.mkdir()
+        (folder / "seconds").write_text(str(seconds), encoding="utf-8")
+        os.rename(drive, folder / "drive")
+        with contextlib.suppress(OSError):
+            os.rename(folder, self.snapshot(key).parent)
+
+    @contextlib.contextmanager
+    def locked(self, key: str) -> Iterator[None]:
+        """Waits until nobody else works on `key`; a process that dies lets go of it."""
+        path = self.folder / "locks" / key
+        while True:
+            with open(path, "w", encoding="utf-8") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if not _is_still(path, file.fileno()):
+                    continue  # the one before has removed it
+                try:
+                    yield
+                finally:
+                    path.unlink(missing_ok=True)
+                return
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A folder for a run under way, gone afterwards."""
+        prefix = f"{socket.gethostname()}-{os.getpid()}-"
+        with tempfile.TemporaryDirectory(dir=self.folder / "scratch", prefix=prefix) as folder:
+            yield Path(folder)
+
+    def clean(self) -> None:
+        """Removes what processes of this machine left that did not live to clean up."""
+        for entry in (self.folder / "scratch").iterdir():
+            host, _, rest = entry.name.rpartition("-")[0].rpartition("-")
+            if host == socket.gethostname() and rest.isdigit() and not _lives(int(rest)):
+                shutil.rmtree(entry, ignore_errors=True)
+
+    def _failure(self, key: str) -> Path:
+        return self.folder / "failures" / key[:2] / key
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    try:
+        return os.stat(path).st_ino == os.fstat(descriptor).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,174 @@
+"""What the program says to a study, before anything is run."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tlmssd import metrics as names
+from tlmssd import units
+from tlmssd.errors import InputError
+from tlmssd.program import Program
+from tlmssd.resolve import Resolver
+from tlmssd.scenario import flat_parameters
+from tlmssd.study.axes import Axis, Choice
+from tlmssd.study.document import Entry
+from tlmssd.study.expressions import Expression
+from tlmssd.study.study import Metric, Point, Study
+
+TRIES = 2000
+"""Points in which a value is tried before it is said to fit nowhere."""
+DRIVES = 200
+"""Drives that are built in search of one that is not contradictory."""
+OPERATION_FIGURES = {
+    "commands": "commands",
+    "bytes": "B",
+    "iops": "1/s",
+    "bandwidth": "B/s",
+    "tail.above": "ns",
+    "tail.share": "share",
+    **{
+        name: "ns"
+        for name in [
+            "min",
+            "mean",
+            "stddev",
+            "p1",
+            "p5",
+            "p10",
+            "p25",
+            "p50",
+            "p75",
+            "p90",
+            "p95",
+            "p99",
+            "p99.9",
+            "p99.99",
+            "p99.999",
+            "max",
+        ]
+    },
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is known of a study's runs beforehand: the unit of every figure that they may have."""
+
+    units: dict[str, str]
+
+    def unit_of(self, metric: Metric) -> str:
+        """Base unit of a metric that is one figure, '' of other expressions."""
+        if not metric.expression.is_name:
+            return ""
+        name = metric.expression.names[0]
+        return units.in_base(1.0, self.units.get(names.canonical(name), ""))[1]
+
+
+def check(study: Study, program: Program, resolver: Resolver) -> Checked:
+    """Refuses a study with an axis, a value or a metric that the program does not know, and one
+    all of whose points are contradictory: InputError with file and line."""
+    for axis in study.axes:
+        for choice in axis.ends():
+            _check_choice(study, axis, choice, resolver)
+    figures, scenario = _first_drive(study, program, resolver)
+    known = figure_units(figures)
+    own = {metric.name for metric in study.metrics}
+    for metric in study.metrics + study.constraints:
+        for name in metric.expression.names:
+            if metric in study.constraints and name in own:
+                continue
+            _check_name(name, metric.expression, metric.entry or study.entry, known, scenario)
+    return Checked(known)
+
+
+def _check_choice(study: Study, axis: Axis, choice: Choice, resolver: Resolver) -> None:
+    """A value must be valid in some point: what else it depends on may be on another axis."""
+    complaint = None
+    others = [(choice,) if other is axis else other.ends() for other in study.axes]
+    for choices in itertools.islice(itertools.product(*others), TRIES):
+        try:
+            resolver.resolve(study.settings_of(Point(choices), None))
+            return
+        except InputError as error:
+            text = str(error)
+            if complaint is None or _is_about(text, choice):
+                complaint = text
+            if not any(_is_about(text, choice) for choice in choices):
+                break  # at fault is the base, or what is set for all points
+    _refuse(study, axis.entry, choice, complaint)
+
+
+def _is_about(complaint: str, choice: Choice) -> bool:
+    return any(complaint.startswith(f"--set {path}={value}") for path, value in choice.settings)
+
+
+def _refuse(study: Study, entry: Entry, choice: Choice, complaint: str) -> NoReturn:
+    if not complaint.startswith("--set "):
+        raise InputError(complaint)
+    for path, value in choice.settings:
+        if complaint.startswith(f"--set {path}={value}: "):
+            reason = complaint.removeprefix(f"--set {path}={value}: ")
+            raise InputError(f"{entry.file}:{choice.line or entry.line}: {reason}")
+    for path, value in study.settings:
+        if complaint.startswith(f"--set {path}={value}: "):
+            raise InputError(f"{entry.file}: set: {complaint}")
+    entry.fail(complaint)
+
+
+def _first_drive(study: Study, program: Program, resolver: Resolver) -> tuple[dict, dict]:
+    """Figures and scenario of the first point whose drive can be built; raises InputError."""
+    first = None
+    seed = study.seeds[0] if study.seeds else None
+    for point in itertools.islice(_points(study), DRIVES):
+        settings = study.settings_of(point, seed)
+        try:
+            scenario = resolver.resolve(settings)
+            arguments = [f"--set={path}={value}" for path, value in settings]
+            return json.loads(program.ask("figures", str(study.base), *arguments)), scenario
+        except InputError as error:
+            first = first or error
+    study.entry.fail(f"every point is contradictory; the first: {first}")
+
+
+def _points(study: Study) -> Iterator[Point]:
+    if study.search is None:
+        return study.points()
+    return (Point(choices) for choices in itertools.product(*(axis.ends() for axis in study.axes)))
+
+
+def figure_units(report: dict) -> dict[str, str]:
+    """Unit of every figure that a report may have; `report` is of `tlmssd figures`."""
+    found = {name: figure.unit for name, figure in names.figures(report).items()}
+    loads = [name.rsplit(".", 1)[0] + "." for name in found if name.startswith("loads.")]
+    for prefix in dict.fromkeys(["", *(load for load in loads if load.count(".") == 2)]):
+        for operation in names.OPERATIONS:
+            for name, unit in OPERATION_FIGURES.items():
+                found[f"{prefix}{operation}.{name}"] = unit
+            for cause in report.get("causes", []):
+                for ledger in ("ledger", "tail.ledger"):
+                    found[f"{prefix}{operation}.{ledger}.{cause}"] = "ns"
+                    found[f"{prefix}{operation}.{ledger}.{cause}.share"] = "share"
+    return found
+
+
+def _check_name(
+    name: str, expression: Expression, entry: Entry, known: dict[str, str], scenario: dict
+) -> None:
+    if name.startswith("scenario."):
+        path = name.removeprefix("scenario.")
+        parameters = flat_parameters(json.dumps(scenario))
+        if path not in parameters:
+            entry.fail(f"there is no parameter '{path}'{_near(path, parameters)}")
+        if units.split(parameters[path]) is None:
+            entry.fail(f"'{path}' is no number but '{parameters[path]}'")
+    elif names.canonical(name) not in known:
+        entry.fail(f"there is no metric '{name}'{_near(names.canonical(name), known)}")
+
+
+def _near(name: str, known: dict[str, str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1, 0.3)
+    return f"; the nearest is '{near[0]}'" if near else ""

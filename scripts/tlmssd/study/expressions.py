@@ -1,0 +1,165 @@
+"""Expressions over figures of a report: 'read.p99.9', 'iops / scenario.ssd.flash.channels < 5 k'.
+
+Figures go by the names of tlmssd.metrics and are in base units (s, B, B/s); `scenario.PATH` is a
+parameter; quantities have units ('5 ms'). A name with other characters stands in quotes:
+'"read.ledger.die busy: gc"'. Functions: min, max, abs, sqrt, log, log2, exp, round.
+"""
+
+import ast
+import math
+import operator
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tlmssd import units
+
+TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<quoted>"[^"]*"|'[^']*')
+    | (?P<name>[A-Za-z_]\w*(?:\.\w+)*)
+    | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:\s*(?P<unit>%|[A-Za-z]+(?:/s)?))?
+    | (?P<operator>\*\*|<=|>=|==|!=|[-+*/%(),<>])
+    )""",
+    re.VERBOSE,
+)
+FUNCTIONS: dict[str, Callable] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "sqrt": math.sqrt,
+    "log": math.log,
+    "log2": math.log2,
+    "exp": math.exp,
+    "round": round,
+}
+OPERATORS: dict[type, Callable] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+class ExpressionError(ValueError):
+    """What is wrong with an expression, without its place."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A checked expression: `names` are what it asks for, in order."""
+
+    text: str
+    names: tuple[str, ...]
+    _code: str
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether its value is true or false."""
+        return isinstance(_parsed(self._code), ast.Compare)
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is one figure and nothing else."""
+        return self._code == "_0"
+
+    def value(self, look_up: Callable[[str], float]) -> float | bool:
+        """The value with the figures that `look_up` gives; NaN where it has none."""
+        found = {f"_{i}": look_up(name) for i, name in enumerate(self.names)}
+        try:
+            result = _evaluate(_parsed(self._code), found)
+        except (ArithmeticError, ValueError):
+            return math.nan
+        return result if not isinstance(result, complex) else math.nan
+
+    def violation(self, look_up: Callable[[str], float]) -> float:
+        """By how much a comparison misses, relative to its right side; at most 0: it holds."""
+        tree = _parsed(self._code)
+        found = {f"_{i}": look_up(name) for i, name in enumerate(self.names)}
+        try:
+            left, right = _evaluate(tree.left, found), _evaluate(tree.comparators[0], found)
+            holds = OPERATORS[type(tree.ops[0])](left, right)
+        except (ArithmeticError, ValueError):
+            return math.nan
+        miss = abs(left - right) / (abs(right) or 1.0)
+        return -miss if holds else max(miss, sys.float_info.min)
+
+
+def parse(text: str) -> Expression:
+    """Reads an expression; raises ExpressionError."""
+    names: list[str] = []
+    code = []
+    place = 0
+    text = text.strip()
+    while place < len(text):
+        match = TOKEN.match(text, place)
+        if not match:
+            raise ExpressionError(f"cannot be understood from '{text[place:].strip()}' on")
+        code.append(_translated(match, text, names))
+        place = match.end()
+    joined = " ".join(code)
+    try:
+        tree = _parsed(joined)
+        _evaluate(tree, {f"_{i}": 1.0 for i in range(len(names))})
+    except SyntaxError as error:
+        raise ExpressionError("is no expression; for example: read.p99.9 / read.p50") from error
+    except (ArithmeticError, ValueError) as error:
+        if isinstance(error, ExpressionError):
+            raise
+    return Expression(text, tuple(names), joined)
+
+
+def _translated(match: re.Match, text: str, names: list[str]) -> str:
+    if match["operator"]:
+        return match["operator"]
+    if match["number"]:
+        unit = match["unit"] or ""
+        if unit and unit not in units.BASES:
+            raise ExpressionError(f"'{unit}' is no unit")
+        return repr(units.in_base(float(match["number"]), unit)[0])
+    if match["name"] in FUNCTIONS and text[match.end() :].lstrip().startswith("("):
+        return match["name"]
+    name = match["name"] or match["quoted"][1:-1]
+    if name not in names:
+        names.append(name)
+    return f"_{names.index(name)}"
+
+
+def _parsed(code: str) -> ast.expr:
+    try:
+        return ast.parse(code, mode="eval").body
+    except (RecursionError, MemoryError, ValueError) as error:
+        raise ExpressionError("is nested too deep") from error
+
+
+def _evaluate(node: ast.expr, found: dict[str, float]) -> float | bool:
+    def of(part: ast.expr) -> float | bool:
+        return _evaluate(part, found)
+
+    match node:
+        case ast.Constant(value=float() | int()):
+            return node.value
+        case ast.Name(id=name) if name in found:
+            return found[name]
+        case ast.BinOp() if type(node.op) in OPERATORS:
+            return OPERATORS[type(node.op)](of(node.left), of(node.right))
+        case ast.UnaryOp() if type(node.op) in OPERATORS:
+            return OPERATORS[type(node.op)](of(node.operand))
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in OPERATORS:
+            return OPERATORS[type(op)](of(left), of(right))
+        case ast.Call(func=ast.Name(id=name), keywords=[]) if name in FUNCTIONS:
+            try:
+                return FUNCTIONS[name](*[of(argument) for argument in node.args])
+            except TypeError as error:
+                raise ExpressionError(f"{name}() does not take these arguments") from error
+    raise ExpressionError("may hold figures, numbers with units, + - * / ** ( ) and one comparison")

@@ -1,0 +1,43 @@
+"""Metrics of one run: what a worker reads from a folder of results."""
+
+import functools
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from tlmssd import metrics, units
+from tlmssd.study.expressions import Expression
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Works out named expressions from a run's results; goes to the workers with each job."""
+
+    expressions: tuple[tuple[str, Expression], ...]
+
+    def __call__(self, folder: Path, scenario: dict) -> dict[str, float | bool]:
+        """Values by name, in base units; NaN for what this run does not know.
+
+        Of a comparison, by how much it is missed.
+        """
+        with open(folder / "report.json", encoding="utf-8") as file:
+            figures = metrics.figures(json.load(file))
+        values: dict[str, float | bool] = {}
+        look_up = functools.partial(_look_up, values, figures, scenario)
+        for name, expression in self.expressions:
+            ask = expression.violation if expression.is_comparison else expression.value
+            values[name] = ask(look_up)
+        return values
+
+
+def _look_up(values: dict, figures: dict, scenario: dict, name: str) -> float:
+    if name in values:
+        return values[name]
+    if name.startswith("scenario."):
+        node = scenario
+        for word in name.split(".")[1:]:
+            node = node[int(word)] if isinstance(node, list) else node.get(word)
+        return units.parse(str(node)) if node is not None else math.nan
+    figure = figures.get(metrics.canonical(name))
+    return units.in_base(figure.value, figure.unit)[0] if figure else math.nan

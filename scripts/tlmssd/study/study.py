@@ -1,0 +1,306 @@
+"""A study: a base scenario, axes, a design or a search, metrics, constraints, objectives.
+
+title: Which collector for how much spare flash?
+base: ../quickstart.yaml                # from this file's folder
+set: {load.number_ios: 20000}           # over the base, for all points
+axes:                                   # see tlmssd.study.axes
+  firmware.gc.policy: [greedy, fifo]
+  ssd.flash.spare_factor: [7 %, 20 %]
+design: grid                            # or {random: 100}, {latin-hypercube: 100}, {sobol: 128}
+seeds: 3                                # or a list; none: the base's own
+metrics: {tail: read.p99.9, WA: write_amplification}
+constraints: [read.p99.9 < 10 ms]
+objectives: {tail: minimize, iops: maximize}
+search: {engine: optuna, sampler: tpe, points: 100}      # instead of a design
+limits: {time: 10 min, memory: 4 GiB}   # of each run
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tlmssd import units
+from tlmssd.errors import InputError
+from tlmssd.execute import Limits
+from tlmssd.scenario import setting_text
+from tlmssd.study.axes import Axis, Choice, Settings, read_axis
+from tlmssd.study.designs import Design, check_fit, read_design
+from tlmssd.study.document import Entry, nearest, read_document
+from tlmssd.study.expressions import Expression, ExpressionError, parse
+
+KEYS = (
+    "title",
+    "base",
+    "set",
+    "axes",
+    "design",
+    "seeds",
+    "metrics",
+    "constraints",
+    "objectives",
+    "search",
+    "limits",
+)
+SECTIONS = (
+    "title",
+    "seed",
+    "ssd",
+    "firmware",
+    "converter",
+    "file_cache",
+    "precondition",
+    "age",
+    "load",
+    "run",
+    "report",
+)
+"""Top sections of a scenario; another name without a dot is one of the user's own."""
+SAMPLERS = ("tpe", "nsga2", "cmaes", "random")
+DEFAULT_METRICS = ("iops", "bandwidth", "read.p99", "write.p99", "write_amplification")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of the results: its name and how it is worked out from a report."""
+
+    name: str
+    expression: Expression
+    entry: Entry | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A metric that is to be as small, or as large, as can be."""
+
+    metric: str
+    maximize: bool
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search by Optuna instead of a design; `batch` points are chosen at a time."""
+
+    sampler: str
+    points: int
+    seed: int = 1
+    batch: int = 10
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place in the space: one choice for each axis."""
+
+    choices: tuple[Choice, ...]
+
+    @property
+    def settings(self) -> Settings:
+        """What is put over the base."""
+        return tuple(pair for choice in self.choices for pair in choice.settings)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as read; what the program has to say about it comes with tlmssd.study.check."""
+
+    file: Path
+    title: str
+    base: Path
+    settings: Settings
+    axes: tuple[Axis, ...]
+    design: Design
+    seeds: tuple[int, ...]
+    metrics: tuple[Metric, ...]
+    constraints: tuple[Metric, ...]
+    objectives: tuple[Objective, ...]
+    search: Search | None
+    limits: Limits
+    entry: Entry = field(repr=False)
+
+    @staticmethod
+    def read(path: str | Path) -> "Study":
+        """Reads a study; raises InputError 'file:line: key: what is wrong' at the first mistake."""
+        document = read_document(Path(path))
+        parts = document.known(*KEYS)
+        for key in ("base", "axes"):
+            if key not in parts:
+                document.fail(f"a study needs {key}")
+        axes = _axes(parts["axes"])
+        design = read_design(parts["design"]) if "design" in parts else Design()
+        if "search" in parts and "design" in parts:
+            parts["search"].fail("a study has a design or a search, not both")
+        metrics = _metrics(parts.get("metrics"))
+        metrics, objectives = _objectives(parts.get("objectives"), metrics)
+        search = _search(parts["search"], objectives, axes) if "search" in parts else None
+        if search is None:
+            check_fit(design, axes, parts.get("design", parts["axes"]))
+        return Study(
+            Path(path),
+            parts["title"].text if "title" in parts else Path(path).stem,
+            _base(parts["base"], Path(path).parent),
+            _settings(parts.get("set")),
+            axes,
+            design,
+            _seeds(parts.get("seeds")),
+            metrics,
+            _constraints(parts.get("constraints")),
+            objectives,
+            search,
+            _limits(parts.get("limits")),
+            parts["axes"],
+        )
+
+    def points(self) -> Iterator[Point]:
+        """The points of the design; none for a search, which chooses as it goes."""
+        if self.search is None:
+            yield from (Point(choices) for choices in self.design.choose(self.axes))
+
+    def settings_of(self, point: Point, seed: int | None) -> Settings:
+        """All that is put over the base for one run."""
+        last = (("seed", str(seed)),) if seed is not None else ()
+        return self.settings + point.settings + last
+
+
+def is_parameter(name: str) -> bool:
+    """Whether an axis of this name varies the parameter of that path."""
+    return "." in name or name in SECTIONS
+
+
+def _axes(entry: Entry) -> tuple[Axis, ...]:
+    axes = tuple(read_axis(name, part, is_parameter(name)) for name, part in entry.items())
+    if not axes:
+        entry.fail("has no axis")
+    for axis in axes:
+        if axis.name in RESERVED:
+            axis.entry.fail("is the name of a column of the results; choose another")
+    return axes
+
+
+RESERVED = ("point", "seed", "status", "reason", "run", "feasible")
+"""Columns that every table of results has."""
+
+
+def _base(entry: Entry, folder: Path) -> Path:
+    path = folder / entry.text
+    if not path.is_file():
+        entry.fail(f"there is no file {path}")
+    return path
+
+
+def _settings(entry: Entry | None) -> Settings:
+    if entry is None:
+        return ()
+    return tuple(
+        (path, setting_text(part.value) if part.is_map or part.is_list else part.text)
+        for path, part in entry.items()
+    )
+
+
+def _seeds(entry: Entry | None) -> tuple[int, ...]:
+    """Seeds of the runs of each point; empty: the base's own."""
+    if entry is None:
+        return ()
+    if not entry.is_list:
+        return tuple(range(1, entry.whole(1, 100000) + 1))
+    seeds = [element.whole(0, 2**63) for element in entry.elements()]
+    if not seeds or len(set(seeds)) < len(seeds):
+        entry.fail("must be a number of seeds, or a list of different ones")
+    return tuple(seeds)
+
+
+def read_expression(entry: Entry, text: str) -> Expression:
+    """An expression of a study; raises InputError with its place."""
+    try:
+        return parse(text)
+    except ExpressionError as error:
+        entry.fail(f"'{text}' {error}")
+
+
+def _metrics(entry: Entry | None) -> tuple[Metric, ...]:
+    if entry is None:
+        return tuple(Metric(name, parse(name)) for name in DEFAULT_METRICS)
+    named = entry.items() if entry.is_map else ((part.text, part) for part in entry.elements())
+    metrics = []
+    for name, part in named:
+        if name in RESERVED or name in (metric.name for metric in metrics):
+            part.fail(f"'{name}' is taken; choose another name")
+        expression = read_expression(part, part.text)
+        if expression.is_comparison:
+            part.fail("compares; that is for constraints")
+        metrics.append(Metric(name, expression, part))
+    return tuple(metrics)
+
+
+def _constraints(entry: Entry | None) -> tuple[Metric, ...]:
+    constraints = []
+    for part in entry.elements() if entry else ():
+        expression = read_expression(part, part.text)
+        if not expression.is_comparison:
+            part.fail("must compare, for instance: read.p99.9 < 5 ms")
+        constraints.append(Metric(part.text, expression, part))
+    return tuple(constraints)
+
+
+def _objectives(
+    entry: Entry | None, metrics: tuple[Metric, ...]
+) -> tuple[tuple[Metric, ...], tuple[Objective, ...]]:
+    """Objectives, and the metrics with those added that only objectives name."""
+    objectives = []
+    for name, part in entry.items() if entry else ():
+        goal = part.choice("minimize", "maximize")
+        if name not in (metric.name for metric in metrics):
+            metrics += (Metric(name, read_expression(part, name), part),)
+        objectives.append(Objective(name, goal == "maximize"))
+    return metrics, tuple(objectives)
+
+
+def _search(entry: Entry, objectives: tuple[Objective, ...], axes: tuple[Axis, ...]) -> Search:
+    parts = entry.known("engine", "sampler", "points", "seed", "batch")
+    if "engine" in parts:
+        parts["engine"].choice("optuna")
+    if not objectives:
+        entry.fail("a search needs objectives, such as objectives: {read.p99.9: minimize}")
+    if "points" not in parts:
+        entry.fail("say how many points: search: {sampler: tpe, points: 100}")
+    sampler = "tpe"
+    if "sampler" in parts:
+        sampler = parts["sampler"].choice(*SAMPLERS)
+    if sampler == "cmaes" and len(objectives) > 1:
+        parts["sampler"].fail("cmaes knows one objective only; valid: tpe, nsga2, random")
+    if sampler == "cmaes" and (bad := [axis for axis in axes if axis.unit is None]):
+        bad[0].entry.fail("has values that are no numbers, which cmaes cannot search")
+    return Search(
+        sampler,
+        parts["points"].whole(1, 1_000_000),
+        parts["seed"].whole(0, 2**31) if "seed" in parts else 1,
+        parts["batch"].whole(1, 10000) if "batch" in parts else 10,
+    )
+
+
+def _limits(entry: Entry | None) -> Limits:
+    if entry is None:
+        return Limits()
+    parts = entry.known("time", "memory")
+
+    def read(key: str, base: str, example: str) -> float | None:
+        if key not in parts:
+            return None
+        found = units.split(parts[key].text)
+        value, unit = units.in_base(*found) if found else (0.0, "")
+        if unit != base or value <= 0:
+            parts[key].fail(f"must be a quantity such as {example}")
+        return value
+
+    memory = read("memory", "B", "4 GiB")
+    return Limits(read("time", "s", "10 min"), int(memory) if memory else None)
+
+
+__all__ = [
+    "InputError",
+    "Metric",
+    "Objective",
+    "Point",
+    "Search",
+    "Study",
+    "is_parameter",
+    "nearest",
+]

@@ -1,0 +1,162 @@
+"""A study's table, made ready for pictures: points with their runs, levels of axes, effects."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as parquet
+from scipy import stats
+
+from tlmssd.errors import InputError
+from tlmssd.metrics import canonical, higher_is_better
+from tlmssd.quantities import quantity_text
+
+LEVELS = 8
+"""Axes with more values than this are cut into groups of as many points each."""
+GROUPS = 5
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Column:
+    """An axis or a metric: name, unit, and for metrics which way is better."""
+
+    name: str
+    unit: str
+    more_is_better: bool = False
+    has_goal: bool = False
+
+
+@dataclass(frozen=True)
+class StudyData:
+    """Rows of results.parquet, one for each run, and what their columns are."""
+
+    title: str
+    base: str
+    rows: pd.DataFrame
+    axes: tuple[Column, ...]
+    metrics: tuple[Column, ...]
+
+    @staticmethod
+    def read(path: Path) -> "StudyData":
+        """Raises InputError where the file is not a study's table."""
+        try:
+            table = parquet.read_table(path)
+            about = json.loads(table.schema.metadata[b"tlmssd"])
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}: not the results of a study: {error}") from error
+        axes, metrics = [], []
+        for field in table.schema:
+            notes = {k.decode(): v.decode() for k, v in (field.metadata or {}).items()}
+            if notes.get("role") == "axis":
+                axes.append(Column(field.name, notes["unit"]))
+            elif notes.get("role") == "metric":
+                metrics.append(_metric(field.name, notes))
+        rows = table.to_pandas()
+        return StudyData(about["title"], about["base"], rows, tuple(axes), tuple(metrics))
+
+    @property
+    def good(self) -> pd.DataFrame:
+        """Runs with results."""
+        return self.rows[self.rows["status"] == "ok"]
+
+    def objectives(self) -> list[Column]:
+        """Metrics by how much they matter: those with a goal first, in their order."""
+        return sorted(self.metrics, key=lambda metric: not metric.has_goal)
+
+    def means(self) -> pd.DataFrame:
+        """Mean of every metric for each point, by its number; only of points with results."""
+        return self.good.groupby("point")[[metric.name for metric in self.metrics]].mean()
+
+    def value_text(self, column: Column, value: object) -> str:
+        """A value of an axis or a metric with its unit."""
+        if isinstance(value, str) or value is None:
+            return value or "-"
+        return quantity_text(float(value), column.unit)
+
+    def levels(self, axis: Column) -> pd.Series:
+        """The level of `axis` for every row, as an ordered category of texts."""
+        values = self.rows[axis.name]
+        distinct = (
+            sorted(values.dropna().unique()) if _is_numeric(values) else list(values.unique())
+        )
+        if _is_numeric(values) and len(distinct) > LEVELS:
+            groups = pd.qcut(values, GROUPS, duplicates="drop")
+            names = [_range_text(self, axis, part) for part in groups.cat.categories]
+            return groups.cat.rename_categories(_different(names))
+        names = _different([self.value_text(axis, value) for value in distinct])
+        named = dict(zip(distinct, names, strict=True))
+        return pd.Series(pd.Categorical(values.map(named), names, ordered=True), values.index)
+
+    def effects(self, axis: Column) -> Iterator[dict]:
+        """Mean of every metric at every level, averaged over all else, and its interval over seeds.
+
+        The interval (95 %, Student's t) is that of the means of the seeds; NaN with one seed.
+        """
+        good = self.good
+        groups = good.assign(level=self.levels(axis).loc[good.index])
+        for metric in self.metrics:
+            by_seed = groups.groupby(["level", "seed"], observed=True, dropna=False)[metric.name]
+            means = by_seed.mean().dropna()
+            for level, sample in means.groupby(level="level", observed=True):
+                low, high = interval(sample.to_numpy())
+                yield {
+                    "level": str(level),
+                    "metric": metric.name,
+                    "mean": float(sample.mean()),
+                    "low": low,
+                    "high": high,
+                }
+
+    def explained(self, axis: Column, metric: Column) -> float:
+        """Share of the metric's variance between points that the axis explains by itself.
+
+        The correlation ratio, corrected for chance (epsilon squared); NaN without any variance.
+        """
+        means = self.means()[metric.name].dropna()
+        first = self.rows.groupby("point").head(1).set_index("point")
+        levels = self.levels(axis).groupby(self.rows["point"], observed=True).first()
+        groups = [part for _, part in means.groupby(levels.loc[means.index], observed=True)]
+        total = float(((means - means.mean()) ** 2).sum())
+        count = len(first.loc[means.index])
+        if not total or count <= len(groups):
+            return math.nan
+        within = float(sum(((part - part.mean()) ** 2).sum() for part in groups))
+        return max(0.0, 1 - (within / (count - len(groups))) / (total / (count - 1)))
+
+
+def interval(sample: np.ndarray) -> tuple[float, float]:
+    """Bounds of the mean with 95 % confidence; NaN for a single value."""
+    if len(sample) < 2:
+        return math.nan, math.nan
+    width = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(sample) - 1))
+    width *= float(np.std(sample, ddof=1)) / math.sqrt(len(sample))
+    return float(np.mean(sample)) - width, float(np.mean(sample)) + width
+
+
+def _metric(name: str, notes: dict[str, str]) -> Column:
+    goal = notes.get("goal")
+    if goal:
+        return Column(name, notes["unit"], goal == "maximize", True)
+    guess = higher_is_better(canonical(notes.get("expression", name)))
+    return Column(name, notes["unit"], bool(guess), False)
+
+
+def _is_numeric(values: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(values)
+
+
+def _range_text(data: StudyData, axis: Column, part: pd.Interval) -> str:
+    return f"{data.value_text(axis, part.left)} to {data.value_text(axis, part.right)}"
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """The same texts, with a number behind those that are there twice."""
+    return [
+        f"{name} ({names[:i].count(name) + 1})" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
+    ]

@@ -1,0 +1,281 @@
+"""study.html: a study to look at, in one file that works offline.
+
+Pareto front, effects of each axis, heat maps, parallel coordinates, latencies of chosen points, and
+a table; a click on a point anywhere leads to its figures and the scenario that runs it again.
+"""
+
+import difflib
+import html
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tlmssd.latency import Histogram
+from tlmssd.pictures import study_charts
+from tlmssd.pictures.page import Cell, Page, asset
+from tlmssd.quantities import quantity_text
+from tlmssd.result import Result
+from tlmssd.store import Store
+from tlmssd.study_data import Column, StudyData
+
+LATENCIES = 200
+"""Points at most whose latencies are put into the page, the front and the best first."""
+CURVE = 60
+"""Places of a curve of latencies."""
+
+
+def write_page(study: object, out: Path, store: Store) -> None:
+    """Writes `out`/study.html from `out`/results.parquet; runs' files come from `store`.
+
+    Runs that are no longer in the store are shown without latencies and whole scenario.
+    """
+    data = StudyData.read(out / "results.parquet")
+    draft = out / ".study.html"
+    draft.write_text(page_of(data, store), encoding="utf-8")
+    draft.rename(out / "study.html")
+
+
+def page_of(data: StudyData, store: Store) -> str:
+    """The HTML of the page."""
+    page = Page(data.title, _lead(data))
+    _add_failures(page, data)
+    if not data.good.empty and data.metrics:
+        _add_pictures(page, data)
+    page.heading("Point", anchor="point")
+    page.text("Click a point in a picture, or its number in the table.", "note")
+    page.raw('<div id="details"></div>')
+    page.heading("All points")
+    page.table(*_table(data), filtered=True)
+    page.script(asset("study.js"), study=_content(data, store))
+    return page.render()
+
+
+def _lead(data: StudyData) -> str:
+    points = data.rows["point"].nunique()
+    seeds = data.rows["seed"].nunique()
+    per_point = f", {seeds} seeds each" if seeds > 1 else ""
+    good = len(data.good)
+    failed = len(data.rows) - good
+    text = f"{points} points{per_point}: {good} runs with results"
+    return f"{text}, {failed} without. Base scenario: {data.base}." if failed else (
+        f"{text}. Base scenario: {data.base}.")  # fmt: skip
+
+
+def _add_failures(page: Page, data: StudyData) -> None:
+    failed = data.rows[data.rows["status"] != "ok"]
+    for (status, reason), part in list(failed.groupby(["status", "reason"]))[:8]:
+        page.text(f"{len(part)} runs {status}: {reason}", "warn")
+
+
+def _add_pictures(page: Page, data: StudyData) -> None:
+    legend = study_charts.legend("feasible" in data.rows)
+    page.heading("Trade-off")
+    page.raw(_selects(("x", "across"), ("y", "up"), options=data.objectives()))
+    _template(page, study_charts.scatter(), "Two metrics of every point", 380, legend)
+    page.heading("What each axis does")
+    page.raw(_selects(("effect", "metric"), options=data.objectives()))
+    page.text(
+        "Mean over all points with this level; lines are 95 % confidence intervals over seeds.",
+        "note",
+    )
+    page.grid(True)
+    _template(page, study_charts.shares(), "Which axis matters", 32 * len(data.axes) + 50)
+    for axis in data.axes:
+        _template(page, study_charts.effect(), axis.name, 220)
+    page.grid(False)
+    if len(data.axes) > 1:
+        page.heading("Two axes at once")
+        page.raw(_selects(("map-x", "across"), ("map-y", "up"), options=data.axes))
+        page.raw(_selects(("map-metric", "metric"), options=data.objectives()))
+        _template(page, study_charts.heat_map(), "Mean over all other axes", 320)
+    page.heading("All axes and metrics at once")
+    page.text("Each line is a point; each row goes from the least value to the largest.", "note")
+    height = 52 * (len(data.axes) + len(data.metrics)) + 20
+    _template(page, study_charts.parallel(), "Parallel coordinates", height, legend)
+    page.heading("Latencies of chosen points")
+    page.raw('<div class="tools" id="operation"></div><ul class="legend" id="chosen"></ul>')
+    _template(page, study_charts.latency(), "At first those on the front; add others below", 340)
+
+
+def _template(
+    page: Page, chart: object, caption: str, height: int, legend: dict | None = None
+) -> None:
+    """A chart that the page's script fills in."""
+    page.chart(chart, caption, height, legend, template=True)
+
+
+def _selects(*fields: tuple[str, str], options: Sequence[Column]) -> str:
+    parts = []
+    for name, label in fields:
+        choices = "".join(
+            f'<option value="{html.escape(one.name)}">{html.escape(one.name)}</option>'
+            for one in options
+        )
+        parts.append(f'<label>{label} <select id="{name}">{choices}</select></label>')
+    return f'<div class="tools">{"".join(parts)}</div>'
+
+
+def _table(data: StudyData) -> tuple[list[str], list[list[Cell]]]:
+    columns = ["point", *(axis.name for axis in data.axes), *(m.name for m in data.metrics)]
+    has_reason = len(data.good) < len(data.rows)
+    rows: list[list[Cell]] = []
+    for number, runs in data.rows.groupby("point"):
+        first = runs.iloc[0]
+        row: list[Cell] = [(float(number), str(number), f"#point-{number}")]
+        row += [_axis_cell(data, axis, first[axis.name]) for axis in data.axes]
+        for metric in data.metrics:
+            mean = float(runs[metric.name].mean())
+            row.append((mean, _mean_text(runs[metric.name], metric.unit)))
+        if has_reason:
+            row.append(
+                "; ".join(sorted({r.reason or r.status for r in runs.itertuples()} - {"ok"}))
+            )
+        rows.append(row)
+    return columns + (["reason"] if has_reason else []), rows
+
+
+def _axis_cell(data: StudyData, axis: Column, value: object) -> Cell:
+    text = data.value_text(axis, value)
+    return text if isinstance(value, str) or value is None else (float(value), text)
+
+
+def _mean_text(values: pd.Series, unit: str) -> str:
+    known = values.dropna()
+    if known.empty:
+        return "-"
+    text = quantity_text(float(known.mean()), unit)
+    if len(known) < 2 or not known.std():
+        return text
+    return f"{text} ± {quantity_text(float(known.std()), unit, 2)}"
+
+
+def _content(data: StudyData, store: Store) -> dict[str, Any]:
+    """What the page's script draws from."""
+    texts = _Scenarios()
+    levels = {axis.name: data.levels(axis) for axis in data.axes}
+    points = [
+        _point(data, number, runs, levels, texts, store)
+        for number, runs in data.rows.groupby("point")
+    ]
+    return {
+        "base": data.base,
+        "scenario": texts.first,
+        "axes": [_axis_content(data, axis, levels[axis.name]) for axis in data.axes],
+        "metrics": [
+            {
+                "name": metric.name,
+                "unit": metric.unit,
+                "more": metric.more_is_better,
+                "explained": [data.explained(axis, metric) for axis in data.axes],
+            }
+            for metric in data.objectives()
+        ],
+        "points": points,
+        "latencies": _latencies(data, store),
+    }
+
+
+def _axis_content(data: StudyData, axis: Column, levels: pd.Series) -> dict[str, Any]:
+    return {
+        "name": axis.name,
+        "levels": [str(level) for level in levels.cat.categories],
+        "effects": list(data.effects(axis)),
+    }
+
+
+def _point(
+    data: StudyData, number: int, runs: pd.DataFrame, levels: dict, texts: "_Scenarios",
+    store: Store,
+) -> dict[str, Any]:  # fmt: skip
+    first = runs.iloc[0]
+    good = runs[runs["status"] == "ok"]
+    return {
+        "point": int(number),
+        "ok": not good.empty,
+        "feasible": bool(good["feasible"].all()) if "feasible" in good else True,
+        "levels": [str(levels[axis.name].loc[runs.index[0]]) for axis in data.axes],
+        "axes": [data.value_text(axis, first[axis.name]) for axis in data.axes],
+        "places": [_place(data.rows[axis.name], first[axis.name]) for axis in data.axes],
+        "means": {m.name: float(good[m.name].mean()) for m in data.metrics},
+        "spread": {m.name: float(good[m.name].std()) for m in data.metrics},
+        "texts": {m.name: _mean_text(good[m.name], m.unit) for m in data.metrics},
+        "runs": [
+            {
+                "seed": None if pd.isna(run.seed) else int(run.seed),
+                "settings": run.settings,
+                "status": run.status,
+                "reason": run.reason,
+                "scenario": texts.edits(store.run(run.run) / "scenario.yaml") if run.run else None,
+            }
+            for run in runs.itertuples()
+        ],
+    }
+
+
+def _place(values: pd.Series, value: object) -> float:
+    """Where a value lies between the least (0) and the largest (1) of its axis."""
+    if pd.api.types.is_numeric_dtype(values):
+        low, high = float(values.min()), float(values.max())
+        return (float(value) - low) / (high - low) if high > low else 0.5
+    distinct = list(values.unique())
+    return distinct.index(value) / (len(distinct) - 1) if len(distinct) > 1 else 0.5
+
+
+class _Scenarios:
+    """Resolved scenarios as the first one and edits of it: they are long and alike."""
+
+    def __init__(self) -> None:
+        self.first: list[str] = []
+
+    def edits(self, path: Path) -> list[tuple[int, int, list[str]]] | None:
+        """Replacements (from line, to line, lines) that make the first scenario into this one."""
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return None
+        self.first = self.first or lines
+        if len(lines) == len(self.first):
+            pairs = enumerate(zip(self.first, lines, strict=True))
+            return [(i, i + 1, [new]) for i, (old, new) in pairs if old != new]
+        match = difflib.SequenceMatcher(None, self.first, lines, autojunk=False)
+        return [(a, b, lines[c:d]) for tag, a, b, c, d in match.get_opcodes() if tag != "equal"]
+
+
+def _latencies(data: StudyData, store: Store) -> dict[str, dict[int, list[list[float]]]]:
+    """Curves (latency in s, share of slower commands) by operation and point, seeds pooled."""
+    curves: dict[str, dict[int, list[list[float]]]] = {}
+    for number in _worth_curves(data):
+        runs = data.good[data.good["point"] == number]
+        folders = [store.run(key) for key in runs["run"]]
+        results = [Result(folder) for folder in folders if (folder / "report.json").is_file()]
+        for operation in dict.fromkeys(name for result in results for name in result.operations):
+            parts = [one.histogram(operation) for one in results if operation in one.operations]
+            curves.setdefault(operation, {})[int(number)] = _curve(Histogram.pooled(parts))
+    return curves
+
+
+def _worth_curves(data: StudyData) -> Iterable[int]:
+    """Points in the order of their worth: the best of each metric, then all others."""
+    means = data.means()
+    ranks = []
+    for metric in data.objectives():
+        ranked = means[metric.name].rank(ascending=not metric.more_is_better)
+        ranks.append(ranked)
+    best = pd.concat(ranks, axis=1).min(axis=1).sort_values(kind="stable")
+    return [int(number) for number in best.index[:LATENCIES]]
+
+
+def _curve(histogram: Histogram) -> list[list[float]]:
+    frame = histogram.frame()
+    least = 0.5 / histogram.commands
+    slower = (1 - frame["share"]).clip(lower=least)
+    places: dict[int, list[float]] = {}
+    step = max(-math.log(least) / CURVE, 1e-9)
+    for latency, share in zip(frame["latency"], slower, strict=True):
+        places.setdefault(int(-math.log(share) / step), [float(f"{latency * 1e-9:.5g}"), share])
+    start = [float(f"{frame['latency'].iloc[0] * 1e-9:.5g}"), 1.0]
+    end = [float(f"{frame['latency'].iloc[-1] * 1e-9:.5g}"), least]
+    return [[x, float(f"{y:.4g}")] for x, y in [start, *places.values(), end]]

@@ -1,0 +1,186 @@
+"""tlmssd whatif: which part of a drive is the bottleneck, found by making each faster in turn."""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tlmssd.errors import InputError
+from tlmssd.metrics import canonical, higher_is_better
+from tlmssd.scenario import setting_text
+from tlmssd.whatif.experiment import Bench, Finding, Run, find, run_with
+from tlmssd.whatif.interactions import Interaction, interactions
+
+SHARES = (0.1, 0.5)
+COLUMNS = [
+    "rank", "resource", "before", "after", "ratio", "effect", "low", "high", "cost", "reason",
+]  # fmt: skip
+"""Of the table of findings."""
+SEEDS = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    add = parser.add_argument
+    add("scenario", type=Path, help="scenario file (YAML)")
+    add("--metric", required=True, help="a figure of the report, as read.p99.9")
+    goal = "which way is better; by default more of rates, less of latencies and of WA"
+    add("--goal", choices=("min", "max"), help=goal)
+    steps = "how much faster each resource is made (default: 10%%,50%%)"
+    add("--steps", default="10%,50%", metavar="SHARES", help=steps)
+    seeds = "runs of each drive, from the scenario's seed on (default: %(default)s)"
+    add("--seeds", type=int, default=SEEDS, metavar="N", help=seeds)
+    override = "override a parameter, as in tlmssd run"
+    add("--set", action="append", default=[], metavar="PATH=VALUE", help=override)
+    add("--no-interactions", action="store_true", help="leave them out")
+    add("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
+    add("--store", type=Path, help="where results are kept")
+    add("-o", "--out", type=Path, help="write the findings as one HTML page")
+    add("--csv", type=Path, help="write the findings as a table")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the ranked table, and writes what was asked for; 0."""
+    from tlmssd.output import check_writable
+    from tlmssd.whatif.terminal import text_of
+
+    for path in (arguments.out, arguments.csv):
+        check_writable(path)
+    found = whatif(
+        arguments.scenario,
+        arguments.metric,
+        _settings(arguments.set),
+        goal=arguments.goal,
+        steps=_shares(arguments.steps),
+        seeds=arguments.seeds,
+        factorial=not arguments.no_interactions,
+        jobs=arguments.jobs,
+        store=arguments.store,
+    )
+    sys.stdout.write(text_of(found))
+    if arguments.csv:
+        found.frame().to_csv(arguments.csv, index=False)
+    if arguments.out:
+        from tlmssd.whatif.page import page_of
+
+        arguments.out.write_text(page_of(found), encoding="utf-8")
+        print(f"\nPage in {arguments.out}")
+    return 0
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What was found: resources in the order of what they gain, and how they act together.
+
+    `base` has the metric of the drive as it is for each seed, in `unit`.
+    """
+
+    title: str
+    metric: str
+    unit: str
+    more_is_better: bool
+    base: tuple[float, ...]
+    findings: tuple[Finding, ...]
+    interactions: tuple[Interaction, ...]
+
+    @property
+    def first(self) -> str:
+        """Name of the resource that gains most: the bottleneck."""
+        return self.findings[0].resource.name
+
+    def frame(self):
+        """Tidy pandas: rank, resource, before, after, ratio, effect, low, high, cost, reason."""
+        import pandas as pd
+
+        rows = []
+        for rank, finding in enumerate(self.findings, 1):
+            for trial in finding.trials:
+                effect = trial.effect
+                low, high = (effect.interval if effect else None) or (None, None)
+                step = trial.step
+                rows.append(
+                    (rank, finding.resource.name, step.before, step.after, step.ratio)
+                    + (effect.mean if effect else None, low, high, trial.cost, trial.reason)
+                )
+        return pd.DataFrame(rows, columns=COLUMNS)
+
+    def _repr_html_(self) -> str:
+        from tlmssd.whatif.page import notebook_html
+
+        return notebook_html(self)
+
+
+def whatif(
+    scenario: str | Path,
+    metric: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    goal: str | None = None,
+    steps: Sequence[float] = SHARES,
+    seeds: int = SEEDS,
+    factorial: bool = True,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+    run: Run | None = None,
+) -> WhatIf:
+    """Makes every resource faster by each of `steps` (shares: 0.5 is 50 %) and ranks the effects.
+
+    `metric` is a figure as in Result.value(); `goal` is 'min' or 'max', by default what is better
+    for the metric. `run` carries the runs out (by default on this machine, `jobs` at a time).
+    Raises InputError for an unknown metric or a scenario that is wrong, RunFailed when the drive as
+    it is does not run.
+    """
+    if seeds < 1:
+        raise InputError(f"--seeds {seeds}: at least 1")
+    bench = Bench(
+        Path(scenario),
+        metric,
+        {path: setting_text(value) for path, value in (settings or {}).items()},
+        seeds,
+        run or run_with(jobs, store, quiet=not sys.stderr.isatty()),
+    )
+    more_is_better = _goal(metric, goal)
+    bench.fetch([{}])
+    base = bench.base()
+    findings = find(bench, steps, more_is_better)
+    result = bench.known[()][0].result
+    return WhatIf(
+        result.title or Path(scenario).stem,
+        canonical(metric),
+        result.unit(metric),
+        more_is_better,
+        tuple(base),
+        tuple(findings),
+        tuple(interactions(bench, findings) if factorial else ()),
+    )
+
+
+def _goal(metric: str, goal: str | None) -> bool:
+    if goal is not None:
+        return goal == "max"
+    known = higher_is_better(canonical(metric))
+    if known is None:
+        raise InputError(f"--metric {metric}: say which way is better: --goal min or --goal max")
+    return known
+
+
+def _shares(text: str) -> list[float]:
+    from tlmssd.units import parse
+
+    shares = [parse(part) for part in text.split(",")]
+    for share, part in zip(shares, text.split(","), strict=True):
+        if not 0 < share <= 10:
+            raise InputError(f"--steps {part}: must be above 0 % and at most 1000 %, such as 50%")
+    return shares
+
+
+def _settings(given: Sequence[str]) -> dict[str, str]:
+    for one in given:
+        if "=" not in one:
+            raise InputError(f"--set {one}: write PATH=VALUE")
+    return dict(one.split("=", 1) for one in given)
+
+
+__all__ = ["WhatIf", "add_arguments", "main", "whatif"]

@@ -1,0 +1,89 @@
+"""The resolved parameters of a drive, and how to write them changed."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tlmssd.units import in_base, parse, split
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A resolved scenario's parameters by path, as the program prints them."""
+
+    parameters: Mapping[str, str]
+
+    def has(self, path: str) -> bool:
+        """Whether the parameter is there and set."""
+        return self.parameters.get(path, "null") != "null"
+
+    def text(self, path: str) -> str:
+        """The parameter as it is written."""
+        return self.parameters[path]
+
+    def whole(self, path: str) -> int:
+        """A whole number."""
+        return int(self.parameters[path])
+
+    def number(self, path: str) -> float:
+        """A number or quantity, in base units (s, B, B/s, Hz; shares as fractions)."""
+        return parse(self.parameters[path])
+
+    def scaled(self, path: str, factor: float) -> str:
+        """The parameter times `factor`, in its own unit; a list in each of its entries."""
+        text = self.parameters[path]
+        if text.startswith("["):
+            parts = [_times(str(part), factor) for part in json.loads(text)]
+            return json.dumps(parts)
+        return _times(text, factor)
+
+    @property
+    def dies(self) -> int:
+        """Dies of the drive."""
+        return self.whole(CHANNELS) * self.whole(WAYS) * self.whole(DIES_PER_WAY)
+
+    @property
+    def over_provisioning(self) -> float:
+        """Flash beyond the user capacity, as a share of the user capacity."""
+        if self.has(SPARE_FACTOR):
+            factor = self.number(SPARE_FACTOR)
+            return factor / (1 - factor)
+        return self.number(OVER_PROVISIONING) if self.has(OVER_PROVISIONING) else 0.25
+
+    @property
+    def user_capacity(self) -> int:
+        """Bytes that the host may use, as the scenario gives them or as the part's blocks make."""
+        given = self.number(USER_CAPACITY)
+        if given > 0:
+            return int(given)
+        part = "ssd.flash.part."
+        pages = self.whole(part + "planes") * self.whole(part + "blocks_per_plane")
+        pages *= self.whole(part + "pages_per_block")
+        flash = self.dies * pages * self.number(part + "page_size")
+        return int(flash / (1 + self.over_provisioning))
+
+
+CHANNELS = "ssd.flash.channels"
+WAYS = "ssd.flash.ways"
+DIES_PER_WAY = "ssd.flash.dies_per_way"
+OVER_PROVISIONING = "ssd.flash.over_provisioning"
+SPARE_FACTOR = "ssd.flash.spare_factor"
+USER_CAPACITY = "ssd.flash.user_capacity"
+
+
+def bytes_text(number: float) -> str:
+    """A size as scenarios write it."""
+    return f"{int(number)} B"
+
+
+def _times(text: str, factor: float) -> str:
+    """A quantity times `factor`: in whole ps, bytes, or times per second."""
+    number, unit = split(text)
+    base, base_unit = in_base(number * factor, unit)
+    if base_unit == "s":
+        return f"{round(base * 1e12)} ps"
+    if base_unit == "B":
+        return bytes_text(round(base))
+    if base_unit in ("Hz", "B/s"):
+        return f"{round(base) * number * factor / base:.12g} {unit}"
+    return f"{number * factor:.9g} {unit}".rstrip()

@@ -1,0 +1,194 @@
+"""Every resource in turn made faster, with the same seeds, and what that does to the metric.
+
+The effect of a step is the ratio of the metric with and without it, for each seed by itself, so
+that what the seed does to both cancels out; the mean and its confidence interval (Student's t,
+95 %) are of the logarithms. A step with a control is compared with the control.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from tlmssd.errors import InputError, RunFailed
+from tlmssd.program import find_program
+from tlmssd.runs import Outcome, RunRequest, run_many
+from tlmssd.scenario import flat_parameters
+from tlmssd.whatif.cost import extra_cost
+from tlmssd.whatif.drive import Drive
+from tlmssd.whatif.resources import Resource, Step, resources
+
+CONFIDENCE = 0.95
+
+Settings = tuple[tuple[str, str], ...]
+Run = Callable[[Sequence[RunRequest]], list[Outcome]]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Logarithms of the metric's ratio, one for each seed: negative, it got smaller."""
+
+    logs: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Relative change of the metric: -0.3 is 30 % less."""
+        return math.expm1(float(np.mean(self.logs)))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Relative changes between which the true one lies with 95 %; None with a single seed."""
+        if len(self.logs) < 2:
+            return None
+        middle = float(np.mean(self.logs))
+        error = float(np.std(self.logs, ddof=1)) / math.sqrt(len(self.logs))
+        width = error * float(stats.t.ppf((1 + CONFIDENCE) / 2, len(self.logs) - 1))
+        return math.expm1(middle - width), math.expm1(middle + width)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the interval leaves no doubt about its sign."""
+        interval = self.interval
+        return interval is not None and (interval[0] > 0 or interval[1] < 0)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A step that was tried: its effect, or why there is none."""
+
+    step: Step
+    effect: Effect | None
+    reason: str
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A resource with its steps, the smallest first."""
+
+    resource: Resource
+    trials: tuple[Trial, ...]
+
+    @property
+    def largest(self) -> Trial | None:
+        """The largest step with an effect."""
+        tried = [trial for trial in self.trials if trial.effect]
+        return tried[-1] if tried else None
+
+    def gain(self, more_is_better: bool) -> float:
+        """How much better the metric gets by the largest step (a logarithm), what ranks it."""
+        if self.largest is None:
+            return -math.inf
+        gain = float(np.mean(self.largest.effect.logs)) * self.largest.step.weight
+        return gain if more_is_better else -gain
+
+
+class Bench:
+    """Runs of one scenario with several seeds; what was run once is not run again."""
+
+    def __init__(self, scenario: Path, metric: str, settings: Mapping[str, str],
+                 seeds: int, run: Run):  # fmt: skip
+        self.scenario, self.metric, self.run = scenario, metric, run
+        self.settings = dict(settings)
+        given = [f"--set={path}={value}" for path, value in self.settings.items()]
+        resolved = find_program().ask("check", str(scenario), *given)
+        self.drive = Drive(flat_parameters(resolved))
+        first = self.drive.whole("seed")
+        self.seeds = range(first, first + seeds)
+        self.known: dict[Settings, list[Outcome]] = {}
+
+    def fetch(self, wanted: Sequence[Mapping[str, str]]) -> None:
+        """Runs all of these settings at once, with every seed."""
+        new = [key for key in dict.fromkeys(map(_key, wanted)) if key not in self.known]
+        requests = [
+            RunRequest.of(self.scenario, {**self.settings, **dict(key)}, seed)
+            for key in new
+            for seed in self.seeds
+        ]
+        outcomes = self.run(requests)
+        for number, key in enumerate(new):
+            self.known[key] = outcomes[number * len(self.seeds) : (number + 1) * len(self.seeds)]
+
+    def values(self, settings: Mapping[str, str]) -> list[float]:
+        """The metric for each seed; raises InputError or RunFailed where a run has no results."""
+        return [outcome.result.value(self.metric) for outcome in self.known[_key(settings)]]
+
+    def base(self) -> list[float]:
+        """The metric of the drive as it is; raises InputError if a ratio of it means nothing."""
+        values = self.values({})
+        if not all(math.isfinite(value) and value > 0 for value in values):
+            raise InputError(
+                f"--metric {self.metric}: it is {values[0]:g} in {self.scenario}; what-if compares "
+                "by ratios and needs a metric above 0"
+            )
+        return values
+
+    def effect(self, settings: Mapping[str, str], control: Mapping[str, str]) -> Effect:
+        """Effect of settings against a control; raises as values() does."""
+        pairs = zip(self.values(settings), self.values(control), strict=True)
+        logs = []
+        for with_it, without in pairs:
+            if not (with_it > 0 and without > 0):
+                raise RunFailed(f"the metric became {with_it:g}")
+            logs.append(math.log(with_it / without))
+        return Effect(tuple(logs))
+
+
+def find(bench: Bench, shares: Sequence[float], more_is_better: bool) -> list[Finding]:
+    """Tries every resource; the findings in the order of their gain, the largest first."""
+    steps = {resource.name: _steps(resource, bench.drive, shares) for resource in resources()}
+    every = [step for found in steps.values() for step in found]
+    bench.fetch([{}, *(step.settings for step in every), *(step.control for step in every)])
+    bench.base()
+    findings = [
+        Finding(resource, tuple(_trial(bench, step) for step in steps[resource.name]))
+        for resource in resources()
+        if steps[resource.name]
+    ]
+    return sorted(findings, key=lambda found: -found.gain(more_is_better))
+
+
+def _steps(resource: Resource, drive: Drive, shares: Sequence[float]) -> list[Step]:
+    if not resource.needs(drive):
+        return []
+    found: list[Step] = []
+    for share in sorted(shares):
+        step = resource.step(drive, share)
+        if step:
+            found = [other for other in found if other.settings != step.settings] + [step]
+    return found
+
+
+def _trial(bench: Bench, step: Step) -> Trial:
+    cost = extra_cost(bench.drive, step.settings, step.control)
+    try:
+        return Trial(step, bench.effect(step.settings, step.control), "", cost)
+    except (InputError, RunFailed) as error:
+        return Trial(step, None, str(error), cost)
+
+
+def _key(settings: Mapping[str, str]) -> Settings:
+    return tuple(sorted(settings.items()))
+
+
+AT_ONCE = 64
+"""Runs between two reports of how far they are."""
+
+
+def run_with(jobs: int | None, store: str | Path | None, quiet: bool = False) -> Run:
+    """Runs on this machine, `jobs` at a time; says on stderr how far they are unless `quiet`."""
+
+    def run(requests: Sequence[RunRequest]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for start in range(0, len(requests), AT_ONCE):
+            outcomes += run_many(requests[start : start + AT_ONCE], jobs=jobs, store=store)
+            if not quiet:
+                ended = "\r" if len(outcomes) < len(requests) else "\n"
+                print(f"{len(outcomes)} of {len(requests)} runs", end=ended, file=sys.stderr)
+        return outcomes
+
+    return run

@@ -1,0 +1,90 @@
+"""Whether the first resources help more, or less, together: a full factorial design of two levels.
+
+With the logarithm of the metric, effects that are independent add up. The interaction of two is
+what their joint effect has beyond the sum, averaged over the other factor being as it is or faster
+(Box, Hunter and Hunter, Statistics for Experimenters, chapter 5), for each seed by itself.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tlmssd.errors import InputError, RunFailed
+from tlmssd.whatif.experiment import Bench, Effect, Finding
+
+FACTORS = 3
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Factors made faster together: their joint effect, and what it has beyond the sum.
+
+    `beyond` is negative where the metric falls further than the single effects would make it.
+    """
+
+    names: tuple[str, ...]
+    together: Effect
+    beyond: Effect
+
+
+def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]:
+    """Of the first three resources, pairs and all three; empty where less than two had an effect.
+
+    Of resources whose steps set the same parameter differently, the later is left out.
+    """
+    chosen = _compatible(findings)
+    if len(chosen) < 2:
+        return []
+    points = list(itertools.product((False, True), repeat=len(chosen)))
+    settings = {point: _settings(chosen, point) for point in points}
+    bench.fetch(list(settings.values()))
+    base = points[0]
+    try:
+        effects = {point: bench.effect(settings[point], settings[base]).logs for point in points}
+    except (InputError, RunFailed):
+        return []
+    names = [finding.resource.name for finding in chosen]
+    found = []
+    for size in range(2, len(chosen) + 1):
+        for factors in itertools.combinations(range(len(chosen)), size):
+            only = tuple(i in factors for i in range(len(chosen)))
+            beyond = _contrast(effects, factors, len(chosen))
+            together = Effect(effects[only])
+            found.append(Interaction(tuple(names[i] for i in factors), together, Effect(beyond)))
+    return found
+
+
+def _compatible(findings: Sequence[Finding]) -> list[Finding]:
+    chosen: list[Finding] = []
+    for finding in findings:
+        if finding.largest is None:
+            continue
+        mine = finding.largest.step.settings
+        others = [other.largest.step.settings for other in chosen]
+        if all(
+            theirs.get(path, value) == value for theirs in others for path, value in mine.items()
+        ):
+            chosen.append(finding)
+        if len(chosen) == FACTORS:
+            break
+    return chosen
+
+
+def _settings(chosen: Sequence[Finding], point: Sequence[bool]) -> dict[str, str]:
+    merged: dict[str, str] = {}
+    for finding, faster in zip(chosen, point, strict=True):
+        if faster:
+            merged |= finding.largest.step.settings
+    return merged
+
+
+def _contrast(effects: dict, factors: Sequence[int], count: int) -> tuple[float, ...]:
+    """Mean over the other factors of the alternating sum over these."""
+    seeds = len(next(iter(effects.values())))
+    others = 2 ** (count - len(factors))
+    sums = [0.0] * seeds
+    for point, logs in effects.items():
+        sign = (-1) ** sum(not point[i] for i in factors)
+        for seed in range(seeds):
+            sums[seed] += sign * logs[seed] / others
+    return tuple(sums)

@@ -1,0 +1,270 @@
+"""The resources of a drive, and how each is made faster or more.
+
+A resource that has a speed is made faster by the share that is asked for. One that comes in pieces
+(channels, dies, cores) gets as many more as fit into that share, and at least one; a link goes to
+the next one that can be bought. The host's capacity stays what it was, however many dies there are.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from tlmssd.whatif import drive as at
+from tlmssd.whatif.drive import Drive, bytes_text
+
+PART = "ssd.flash.part."
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change to one resource.
+
+    `ratio`: how much faster or more it is (1.5: half as much again). `control`: settings of the
+    drive it is compared with, where that is not the one it came from. `weight`: share of the effect
+    that counts in the ranking, below 1 where the step had to be longer than the least there is.
+    """
+
+    before: str
+    after: str
+    ratio: float
+    settings: dict[str, str]
+    control: dict[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Resource:
+    """What may be the bottleneck: `step` makes it faster by a share, or gives None if it cannot."""
+
+    name: str
+    what: str
+    step: Callable[[Drive, float], Step | None]
+    needs: Callable[[Drive], bool] = lambda drive: True
+
+
+def resources() -> list[Resource]:
+    """All that are tried, in the order of a command's way."""
+    return [
+        Resource("link", "host link: the next width, or generation", _link),
+        Resource("link latency", "latency of link and interrupt", _times(
+            "ssd.host.link_latency", "ssd.host.interrupt_latency")),
+        Resource("cores", "controller cores", _cores),
+        Resource("core clock", "clock of the cores", _rate("ssd.cpu.clock")),
+        Resource("DRAM", "DRAM: bandwidth, and its latency", _dram),
+        Resource("system bus", "clock of the controller's bus", _rate("ssd.bus.clock")),
+        Resource("SCM", "storage-class memory", _scm, lambda drive: drive.has("ssd.scm.bandwidth")),
+        Resource("write buffer", "capacity of the write buffer", _buffer),
+        Resource("cache", "capacity of the cache", _cache, _has_cache),
+        Resource("decoders", "decoders of each kind", _decoders, _has_decoders),
+        Resource("flash bus", "transfers per second of a channel", _rate("ssd.flash.bus")),
+        Resource("channels", "channels, with as many dies as before", _channels),
+        Resource("dies", "dies, with the same capacity for the host", _dies),
+        Resource("array read", "tR", _times(PART + "read_latency", PART + "slc_read_latency")),
+        Resource("program", "tPROG", _times(
+            PART + "program_latency", PART + "slc_program_latency")),
+        Resource("erase", "tBERS", _times(PART + "erase_latency", PART + "slc_erase_latency")),
+        Resource("spare flash", "over-provisioning", _spare),
+        Resource("collection thresholds", "collection starts and stops earlier",
+                 _thresholds, _has_thresholds),
+    ]  # fmt: skip
+
+
+def _times(*paths: str) -> Callable[[Drive, float], Step | None]:
+    """Makes times shorter."""
+
+    def step(drive: Drive, share: float) -> Step | None:
+        there = [path for path in paths if drive.has(path)]
+        settings = {path: drive.scaled(path, 1 / (1 + share)) for path in there}
+        first = paths[0]
+        return Step(_plain(drive.text(first)), _plain(settings[first]), 1 + share, settings)
+
+    return step
+
+
+def _rate(path: str) -> Callable[[Drive, float], Step | None]:
+    """Makes a rate higher."""
+
+    def step(drive: Drive, share: float) -> Step | None:
+        text = drive.scaled(path, 1 + share)
+        return Step(drive.text(path), text, 1 + share, {path: text})
+
+    return step
+
+
+def _dram(drive: Drive, share: float) -> Step:
+    bandwidth, latency = "ssd.dram.bandwidth", "ssd.dram.latency"
+    settings = {
+        bandwidth: drive.scaled(bandwidth, 1 + share),
+        latency: drive.scaled(latency, 1 / (1 + share)),
+    }
+    return Step(drive.text(bandwidth), settings[bandwidth], 1 + share, settings)
+
+
+def _scm(drive: Drive, share: float) -> Step:
+    bandwidth = "ssd.scm.bandwidth"
+    settings = {bandwidth: drive.scaled(bandwidth, 1 + share)}
+    for name in ("read_latency", "program_latency"):
+        settings[f"ssd.scm.{name}"] = drive.scaled(f"ssd.scm.{name}", 1 / (1 + share))
+    return Step(drive.text(bandwidth), settings[bandwidth], 1 + share, settings)
+
+
+GENERATIONS = {
+    1: 2.5 * 0.8,
+    2: 5 * 0.8,
+    3: 8 * 128 / 130,
+    4: 16 * 128 / 130,
+    5: 32 * 128 / 130,
+    6: 64,
+}
+"""Gb/s of a lane after its line code, by generation (of 6, which has flits, about)."""
+
+
+def _link(drive: Drive, share: float) -> Step | None:
+    """Twice the lanes; with the most lanes, the next generation."""
+    path, link = "ssd.host.link", drive.text("ssd.host.link")
+    if link == "sata3":
+        return Step(link, "sata6", 2.0, {path: "sata6"})
+    if not link.startswith("pcie"):
+        return None
+    generation, lanes = (int(number) for number in link.removeprefix("pcie").split("x"))
+    if lanes < 16:
+        faster = f"pcie{generation}x{2 * lanes}"
+        return Step(link, faster, 2.0, {path: faster})
+    if generation + 1 not in GENERATIONS:
+        return None
+    faster = f"pcie{generation + 1}x{lanes}"
+    ratio = GENERATIONS[generation + 1] / GENERATIONS[generation]
+    return Step(link, faster, ratio, {path: faster})
+
+
+def more_pieces(count: int, share: float) -> int:
+    """As many more as fit into the share, at least one."""
+    return count + max(1, math.floor(count * share + 1e-9))
+
+
+def _cores(drive: Drive, share: float) -> Step:
+    path = "ssd.cpu.cores"
+    before = drive.whole(path)
+    after = more_pieces(before, share)
+    return Step(str(before), str(after), after / before, {path: str(after)})
+
+
+def _decoders(drive: Drive, share: float) -> Step:
+    path = "ssd.flash.ecc.engines"
+    before = drive.whole(path)
+    after = more_pieces(before, share)
+    return Step(str(before), str(after), after / before, {path: str(after)})
+
+
+def _has_decoders(drive: Drive) -> bool:
+    return drive.parameters.get("firmware.ecc.policy", "none") != "none"
+
+
+def _has_cache(drive: Drive) -> bool:
+    there = drive.parameters.get("firmware.cache.policy", "none") != "none"
+    return there and drive.number("firmware.cache.capacity") > 0
+
+
+def _cache(drive: Drive, share: float) -> Step:
+    """The cache, and the memory it lies in by as much."""
+    path = "firmware.cache.capacity"
+    text = drive.scaled(path, 1 + share)
+    memory = f"ssd.{drive.parameters.get('firmware.cache.medium', 'scm')}.capacity"
+    more = drive.number(memory) + drive.number(path) * share
+    return Step(drive.text(path), text, 1 + share, {path: text, memory: bytes_text(more)})
+
+
+def _buffer(drive: Drive, share: float) -> Step:
+    """The write buffer, and the DRAM by as much."""
+    path, memory = "firmware.buffer.capacity", "ssd.dram.capacity"
+    before = int(drive.number(path))
+    after = -(-int(before * (1 + share)) // 4096) * 4096
+    more = int(drive.number(memory)) + after - before
+    settings = {path: bytes_text(after), memory: bytes_text(more)}
+    return Step(_size(before), _size(after), after / before, settings)
+
+
+def _same_capacity(drive: Drive) -> dict[str, str]:
+    return {at.USER_CAPACITY: bytes_text(drive.user_capacity)}
+
+
+def _dies(drive: Drive, share: float) -> Step:
+    """More packages on each channel, or where there is one, as many of two."""
+    path = at.WAYS
+    before = drive.whole(path)
+    after = more_pieces(before, share)
+    settings = {path: str(after), **_same_capacity(drive)}
+    dies = drive.dies
+    return Step(str(dies), str(dies * after // before), after / before, settings)
+
+
+def _channels(drive: Drive, share: float) -> Step:
+    """More channels with dies on them, against a drive with as many dies on the old channels."""
+    before, ways = drive.whole(at.CHANNELS), drive.whole(at.WAYS)
+    least = more_pieces(before, share)
+    after = next(count for count in range(least, 2 * least + 1) if ways * count % before == 0)
+    weight = math.log(least / before) / math.log(after / before)
+    fixed = _same_capacity(drive)
+    settings = {at.CHANNELS: str(after), **fixed}
+    settings |= _gang(drive, after)
+    control = {at.WAYS: str(ways * after // before), **fixed}
+    return Step(str(before), str(after), after / before, settings, control, weight)
+
+
+def _gang(drive: Drive, channels: int) -> dict[str, str]:
+    """A gang must divide the channels; one that no longer does becomes the largest that does."""
+    path = "ssd.flash.gang"
+    if not drive.has(path) or drive.parameters.get("ssd.flash.organisation") == "channels":
+        return {}
+    gang = drive.whole(path)
+    fitting = [size for size in range(1, gang + 1) if channels % size == 0]
+    return {path: str(fitting[-1])}
+
+
+def _spare(drive: Drive, share: float) -> Step:
+    before = drive.over_provisioning
+    after = before * (1 + share)
+    settings = _same_capacity(drive)
+    if drive.has(at.SPARE_FACTOR):
+        settings[at.SPARE_FACTOR] = f"{100 * after / (1 + after):.9g} %"
+    else:
+        settings[at.OVER_PROVISIONING] = f"{100 * after:.9g} %"
+    return Step(f"{100 * before:.3g} %", f"{100 * after:.3g} %", 1 + share, settings)
+
+
+THRESHOLDS = ("firmware.gc.background_start", "firmware.gc.background_stop")
+
+
+def _has_thresholds(drive: Drive) -> bool:
+    return all(drive.has(path) for path in THRESHOLDS) and drive.number(THRESHOLDS[0]) > 0
+
+
+def _thresholds(drive: Drive, share: float) -> Step | None:
+    after = [min(1.0, drive.number(path) * (1 + share)) for path in THRESHOLDS]
+    if after[0] <= drive.number(THRESHOLDS[0]):
+        return None
+    settings = {p: f"{100 * value:.9g} %" for p, value in zip(THRESHOLDS, after, strict=True)}
+    ratio = after[0] / drive.number(THRESHOLDS[0])
+    return Step(drive.text(THRESHOLDS[0]), f"{100 * after[0]:.3g} %", ratio, settings)
+
+
+def _plain(text: str) -> str:
+    """Times in us, the ends of a list: '77.1..116 us'."""
+    from tlmssd.quantities import quantity_text
+    from tlmssd.units import parse
+
+    values = sorted({parse(part) for part in _parts(text)})
+    texts = [quantity_text(value, "s") for value in values]
+    return texts[0] if len(texts) == 1 else f"{texts[0]} to {texts[-1]}"
+
+
+def _parts(text: str) -> Iterable[str]:
+    import json
+
+    return json.loads(text) if text.startswith("[") else [text]
+
+
+def _size(number: int) -> str:
+    from tlmssd.quantities import quantity_text
+
+    return quantity_text(number, "B")

@@ -1,0 +1,121 @@
+"""What was found by what-if, as text."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tlmssd.quantities import percent_text, quantity_text
+from tlmssd.text_table import columns
+from tlmssd.whatif.experiment import Effect, Finding, Trial
+from tlmssd.whatif.interactions import Interaction
+
+if TYPE_CHECKING:
+    from tlmssd.whatif import WhatIf
+
+
+def text_of(found: "WhatIf") -> str:
+    """The metric, the ranked table, what can be concluded, and the interactions."""
+    parts = [_head(found), _table(found), conclusion(found)]
+    if found.interactions:
+        parts.append(_interactions(found))
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(found: "WhatIf") -> str:
+    mean = quantity_text(float(np.mean(found.base)), found.unit)
+    goal = "more is better" if found.more_is_better else "less is better"
+    seeds = "1 seed" if len(found.base) == 1 else f"{len(found.base)} seeds"
+    return f"{found.title}: {found.metric} is {mean} ({goal}; {seeds})"
+
+
+def _table(found: "WhatIf") -> str:
+    rows = [["", "resource", "from", "to", "effect", "95 % confidence", "cost"]]
+    failures = []
+    for rank, finding in enumerate(found.findings, 1):
+        for number, trial in enumerate(reversed(finding.trials)):
+            name = [str(rank), finding.resource.name] if number == 0 else ["", ""]
+            rows.append([*name, *trial_texts(trial)])
+            if trial.reason:
+                failures.append(f"{finding.resource.name}, {trial.step.after}: {trial.reason}")
+    return "\n".join([columns(rows, left=2), *failures])
+
+
+def trial_texts(trial: Trial) -> list[str]:
+    """Before, after, effect, interval, cost."""
+    effect = trial.effect
+    cost = "" if trial.cost is None else f"{trial.cost:+.3g}"
+    told = [effect_text(effect), interval_text(effect)] if effect else ["-", "-"]
+    return [trial.step.before, trial.step.after, *told, cost]
+
+
+def effect_text(effect: Effect) -> str:
+    """Relative change of the metric."""
+    return percent_text(effect.mean)
+
+
+def interval_text(effect: Effect) -> str:
+    """Between which the true change lies; empty for a single seed."""
+    if effect.interval is None:
+        return ""
+    low, high = (percent_text(bound) for bound in effect.interval)
+    return low if low == high else f"{low} to {high}"
+
+
+def conclusion(found: "WhatIf") -> str:
+    """What the experiment says, in a sentence or two."""
+    first = found.findings[0]
+    if first.largest is None or first.gain(found.more_is_better) < 0.005:
+        return (
+            "No single resource makes a difference: the drive is balanced, or waits for its host."
+        )
+    if first.largest.effect.interval is not None and not first.largest.effect.is_certain:
+        return (
+            f"Most is gained by {first.resource.name}, but the spread over seeds is as large as "
+            "its effect: run more seeds or a longer load."
+        )
+    text = (
+        f"The bottleneck is {first.resource.name}: {first.largest.step.after} instead of "
+        f"{first.largest.step.before} changes {found.metric} by "
+        f"{effect_text(first.largest.effect)}."
+    )
+    equals = [other.resource.name for other in found.findings[1:] if _as_good(found, first, other)]
+    if equals:
+        text += f" With these seeds it cannot be told from {', '.join(equals)}."
+    return text
+
+
+def _as_good(found: "WhatIf", first: Finding, other: Finding) -> bool:
+    """Whether the gains of two resources lie within their spread, or next to each other."""
+    if other.largest is None or other.gain(found.more_is_better) < 0.005:
+        return False
+    logs = [
+        finding.largest.step.weight * np.array(finding.largest.effect.logs)
+        for finding in (first, other)
+    ]
+    difference = Effect(tuple(float(value) for value in logs[0] - logs[1]))
+    if difference.interval is None:
+        return abs(difference.mean) < 0.005
+    return not difference.is_certain
+
+
+def _interactions(found: "WhatIf") -> str:
+    rows = [["together", "effect", "beyond the sum of each", "95 % confidence", ""]]
+    for part in found.interactions:
+        rows.append(
+            [
+                " + ".join(part.names),
+                effect_text(part.together),
+                effect_text(part.beyond),
+                interval_text(part.beyond),
+                interaction_words(part, found.more_is_better),
+            ]
+        )
+    return columns(rows, left=1)
+
+
+def interaction_words(part: Interaction, more_is_better: bool) -> str:
+    """Whether resources help each other."""
+    if not part.beyond.is_certain or abs(part.beyond.mean) < 0.005:
+        return "independent"
+    good = (part.beyond.mean > 0) == more_is_better
+    return "help each other" if good else "replace each other"
