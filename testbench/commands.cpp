@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "models/common/input_error.h"
 #include "models/nand/violation.h"
@@ -12,7 +13,7 @@
 #include "testbench/loads/trace_info.h"
 #include "testbench/run.h"
 #include "testbench/scenario_catalogue.h"
-#include "testbench/scenarios_folder.h"
+#include "testbench/scenario_loads.h"
 
 namespace tlmssd {
 
@@ -36,6 +37,22 @@ int complain(int code, const std::string& text) {
   return code;
 }
 
+/// What is wrong, for tools: place, key, text and proposal of each error.
+std::string errors_json(const InputError& error) {
+  using Json = nlohmann::ordered_json;
+  Json errors = Json::array();
+  for (const InputError& one : errors_of(error)) {
+    const Complaint& complaint = one.complaint();
+    Json entry = {{"file", complaint.file}, {"line", complaint.line}, {"key", complaint.key}};
+    entry["message"] = complaint.what;
+    if (complaint.proposal)
+      entry["proposal"] = {{"key", complaint.proposal->key}, {"value", complaint.proposal->value}};
+    errors.push_back(std::move(entry));
+  }
+  const Json whole = {{"valid", false}, {"errors", std::move(errors)}};
+  return whole.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 /// The scenario that a trace's words make up: `settings` are "columns.time=1" and the like.
 Scenario trace_scenario(const TraceInfoOptions& options) {
   std::vector<std::string> overrides = {"load.0.trace=" + options.file, "load.0.format=" + options.format};
@@ -49,7 +66,8 @@ int guarded(const std::function<int()>& command) {
   try {
     return command();
   } catch (const InputError& error) {
-    return complain(k_exit_input, one_line(error.what()));
+    for (const InputError& one : errors_of(error)) complain(k_exit_input, one_line(one.what()));
+    return k_exit_input;
   } catch (const Stalled& error) {
     return complain(k_exit_stalled, std::string("stalled: ") + error.what());
   } catch (const DataMismatch& error) {
@@ -83,10 +101,22 @@ int profile_command(const ProfileOptions& options) {
   return k_exit_ok;
 }
 
-int check_command(const std::string& path, const std::vector<std::string>& overrides) {
-  ReadOptions options;
-  options.folders = {scenarios_folder().string()};
-  std::cout << read_scenario(path, scenario_catalogue(), overrides, options).resolved_yaml();
+int check_command(const CheckOptions& options) {
+  RunOptions run;
+  run.scenario = options.scenario;
+  run.overrides = options.overrides;
+  try {
+    const Run built(run);  // as far as run goes before it simulates
+    if (!options.json) {
+      std::cout << built.scenario().resolved_yaml();
+    } else {
+      std::cout << R"({"valid": true, "scenario": )" << built.scenario().resolved_json() << "}\n";
+    }
+  } catch (const InputError& error) {
+    if (!options.json) throw;
+    std::cout << errors_json(error) << "\n";
+    return k_exit_input;
+  }
   return k_exit_ok;
 }
 

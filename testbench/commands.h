@@ -46,8 +46,13 @@ struct ProfileOptions {
 };
 int profile_command(const ProfileOptions& options);
 
-/// Reads a scenario and prints it with every default filled in.
-int check_command(const std::string& scenario, const std::vector<std::string>& overrides);
+struct CheckOptions {
+  std::string scenario;
+  std::vector<std::string> overrides;  ///< --set a.b.c=value
+  bool json = false;                   ///< JSON in any case, errors included
+};
+/// Refuses what run would refuse before it simulates, else prints the scenario with every default filled in.
+int check_command(const CheckOptions& options);
 int list_command(const std::string& filter);
 int schema_command();
 int reference_command();
