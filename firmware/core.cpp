@@ -41,11 +41,12 @@ std::unique_ptr<Refresher> make_refresh(const FirmwareConfig& config, BlockPool&
 std::unique_ptr<PlacementPolicy> make_placement(const FirmwareConfig& config, const BlockPool& pool) {
   if (config.placement.policy == "none") return nullptr;
   if (pool.by_name() || config.refresh.policy == "none") {
-    throw InputError(fmt::format(
-        "firmware.placement.policy: '{}' is about data that refresh moves, and there are none ({}); nearest "
-        "valid: none",
-        config.placement.policy,
-        pool.by_name() ? "log blocks have places of their own" : "firmware.refresh.policy is none"));
+    throw refusal(
+        "firmware.placement.policy",
+        fmt::format(
+            "'{}' is about data that refresh moves, and there are none ({})", config.placement.policy,
+            pool.by_name() ? "log blocks have places of their own" : "firmware.refresh.policy is none"),
+        "none");
   }
   return make_policy(placement_family(), "firmware.placement.policy", config.placement.policy,
                      config.placement_policy, pool.layout().total_blocks());
@@ -54,10 +55,11 @@ std::unique_ptr<PlacementPolicy> make_placement(const FirmwareConfig& config, co
 std::unique_ptr<PassVoltagePolicy> make_pass_voltage(const FirmwareConfig& config, const Layout& layout) {
   if (config.pass_voltage.policy == "none") return nullptr;
   if (config.ecc.policy == "none") {
-    throw InputError(fmt::format(
-        "firmware.pass_voltage.policy: '{}' goes by the bits that decoders correct, and nothing is decoded "
-        "(firmware.ecc.policy is none); nearest valid: none",
-        config.pass_voltage.policy));
+    throw refusal("firmware.pass_voltage.policy",
+                  fmt::format("'{}' goes by the bits that decoders correct, and nothing is decoded "
+                              "(firmware.ecc.policy is none)",
+                              config.pass_voltage.policy),
+                  "none");
   }
   return make_policy(pass_voltage_family(), "firmware.pass_voltage.policy", config.pass_voltage.policy,
                      config.pass_voltage_policy, layout.total_blocks());
@@ -86,12 +88,11 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
 BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& shape, const Layout& layout,
                                 const WearPolicy& wear, const MappingScheme& map) {
   if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
-    throw InputError(fmt::format(
-        "firmware.allocation.streams: '{}' is neither separate nor shared; nearest valid: separate",
-        config.allocation.streams));
+    throw refusal("firmware.allocation.streams",
+                  fmt::format("'{}' is neither separate nor shared", config.allocation.streams), "separate");
   }
   if (config.gc.low_water == 0)
-    throw InputError("firmware.gc.low_water: 0 leaves garbage collection no room; nearest valid: 1");
+    throw refusal("firmware.gc.low_water", "0 leaves garbage collection no room", "1");
   if (const LogScheme* logs = map.log_scheme()) return {.reserve = logs->set_aside() - 1, .owned = true};
   const PslcSize slc = pslc_size(config.pslc, layout);
   return {.shared_streams = config.allocation.streams == "shared",
@@ -127,10 +128,10 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
   if (const std::uint32_t entries = map->entries_per_page(); entries > 0)
     layout.map_units = (layout.logical_units + entries - 1) / entries;
   if (map->copies_on_die() && ecc) {
-    throw InputError(
-        "firmware.mapping.copyback: copies on the die do not pass the decoders, so that wrong bits would "
-        "pile up "
-        "(firmware.ecc.policy is not none); nearest valid: false");
+    throw refusal("firmware.mapping.copyback",
+                  "copies on the die do not pass the decoders, so that wrong bits would pile up "
+                  "(firmware.ecc.policy is not none)",
+                  "false");
   }
   config.mapping_policy = nullptr;
   config.gc_policy = nullptr;

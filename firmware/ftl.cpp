@@ -39,16 +39,19 @@ std::uint64_t largest_logical_units(const DriveShape& shape, const Layout& layou
                       : units / (entries + 1) * entries + units % (entries + 1) * entries / (entries + 1);
 }
 
-/// Throws when the logical units would fit but for the copies. `most`: logical units beside them.
-void check_replicas(const Layout& layout, std::uint64_t most) {
-  const std::uint64_t room = most + layout.replica_units;
+/// Throws when the logical units would fit but for the copies.
+void check_replicas(const DriveShape& shape, const Layout& layout, const FirmwareConfig& config) {
+  Layout without = layout;
+  without.replica_units = 0;
+  const std::uint64_t room = largest_logical_units(shape, without, config);
   if (layout.replica_units == 0 || layout.logical_units > room) return;
   const std::uint64_t left = (room - layout.logical_units) * layout.unit_bytes;
-  throw InputError(fmt::format(
-      "firmware.replicas.capacity: {} B of copies do not fit into the spare blocks, which have room for {} B "
-      "beside the data; nearest valid: {}",
-      layout.replica_units * layout.unit_bytes, left,
-      left >= 65536 ? fmt::format("{} B", left) : "firmware.replicas.policy none"));
+  throw refusal(
+      "firmware.replicas.capacity",
+      fmt::format("{} B of copies do not fit into the spare blocks, which have room for {} B beside the data",
+                  layout.replica_units * layout.unit_bytes, left),
+      left >= 65536 ? Proposal{"firmware.replicas.capacity", fmt::format("{} B", left)}
+                    : Proposal{"firmware.replicas.policy", "none"});
 }
 
 void check_capacity(const Core& core, const DriveShape& shape, const FirmwareConfig& config) {
@@ -60,30 +63,30 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
   const Layout& l = core.layout;
   const LogScheme* const logs = core.map->log_scheme();
   if (logs != nullptr && logs->most_logs() > 0) {
-    throw InputError(fmt::format(
-        "firmware.mapping.log_blocks: {} are too many for groups of {} blocks that keep {} mapping units in "
-        "all; nearest valid: {}",
-        logs->logs(), l.blocks, l.logical_units, logs->most_logs()));
+    throw refusal("firmware.mapping.log_blocks",
+                  fmt::format("{} are too many for groups of {} blocks that keep {} mapping units in all",
+                              logs->logs(), l.blocks, l.logical_units),
+                  std::to_string(logs->most_logs()));
   }
-  check_replicas(l, most);
+  check_replicas(shape, l, config);
   const std::uint32_t overhead = core.pool.set_aside();
   const char* const purpose = logs != nullptr ? "log blocks and merges"
                               : core.pslc     ? "garbage collection, open blocks and static pSLC"
                                               : "garbage collection and open blocks";
   if (most == 0) {
-    throw InputError(fmt::format(
-        "ssd.flash.part.blocks_per_plane: {} are too few, {} of them are set aside for {}; nearest "
-        "valid: {}",
-        l.blocks, overhead, purpose, logs != nullptr ? logs->least_blocks() : overhead + 2));
+    throw refusal("ssd.flash.part.blocks_per_plane",
+                  fmt::format("{} are too few, {} of them are set aside for {}", l.blocks, overhead, purpose),
+                  std::to_string(logs != nullptr ? logs->least_blocks() : overhead + 2));
   }
-  throw InputError(fmt::format(
-      "ssd.flash.over_provisioning: {} logical blocks need {} mapping units, but of the {} on "
-      "flash only {} can be kept ({} groups x {} "
-      "blocks, of which {} per group are set aside for {}); "
-      "nearest valid: {:.2f} % ({} logical blocks)",
-      shape.logical_blocks, l.logical_units, l.total_units(), most, l.groups, l.blocks, overhead, purpose,
-      std::ceil((static_cast<double>(l.total_units()) / static_cast<double>(most) - 1) * 1e4) / 1e2,
-      most * l.sectors));
+  throw refusal(
+      "ssd.flash.over_provisioning",
+      fmt::format("{} logical blocks need {} mapping units, but of the {} on flash only {} can be kept ({} "
+                  "groups x {} blocks, of which {} per group are set aside for {})",
+                  shape.logical_blocks, l.logical_units, l.total_units(), most, l.groups, l.blocks, overhead,
+                  purpose),
+      fmt::format(
+          "{:.2f} %",
+          std::ceil((static_cast<double>(l.total_units()) / static_cast<double>(most) - 1) * 1e4) / 1e2));
 }
 
 }  // namespace

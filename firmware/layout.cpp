@@ -30,27 +30,33 @@ void check(const DriveShape& shape) {
     throw InputError("ssd.flash: every count of the geometry must be at least 1");
   }
   if (shape.lba_bytes != 512 && shape.lba_bytes != 4096) {
-    throw InputError(fmt::format("ssd.host.lba_size: {} B is not a logical block size; nearest valid: {} B",
-                                 shape.lba_bytes, shape.lba_bytes < 2304 ? 512 : 4096));
+    throw refusal("ssd.host.lba_size", fmt::format("{} B is not a logical block size", shape.lba_bytes),
+                  fmt::format("{} B", shape.lba_bytes < 2304 ? 512 : 4096));
   }
   const Bytes unit = shape.mapping_unit_bytes;
   if (unit == 0 || unit % shape.lba_bytes != 0 || g.page_bytes % unit != 0 ||
       unit / shape.lba_bytes > k_most_sectors) {
     if (g.page_bytes % shape.lba_bytes != 0) {
-      throw InputError(fmt::format("ssd.flash: a page of {} B is not a multiple of the logical block of {} B",
-                                   g.page_bytes, shape.lba_bytes));
+      const Bytes whole = std::max<Bytes>((g.page_bytes + shape.lba_bytes / 2) / shape.lba_bytes, 1);
+      throw refusal("ssd.flash.part.page_size",
+                    fmt::format("a page of {} B is not a multiple of the logical block of {} B", g.page_bytes,
+                                shape.lba_bytes),
+                    fmt::format("{} B", whole * shape.lba_bytes));
     }
     std::uint64_t nearest = nearest_divisor(g.page_bytes / shape.lba_bytes, unit / shape.lba_bytes);
     while (nearest > k_most_sectors) nearest = nearest_divisor(nearest, nearest / 2);
-    throw InputError(
-        fmt::format("firmware.mapping.unit: {} B does not divide the page of {} B into whole logical blocks "
-                    "of {} B; nearest valid: {} B",
-                    unit, g.page_bytes, shape.lba_bytes, nearest * shape.lba_bytes));
+    throw refusal("firmware.mapping.unit",
+                  fmt::format("{} B does not divide the page of {} B into whole logical blocks of {} B", unit,
+                              g.page_bytes, shape.lba_bytes),
+                  fmt::format("{} B", nearest * shape.lba_bytes));
   }
   if (shape.program_unit == 0 || g.pages % shape.program_unit != 0) {
-    throw InputError(fmt::format(
-        "ssd.flash: a block of {} pages is not made of whole program units of {} pages; nearest valid: {}",
-        g.pages, shape.program_unit, nearest_divisor(g.pages, shape.program_unit)));
+    throw refusal(
+        "ssd.flash.part.pages_per_block",
+        fmt::format("a block of {} pages is not made of whole program units of {} pages", g.pages,
+                    shape.program_unit),
+        std::to_string(std::max((g.pages + shape.program_unit / 2) / std::max(shape.program_unit, 1U), 1U) *
+                       shape.program_unit));
   }
 }
 
@@ -75,9 +81,7 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   const Geometry& g = shape.geometry;
   const bool multi_plane = allocation.multi_plane;
   if (multi_plane && !shape.multi_plane_allowed && g.planes > 1) {
-    throw InputError(
-        "firmware.allocation.multi_plane: the flash part has no multi-plane operations; nearest valid: "
-        "false");
+    throw refusal("firmware.allocation.multi_plane", "the flash part has no multi-plane operations", "false");
   }
   planes = multi_plane ? g.planes : 1;
   groups_per_die = multi_plane ? 1 : g.planes;
@@ -86,10 +90,11 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   units_per_page = g.page_bytes / unit_bytes;
   const auto total = static_cast<unsigned __int128>(all_units) * g.pages * units_per_page;
   if (all_units > k_nowhere || total > k_nowhere - 1) {
-    throw InputError(fmt::format(
-        "firmware.mapping.unit: the drive has more than {} mapping units of {} B, the most that 32-bit "
-        "addresses reach; nearest valid: {} B",
-        k_nowhere - 1, unit_bytes, unit_bytes * 2));
+    throw refusal(
+        "firmware.mapping.unit",
+        fmt::format("the drive has more than {} mapping units of {} B, the most that 32-bit addresses reach",
+                    k_nowhere - 1, unit_bytes),
+        fmt::format("{} B", unit_bytes * 2));
   }
   make_groups(g, allocation.stripe);
   sequence_ = allocation_sequence(allocation.order, g, *this);
@@ -117,10 +122,10 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
 void Layout::make_groups(const Geometry& g, const std::string& stripe) {
   const auto& known = stripes();
   if (!std::binary_search(known.begin(), known.end(), stripe)) {
-    throw InputError(fmt::format(
-        "firmware.allocation.stripe: '{}' is neither none nor made of the letters C, W and D, each at most "
-        "once; nearest valid: none",
-        stripe));
+    throw refusal(
+        "firmware.allocation.stripe",
+        fmt::format("'{}' is neither none nor made of the letters C, W and D, each at most once", stripe),
+        "none");
   }
   const std::string letters = stripe == "none" ? "" : stripe;
   const auto count_of = [&](char letter) {

@@ -8,6 +8,7 @@
 #include "firmware/cache/cache.h"
 #include "models/common/input_error.h"
 #include "models/memory/address_map.h"
+#include "platform/drive_check.h"
 
 namespace tlmssd {
 
@@ -17,30 +18,6 @@ namespace {
 enum Master : unsigned { k_master_cpu, k_master_host, k_master_flash, k_masters };
 
 constexpr std::string_view k_checker = "checker_";
-
-/// The largest divisor of the mapping unit that is no larger than `frame`, else the smallest that a frame may have.
-Bytes nearest_frame(Bytes unit, Bytes frame) {
-  constexpr Bytes k_least = 256;
-  Bytes nearest = std::max(std::min(frame, unit), k_least);
-  while (nearest > k_least && unit % nearest != 0) --nearest;
-  while (unit % nearest != 0) ++nearest;
-  return nearest;
-}
-
-/// The wrong bits of the dies; null when every bit is read as it was programmed.
-std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
-  if (!config.has_errors()) return nullptr;
-  const NoValues none;
-  const ParameterValues& values = config.reliability_values != nullptr ? *config.reliability_values : none;
-  try {
-    auto model = config.make_reliability ? config.make_reliability(config.part)
-                                         : make_reliability_model(config.reliability, config.part, values);
-    return std::make_unique<BitErrors>(std::move(model), config.part, config.errors, config.ecc.frame_bits(),
-                                       config.seed);
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("ssd.flash.reliability: {}", error.what()));
-  }
-}
 
 }  // namespace
 
@@ -85,25 +62,8 @@ void Ssd::build_memories() {
   }
 }
 
-void Ssd::check_errors() const {
-  const std::string& policy = config_.firmware.ecc.policy;
-  if (policy == "none") {
-    if (!config_.has_errors()) return;
-    throw InputError(
-        fmt::format("ssd.flash.reliability.model: {} gives wrong bits, but firmware.ecc.policy is none and "
-                    "would pass them on; write for instance firmware.ecc.policy=fixed",
-                    config_.reliability));
-  }
-  if (shape_.mapping_unit_bytes % config_.ecc.frame != 0) {
-    throw InputError(
-        fmt::format("ssd.flash.ecc.frame: {} B do not divide the mapping unit of {} B; nearest valid: {} B",
-                    config_.ecc.frame, shape_.mapping_unit_bytes,
-                    nearest_frame(shape_.mapping_unit_bytes, config_.ecc.frame)));
-  }
-}
-
 void Ssd::build_flash() {
-  check_errors();
+  check_decoders(config_, shape_);
   const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
   const NoValues none;
   const ParameterValues& values = config_.scheduling_values != nullptr ? *config_.scheduling_values : none;
@@ -132,16 +92,7 @@ void Ssd::build_firmware() {
 
 void Ssd::build_host() {
   const Bytes firmware_bytes = ftl_->dram_bytes();
-  const bool cache_here = ftl_->cache() != nullptr && !ftl_->cache()->non_volatile();
-  const Bytes needed = firmware_bytes + config_.host.max_transfer;
-  if (needed > config_.dram.capacity) {
-    throw InputError(fmt::format(
-        "ssd.dram.capacity: {} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer "
-        "({} MiB); write at least {} MiB",
-        config_.dram.capacity >> 20U, cache_here ? "," : " and", cache_here ? " and cache" : "",
-        (firmware_bytes + 0xFFFFFU) >> 20U, (config_.host.max_transfer + 0xFFFFFU) >> 20U,
-        (needed + 0xFFFFFU) >> 20U));
-  }
+  check_dram(config_, firmware_bytes, ftl_->cache() != nullptr && !ftl_->cache()->non_volatile());
   HostWiring wiring;
   wiring.capacity_blocks = shape_.logical_blocks;
   wiring.buffer_address = k_dram_base + firmware_bytes;

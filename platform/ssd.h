@@ -84,7 +84,6 @@ class Ssd : public sc_core::sc_module {
 
  private:
   void build_flash();
-  void check_errors() const;
   void build_memories();
   void build_firmware();
   void build_host();

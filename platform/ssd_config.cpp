@@ -7,6 +7,7 @@
 #include "firmware/layout.h"
 #include "firmware/mapping/mapping.h"
 #include "models/common/input_error.h"
+#include "models/common/quantity.h"
 
 namespace tlmssd {
 
@@ -22,7 +23,7 @@ const ParameterTable<CapacityConfig>& CapacityConfig::parameters() {
                  "neither this nor spare_factor is given")
           .optional()
           .share(
-              "spare_factor", &C::spare_factor, {0, 0.99},
+              "spare_factor", &C::spare_factor, {0.001, 0.99},
               "Sf = 1 - U / T: the same as a share of all flash T; give this or over_provisioning, not both")
           .optional()
           .bytes("user_capacity", &C::user_capacity, {0, 256_TiB},
@@ -45,16 +46,6 @@ const ParameterTable<CostConfig>& CostConfig::parameters() {
 
 namespace {
 
-/// Runs `read` and gives an InputError without a place the place of `path` in the scenario.
-template <class Read>
-auto located(const Scenario& scenario, std::string_view path, Read read) {
-  try {
-    return read();
-  } catch (const InputError& error) {
-    throw scenario.complaint(path, error.what());
-  }
-}
-
 CapacityConfig read_capacity(const Scenario& scenario) {
   const ParameterValues& values = scenario.values("ssd.flash");
   CapacityConfig capacity = CapacityConfig::parameters().read(values);
@@ -64,8 +55,6 @@ CapacityConfig read_capacity(const Scenario& scenario) {
         "ssd.flash.spare_factor",
         "spare_factor and over_provisioning are two definitions of the same thing: give one of them");
   }
-  if (capacity.spare_factor <= 0)
-    throw scenario.error("ssd.flash.spare_factor", "spare_factor must be above 0 %");
   capacity.over_provisioning = 1 / (1 - capacity.spare_factor) - 1;
   return capacity;
 }
@@ -89,7 +78,7 @@ void read_chosen(const Scenario& scenario, const char* path, Config& config, con
   values = &scenario.values(path);
 }
 
-firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
+firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& errors) {
   firmware::FirmwareConfig config;
   config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
   config.mapping.scheme = scenario.policy("firmware.mapping");
@@ -106,10 +95,13 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario) {
   if (!logs) config.gc.policy = scenario.policy("firmware.gc");
   if (!logs) config.gc_policy = &scenario.values("firmware.gc");
   if (config.gc.background_start > config.gc.background_stop) {
-    throw scenario.error(
-        "firmware.gc.background_stop",
-        "cleaning beside the host would stop before it has started; write at least the value "
-        "of background_start");
+    errors.add(scenario.complaint(
+        "firmware.gc",
+        refusal(
+            "background_stop",
+            fmt::format("cleaning beside the host would stop before it has started (background_start is {})",
+                        format_value(Kind::share, config.gc.background_start)),
+            format_value(Kind::share, config.gc.background_start))));
   }
   config.wear = firmware::WearConfig::parameters().read(scenario.values("firmware.wear"));
   config.wear.policy = scenario.policy("firmware.wear");
@@ -141,11 +133,15 @@ EccConfig read_ecc(const Scenario& scenario) {
 }  // namespace
 
 SsdConfig SsdConfig::from(const Scenario& scenario) {
+  ErrorList errors;
   SsdConfig config;
+  const auto attempt = [&](std::string_view path, auto work) {
+    errors.attempt([&] { located(scenario, path, work); });
+  };
   config.seed = scenario.seed();
   config.host = HostConfig::parameters().read(scenario.values("ssd.host"));
-  located(scenario, "ssd.host", [&] { config.host.validate(); });
-  config.cpu = read_cpu(scenario);
+  attempt("ssd.host", [&] { config.host.validate(); });
+  attempt("ssd.cpu", [&] { config.cpu = read_cpu(scenario); });
   config.dram = DramConfig::parameters().read(scenario.values("ssd.dram"));
   if (scenario.has("ssd.scm")) config.scm = ScmConfig::parameters().read(scenario.values("ssd.scm"));
   config.bus = SystemBusConfig::parameters().read(scenario.values("ssd.bus"));
@@ -153,13 +149,13 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   // Without gangs their size is not looked at, and reported as unused.
   if (config.flash.has_gangs())
     config.flash.gang = FlashConfig::gang_parameters().read(scenario.values("ssd.flash")).gang;
-  located(scenario, "ssd.flash", [&] { config.flash.check(); });
+  attempt("ssd.flash", [&] { config.flash.check(); });
   config.scheduling = scenario.policy("ssd.flash.scheduling");
   config.scheduling_values = &scenario.values("ssd.flash.scheduling");
   config.part = NandPart::parameters().read(scenario.values("ssd.flash.part"));
   config.part.timing = scenario.policy("ssd.flash.part");
   config.part_values = &scenario.values("ssd.flash.part");
-  located(scenario, "ssd.flash.part", [&] { config.part.check(); });
+  attempt("ssd.flash.part", [&] { config.part.check(); });
   config.cost = CostConfig::parameters().read(scenario.values("ssd.flash.part.cost"));
   config.ecc = read_ecc(scenario);
   config.reliability = scenario.policy("ssd.flash.reliability");
@@ -168,33 +164,41 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
     config.errors = ErrorConfig::parameters().read(*config.reliability_values);
     config.retention = RetentionConfig::parameters().read(*config.reliability_values);
   }
-  config.capacity = read_capacity(scenario);
-  if (config.scm && config.scm->share > 0) {
-    // Whole pieces of 64 KiB, so that any grain and sector divides it.
-    constexpr Bytes k_piece = 64_KiB;
-    const auto share = static_cast<Bytes>(config.scm->share * static_cast<double>(config.geometry().bytes()));
-    if (share < k_piece) {
-      throw scenario.error("ssd.scm.capacity", fmt::format("this share of the flash is {} B; at least 64 KiB "
-                                                           "are needed",
-                                                           share));
-    }
-    config.scm->capacity = share / k_piece * k_piece;
-  }
-  config.firmware = read_firmware(scenario);
+  attempt("ssd.flash", [&] { config.capacity = read_capacity(scenario); });
+  config.firmware = read_firmware(scenario, errors);
+  errors.throw_if_any();
+  located(scenario, "ssd", [&] { config.set_scm_capacity(); });
   return config;
 }
 
+/// An SCM whose size is a share of the flash: whole pieces of 64 KiB, so that any grain and sector divides it.
+void SsdConfig::set_scm_capacity() {
+  if (!scm || scm->share <= 0) return;
+  constexpr Bytes k_piece = 64_KiB;
+  const auto all = static_cast<double>(geometry().bytes());
+  const auto share = static_cast<Bytes>(scm->share * all);
+  if (share < k_piece) {
+    throw refusal("ssd.scm.capacity",
+                  fmt::format("this share of the flash is {} B; at least 64 KiB are needed", share),
+                  "64 KiB");
+  }
+  scm->capacity = share / k_piece * k_piece;
+}
+
 Geometry SsdConfig::geometry() const {
+  constexpr double k_most_blocks = 16'000'000;
   Geometry geometry = part.geometry(flash.channels, flash.ways, flash.dies_per_way);
   if (capacity.user_capacity > 0) {
     const double needed = static_cast<double>(capacity.user_capacity) * (1 + capacity.over_provisioning);
     const double row = static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
     const double blocks = std::ceil(needed / row);
-    if (blocks > 16'000'000) {
-      throw InputError(fmt::format(
-          "ssd.flash.user_capacity: needs {:.0f} blocks per plane; more channels or ways, or a part with "
-          "larger blocks",
-          blocks));
+    if (blocks > k_most_blocks) {
+      throw refusal(
+          "ssd.flash.user_capacity",
+          fmt::format("needs {:.0f} blocks per plane, more than {}; there may be more channels, ways "
+                      "or larger blocks",
+                      blocks, k_most_blocks),
+          fmt::format("{:.0f} B", std::floor(k_most_blocks * row / (1 + capacity.over_provisioning))));
     }
     geometry.blocks = static_cast<std::uint32_t>(blocks);
   }
@@ -219,7 +223,8 @@ firmware::DriveShape SsdConfig::shape() const {
   const auto units = static_cast<std::uint64_t>(user / static_cast<double>(unit));
   shape.logical_blocks = units * (unit / host.lba_size);
   if (shape.logical_blocks == 0)
-    throw InputError("ssd.flash: no capacity is left for the host; less over_provisioning");
+    throw refusal("ssd.flash.over_provisioning", "no capacity is left for the host",
+                  format_value(Kind::share, CapacityConfig{}.over_provisioning));
   shape.frames_per_unit = static_cast<std::uint32_t>(std::max<Bytes>(unit / ecc.frame, 1));
   const firmware::Layout fits(shape, firmware.allocation);  // throws when the units do not fit each other
   static_cast<void>(fits);

@@ -80,6 +80,9 @@ struct SsdConfig {
   [[nodiscard]] Geometry geometry() const;
   /// The drive as firmware sees it, with the capacity offered to the host.
   [[nodiscard]] firmware::DriveShape shape() const;
+
+ private:
+  void set_scm_capacity();
 };
 
 }  // namespace tlmssd

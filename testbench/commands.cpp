@@ -18,7 +18,7 @@
 #include "testbench/process/standard_output.h"
 #include "testbench/run.h"
 #include "testbench/scenario_catalogue.h"
-#include "testbench/scenarios_folder.h"
+#include "testbench/scenario_loads.h"
 
 namespace tlmssd {
 
@@ -43,12 +43,29 @@ int complain(int code, const std::string& text) {
   return code;
 }
 
+/// What is wrong, for tools: place, key, text and proposal of each error.
+std::string errors_json(const InputError& error) {
+  using Json = nlohmann::ordered_json;
+  Json errors = Json::array();
+  for (const InputError& one : errors_of(error)) {
+    const Complaint& complaint = one.complaint();
+    Json entry = {{"file", complaint.file}, {"line", complaint.line}, {"key", complaint.key}};
+    entry["message"] = complaint.what;
+    if (complaint.proposal)
+      entry["proposal"] = {{"key", complaint.proposal->key}, {"value", complaint.proposal->value}};
+    errors.push_back(std::move(entry));
+  }
+  const Json whole = {{"valid", false}, {"errors", std::move(errors)}};
+  return whole.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 /// The exit code of `command`; what it throws becomes a message.
 int reported(const std::function<int()>& command) {
   try {
     return command();
   } catch (const InputError& error) {
-    return complain(k_exit_input, one_line(error.what()));
+    for (const InputError& one : errors_of(error)) complain(k_exit_input, one_line(one.what()));
+    return k_exit_input;
   } catch (const Interrupted& interrupted) {
     return complain(k_exit_signal + interrupted.signal(), interrupted.what());
   } catch (const Stalled& error) {
@@ -124,8 +141,22 @@ int profile_command(const ProfileOptions& options) {
   return k_exit_ok;
 }
 
-int check_command(const std::string& path, const std::vector<std::string>& overrides) {
-  std::cout << read_from_disk(path, overrides).resolved_yaml();
+int check_command(const CheckOptions& options) {
+  RunOptions run;
+  run.scenario = options.scenario;
+  run.overrides = options.overrides;
+  try {
+    const Run built(run);  // as far as run goes before it simulates
+    if (!options.json) {
+      std::cout << built.scenario().resolved_yaml();
+    } else {
+      std::cout << R"({"valid": true, "scenario": )" << built.scenario().resolved_json() << "}\n";
+    }
+  } catch (const InputError& error) {
+    if (!options.json) throw;
+    std::cout << errors_json(error) << "\n";
+    return k_exit_input;
+  }
   return k_exit_ok;
 }
 

@@ -50,8 +50,13 @@ struct ProfileOptions {
 };
 int profile_command(const ProfileOptions& options);
 
-/// Reads a scenario and prints it with every default filled in.
-int check_command(const std::string& scenario, const std::vector<std::string>& overrides);
+struct CheckOptions {
+  std::string scenario;
+  std::vector<std::string> overrides;  ///< --set a.b.c=value
+  bool json = false;                   ///< JSON in any case, errors included
+};
+/// Refuses what run would refuse before it simulates, else prints the scenario with every default filled in.
+int check_command(const CheckOptions& options);
 /// Answers one request after another, for programs that need many scenarios filled in: each line of standard
 /// input is a JSON list of settings ("a.b=value") over `scenario`, each line of standard output
 /// {"scenario": {...}} or {"error": "..."}.

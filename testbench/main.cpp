@@ -15,8 +15,7 @@ struct Arguments {
   tlmssd::RunOptions run;
   tlmssd::TraceInfoOptions trace_info;
   tlmssd::ProfileOptions profile;
-  std::string scenario;
-  std::vector<std::string> overrides;
+  tlmssd::CheckOptions check;
   std::string filter;
 };
 
@@ -70,11 +69,15 @@ void add_profile(CLI::App& app, Arguments& arguments) {
 }
 
 void add_others(CLI::App& app, Arguments& arguments) {
-  CLI::App* check = app.add_subcommand("check", "read a scenario and print it with every default filled in");
-  check->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required()->check(k_not_empty);
-  check->add_option("--set", arguments.overrides, "override a parameter")
+  CLI::App* check = app.add_subcommand(
+      "check", "say everything that is wrong with a scenario, or print it with every default filled in");
+  check->add_option("scenario", arguments.check.scenario, "scenario file (YAML)")
+      ->required()
+      ->check(k_not_empty);
+  check->add_option("--set", arguments.check.overrides, "override a parameter")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
+  check->add_flag("--json", arguments.check.json, "print JSON: the scenario, or the errors");
 
   CLI::App* resolve = app.add_subcommand(
       "resolve",
@@ -112,7 +115,7 @@ void add_others(CLI::App& app, Arguments& arguments) {
 int dispatch(const CLI::App& app, Arguments& arguments) {
   using namespace tlmssd;
   if (app.got_subcommand("run")) return run_command(arguments.run);
-  if (app.got_subcommand("check")) return check_command(arguments.scenario, arguments.overrides);
+  if (app.got_subcommand("check")) return check_command(arguments.check);
   if (app.got_subcommand("resolve")) return resolve_command(arguments.scenario);
   if (app.got_subcommand("figures")) return figures_command(arguments.run);
   if (app.got_subcommand("trace-info")) return trace_info_command(arguments.trace_info);

@@ -62,8 +62,15 @@ std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::siz
     if (amount != 0) config.generator.io_size = std::to_string(std::max(amount / block, Bytes{1}) * block);
     config.generator.norandommap = repeat;
     config.generator.random_distribution = repeat ? step.random_distribution : "random";
-    for (Load& load : make_loads(config, drive, seed + 1000003 * (number + 1)))
-      loads.push_back(std::move(load));
+    try {
+      for (Load& load : make_loads(config, drive, seed + 1000003 * (number + 1)))
+        loads.push_back(std::move(load));
+    } catch (const InputError& error) {
+      Complaint complaint = error.complaint();
+      if (complaint.key == "bs" && complaint.proposal)
+        complaint.proposal->value += " B";  // a load's has no unit
+      throw InputError(complaint);
+    }
   };
   const double share = step.fill > 0 ? step.fill : step.region;
   const Bytes region = portion(share, drive.bytes, drive.lba_bytes);

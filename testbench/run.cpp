@@ -18,77 +18,14 @@
 #include "testbench/measure/report.h"
 #include "testbench/measure/snapshot.h"
 #include "testbench/measure/summary.h"
-#include "testbench/precondition.h"
 #include "testbench/process/interrupt.h"
-#include "testbench/scenarios_folder.h"
 
 namespace tlmssd {
 
 namespace {
 
-/// Requests of a load, and writes of a preconditioning step as a share of its region, in the short form.
-constexpr std::uint64_t k_short_requests = 20'000;
-constexpr double k_short_overwrite = 0.1;
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-Scenario read(const RunOptions& options) {
-  ReadOptions reading;
-  reading.folders = {scenarios_folder().string()};
-  return read_scenario(options.scenario, scenario_catalogue(), options.overrides, reading);
-}
-
-/// The folder in which a load's file lies: the scenario's own, or the one that TLMSSD_TRACES names.
-std::string folder_of(const std::string& file, const Scenario& scenario) {
-  namespace fs = std::filesystem;
-  const fs::path own = fs::path(scenario.folder()) / file;
-  if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();
-  const char* traces = std::getenv("TLMSSD_TRACES");
-  if (traces == nullptr || *traces == '\0') {
-    throw InputError(fmt::format("there is no file {}; TLMSSD_TRACES may name a folder of traces to look in",
-                                 own.string()));
-  }
-  if (fs::exists(fs::path(traces) / file)) return traces;
-  throw InputError(fmt::format("there is no file {}, nor {} (where TLMSSD_TRACES points)", own.string(),
-                               (fs::path(traces) / file).string()));
-}
-
-/// Gives an InputError that names no file the place of `path` in the scenario.
-template <class Make>
-auto placed(const Scenario& scenario, const std::string& path, Make make) {
-  try {
-    return make();
-  } catch (const SnapshotMismatch&) {
-    throw;
-  } catch (const InputError& error) {
-    const std::string text = error.what();
-    const bool has_place =
-        text.find(".yaml:") != std::string::npos || std::filesystem::exists(text.substr(0, text.find(':')));
-    if (has_place) throw;
-    throw scenario.complaint(path, text);
-  }
-}
-
-/// The section `converter`; nothing when there is none.
-std::optional<ConverterConfig> read_converter(const Scenario& scenario) {
-  if (!scenario.has("converter")) return {};
-  const ParameterValues& values = scenario.values("converter");
-  if (ConverterChoice::parameters().read(values).policy == "none") return {};
-  return ConverterConfig::parameters().read(values);
-}
-
-/// The section `file_cache`; nothing when there is none.
-std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
-  if (!scenario.has("file_cache")) return {};
-  if (read_converter(scenario))
-    throw scenario.error("file_cache",
-                         "cannot be given together with converter; nearest valid: converter.policy: none");
-  FileCacheConfig config = FileCacheConfig::parameters().read(scenario.values("file_cache"));
-  config.admission = scenario.policy("file_cache");
-  config.admission_policy = &scenario.values("file_cache");
-  return config;
 }
 
 /// The present moment, ISO 8601, UTC.
@@ -108,32 +45,19 @@ std::uint64_t peak_memory() {
 
 }  // namespace
 
-LoadConfig read_load(const Scenario& scenario, std::size_t number) {
-  const std::string path = fmt::format("load.{}", number);
-  const std::string columns = path + ".columns";
-  return LoadConfig::read(scenario.values(path), scenario.has(columns) ? &scenario.values(columns) : nullptr);
-}
-
 Run::Run(const RunOptions& options)
     : options_(options),
       started_(now_text()),
-      scenario_(read(options)),
+      source_(options),
+      scenario_(source_.read()),
       run_section_(RunSection::parameters().read(scenario_.values("run"))),
       report_section_(ReportSection::parameters().read(scenario_.values("report"))),
       age_(AgeConfig::parameters().read(scenario_.values("age"))) {
-  SsdConfig config = SsdConfig::from(scenario_);
-  config.check_protocol = options.check_protocol;
-  SimulationConfig simulation;
-  simulation.quantum = run_section_.quantum;
-  simulation.stall_after = run_section_.stall_after;
-  simulation.converter = read_converter(scenario_);
-  simulation.file_cache = read_file_cache(scenario_);
-  simulation_ = placed(scenario_, "ssd", [&] { return std::make_unique<Simulation>(config, simulation); });
-  if (options_.from_snapshot.empty()) {
-    for (std::size_t i = 0; i < scenario_.count("precondition"); ++i)
-      static_cast<void>(make_step(i));  // finds what is wrong before anything is carried out
+  try {
+    build();
+  } catch (const InputError& error) {
+    throw_advised(source_, error);
   }
-  make_all_loads();
   if (!options_.save_snapshot.empty()) check_snapshot_target(options_.save_snapshot, replaces());
   if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out, replaces());
   if (report_section_.timeline)
@@ -142,94 +66,40 @@ Run::Run(const RunOptions& options)
     warnings_.emplace_back("report: the command log and the timeline are written only with --out");
 }
 
+/// Drive, steps and loads: everything that can be refused for what the scenario says.
+void Run::build() {
+  SsdConfig config = SsdConfig::from(scenario_);
+  config.check_protocol = options_.check_protocol;
+  const SimulationConfig simulation = read_simulation(scenario_);
+  const LoadSpace space = located(scenario_, "ssd", [&] {
+    simulation_ = std::make_unique<Simulation>(config, simulation);
+    return load_space(config, simulation);
+  });
+  steps_ = std::make_unique<ScenarioLoads>(scenario_, space, options_.short_form);
+  if (options_.from_snapshot.empty()) steps_->check_steps();
+  ScenarioLoads::Made made = steps_->make_all();
+  loads_ = std::move(made.loads);
+  entries_ = std::move(made.entries);
+  warnings_.insert(warnings_.end(), made.warnings.begin(), made.warnings.end());
+}
+
 Run::~Run() = default;
 
 Replace Run::replaces() const {
   return options_.force ? Replace::any_file : Replace::own;
 }
 
-void Run::shorten(Load& load) const {
-  if (!options_.short_form) return;
-  load.requests = load.requests == 0 ? k_short_requests : std::min(load.requests, k_short_requests);
-  load.warm_up = std::min(load.warm_up, k_short_requests);
-  load.ramp_time = 0;
-  load.ramp_requests = 0;
-}
-
-/// The phase that comes after all loads there are so far.
-std::uint32_t Run::phase_after_all() const {
-  std::uint32_t phase = 0;
-  for (const Load& load : loads_) phase = std::max(phase, load.phase + 1);
-  return phase;
-}
-
-/// What the load's addresses are.
-DriveSize Run::addresses_of(const LoadConfig& load) const {
-  if (load.kind.target == "drive") return simulation_->drive_size();
-  if (simulation_->file_cache() == nullptr)
-    throw InputError("target: there are no files without the section file_cache; nearest valid: drive");
-  return simulation_->files_size();
-}
-
-void Run::make_all_loads() {
-  const std::size_t count = scenario_.count("load");
-  if (count == 0 && options_.save_snapshot.empty()) {
-    throw scenario_.error("load",
-                          "there is no load, and no --save-snapshot to make the preconditioning worth while");
-  }
-  std::uint32_t phase = 0;  // in which an entry begins; a job file counts phases of its own from there
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string path = fmt::format("load.{}", i);
-    placed(scenario_, path, [&] {
-      const LoadConfig config = read_load(scenario_, i);
-      if (config.kind.stonewall) phase = phase_after_all();
-      const std::string& file = !config.kind.trace.empty() ? config.kind.trace
-                                : !config.kind.fio.empty() ? config.kind.fio
-                                                           : config.profile.traces_folder;
-      for (Load& load :
-           make_loads(config, addresses_of(config), scenario_.seed(), folder_of(file, scenario_))) {
-        for (const std::string& warning : load.warnings) warnings_.push_back(load.name + ": " + warning);
-        shorten(load);
-        load.phase += phase;
-        loads_.push_back(std::move(load));
-        entries_.push_back(i);
-      }
-    });
-  }
-}
-
 // ---- preparing
-
-PreconditionStep Run::read_step(std::size_t number) const {
-  return PreconditionStep::parameters().read(scenario_.values(fmt::format("precondition.{}", number)));
-}
-
-/// The loads of one preconditioning step.
-std::vector<Load> Run::make_step(std::size_t number) const {
-  PreconditionStep step = read_step(number);
-  if (options_.short_form) step.overwrite = std::min(step.overwrite, k_short_overwrite);
-  return placed(scenario_, fmt::format("precondition.{}", number), [&] {
-    if (step.idle && simulation_->ssd().config().firmware.gc.idle_after == 0) {
-      throw InputError(
-          fmt::format("precondition.{}.idle: the firmware does nothing in idle time (firmware.gc.idle_after "
-                      "is 0); nearest "
-                      "valid: false",
-                      number));
-    }
-    return make_precondition_loads(step, number, simulation_->drive_size(), simulation_->unit_bytes(),
-                                   scenario_.seed());
-  });
-}
 
 void Run::precondition() {
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
-    std::vector<Load> loads = make_step(i);
+    std::vector<Load> loads = steps_->make_step(i);
     const std::uint64_t before = simulation_->driver().completed();
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")), 0);
     simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
     simulation_->run_untimed(loads);
-    if (read_step(i).idle) simulation_->idle();
+    if (steps_->read_step(i).idle) simulation_->idle();
     progress.finish();
   }
   simulation_->driver().set_progress_hook(nullptr);
@@ -283,7 +153,7 @@ void Run::prepare() {
     age();
   } else {
     // The steps had their say when the snapshot was made; asking for them keeps them from being reported as unused.
-    for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) read_step(i);
+    for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) static_cast<void>(steps_->read_step(i));
     const auto start = std::chrono::steady_clock::now();
     load_snapshot(options_.from_snapshot, identity, archive);
     precondition_seconds_ = seconds_since(start);
@@ -309,7 +179,7 @@ void Run::warm_up() {
   simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     if (loads_[i].warm_up == 0) continue;
-    placed(scenario_, fmt::format("load.{}", entries_[i]), [&] { simulation_->warm_up(loads_[i]); });
+    located(scenario_, fmt::format("load.{}", entries_[i]), [&] { simulation_->warm_up(loads_[i]); });
   }
   simulation_->driver().set_progress_hook(nullptr);
   progress.finish();

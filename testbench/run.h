@@ -16,21 +16,20 @@
 #include "testbench/measure/report.h"
 #include "testbench/measure/run_directory.h"
 #include "testbench/measure/snapshot.h"
-#include "testbench/precondition.h"
 #include "testbench/scenario_catalogue.h"
+#include "testbench/scenario_check.h"
+#include "testbench/scenario_loads.h"
 #include "testbench/simulation.h"
 #include "testbench/timeline_observer.h"
 
 namespace tlmssd {
-
-/// Entry `number` of the scenario's list `load`.
-LoadConfig read_load(const Scenario& scenario, std::size_t number);
 
 class Run {
  public:
   /// Reads the scenario and builds the drive. Throws InputError.
   explicit Run(const RunOptions& options);
   ~Run();
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
   /// The rest, up to the results. Throws InputError, DataMismatch, NandViolation, Stalled.
   void execute();
   /// The report of a run in which nothing happened: every figure of the drive, all of them nought or absent. And
@@ -39,32 +38,29 @@ class Run {
 
  private:
   [[nodiscard]] Replace replaces() const;
+  void build();
   void prepare();
   void age();
-  PreconditionStep read_step(std::size_t number) const;
-  [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   void precondition();
   void warm_up();
   void note_failures(const char* when, std::uint64_t failed_before, std::vector<std::string>& notes) const;
-  [[nodiscard]] DriveSize addresses_of(const LoadConfig& load) const;
-  void make_all_loads();
-  [[nodiscard]] std::uint32_t phase_after_all() const;
   void begin_measurement();
   void measure();
   void measure_timed();
   [[nodiscard]] RunFacts facts() const;
   void write_results();
-  void shorten(Load& load) const;
   [[nodiscard]] std::uint64_t expected_requests() const;
 
   RunOptions options_;
   std::string started_;  ///< when, ISO 8601
+  ScenarioSource source_;
   Scenario scenario_;
   RunSection run_section_;
   ReportSection report_section_;
   TimelineSection window_;
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RunDirectory> directory_;
+  std::unique_ptr<ScenarioLoads> steps_;
   AgeConfig age_;
   std::string age_text_;  ///< what became of the drive while it aged
   std::vector<Load> loads_;

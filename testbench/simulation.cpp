@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/common/input_error.h"
+#include "testbench/load_space.h"
 #include "testbench/process/interrupt.h"
 
 namespace tlmssd {
@@ -24,15 +25,9 @@ Simulation::~Simulation() = default;
 
 void Simulation::make_software(const SsdConfig& config, const SimulationConfig& simulation) {
   if (simulation.converter && simulation.file_cache)
-    throw InputError(
-        "file_cache: cannot be given together with converter; nearest valid: without one of them");
-  AttachedDrive drive;
-  drive.blocks = ssd_->shape().logical_blocks;
-  drive.lba_bytes = ssd_->shape().lba_bytes;
-  drive.max_transfer = config.host.max_transfer;
-  drive.queues = config.host.effective_queues();
-  drive.queue_depth = config.host.effective_depth();
-  drive.mapping_unit = ssd_->shape().mapping_unit_bytes;
+    throw refusal("file_cache", "cannot be given together with converter",
+                  Proposal{"converter.policy", "none"});
+  const AttachedDrive drive = attached_drive(config, ssd_->shape());
   if (simulation.converter) {
     auto converter =
         std::make_unique<WriteConverter>("converter", *simulation.converter, drive, ssd_->agenda());

@@ -23,10 +23,8 @@ std::vector<std::uint32_t> allocation_sequence(std::string_view order, const Geo
                                                const Layout& layout) {
   const auto& orders = allocation_orders();
   if (std::find(orders.begin(), orders.end(), order) == orders.end()) {
-    throw InputError(
-        fmt::format("firmware.allocation.order: '{}' is not a permutation of the letters C, W, D and P; "
-                    "nearest valid: CWDP",
-                    order));
+    throw refusal("firmware.allocation.order",
+                  fmt::format("'{}' is not a permutation of the letters C, W, D and P", order), "CWDP");
   }
   const auto count_of = [&](char letter) {
     switch (letter) {

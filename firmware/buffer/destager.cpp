@@ -19,21 +19,21 @@ std::uint32_t checked_capacity(const Core& core) {
   const Bytes least = Bytes{2} * core.layout.program_units * core.layout.unit_bytes;
   const Bytes capacity = core.config.buffer.capacity;
   if (capacity < least && core.places != nullptr) {
-    throw InputError(fmt::format(
-        "firmware.buffer.capacity: {} B cannot hold two management blocks of {} B each; nearest valid: {} B",
-        capacity, least / 2, least));
+    throw refusal("firmware.buffer.capacity",
+                  fmt::format("{} B cannot hold two management blocks of {} B each", capacity, least / 2),
+                  fmt::format("{} B", least));
   }
   if (capacity < least) {
-    throw InputError(
-        fmt::format("firmware.buffer.capacity: {} B cannot hold two program units of {} B each ({} planes x "
-                    "{} pages); nearest valid: {} B",
-                    capacity, least / 2, core.layout.planes, core.layout.program_pages, least));
+    throw refusal("firmware.buffer.capacity",
+                  fmt::format("{} B cannot hold two program units of {} B each ({} planes x {} pages)",
+                              capacity, least / 2, core.layout.planes, core.layout.program_pages),
+                  fmt::format("{} B", least));
   }
   const Bytes most = Bytes{0x7FFFFFFF} * core.layout.unit_bytes;
   if (capacity > most) {
-    throw InputError(
-        fmt::format("firmware.buffer.capacity: {} B is more than {} mapping units; nearest valid: {} B",
-                    capacity, 0x7FFFFFFF, most));
+    throw refusal("firmware.buffer.capacity",
+                  fmt::format("{} B is more than {} mapping units", capacity, 0x7FFFFFFF),
+                  fmt::format("{} B", most));
   }
   return static_cast<std::uint32_t>(capacity / core.layout.unit_bytes);
 }
@@ -53,9 +53,9 @@ Destager::Destager(Core& core)
                                             buffer_.capacity())),
       write_through_(core.config.buffer.mode == "write-through") {
   if (!write_through_ && core.config.buffer.mode != "write-back") {
-    throw InputError(fmt::format(
-        "firmware.buffer.mode: '{}' is neither write-back nor write-through; nearest valid: write-back",
-        core.config.buffer.mode));
+    throw refusal("firmware.buffer.mode",
+                  fmt::format("'{}' is neither write-back nor write-through", core.config.buffer.mode),
+                  "write-back");
   }
   for (std::uint32_t i = 0; i < sequence_.size(); ++i) place_[sequence_[i]] = i;
   share_out();

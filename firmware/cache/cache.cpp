@@ -17,9 +17,9 @@ namespace {
 MemoryKind checked_medium(const CacheConfig& config, Bytes scm) {
   if (config.medium != "scm") return MemoryKind::dram;
   if (scm == 0) {
-    throw InputError(
-        "firmware.cache.medium: scm, but the drive has no SCM; give it a section ssd.scm, or write 'medium: "
-        "dram'");
+    throw refusal("firmware.cache.medium",
+                  "scm, but the drive has no SCM; give it a section ssd.scm, or write 'medium: dram'",
+                  Proposal{"ssd.scm.capacity", "64 MiB"});
   }
   return MemoryKind::scm;
 }
@@ -29,18 +29,18 @@ Bytes checked_capacity(const CacheConfig& config, const Layout& layout, Bytes sc
   if (config.medium == "scm") {
     if (capacity == 0) capacity = scm;
     if (capacity > scm) {
-      throw InputError(fmt::format("firmware.cache.capacity: {} B, but the SCM has {} B; nearest valid: {} B",
-                                   capacity, scm, scm));
+      throw refusal("firmware.cache.capacity", fmt::format("{} B, but the SCM has {} B", capacity, scm),
+                    fmt::format("{} B", scm));
     }
   } else if (capacity == 0) {
-    throw InputError("firmware.cache.capacity: a cache in DRAM needs its size, for instance '16 MiB'");
+    throw refusal("firmware.cache.capacity", "a cache in DRAM needs its size", "16 MiB");
   }
   // Room for what is on its way out and as much again that stays.
   const Bytes least = Bytes{2} * layout.program_units * layout.unit_bytes;
   if (capacity < least) {
-    throw InputError(fmt::format(
-        "firmware.cache.capacity: {} B cannot hold two program units of {} B each; nearest valid: {} B",
-        capacity, least / 2, least));
+    throw refusal("firmware.cache.capacity",
+                  fmt::format("{} B cannot hold two program units of {} B each", capacity, least / 2),
+                  fmt::format("{} B", least));
   }
   return capacity;
 }
@@ -49,16 +49,16 @@ Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_b
   const Bytes grain = config.grain == 0 ? layout.unit_bytes : std::max(config.grain, lba_bytes);
   const bool divides = config.grain == 0 || layout.unit_bytes % config.grain == 0;
   if (!divides || layout.unit_bytes % grain != 0 || grain % lba_bytes != 0) {
-    throw InputError(
-        fmt::format("firmware.cache.grain: {} B does not divide the mapping unit of {} B into whole logical "
-                    "blocks of {} B; nearest valid: {} B",
-                    config.grain, layout.unit_bytes, lba_bytes,
-                    config.grain > layout.unit_bytes ? layout.unit_bytes : lba_bytes));
+    throw refusal(
+        "firmware.cache.grain",
+        fmt::format("{} B does not divide the mapping unit of {} B into whole logical blocks of {} B",
+                    config.grain, layout.unit_bytes, lba_bytes),
+        fmt::format("{} B", config.grain > layout.unit_bytes ? layout.unit_bytes : lba_bytes));
   }
   if (capacity / grain > 0xFFFFFFFEU) {
-    throw InputError(
-        fmt::format("firmware.cache.grain: {} B are more than 4 billion grains of {} B; nearest valid: {} B",
-                    capacity, grain, layout.unit_bytes));
+    throw refusal("firmware.cache.grain",
+                  fmt::format("{} B are more than 4 billion grains of {} B", capacity, grain),
+                  fmt::format("{} B", layout.unit_bytes));
   }
   return grain;
 }

@@ -34,17 +34,18 @@ std::uint32_t checked_line(const DftlConfig& config, std::uint32_t per_page) {
   if (per_page % config.line == 0) return config.line;
   std::uint32_t nearest = std::min(config.line, per_page);
   while (per_page % nearest != 0) --nearest;
-  throw InputError(
-      fmt::format("firmware.mapping.line: {} entries do not divide a map page of {}; nearest valid: {}",
-                  config.line, per_page, nearest));
+  throw refusal("firmware.mapping.line",
+                fmt::format("{} entries do not divide a map page of {}", config.line, per_page),
+                std::to_string(nearest));
 }
 
 std::uint64_t checked_capacity(const DftlConfig& config, std::uint32_t line, std::uint64_t lines) {
   const Bytes bytes = line * Dftl::k_cached_bytes;
   if (config.cache < bytes) {
-    throw InputError(fmt::format(
-        "firmware.mapping.cache: {} B cannot hold a line of {} entries of {} B; nearest valid: {} B",
-        config.cache, line, Dftl::k_cached_bytes, bytes));
+    throw refusal("firmware.mapping.cache",
+                  fmt::format("{} B cannot hold a line of {} entries of {} B", config.cache, line,
+                              Dftl::k_cached_bytes),
+                  fmt::format("{} B", bytes));
   }
   return std::clamp<std::uint64_t>(config.cache / bytes, 1, std::max<std::uint64_t>(lines, 1));
 }

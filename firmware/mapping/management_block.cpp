@@ -55,10 +55,11 @@ std::uint32_t ManagementBlock::checked_units(const Config& config, const Layout&
   const Bytes whole = Bytes{layout.block_units} * layout.unit_bytes;
   if (!by_address) {
     if (config.block == whole) return layout.block_units;
-    throw InputError(fmt::format(
-        "firmware.mapping.block: a management block of {} B that is written as a log must be what "
-        "is erased at a time; nearest valid: {} B",
-        config.block, whole));
+    throw refusal(
+        "firmware.mapping.block",
+        fmt::format("a management block of {} B that is written as a log must be what is erased at a time",
+                    config.block),
+        fmt::format("{} B", whole));
   }
   const Bytes least = Bytes{layout.die_units} * layout.unit_bytes;
   if (config.block % least == 0 && whole % config.block == 0)
@@ -72,10 +73,11 @@ std::uint32_t ManagementBlock::checked_units(const Config& config, const Layout&
   for (std::uint64_t n = 1; n <= programs; ++n) {
     if (programs % n == 0 && distance(n) < distance(nearest)) nearest = n;
   }
-  throw InputError(fmt::format(
-      "firmware.mapping.block: {} B is not made of whole program units of {} B that divide the "
-      "block of {} B that is erased at a time ({} dies x {} planes x {} pages); nearest valid: {} B",
-      config.block, least, whole, layout.lanes, layout.planes, layout.pages, nearest * least));
+  throw refusal("firmware.mapping.block",
+                fmt::format("{} B is not made of whole program units of {} B that divide the block of {} B "
+                            "that is erased at a time ({} dies x {} planes x {} pages)",
+                            config.block, least, whole, layout.lanes, layout.planes, layout.pages),
+                fmt::format("{} B", nearest * least));
 }
 
 ManagementBlock::ManagementBlock(const Config& config, const Layout& layout)

@@ -19,9 +19,7 @@ std::uint32_t dies(const Layout& layout) {
 }
 
 void check(const Core& core) {
-  const auto refuse = [](const std::string& why) {
-    throw InputError(fmt::format("firmware.partition.policy: {}; nearest valid: none", why));
-  };
+  const auto refuse = [](const std::string& why) { throw refusal("firmware.partition.policy", why, "none"); };
   if (core.config.mapping.scheme != "page")
     refuse(fmt::format("data are moved by a map in DRAM (firmware.mapping.scheme is {}, not page)",
                        core.config.mapping.scheme));
@@ -52,10 +50,10 @@ void Partition::divide() {
   const std::uint32_t all = dies(layout);
   const auto wanted = static_cast<std::uint32_t>(std::lround(config_.read_dies * all));
   if (wanted == 0 || wanted == all) {
-    throw InputError(fmt::format(
-        "firmware.partition.read_dies: {:g} % of {} dies leaves no die to {}; nearest valid: {:.2f} %",
-        100 * config_.read_dies, all, wanted == 0 ? "reading" : "writing",
-        100.0 * (wanted == 0 ? 1 : all - 1) / all));
+    throw refusal("firmware.partition.read_dies",
+                  fmt::format("{:g} % of {} dies leaves no die to {}", 100 * config_.read_dies, all,
+                              wanted == 0 ? "reading" : "writing"),
+                  fmt::format("{:.2f} %", 100.0 * (wanted == 0 ? 1 : all - 1) / all));
   }
   std::vector<DieId> reading;
   for (const std::uint32_t group : layout.sequence()) {

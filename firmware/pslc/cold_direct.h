@@ -35,9 +35,10 @@ class ColdDirect final : public DataPath {
   ColdDirect(const Config& config, const PathContext& context)
       : from_(unit_at(config.cold_from, context)), until_(unit_at(config.cold_until, context)) {
     if (config.cold_from <= config.cold_until) return;
-    throw InputError(
-        fmt::format("firmware.pslc.cold_until: {:g} % lie before cold_from ({:g} %); nearest valid: {:g} %",
-                    100 * config.cold_until, 100 * config.cold_from, 100 * config.cold_from));
+    throw refusal(
+        "firmware.pslc.cold_until",
+        fmt::format("{:g} % lie before cold_from ({:g} %)", 100 * config.cold_until, 100 * config.cold_from),
+        fmt::format("{:g} %", 100 * config.cold_from));
   }
   bool direct(LogicalUnit unit, Bytes /*command*/) override { return unit >= from_ && unit < until_; }
 

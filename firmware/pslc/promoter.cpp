@@ -10,15 +10,17 @@ namespace tlmssd::firmware {
 Promoter::Promoter(Core& core, Destager& destager, const FirmwareConfig& config)
     : core_(core), destager_(destager), config_(config.promotion) {
   if (!core.pslc) {
-    throw InputError(
-        "firmware.pslc.promotion.policy: there is nothing to promote data to without blocks in SLC mode "
-        "(firmware.pslc.policy is none); nearest valid: none");
+    throw refusal(
+        "firmware.pslc.promotion.policy",
+        "there is nothing to promote data to without blocks in SLC mode (firmware.pslc.policy is none)",
+        "none");
   }
   if (config_.keep_free < config.pslc.fold_until) {
-    throw InputError(fmt::format(
-        "firmware.pslc.promotion.keep_free: at {:g} % promotion would go on while data are folded beside the "
-        "host (firmware.pslc.fold_until is {:g} %); nearest valid: {:g} %",
-        100 * config_.keep_free, 100 * config.pslc.fold_until, 100 * config.pslc.fold_until));
+    throw refusal("firmware.pslc.promotion.keep_free",
+                  fmt::format("at {:g} % promotion would go on while data are folded beside the host "
+                              "(firmware.pslc.fold_until is {:g} %)",
+                              100 * config_.keep_free, 100 * config.pslc.fold_until),
+                  fmt::format("{:g} %", 100 * config.pslc.fold_until));
   }
   const ReadHotContext context{core.layout.unit_bytes};
   policy_ = make_policy(promotion_family(), "firmware.pslc.promotion.policy", config_.policy,

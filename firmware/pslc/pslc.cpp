@@ -34,7 +34,7 @@ VictimContext slc_context(const Layout& layout) {
 void check(const FirmwareConfig& config, const Layout& layout, const MappingScheme& map) {
   const PslcConfig& c = config.pslc;
   const auto refuse = [](const char* key, const std::string& why, const std::string& nearest) {
-    throw InputError(fmt::format("firmware.pslc.{}: {}; nearest valid: {}", key, why, nearest));
+    throw refusal(fmt::format("firmware.pslc.{}", key), why, nearest);
   };
   const auto one_of = [&](const char* key, const std::string& value, const char* first, const char* second) {
     if (value != first && value != second)
@@ -78,24 +78,24 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
 PslcSize pslc_size(const PslcConfig& config, const Layout& layout) {
   if (config.policy == "none") return {};
   if (layout.slc_rows == 0 || layout.slc_rows >= layout.block_rows) {
-    throw InputError(fmt::format(
-        "firmware.pslc.policy: the flash part has {}; nearest valid: none",
-        layout.slc_rows == 0 ? "no SLC mode (ssd.flash.part.slc_read_latency)" : "one bit per cell anyway"));
+    throw refusal("firmware.pslc.policy",
+                  fmt::format("the flash part has {}", layout.slc_rows == 0
+                                                           ? "no SLC mode (ssd.flash.part.slc_read_latency)"
+                                                           : "one bit per cell anyway"),
+                  "none");
   }
   const PslcSize size{blocks_for(config.fixed_bytes, config.fixed_share, layout),
                       blocks_for(config.borrowed_bytes, config.borrowed_share, layout)};
   if (size.fixed == 0 && size.borrowed == 0) {
-    throw InputError(fmt::format(
-        "firmware.pslc.static: 0 B, and no dynamic blocks either, are no pSLC; nearest valid: {} B",
-        size_of(1, layout)));
+    throw refusal("firmware.pslc.static", "0 B, and no dynamic blocks either, are no pSLC",
+                  fmt::format("{} B", size_of(1, layout)));
   }
   return size;
 }
 
 void Pslc::check_size(std::uint64_t kept_units, std::uint32_t overhead) const {
   const auto refuse = [&](const char* key, const std::string& why, std::uint64_t most) {
-    throw InputError(
-        fmt::format("firmware.pslc.{}: {}; nearest valid: {} B", key, why, size_of(most, layout_)));
+    throw refusal(fmt::format("firmware.pslc.{}", key), why, fmt::format("{} B", size_of(most, layout_)));
   };
   const std::uint64_t group_units = std::uint64_t{layout_.groups} * layout_.block_units;
   const std::uint64_t data = std::max<std::uint64_t>(1, (kept_units + group_units - 1) / group_units);

@@ -11,9 +11,7 @@ namespace tlmssd::firmware {
 namespace {
 
 void check(const Core& core) {
-  const auto refuse = [](const std::string& why) {
-    throw InputError(fmt::format("firmware.replicas.policy: {}; nearest valid: none", why));
-  };
+  const auto refuse = [](const std::string& why) { throw refusal("firmware.replicas.policy", why, "none"); };
   const Layout& layout = core.layout;
   if (core.config.mapping.scheme != "page")
     refuse(fmt::format("copies need the map in DRAM (firmware.mapping.scheme is {}, not page)",
@@ -22,16 +20,17 @@ void check(const Core& core) {
   if (layout.groups == layout.groups_per_die) refuse("on a drive with one die there is no other for a copy");
   const Bytes capacity = core.config.replicas.capacity;
   if (capacity % layout.unit_bytes != 0) {
-    throw InputError(fmt::format(
-        "firmware.replicas.capacity: {} B are no whole mapping units of {} B; nearest valid: {} B", capacity,
-        layout.unit_bytes, (capacity + layout.unit_bytes - 1) / layout.unit_bytes * layout.unit_bytes));
+    throw refusal(
+        "firmware.replicas.capacity",
+        fmt::format("{} B are no whole mapping units of {} B", capacity, layout.unit_bytes),
+        fmt::format("{} B", (capacity + layout.unit_bytes - 1) / layout.unit_bytes * layout.unit_bytes));
   }
   const std::uint64_t least = std::uint64_t{2} * layout.program_units;
   if (layout.replica_units < least) {
-    throw InputError(fmt::format(
-        "firmware.replicas.capacity: {} B are less than the two program units that are gathered at "
-        "a time; nearest valid: {} B",
-        capacity, least * layout.unit_bytes));
+    throw refusal(
+        "firmware.replicas.capacity",
+        fmt::format("{} B are less than the two program units that are gathered at a time", capacity),
+        fmt::format("{} B", least * layout.unit_bytes));
   }
 }
 

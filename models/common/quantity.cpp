@@ -440,8 +440,9 @@ bool has_limits(const ParameterSpec& spec) {
 /// A limit of the range, which is held as double, in the kind's own words.
 std::string limit_text(Kind kind, double limit) {
   if (is_real_valued(kind)) return real_valued_text(kind, limit);
-  constexpr double k_most = 9.2e18;
-  const auto whole = static_cast<std::int64_t>(std::clamp(limit, -k_most, k_most));
+  constexpr double k_end = 0x1p63;
+  const std::int64_t whole = limit >= k_end ? std::numeric_limits<std::int64_t>::max()
+                                            : static_cast<std::int64_t>(std::max(limit, -k_end));
   return format_value(kind, Value(whole));
 }
 
@@ -572,8 +573,6 @@ std::vector<std::string> format_elements(Kind kind, const Value& value) {
 std::string range_text(const ParameterSpec& spec) {
   const bool number = spec.kind != Kind::flag && spec.kind != Kind::text && spec.kind != Kind::choice;
   if (!number || !has_limits(spec)) return {};
-  constexpr double k_unlimited = 4e18;
-  if (spec.maximum >= k_unlimited) return "at least " + limit_text(spec.kind, spec.minimum);
   return limit_text(spec.kind, spec.minimum) + " to " + limit_text(spec.kind, spec.maximum);
 }
 

@@ -73,9 +73,10 @@ void CpuConfig::validate() const {
   for (const StageSetting& setting : k_settings) {
     for (const std::int64_t core : assignment.*setting.cores) {
       if (core >= 0 && core < cores) continue;
-      throw InputError("ssd.cpu.assignment." + std::string(name_of(setting.stage)) + ": there is no core " +
-                       std::to_string(core) + " (ssd.cpu.cores is " + std::to_string(cores) +
-                       ", counted from 0)");
+      throw refusal("ssd.cpu.assignment." + std::string(name_of(setting.stage)),
+                    "there is no core " + std::to_string(core) + " (ssd.cpu.cores is " +
+                        std::to_string(cores) + ", counted from 0)",
+                    "[" + std::to_string(core < 0 ? 0 : cores - 1) + "]");
     }
   }
 }

@@ -20,19 +20,7 @@ FlashChannel::FlashChannel(const sc_core::sc_module_name& name, Agenda& agenda, 
       cache_read_(setup.config.cache_operations && setup.part.cache_read),
       cache_program_(setup.config.cache_operations && setup.part.cache_program),
       dies_(setup.geometry.dies_per_channel()) {
-  const FlashConfig& config = setup.config;
-  if (config.suspend != "none" && !setup.scheduler.overtakes()) {
-    throw InputError("ssd.flash.suspend: " + config.suspend +
-                     " needs a flash scheduling that lets reads overtake (read-first)");
-  }
-  if (config.suspend != "none" && !setup.part.suspend) {
-    throw InputError("ssd.flash.suspend: " + config.suspend + ", but the part " + setup.part.name +
-                     " cannot suspend");
-  }
-  if (config.cache_operations && !cache_read_ && !cache_program_) {
-    throw InputError("ssd.flash.cache_operations: true, but the part " + setup.part.name +
-                     " has neither cached read nor cached program");
-  }
+  setup.config.check_part(setup.part, setup.scheduler.overtakes());
   for (std::uint32_t way = 0; way < dies_.size(); ++way) {
     die_isock.emplace_back(("die_isock_" + std::to_string(way)).c_str(), *this, way);
     dies_[way].channel = this;

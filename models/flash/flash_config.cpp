@@ -1,6 +1,7 @@
 #include "models/flash/flash_config.h"
 
 #include "models/common/input_error.h"
+#include "models/nand/part.h"
 
 namespace tlmssd {
 
@@ -43,8 +44,26 @@ void FlashConfig::check() const {
   for (std::uint32_t size = 2; size <= channels; ++size) {
     if (channels % size == 0 && distance(size) < distance(nearest)) nearest = size;
   }
-  throw InputError("gang: " + std::to_string(gang) + " does not divide the " + std::to_string(channels) +
-                   " channels; nearest valid: " + std::to_string(nearest));
+  throw refusal("gang",
+                std::to_string(gang) + " does not divide the " + std::to_string(channels) + " channels",
+                std::to_string(nearest));
+}
+
+void FlashConfig::check_part(const NandPart& part, bool overtakes) const {
+  ErrorList errors;
+  if (suspend != "none" && !part.suspend) {
+    errors.add(
+        refusal("ssd.flash.suspend", suspend + ", but the part " + part.name + " cannot suspend", "none"));
+  } else if (suspend != "none" && !overtakes) {
+    errors.add(refusal("ssd.flash.suspend",
+                       suspend + " needs a flash scheduling that lets reads overtake (read-first)", "none"));
+  }
+  if (cache_operations && !part.cache_read && !part.cache_program) {
+    errors.add(refusal("ssd.flash.cache_operations",
+                       "true, but the part " + part.name + " has neither cached read nor cached program",
+                       "false"));
+  }
+  errors.throw_if_any();
 }
 
 }  // namespace tlmssd

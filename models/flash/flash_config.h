@@ -7,6 +7,8 @@
 
 namespace tlmssd {
 
+struct NandPart;
+
 struct FlashConfig {
   std::uint32_t channels = 4;
   std::uint32_t ways = 2;
@@ -22,6 +24,8 @@ struct FlashConfig {
   static const ParameterTable<FlashConfig>& gang_parameters();
   /// Throws InputError when channels do not fall into gangs.
   void check() const;
+  /// Throws InputError when the part cannot do what is asked for. `overtakes`: the scheduling lets reads overtake.
+  void check_part(const NandPart& part, bool overtakes) const;
 
   [[nodiscard]] BytesPerSecond bus_rate() const { return bus; }  // 8 bits wide: a byte per transfer
   [[nodiscard]] bool suspends_programs() const { return suspend == "program" || suspend == "both"; }

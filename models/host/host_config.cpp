@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "models/common/input_error.h"
+#include "models/common/suggest.h"
 
 namespace tlmssd {
 
-LinkSpec parse_link(const std::string& text) {
+LinkSpec parse_link(const std::string& text, const std::string& protocol) {
   static constexpr std::array<std::uint32_t, 5> k_lanes = {1, 2, 4, 8, 16};
   if (text == "sata3" || text == "sata6") return {LinkKind::sata, 0, 0, text == "sata3" ? 3U : 6U};
   if (text.size() >= 7 && text.size() <= 8 && text.starts_with("pcie") && text[4] >= '1' && text[4] <= '6' &&
@@ -18,9 +20,11 @@ LinkSpec parse_link(const std::string& text) {
       }
     }
   }
-  throw InputError(
-      "link \"" + text +
-      "\" is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as pcie3x4), sata3, sata6");
+  throw refusal("ssd.host.link",
+                in_quotes(text) +
+                    " is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as pcie3x4), sata3, "
+                    "sata6",
+                protocol == "sata" ? "sata6" : "pcie3x4");
 }
 
 std::uint32_t HostConfig::effective_depth() const {
@@ -75,28 +79,55 @@ const ParameterTable<HostConfig>& HostConfig::parameters() {
 }
 
 void HostConfig::validate() const {
-  const LinkSpec spec = parse_link(link);
-  if ((protocol == "sata") != (spec.kind == LinkKind::sata)) {
-    throw InputError("ssd.host.protocol " + protocol + " does not run over ssd.host.link " + link +
-                     ": nvme needs pcie..., sata needs sata3 or sata6");
-  }
-  if (lba_size != 512 && lba_size != 4096) throw InputError("ssd.host.lba_size must be 512 B or 4 KiB");
+  ErrorList errors;
+  errors.attempt([&] { check_link(); });
+  const auto refuse = [&](const char* key, const std::string& what, const std::string& nearest) {
+    errors.add(refusal(std::string("ssd.host.") + key, what, nearest));
+  };
+  const bool whole_blocks = lba_size == 512 || lba_size == 4096;
+  if (!whole_blocks) refuse("lba_size", "must be 512 B or 4 KiB", lba_size < 2304 ? "512 B" : "4 KiB");
   if (max_payload != 128 && max_payload != 256 && max_payload != 512) {
-    throw InputError("ssd.host.max_payload must be 128, 256 or 512");
+    refuse("max_payload", "must be 128, 256 or 512",
+           max_payload < 192   ? "128"
+           : max_payload < 384 ? "256"
+                               : "512");
   }
   if ((max_read_request & (max_read_request - 1)) != 0) {
-    throw InputError("ssd.host.max_read_request must be a power of two from 128 to 4096");
+    refuse("max_read_request", "must be a power of two from 128 to 4096",
+           std::to_string(std::bit_floor(max_read_request)));
   }
-  if (max_transfer % lba_size != 0)
-    throw InputError("ssd.host.max_transfer must be a multiple of ssd.host.lba_size");
+  if (whole_blocks && max_transfer % lba_size != 0) {
+    refuse("max_transfer", "must be a multiple of ssd.host.lba_size",
+           std::to_string(std::max<Bytes>(max_transfer / lba_size, 1) * lba_size) + " B");
+  }
   if (arbitration == "weighted" && weights.size() != effective_queues()) {
-    throw InputError("ssd.host.weights has " + std::to_string(weights.size()) + " numbers, but there are " +
-                     std::to_string(effective_queues()) + " queues");
+    refuse("weights",
+           "has " + std::to_string(weights.size()) + " numbers, but there are " +
+               std::to_string(effective_queues()) + " queues",
+           fitting_weights());
   }
   if (arbitration != "weighted" && !weights.empty()) {
-    throw InputError("ssd.host.weights are given, but ssd.host.arbitration is " + arbitration +
-                     ", not weighted");
+    refuse("weights", "are given, but ssd.host.arbitration is " + arbitration + ", not weighted", "[]");
   }
+  errors.throw_if_any();
+}
+
+void HostConfig::check_link() const {
+  const LinkSpec spec = parse_link(link, protocol);
+  if ((protocol == "sata") == (spec.kind == LinkKind::sata)) return;
+  throw refusal("ssd.host.protocol",
+                protocol + " does not run over ssd.host.link " + link +
+                    ": nvme needs pcie..., sata needs sata3 or sata6",
+                protocol == "sata" ? "nvme" : "sata");
+}
+
+/// The weights there are, cut or filled with ones to one for each queue, as a scenario writes them.
+std::string HostConfig::fitting_weights() const {
+  std::string text;
+  for (std::uint32_t queue = 0; queue < effective_queues(); ++queue) {
+    text += (queue > 0 ? ", " : "") + std::to_string(queue < weights.size() ? weights[queue] : 1);
+  }
+  return "[" + text + "]";
 }
 
 }  // namespace tlmssd

@@ -21,8 +21,8 @@ struct LinkSpec {
   bool operator==(const LinkSpec&) const = default;
 };
 
-/// Reads "pcie<1-6>x<1|2|4|8|16>" or "sata3" / "sata6"; throws InputError that names the valid forms.
-LinkSpec parse_link(const std::string& text);
+/// Reads "pcie<1-6>x<1|2|4|8|16>" or "sata3" / "sata6"; throws InputError that names the valid forms and proposes one for `protocol`.
+LinkSpec parse_link(const std::string& text, const std::string& protocol = "nvme");
 
 struct HostConfig {
   std::string protocol = "nvme";
@@ -50,6 +50,10 @@ struct HostConfig {
   /// As the protocol has it: SATA has one queue of at most 32 commands whatever the scenario says of NVMe's.
   [[nodiscard]] std::uint32_t effective_queues() const { return protocol == "sata" ? 1 : queues; }
   [[nodiscard]] std::uint32_t effective_depth() const;
+
+ private:
+  void check_link() const;
+  [[nodiscard]] std::string fitting_weights() const;
 };
 
 }  // namespace tlmssd

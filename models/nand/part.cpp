@@ -139,40 +139,73 @@ Geometry NandPart::geometry(std::uint32_t channels, std::uint32_t ways, std::uin
 }
 
 void NandPart::check() const {
-  const auto lengths = [this](const char* what, std::size_t size) {
-    if (size == 1 || size == bits()) return;
-    throw InputError("NAND part " + name + ": " + what + " has " + std::to_string(size) +
-                     " values; give one, or one for each of the " + std::to_string(bits()) +
-                     " page types of " + cell);
+  ErrorList errors;
+  const auto lengths = [&](const char* key, const std::vector<std::int64_t>& values) {
+    if (values.size() == 1 || values.size() == bits()) return;
+    const std::string one = values.empty() ? "50 us" : std::to_string(values.front()) + " ps";
+    errors.add(refusal(key,
+                       "NAND part " + name + " has " + std::to_string(values.size()) +
+                           " values; give one, or one for each of the " + std::to_string(bits()) +
+                           " page types of " + cell,
+                       "[" + one + "]"));
   };
-  lengths("read_latency", read_latency.size());
-  lengths("program_latency", program_latency.size());
+  lengths("read_latency", read_latency);
+  lengths("program_latency", program_latency);
   if (program_unit == "word-line" && pages_per_block % bits() != 0) {
-    throw InputError("NAND part " + name + ": pages_per_block " + std::to_string(pages_per_block) +
-                     " is not a whole number of word lines of " + std::to_string(bits()) + " pages");
+    errors.add(refusal("pages_per_block",
+                       "NAND part " + name + ": " + std::to_string(pages_per_block) +
+                           " is not a whole number of word lines of " + std::to_string(bits()) + " pages",
+                       whole_word_lines()));
   }
   if (program_passes > 1 && program_unit != "word-line") {
-    throw InputError("NAND part " + name + ": program_passes " + std::to_string(program_passes) +
-                     " with program_unit " + program_unit + "; nearest valid: 1, or program_unit word-line");
+    errors.add(refusal("program_passes",
+                       "NAND part " + name + " has " + std::to_string(program_passes) +
+                           " with program_unit " + program_unit + ", not word-line",
+                       "1"));
   }
-  check_slc_mode();
+  errors.attempt([this] { check_slc_mode(); });
+  errors.throw_if_any();
+}
+
+/// The number of pages nearest to the block's that is made of whole word lines.
+std::string NandPart::whole_word_lines() const {
+  return std::to_string(std::max((pages_per_block + bits() / 2) / bits(), 1U) * bits());
 }
 
 void NandPart::check_slc_mode() const {
-  const int given = (slc_read_latency != 0) + (slc_program_latency != 0) + (slc_erase_latency != 0);
-  const auto refuse = [this](const std::string& what) {
-    throw InputError("NAND part " + name + ": " + what);
+  struct Latency {
+    const char* key;
+    bool given;
+    const char* example;
   };
-  if (given != 0 && given != 3) {
-    refuse("give all of slc_read_latency, slc_program_latency and slc_erase_latency, or none of them");
+  const std::array<Latency, 3> latencies{{{"slc_read_latency", slc_read_latency != 0, "30 us"},
+                                          {"slc_program_latency", slc_program_latency != 0, "200 us"},
+                                          {"slc_erase_latency", slc_erase_latency != 0, "3 ms"}}};
+  const auto is_given = [](const Latency& latency) { return latency.given; };
+  const auto given = std::find_if(latencies.begin(), latencies.end(), is_given);
+  const std::string part = "NAND part " + name + ": ";
+  if (given == latencies.end()) {
+    if (slc_endurance == 0) return;
+    throw refusal("slc_endurance", part + "there is no SLC mode (no slc_read_latency)", "0");
   }
-  if (given == 0 && slc_endurance != 0)
-    refuse("slc_endurance, but no slc_read_latency: there is no SLC mode");
-  if (given == 0) return;
-  if (bits() == 1) refuse("slc_read_latency of a part whose native mode is slc");
+  ErrorList errors;
+  for (const Latency& latency : latencies) {
+    if (latency.given) continue;
+    errors.add(
+        refusal(latency.key,
+                part + "is missing beside " + given->key +
+                    "; give all of slc_read_latency, slc_program_latency and slc_erase_latency, or none",
+                latency.example));
+  }
+  errors.throw_if_any();
+  if (bits() == 1)
+    throw InputError(
+        Complaint{{}, 0, "slc_read_latency", part + "a part whose native mode is slc has none", {}});
   if (pages_per_block % bits() != 0) {
-    refuse("pages_per_block " + std::to_string(pages_per_block) + " is not a multiple of the " +
-           std::to_string(bits()) + " bits per cell, as SLC mode needs");
+    throw refusal("pages_per_block",
+                  part + std::to_string(pages_per_block) + " is not a multiple of the " +
+                      std::to_string(bits()) + " bits per cell, as SLC mode needs",
+                  whole_word_lines());
   }
 }
 

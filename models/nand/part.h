@@ -109,6 +109,7 @@ struct NandPart {
 
  private:
   void check_slc_mode() const;
+  [[nodiscard]] std::string whole_word_lines() const;
   static Picoseconds pick(const std::vector<std::int64_t>& latencies, PageId page) {
     return latencies.size() == 1 ? latencies.front() : latencies[index(page) % latencies.size()];
   }

@@ -105,7 +105,9 @@ class TreeBuilder final : public YAML::EventHandler {
 
   Node take() { return std::move(root_); }
 
-  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = line(mark); }
+  /// The line where the document began.
+  [[nodiscard]] std::uint64_t start() const { return start_; }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (expects_key()) refuse(mark, "a key is missing before ':'");
@@ -238,6 +240,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Frame> open_;
   std::map<YAML::anchor_t, Node> anchors_;
   std::size_t nodes_ = 0;
+  std::uint64_t start_ = 0;
 };
 
 /// Runs the parser; its own exceptions become InputErrors.
@@ -248,7 +251,11 @@ Node build(std::string_view text, TreeBuilder& builder, const Origin& whole) {
     if (!parser.HandleNextDocument(builder)) return {};
     Node root = builder.take();
     TreeBuilder second(whole, {});
-    if (parser.HandleNextDocument(second)) throw whole.error("more than one YAML document ('---')");
+    if (parser.HandleNextDocument(second)) {
+      Origin place = whole;
+      if (!place.set) place.line = second.start();
+      throw place.error("more than one YAML document ('---')");
+    }
     return root;
   } catch (const YAML::Exception& error) {
     Origin place = whole;

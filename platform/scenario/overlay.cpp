@@ -206,12 +206,13 @@ Node PartFiles::read(const std::string& name, const Origin& origin, const std::s
     const auto file = std::make_shared<const std::string>(candidate);
     Node part = parse_document(*text, file);
     if (part.type == Node::Type::map) return part;
-    throw Origin{file, 0, false}.error(
-        part.type == Node::Type::null ? "is empty" : "must be a map (key: value ...) for " + path);
+    throw Origin{file, 1, false}.error(
+        path + ": " + (part.type == Node::Type::null ? "the file is empty; expected" : "must be") +
+        " a map (key: value ...)");
   }
   std::string near;
   for (const std::string& candidate : candidates) {
-    if (near.empty() && !options_.open) near = similar_file(name, candidate);
+    if (near.empty() && (!options_.open || options_.on_disk)) near = similar_file(name, candidate);
   }
   throw origin.error(path + ": no file " + in_quotes(name) +
                      (near.empty() ? "" : "; did you mean " + in_quotes(near) + "?"));

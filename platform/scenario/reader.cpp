@@ -1,8 +1,10 @@
 // Checks a tree of nodes against the catalogue and fills the scenario.
 #include <algorithm>
+#include <set>
 
 #include "models/common/quantity.h"
 #include "models/common/suggest.h"
+#include "platform/scenario/advice.h"
 #include "platform/scenario/overlay.h"
 
 namespace tlmssd {
@@ -74,20 +76,30 @@ class ScenarioReader {
     catalogue_.check();
     Node root = parse_document(text, file_);
     if (root.type == Node::Type::null)
-      throw InputError(*file_, 0, "is empty; a scenario begins with title: ...");
+      throw InputError(*file_, 1, "is empty; a scenario begins with title: ...");
     if (root.type != Node::Type::map) throw root.origin.error(section_help("", root));
-    for (const std::string& setting : overrides) apply_setting(root, catalogue_, setting);
-    read_map(catalogue_.root(), "", &root, root.origin);
+    for (const std::string& setting : overrides)
+      errors_.attempt([&] { apply_setting(root, catalogue_, setting); });
+    errors_.attempt([&] { read_map(catalogue_.root(), "", &root, root.origin); });
+    sort_by_place(errors_.errors(), *file_);
+    errors_.throw_if_any();
     return std::move(scenario_);
   }
 
  private:
+  // ---- what is wrong, all of it
+
+  /// Not when a key that nobody knows is probably meant to be it.
+  void add_missing(const Origin& place, const std::string& path, const std::string& doc) {
+    if (!meant_.contains(path)) errors_.add(place.error(path + " is missing" + explained(doc)));
+  }
+
   // ---- sections
 
   /// `node` null: the section is absent.
   void read_section(const Section& section, const std::string& path, const Node* node, const Origin& parent) {
     const bool absent = node == nullptr || (node->type == Node::Type::null && section.is_list());
-    if (absent && section.is_required()) throw parent.error(path + " is missing" + explained(section.doc()));
+    if (absent && section.is_required()) return add_missing(parent, path, section.doc());
     if (absent && section.is_optional()) {
       if (section.is_list()) scenario_.counts_[path] = 0;
       return;
@@ -115,7 +127,8 @@ class ScenarioReader {
       for (const Node::Child& child : node->children) {
         if (child.value.type == Node::Type::null)
           throw node->origin.error(path + " has an empty entry: " + join_path(path, std::to_string(count)));
-        read_expanded(section, join_path(path, std::to_string(count++)), &child.value, node->origin);
+        const std::string entry = join_path(path, std::to_string(count++));
+        errors_.attempt([&] { read_expanded(section, entry, &child.value, node->origin); });
       }
     } else if (node != nullptr && node->type == Node::Type::map) {
       read_expanded(section, join_path(path, std::to_string(count++)), node, parent);
@@ -123,7 +136,7 @@ class ScenarioReader {
       throw node->origin.error(path + " must be a list of sections (- key: value ...), not " +
                                in_quotes(node->text));
     }
-    if (count < section.minimum_count()) {
+    if (count < section.minimum_count() && !meant_.contains(path)) {
       const Origin& place = node == nullptr ? parent : node->origin;
       throw place.error(path + " needs at least " + std::to_string(section.minimum_count()) +
                         (section.minimum_count() == 1 ? " entry" : " entries") + explained(section.doc()));
@@ -137,6 +150,18 @@ class ScenarioReader {
     if (map.type != Node::Type::map && map.type != Node::Type::null)
       throw map.origin.error(section_help(path, map));
     const Origin& place = node == nullptr ? parent : map.origin;
+    errors_.attempt([&] { read_keys(section, path, node, map, place); });
+    for (const auto& child : section.children()) {
+      const Node::Child* given = map.find(child->name());
+      errors_.attempt([&] {
+        read_section(*child, join_path(path, child->name()), given == nullptr ? nullptr : &given->value,
+                     place);
+      });
+    }
+  }
+
+  void read_keys(const Section& section, const std::string& path, const Node* node, const Node& map,
+                 const Origin& place) {
     const Active active = find_active(section, path, map, place);
     auto values = std::make_unique<SectionValues>();
     values->path = path;
@@ -146,15 +171,12 @@ class ScenarioReader {
     for (const ParameterSpec* spec : active.specs)
       values->settings.push_back({spec, std::nullopt, {}, false});
     for (const Node::Child& child : map.children) {
-      if (section.child(child.key) == nullptr) read_key(*values, active, child);
+      if (section.child(child.key) != nullptr) continue;
+      errors_.attempt([&] { read_key(*values, active, child); });
     }
     check_required(*values, place);
     scenario_.positions_.emplace(path, scenario_.sections_.size());
     scenario_.sections_.push_back(std::move(values));
-    for (const auto& child : section.children()) {
-      const Node::Child* given = map.find(child->name());
-      read_section(*child, join_path(path, child->name()), given == nullptr ? nullptr : &given->value, place);
-    }
   }
 
   // ---- keys
@@ -236,7 +258,12 @@ class ScenarioReader {
     try {
       setting->given = read_value(*setting->spec, child.value);
     } catch (const InputError& problem) {
-      throw child.value.origin.error(name + ": " + problem.what());
+      wrong_.insert(name);
+      Complaint complaint = problem.complaint();
+      complaint.file = *child.value.origin.file;
+      complaint.line = child.value.origin.line;
+      complaint.key = name;
+      throw InputError(complaint);
     }
     setting->origin = child.value.origin;
   }
@@ -339,7 +366,7 @@ class ScenarioReader {
     throw child.origin.error(message + " goes only with " + quoted_list(keys));
   }
 
-  std::string unknown_key(const SectionValues& values, const Active& active, const std::string& key) const {
+  std::string unknown_key(const SectionValues& values, const Active& active, const std::string& key) {
     std::vector<std::string> known;
     for (const ParameterSpec* spec : active.specs) known.push_back(spec->name);
     for (const auto& child : values.section->children()) known.push_back(child->name());
@@ -347,8 +374,11 @@ class ScenarioReader {
       if (!variant.key.empty() && variant.key != active.variant) known.push_back(variant.key);
     }
     const std::string message = "key " + in_quotes(key) + " is not known " + where(values.path);
-    const std::string hint = did_you_mean(key, known);
-    if (!hint.empty()) return message + hint;
+    const std::string near = nearest(key, known);
+    if (!near.empty()) {
+      meant_.insert(join_path(values.path, near));
+      return message + did_you_mean(key, known);
+    }
     if (const Section* owner = owner_of(catalogue_.root(), key)) {
       return message + "; it belongs " + where(owner->path());
     }
@@ -359,9 +389,11 @@ class ScenarioReader {
   static std::string missing(const std::string& path, const ParameterSpec& spec) {
     return join_path(path, spec.name) + " is missing" + explained(spec.doc);
   }
-  static void check_required(const SectionValues& values, const Origin& place) {
+  void check_required(const SectionValues& values, const Origin& place) {
     for (const SectionValues::Setting& setting : values.settings) {
-      if (setting.spec->required && !setting.given) throw place.error(missing(values.path, *setting.spec));
+      const ParameterSpec& spec = *setting.spec;
+      if (spec.required && !setting.given && !wrong_.contains(join_path(values.path, spec.name)))
+        add_missing(place, join_path(values.path, spec.name), spec.doc);
     }
   }
 
@@ -369,6 +401,9 @@ class ScenarioReader {
   PartFiles parts_;
   std::shared_ptr<const std::string> file_;
   Scenario scenario_;
+  ErrorList errors_;
+  std::set<std::string> meant_;  ///< paths that keys nobody knows are probably meant to be
+  std::set<std::string> wrong_;  ///< paths of parameters that are given, but wrong
 };
 
 Scenario parse_scenario(std::string_view text, const std::string& name, const Catalogue& catalogue,

@@ -108,17 +108,27 @@ std::size_t Scenario::count(std::string_view path) const {
 }
 
 InputError Scenario::error(std::string_view path, const std::string& message) const {
-  const std::string complaint = path.empty() ? message : std::string(path) + ": " + message;
+  return InputError(place_of(path, {{}, 0, std::string(path), message, {}}));
+}
+
+/// `complaint` with the place of `path`.
+Complaint Scenario::place_of(std::string_view path, Complaint complaint) const {
+  const auto at = [&](const Origin& origin) {
+    complaint.file = *origin.file;
+    complaint.line = origin.line;
+    return complaint;
+  };
   const SectionValues::Setting* setting = find_setting(path);
-  if (setting != nullptr && setting->given) return setting->origin.error(complaint);
+  if (setting != nullptr && setting->given) return at(setting->origin);
   // Else the innermost section around it that was given; the scenario as a whole only when it is meant.
   for (std::string_view around = path;; around = split_last(around).section) {
     const SectionValues* section = find(around);
     const bool meant = !around.empty() || path.empty();
-    if (meant && section != nullptr && section->origin.file) return section->origin.error(complaint);
+    if (meant && section != nullptr && section->origin.file) return at(section->origin);
     if (around.empty()) break;
   }
-  return {*file_, 0, complaint};
+  complaint.file = *file_;
+  return complaint;
 }
 
 const SectionValues::Setting* Scenario::find_setting(std::string_view path) const {
@@ -127,15 +137,43 @@ const SectionValues::Setting* Scenario::find_setting(std::string_view path) cons
   return owner == nullptr ? nullptr : owner->setting(key);
 }
 
-InputError Scenario::complaint(std::string_view path, const std::string& message) const {
-  const std::size_t end = message.find_first_of(": ");
-  if (end == std::string::npos) return error(path, message);
-  const std::string word = message.substr(0, end);
-  for (const std::string& candidate : {word, join_path(std::string(path), word)}) {
-    if (find_setting(candidate) == nullptr && (message[end] != ':' || find(candidate) == nullptr)) continue;
-    return error(candidate, message.substr(message.find_first_not_of(": ", end)));
+InputError Scenario::complaint(std::string_view path, const InputError& error) const {
+  Complaint complaint = error.complaint();
+  if (!complaint.file.empty()) return InputError(complaint);
+  std::string word = complaint.key;
+  if (word.empty()) {
+    const std::size_t end = complaint.what.find_first_of(": ");
+    word = complaint.what.substr(0, end);
+    const bool section = end != std::string::npos && complaint.what[end] == ':';
+    const std::string key = whole_path(path, word, section);
+    if (end == std::string::npos || key.empty()) return this->error(path, complaint.what);
+    return this->error(key, complaint.what.substr(complaint.what.find_first_not_of(": ", end)));
   }
-  return error(path, message);
+  const std::string key = whole_path(path, word, true);
+  if (complaint.proposal) {
+    const std::string change = whole_path(path, complaint.proposal->key, true);
+    if (!change.empty()) complaint.proposal->key = change;
+  }
+  if (!key.empty()) complaint.key = key;
+  return InputError(place_of(complaint.key, complaint));
+}
+
+/// The path of the parameter (or section) that `word` names, whole or from `path` on; empty when there is none.
+std::string Scenario::whole_path(std::string_view path, const std::string& word, bool section) const {
+  for (const std::string& candidate : {word, join_path(path, word)}) {
+    if (find_setting(candidate) != nullptr || (section && find(candidate) != nullptr)) return candidate;
+  }
+  return {};
+}
+
+std::vector<Scenario::Written> Scenario::written() const {
+  std::vector<Written> result;
+  for (const auto& section : sections_) {
+    for (const SectionValues::Setting& setting : section->settings) {
+      if (setting.given) result.push_back({join_path(section->path, setting.spec->name), &setting});
+    }
+  }
+  return result;
 }
 
 std::vector<Unread> Scenario::unread() const {

@@ -10,6 +10,7 @@
 // Scenario::error() gives such complaints the place in the file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -40,6 +41,8 @@ struct ReadOptions {
   /// Text of a file, or nothing when there is no such file; by default read from disk. (Tests and the fuzzer
   /// put their own.)
   std::function<std::optional<std::string>(const std::string& path)> open;
+  /// `open` reads from disk: where a file is missing, names like it are looked for there.
+  bool on_disk = false;
 };
 
 /// A parameter that the scenario sets but nobody read in the run.
@@ -97,9 +100,18 @@ class Scenario {
   /// An InputError that names the place where `path` (a section or a parameter) was given, or the file when
   /// it was not.
   [[nodiscard]] InputError error(std::string_view path, const std::string& message) const;
-  /// The same for the message of someone who knows nothing of files: where it begins with a parameter's path, whole
-  /// ("ssd.dram.capacity: ...") or from `path` on ("capacity: ..."), that parameter's place counts.
-  [[nodiscard]] InputError complaint(std::string_view path, const std::string& message) const;
+  /// The same for an error of code that knows nothing of files: the place is that of the key it is about, which may be given whole
+  /// ("ssd.dram.capacity") or from `path` on ("capacity"), as a field or at the beginning of its text ("capacity: ...").
+  /// An error that has a place keeps it.
+  [[nodiscard]] InputError complaint(std::string_view path, const InputError& error) const;
+  /// Whether `path` names a parameter of a section in use.
+  [[nodiscard]] bool has_parameter(std::string_view path) const { return find_setting(path) != nullptr; }
+  /// Every parameter that the scenario sets, in the order of the catalogue.
+  struct Written {
+    std::string path;
+    const SectionValues::Setting* setting;
+  };
+  [[nodiscard]] std::vector<Written> written() const;
   /// Set but not read so far, in the order of the catalogue. Includes parameters of a policy that --set has
   /// replaced.
   [[nodiscard]] std::vector<Unread> unread() const;
@@ -114,6 +126,8 @@ class Scenario {
   friend class ScenarioWriter;
   [[nodiscard]] const SectionValues* find(std::string_view path) const;
   [[nodiscard]] const SectionValues::Setting* find_setting(std::string_view path) const;
+  [[nodiscard]] Complaint place_of(std::string_view path, Complaint complaint) const;
+  [[nodiscard]] std::string whole_path(std::string_view path, const std::string& word, bool section) const;
 
   const Catalogue* catalogue_ = nullptr;
   std::shared_ptr<const std::string> file_;
@@ -122,6 +136,24 @@ class Scenario {
   std::map<std::string, std::size_t, std::less<>> counts_;     ///< entries of each list
   std::vector<Unread> replaced_;
 };
+
+/// Does `work` and gives its errors places, as complaint() does.
+template <class Work>
+auto located(const Scenario& scenario, std::string_view path, Work work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    const std::vector<InputError> all = errors_of(error);
+    if (std::all_of(all.begin(), all.end(),
+                    [](const InputError& one) { return !one.complaint().file.empty(); })) {
+      throw;
+    }
+    ErrorList placed;
+    for (const InputError& one : all) placed.add(scenario.complaint(path, one));
+    placed.throw_if_any();
+    throw;
+  }
+}
 
 /// Reads the file. `overrides`: "a.b.c=value" each, applied in order; absent sections and the next list entry
 /// are created.

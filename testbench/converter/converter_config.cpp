@@ -47,18 +47,20 @@ Bytes nearest_multiple(Bytes value, Bytes step) {
 
 SegmentLog::Shape log_shape(const ConverterConfig& config, const AttachedDrive& drive) {
   if (config.grain % drive.lba_bytes != 0) {
-    throw InputError(
-        fmt::format("converter.grain: {} B are no whole logical blocks of {} B; nearest valid: {} B",
-                    config.grain, drive.lba_bytes, nearest_multiple(config.grain, drive.lba_bytes)));
+    throw refusal("converter.grain",
+                  fmt::format("{} B are no whole logical blocks of {} B", config.grain, drive.lba_bytes),
+                  fmt::format("{} B", nearest_multiple(config.grain, drive.lba_bytes)));
   }
   if (config.grain > drive.max_transfer) {
-    throw InputError(fmt::format("converter.grain: {} B exceed the {} B of ssd.host.max_transfer",
-                                 config.grain, drive.max_transfer));
+    throw refusal(
+        "converter.grain",
+        fmt::format("{} B exceed the {} B of ssd.host.max_transfer", config.grain, drive.max_transfer),
+        fmt::format("{} B", drive.max_transfer / drive.lba_bytes * drive.lba_bytes));
   }
   if (config.segment % config.grain != 0) {
-    throw InputError(fmt::format("converter.segment: {} B are no whole grains of {} B; nearest valid: {} B",
-                                 config.segment, config.grain,
-                                 nearest_multiple(config.segment, config.grain)));
+    throw refusal("converter.segment",
+                  fmt::format("{} B are no whole grains of {} B", config.segment, config.grain),
+                  fmt::format("{} B", nearest_multiple(config.segment, config.grain)));
   }
   const Bytes drive_bytes = drive.blocks * drive.lba_bytes;
   const std::uint64_t segments = drive_bytes / config.segment;
@@ -66,23 +68,25 @@ SegmentLog::Shape log_shape(const ConverterConfig& config, const AttachedDrive& 
   // Besides those that are to be kept free the head has one, and one is what guarantees that a full segment with holes is left.
   const std::uint64_t least = config.low_water + std::uint64_t{2};
   if (segments <= least) {
-    throw InputError(
-        fmt::format("converter.segment: the drive has {} segments of {} B, and cleaning alone needs {} "
-                    "(low_water and 2); at most {} B",
-                    segments, config.segment, least,
-                    std::max(drive_bytes / (least + 1) / config.grain, Bytes{1}) * config.grain));
+    throw refusal(
+        "converter.segment",
+        fmt::format("the drive has {} segments of {} B, and cleaning alone needs {} (low_water and 2)",
+                    segments, config.segment, least),
+        fmt::format("{} B", std::max(drive_bytes / (least + 1) / config.grain, Bytes{1}) * config.grain));
   }
   if (segments * segment_grains >= SegmentLog::k_lost)
-    throw InputError(fmt::format(
-        "converter.grain: {} B make more than 2^32 grains of this drive; a larger one", config.grain));
+    throw refusal("converter.grain",
+                  fmt::format("{} B make more than 2^32 grains of this drive", config.grain),
+                  fmt::format("{} B", 2 * config.grain));
   const std::uint64_t places = segments * segment_grains;
   const auto grains = static_cast<std::uint64_t>(static_cast<double>(places) * (1 - config.spare));
   if (places - grains < least * segment_grains) {
     const double share = static_cast<double>(least) / static_cast<double>(segments);
-    throw InputError(
-        fmt::format("converter.spare: {:.4g} % of {} segments are fewer than the {} that cleaning needs "
-                    "(low_water and 2); at least {:.4g} %",
-                    config.spare * 100, segments, least, std::ceil(share * 1e4) / 100));
+    throw refusal("converter.spare",
+                  fmt::format("{:.4g} % of {} segments are fewer than the {} that cleaning needs (low_water "
+                              "and 2)",
+                              config.spare * 100, segments, least),
+                  fmt::format("{:.4g} %", std::ceil(share * 1e4) / 100));
   }
   if (grains == 0) throw InputError("converter.spare: nothing is left for loads");
   return {static_cast<std::uint32_t>(grains), static_cast<std::uint32_t>(segments),

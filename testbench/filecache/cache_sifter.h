@@ -35,8 +35,9 @@ class CacheSifter final : public AdmissionPolicy {
   CacheSifter(const Config& config, const AdmissionContext& context)
       : room_(config.memory / context.file_size) {
     if (room_ == 0) {
-      throw InputError(fmt::format("file_cache.memory: {} B hold no file of {} B; nearest valid: {} B",
-                                   config.memory, context.file_size, context.file_size));
+      throw refusal("file_cache.memory",
+                    fmt::format("{} B hold no file of {} B", config.memory, context.file_size),
+                    fmt::format("{} B", context.file_size));
     }
   }
 

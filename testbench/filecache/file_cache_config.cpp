@@ -29,21 +29,25 @@ const ParameterTable<FileCacheConfig>& FileCacheConfig::parameters() {
 
 FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDrive& drive) {
   if (config.file_size % drive.lba_bytes != 0) {
-    throw InputError(fmt::format(
-        "file_cache.file_size: {} B are no whole logical blocks of {} B; nearest valid: {} B",
-        config.file_size, drive.lba_bytes,
-        std::max<Bytes>((config.file_size + drive.lba_bytes / 2) / drive.lba_bytes, 1) * drive.lba_bytes));
+    throw refusal(
+        "file_cache.file_size",
+        fmt::format("{} B are no whole logical blocks of {} B", config.file_size, drive.lba_bytes),
+        fmt::format("{} B", std::max<Bytes>((config.file_size + drive.lba_bytes / 2) / drive.lba_bytes, 1) *
+                                drive.lba_bytes));
   }
   const Bytes user = drive.blocks * drive.lba_bytes;
   const auto region = static_cast<Bytes>(config.space * static_cast<double>(user));
   const Bytes slots = std::min<Bytes>(region / config.file_size, config.files);
   if (slots == 0) {
     const double least = static_cast<double>(config.file_size) / static_cast<double>(user);
-    throw InputError(fmt::format("file_cache.space: {:.4g} % of {} B hold no file of {} B; {}",
-                                 config.space * 100, user, config.file_size,
-                                 least < 0.99
-                                     ? fmt::format("at least {:.4g} %", std::ceil(least * 1e4) / 100)
-                                     : std::string("expected a larger drive or a smaller file_size")));
+    const Bytes fits =
+        std::max(static_cast<Bytes>(config.space * static_cast<double>(user)) / drive.lba_bytes, Bytes{1}) *
+        drive.lba_bytes;
+    throw refusal(
+        "file_cache.space",
+        fmt::format("{:.4g} % of {} B hold no file of {} B", config.space * 100, user, config.file_size),
+        least < 0.5 ? Proposal{"file_cache.space", fmt::format("{:.4g} %", std::ceil(least * 1e4) / 100)}
+                    : Proposal{"file_cache.file_size", fmt::format("{} B", fits)});
   }
   // The region begins with a unit of its own, so that copies share none with the data of other loads.
   const std::uint64_t unit_blocks = std::max<Bytes>(drive.mapping_unit / drive.lba_bytes, 1);
@@ -51,8 +55,7 @@ FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDri
   shape.drive_blocks = (drive.blocks - region / drive.lba_bytes) / unit_blocks * unit_blocks;
   shape.file_blocks = static_cast<std::uint32_t>(config.file_size / drive.lba_bytes);
   shape.slots = static_cast<std::uint32_t>(slots);
-  if (shape.drive_blocks == 0)
-    throw InputError("file_cache.space: nothing is left for loads; nearest valid: 90 %");
+  if (shape.drive_blocks == 0) throw refusal("file_cache.space", "nothing is left for loads", "90 %");
   return shape;
 }
 

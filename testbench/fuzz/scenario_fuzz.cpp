@@ -1,6 +1,6 @@
 // Fuzz target of the scenario reader. The input is a scenario; what follows a zero byte is a --set. Whatever
-// it holds, reading ends in a scenario whose resolved form reads back to itself, or in an InputError with a
-// message of one line.
+// it holds, reading ends in a scenario whose resolved form reads back to itself, or in InputErrors with
+// a message of one line each.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -23,8 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     json = scenario.resolved_json();
     static_cast<void>(scenario.unread());
   } catch (const InputError& error) {
-    const std::string_view message = error.what();
-    if (message.empty() || message.find('\n') != std::string_view::npos) std::abort();
+    for (const InputError& one : errors_of(error)) {
+      const std::string_view message = one.what();
+      if (message.empty() || message.find('\n') != std::string_view::npos) std::abort();
+    }
     return 0;
   }
   if (test::read(yaml).resolved_yaml() != yaml) std::abort();  // an InputError here ends the program too

@@ -4,6 +4,8 @@
 // wait. Version 3: "timestamp file action [offset length]", in us; wait is not allowed. Actions read, write, trim are
 // requests, sync and datasync are flushes; add, open and close say nothing about the drive and are passed over. Every file is
 // a volume.
+#include <string>
+
 #include "testbench/loads/trace_format.h"
 
 namespace tlmssd {
@@ -72,7 +74,7 @@ class FioIologFormat final : public TraceFormat {
     if (version_ == 3) bad_field(at, k_action, "wait", "is not allowed in a version 3 log");
     const std::uint64_t pause = whole_number(at, k_wait, fields.need(at, k_wait));
     now_ += static_cast<WideTime>(pause) * k_microsecond;
-    if (now_ >> 64U != 0) bad_field(at, k_wait, "", "adds up to more than can be held");
+    if (now_ >> 64U != 0) bad_field(at, k_wait, std::to_string(pause), "adds up to more than can be held");
     waits_ = true;
     return false;
   }

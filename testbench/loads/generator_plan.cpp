@@ -158,8 +158,9 @@ void check_blocks(const GeneratorPlan& plan, std::uint32_t lba) {
   const auto whole = [lba](const char* option, Bytes bytes) {
     if (bytes == 0) throw InputError(std::string(option) + ": is 0, expected at least one logical block");
     if (bytes % lba != 0) {
-      throw InputError(
-          fmt::format("{}: {} B is not a multiple of the drive's logical block of {} B", option, bytes, lba));
+      throw refusal(option,
+                    fmt::format("{} B is not a multiple of the drive's logical block of {} B", bytes, lba),
+                    std::to_string(std::max<Bytes>((bytes + lba / 2) / lba, 1) * lba));
     }
     if (bytes > (Bytes{1} << 30U))
       throw InputError(fmt::format("{}: {} B is too large, expected at most 1 GiB", option, bytes));
@@ -208,29 +209,32 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
 /// Requests to files are reads, each within one file.
 void check_files(const GeneratorPlan& plan, const GeneratorConfig& config, Bytes file) {
   if (plan.mix != GeneratorPlan::Mix::one || plan.direction != 0) {
-    throw InputError(fmt::format("rw: {} changes data, and target: files can only be read; nearest valid: {}",
-                                 config.rw, plan.random ? "randread" : "read"));
+    throw refusal("rw", fmt::format("{} changes data, and target: files can only be read", config.rw),
+                  fmt::format("{}", plan.random ? "randread" : "read"));
   }
   Bytes largest = plan.range_high[0];
   for (const auto& share : plan.sizes[0]) largest = std::max(largest, share.bytes);
   const char* const option = !config.bssplit.empty() ? "bssplit" : config.bsrange.empty() ? "bs" : "bsrange";
+  const std::string one_file = !config.bsrange.empty() && config.bssplit.empty()
+                                   ? fmt::format("{}-{}", file, file)
+                                   : std::to_string(file);
   if (largest > file) {
-    throw InputError(
-        fmt::format("{}: {} B exceed the {} B of a file (file_cache.file_size); nearest valid: {}", option,
-                    largest, file, file));
+    throw refusal(option, fmt::format("{} B exceed the {} B of a file (file_cache.file_size)", largest, file),
+                  one_file);
   }
   if (plan.offset % file != 0) {
-    throw InputError(fmt::format("offset: {} B are no whole files of {} B; nearest valid: {}", plan.offset,
-                                 file, (plan.offset + file / 2) / file * file));
+    throw refusal("offset", fmt::format("{} B are no whole files of {} B", plan.offset, file),
+                  fmt::format("{}", (plan.offset + file / 2) / file * file));
   }
   const Bytes align = plan.align[0];
   const bool places = file % align == 0 && largest <= align;
   const bool steps = file % largest == 0 && largest == plan.smallest[0] && align % largest == 0;
   if ((plan.random && !places) || ((!plan.random || config.percentage_random != "100") && !steps)) {
-    throw InputError(
-        fmt::format("{}: requests of up to {} B at multiples of {} B cross the boundaries of files of {} B; "
-                    "nearest valid: {}",
-                    option, largest, align, file, file));
+    throw refusal(
+        option,
+        fmt::format("requests of up to {} B at multiples of {} B cross the boundaries of files of {} B",
+                    largest, align, file),
+        one_file);
   }
 }
 

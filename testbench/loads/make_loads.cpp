@@ -140,12 +140,12 @@ void check_file(const PlacedRequest& request, const DriveSize& drive, const Plac
   const std::uint64_t file_blocks = drive.file_size / drive.lba_bytes;
   const std::uint64_t first = (request.lba - drive.first_lba) % file_blocks;
   if (request.opcode == HostOpcode::read && first + request.blocks <= file_blocks) return;
-  const std::string where = source.where();
   throw InputError(
-      fmt::format("{}{}target: files can only be read, each request within one file of {} B; this is a {} of "
+      source.where(), 0,
+      fmt::format("target: files can only be read, each request within one file of {} B; this is a {} of "
                   "{} B, {} B into a file",
-                  where, where.empty() ? "" : ": ", drive.file_size, name_of(request.opcode),
-                  Bytes{request.blocks} * drive.lba_bytes, first * drive.lba_bytes));
+                  drive.file_size, name_of(request.opcode), Bytes{request.blocks} * drive.lba_bytes,
+                  first * drive.lba_bytes));
 }
 
 std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfig& config, const Scan& found,
@@ -322,7 +322,7 @@ std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, s
                              const std::string& directory) {
   if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
   if (!config.kind.profile.empty() && drive.file_size != 0)
-    throw InputError("target: files can only be read, and a profile writes; nearest valid: drive");
+    throw refusal("target", "files can only be read, and a profile writes", "drive");
   if (!config.kind.profile.empty()) return profile_loads(config, drive, seed, directory);
   if (!config.kind.fio.empty()) return fio_loads(config, drive, seed, directory);
   std::vector<Load> loads;

@@ -137,10 +137,11 @@ void PlacedSource::place(const Request& request) {
     case Mode::refuse:
       if (pending_lba_ + pending_blocks_ <= region_blocks_) return;
       const std::string where = source_->where();
-      throw InputError(fmt::format(
-          "{}{}field offset: the request of {} B at {} B ends beyond the {} B of the drive that the load "
-          "may use, expected a larger drive or addresses: wrap or scale",
-          where, where.empty() ? "" : ": ", request.bytes, start, region_blocks_ * lba_bytes_));
+      throw InputError(
+          where, 0,
+          fmt::format("field offset: the request of {} B at {} B ends beyond the {} B of the drive "
+                      "that the load may use, expected a larger drive or addresses: wrap or scale",
+                      request.bytes, start, region_blocks_ * lba_bytes_));
   }
 }
 

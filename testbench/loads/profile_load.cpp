@@ -52,11 +52,11 @@ Load made_up_load(const LoadConfig& config, const DriveSize& drive, std::uint64_
   placement.region_size = config.profile.region_size;
   load.source = std::make_unique<PlacedSource>(std::move(source), placement, LoadExtent{{end}, 0}, drive);
   if (load.source->refuses()) {
-    throw InputError(
-        fmt::format("scale: {:g} of {} covers {}, more than the load may use of the drive, expected a "
-                    "smaller scale, a larger drive "
-                    "or addresses: wrap or scale",
-                    config.profile.scale, volume.name, bytes_text(static_cast<double>(end))));
+    throw refusal("scale",
+                  fmt::format("{:g} of {} covers {}, more than the load may use of the drive, expected a "
+                              "smaller scale, a larger drive or addresses: wrap or scale",
+                              config.profile.scale, volume.name, bytes_text(static_cast<double>(end))),
+                  Proposal{"addresses", "wrap"});
   }
   load.description =
       fmt::format("synthetic, from the published statistics of MSR Cambridge {} at scale {:g} ({}); {}",

@@ -138,9 +138,11 @@ BitErrors::BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& pa
   }
   if (config.page_types.empty()) return;
   if (config.page_types.size() != part.bits()) {
-    throw InputError("page_types has " + std::to_string(config.page_types.size()) +
-                     " values; give none, or one for each of the " + std::to_string(part.bits()) +
-                     " page types of " + part.cell);
+    throw refusal("page_types",
+                  "has " + std::to_string(config.page_types.size()) +
+                      " values; give none, or one for each of the " + std::to_string(part.bits()) +
+                      " page types of " + part.cell,
+                  "[]");
   }
   std::copy(config.page_types.begin(), config.page_types.end(), type_factors_.begin());
 }

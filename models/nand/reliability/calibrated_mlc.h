@@ -10,9 +10,11 @@
 // Leaves out: read disturb, lower and upper pages (give `page_types`), neighbour interference beyond its part in the total.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/common/input_error.h"
+#include "models/common/quantity.h"
 #include "models/nand/reliability/reliability_model.h"
 
 namespace tlmssd {
@@ -52,8 +54,8 @@ class CalibratedMlc final : public ReliabilityModel {
   CalibratedMlc(const Config& config, const NandPart& /*part*/)
       : fresh_(config.fresh), k_(config.exponent), n_(config.exponent * config.retention_exponent_ratio) {
     if (config.anchor_rber <= config.fresh) {
-      throw InputError(
-          "reliability model calibrated-mlc: anchor_rber must be above fresh, the rate of a fresh page");
+      throw refusal("anchor_rber", "must be above fresh, the rate of a fresh page",
+                    format_value(Kind::real, std::min(2 * config.fresh, 0.5)));
     }
     scale_ = (config.anchor_rber - config.fresh) /
              (std::pow(config.anchor_cycles, k_) * std::pow(config.anchor_retention, n_));

@@ -337,28 +337,29 @@ TEST_CASE("sizes that do not fit the drive are refused with the nearest valid on
         "converter.grain: 4100 B are no whole logical blocks of 512 B; nearest valid: 4096 B");
   config.grain = 4096;
   CHECK(complaint(config, 2048, 2048) ==
-        "converter.grain: 4096 B exceed the 2048 B of ssd.host.max_transfer");
+        "converter.grain: 4096 B exceed the 2048 B of ssd.host.max_transfer; nearest valid: 2048 B");
   config.segment = 66'000;
   CHECK(complaint(config) ==
         "converter.segment: 66000 B are no whole grains of 4096 B; nearest valid: 65536 B");
   config.segment = 256_KiB;
   CHECK(complaint(config) ==
         "converter.segment: the drive has 4 segments of 262144 B, and cleaning alone needs 4 "
-        "(low_water and 2); at most 208896 B");
+        "(low_water and 2); nearest valid: 208896 B");
   config.segment = 208'896;
   config.spare = 0.8;
   CHECK(complaint(config).empty());
   config = small_log().converter;
   config.spare = 0.1;
   CHECK(complaint(config) ==
-        "converter.spare: 10 % of 16 segments are fewer than the 4 that cleaning needs (low_water and 2); at "
-        "least 25 %");
+        "converter.spare: 10 % of 16 segments are fewer than the 4 that cleaning needs (low_water and 2); "
+        "nearest "
+        "valid: 25 %");
   config.spare = 0.25;
   CHECK(complaint(config).empty());
   config.grain = 512;
   config.segment = 4_KiB;
   CHECK(complaint(config, std::uint64_t{1} << 33U) ==
-        "converter.grain: 512 B make more than 2^32 grains of this drive; a larger one");
+        "converter.grain: 512 B make more than 2^32 grains of this drive; nearest valid: 1024 B");
 }
 
 // ---- theory

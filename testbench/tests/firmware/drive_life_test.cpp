@@ -379,7 +379,7 @@ TEST_CASE("what cannot work is refused with the key and the nearest valid value"
              }),
              Contains("firmware.buffer.capacity") && Contains("786432 B"));
   CHECK_THAT(complaint([](Setup& s) { s.shape.program_unit = 5; }),
-             Contains("program units of 5 pages; nearest valid: 4"));
+             Contains("program units of 5 pages; nearest valid: 10"));
   CHECK_THAT(complaint([](Setup& s) { s.shape.mapping_unit_bytes = 5120; }),
              Contains("firmware.mapping.unit") && Contains("4096 B"));
   CHECK_THAT(complaint([](Setup& s) { s.shape.mapping_unit_bytes = 65536; }),

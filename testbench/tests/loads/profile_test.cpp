@@ -224,7 +224,7 @@ TEST_CASE("a footprint that does not fit is refused, wrapped or scaled") {
   CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
         "scale: 0.1 of hm_0 covers 537 MiB, more than the load may use of the drive, expected a smaller "
         "scale, a larger "
-        "drive or addresses: wrap or scale");
+        "drive or addresses: wrap or scale; nearest valid: addresses: wrap");
   for (const char* addresses : {"wrap", "scale"}) {
     config.profile.addresses = addresses;
     auto loads = make_loads(config, k_drive, 1);

@@ -273,8 +273,9 @@ TEST_CASE("page types have their multipliers, and the rate ends at a half") {
   }
   CHECK(make(config, 0.4).rber(place(0), {.type = 2}, 0) == 0.5);
   config.page_types = {1, 2};
-  CHECK_THROWS_WITH(make(config),
-                    "page_types has 2 values; give none, or one for each of the 3 page types of tlc");
+  CHECK_THROWS_WITH(
+      make(config),
+      "page_types: has 2 values; give none, or one for each of the 3 page types of tlc; nearest valid: []");
   config = plain();
   config.distribution = "binomal";
   CHECK_THROWS_WITH(make(config), Catch::Contains("did you mean 'binomial'?"));

@@ -141,12 +141,11 @@ TEST_CASE("contradictory tables are refused with the key and what would do") {
   RberTableConfig config;
   config.rber.pop_back();
   CHECK_THROWS_WITH(RberTable(config, NandPart{}),
-                    "reliability model table: rber has 8 values; give one for each of 3 cycles x 3 days = 9");
+                    "rber: has 8 values; give one for each of 3 cycles x 3 days = 9");
   config.days = {30, 0, 365};
-  CHECK_THROWS_WITH(RberTable(config, NandPart{}), "reliability model table: days must ascend: 0 follows 30");
+  CHECK_THROWS_WITH(RberTable(config, NandPart{}), "days: must ascend: 0 follows 30");
   config.cycles = {};
-  CHECK_THROWS_WITH(RberTable(config, NandPart{}),
-                    "reliability model table: cycles is empty; give at least one value");
+  CHECK_THROWS_WITH(RberTable(config, NandPart{}), "cycles: is empty; give at least one value");
 }
 
 TEST_CASE("the calibrated MLC curve says what it is calibrated to") {

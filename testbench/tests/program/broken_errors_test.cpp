@@ -33,7 +33,7 @@ TEST_CASE("wrong bits need someone to correct them") {
                {{"    reliability: {model: power-law}",
                  "@:9: ssd.flash.reliability.model: power-law gives wrong bits, but firmware.ecc.policy is "
                  "none and would "
-                 "pass them on; write for instance firmware.ecc.policy=fixed"}});
+                 "pass them on; nearest valid: firmware.ecc.policy: fixed"}});
 }
 
 TEST_CASE("broken reliability sections") {
@@ -55,20 +55,22 @@ TEST_CASE("broken reliability sections") {
        {"    reliability: {model: power-law, least_retention: 3}",
         at + ".least_retention: '3' has no unit; write for instance '3 d'"},
        {"    reliability: {model: power-law, page_types: [1, 2, 3]}",
-        at + ": page_types has 3 values; give none, or one for each of the 2 page types of mlc"},
+        at + ".page_types: has 3 values; give none, or one for each of the 2 page types of mlc; nearest "
+             "valid: []"},
        {"    reliability: nowhere.yaml", at + ": no file 'nowhere.yaml'"}});
 }
 
 TEST_CASE("tables of error rates that do not fit together") {
-  const std::string at = "@:9: ssd.flash.reliability: reliability model table: ";
+  const std::string at = "@:9: ssd.flash.reliability.";
   const std::string table = "    reliability: {model: table, ";
   refuse_lines(
       k_part, k_decoding,
       {{table + "cycles: [0, 1000], days: [0], rber: [0.1]}",
-        at + "rber has 1 values; give one for each of 2 cycles x 1 days = 2"},
-       {table + "cycles: [1000, 0], days: [0], rber: [0.1, 0.2]}", at + "cycles must ascend: 0 follows 1000"},
-       {table + "cycles: [0], days: [3, 3], rber: [0.1, 0.2]}", at + "days must ascend: 3 follows 3"},
-       {table + "cycles: [], days: [0], rber: []}", at + "cycles is empty; give at least one value"},
+        at + "rber: has 1 values; give one for each of 2 cycles x 1 days = 2"},
+       {table + "cycles: [1000, 0], days: [0], rber: [0.1, 0.2]}",
+        at + "cycles: must ascend: 0 follows 1000"},
+       {table + "cycles: [0], days: [3, 3], rber: [0.1, 0.2]}", at + "days: must ascend: 3 follows 3"},
+       {table + "cycles: [], days: [0], rber: []}", at + "cycles: is empty; give at least one value"},
        {table + "cycles: [0], days: [0], rber: [0]}",
         "@:9: ssd.flash.reliability.rber: 0 is out of range: must be 1e-15 to 0.5"}});
 }

@@ -61,11 +61,13 @@ TEST_CASE("a pSLC that contradicts itself or the drive", "[program]") {
            "@:14: firmware.pslc.static: 0 B, and no dynamic blocks either, are no pSLC; nearest valid: "
            "1048576 B"},
           {k_dynamic, "full_until: 80 %, dynamic: 4 MiB",
-           "@:14: firmware.pslc.gone_at: 75 % lie before full_until (80 %); nearest valid: 80 %"},
+           "@:14: firmware.pslc.full_until: with 80 %, firmware.pslc.gone_at: 75 % lie before full_until (80 "
+           "%); nearest valid: 75 %"},
           {k_dynamic, "fold_below: 50 %, dynamic: 4 MiB",
-           "@:14: firmware.pslc.fold_until: folding beside the host would stop at 20 %, before it starts "
+           "@:14: firmware.pslc.fold_below: with 50 %, firmware.pslc.fold_until: folding beside the host "
+           "would stop at 20 %, before it starts "
            "(fold_below, "
-           "50 %); nearest valid: 50 %"},
+           "50 %); nearest valid: 20 %"},
           {"policy: all", "policy: cold-direct, cold_from: 60 %, cold_until: 20 %",
            "@:14: firmware.pslc.cold_until: 20 % lie before cold_from (60 %); nearest valid: 60 %"},
           {k_buffer, "  allocation: {stripe: C}\n  buffer:",
@@ -128,7 +130,7 @@ TEST_CASE("a pSLC that is too large, and the nearest that is not", "[program]") 
           "beside the static "
           "ones");
   accepted(k_dynamic, "dynamic: 32505856 B");
-  refused("40 %", "5 %", "19.07 % (27520 logical blocks)",
+  refused("40 %", "5 %", "19.07 %",
           "@:7: ssd.flash.over_provisioning: 31207 logical blocks need 31207 mapping units, but of the 32768 "
           "on flash only "
           "27520 can be kept (8 groups x 32 blocks, of which 5 per group are set aside for garbage "

@@ -100,10 +100,12 @@ bool survives(const std::string& text, const std::vector<std::string>& overrides
     yaml = scenario.resolved_yaml();
     json = scenario.resolved_json();
   } catch (const InputError& error) {
-    const std::string message = error.what();
-    REQUIRE_FALSE(message.empty());
-    REQUIRE(message.find('\n') == std::string::npos);
-    REQUIRE(message.size() < 1000);
+    for (const InputError& one : errors_of(error)) {
+      const std::string message = one.what();
+      REQUIRE_FALSE(message.empty());
+      REQUIRE(message.find('\n') == std::string::npos);
+      REQUIRE(message.size() < 1000);
+    }
     return false;
   }
   REQUIRE(test::read(yaml).resolved_yaml() == yaml);

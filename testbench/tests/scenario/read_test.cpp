@@ -192,7 +192,7 @@ TEST_CASE("the resolved scenario explains itself") {
         R"(title: ""  # what the scenario is, in a few words
 )"
         "seed: 1  # of every random stream; the same scenario and seed give the same results "
-        "to the byte; at least 0\n"
+        "to the byte; 0 to 9223372036854775807\n"
         R"(ssd:  # the drive
   host:  # host interface
     protocol: nvme  # what the host speaks; nvme or sata

@@ -1,0 +1,123 @@
+#include "platform/drive_check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "firmware/cache/cache.h"
+#include "firmware/ftl.h"
+#include "models/common/input_error.h"
+#include "models/flash/scheduling/scheduler.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// Hardware for firmware that is only built.
+class NoHardware final : public firmware::CpuPort,
+                         public firmware::MemoryPort,
+                         public firmware::FlashPort,
+                         public firmware::HostPort {
+ public:
+  [[nodiscard]] firmware::Hardware ports() { return {agenda_, *this, *this, *this, *this}; }
+
+  Run run(Stage /*stage*/, std::uint32_t /*times*/) override { used(); }
+  [[nodiscard]] bool same_cores(Stage /*first*/, Stage /*second*/) const override { return false; }
+  Run run(Stage /*first*/, Stage /*second*/, std::uint32_t /*times*/) override { used(); }
+  Picoseconds access(firmware::MemoryKind /*memory*/, std::uint64_t /*address*/, Bytes /*bytes*/,
+                     bool /*write*/, firmware::Completion& /*done*/) override {
+    used();
+  }
+  bool submit(FlashOp& /*op*/) override { used(); }
+  [[nodiscard]] std::uint32_t pending(DieId /*die*/) const override { return 0; }
+  [[nodiscard]] std::uint32_t writing(DieId /*die*/) const override { return 0; }
+  void complete(HostCommand& /*command*/) override { used(); }
+  [[nodiscard]] std::uint32_t outstanding() const override { return 0; }
+
+ private:
+  [[noreturn]] static void used() { throw std::logic_error("firmware runs while it is being checked"); }
+  Agenda agenda_;
+};
+
+/// The largest divisor of the mapping unit that is no larger than `frame`, else the smallest that a frame may have.
+Bytes nearest_frame(Bytes unit, Bytes frame) {
+  constexpr Bytes k_least = 256;
+  Bytes nearest = std::max(std::min(frame, unit), k_least);
+  while (nearest > k_least && unit % nearest != 0) --nearest;
+  while (unit % nearest != 0) ++nearest;
+  return nearest;
+}
+
+const ParameterValues& given(const ParameterValues* values) {
+  static const NoValues k_none;
+  return values != nullptr ? *values : k_none;
+}
+
+void check_flash(const SsdConfig& config, const firmware::DriveShape& shape) {
+  check_decoders(config, shape);
+  const auto scheduler = make_scheduler(config.scheduling, given(config.scheduling_values));
+  config.flash.check_part(config.part, scheduler->overtakes());
+  if (!config.make_timing) static_cast<void>(make_timing_model(config.part, given(config.part_values)));
+  static_cast<void>(make_bit_errors(config));
+}
+
+}  // namespace
+
+std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
+  if (!config.has_errors()) return nullptr;
+  try {
+    auto model = config.make_reliability ? config.make_reliability(config.part)
+                                         : make_reliability_model(config.reliability, config.part,
+                                                                  given(config.reliability_values));
+    return std::make_unique<BitErrors>(std::move(model), config.part, config.errors, config.ecc.frame_bits(),
+                                       config.seed);
+  } catch (const InputError& error) {
+    Complaint complaint = error.complaint();
+    const std::string section = "ssd.flash.reliability";
+    complaint.key = complaint.key.empty() ? section : section + "." + complaint.key;
+    if (complaint.proposal) complaint.proposal->key = complaint.key;
+    throw InputError(complaint);
+  }
+}
+
+void check_decoders(const SsdConfig& config, const firmware::DriveShape& shape) {
+  if (config.firmware.ecc.policy == "none") {
+    if (!config.has_errors()) return;
+    throw refusal("ssd.flash.reliability.model",
+                  fmt::format("{} gives wrong bits, but firmware.ecc.policy is none and would pass them on",
+                              config.reliability),
+                  Proposal{"firmware.ecc.policy", "fixed"});
+  }
+  if (shape.mapping_unit_bytes % config.ecc.frame == 0) return;
+  throw refusal(
+      "ssd.flash.ecc.frame",
+      fmt::format("{} B do not divide the mapping unit of {} B", config.ecc.frame, shape.mapping_unit_bytes),
+      fmt::format("{} B", nearest_frame(shape.mapping_unit_bytes, config.ecc.frame)));
+}
+
+void check_dram(const SsdConfig& config, Bytes firmware, bool cache) {
+  const Bytes needed = firmware + config.host.max_transfer;
+  if (needed <= config.dram.capacity) return;
+  throw refusal(
+      "ssd.dram.capacity",
+      fmt::format("{} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer ({} "
+                  "MiB)",
+                  config.dram.capacity >> 20U, cache ? "," : " and", cache ? " and cache" : "",
+                  (firmware + 0xFFFFFU) >> 20U, (config.host.max_transfer + 0xFFFFFU) >> 20U),
+      fmt::format("{} MiB", (needed + 0xFFFFFU) >> 20U));
+}
+
+void check_drive(const SsdConfig& config) {
+  const firmware::DriveShape shape = config.shape();
+  ErrorList errors;
+  errors.attempt([&] { check_flash(config, shape); });
+  errors.attempt([&] {
+    NoHardware hardware;
+    firmware::Hardware ports = hardware.ports();
+    const firmware::Ftl ftl(ports, shape, config.firmware);
+    check_dram(config, ftl.dram_bytes(), ftl.cache() != nullptr && !ftl.cache()->non_volatile());
+  });
+  errors.throw_if_any();
+}
+
+}  // namespace tlmssd

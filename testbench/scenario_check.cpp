@@ -1,0 +1,98 @@
+#include "testbench/scenario_check.h"
+
+#include "models/common/input_error.h"
+#include "platform/drive_check.h"
+#include "platform/scenario/advice.h"
+#include "platform/scenario/overlay.h"
+#include "testbench/scenario_catalogue.h"
+#include "testbench/scenario_loads.h"
+#include "testbench/scenarios_folder.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// The section `converter`; nothing when there is none.
+std::optional<ConverterConfig> read_converter(const Scenario& scenario) {
+  if (!scenario.has("converter")) return {};
+  const ParameterValues& values = scenario.values("converter");
+  if (ConverterChoice::parameters().read(values).policy == "none") return {};
+  return ConverterConfig::parameters().read(values);
+}
+
+/// The section `file_cache`; nothing when there is none.
+std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
+  if (!scenario.has("file_cache")) return {};
+  FileCacheConfig config = FileCacheConfig::parameters().read(scenario.values("file_cache"));
+  config.admission = scenario.policy("file_cache");
+  config.admission_policy = &scenario.values("file_cache");
+  return config;
+}
+
+/// What building the run would throw, without building it.
+std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& options, bool loads) {
+  ErrorList errors;
+  std::optional<SsdConfig> drive;
+  std::optional<SimulationConfig> simulation;
+  errors.attempt([&] { drive = SsdConfig::from(scenario); });
+  errors.attempt([&] { simulation = read_simulation(scenario); });
+  if (drive) errors.attempt([&] { located(scenario, "ssd", [&] { check_drive(*drive); }); });
+  if (!errors.empty()) return errors.errors();
+  std::optional<LoadSpace> space;
+  errors.attempt([&] { located(scenario, "ssd", [&] { space = load_space(*drive, *simulation); }); });
+  if (!space || !loads) return errors.errors();
+  const ScenarioLoads made(scenario, *space, options.short_form);
+  if (options.from_snapshot.empty()) errors.attempt([&] { made.check_steps(); });
+  errors.attempt([&] { static_cast<void>(made.make_all()); });
+  return errors.errors();
+}
+
+}  // namespace
+
+ScenarioSource::ScenarioSource(const RunOptions& options)
+    : options_(options), texts_(std::make_shared<std::map<std::string, std::optional<std::string>>>()) {}
+
+Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
+  ReadOptions reading;
+  reading.folders = {scenarios_folder().string()};
+  reading.on_disk = true;
+  reading.open = [texts = texts_](const std::string& path) {
+    auto known = texts->find(path);
+    if (known == texts->end()) known = texts->emplace(path, read_text_file(path)).first;
+    return known->second;
+  };
+  std::vector<std::string> overrides = options_.overrides;
+  overrides.insert(overrides.end(), settings.begin(), settings.end());
+  return read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
+}
+
+SimulationConfig read_simulation(const Scenario& scenario) {
+  const RunSection run = RunSection::parameters().read(scenario.values("run"));
+  SimulationConfig config;
+  config.quantum = run.quantum;
+  config.stall_after = run.stall_after;
+  config.converter = read_converter(scenario);
+  config.file_cache = read_file_cache(scenario);
+  if (config.converter && config.file_cache) {
+    throw scenario.complaint("file_cache", refusal("file_cache", "cannot be given together with converter",
+                                                   Proposal{"converter.policy", "none"}));
+  }
+  return config;
+}
+
+void throw_advised(const ScenarioSource& source, const InputError& original) {
+  const Scenario scenario = source.read();
+  const auto examine = [&](const std::vector<std::string>& settings, bool loads) {
+    try {
+      return refusals(source.read(settings), source.options(), loads);
+    } catch (const InputError& error) {
+      return errors_of(error);
+    }
+  };
+  ErrorList errors;
+  for (const InputError& error : advised_errors(scenario, examine)) errors.add(error);
+  errors.throw_if_any();
+  throw InputError(original);
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,119 @@
+#include "testbench/scenario_loads.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+#include "models/common/input_error.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// Requests of a load, and writes of a preconditioning step as a share of its region, in the short form.
+constexpr std::uint64_t k_short_requests = 20'000;
+constexpr double k_short_overwrite = 0.1;
+
+/// The folder in which a load's file lies: the scenario's own, or the one that TLMSSD_TRACES names.
+std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
+  namespace fs = std::filesystem;
+  const bool trace = !load.kind.trace.empty();
+  const bool fio = !trace && !load.kind.fio.empty();
+  const std::string& file = trace ? load.kind.trace : fio ? load.kind.fio : load.profile.traces_folder;
+  const auto missing = [&](const std::string& text) {
+    return InputError(Complaint{{}, 0, trace ? "trace" : fio ? "fio" : "traces_folder", text, {}});
+  };
+  const fs::path own = fs::path(scenario.folder()) / file;
+  if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();
+  const char* traces = std::getenv("TLMSSD_TRACES");
+  if (traces == nullptr) {
+    throw missing(fmt::format("there is no file {}; TLMSSD_TRACES may name a folder of traces to look in",
+                              own.string()));
+  }
+  if (fs::exists(fs::path(traces) / file)) return traces;
+  throw missing(fmt::format("there is no file {}, nor {} (where TLMSSD_TRACES points)", own.string(),
+                            (fs::path(traces) / file).string()));
+}
+
+/// The phase that comes after all loads there are so far.
+std::uint32_t phase_after(const std::vector<Load>& loads) {
+  std::uint32_t phase = 0;
+  for (const Load& load : loads) phase = std::max(phase, load.phase + 1);
+  return phase;
+}
+
+}  // namespace
+
+LoadConfig read_load(const Scenario& scenario, std::size_t number) {
+  const std::string path = fmt::format("load.{}", number);
+  const std::string columns = path + ".columns";
+  return LoadConfig::read(scenario.values(path), scenario.has(columns) ? &scenario.values(columns) : nullptr);
+}
+
+/// What the load's addresses are.
+const DriveSize& ScenarioLoads::addresses_of(const LoadConfig& load) const {
+  if (load.kind.target == "drive") return space_.drive;
+  if (space_.files.bytes == 0)
+    throw refusal("target", "there are no files without the section file_cache", "drive");
+  return space_.files;
+}
+
+void ScenarioLoads::shorten(Load& load) const {
+  if (!short_form_) return;
+  load.requests = load.requests == 0 ? k_short_requests : std::min(load.requests, k_short_requests);
+  load.warm_up = std::min(load.warm_up, k_short_requests);
+  load.ramp_time = 0;
+  load.ramp_requests = 0;
+}
+
+void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& made) const {
+  const LoadConfig config = read_load(scenario_, number);
+  if (config.kind.stonewall) phase = phase_after(made.loads);
+  for (Load& load :
+       make_loads(config, addresses_of(config), scenario_.seed(), folder_of(config, scenario_))) {
+    for (const std::string& warning : load.warnings) made.warnings.push_back(load.name + ": " + warning);
+    shorten(load);
+    load.phase += phase;
+    made.loads.push_back(std::move(load));
+    made.entries.push_back(number);
+  }
+}
+
+ScenarioLoads::Made ScenarioLoads::make_all() const {
+  Made made;
+  ErrorList errors;
+  std::uint32_t phase = 0;  // in which an entry begins; a job file counts phases of its own from there
+  for (std::size_t i = 0; i < scenario_.count("load"); ++i) {
+    errors.attempt(
+        [&] { located(scenario_, fmt::format("load.{}", i), [&] { make_entry(i, phase, made); }); });
+  }
+  errors.throw_if_any();
+  return made;
+}
+
+PreconditionStep ScenarioLoads::read_step(std::size_t number) const {
+  return PreconditionStep::parameters().read(scenario_.values(fmt::format("precondition.{}", number)));
+}
+
+std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {
+  PreconditionStep step = read_step(number);
+  if (short_form_) step.overwrite = std::min(step.overwrite, k_short_overwrite);
+  return located(scenario_, fmt::format("precondition.{}", number), [&] {
+    if (step.idle && !space_.idle_work) {
+      throw refusal(fmt::format("precondition.{}.idle", number),
+                    "the firmware does nothing in idle time (firmware.gc.idle_after is 0)", "false");
+    }
+    return make_precondition_loads(step, number, space_.drive, space_.unit, scenario_.seed());
+  });
+}
+
+void ScenarioLoads::check_steps() const {
+  ErrorList errors;
+  for (std::size_t i = 0; i < scenario_.count("precondition"); ++i)
+    errors.attempt([&] { static_cast<void>(make_step(i)); });
+  errors.throw_if_any();
+}
+
+}  // namespace tlmssd

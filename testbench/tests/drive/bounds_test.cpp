@@ -1,0 +1,101 @@
+// What the catalogue lists and what is accepted agree: each bound of each parameter's range passes every check that is about that
+// parameter, or is refused for another key.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "models/common/quantity.h"
+#include "platform/scenario/value_search.h"
+#include "platform/ssd_config.h"
+#include "testbench/scenario_catalogue.h"
+#include "testbench/scenario_check.h"
+#include "testbench/scenario_loads.h"
+
+namespace tlmssd::drive_tests {
+namespace {
+
+/// What is refused about the scenario with these settings, without building a drive.
+std::vector<InputError> refused(const std::vector<std::string>& settings) {
+  ErrorList errors;
+  errors.attempt([&] {
+    const Scenario scenario = parse_scenario("load: {rw: read}\n", "bounds", scenario_catalogue(), settings);
+    errors.attempt([&] { static_cast<void>(SsdConfig::from(scenario)); });
+    errors.attempt([&] { static_cast<void>(read_simulation(scenario)); });
+    errors.attempt([&] { located(scenario, "load.0", [&] { static_cast<void>(read_load(scenario, 0)); }); });
+  });
+  return errors.errors();
+}
+
+class Bounds {
+ public:
+  void check_section(const Section& section, const std::string& above) {
+    std::string path = join_path(above, section.name());
+    if (section.is_list()) path = join_path(path, "0");
+    check_keys(section, path);
+    for (const auto& child : section.children()) check_section(*child, path);
+  }
+  [[nodiscard]] int checked() const { return checked_; }
+
+ private:
+  void check_keys(const Section& section, const std::string& path) {
+    for (const KeyGroup& group : section.groups()) {
+      std::vector<std::string> settings;
+      const auto named = std::find_if(group.only_with.begin(), group.only_with.end(),
+                                      [](const std::string& variant) { return !variant.empty(); });
+      const bool plain =
+          std::find(group.only_with.begin(), group.only_with.end(), "") != group.only_with.end();
+      if (named != group.only_with.end() && !plain) settings.push_back(join_path(path, *named) + "=x");
+      for (const ParameterSpec& spec : group.parameters) check_bounds(section, path, spec, settings);
+      for (const PolicyInfo& policy : group.policies) {
+        std::vector<std::string> chosen = settings;
+        chosen.push_back(join_path(path, group.parameters.front().name) + "=" + policy.name);
+        for (const ParameterSpec& spec : policy.parameters) check_bounds(section, path, spec, chosen);
+      }
+    }
+  }
+  /// Whether the refusal is about another key, or says which other key is the reason.
+  static bool of_another(const Complaint& complaint, const Section& section, const ParameterSpec& spec,
+                         const std::string& key) {
+    if (complaint.key != key) return true;
+    if (spec.list && complaint.what.find("out of range") == std::string::npos)
+      return true;  // too short a list
+    const auto others = section.all_parameters();
+    return complaint.what.find("ssd.") != std::string::npos ||
+           complaint.what.find("firmware.") != std::string::npos ||
+           std::any_of(others.begin(), others.end(), [&](const ParameterSpec* other) {
+             return other->name != spec.name && complaint.what.find(other->name) != std::string::npos;
+           });
+  }
+  void check_bounds(const Section& section, const std::string& path, const ParameterSpec& spec,
+                    std::vector<std::string> settings) {
+    if (range_text(spec).empty()) return;
+    const bool real = spec.kind == Kind::real || spec.kind == Kind::share || spec.kind == Kind::duration ||
+                      spec.kind == Kind::temperature;
+    for (const double bound : {spec.minimum, spec.maximum}) {
+      const Value value =
+          real ? Value(bound) : Value(bound >= 0x1p63 ? INT64_MAX : static_cast<std::int64_t>(bound));
+      const std::string text = format_value(spec.kind, value);
+      const std::string key = join_path(path, spec.name);
+      settings.push_back(key + "=" + (spec.list ? "[" + text + "]" : text));
+      for (const InputError& error : refused(settings)) {
+        INFO(settings.back() << ": " << error.what());
+        CHECK(of_another(error.complaint(), section, spec, key));
+      }
+      settings.pop_back();
+      ++checked_;
+    }
+  }
+  int checked_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("every bound that is listed is accepted, or another key is the reason", "[drive]") {
+  Bounds bounds;
+  const Section& root = scenario_catalogue().root();
+  for (const auto& section : root.children()) bounds.check_section(*section, "");
+  CHECK(bounds.checked() > 400);
+  for (const char* seed : {"seed=0", "seed=9223372036854775807"}) CHECK(refused({seed}).empty());
+  CHECK_FALSE(refused({"seed=9223372036854775808"}).empty());
+}
+
+}  // namespace tlmssd::drive_tests
