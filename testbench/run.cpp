@@ -119,6 +119,10 @@ Run::Run(const RunOptions& options)
       age_(AgeConfig::parameters().read(scenario_.values("age"))) {
   SsdConfig config = SsdConfig::from(scenario_);
   config.check_protocol = options.check_protocol;
+  if (options_.from_snapshot.empty()) {
+    for (std::size_t i = 0; i < scenario_.count("precondition"); ++i)
+      config.written_share = std::max(config.written_share, read_step(i).fill);
+  }
   SimulationConfig simulation;
   simulation.quantum = run_section_.quantum;
   simulation.stall_after = run_section_.stall_after;
