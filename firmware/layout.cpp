@@ -89,11 +89,11 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   unit_bytes = static_cast<std::uint32_t>(shape.mapping_unit_bytes);
   units_per_page = g.page_bytes / unit_bytes;
   const auto total = static_cast<unsigned __int128>(all_units) * g.pages * units_per_page;
-  if (all_units > k_nowhere || total > k_nowhere - 1) {
+  if (all_units > PhysicalUnit::k_most || total > PhysicalUnit::k_most) {
     throw refusal(
         "firmware.mapping.unit",
         fmt::format("the drive has more than {} mapping units of {} B, the most that 32-bit addresses reach",
-                    k_nowhere - 1, unit_bytes),
+                    PhysicalUnit::k_most, unit_bytes),
         fmt::format("{} B", unit_bytes * 2));
   }
   make_groups(g, allocation.stripe);

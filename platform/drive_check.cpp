@@ -2,42 +2,16 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <stdexcept>
 
 #include "firmware/cache/cache.h"
 #include "firmware/ftl.h"
 #include "models/common/input_error.h"
 #include "models/flash/scheduling/scheduler.h"
+#include "platform/unbound_hardware.h"
 
 namespace tlmssd {
 
 namespace {
-
-/// Hardware for firmware that is only built.
-class NoHardware final : public firmware::CpuPort,
-                         public firmware::MemoryPort,
-                         public firmware::FlashPort,
-                         public firmware::HostPort {
- public:
-  [[nodiscard]] firmware::Hardware ports() { return {agenda_, *this, *this, *this, *this}; }
-
-  Run run(Stage /*stage*/, std::uint32_t /*times*/) override { used(); }
-  [[nodiscard]] bool same_cores(Stage /*first*/, Stage /*second*/) const override { return false; }
-  Run run(Stage /*first*/, Stage /*second*/, std::uint32_t /*times*/) override { used(); }
-  Picoseconds access(firmware::MemoryKind /*memory*/, std::uint64_t /*address*/, Bytes /*bytes*/,
-                     bool /*write*/, firmware::Completion& /*done*/) override {
-    used();
-  }
-  bool submit(FlashOp& /*op*/) override { used(); }
-  [[nodiscard]] std::uint32_t pending(DieId /*die*/) const override { return 0; }
-  [[nodiscard]] std::uint32_t writing(DieId /*die*/) const override { return 0; }
-  void complete(HostCommand& /*command*/) override { used(); }
-  [[nodiscard]] std::uint32_t outstanding() const override { return 0; }
-
- private:
-  [[noreturn]] static void used() { throw std::logic_error("firmware runs while it is being checked"); }
-  Agenda agenda_;
-};
 
 /// The largest divisor of the mapping unit that is no larger than `frame`, else the smallest that a frame may have.
 Bytes nearest_frame(Bytes unit, Bytes frame) {
@@ -112,8 +86,8 @@ void check_drive(const SsdConfig& config) {
   ErrorList errors;
   errors.attempt([&] { check_flash(config, shape); });
   errors.attempt([&] {
-    NoHardware hardware;
-    firmware::Hardware ports = hardware.ports();
+    UnboundHardware none;
+    firmware::Hardware ports = none.hardware();
     const firmware::Ftl ftl(ports, shape, config.firmware);
     check_dram(config, ftl.dram_bytes(), ftl.cache() != nullptr && !ftl.cache()->non_volatile());
   });

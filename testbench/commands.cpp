@@ -19,6 +19,7 @@
 #include "testbench/run.h"
 #include "testbench/scenario_catalogue.h"
 #include "testbench/scenario_loads.h"
+#include "testbench/scenarios_folder.h"
 
 namespace tlmssd {
 

@@ -68,7 +68,7 @@ Run::Run(const RunOptions& options)
 
 /// Drive, steps and loads: everything that can be refused for what the scenario says.
 void Run::build() {
-  SsdConfig config = SsdConfig::from(scenario_);
+  SsdConfig config = read_drive(scenario_, options_);
   config.check_protocol = options_.check_protocol;
   const SimulationConfig simulation = read_simulation(scenario_);
   const LoadSpace space = located(scenario_, "ssd", [&] {
@@ -218,7 +218,7 @@ void Run::measure_timed() {
     });
   }
   simulation_->driver().set_measurement_hook([this] { simulation_->reset_statistics(); });
-  simulation_->run(loads_, *measurement_);
+  placed(scenario_, "load", [&] { simulation_->run(loads_, *measurement_); });
   if (log_) log_->close();
   if (timeline_) timeline_->close();
 }

@@ -1,5 +1,7 @@
 #include "testbench/scenario_check.h"
 
+#include <algorithm>
+
 #include "models/common/input_error.h"
 #include "platform/drive_check.h"
 #include "platform/scenario/advice.h"
@@ -34,7 +36,7 @@ std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& opt
   ErrorList errors;
   std::optional<SsdConfig> drive;
   std::optional<SimulationConfig> simulation;
-  errors.attempt([&] { drive = SsdConfig::from(scenario); });
+  errors.attempt([&] { drive = read_drive(scenario, options); });
   errors.attempt([&] { simulation = read_simulation(scenario); });
   if (drive) errors.attempt([&] { located(scenario, "ssd", [&] { check_drive(*drive); }); });
   if (!errors.empty()) return errors.errors();
@@ -64,6 +66,14 @@ Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
   std::vector<std::string> overrides = options_.overrides;
   overrides.insert(overrides.end(), settings.begin(), settings.end());
   return read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
+}
+
+SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {
+  SsdConfig config = SsdConfig::from(scenario);
+  if (!options.from_snapshot.empty()) return config;
+  for (std::size_t i = 0; i < scenario.count("precondition"); ++i)
+    config.written_share = std::max(config.written_share, read_step(scenario, i).fill);
+  return config;
 }
 
 SimulationConfig read_simulation(const Scenario& scenario) {

@@ -26,6 +26,8 @@ class ScenarioSource {
   std::shared_ptr<std::map<std::string, std::optional<std::string>>> texts_;
 };
 
+/// The drive, with what the preconditioning is going to write of it. Throws InputError, or InputErrors.
+SsdConfig read_drive(const Scenario& scenario, const RunOptions& options);
 /// How the run is carried out and which software of the host stands before the drive. Throws InputError.
 SimulationConfig read_simulation(const Scenario& scenario);
 

@@ -28,7 +28,7 @@ std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
   const fs::path own = fs::path(scenario.folder()) / file;
   if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();
   const char* traces = std::getenv("TLMSSD_TRACES");
-  if (traces == nullptr) {
+  if (traces == nullptr || *traces == '\0') {
     throw missing(fmt::format("there is no file {}; TLMSSD_TRACES may name a folder of traces to look in",
                               own.string()));
   }
@@ -45,6 +45,10 @@ std::uint32_t phase_after(const std::vector<Load>& loads) {
 }
 
 }  // namespace
+
+PreconditionStep read_step(const Scenario& scenario, std::size_t number) {
+  return PreconditionStep::parameters().read(scenario.values(fmt::format("precondition.{}", number)));
+}
 
 LoadConfig read_load(const Scenario& scenario, std::size_t number) {
   const std::string path = fmt::format("load.{}", number);
@@ -75,6 +79,10 @@ void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& m
        make_loads(config, addresses_of(config), scenario_.seed(), folder_of(config, scenario_))) {
     for (const std::string& warning : load.warnings) made.warnings.push_back(load.name + ": " + warning);
     shorten(load);
+    if (load.endless() && !timed_) {
+      throw refusal("time_based", load.name + " would never end, because no time passes with run.timed: false",
+                    "false");
+    }
     load.phase += phase;
     made.loads.push_back(std::move(load));
     made.entries.push_back(number);
@@ -91,10 +99,6 @@ ScenarioLoads::Made ScenarioLoads::make_all() const {
   }
   errors.throw_if_any();
   return made;
-}
-
-PreconditionStep ScenarioLoads::read_step(std::size_t number) const {
-  return PreconditionStep::parameters().read(scenario_.values(fmt::format("precondition.{}", number)));
 }
 
 std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {

@@ -9,9 +9,12 @@
 #include "testbench/loads/load.h"
 #include "testbench/loads/load_config.h"
 #include "testbench/precondition.h"
+#include "testbench/scenario_catalogue.h"
 
 namespace tlmssd {
 
+/// Step `number` of the scenario's list `precondition`.
+PreconditionStep read_step(const Scenario& scenario, std::size_t number);
 /// Entry `number` of the scenario's list `load`.
 LoadConfig read_load(const Scenario& scenario, std::size_t number);
 
@@ -19,7 +22,10 @@ class ScenarioLoads {
  public:
   /// `short_form`: cut so that any scenario takes seconds. The scenario must outlive this.
   ScenarioLoads(const Scenario& scenario, const LoadSpace& space, bool short_form)
-      : scenario_(scenario), space_(space), short_form_(short_form) {}
+      : scenario_(scenario),
+        space_(space),
+        short_form_(short_form),
+        timed_(RunSection::parameters().read(scenario.values("run")).timed) {}
 
   struct Made {
     std::vector<Load> loads;
@@ -29,7 +35,7 @@ class ScenarioLoads {
   /// All loads. Throws InputError, or InputErrors for several entries.
   [[nodiscard]] Made make_all() const;
 
-  [[nodiscard]] PreconditionStep read_step(std::size_t number) const;
+  [[nodiscard]] PreconditionStep read_step(std::size_t number) const { return tlmssd::read_step(scenario_, number); }
   /// The loads of one preconditioning step. Throws InputError.
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   /// Throws what is wrong with the steps, before anything is carried out.
@@ -43,6 +49,7 @@ class ScenarioLoads {
   const Scenario& scenario_;
   LoadSpace space_;
   bool short_form_;
+  bool timed_;
 };
 
 }  // namespace tlmssd

@@ -175,4 +175,44 @@ TEST_CASE("a stall names the commands and the free blocks", "[drive]") {
   CHECK(text.find("free") != std::string::npos);
 }
 
+namespace {
+
+/// Comes round every microsecond, for ever.
+struct Ticker {
+  explicit Ticker(Agenda& on) : agenda(on) { tick(this); }
+  static void tick(void* self) {
+    Agenda& on = static_cast<Ticker*>(self)->agenda;
+    on.at(on.now() + 1_us, &Ticker::tick, self);
+  }
+  Agenda& agenda;
+};
+
+/// A drive whose writes take a thousand seconds each.
+SsdConfig sluggish_drive() {
+  SsdConfig config = worn_drive();
+  config.part.endurance = 0;
+  config.firmware.buffer.mode = "write-through";
+  config.part.program_latency = {static_cast<std::int64_t>(1000_s)};
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("one that takes its time is no stall", "[drive]") {
+  Simulation simulation(sluggish_drive());
+  std::vector<Load> loads = make_loads({.rw = "randwrite", .amount = 3 * 4096}, simulation.drive_size());
+  Measurement measurement({"load"});
+  simulation.run(loads, measurement);
+  CHECK(measurement.completed() == 3);
+}
+
+TEST_CASE("what goes on for ever and completes nothing is a stall", "[drive][slow]") {
+  Simulation simulation(sluggish_drive());
+  const Ticker ticker(simulation.ssd().agenda());
+  std::vector<Load> loads = make_loads({.rw = "randwrite", .amount = 3 * 4096}, simulation.drive_size());
+  Measurement measurement({"load"});
+  CHECK_THROWS_AS(simulation.run(loads, measurement), Stalled);
+  CHECK(measurement.completed() == 0);
+}
+
 }  // namespace tlmssd::drive_tests

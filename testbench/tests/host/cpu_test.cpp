@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/common/input_error.h"
+#include "models/common/stalled.h"
 #include "testbench/tests/host/host_rig.h"
 
 namespace tlmssd {
@@ -157,6 +158,18 @@ TEST_CASE("memory accesses of the cores end when the bus and DRAM say so") {
   rig.cpu.set_mode(ControllerCpu::Mode::untimed);
   CHECK(rig.cpu.access(4096, 64, false, nullptr, nullptr) == rig.agenda.now());
   CHECK(rig.cpu.run(Stage::command, 5).end == rig.agenda.now());
+}
+
+TEST_CASE("untimed work that does not end is ended") {
+  HostRig rig("rig");
+  rig.cpu.set_mode(ControllerCpu::Mode::untimed);
+  rig.cpu.limit_untimed(100);
+  for (int round = 0; round < 3; ++round) {
+    for (int n = 0; n < 99; ++n) rig.cpu.run(Stage::gc);
+    rig.cpu.begin_untimed();
+  }
+  for (int n = 0; n < 99; ++n) rig.cpu.run(Stage::command, Stage::gc, 2);
+  CHECK_THROWS_AS(rig.cpu.run(Stage::gc), Stalled);
 }
 
 }  // namespace
