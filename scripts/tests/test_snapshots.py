@@ -1,6 +1,7 @@
 """Drives that several runs share: the same results, made once."""
 
 import filecmp
+import resource
 
 import pytest
 
@@ -143,3 +144,30 @@ def test_a_snapshot_that_is_gone_or_damaged_does_not_matter(folder):
         runner.workshop.prepare(other)
         runner.store.snapshot(other.drive).write_bytes(b"not a snapshot")
         assert runner.workshop.run(other, nothing, snapshot=True).status == "ok"
+
+
+@pytest.mark.slow
+def test_runs_of_one_aged_drive_are_five_times_as_fast(folder):
+    """By the processor's time, which does not depend on what else the machine does."""
+    aged = SMALL.replace("blocks_per_plane: 16", "blocks_per_plane: 256").replace(
+        "{overwrite: 1x", "{overwrite: 8x"
+    )
+    (folder / "aged.yaml").write_text(aged + "age: {cycles: 500, retention: 10 d}\n")
+    requests = [
+        RunRequest.of("aged.yaml", {"load.iodepth": depth, "ssd.host.link": link})
+        for depth in (1, 2, 4, 8, 16, 32)
+        for link in ("pcie3x1", "pcie3x2", "pcie3x4", "pcie4x4")
+    ]
+
+    def seconds(store: str, share: bool) -> float:
+        def used() -> float:
+            return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+        begin = used()
+        outcomes = run_many(requests, jobs=2, store=store, share=share)
+        assert [outcome.status for outcome in outcomes] == ["ok"] * 24
+        return used() - begin
+
+    shared, alone = seconds("shared", True), seconds("alone", False)
+    print(f"24 runs: {alone:.1f} s of processor time each for itself, {shared:.1f} s shared")
+    assert alone > 5 * shared
