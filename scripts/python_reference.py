@@ -11,8 +11,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent / "tlmssd"
 HEAD = """# Python reference
 
-What `import tlmssd` offers, from the docstrings of `scripts/tlmssd`. [From one run to a decision](exploring.md) is the
-introduction. Made by `scripts/check_python_reference --write`.
+What `import tlmssd` offers, from the docstrings of `scripts/tlmssd`. The introduction is
+[From one run to a decision](exploring.md). Made by `scripts/check_python_reference --write`.
 """
 FILES = {
     "study.study": "Study files",
