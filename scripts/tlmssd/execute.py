@@ -172,7 +172,8 @@ class Workshop:
 def judged(code: int, said: str) -> tuple[str, str]:
     """Status and reason of a process that ended with `code` (negative: signal) and `said` this."""
     lines = said.splitlines()
-    reason = lines[-1].removeprefix("tlmssd: ") if lines else ""
+    # The scenario is one line of JSON: its place says nothing.
+    reason = lines[-1].removeprefix("tlmssd: ").removeprefix("scenario.yaml:1: ") if lines else ""
     if code == 0:
         return "ok", ""
     if code == -9:
