@@ -1,4 +1,5 @@
-"""Runs of the emulator for the results pages: many variants of a scenario at once, each read back as one report."""
+"""Runs of the emulator for the results pages: many variants of a scenario at once, each read back as
+one report. The package tlmssd carries them out; what its store knows is not run again."""
 
 import argparse
 import concurrent.futures
@@ -7,16 +8,16 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+os.environ.setdefault("TLMSSD_PROGRAM", str(ROOT / "build/release/tlmssd"))
 
-
-class RunFailed(Exception):
-    """A run ended with an error; the message is the emulator's own line."""
+from tlmssd import runs  # noqa: E402 (found by what stands above)
+from tlmssd.errors import InputError, RunFailed  # noqa: E402
 
 
 class Report:
@@ -61,11 +62,12 @@ class Runner:
     """Starts runs as they are asked for, as many at a time as there are processors; each distinct one only once."""
 
     def __init__(self, options):
-        self.program = ROOT / "build/release/tlmssd"
         self.short = options.short
+        self.runs = runs.Runner(ROOT / "build/reproduction", short=options.short)
         self.pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
         self.futures = {}
         self.done = 0
+        self.known = 0  # of those: from the store
         self.lock = threading.Lock()
         self.begin = time.monotonic()
 
@@ -77,22 +79,18 @@ class Runner:
         return self.futures[key]
 
     def _run(self, scenario, settings):
-        with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder) / "out"
-            command = [str(self.program), "run", str(ROOT / scenario), "--quiet", "--out", str(out)]
-            if self.short:
-                command.append("--short")
-            for key, value in settings.items():
-                command += ["--set", f"{key}={value}"]
-            process = subprocess.run(command, capture_output=True, text=True, check=False)
-            if process.returncode != 0:
-                raise RunFailed(process.stderr.strip() or f"exit code {process.returncode}: {' '.join(command)}")
-            with open(out / "report.json", encoding="utf-8") as file:
-                content = json.load(file)
-            log = out / "commands.csv"
-            report = Report(content, commands(log) if log.exists() else None)
+        job = self.runs.job(runs.RunRequest.of(ROOT / scenario, settings))
+        done = self.runs.workshop.run(job, runs.nothing)
+        if done.status != "ok":
+            raise RunFailed(f"{scenario}: {done.reason}")
+        out = self.runs.store.run(job.key)
+        with open(out / "report.json", encoding="utf-8") as file:
+            content = json.load(file)
+        log = out / "commands.csv"
+        report = Report(content, commands(log) if log.exists() else None)
         with self.lock:
             self.done += 1
+            self.known += done.known
             if sys.stderr.isatty():
                 print(f"\r{self.done} of {len(self.futures)} runs", end="", file=sys.stderr, flush=True)
         return report
@@ -139,9 +137,10 @@ def version():
 
 def close(page, parsed, runner):
     """Says what a page was made from, and writes it."""
+    known = f", {runner.known} of them known from before" if runner.known else ""
     page.text(f"""
 ---
-{len(runner.futures)} runs of {version()}, {runner.seconds() / 60:.0f} minutes with {parsed.jobs} at a time.
+{len(runner.futures)} runs of {version()}, {runner.seconds() / 60:.0f} minutes with {parsed.jobs} at a time{known}.
 {"**Short loads: the figures above mean nothing.**" if parsed.short else ""}
 """)
     page.write()
@@ -154,7 +153,7 @@ def main(reproduce, description):
     runner = Runner(parsed)
     try:
         reproduce(parsed, runner)
-    except RunFailed as error:
+    except (InputError, RunFailed) as error:
         runner.pool.shutdown(cancel_futures=True)
         sys.exit(f"scripts/reproduce: {error}")
     if sys.stderr.isatty():

@@ -14,12 +14,19 @@ OVERFLOWING = """
 const wrong = [];
 const page = document.documentElement;
 if (page.scrollWidth > page.clientWidth) wrong.push(`page ${page.scrollWidth} px wide`);
-const scrolls = (node) => node.closest(".scroll") !== null;
-for (const node of document.querySelectorAll("body *")) {
-  if (!node.childNodes.length || scrolls(node) || node.closest("svg, script, style")) continue;
-  const box = node.getBoundingClientRect();
-  if (box.width && (box.right > page.clientWidth + 1 || box.left < -1))
-    wrong.push(`${node.tagName} '${node.textContent.slice(0, 30)}' at ${box.left}..${box.right}`);
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+const range = document.createRange();
+while (texts.nextNode()) {
+  const owner = texts.currentNode.parentElement;
+  const elsewhere = owner.closest(".scroll, svg, script, style, option");
+  if (elsewhere || !texts.currentNode.data.trim()) continue;
+  range.selectNodeContents(texts.currentNode);
+  const box = range.getBoundingClientRect();
+  const block = owner.closest("p, li, h1, h2, h3, figcaption, pre, label, button, div, body");
+  const room = block.getBoundingClientRect();
+  const right = Math.min(room.right, page.clientWidth) + 1;
+  if (box.width && (box.right > right || box.left < room.left - 1))
+    wrong.push(`'${texts.currentNode.data.slice(0, 30)}' at ${box.left}..${box.right}`);
 }
 for (const text of document.querySelectorAll(".chart svg text")) {
   if (!text.textContent || getComputedStyle(text).opacity === "0") continue;

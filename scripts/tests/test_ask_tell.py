@@ -73,6 +73,7 @@ def test_an_unknown_sampler_is_refused(study):
         tlmssd.AskTell(study, sampler="annealing")
 
 
+@pytest.mark.filterwarnings("ignore:.*Box observation space")
 def test_gymnasium_environment(study, tmp_path):
     checker = pytest.importorskip("gymnasium.utils.env_checker")
     environment = tlmssd.StudyEnv(study, steps=3, store=tmp_path / "store", jobs=2)

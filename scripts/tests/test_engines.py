@@ -77,10 +77,6 @@ def one_job(study) -> dict[str, bytes]:
     return explore(study, "one", "--jobs", 1)
 
 
-def test_several_jobs_at_a_time(study, one_job):
-    assert explore(study, "three", "--jobs", 3) == one_job
-
-
 @contextlib.contextmanager
 def dask_cluster(folder: Path, workers: int) -> Iterator[str]:
     """A Dask scheduler and its workers as processes of their own, as a user starts them."""

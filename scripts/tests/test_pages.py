@@ -1,11 +1,12 @@
 """The pages in a real browser: drawn, quiet, every text in its box, from a phone to a wall."""
 
 import pytest
-from browser import check_page, chromium
+from browser import Looked, check_page, chromium
 from test_compare import side
 from test_whatif import SCENARIO, Lab, slow_clock
 
 from tlmssd import cli
+from tlmssd.pictures.page import Page
 from tlmssd.whatif import whatif
 from tlmssd.whatif.page import page_of
 
@@ -33,6 +34,17 @@ load: {rw: randrw, bs: 4k, iodepth: 8, number_ios: 1000}
 def browser():
     with chromium() as made:
         yield made
+
+
+def test_the_check_sees_what_is_wrong(browser, tmp_path):
+    page = Page("wrong")
+    page.raw('<p style="white-space:nowrap">' + "far too long " * 300 + "</p>")
+    page.script('console.error("something");')
+    (tmp_path / "page.html").write_text(page.render())
+    looked = Looked(browser, tmp_path / "page.html")
+    looked.at(360)
+    assert any("something" in line for line in looked.complaints())
+    assert any("far too long" in line for line in looked.out_of_box())
 
 
 def test_comparison(browser, tmp_path):

@@ -169,6 +169,25 @@ def test_an_interaction_is_found(scenario, tmp_path):
     assert pair.beyond.is_certain
 
 
+def test_what_keeps_the_dies_busy_comes_before_dies(scenario, tmp_path):
+    """Where seeds cannot tell more dies from a faster erase, and only there."""
+
+    def latency(noise):
+        def of(settings, seed):
+            if "ssd.flash.ways" in settings and "ssd.flash.channels" not in settings:
+                return 700 + noise * (seed - 2)
+            return 720 if "ssd.flash.part.erase_latency" in settings else 1000
+
+        return of
+
+    options = {"seeds": 3, "steps": [0.5], "factorial": False}
+    unclear = whatif(scenario, "read.mean", run=Lab(tmp_path / "a", latency(60)), **options)
+    assert [one.resource.name for one in unclear.findings[:2]] == ["erase", "dies"]
+    assert "cannot be told from dies" in unclear._repr_html_()
+    clear = whatif(scenario, "read.mean", run=Lab(tmp_path / "b", latency(1)), **options)
+    assert clear.first == "dies"
+
+
 def test_a_goal_turns_the_ranking(scenario, tmp_path):
     lab = Lab(tmp_path / "lab", slow_clock)
     found = whatif(scenario, "read.mean", goal="max", seeds=2, factorial=False, run=lab)

@@ -42,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(FAILED, error)
     except KeyboardInterrupt:
         return complain(130, "interrupted")
+    except BrokenPipeError:  # whoever reads has enough (| head)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
 
 
 def complain(code: int, problem: object) -> int:

@@ -79,9 +79,9 @@ def with_absolute_files(scenario: dict, folder: Path) -> dict:
     return scenario
 
 
-def run_key(scenario: dict, program: Program) -> str:
+def run_key(scenario: dict, program: Program, short: bool = False) -> str:
     """What a run is known by: the resolved scenario, the program's build, its files' content."""
-    return _key("run", program, _by_content(scenario))
+    return _key("short run" if short else "run", program, _by_content(scenario))
 
 
 # Parameters that say how long something takes and nothing else: preconditioning knows no time, so
@@ -106,7 +106,7 @@ LATER = ("title", "load", "run", "report")
 """Sections that matter only after the drive has been prepared."""
 
 
-def drive_key(scenario: dict, program: Program) -> str | None:
+def drive_key(scenario: dict, program: Program, short: bool = False) -> str | None:
     """What a preconditioned drive is known by; None when the scenario does not prepare one."""
     if not scenario.get("precondition"):
         return None
@@ -115,7 +115,7 @@ def drive_key(scenario: dict, program: Program) -> str | None:
         section = functools.reduce(lambda node, word: node.get(word, {}), path.split("."), drive)
         for name in names.split():
             section.pop(name, None)
-    return _key("drive", program, drive)
+    return _key("short drive" if short else "drive", program, drive)
 
 
 def _key(kind: str, program: Program, content: dict) -> str:

@@ -1,5 +1,6 @@
 """Runs of the program: one, several seeds of one, or many at once."""
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,14 +103,17 @@ class Runner:
         store: str | Path | None = None,
         limits: Limits = Limits(),  # noqa: B008 (immutable)
         share: bool = True,
+        short: bool = False,
     ):
+        """See Limits and Workshop; `share`: whether runs share preconditioned drives."""
         self.program = find_program()
         self.store = Store.create(store)
         self.workshop = Workshop(
-            str(self.program.path), self.program.digest, str(self.store.folder), limits
+            str(self.program.path), self.program.digest, str(self.store.folder), limits, short
         )
         self.share = share
         self._resolvers: dict[Path, Resolver] = {}
+        self._lock = threading.Lock()
 
     def __enter__(self) -> "Runner":
         return self
@@ -120,15 +124,17 @@ class Runner:
 
     def resolver(self, scenario: Path) -> Resolver:
         """What fills in `scenario`."""
-        if scenario not in self._resolvers:
-            self._resolvers[scenario] = Resolver(self.program, scenario)
-        return self._resolvers[scenario]
+        with self._lock:
+            if scenario not in self._resolvers:
+                self._resolvers[scenario] = Resolver(self.program, scenario)
+            return self._resolvers[scenario]
 
     def job(self, request: RunRequest) -> Job:
         """The job of a request; raises InputError for what is wrong in the scenario."""
         scenario = self.resolver(request.scenario).resolve(request.settings)
-        key = run_key(scenario, self.program)
-        return Job.of(scenario, key, drive_key(scenario, self.program))
+        short = self.workshop.short
+        key = run_key(scenario, self.program, short)
+        return Job.of(scenario, key, drive_key(scenario, self.program, short))
 
     def run(self, requests: Sequence[RunRequest], pool: Pool) -> list[Outcome]:
         """Carries out `requests`; outcomes in their order. A wrong scenario is an outcome, too."""

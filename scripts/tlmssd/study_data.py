@@ -33,11 +33,15 @@ class Column:
 
 @dataclass(frozen=True)
 class StudyData:
-    """Rows of results.parquet, one for each run, and what their columns are."""
+    """Rows of results.parquet, one for each run, and what their columns are.
+
+    `records` has the same rows as plain Python, whose seeds are exact.
+    """
 
     title: str
     base: str
     rows: pd.DataFrame
+    records: list[dict]
     axes: tuple[Column, ...]
     metrics: tuple[Column, ...]
 
@@ -56,8 +60,8 @@ class StudyData:
                 axes.append(Column(field.name, notes["unit"]))
             elif notes.get("role") == "metric":
                 metrics.append(_metric(field.name, notes))
-        rows = table.to_pandas()
-        return StudyData(about["title"], about["base"], rows, tuple(axes), tuple(metrics))
+        rows, records = table.to_pandas(), table.to_pylist()
+        return StudyData(about["title"], about["base"], rows, records, tuple(axes), tuple(metrics))
 
     @property
     def good(self) -> pd.DataFrame:
@@ -118,11 +122,11 @@ class StudyData:
         The correlation ratio, corrected for chance (epsilon squared); NaN without any variance.
         """
         means = self.means()[metric.name].dropna()
-        first = self.rows.groupby("point").head(1).set_index("point")
-        levels = self.levels(axis).groupby(self.rows["point"], observed=True).first()
+        first = self.rows.drop_duplicates("point").set_index("point").index
+        levels = pd.Series(self.levels(axis)[~self.rows["point"].duplicated()].to_numpy(), first)
         groups = [part for _, part in means.groupby(levels.loc[means.index], observed=True)]
         total = float(((means - means.mean()) ** 2).sum())
-        count = len(first.loc[means.index])
+        count = len(means)
         if not total or count <= len(groups):
             return math.nan
         within = float(sum(((part - part.mean()) ** 2).sum() for part in groups))

@@ -16,10 +16,10 @@ import pandas as pd
 from tlmssd.latency import Histogram
 from tlmssd.pictures import study_charts
 from tlmssd.pictures.page import Cell, Page, asset
-from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
 from tlmssd.store import Store
 from tlmssd.study_data import Column, StudyData
+from tlmssd.study_points import Point, places_of, points_of
 
 LATENCIES = 200
 """Points at most whose latencies are put into the page, the front and the best first."""
@@ -41,6 +41,7 @@ def write_page(study: object, out: Path, store: Store) -> None:
 def page_of(data: StudyData, store: Store) -> str:
     """The HTML of the page."""
     page = Page(data.title, _lead(data))
+    points = list(points_of(data))
     _add_failures(page, data)
     if not data.good.empty and data.metrics:
         _add_pictures(page, data)
@@ -48,8 +49,8 @@ def page_of(data: StudyData, store: Store) -> str:
     page.text("Click a point in a picture, or its number in the table.", "note")
     page.raw('<div id="details"></div>')
     page.heading("All points")
-    page.table(*_table(data), filtered=True)
-    page.script(asset("study.js"), study=_content(data, store))
+    page.table(*_table(data, points), filtered=True)
+    page.script(asset("study.js"), study=_content(data, points, store))
     return page.render()
 
 
@@ -118,22 +119,15 @@ def _selects(*fields: tuple[str, str], options: Sequence[Column]) -> str:
     return f'<div class="tools">{"".join(parts)}</div>'
 
 
-def _table(data: StudyData) -> tuple[list[str], list[list[Cell]]]:
+def _table(data: StudyData, points: Sequence[Point]) -> tuple[list[str], list[list[Cell]]]:
     columns = ["point", *(axis.name for axis in data.axes), *(m.name for m in data.metrics)]
     has_reason = len(data.good) < len(data.rows)
     rows: list[list[Cell]] = []
-    for number, runs in data.rows.groupby("point"):
-        first = runs.iloc[0]
-        row: list[Cell] = [(float(number), str(number), f"#point-{number}")]
-        row += [_axis_cell(data, axis, first[axis.name]) for axis in data.axes]
-        for metric in data.metrics:
-            mean = float(runs[metric.name].mean())
-            row.append((mean, _mean_text(runs[metric.name], metric.unit)))
-        if has_reason:
-            row.append(
-                "; ".join(sorted({r.reason or r.status for r in runs.itertuples()} - {"ok"}))
-            )
-        rows.append(row)
+    for point in points:
+        row: list[Cell] = [(float(point.number), str(point.number), f"#point-{point.number}")]
+        row += [_axis_cell(data, axis, point.runs[0][axis.name]) for axis in data.axes]
+        row += [(point.mean(metric), point.text(metric)) for metric in data.metrics]
+        rows.append(row + ([point.reason] if has_reason else []))
     return columns + (["reason"] if has_reason else []), rows
 
 
@@ -142,39 +136,34 @@ def _axis_cell(data: StudyData, axis: Column, value: object) -> Cell:
     return text if isinstance(value, str) or value is None else (float(value), text)
 
 
-def _mean_text(values: pd.Series, unit: str) -> str:
-    known = values.dropna()
-    if known.empty:
-        return "-"
-    text = quantity_text(float(known.mean()), unit)
-    if len(known) < 2 or not known.std():
-        return text
-    return f"{text} ± {quantity_text(float(known.std()), unit, 2)}"
-
-
-def _content(data: StudyData, store: Store) -> dict[str, Any]:
+def _content(data: StudyData, points: Sequence[Point], store: Store) -> dict[str, Any]:
     """What the page's script draws from."""
     texts = _Scenarios()
-    levels = {axis.name: data.levels(axis) for axis in data.axes}
-    points = [
-        _point(data, number, runs, levels, texts, store)
-        for number, runs in data.rows.groupby("point")
-    ]
+    levels = [data.levels(axis) for axis in data.axes]
+    level_texts = [[str(level) for level in column] for column in levels]
+    places = [places_of(data.rows[axis.name]) for axis in data.axes]
+    made = []
+    for point in points:
+        content = _point(data, point, texts, store)
+        content["levels"] = [column[point.place] for column in level_texts]
+        content["places"] = [column[point.place] for column in places]
+        made.append(content)
     return {
         "base": data.base,
         "scenario": texts.first,
-        "axes": [_axis_content(data, axis, levels[axis.name]) for axis in data.axes],
-        "metrics": [
-            {
-                "name": metric.name,
-                "unit": metric.unit,
-                "more": metric.more_is_better,
-                "explained": [data.explained(axis, metric) for axis in data.axes],
-            }
-            for metric in data.objectives()
-        ],
-        "points": points,
-        "latencies": _latencies(data, store),
+        "axes": [_axis_content(data, *pair) for pair in zip(data.axes, levels, strict=True)],
+        "metrics": [_metric_content(data, metric) for metric in data.objectives()],
+        "points": made,
+        "latencies": _latencies(data, points, store),
+    }
+
+
+def _metric_content(data: StudyData, metric: Column) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "unit": metric.unit,
+        "more": metric.more_is_better,
+        "explained": [data.explained(axis, metric) for axis in data.axes],
     }
 
 
@@ -186,42 +175,25 @@ def _axis_content(data: StudyData, axis: Column, levels: pd.Series) -> dict[str,
     }
 
 
-def _point(
-    data: StudyData, number: int, runs: pd.DataFrame, levels: dict, texts: "_Scenarios",
-    store: Store,
-) -> dict[str, Any]:  # fmt: skip
-    first = runs.iloc[0]
-    good = runs[runs["status"] == "ok"]
+def _point(data: StudyData, point: Point, texts: "_Scenarios", store: Store) -> dict[str, Any]:
     return {
-        "point": int(number),
-        "ok": not good.empty,
-        "feasible": bool(good["feasible"].all()) if "feasible" in good else True,
-        "levels": [str(levels[axis.name].loc[runs.index[0]]) for axis in data.axes],
-        "axes": [data.value_text(axis, first[axis.name]) for axis in data.axes],
-        "places": [_place(data.rows[axis.name], first[axis.name]) for axis in data.axes],
-        "means": {m.name: float(good[m.name].mean()) for m in data.metrics},
-        "spread": {m.name: float(good[m.name].std()) for m in data.metrics},
-        "texts": {m.name: _mean_text(good[m.name], m.unit) for m in data.metrics},
+        "point": point.number,
+        "ok": bool(point.good),
+        "feasible": point.feasible,
+        "axes": [data.value_text(axis, point.runs[0][axis.name]) for axis in data.axes],
+        "means": {metric.name: point.mean(metric) for metric in data.metrics},
+        "spread": {metric.name: point.spread(metric) for metric in data.metrics},
+        "texts": {metric.name: point.text(metric) for metric in data.metrics},
         "runs": [
             {
-                "seed": None if pd.isna(run.seed) else int(run.seed),
-                "settings": run.settings,
-                "status": run.status,
-                "reason": run.reason,
-                "scenario": texts.edits(store.run(run.run) / "scenario.yaml") if run.run else None,
+                **{key: run[key] for key in ("seed", "settings", "status", "reason")},
+                "scenario": texts.edits(store.run(run["run"]) / "scenario.yaml")
+                if run["run"]
+                else None,
             }
-            for run in runs.itertuples()
+            for run in point.runs
         ],
     }
-
-
-def _place(values: pd.Series, value: object) -> float:
-    """Where a value lies between the least (0) and the largest (1) of its axis."""
-    if pd.api.types.is_numeric_dtype(values):
-        low, high = float(values.min()), float(values.max())
-        return (float(value) - low) / (high - low) if high > low else 0.5
-    distinct = list(values.unique())
-    return distinct.index(value) / (len(distinct) - 1) if len(distinct) > 1 else 0.5
 
 
 class _Scenarios:
@@ -244,16 +216,18 @@ class _Scenarios:
         return [(a, b, lines[c:d]) for tag, a, b, c, d in match.get_opcodes() if tag != "equal"]
 
 
-def _latencies(data: StudyData, store: Store) -> dict[str, dict[int, list[list[float]]]]:
+def _latencies(
+    data: StudyData, points: Sequence[Point], store: Store
+) -> dict[str, dict[int, list[list[float]]]]:
     """Curves (latency in s, share of slower commands) by operation and point, seeds pooled."""
     curves: dict[str, dict[int, list[list[float]]]] = {}
+    by_number = {point.number: point for point in points}
     for number in _worth_curves(data):
-        runs = data.good[data.good["point"] == number]
-        folders = [store.run(key) for key in runs["run"]]
+        folders = [store.run(run["run"]) for run in by_number[number].good]
         results = [Result(folder) for folder in folders if (folder / "report.json").is_file()]
         for operation in dict.fromkeys(name for result in results for name in result.operations):
             parts = [one.histogram(operation) for one in results if operation in one.operations]
-            curves.setdefault(operation, {})[int(number)] = _curve(Histogram.pooled(parts))
+            curves.setdefault(operation, {})[number] = _curve(Histogram.pooled(parts))
     return curves
 
 

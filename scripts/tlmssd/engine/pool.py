@@ -62,6 +62,8 @@ def local_pool(jobs: int | None = None) -> Iterator[Pool]:
     settings = {
         # Of workers that wait for programs a profile says nothing, and it is most of what they use.
         "distributed.worker.profile.enabled": False,
+        # What the scheduler remembers of tasks that are done grows otherwise.
+        "distributed.admin.low-level-log-length": 1000,
         # For those that take the place of lost ones.
         "distributed.worker.preload": ["tlmssd.engine.ignore_interrupts"],
     }

@@ -139,7 +139,7 @@ def configured(chart: altair.Chart | altair.LayerChart) -> altair.Chart | altair
 def json_for_html(content: Any) -> str:
     """JSON that cannot end the script element it stands in; NaN and infinity become null."""
     text = json.dumps(_finite(content), separators=(",", ":"), ensure_ascii=False)
-    return text.replace("</", "<\\/").replace("<!--", "<\\!--")
+    return text.replace("<", "\\u003c")
 
 
 def _finite(node: Any) -> Any:

@@ -16,13 +16,21 @@ class Reader:
 
     expressions: tuple[tuple[str, Expression], ...]
 
+    @functools.cached_property
+    def _asks_for_statistics(self) -> bool:
+        names = (name for _, expression in self.expressions for name in expression.names)
+        return any(name.startswith("statistics.") for name in names)
+
     def __call__(self, folder: Path, scenario: dict) -> dict[str, float | bool]:
         """Values by name, in base units; NaN for what this run does not know.
 
         Of a comparison, by how much it is missed.
         """
         with open(folder / "report.json", encoding="utf-8") as file:
-            figures = metrics.figures(json.load(file))
+            report = json.load(file)
+        if not self._asks_for_statistics:
+            report.pop("statistics", None)  # most of it
+        figures = metrics.figures(report)
         values: dict[str, float | bool] = {}
         look_up = functools.partial(_look_up, values, figures, scenario)
         for name, expression in self.expressions:

@@ -23,6 +23,11 @@ from tlmssd.whatif.drive import Drive
 from tlmssd.whatif.resources import Resource, Step, resources
 
 CONFIDENCE = 0.95
+LEAST_GAIN = 0.005
+"""A gain below this (a logarithm) is none."""
+NEARLY = 0.8
+"""Share of the dies' gain from which on an array operation explains it."""
+ARRAY = ("array read", "program", "erase")
 
 Settings = tuple[tuple[str, str], ...]
 Run = Callable[[Sequence[RunRequest]], list[Outcome]]
@@ -87,6 +92,38 @@ class Finding:
         return gain if more_is_better else -gain
 
 
+def cannot_tell(first: Finding, other: Finding, more_is_better: bool) -> bool:
+    """Whether the seeds do not tell which of two gains is the larger."""
+    if other.largest is None or other.gain(more_is_better) < LEAST_GAIN:
+        return False
+    logs = [
+        finding.largest.step.weight * np.array(finding.largest.effect.logs)
+        for finding in (first, other)
+    ]
+    difference = Effect(tuple(float(value) for value in logs[0] - logs[1]))
+    if difference.interval is None:
+        return abs(difference.mean) < LEAST_GAIN
+    return not difference.is_certain
+
+
+def ranked(findings: Sequence[Finding], more_is_better: bool) -> list[Finding]:
+    """The largest gain first; but what dies are short of comes before dies, where seeds allow it.
+
+    More dies do more of everything at once, so they gain about as much as the one array operation
+    that keeps them busy, where there is one. That operation is then the better answer.
+    """
+    found = sorted(findings, key=lambda one: -one.gain(more_is_better))
+    first = found[0]
+    if first.resource.name != "dies":
+        return found
+    enough = NEARLY * first.gain(more_is_better)
+    for other in found[1:]:
+        explains = other.resource.name in ARRAY and other.gain(more_is_better) >= enough
+        if explains and cannot_tell(first, other, more_is_better):
+            return [other, *(one for one in found if one is not other)]
+    return found
+
+
 class Bench:
     """Runs of one scenario with several seeds; what was run once is not run again."""
 
@@ -149,7 +186,7 @@ def find(bench: Bench, shares: Sequence[float], more_is_better: bool) -> list[Fi
         for resource in resources()
         if steps[resource.name]
     ]
-    return sorted(findings, key=lambda found: -found.gain(more_is_better))
+    return ranked(findings, more_is_better)
 
 
 def _steps(resource: Resource, drive: Drive, shares: Sequence[float]) -> list[Step]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tlmssd.quantities import percent_text, quantity_text
 from tlmssd.text_table import columns
-from tlmssd.whatif.experiment import Effect, Finding, Trial
+from tlmssd.whatif.experiment import LEAST_GAIN, Effect, Trial, cannot_tell
 from tlmssd.whatif.interactions import Interaction
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def interval_text(effect: Effect) -> str:
 def conclusion(found: "WhatIf") -> str:
     """What the experiment says, in a sentence or two."""
     first = found.findings[0]
-    if first.largest is None or first.gain(found.more_is_better) < 0.005:
+    if first.largest is None or first.gain(found.more_is_better) < LEAST_GAIN:
         return (
             "No single resource makes a difference: the drive is balanced, or waits for its host."
         )
@@ -78,24 +78,14 @@ def conclusion(found: "WhatIf") -> str:
         f"{first.largest.step.before} changes {found.metric} by "
         f"{effect_text(first.largest.effect)}."
     )
-    equals = [other.resource.name for other in found.findings[1:] if _as_good(found, first, other)]
+    equals = [
+        other.resource.name
+        for other in found.findings[1:]
+        if cannot_tell(first, other, found.more_is_better)
+    ]
     if equals:
         text += f" With these seeds it cannot be told from {', '.join(equals)}."
     return text
-
-
-def _as_good(found: "WhatIf", first: Finding, other: Finding) -> bool:
-    """Whether the gains of two resources lie within their spread, or next to each other."""
-    if other.largest is None or other.gain(found.more_is_better) < 0.005:
-        return False
-    logs = [
-        finding.largest.step.weight * np.array(finding.largest.effect.logs)
-        for finding in (first, other)
-    ]
-    difference = Effect(tuple(float(value) for value in logs[0] - logs[1]))
-    if difference.interval is None:
-        return abs(difference.mean) < 0.005
-    return not difference.is_certain
 
 
 def _interactions(found: "WhatIf") -> str:
@@ -115,7 +105,7 @@ def _interactions(found: "WhatIf") -> str:
 
 def interaction_words(part: Interaction, more_is_better: bool) -> str:
     """Whether resources help each other."""
-    if not part.beyond.is_certain or abs(part.beyond.mean) < 0.005:
+    if not part.beyond.is_certain or abs(part.beyond.mean) < LEAST_GAIN:
         return "independent"
     good = (part.beyond.mean > 0) == more_is_better
     return "help each other" if good else "replace each other"

@@ -45,7 +45,8 @@ async function drawTradeOff() {
     return {x: a, y: b, xLow: a - da, xHigh: a + da, yLow: b - db, yHigh: b + db, point: point.point,
       kind: kindOf(point, onFront),
       about: `${about(point)}; ${x.name} ${point.texts[x.name]}, ${y.name} ${point.texts[y.name]}`};
-  }).filter((row) => row.x !== null && row.y !== null);
+  }).filter((row) => row.x !== null && row.y !== null)
+    .sort((a, b) => onFront.has(a.point) - onFront.has(b.point));  // the front on top
   const line = front.map((point) => ({x: point.means[x.name], y: point.means[y.name]}));
   const units = {xUnit: x.unit, yUnit: y.unit};
   followClicks(await draw(chartIds[places.tradeOff], {points: rows, front: line}, units));
@@ -156,7 +157,8 @@ function drawLatencies() {
     return item;
   });
   byId("chosen").replaceChildren(...list);
-  return draw(chartIds[places.latencies], {lines}, {xUnit: "s"});
+  if (lines.length) return draw(chartIds[places.latencies], {lines}, {xUnit: "s"});
+  byId(chartIds[places.latencies]).replaceChildren();
 }
 
 function offerOperations() {

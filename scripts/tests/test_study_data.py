@@ -1,0 +1,110 @@
+"""A study's table made ready for pictures: levels, effects with intervals, explained variance."""
+
+import json
+import math
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from tlmssd.errors import InputError
+from tlmssd.store import Store
+from tlmssd.study_data import StudyData
+from tlmssd.study_page import page_of
+from tlmssd.study_points import places_of, points_of
+
+
+def table(path, rows, title="made by hand"):
+    """Rows (point, die count, policy, seed, status, iops) as explore writes them."""
+
+    def field(name, kind, **about):
+        return pa.field(name, kind, metadata=about or None)
+
+    schema = pa.schema(
+        [
+            field("point", pa.int64()),
+            field("dies", pa.int64(), role="axis", unit=""),
+            field("policy", pa.string(), role="axis", unit=""),
+            field("seed", pa.uint64()),
+            field("status", pa.string()),
+            field("iops", pa.float64(), role="metric", unit="1/s", expression="iops"),
+            field("reason", pa.string()),
+            field("run", pa.string()),
+            field("settings", pa.string()),
+        ],
+        metadata={"tlmssd": json.dumps({"title": title, "base": "base.yaml"})},
+    )
+    whole = [(*row, "" if row[4] == "ok" else "why", "", "") for row in rows]
+    columns = [pa.array(column, field.type) for column, field in
+               zip(zip(*whole, strict=True), schema, strict=True)]  # fmt: skip
+    parquet.write_table(pa.Table.from_arrays(columns, schema=schema), path)
+    return StudyData.read(path)
+
+
+@pytest.fixture
+def grid(tmp_path):
+    """IOPS are 100 a die, 50 more with fifo, and 1 more or less by the seed."""
+    rows, number = [], 0
+    for dies in (2, 4, 8):
+        for policy, more in (("greedy", 0), ("fifo", 50)):
+            number += 1
+            for seed, noise in ((1, -1), (2, 0), (2**63 + 1, 1)):
+                rows.append((number, dies, policy, seed, "ok", 100.0 * dies + more + noise))
+    return table(tmp_path / "results.parquet", rows)
+
+
+def test_effects_are_means_with_intervals_over_seeds(grid):
+    dies, policy = grid.axes
+    effects = {row["level"]: row for row in grid.effects(dies)}
+    assert list(effects) == ["2", "4", "8"]
+    assert effects["4"]["mean"] == pytest.approx(425)
+    width = 4.302653 / math.sqrt(3)
+    assert effects["4"]["high"] == pytest.approx(425 + width)
+    assert effects["4"]["low"] == pytest.approx(425 - width)
+    means = {row["level"]: row["mean"] for row in grid.effects(policy)}
+    assert means["fifo"] - means["greedy"] == pytest.approx(50)
+
+
+def test_explained_variance(grid):
+    dies, policy = grid.axes
+    (iops,) = grid.metrics
+    assert grid.explained(dies, iops) > 0.95
+    assert grid.explained(policy, iops) == 0
+
+
+def test_many_values_become_groups(tmp_path):
+    rows = [(i, i, "x", 1, "ok", float(i)) for i in range(1, 101)]
+    data = table(tmp_path / "results.parquet", rows)
+    levels = data.levels(data.axes[0])
+    assert len(levels.cat.categories) == 5
+    assert levels.value_counts().tolist() == [20] * 5
+    assert data.explained(data.axes[0], data.metrics[0]) > 0.9
+
+
+def test_points_keep_seeds_and_reasons(grid, tmp_path):
+    first = next(points_of(grid))
+    assert [run["seed"] for run in first.runs] == [1, 2, 2**63 + 1]
+    assert first.text(grid.metrics[0]) == "200/s ± 1/s"
+    rows = [(1, 2, "x", 1, "crashed", None), (2, 4, "x", 1, "ok", 5.0)]
+    data = table(tmp_path / "failed.parquet", rows)
+    failed, good = points_of(data)
+    assert (failed.reason, failed.text(data.metrics[0]), failed.good) == ("why", "-", [])
+    assert good.reason == ""
+    assert places_of(data.rows["dies"]) == [0.0, 1.0]
+    assert places_of(data.rows["policy"]) == [0.5, 0.5]
+    page = page_of(data, Store(tmp_path / "store"))
+    assert "1 runs crashed: why" in page
+
+
+def test_a_page_cannot_be_broken_by_a_title(tmp_path):
+    title = "</script><script>alert(1)</script>"
+    data = table(tmp_path / "results.parquet", [(1, 2, title, 1, "ok", 5.0)], title)
+    page = page_of(data, Store(tmp_path / "store"))
+    assert "<script>alert" not in page
+
+
+def test_other_files_are_refused(tmp_path):
+    path = tmp_path / "results.parquet"
+    path.write_text("no table")
+    with pytest.raises(InputError, match="not the results of a study"):
+        StudyData.read(path)
