@@ -24,6 +24,16 @@ FILES = {
 }
 """Modules whose own words describe a file or a notation: module to heading."""
 
+DEEPER = {
+    "compare": "compare.__init__",
+    "Comparison": "compare.__init__",
+    "whatif": "whatif.__init__",
+    "WhatIf": "whatif.__init__",
+    "Histogram": "latency",
+    "Ledgers": "latency",
+}
+"""What is imported from a module of the package: name to module."""
+
 Definition = ast.ClassDef | ast.FunctionDef
 
 
@@ -32,6 +42,8 @@ def main() -> None:
     print(HEAD)
     for name, module in homes().items():
         print(*entry(definition(module, name), "##"), sep="\n")
+    for name, module in DEEPER.items():
+        print(*entry(definition(module, name), "##", f"from tlmssd.{module}"), sep="\n")
     for module, heading in FILES.items():
         text = ast.get_docstring(source(module))
         print(f"## {heading}\n", *body(text), sep="\n")
@@ -62,13 +74,14 @@ def definition(module: str, name: str) -> Definition:
     raise SystemExit(f"tlmssd.{module} has no {name}")
 
 
-def entry(node: Definition, level: str) -> Iterator[str]:
+def entry(node: Definition, level: str, origin: str = "") -> Iterator[str]:
     """A class with its public parts, or a function."""
     text = ast.get_docstring(node)
     if not text:
         raise SystemExit(f"{node.name} has no docstring")
     yield f"{level} {node.name}\n"
-    yield f"```python\n{signature(node)}\n```\n"
+    imported = f"{origin.removesuffix('.__init__')} import {node.name}\n\n" if origin else ""
+    yield f"```python\n{imported}{signature(node)}\n```\n"
     yield "\n".join(body(text))
     if isinstance(node, ast.ClassDef):
         for part in node.body:

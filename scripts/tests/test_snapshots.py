@@ -146,6 +146,17 @@ def test_a_snapshot_that_is_gone_or_damaged_does_not_matter(folder):
         assert runner.workshop.run(other, nothing, snapshot=True).status == "ok"
 
 
+def test_snapshots_have_so_much_space(folder, monkeypatch):
+    requests = [
+        RunRequest.of("small.yaml", {"load.iodepth": depth, "seed": seed})
+        for seed in (1, 2, 3)
+        for depth in (1, 2)
+    ]
+    monkeypatch.setenv("TLMSSD_SNAPSHOT_SPACE", "1 B")
+    assert [outcome.status for outcome in run_many(requests, jobs=2)] == ["ok"] * 6
+    assert not list((folder / "store/snapshots").iterdir())
+
+
 @pytest.mark.slow
 def test_runs_of_one_aged_drive_are_five_times_as_fast(folder):
     """By the processor's time, which does not depend on what else the machine does."""

@@ -69,6 +69,7 @@ class Campaign:
         Raises RunFailed when the engine is lost.
         """
         shared = self._shared(jobs)
+        left = collections.Counter(job.drive for job in jobs if job.drive in shared)
         ready = collections.deque(enumerate(jobs))
         waiting: dict[str, list[tuple[int, Job]]] = {}
         active: dict[Future, int | str] = {}
@@ -81,6 +82,7 @@ class Campaign:
                     done = result_of(future)
                     if isinstance(what, int):
                         self.savings.count(done)
+                        self._let_go(jobs[what].drive, left)
                         yield what, done
                     else:
                         self._note_drive(what, done)
@@ -117,6 +119,14 @@ class Campaign:
             for drive in fresh.values()
             if drive and (self._seen[drive] > 1 or self._store.snapshot(drive).exists())
         }
+
+    def _let_go(self, drive: str | None, left: collections.Counter) -> None:
+        """Counts down the runs that still need a drive; the last one makes room for others."""
+        if drive in left:
+            left[drive] -= 1
+            if left[drive] == 0:
+                del left[drive]
+                self._store.trim_snapshots(left)
 
     def _note_drive(self, drive: str, done: Done) -> None:
         self._prepared.add(drive)

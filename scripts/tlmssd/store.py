@@ -15,9 +15,10 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from tlmssd import units
 from tlmssd.errors import InputError
 
 MARK = "tlmssd-store"
@@ -32,6 +33,11 @@ def store_folder(named: str | Path | None = None) -> Path:
         return Path(os.environ["TLMSSD_STORE"]).resolve()
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "tlmssd"
+
+
+def snapshot_space() -> float:
+    """Bytes that snapshots may take: TLMSSD_SNAPSHOT_SPACE, such as '50 GB'; else 20 GB."""
+    return units.parse(os.environ.get("TLMSSD_SNAPSHOT_SPACE", "20 GB"))
 
 
 class Store:
@@ -113,6 +119,24 @@ class Store:
         os.rename(drive, folder / "drive")
         with contextlib.suppress(OSError):
             os.rename(folder, self.snapshot(key).parent)
+
+    def trim_snapshots(self, keep: Collection[str]) -> None:
+        """Removes the snapshots used longest ago, but none to `keep`, where they take too much.
+
+        A run whose snapshot is gone preconditions its drive itself.
+        """
+        found = []
+        for folder in (self.folder / "snapshots").iterdir():
+            with contextlib.suppress(OSError):  # another process trims, too
+                state = (folder / "drive").stat()
+                found.append((state.st_mtime, state.st_size, folder))
+        space = sum(size for _, size, _ in found)
+        for _, size, folder in sorted(found):
+            if space <= snapshot_space():
+                return
+            if folder.name not in keep:
+                shutil.rmtree(folder, ignore_errors=True)
+                space -= size
 
     @contextlib.contextmanager
     def locked(self, key: str) -> Iterator[None]:
