@@ -238,10 +238,10 @@ void Run::precondition() {
 
 void Run::note_failures(std::vector<std::string>& notes, const char* when,
                         std::uint64_t failed_before) const {
-  const HostDriver& driver = simulation_->driver();
+  HostDriver& driver = simulation_->driver();
   if (driver.failed() == failed_before) return;
   notes.push_back(fmt::format("{}{} commands failed, the first: {}", when, driver.failed() - failed_before,
-                              driver.first_failure()));
+                              driver.take_first_failure()));
 }
 
 /// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do not contain it.
