@@ -169,6 +169,29 @@ DriveSize Run::addresses_of(const LoadConfig& load) const {
   return simulation_->files_size();
 }
 
+/// The loads of one entry. Their names stand for their random streams, too: a default name that an entry before
+/// has is numbered, so that two entries without a name do not ask for the same addresses in step.
+std::vector<Load> Run::make_entry(LoadConfig config) const {
+  const std::string file = !config.kind.trace.empty() ? config.kind.trace
+                           : !config.kind.fio.empty() ? config.kind.fio
+                                                      : config.profile.traces_folder;
+  const std::string folder = folder_of(file, scenario_);
+  const bool named = !config.kind.name.empty();
+  std::string base;
+  const auto taken = [this](const Load& load) {
+    return std::any_of(loads_.begin(), loads_.end(), [&](const Load& l) { return l.name == load.name; });
+  };
+  for (int number = 2;; ++number) {
+    std::vector<Load> loads = make_loads(config, addresses_of(config), scenario_.seed(), folder);
+    if (named || std::none_of(loads.begin(), loads.end(), taken)) return loads;
+    if (base.empty()) {
+      const bool recorded = !config.kind.trace.empty() || !config.kind.profile.empty();
+      base = recorded ? loads.front().name : config.kind.fio.empty() ? "load" : "jobs";
+    }
+    config.kind.name = fmt::format("{} {}", base, number);
+  }
+}
+
 void Run::make_all_loads() {
   const std::size_t count = scenario_.count("load");
   if (count == 0 && options_.save_snapshot.empty()) {
@@ -181,11 +204,7 @@ void Run::make_all_loads() {
     placed(scenario_, path, [&] {
       const LoadConfig config = read_load(scenario_, i);
       if (config.kind.stonewall) phase = phase_after_all();
-      const std::string& file = !config.kind.trace.empty() ? config.kind.trace
-                                : !config.kind.fio.empty() ? config.kind.fio
-                                                           : config.profile.traces_folder;
-      for (Load& load :
-           make_loads(config, addresses_of(config), scenario_.seed(), folder_of(file, scenario_))) {
+      for (Load& load : make_entry(config)) {
         for (const std::string& warning : load.warnings) warnings_.push_back(load.name + ": " + warning);
         shorten(load);
         load.phase += phase;

@@ -43,6 +43,7 @@ class Run {
   void warm_up();
   void note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) const;
   [[nodiscard]] DriveSize addresses_of(const LoadConfig& load) const;
+  [[nodiscard]] std::vector<Load> make_entry(LoadConfig config) const;
   void make_all_loads();
   [[nodiscard]] std::uint32_t phase_after_all() const;
   void measure();
