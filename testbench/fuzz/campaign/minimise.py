@@ -50,16 +50,17 @@ def _leaves(node, path=()):
         yield from _leaves(value, (*path, key))
 
 
-def _without(tree, paths):
+def _without(tree, path):
+    """The tree without what is at `path`; unchanged when there is nothing (any more)."""
     tree = copy.deepcopy(tree)
-    for path in paths:
-        node = tree
-        try:
-            for step in path[:-1]:
-                node = node[step]
-            node[path[-1]] = _DROP
-        except (KeyError, IndexError, TypeError):
-            continue
+    node = tree
+    try:
+        for step in path[:-1]:
+            node = node[step]
+        node[path[-1]]  # pylint: disable=pointless-statement
+    except (KeyError, IndexError, TypeError):
+        return tree
+    node[path[-1]] = _DROP
     return _swept(tree)
 
 
@@ -67,29 +68,23 @@ def _swept(node):
     """Without what is marked, and without sections that have nothing left."""
     if isinstance(node, dict):
         kept = {k: _swept(v) for k, v in node.items() if v is not _DROP}
-        return {k: v for k, v in kept.items() if v != {} or node[k] == {}}
+        return {k: v for k, v in kept.items() if v not in ({}, []) or node[k] in ({}, [])}
     if isinstance(node, list):
         return [_swept(v) for v in node if v is not _DROP]
     return node
 
 
 def _smaller_tree(fails, tree, budget):
-    """Leaves out whole sections first, then runs of keys, then single keys, until nothing more can go."""
+    """Leaves out whole sections first, then what is in those that are left, until nothing more can go."""
     changed = True
     while changed and budget.left():
         changed = False
-        paths = list(_leaves(tree))
-        step = max(len(paths) // 2, 1)
-        while step >= 1 and budget.left():
-            at = 0
-            while at < len(paths) and budget.left():
-                smaller = _without(tree, paths[at:at + step])
-                if smaller != tree and fails(smaller):
-                    tree, changed = smaller, True
-                    paths = list(_leaves(tree))
-                else:
-                    at += step
-            step //= 2
+        for path in sorted(_leaves(tree), key=len):
+            if not budget.left():
+                break
+            smaller = _without(tree, path)
+            if smaller != tree and fails(smaller):
+                tree, changed = smaller, True
     return tree
 
 

@@ -37,11 +37,16 @@ def trial(setup, number, tree, text, files):
     return judge(setup, number, tree, files, every_way=False).findings
 
 
-def judge(setup, number, tree, files, every_way):
-    """Runs a scenario and looks at everything it says; `every_way` takes all the second ways, not one."""
+def judge(setup, number, tree, files, every_way, text=None):
+    """Runs a scenario and looks at everything it says.
+
+    `every_way` takes all the second ways, not one; `text` is how the tree is written, if that matters.
+    """
     folder = setup.folder(NAME, number)
     begin = time.monotonic()
     trial = _Trial(setup, number, tree, files, folder)
+    if text is not None:
+        (folder / "s.yaml").write_bytes(text)
     try:
         outcome = trial.first()
         if outcome == "ran":
@@ -76,14 +81,15 @@ class _Trial:
 
     def first(self):
         """Checked and run as it is; the word for the table."""
-        checked = self.call("check", "s.yaml")
         ran = self.call("run", "s.yaml", "--quiet", "--out", "first")
+        # Of those that run, some are enough to see that check does not refuse them.
+        checked = self.call("check", "s.yaml") if ran.code == 2 or self.number % 4 == 0 else None
         if ran.code == 2:
             self._refused(checked, ran)
             return "refused"
         if ran.code != 0:
             return "failed"
-        if checked.code == 2:
+        if checked is not None and checked.code == 2:
             self.found("check refuses what run accepts", verdict.last_line(checked))
         if ran.err.strip():
             self.found("words on a good run", verdict.last_line(ran))
@@ -120,8 +126,8 @@ class _Trial:
         return not any({"ramp_time", "ramp_requests", "warm_up", "fio"} & set(load or {}) for load in loads)
 
     def _waits_in_host(self):
-        """Whether a load has a limited rate, or a limited number of requests that come at given times."""
-        return any({"rate", "rate_iops", "max_outstanding"} & set(load or {}) for load in self.tree["load"])
+        """Whether requests come at given times or rates: they may wait for a place in the host's queue."""
+        return any({"rate", "rate_iops", "pacing"} & set(load or {}) for load in self.tree["load"])
 
     # ---- second ways, which must come to the same
 
