@@ -149,7 +149,7 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
 
 ReadOp& Core::add_read(ReadList& list, PhysicalUnit where) {
   const std::uint32_t row = layout.row_of(where);
-  const std::uint32_t at = where - row * layout.row_units;
+  const std::uint32_t at = layout.in_row(where, row);
   // Consecutive units usually lie side by side; in a short command an earlier read may be of the same page.
   ReadOp* near = list.last != nullptr && list.last->row == row ? list.last : nullptr;
   if (near == nullptr && list.count <= k_look_back) {

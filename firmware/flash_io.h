@@ -209,6 +209,8 @@ struct ProgramJob {
   std::unique_ptr<ProgramPart[]> parts;
   // In the order of physical units: where each unit comes from (write buffer entry, or physical unit).
   std::unique_ptr<std::uint32_t[]> source;
+  /// Where the n-th unit comes from, if that is a place on flash.
+  [[nodiscard]] PhysicalUnit source_unit(std::uint32_t n) const { return PhysicalUnit(source[n]); }
   // In the order of FlashOp slots, operation by operation:
   std::unique_ptr<LogicalUnit[]> spare;
   std::unique_ptr<Stamp[]> stamps;

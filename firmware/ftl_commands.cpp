@@ -23,8 +23,8 @@ void Ftl::Parts::end(Active& done) {
   (done.next == nullptr ? last : done.next->previous) = done.previous;
   --active;
   ++core.stats.commands;
-  if (first == nullptr && core.config.gc.idle_after > 0) arm_idle_timer();
   hw.host.complete(done.command);
+  if (hw.host.outstanding() == 0) arm_idle_timer();
   if (!refreshes_due.empty()) start_refreshes();
   settled();
 }
@@ -195,7 +195,7 @@ void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, 
       continue;
     }
     ReadOp& read = core.add_read(reads, where);
-    const std::uint32_t at = where - read.row * core.layout.row_units;
+    const std::uint32_t at = core.layout.in_row(where, read.row);
     read.wanted[at] = unit;
     read.need[at] = want;
   }
@@ -242,7 +242,7 @@ void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* 
       core.check_spare(read, at);
     }
     const LogicalUnit unit = copy ? read.copy_of : read.wanted[at];
-    const PhysicalUnit where = copy ? read.original : read.row * core.layout.row_units + at;
+    const PhysicalUnit where = copy ? read.original : core.layout.unit_of_row(read.row) + at;
     const Stamp* const stamps = &read.stamps[std::size_t{at} * sectors];
     const std::uint64_t start = std::uint64_t{unit} * sectors;
     for (std::uint64_t rest = read.need[at]; rest != 0; rest &= rest - 1) {

@@ -85,11 +85,11 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   unit_bytes = static_cast<std::uint32_t>(shape.mapping_unit_bytes);
   units_per_page = g.page_bytes / unit_bytes;
   const auto total = static_cast<unsigned __int128>(all_units) * g.pages * units_per_page;
-  if (all_units > k_nowhere || total > k_nowhere - 1) {
+  if (all_units > PhysicalUnit::k_most || total > PhysicalUnit::k_most) {
     throw InputError(fmt::format(
         "firmware.mapping.unit: the drive has more than {} mapping units of {} B, the most that 32-bit "
         "addresses reach; nearest valid: {} B",
-        k_nowhere - 1, unit_bytes, unit_bytes * 2));
+        PhysicalUnit::k_most, unit_bytes, unit_bytes * 2));
   }
   make_groups(g, allocation.stripe);
   sequence_ = allocation_sequence(allocation.order, g, *this);

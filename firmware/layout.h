@@ -13,14 +13,12 @@
 
 #include "firmware/config.h"
 #include "firmware/drive_shape.h"
+#include "firmware/physical_unit.h"
 #include "models/common/flash_op.h"
 #include "models/common/types.h"
 
 namespace tlmssd::firmware {
 
-/// Physical mapping unit number.
-using PhysicalUnit = std::uint32_t;
-inline constexpr PhysicalUnit k_nowhere = 0xFFFFFFFFU;
 /// Block of an allocation group, numbered over the whole drive: group * blocks per group + block.
 using BlockNumber = std::uint32_t;
 inline constexpr BlockNumber k_no_block = 0xFFFFFFFFU;
@@ -108,11 +106,19 @@ class Layout {
     return sectors == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sectors) - 1;
   }
 
-  [[nodiscard]] std::uint32_t row_of(PhysicalUnit unit) const { return by_row_.divide(unit); }
+  [[nodiscard]] std::uint32_t row_of(PhysicalUnit unit) const { return by_row_.divide(unit.number()); }
   [[nodiscard]] BlockNumber block_of_row(std::uint32_t row) const { return by_pages_.divide(row); }
-  [[nodiscard]] BlockNumber block_of(PhysicalUnit unit) const { return by_block_.divide(unit); }
+  [[nodiscard]] BlockNumber block_of(PhysicalUnit unit) const { return by_block_.divide(unit.number()); }
   [[nodiscard]] std::uint32_t group_of(BlockNumber block) const { return by_blocks_.divide(block); }
-  [[nodiscard]] PhysicalUnit first_unit(BlockNumber block) const { return block * block_units; }
+  /// Nowhere for k_no_block.
+  [[nodiscard]] PhysicalUnit first_unit(BlockNumber block) const {
+    return block == k_no_block ? PhysicalUnit() : PhysicalUnit(block * block_units);
+  }
+  /// First unit of a row, and where in its row a unit lies.
+  [[nodiscard]] PhysicalUnit unit_of_row(std::uint32_t row) const { return PhysicalUnit(row * row_units); }
+  [[nodiscard]] std::uint32_t in_row(PhysicalUnit unit, std::uint32_t row) const {
+    return unit - unit_of_row(row);
+  }
   /// A lane's die.
   [[nodiscard]] DieId die_of(std::uint32_t group, std::uint32_t lane) const {
     return dies_[std::size_t{group} * lanes + lane];

@@ -112,7 +112,7 @@ Task<> Destager::complete_block(ProgramJob& job) {
       continue;
     }
     ReadOp& read = core_.add_read(reads, where);
-    read.wanted[where - read.row * core_.layout.row_units] = unit;
+    read.wanted[core_.layout.in_row(where, read.row)] = unit;
   }
   job.partial = 0;
   if (reads.empty()) co_return;

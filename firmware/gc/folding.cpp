@@ -214,7 +214,7 @@ bool Collector::copies_next(std::uint32_t group, const Work& work) const {
 /// Whether some of what the program unit being filled holds comes from `block`.
 bool Collector::holds_of(const ProgramJob& filling, BlockNumber block) const {
   return std::any_of(filling.source.get(), filling.source.get() + filling.live,
-                     [&](PhysicalUnit unit) { return core_.layout.block_of(unit) == block; });
+                     [&](std::uint32_t unit) { return core_.layout.block_of(PhysicalUnit(unit)) == block; });
 }
 
 // The source is pinned: it may not be erased before the copy has ended, even if the host overwrites all of it meanwhile.
@@ -225,7 +225,7 @@ void Collector::launch_copy(std::uint32_t group, Work& work) {
   job.group = group;
   job.live = job.folded = layout.program_units;
   job.from_fixed = core_.pool.is_fixed(work.current);
-  for (std::uint32_t n = 0; n < job.live; ++n) job.source[n] = first + n;
+  for (std::uint32_t n = 0; n < job.live; ++n) job.source[n] = (first + n).number();
   job.parts[0].copy_from = first;
   job.pinned = work.current;
   core_.pool.pin(job.pinned);

@@ -30,7 +30,7 @@ std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
     if (at >= work.end) break;
     if (reads.count >= core_.config.gc.parallel_copies && reads.last->row != layout.row_of(first + at)) break;
     ReadOp& read = core_.add_read(reads, first + at);
-    const std::uint32_t in_row = first + at - read.row * layout.row_units;
+    const std::uint32_t in_row = layout.in_row(first + at, read.row);
     read.wanted[in_row] = 0;  // which unit lies there is learnt from the spare area
     ++units;
     ++at;
@@ -77,7 +77,7 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
   const bool slc = core_.pslc && core_.pool.mode(read.block) == BlockMode::slc;
   for (std::uint32_t at = read.tag; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
-    const PhysicalUnit where = read.row * core_.layout.row_units + at;
+    const PhysicalUnit where = core_.layout.unit_of_row(read.row) + at;
     if (!core_.pool.valid(where)) {
       ++core_.stats.gc_stale_copies;
       continue;
@@ -94,7 +94,9 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
     if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != where) {
       throw std::logic_error(fmt::format(
           "firmware: the spare area of valid physical unit {} names logical unit {}, which the map has at {}",
-          where, unit, unit < core_.layout.kept_units() ? core_.map->lookup(unit) : k_nowhere));
+          where.number(), unit,
+          static_cast<std::int64_t>(unit < core_.layout.kept_units() ? core_.map->lookup(unit).entry() : 0) -
+              1));
     }
     if (read.lost(at) && core_.layout.is_map(unit)) {
       ++core_.stats.map_pages_lost;
@@ -102,7 +104,7 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
       ++core_.stats.uncorrectable_units;
       core_.poisoned.insert(unit);
     }
-    core_.put(*work.filling, unit, where, &read.stamps[std::size_t{at} * core_.layout.sectors]);
+    core_.put(*work.filling, unit, where.number(), &read.stamps[std::size_t{at} * core_.layout.sectors]);
     if (!slc) continue;
     if (work.moving == Purpose::gc) ++work.filling->folded;
     work.filling->from_fixed = work.filling->from_fixed || core_.pool.is_fixed(read.block);
@@ -113,7 +115,7 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
 // The same for a slot of a management block that is placed as a whole. Its slots come in their order, those that hold nothing among
 // them; a block that was rewritten meanwhile is forgotten.
 void Collector::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at) {
-  const PhysicalUnit where = read.row * core_.layout.row_units + at;
+  const PhysicalUnit where = core_.layout.unit_of_row(read.row) + at;
   const std::uint32_t n = (where - core_.layout.first_unit(read.block)) % core_.layout.program_units;
   if (n == 0 && job.live > 0) {
     core_.stats.gc_stale_copies += job.live;
@@ -132,7 +134,7 @@ void Collector::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_
     ++core_.stats.uncorrectable_units;
     core_.poisoned.insert(unit);
   }
-  core_.put(job, unit, where, &read.stamps[std::size_t{at} * core_.layout.sectors]);
+  core_.put(job, unit, where.number(), &read.stamps[std::size_t{at} * core_.layout.sectors]);
 }
 
 // -------------------------------------------------------------------------------------------------------- writing and erasing
@@ -184,7 +186,8 @@ void Collector::commit_block(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     const std::uint32_t block = core_.places->block_of(job.spare[core_.layout.program_slot(n)]);
-    if (core_.places->base(block) != job.source[n] - n) break;
+    const PhysicalUnit base = core_.places->base(block);
+    if (!base.valid() || base + n != job.source_unit(n)) break;
     core_.place_block(block, job);
     core_.post_map_update(core_.places->first_of(block), 1);
     return;
@@ -196,11 +199,11 @@ void Collector::commit(ProgramJob& job, Purpose purpose) {
   if (core_.places != nullptr) commit_block(job);
   for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
     const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
-    if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != job.source[n]) {
+    if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_stale_copies;  // overwritten or trimmed in the meantime
       continue;
     }
-    core_.pool.invalidate(job.source[n]);
+    core_.pool.invalidate(job.source_unit(n));
     core_.map->update(unit, job.base + n);
     core_.pool.validate(job.base + n, job.block);
     core_.post_map_update(unit, 1);

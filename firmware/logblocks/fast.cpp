@@ -97,7 +97,7 @@ Task<bool> Fast::give_up(Group& group, std::size_t number, bool to_worn) {
   std::set<std::uint32_t> owners;
   const std::vector<LogicalUnit>& slots = group.random[number].slots;
   for (std::uint32_t n = 0; n < slots.size(); ++n) {
-    if (slots[n] != k_no_unit && lookup(slots[n]) == block * layout_.block_units + n)
+    if (slots[n] != k_no_unit && lookup(slots[n]) == layout_.first_unit(block) + n)
       owners.insert(block_of(slots[n]));
   }
   ++given_up_;

@@ -161,7 +161,7 @@ std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const LogicalUnit
       if (where == k_nowhere) continue;  // a hole, or trimmed meanwhile
       --job.holes;
       job.spare[core_.layout.program_slot(n)] = unit;
-      job.source[n] = where;
+      job.source[n] = where.number();
     }
     core_.pad(job);
     const auto number = written_[block] + static_cast<std::uint32_t>(batch.size());
@@ -169,8 +169,8 @@ std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const LogicalUnit
     if (core_.map->copies_on_die() && copy_on_die(job, block, number)) continue;
     for (std::uint32_t n = 0; n < job.live; ++n) {
       if (job.source[n] == ProgramJob::k_hole) continue;
-      ReadOp& read = core_.add_read(reads, job.source[n]);
-      read.wanted[job.source[n] - read.row * core_.layout.row_units] =
+      ReadOp& read = core_.add_read(reads, job.source_unit(n));
+      read.wanted[core_.layout.in_row(job.source_unit(n), read.row)] =
           job.spare[core_.layout.program_slot(n)];
     }
   }
@@ -184,7 +184,7 @@ bool LogBlocks::copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t nu
     if (job.source[n] == ProgramJob::k_hole) continue;
     // Where in its program unit the source lies comes first: what lies before slot n has no slot 0.
     if (job.source[n] % layout.die_units != n) return false;
-    const PhysicalUnit first = job.source[n] - n;
+    const PhysicalUnit first = job.source_unit(n) - n;
     if (from != k_nowhere && from != first) return false;
     from = first;
   }
@@ -210,8 +210,8 @@ Task<> LogBlocks::read_batch(ReadList& reads, std::vector<ProgramJob*>& batch) {
     if (job->parts[0].copy_from != k_nowhere) continue;
     for (std::uint32_t n = 0; n < job->live; ++n) {
       if (job->source[n] == ProgramJob::k_hole) continue;
-      const std::uint32_t row = layout.row_of(job->source[n]);
-      const std::uint32_t at = job->source[n] - row * layout.row_units;
+      const std::uint32_t row = layout.row_of(job->source_unit(n));
+      const std::uint32_t at = layout.in_row(job->source_unit(n), row);
       const LogicalUnit unit = job->spare[layout.program_slot(n)];
       const ReadOp* read = reads.first;
       while (read->row != row || at < read->low || at > read->high || read->wanted[at] != unit)
@@ -272,11 +272,11 @@ void LogBlocks::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
-    if (core_.map->lookup(unit) != job.source[n]) {
+    if (core_.map->lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_stale_copies;  // trimmed in the meantime
       continue;
     }
-    core_.pool.invalidate(job.source[n]);
+    core_.pool.invalidate(job.source_unit(n));
     core_.map->update(unit, job.base + n);
     core_.pool.validate(job.base + n, job.block);
   }

@@ -110,7 +110,7 @@ bool LogScheme::can_switch(const Log& log) const {
   const BlockNumber old = data(log.owner);
   if (old == k_no_block) return true;
   const LogicalUnit first = first_of(log.owner);
-  const PhysicalUnit from = old * layout_.block_units;
+  const PhysicalUnit from = layout_.first_unit(old);
   const std::uint64_t end =
       std::min<std::uint64_t>(first + std::uint64_t{log.written} * layout_.die_units, layout_.logical_units);
   for (std::uint64_t unit = first; unit < end; ++unit) {

@@ -42,8 +42,10 @@ class LogScheme : public MappingScheme {
   void attach(LogBlocks& blocks) { blocks_ = &blocks; }
 
   // ---- the map
-  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const final { return entries_.read(unit) - 1; }
-  void update(LogicalUnit unit, PhysicalUnit where) final { entries_.write(unit) = where + 1; }
+  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const final {
+    return PhysicalUnit::of_entry(entries_.read(unit));
+  }
+  void update(LogicalUnit unit, PhysicalUnit where) final { entries_.write(unit) = where.entry(); }
   void prefetch(LogicalUnit unit) const final { entries_.prefetch(unit); }
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const final;
   [[nodiscard]] Span entries(LogicalUnit first, std::uint64_t count) const final;

@@ -88,7 +88,7 @@ std::vector<LogicalUnit> Superblock::valid_in(const Member& member) const {
   std::vector<LogicalUnit> units;
   for (std::uint32_t n = 0; n < member.slots.size(); ++n) {
     const LogicalUnit unit = member.slots[n];
-    if (unit != k_no_unit && lookup(unit) == member.block * layout_.block_units + n) units.push_back(unit);
+    if (unit != k_no_unit && lookup(unit) == layout_.first_unit(member.block) + n) units.push_back(unit);
   }
   return units;
 }

@@ -75,7 +75,7 @@ Dftl::Dftl(const Config& config, const Layout& layout)
 // ----------------------------------------------------------------------------------------------------------------- the table
 
 void Dftl::update(LogicalUnit unit, PhysicalUnit where) {
-  entries_.write(unit) = where + 1;
+  entries_.write(unit) = where.entry();
   if (unit >= logical_units_) return;  // the GTD
   if (where == k_nowhere && unit >= void_first_ && unit < void_end_) return;
   Index i = index_.find(unit / line_);

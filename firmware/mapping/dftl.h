@@ -64,7 +64,9 @@ class Dftl final : public MappingScheme {
   Dftl(const Config& config, const Layout& layout);
 
   // An entry holds the physical unit plus one, so that untouched memory means unmapped. Map pages come last: that is the GTD.
-  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override { return entries_.read(unit) - 1; }
+  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override {
+    return PhysicalUnit::of_entry(entries_.read(unit));
+  }
   void update(LogicalUnit unit, PhysicalUnit where) override;
   void prefetch(LogicalUnit unit) const override { entries_.prefetch(unit); }
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const override;

@@ -87,7 +87,7 @@ ManagementBlock::ManagementBlock(const Config& config, const Layout& layout)
 
 void ManagementBlock::update(LogicalUnit unit, PhysicalUnit where) {
   if (!by_address_) {
-    entries_.write(unit) = where + 1;
+    entries_.write(unit) = where.entry();
   } else if (where == k_nowhere) {
     places_.unmap(unit);
   } else {

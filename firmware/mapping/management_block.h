@@ -24,7 +24,9 @@ class BlockPlaces {
   [[nodiscard]] std::uint32_t block_of(LogicalUnit unit) const { return by_units_.divide(unit); }
   [[nodiscard]] LogicalUnit first_of(std::uint32_t block) const { return block * units_; }
   /// First physical unit of a block; k_nowhere when none of it is mapped.
-  [[nodiscard]] PhysicalUnit base(std::uint32_t block) const { return bases_.read(block) - 1; }
+  [[nodiscard]] PhysicalUnit base(std::uint32_t block) const {
+    return PhysicalUnit::of_entry(bases_.read(block));
+  }
   [[nodiscard]] bool mapped(LogicalUnit unit) const {
     return (mapped_.read(unit / 64) >> (unit % 64) & 1U) != 0;
   }
@@ -37,7 +39,7 @@ class BlockPlaces {
   void unmap(LogicalUnit unit) { mapped_.write(unit / 64) &= ~(std::uint64_t{1} << (unit % 64)); }
   /// Whether any unit of the block is mapped.
   [[nodiscard]] bool any(std::uint32_t block) const;
-  void place(std::uint32_t block, PhysicalUnit base) { bases_.write(block) = base + 1; }
+  void place(std::uint32_t block, PhysicalUnit base) { bases_.write(block) = base.entry(); }
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const;
   void prefetch(LogicalUnit unit) const { bases_.prefetch(block_of(unit)); }
   void archive(Archive& a) {
@@ -69,7 +71,7 @@ class ManagementBlock final : public MappingScheme {
   ManagementBlock(const Config& config, const Layout& layout);
 
   [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override {
-    return by_address_ ? places_.lookup(unit) : entries_.read(unit) - 1;
+    return by_address_ ? places_.lookup(unit) : PhysicalUnit::of_entry(entries_.read(unit));
   }
   void update(LogicalUnit unit, PhysicalUnit where) override;
   void prefetch(LogicalUnit unit) const override {

@@ -16,8 +16,10 @@ class PageMap final : public MappingScheme {
       : entries_(layout.logical_units + layout.replica_units) {}
 
   // An entry holds the physical unit plus one, so that untouched memory means unmapped.
-  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override { return entries_.read(unit) - 1; }
-  void update(LogicalUnit unit, PhysicalUnit where) override { entries_.write(unit) = where + 1; }
+  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override {
+    return PhysicalUnit::of_entry(entries_.read(unit));
+  }
+  void update(LogicalUnit unit, PhysicalUnit where) override { entries_.write(unit) = where.entry(); }
   void prefetch(LogicalUnit unit) const override { entries_.prefetch(unit); }
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const override {
     constexpr std::uint64_t k_leaf = SparseArray<std::uint32_t>::k_leaf;

@@ -86,7 +86,7 @@ bool Replicas::settle(const ReadOp& read, ReadList& again) {
     const ReplicaTable::Slot slot = table_.find(read.copy_of);
     if (slot != ReplicaTable::k_none && table_.number(slot) == read.wanted[read.low]) drop(slot);
     ReadOp& original = core_.add_read(again, read.original);
-    const std::uint32_t at = read.original - original.row * core_.layout.row_units;
+    const std::uint32_t at = core_.layout.in_row(read.original, original.row);
     original.wanted[at] = read.copy_of;
     original.need[at] = read.need[read.low];
   } else {

@@ -1,9 +1,13 @@
-"""Runs the program on inputs in a folder of their own, under limits of time and memory."""
+"""Runs the program on inputs in a folder of their own, under limits of time and memory.
+
+Time is the processor's, so that a machine that does other things as well raises no false alarm; only a program
+that waits for ever is stopped by the clock.
+"""
 
 import os
 import resource
+import signal
 import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +15,16 @@ import yaml
 
 # Far above what any scenario of a campaign needs. Sanitizers reserve address space without limit.
 _MOST_MEMORY = 8 * 2**30
+# How much longer than its processor time a run may take by the clock.
+_WAITING = 20
 
 
 @dataclass
 class Outcome:
-    """What one run of the program came to; `code` is negative for a signal, None when it was stopped."""
+    """What one run of the program came to; `code` is negative for a signal, None when it was stopped.
+
+    `seconds` are those of the processor.
+    """
     code: int | None
     out: str
     err: str
@@ -35,18 +44,22 @@ class Program:
         self.slow = 12 if self.sanitized else 1
 
     def run(self, folder, *arguments, limit=30):
-        """Runs the program in `folder`; stopped after `limit` seconds (more under sanitizers)."""
+        """Runs the program in `folder`; stopped after `limit` seconds of processor time (more with sanitizers)."""
         environment = {**os.environ, "ASAN_OPTIONS": "exitcode=99:detect_stack_use_after_return=0",
                        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=99",
                        "TLMSSD_TRACES": str(folder)}
-        begin = time.monotonic()
+        limit *= self.slow
+        begin = _processor_seconds()
         try:
-            done = subprocess.run([self.path, *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                  capture_output=True, timeout=limit * self.slow)
+            done = subprocess.run(["prlimit", f"--cpu={limit}:{limit + 5}", self.path, *arguments], cwd=folder,
+                                  env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=limit * _WAITING)
             code, out, err = done.returncode, done.stdout, done.stderr
         except subprocess.TimeoutExpired as stopped:
             code, out, err = None, stopped.stdout or b"", stopped.stderr or b""
-        seconds = time.monotonic() - begin
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            code = None
+        seconds = _processor_seconds() - begin
         return Outcome(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), seconds)
 
     def limit_children(self):
@@ -54,6 +67,12 @@ class Program:
         if not self.sanitized:
             resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _processor_seconds():
+    """Of all children of this process that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def write_inputs(folder, tree, files):
