@@ -1,4 +1,5 @@
-// Opening files that a user names for reading: never waits, never takes a pipe or a device for a file.
+// Opening files that a user names for reading: never waits, never takes a pipe or a device for a
+// file.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace tlmssd {
 
-/// What a file's mode (st_mode) says it is: "a folder", "a device", "a named pipe", "a socket", "a symbolic link" or "a file".
+/// What a file's mode (st_mode) says it is: "a folder", "a device", "a named pipe", "a socket", "a
+/// symbolic link" or "a file".
 const char* kind_of_file(mode_t mode);
 
 /// A file open for reading; closes it at the end.
@@ -18,8 +20,8 @@ class InputFile {
     files_and_streams,  ///< also what the process has been given open: /dev/stdin and /dev/fd/N
   };
 
-  /// Opens `path` without waiting for anybody at the other end. Throws InputError "PATH: cannot be read: ..." or
-  /// "PATH: is a named pipe, expected a file".
+  /// Opens `path` without waiting for anybody at the other end. Throws InputError "PATH: cannot be
+  /// read: ..." or "PATH: is a named pipe, expected a file".
   explicit InputFile(const std::string& path, Accept accept = Accept::files);
   ~InputFile();
   InputFile(const InputFile&) = delete;

@@ -3,6 +3,8 @@
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "models/common/input_error.h"
@@ -30,10 +32,14 @@ OutputFile::~OutputFile() {
   }
 }
 
+void OutputFile::incomplete() const {
+  throw InputError(path_, 0, std::string("cannot be written in full: ") + std::strerror(errno));
+}
+
 void OutputFile::flush() {
   stream_->out.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
   buffer_.clear();
-  if (!stream_->out || !stream_->file) throw InputError(path_, 0, "cannot be written in full");
+  if (!stream_->out || !stream_->file) incomplete();
 }
 
 void OutputFile::close() {
@@ -44,7 +50,7 @@ void OutputFile::close() {
   const bool good = static_cast<bool>(stream->out);
   stream->out.reset();
   stream->file.close();
-  if (!good || !stream->file) throw InputError(path_, 0, "cannot be written in full");
+  if (!good || !stream->file) incomplete();
 }
 
 }  // namespace tlmssd

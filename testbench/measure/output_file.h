@@ -27,6 +27,7 @@ class OutputFile {
   static constexpr std::size_t k_buffer = std::size_t{1} << 18U;
   struct Stream;
   void flush();
+  [[noreturn]] void incomplete() const;
   std::string path_;
   std::string buffer_;
   std::unique_ptr<Stream> stream_;

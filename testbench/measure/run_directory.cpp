@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -109,7 +110,8 @@ void write_file(const fs::path& path, std::string_view content, const fs::path& 
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(content.data(), static_cast<std::streamsize>(content.size()));
   file.close();
-  if (!file) throw InputError(shown.string(), 0, "cannot be written in full");
+  if (!file)
+    throw InputError(shown.string(), 0, std::string("cannot be written in full: ") + std::strerror(errno));
 }
 
 }  // namespace
@@ -197,7 +199,8 @@ bool RunDirectory::put_in_place_as_a_whole() {
   return true;
 }
 
-/// One after another into a folder that is there. The list names old and new files as long as there are both.
+/// One after another into a folder that is there. The list names old and new files as long as there
+/// are both.
 void RunDirectory::replace_files() {
   const FolderLock turn(target_);
   check_replaceable(target_, replace_);

@@ -1,12 +1,15 @@
-// The folder a run writes its results to: filled under a name of its own and put in place at the end, so that a run that fails
-// leaves nothing half-written.
+// The folder a run writes its results to: filled under a name of its own and put in place at the
+// end, so that a run that fails leaves nothing half-written.
 //
-// A new folder appears whole, by one rename. In a folder with earlier results each file is replaced by its successor in
-// one step, earlier results without a successor are removed, and everything else stays: what tlmssd has written there is
-// listed in the file .tlmssd-run (a name on each line). Two runs that write to one folder take turns, the last one wins whole. Only a process
-// killed between the first and the last of these renames leaves a mixture: whole files, each of one run or the other.
+// A new folder appears whole, by one rename. In a folder with earlier results each file is replaced
+// by its successor in one step, earlier results without a successor are removed, and everything
+// else stays: what tlmssd has written there is listed in the file .tlmssd-run (a name on each
+// line). Two runs that write to one folder take turns, the last one wins whole. Only a process
+// killed between the first and the last of these renames leaves a mixture: whole files, each of one
+// run or the other.
 //
-// The list is believed only where it names files that tlmssd writes; an empty one, as by earlier versions, stands for all of them.
+// The list is believed only where it names files that tlmssd writes; an empty one, as by earlier
+// versions, stands for all of them.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +24,9 @@ namespace tlmssd {
 
 class RunDirectory {
  public:
-  /// Prepares to write `target`. Throws InputError when that would replace what it may not, or nothing can be written there.
-  /// `own`: a folder that is there must be empty or hold results. `any_file`: any folder will do.
+  /// Prepares to write `target`. Throws InputError when that would replace what it may not, or
+  /// nothing can be written there. `own`: a folder that is there must be empty or hold results.
+  /// `any_file`: any folder will do.
   explicit RunDirectory(const std::string& target, Replace replace = Replace::own);
   /// Removes everything it has made unless commit() has been called.
   ~RunDirectory();

@@ -1,9 +1,10 @@
 // SIGINT, SIGTERM and SIGHUP: noted when they come, obeyed where the work can be given up in order.
 //
-// While an InterruptGuard lives, the first signal only sets a flag. What works for long calls check_interrupt() now and then
-// (the event loop between batches of events, readers and writers between blocks), which throws Interrupted: the stack
-// unwinds, and what was under construction is removed by its owner. A second signal ends the process at once. Signals that
-// follow the first within k_same_signal are the same wish: timeout(1), for one, sends each signal twice.
+// While an InterruptGuard lives, the first signal only sets a flag. What works for long calls
+// check_interrupt() now and then (the event loop between batches of events, readers and writers
+// between blocks), which throws Interrupted: the stack unwinds, and what was under construction is
+// removed by its owner. A second signal ends the process at once. Signals that follow the first
+// within k_same_signal are the same wish: timeout(1), for one, sends each signal twice.
 #pragma once
 
 #include <array>
@@ -28,7 +29,8 @@ class Interrupted : public std::exception {
   std::string text_;
 };
 
-/// Handles the signals as long as it lives. One at a time. A signal that was ignored (nohup) stays ignored.
+/// Handles the signals as long as it lives. One at a time. A signal that was ignored (nohup) stays
+/// ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -48,7 +50,8 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it
 [[noreturn]] void raise_pending();
 }  // namespace interrupt
 
-/// Throws Interrupted when a signal has come: once for each guard, so that the work can still be wound up. Costs one load.
+/// Throws Interrupted when a signal has come: once for each guard, so that the work can still be
+/// wound up. Costs one load.
 inline void check_interrupt() {
   if (interrupt::pending.load(std::memory_order_relaxed) != 0) interrupt::raise_pending();
 }

@@ -21,7 +21,8 @@ constexpr int k_most_names = 10'000;
   throw fs::filesystem_error("cannot be written", path, {error, std::generic_category()});
 }
 
-/// The beginning of the names that this host's processes give: a hash (FNV-1a), because a host's name may hold anything.
+/// The beginning of the names that this host's processes give: a hash (FNV-1a), because a host's
+/// name may hold anything.
 const std::string& host_prefix() {
   static const std::string prefix = [] {
     std::array<char, 256> name{};

@@ -1,9 +1,11 @@
-// Files and folders under construction: they have a name of their own beside their final place, and take it when whole.
+// Files and folders under construction: they have a name of their own beside their final place, and
+// take it when whole.
 //
-// The name is .tlmssd-HOST-PROCESS-NUMBER.partial, where HOST is a hash of the machine's name. Whoever constructs holds a lock
-// (flock) on it, which the kernel takes back when the process ends, however it ends. What lies there under such a name of
-// this host without a lock was left behind by a process that was killed, and is removed before anything new is made in
-// the same folder. On file systems without locks nothing is removed.
+// The name is .tlmssd-HOST-PROCESS-NUMBER.partial, where HOST is a hash of the machine's name.
+// The process at work holds a lock (flock) on it, which the kernel takes back when the process ends,
+// however it ends. What lies there under such a name of this host without a lock was left behind by
+// a process that was killed, and is removed before anything new is made in the same folder. On file
+// systems without locks nothing is removed.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +13,8 @@
 
 namespace tlmssd {
 
-/// Which files a new one may take the place of. Never a folder, device, pipe, socket or symbolic link.
+/// Which files a new one may take the place of. Never a folder, device, pipe, socket or symbolic
+/// link.
 enum class Replace {
   own,       ///< those that tlmssd has written
   any_file,  ///< any of that name (--force)
@@ -20,8 +23,8 @@ enum class Replace {
 class Staging {
  public:
   enum class Kind { file, folder };
-  /// Makes an empty file or folder under a name of its own in `folder`, after having swept it. Throws
-  /// std::filesystem::filesystem_error with the reason.
+  /// Makes an empty file or folder under a name of its own in `folder`, after having swept it.
+  /// Throws std::filesystem::filesystem_error with the reason.
   Staging(const std::filesystem::path& folder, Kind kind);
   /// Removes it, unless it has been moved to its place.
   ~Staging();
@@ -44,7 +47,8 @@ class Staging {
   int descriptor_ = -1;
 };
 
-/// A lock on a folder for as long as it lives; waits for it. Without effect where the file system knows no locks.
+/// A lock on a folder for as long as it lives; waits for it. Without effect where the file system
+/// knows no locks.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder);
@@ -56,7 +60,8 @@ class FolderLock {
   int descriptor_;
 };
 
-/// Waits until the content of a file, or the names in a folder, are on the disk. Throws std::filesystem::filesystem_error.
+/// Waits until the content of a file, or the names in a folder, are on the disk. Throws
+/// std::filesystem::filesystem_error.
 void sync_to_disk(const std::filesystem::path& path);
 
 }  // namespace tlmssd

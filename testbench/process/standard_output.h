@@ -15,8 +15,8 @@ class StandardOutput : public std::streambuf {
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
 
-  /// Writes what is left. Throws InputError with the reason when anything has been lost. A reader that closed its end of a
-  /// pipe (`| head`) has what it wanted: that is no failure.
+  /// Writes what is left. Throws InputError with the reason when anything has been lost. A reader
+  /// that closed its end of a pipe (`| head`) has what it wanted: that is no failure.
   void finish();
 
  private:
@@ -29,8 +29,9 @@ class StandardOutput : public std::streambuf {
   int error_ = 0;
 };
 
-/// Prepares what every process needs before it opens or writes anything: descriptors 0 to 2 are taken, so that no file can
-/// become standard output by accident, and a write to a closed pipe or beyond a size limit is an error, not a signal.
+/// Prepares what every process needs before it opens or writes anything: descriptors 0 to 2 are
+/// taken, so that no file can become standard output by accident, and a write to a closed pipe or
+/// beyond a size limit is an error, not a signal.
 void prepare_standard_streams();
 
 }  // namespace tlmssd

@@ -1,4 +1,5 @@
-// Things under construction: names of their own, removed with their owner, swept only when their owner is dead.
+// Things under construction: names of their own, removed with their owner, swept only when their
+// owner is dead.
 #include "testbench/process/staging.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// Runs that are ended by a signal leave nothing behind; what killed ones leave is swept by the next.
+// Runs that are ended by a signal leave nothing behind; what killed ones leave is swept by the
+// next.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -32,7 +33,8 @@ std::vector<std::string> partial(const fs::path& folder) {
   return names;
 }
 
-/// Waits until one thing is under construction that is not among `left`, and nothing else; then until the run is well on its way.
+/// Waits until one thing is under construction that is not among `left`, and nothing else; then
+/// until the run is well on its way.
 std::vector<std::string> wait_for_run(const fs::path& folder, const std::vector<std::string>& left = {}) {
   const auto end = Clock::now() + std::chrono::seconds(60);
   std::vector<std::string> names;

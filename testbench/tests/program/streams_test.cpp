@@ -86,7 +86,7 @@ TEST_CASE("a limit on the size of files is an error of one line", "[program]") {
   INFO(outcome.err);
   CHECK(outcome.code == 2);
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-  CHECK(outcome.err.find("cannot be written in full") != std::string::npos);
+  CHECK(outcome.err.find("cannot be written in full: File too large") != std::string::npos);
   CHECK_FALSE(fs::exists(out));
 }
 
