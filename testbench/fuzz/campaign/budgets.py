@@ -208,8 +208,8 @@ def _idle():
                functools.partial(_costs, simulated=1000))
     trace = [{"rw": "randread", "number_ios": 10, "startdelay": "30 d"}]
     yield "30 days before the first request", scenario(trace), functools.partial(_costs, simulated=1000)
-    wakeful = {"age": {"retention": "1 d"}, "run": {"stall_after": "1 us"}}
-    yield "1000 s with stall_after 1 us", scenario(late, **wakeful), functools.partial(_costs, simulated=1000)
+    wakeful = {"age": {"retention": "1 d"}, "run": {"stall_after": "1 ms"}}
+    yield "1000 s with stall_after 1 ms", scenario(late, **wakeful), functools.partial(_costs, simulated=1000)
 
 
 def _costs(setup, folder, simulated):

@@ -32,7 +32,7 @@ class Outcome:
 
     @property
     def lines(self):
-        return self.err.splitlines()
+        return [line for line in self.err.split("\n") if line]
 
 
 class Program:
