@@ -386,7 +386,8 @@ void HostDriver::check(Slot& slot) {
   }
   write_protected_ = write_protected_ || slot.status == HostStatus::write_protected;
   if (mismatch != nullptr) throw DataMismatch(fmt::format("at {} ps: {}", agenda_.now(), mismatch->text()));
-  if (!ok && failed_++ == 0) {
+  if (!ok) ++failed_;
+  if (!ok && first_failure_.empty()) {
     first_failure_ =
         fmt::format("{} of LBA {} ({} blocks) at {:.6f} s: {}", name_of(slot.opcode), slot.lba, slot.blocks,
                     static_cast<double>(agenda_.now()) * 1e-12, name_of(slot.status));

@@ -15,6 +15,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/common/agenda.h"
@@ -78,8 +79,8 @@ class HostDriver : public sc_core::sc_module {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
   /// Commands that ended with an error status.
   [[nodiscard]] std::uint64_t failed() const { return failed_; }
-  /// First command that was refused or failed, in words; empty when none did.
-  [[nodiscard]] const std::string& first_failure() const { return first_failure_; }
+  /// First command that was refused or failed since the last call, in words; empty when none did.
+  [[nodiscard]] std::string take_first_failure() { return std::exchange(first_failure_, {}); }
   /// Names the oldest outstanding commands, for the stall report.
   [[nodiscard]] std::string describe_outstanding() const;
 

@@ -105,15 +105,15 @@ void Run::precondition() {
   simulation_->driver().set_progress_hook(nullptr);
   precondition_commands_ = simulation_->driver().completed();
   precondition_seconds_ = seconds_since(start);
-  note_failures("preconditioning: ", 0, prepared_warnings_);
+  note_failures(preparation_, "preconditioning: ", 0);
 }
 
-void Run::note_failures(const char* when, std::uint64_t failed_before,
-                        std::vector<std::string>& notes) const {
-  const HostDriver& driver = simulation_->driver();
+void Run::note_failures(std::vector<std::string>& notes, const char* when,
+                        std::uint64_t failed_before) const {
+  HostDriver& driver = simulation_->driver();
   if (driver.failed() == failed_before) return;
   notes.push_back(fmt::format("{}{} commands failed, the first: {}", when, driver.failed() - failed_before,
-                              driver.first_failure()));
+                              driver.take_first_failure()));
 }
 
 /// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do not contain it.
@@ -135,6 +135,13 @@ void Run::age() {
   if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);
 }
 
+/// The prepared drive, and what the report says of it.
+void Run::archive(Archive& archive) {
+  simulation_->archive(archive);
+  archive(age_text_);
+  archive(preparation_);
+}
+
 void Run::prepare() {
   Identity identity = simulation_->identity();
   identity.insert(identity.end(), {{"age.cycles", std::to_string(age_.cycles)},
@@ -142,11 +149,6 @@ void Run::prepare() {
                                    {"age.temperature", fmt::format("{} C", age_.temperature)},
                                    {"age.powered", age_.powered ? "true" : "false"},
                                    {"age.reads", std::to_string(age_.reads)}});
-  const auto archive = [this](Archive& file) {
-    simulation_->archive(file);
-    file(age_text_);
-    file(prepared_warnings_);
-  };
   if (options_.from_snapshot.empty()) {
     simulation_->wear(age_);
     precondition();
@@ -155,11 +157,13 @@ void Run::prepare() {
     // The steps had their say when the snapshot was made; asking for them keeps them from being reported as unused.
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) static_cast<void>(steps_->read_step(i));
     const auto start = std::chrono::steady_clock::now();
-    load_snapshot(options_.from_snapshot, identity, archive);
+    load_snapshot(options_.from_snapshot, identity, [&](Archive& archive) { this->archive(archive); });
     precondition_seconds_ = seconds_since(start);
   }
+  warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
   if (!options_.save_snapshot.empty()) {
-    save_snapshot(options_.save_snapshot, identity, archive, replaces());
+    save_snapshot(
+        options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); }, replaces());
     if (!options_.quiet)
       std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << std::endl;
   }
@@ -184,7 +188,7 @@ void Run::warm_up() {
   simulation_->driver().set_progress_hook(nullptr);
   progress.finish();
   precondition_seconds_ += seconds_since(start);
-  note_failures("warm-up: ", failed_before, warnings_);
+  note_failures(warnings_, "warm-up: ", failed_before);
 }
 
 // ---- measuring
@@ -218,7 +222,7 @@ void Run::measure_timed() {
     });
   }
   simulation_->driver().set_measurement_hook([this] { simulation_->reset_statistics(); });
-  placed(scenario_, "load", [&] { simulation_->run(loads_, *measurement_); });
+  located(scenario_, "load", [&] { simulation_->run(loads_, *measurement_); });
   if (log_) log_->close();
   if (timeline_) timeline_->close();
 }
@@ -246,7 +250,7 @@ void Run::measure() {
   run_seconds_ = seconds_since(start);
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
-  note_failures("", failed_before, warnings_);
+  note_failures(warnings_, "", failed_before);
   if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
     warnings_.emplace_back(
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
@@ -328,8 +332,7 @@ RunFacts Run::facts() const {
                                ? fmt::format("{} ({})", unread.path, unread.file)
                                : fmt::format("{} ({}:{})", unread.path, unread.file, unread.line));
   }
-  facts.warnings = prepared_warnings_;
-  facts.warnings.insert(facts.warnings.end(), warnings_.begin(), warnings_.end());
+  facts.warnings = warnings_;
   facts.simulated = simulation_->ssd().agenda().now();
   facts.checked_blocks = simulation_->scoreboard().checked_blocks();
   facts.mismatches = simulation_->scoreboard().mismatches();

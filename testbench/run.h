@@ -41,9 +41,10 @@ class Run {
   void build();
   void prepare();
   void age();
+  void archive(Archive& archive);
   void precondition();
   void warm_up();
-  void note_failures(const char* when, std::uint64_t failed_before, std::vector<std::string>& notes) const;
+  void note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) const;
   void begin_measurement();
   void measure();
   void measure_timed();
@@ -62,13 +63,13 @@ class Run {
   std::unique_ptr<RunDirectory> directory_;
   std::unique_ptr<ScenarioLoads> steps_;
   AgeConfig age_;
-  std::string age_text_;  ///< what became of the drive while it aged
+  std::string age_text_;                  ///< what became of the drive while it aged
+  std::vector<std::string> preparation_;  ///< warnings about preconditioning; a snapshot holds both
   std::vector<Load> loads_;
   std::vector<std::size_t> entries_;  ///< which entry of the scenario's list each of loads_ comes from
   std::unique_ptr<Measurement> measurement_;
   std::unique_ptr<CommandLog> log_;
   std::unique_ptr<TimelineObserver> timeline_;
-  std::vector<std::string> prepared_warnings_;  ///< of preconditioning; a snapshot keeps them
   std::vector<std::string> warnings_;
   std::uint64_t precondition_commands_ = 0;
   double precondition_seconds_ = 0;  ///< host time, or that of loading a snapshot; with the warm-up

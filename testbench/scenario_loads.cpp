@@ -72,11 +72,30 @@ void ScenarioLoads::shorten(Load& load) const {
   load.ramp_requests = 0;
 }
 
+/// The loads of one entry. Their names stand for their random streams, too: a default name that an entry before has is
+/// numbered, so that two entries without a name do not ask for the same addresses in step.
+std::vector<Load> ScenarioLoads::named_apart(LoadConfig config, const std::vector<Load>& before) const {
+  const std::string folder = folder_of(config, scenario_);
+  const bool named = !config.kind.name.empty();
+  std::string base;
+  const auto taken = [&before](const Load& load) {
+    return std::any_of(before.begin(), before.end(), [&](const Load& l) { return l.name == load.name; });
+  };
+  for (int number = 2;; ++number) {
+    std::vector<Load> loads = make_loads(config, addresses_of(config), scenario_.seed(), folder);
+    if (named || std::none_of(loads.begin(), loads.end(), taken)) return loads;
+    if (base.empty()) {
+      const bool recorded = !config.kind.trace.empty() || !config.kind.profile.empty();
+      base = recorded ? loads.front().name : config.kind.fio.empty() ? "load" : "jobs";
+    }
+    config.kind.name = fmt::format("{} {}", base, number);
+  }
+}
+
 void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& made) const {
   const LoadConfig config = read_load(scenario_, number);
   if (config.kind.stonewall) phase = phase_after(made.loads);
-  for (Load& load :
-       make_loads(config, addresses_of(config), scenario_.seed(), folder_of(config, scenario_))) {
+  for (Load& load : named_apart(config, made.loads)) {
     for (const std::string& warning : load.warnings) made.warnings.push_back(load.name + ": " + warning);
     shorten(load);
     if (load.endless() && !timed_) {

@@ -31,7 +31,7 @@ void survives(const RigOptions& options, std::uint32_t loads_count, std::uint32_
     if (!holds) throw std::runtime_error(what);
   };
   must(rig.violations().empty(), rig.violations());
-  must(rig.driver.failed() == 0, rig.driver.first_failure());
+  must(rig.driver.failed() == 0, rig.driver.take_first_failure());
   must(rig.scoreboard.mismatches() == 0, "wrong reads");
   must(rig.converter.statistics().segments_cleaned > 50, "hardly any cleaning");
   must(rig.drive.seen[HostOpcode::flush] > 0, "no flush");

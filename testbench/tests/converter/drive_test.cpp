@@ -77,7 +77,7 @@ Outcome stress(const SsdConfig& config, const SimulationConfig& simulation_confi
   simulation.run(all, reading);
   simulation.drain();
   simulation.finish_checks();
-  if (simulation.driver().failed() > 0) throw std::runtime_error(simulation.driver().first_failure());
+  if (simulation.driver().failed() > 0) throw std::runtime_error(simulation.driver().take_first_failure());
   if (outcome.statistics.segments_cleaned < 20) throw std::runtime_error("hardly any cleaning");
   return outcome;
 }

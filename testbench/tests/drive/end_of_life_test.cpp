@@ -74,7 +74,7 @@ void writes_until_read_only(const SsdConfig& config) {
   CHECK(refused > 1000);
   CHECK(other == 0);
   CHECK(written_after_refusal == 0);
-  CHECK(simulation.driver().first_failure().find("write protected") != std::string::npos);
+  CHECK(simulation.driver().take_first_failure().find("write protected") != std::string::npos);
   simulation.drain();
   std::vector<Load> all = one(read_all(simulation.drive_size(), 8));
   Measurement reading({"all"});

@@ -269,7 +269,7 @@ void survives(RigOptions options, bool stalls, bool errors = false) {
     if (!holds) throw std::runtime_error(what);
   };
   must(rig.violations().empty(), rig.violations());
-  must(rig.driver.failed() == 0, rig.driver.first_failure());
+  must(rig.driver.failed() == 0, rig.driver.take_first_failure());
   const FileCache::Statistics& s = rig.cache.statistics();
   must(s.accesses == 6000, "accesses are missing");
   must(s.hits + s.memory_hits + s.misses + s.joined == s.accesses, "accesses do not add up");

@@ -156,7 +156,7 @@ Outcome stress(bool checked, Picoseconds quantum) {
                         simulation.ssd().ftl().statistics().host_units_written};
   simulation.drain();
   simulation.finish_checks();
-  if (simulation.driver().failed() > 0) throw std::runtime_error(simulation.driver().first_failure());
+  if (simulation.driver().failed() > 0) throw std::runtime_error(simulation.driver().take_first_failure());
   if (outcome.statistics.hits < 50 || outcome.statistics.written < 20)
     throw std::runtime_error("hardly used");
   return outcome;
