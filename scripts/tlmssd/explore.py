@@ -178,7 +178,7 @@ class Report:
         if page:
             from tlmssd.study_page import write_page
 
-            write_page(self.study, out, self.runner.store)
+            write_page(out, self.runner.store)
         for line in self.lines(out):
             print(line)
 

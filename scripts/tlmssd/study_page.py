@@ -27,7 +27,7 @@ CURVE = 60
 """Places of a curve of latencies."""
 
 
-def write_page(study: object, out: Path, store: Store) -> None:
+def write_page(out: Path, store: Store) -> None:
     """Writes `out`/study.html from `out`/results.parquet; runs' files come from `store`.
 
     Runs that are no longer in the store are shown without latencies and whole scenario.
