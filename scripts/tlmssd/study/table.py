@@ -7,6 +7,7 @@ metadata of the Parquet fields say what a column is (role: axis or metric), its 
 """
 
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +47,7 @@ def table(study: Study, checked: Checked, rows: Sequence[Row]) -> pa.Table:
     if study.constraints:
         feasible = [row.feasible if row.status == "ok" else None for row in rows]
         columns.append((pa.field("feasible", pa.bool_()), feasible))
-    about = {"title": study.title, "base": str(study.base)}
+    about = {"title": study.title, "base": os.path.normpath(study.base)}
     schema = pa.schema([field for field, _ in columns], metadata={"tlmssd": json.dumps(about)})
     arrays = [pa.array(values, field.type, from_pandas=True) for field, values in columns]
     return pa.Table.from_arrays(arrays, schema=schema)
