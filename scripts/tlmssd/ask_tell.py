@@ -7,8 +7,7 @@ with tlmssd.AskTell("study.yaml", sampler="tpe", jobs=2) as study:
             study.tell(point, found)
     print(study.best())
 
-An optimiser of one's own calls `evaluate` only; figures of a real drive are told without it.
-"""
+An optimiser of one's own calls `evaluate` only; figures of a real drive are told without it."""
 
 import contextlib
 import math
