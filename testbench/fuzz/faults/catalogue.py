@@ -24,7 +24,7 @@ class Fault:
     becomes: str
     found_by: str  # the finder that is expected, see finders.py
     run: tuple = ()  # detectors, tried in this order
-    test: str = ""  # "<area>: <regular expression of its case>", tried when no detector has found it
+    test: str = ""  # "<area>: <case>", tried when no detector has found it
 
     def plant(self, source):
         """`source` with the fault in it."""
