@@ -10,11 +10,11 @@ def results(report):
     return json.loads(report)["results"]["total"]
 
 
-def check(report):
-    """What does not balance in a report.json (bytes), or an empty text."""
+def check(report, failures=False):
+    """What does not balance in a report.json (bytes), or an empty text. `failures`: commands may fail."""
     content = json.loads(report)
     statistics = _plain(content["statistics"])
-    for account in (_ledgers, _littles_law, _commands, _programs, _erases, _utilisation):
+    for account in (_ledgers, *(() if failures else (_failures,)), _littles_law, _commands, _programs, _erases, _utilisation):
         wrong = account(content, statistics)
         if wrong:
             return wrong
@@ -32,6 +32,13 @@ def _plain(node):
 
 def _differs(one, other, tolerance=CLOSE):
     return abs(one - other) > tolerance * max(abs(one), abs(other), 1)
+
+
+def _failures(content, _):
+    for kind, operation in content["results"]["total"]["operations"].items():
+        if operation["errors"]:
+            return f"{kind}s failed: {operation['errors']}"
+    return f"the run warned: {content['warnings'][0]}" if content["warnings"] else ""
 
 
 def _ledgers(content, _):
