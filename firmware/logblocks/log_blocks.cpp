@@ -182,8 +182,10 @@ bool LogBlocks::copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t nu
   PhysicalUnit from = k_nowhere;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
+    // Where in its program unit the source lies comes first: what lies before slot n has no slot 0.
+    if (job.source[n] % layout.die_units != n) return false;
     const PhysicalUnit first = job.source[n] - n;
-    if (first % layout.die_units != 0 || (from != k_nowhere && from != first)) return false;
+    if (from != k_nowhere && from != first) return false;
     from = first;
   }
   if (from == k_nowhere) return false;

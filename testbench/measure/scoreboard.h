@@ -67,6 +67,8 @@ class ScoreTicket {
   struct Claim {
     ScoreTicket* ticket = nullptr;
     std::uint64_t region = 0;
+    std::uint8_t units = 0;  ///< of the region, a bit each
+    bool reads = false;
     Claim* next = nullptr;       ///< in the bucket
     Claim** link = nullptr;      ///< what points at this one
     Claim* of_ticket = nullptr;  ///< the ticket's next claim
@@ -129,8 +131,8 @@ class Scoreboard {
   static constexpr std::uint16_t k_in_side = 0x8000;  ///< as a whole: the state is in the side table
   static constexpr std::uint64_t k_open = ~std::uint64_t{0};
   static constexpr std::uint32_t k_none = ~std::uint32_t{0};
-  static constexpr std::uint64_t k_region_units = 8;
-  static constexpr std::uint64_t k_wide_regions = 512;
+  static constexpr std::uint64_t k_region_units = 2;  ///< at most as many as Claim::units has bits
+  static constexpr std::uint64_t k_wide_regions = 2048;
 
   /// A value that a contended block may hold; instants are ticks.
   struct Candidate {
@@ -186,6 +188,7 @@ class Scoreboard {
   void contend(const Ticket& ticket);
   void contend_with(const Ticket& ticket, const Ticket& other, std::uint64_t first_unit,
                     std::uint64_t last_unit);
+  [[nodiscard]] std::uint8_t units_in(const Ticket& ticket, std::uint64_t region) const;
   void claim(Ticket& ticket);
   void link(Claim& claim);
   void grow_buckets();

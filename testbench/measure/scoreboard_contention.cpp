@@ -1,5 +1,6 @@
 // The scoreboard's knowledge of who is in flight where, its side table of uneven units, and contended units.
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "testbench/measure/scoreboard.h"
@@ -65,14 +66,25 @@ void Scoreboard::contend(const Ticket& ticket) {
     }
     return;
   }
+  const bool reads = ticket.kind_ == Kind::read;
   for (std::uint64_t region = first_region; region <= last_region; ++region) {
-    const std::uint64_t start = region * k_region_units;
-    for (const Claim* claim = buckets_[bucket_of(region)]; claim != nullptr; claim = claim->next) {
-      if (claim->region != region) continue;
-      contend_with(ticket, *claim->ticket, std::max(first, start),
-                   std::min(last, start + k_region_units - 1));
+    const std::uint8_t units = units_in(ticket, region);
+    std::uint8_t shared = 0;
+    for (const Claim* claim = buckets_[bucket_of(region)]; claim != nullptr && shared != units;
+         claim = claim->next) {
+      if (claim->region == region && !(reads && claim->reads)) shared |= units & claim->units;
     }
+    for (; shared != 0; shared &= shared - 1)
+      track(region * k_region_units + static_cast<unsigned>(std::countr_zero(shared)));
   }
+}
+
+/// The units of a region that a command touches, a bit each.
+std::uint8_t Scoreboard::units_in(const Ticket& ticket, std::uint64_t region) const {
+  const std::uint64_t start = region * k_region_units;
+  const std::uint64_t first = std::max(unit_of(ticket.lba_), start) - start;
+  const std::uint64_t last = std::min(unit_of(ticket.lba_ + ticket.blocks_ - 1) - start, k_region_units - 1);
+  return static_cast<std::uint8_t>((2U << last) - (1U << first));
 }
 
 void Scoreboard::contend_with(const Ticket& ticket, const Ticket& other, std::uint64_t first_unit,
@@ -95,6 +107,8 @@ void Scoreboard::claim(Ticket& ticket) {
   for (std::uint64_t region = first;; ++region) {
     claim->ticket = &ticket;
     claim->region = region;
+    claim->units = units_in(ticket, region);
+    claim->reads = ticket.kind_ == Kind::read;
     claim->of_ticket = region == last ? nullptr : &take_claim();
     link(*claim);
     if (region == last) break;
@@ -152,8 +166,9 @@ Scoreboard::Presence Scoreboard::presence(std::uint64_t unit) const {
   };
   for (const Ticket* ticket : wide_) note(*ticket);
   const std::uint64_t region = unit / k_region_units;
+  const unsigned bit = 1U << unit % k_region_units;
   for (const Claim* claim = buckets_[bucket_of(region)]; claim != nullptr; claim = claim->next) {
-    if (claim->region == region) note(*claim->ticket);
+    if (claim->region == region && (claim->units & bit) != 0) note(*claim->ticket);
   }
   return result;
 }
