@@ -32,7 +32,7 @@ class Tree:
         self.folder = Path(folder).resolve()
         self.build_folder = self.folder / "build" / "release"  # as deep as in a checkout, so that ccache knows the files
         self.jobs = jobs
-        self.planted = None
+        self.planted = None  # (path, what stood there before)
 
     def refresh(self):
         """Makes the copy equal to the sources, and configures its build."""
@@ -55,12 +55,12 @@ class Tree:
     def plant(self, fault):
         """Takes the last fault out and puts `fault` in; None: only takes it out."""
         if self.planted is not None:
-            self._write(self.planted.file, (ROOT / self.planted.file).read_bytes())
+            self._write(*self.planted)
             self.planted = None
         if fault is not None:
-            source = (ROOT / fault.file).read_text(encoding="utf-8")
-            self._write(fault.file, fault.plant(source).encode())
-            self.planted = fault
+            sound = (self.folder / fault.file).read_bytes()
+            self._write(fault.file, fault.plant(sound.decode()).encode())
+            self.planted = (fault.file, sound)
 
     def build(self, *targets):
         """Builds; raises BuildFailed."""
