@@ -226,13 +226,13 @@ void Run::precondition() {
   simulation_->driver().set_progress_hook(nullptr);
   precondition_commands_ = simulation_->driver().completed();
   precondition_seconds_ = seconds_since(start);
-  note_failures("preconditioning: ", 0);
+  note_failures(preparation_, "preconditioning: ", 0);
 }
 
-void Run::note_failures(const char* when, std::uint64_t failed_before) {
+void Run::note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) const {
   const HostDriver& driver = simulation_->driver();
   if (driver.failed() == failed_before) return;
-  warnings_.push_back(fmt::format("{}{} commands failed, the first: {}", when,
+  notes.push_back(fmt::format("{}{} commands failed, the first: {}", when,
                                   driver.failed() - failed_before, driver.first_failure()));
 }
 
@@ -255,6 +255,13 @@ void Run::age() {
   if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);
 }
 
+/// The prepared drive, and what the report says of it.
+void Run::archive(Archive& archive) {
+  simulation_->archive(archive);
+  archive(age_text_);
+  archive(preparation_);
+}
+
 void Run::prepare() {
   Identity identity = simulation_->identity();
   identity.insert(identity.end(), {{"age.cycles", std::to_string(age_.cycles)},
@@ -269,10 +276,11 @@ void Run::prepare() {
   } else {
     // The steps had their say when the snapshot was made; asking for them keeps them from being reported as unused.
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) read_step(i);
-    load_snapshot(options_.from_snapshot, identity, [&](Archive& archive) { simulation_->archive(archive); });
+    load_snapshot(options_.from_snapshot, identity, [&](Archive& archive) { this->archive(archive); });
   }
+  warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
   if (!options_.save_snapshot.empty()) {
-    save_snapshot(options_.save_snapshot, identity, [&](Archive& archive) { simulation_->archive(archive); });
+    save_snapshot(options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); });
     if (!options_.quiet)
       std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << "\n";
   }
@@ -297,7 +305,7 @@ void Run::warm_up() {
   simulation_->driver().set_progress_hook(nullptr);
   progress.finish();
   precondition_seconds_ += seconds_since(start);
-  note_failures("warm-up: ", failed_before);
+  note_failures(warnings_, "warm-up: ", failed_before);
 }
 
 // ---- measuring
@@ -355,7 +363,7 @@ void Run::measure() {
   run_seconds_ = seconds_since(start);
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
-  note_failures("", failed_before);
+  note_failures(warnings_, "", failed_before);
   if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
     warnings_.emplace_back(
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");

@@ -34,11 +34,12 @@ class Run {
  private:
   void prepare();
   void age();
+  void archive(Archive& archive);
   PreconditionStep read_step(std::size_t number) const;
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   void precondition();
   void warm_up();
-  void note_failures(const char* when, std::uint64_t failed_before);
+  void note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) const;
   [[nodiscard]] DriveSize addresses_of(const LoadConfig& load) const;
   void make_all_loads();
   [[nodiscard]] std::uint32_t phase_after_all() const;
@@ -57,7 +58,8 @@ class Run {
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RunDirectory> directory_;
   AgeConfig age_;
-  std::string age_text_;  ///< what became of the drive while it aged
+  std::string age_text_;                  ///< what became of the drive while it aged
+  std::vector<std::string> preparation_;  ///< warnings about preconditioning; a snapshot holds both
   std::vector<Load> loads_;
   std::vector<std::size_t> entries_;  ///< which entry of the scenario's list each of loads_ comes from
   std::unique_ptr<Measurement> measurement_;

@@ -42,6 +42,22 @@ TEST_CASE("a run from a snapshot equals the run that preconditioned", "[program]
         read_file(folder.path() / "other" / "report.json"));
 }
 
+TEST_CASE("a run from a snapshot says what the drive has behind it", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  const std::string snapshot = folder / "drive.snap";
+  const auto report_of = [&](const char* out, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"run",   scenario, "-q", "-o", folder / out, "--set",
+                                          "age.retention=30 d", "--set", "age.reads=10"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    run_ok(folder, arguments);
+    return read_file(folder.path() / out / "report.json");
+  };
+  const std::string direct = report_of("direct", {"--save-snapshot", snapshot});
+  CHECK(direct.find("30 d at 40 C, 10 reads of every page") != std::string::npos);
+  CHECK(report_of("restored", {"--from-snapshot", snapshot}) == direct);
+}
+
 TEST_CASE("two snapshots of the same drive are the same file", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_worked);

@@ -1,0 +1,189 @@
+"""What must hold in the results of every run, whatever the scenario: checked from report.json and the log.
+
+Each check yields (rule, detail) for what does not hold.
+"""
+
+import csv
+import gzip
+import io
+import math
+
+_ORDERED = ("min", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "p99.999",
+            "max")
+
+
+def check(report, timed):
+    """All checks of a report; `timed` is false for a run through the untimed path."""
+    yield from _numbers(report, "report")
+    if report["checks"]["wrong_reads"] != 0:
+        yield "wrong reads", f"{report['checks']['wrong_reads']} wrong reads, but exit code 0"
+    yield from _amplification(report)
+    if not timed:
+        return
+    yield from _counts(report)
+    span = report["measured_picoseconds"]
+    for where, scope in _scopes(report):
+        yield from _depth(where, scope, span)
+        for name, operation in scope["operations"].items():
+            yield from _latency(f"{where}, {name}", operation, span)
+    yield from _statistics(report)
+
+
+def _scopes(report):
+    yield "total", report["results"]["total"]
+    for load in report["results"]["loads"]:
+        yield f"load {load['name']}", load
+
+
+def _near(a, b, relative=1e-9, absolute=1e-6):
+    return math.isclose(a, b, rel_tol=relative, abs_tol=absolute)
+
+
+def _numbers(node, where):
+    """No figure is missing, infinite or not a number."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key not in ("scenario", "doc"):
+                yield from _numbers(value, f"{where}.{key}")
+    elif isinstance(node, list):
+        for value in node:
+            yield from _numbers(value, where)
+    elif node is None or (isinstance(node, float) and not math.isfinite(node)):
+        yield "finite numbers", f"{where} is {node}"
+
+
+def _counts(report):
+    """What the loads did adds up to the total, and operations to their load."""
+    total, loads = report["results"]["total"], report["results"]["loads"]
+    for key in ("commands", "bytes"):
+        if total[key] != sum(load[key] for load in loads):
+            yield "counts conserve", f"{key} of the loads do not add up to {total[key]}"
+        for where, scope in _scopes(report):
+            parts = sum(o[key] for o in scope["operations"].values())
+            if scope[key] != parts:
+                yield "counts conserve", f"{key} of {where}: {scope[key]}, operations add up to {parts}"
+
+
+def _latency(where, operation, span):
+    latency, count = operation["latency"], operation["commands"]
+    spent = sum(part["mean_ns"] for part in operation["ledger"].values())
+    if not _near(spent, latency["mean"], absolute=1e-3):
+        yield "ledger = latency", f"{where}: causes add up to {spent} ns of {latency['mean']} ns"
+    shares = sum(part["share"] for part in operation["ledger"].values())
+    if operation["ledger"] and latency["mean"] > 0 and not _near(shares, 1):
+        yield "ledger = latency", f"{where}: shares add up to {shares}"
+    if any(part["mean_ns"] < 0 for part in operation["ledger"].values()):
+        yield "ledger = latency", f"{where}: a negative cause"
+    values = [latency[key] for key in _ORDERED]
+    if values != sorted(values) or not values[0] - 1e-6 <= latency["mean"] <= values[-1] + 1e-6:
+        yield "percentiles in order", f"{where}: {values}, mean {latency['mean']}"
+    if span > 0 and not _near(operation["iops"] * span * 1e-12, count):
+        yield "rate x time = count", f"{where}: {operation['iops']} IOPS, {count} commands"
+    shares = [point[1] for point in operation["distribution"]]
+    if shares != sorted(shares) or not shares or not _near(shares[-1], 1):
+        yield "distribution ends at 1", f"{where}: {shares[-3:]}"
+    tail = operation["tail"]
+    if not 0 < tail["share"] <= 1 or sum(operation["errors"].values()) > count:
+        yield "tail", f"{where}: share {tail['share']}, errors {operation['errors']}"
+
+
+def _depth(where, scope, span):
+    """Little's law, and the time at each depth."""
+    depth = scope["queue_depth"]
+    if span <= 0:
+        return
+    shares = depth["share_of_time_at_depth"]
+    if not _near(sum(s for _, s in shares), 1):
+        yield "time at depths", f"{where}: shares add up to {sum(s for _, s in shares)}"
+    if not _near(sum(d * s for d, s in shares), depth["mean"]):
+        yield "time at depths", f"{where}: mean {depth['mean']} is not that of the shares"
+    inside = sum(o["commands"] * o["latency"]["mean"] for o in scope["operations"].values()) * 1000 / span
+    # At the window's beginning some commands lie outside in part: no more than are outstanding at once.
+    most = max((o["latency"]["max"] for o in scope["operations"].values()), default=0) * 1000 / span
+    if depth["mean"] > inside + 1e-6 + 2 * depth["max"] * most:
+        yield "Little's law", f"{where}: {inside} by latencies, {depth['mean']} by depth"
+
+
+def _littles_law_exactly(report, waits):
+    """Without ramps and warm-up every command lies inside the measured time.
+
+    With a limited rate the wait in the host is part of the latency, but not of the depth at the drive.
+    """
+    span = report["measured_picoseconds"]
+    for where, scope in _scopes(report):
+        inside = sum(o["commands"] * o["latency"]["mean"] for o in scope["operations"].values()) * 1000
+        depth = scope["queue_depth"]["mean"]
+        if span > 0 and not _near(inside / span, depth, 1e-8) and not (waits and inside / span > depth):
+            yield "Little's law", f"{where}: {inside / span} by latencies, {depth} by depth"
+
+
+def _value(node, *path):
+    for step in path:
+        if not isinstance(node, dict) or step not in node:
+            return None
+        node = node[step]
+    return node.get("value") if isinstance(node, dict) else node
+
+
+def _amplification(report):
+    """Write amplification is the sum of its causes, and what was programmed by unit written."""
+    shown = report.get("write_amplification")
+    ftl = report["statistics"].get("firmware", {}).get("ftl", {})
+    if not shown or not ftl:
+        return
+    parts = {k: v["value"] for k, v in shown.items() if k not in ("doc", "total")}
+    if not _near(sum(parts.values()), shown["total"]["value"]):
+        yield "write amplification", f"{parts} do not add up to {shown['total']['value']}"
+    written = _value(ftl, "host_units_written_net")
+    flash = {k: v for k, v in ftl.get("flash", {}).items() if isinstance(v, dict) and "units_programmed" in v}
+    programmed = sum(_value(v, "units_programmed") + _value(v, "units_padded") for v in flash.values())
+    if written and not _near(shown["total"]["value"] * written, programmed, 1e-9, 1e-3):
+        yield "write amplification", f"{shown['total']['value']} x {written} units are not {programmed} programmed"
+
+
+def _statistics(report):
+    """The parts of the drive agree with each other on what happened."""
+    statistics = report["statistics"]
+    dies = statistics.get("flash", {}).get("dies", {})
+    for name, node in dies.items():
+        if name != "doc" and not -1e-9 <= node["value"] <= 1 + 1e-9:
+            yield "shares within 1", f"dies {name}: {node['value']}"
+    busy = sum(v["value"] for k, v in dies.items() if k.startswith("busy_"))
+    if dies and busy > 1 + 1e-9:
+        yield "shares within 1", f"dies are busy {busy} of the time"
+
+
+def whole_run(report, by_software, waits):
+    """A run measured from its first command to its last: nothing is left over.
+
+    `by_software`: what the drive is given is not what the loads ask; `waits`: commands wait in the host.
+    """
+    yield from _littles_law_exactly(report, waits)
+    host = report["statistics"].get("host", {}).get("host", {})
+    if by_software or not host:
+        return
+    commands = report["results"]["total"]["commands"]
+    fetched = sum(_value(v, "fetched") for k, v in host.items() if k.startswith("queue_"))
+    done = sum(_value(host, kind, "commands") for kind in ("read", "write", "flush", "trim", "write_zeroes"))
+    firmware = _value(report["statistics"], "firmware", "ftl", "commands")
+    failed = _value(host, "failed")  # some of these the host interface refuses by itself
+    if not commands == fetched == done or not done - failed <= firmware <= done:
+        yield "counts conserve", f"{commands} measured, {fetched} fetched, {done} completed, {firmware} in firmware"
+
+
+def log(data, name, report):
+    """The command log: each line's causes add up to its latency to the picosecond, one line per command."""
+    if name.endswith(".zst"):
+        return
+    text = (gzip.decompress(data) if name.endswith(".gz") else data).decode()
+    rows = list(csv.reader(io.StringIO(text)))
+    head, rows = rows[0], rows[1:]
+    if len(rows) < report["results"]["total"]["commands"]:
+        yield "command log", f"{len(rows)} lines of {report['results']['total']['commands']} commands"
+    at = {column: i for i, column in enumerate(head)}
+    for row in rows:
+        latency = int(row[at["latency_ps"]])
+        causes = sum(int(v) for v in row[at["latency_ps"] + 1:])
+        if latency != causes or latency != int(row[at["completed_ps"]]) - int(row[at["submitted_ps"]]):
+            yield "ledger = latency", f"command log: {latency} ps of latency, {causes} ps of causes"
+            return

@@ -1,0 +1,21 @@
+"""What is known of each section: how to draw values that make drives valid, small and fast.
+
+One module per matter, in an order in which each finds in `facts` what it needs. What no module knows is
+drawn by the ranges of the schema.
+"""
+
+from campaign.draft import Draft
+from campaign.knowledge import (cache, capacity, cleaning, controller, errors, geometry, host, host_software,
+                                life, loads, mapping, outputs, slc)
+
+_ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, capacity, host_software,
+          outputs, life, loads)
+
+
+def draw(schema, seed):
+    """The scenario that belongs to `seed`, any string or number."""
+    d = Draft(schema, seed)
+    for module in _ORDER:
+        module.draw(d)
+    d.rest()
+    return d

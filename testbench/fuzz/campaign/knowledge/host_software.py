@@ -1,0 +1,33 @@
+"""Software of the host before the drive: a log of random writes, or a cache of network files; never both."""
+
+
+def draw(d):
+    f = d.facts
+    f.converter = f.file_cache = False
+    for path in ("converter", "file_cache"):
+        d.leave_out(path)
+    chance = d.random.random()
+    if chance < 0.08:
+        _draw_converter(d)
+    elif chance < 0.14:
+        _draw_file_cache(d)
+
+
+def _draw_converter(d):
+    d.facts.converter = True
+    grain = d.put("converter", "grain", d.pick(*[g for g in (512, 4096, 8192, 16384) if g % d.facts.lba == 0]))
+    d.put("converter", "segment", grain * d.pick(1, 4, 8, 16))
+    d.put("converter", "cost", d.pick(10**6, 5 * 10**6))
+    d.put("converter", "spare", d.pick(0.1, 0.2, 0.4))
+    d.section("converter", 0.2, low_water=[2, 3])
+
+
+def _draw_file_cache(d):
+    f = d.facts
+    f.file_cache = True
+    d.choose("file_cache")
+    f.file_size = d.put("file_cache", "file_size", d.pick(4096, 16384, 65536))
+    f.files = d.put("file_cache", "files", d.pick(1, 10, 50, 300))
+    d.put("file_cache", "latency", d.pick(10**6, 10**9, 20 * 10**9))
+    d.put("file_cache", "space", d.pick(0.1, 0.3, 0.5))
+    d.section("file_cache", 0.3, window=[1, 10, 1000], memory=[65536, 2**20], cost=[10**6, 10**7])

@@ -1,0 +1,31 @@
+"""What the drive has been through: preconditioning, age."""
+
+
+def draw(d):
+    _draw_steps(d)
+    _draw_age(d)
+
+
+def _draw_steps(d):
+    f = d.facts
+    for i in range(d.pick(0, 1, 1, 2, 3)):
+        path = f"precondition.{i}"
+        what = "fill" if i == 0 and d.chance(0.8) else d.pick("fill", "overwrite", "trim")
+        if what == "overwrite":
+            d.put(path, what, d.pick(0.2, 0.5, 1, 2))
+        else:
+            d.put(path, what, d.pick(0.1, 0.3, 0.5, 0.9, 1))
+        if f.idle_after > 10**9 and d.chance(0.3):
+            d.put(path, "idle", True)
+        d.section(path, 0.2, leave=("fill", "overwrite", "trim", "idle"), region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
+                  random_distribution=["random", "zipf:1.1", "pareto:0.2", "normal:20", "zoned:50/10:50/90"])
+
+
+def _draw_age(d):
+    if not d.chance(0.3):
+        d.leave_out("age")
+        return
+    d.section("age", 0.4, cycles=[0, 1, 10, 1000, 3000], reads=[0, 10, 1000, 100000],
+              retention=[0, 86400, 30 * 86400, 365 * 86400], leave=("powered",))
+    if d.chance(0.3):
+        d.put("age", "powered", True)
