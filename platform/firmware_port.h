@@ -35,6 +35,7 @@ class FirmwarePort final : public firmware::CpuPort,
                      firmware::Completion& done) override;
   bool submit(FlashOp& op) override {
     if (cpu_.mode() == ControllerCpu::Mode::untimed) {
+      agenda_.checkpoint();
       cpu_.execute(op);
       return true;
     }

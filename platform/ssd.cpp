@@ -177,6 +177,7 @@ void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered
   pass(cycles, 0);
   const double interval = powered ? ftl_->patrol_interval() : 0;
   while (interval > 0 && seconds > interval) {
+    agenda_.checkpoint();
     pass(0, interval);
     ftl_->patrol();
     start_drain();

@@ -38,13 +38,15 @@ install_missing() {
 }
 
 # configure <folder> [cmake options...]: configures the build folder once; Ninja re-runs CMake by itself when it must.
+# Warnings are errors where TLMSSD_WERROR=ON is in the environment: in CI.
 configure() {
   local folder=$1
   shift
   mkdir -p "$folder" 2>/dev/null || fail "cannot write to $folder"
   [ -w "$folder" ] || fail "cannot write to $folder"
   : >"$folder/build.log" || fail "cannot write to $folder/build.log"
-  run_logged "Configuring" "$folder/build.log" cmake -S "$root" -B "$folder" -G Ninja "$@"
+  run_logged "Configuring" "$folder/build.log" cmake -S "$root" -B "$folder" -G Ninja "$@" \
+    -D "TLMSSD_WERROR=${TLMSSD_WERROR:-OFF}"
 }
 
 # build <folder> [targets...]: builds the named targets, or all.

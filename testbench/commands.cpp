@@ -4,12 +4,15 @@
 #include <iostream>
 
 #include "models/common/input_error.h"
+#include "models/common/suggest.h"
 #include "models/nand/violation.h"
 #include "platform/scenario/reference.h"
 #include "platform/scenario/scenario.h"
 #include "testbench/host_driver.h"
 #include "testbench/loads/profile_report.h"
 #include "testbench/loads/trace_info.h"
+#include "testbench/process/interrupt.h"
+#include "testbench/process/standard_output.h"
 #include "testbench/run.h"
 #include "testbench/scenario_catalogue.h"
 #include "testbench/scenarios_folder.h"
@@ -30,10 +33,32 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// What files and the command line bring into a message must not steer the terminal.
 int complain(int code, const std::string& text) {
   std::cout.flush();
-  std::cerr << "tlmssd: " << text << std::endl;
+  std::cerr << "tlmssd: " << printable(text) << std::endl;
   return code;
+}
+
+/// The exit code of `command`; what it throws becomes a message.
+int reported(const std::function<int()>& command) {
+  try {
+    return command();
+  } catch (const InputError& error) {
+    return complain(k_exit_input, one_line(error.what()));
+  } catch (const Interrupted& interrupted) {
+    return complain(k_exit_signal + interrupted.signal(), interrupted.what());
+  } catch (const Stalled& error) {
+    return complain(k_exit_stalled, std::string("stalled: ") + error.what());
+  } catch (const DataMismatch& error) {
+    return complain(k_exit_internal, std::string("a read returned wrong data: ") + error.what());
+  } catch (const NandViolation& error) {
+    return complain(k_exit_internal, std::string("NAND rules violated: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(k_exit_internal, "out of memory");
+  } catch (const std::exception& error) {
+    return complain(k_exit_internal, std::string("internal error: ") + error.what());
+  }
 }
 
 /// The scenario that a trace's words make up: `settings` are "columns.time=1" and the like.
@@ -46,21 +71,13 @@ Scenario trace_scenario(const TraceInfoOptions& options) {
 }  // namespace
 
 int guarded(const std::function<int()>& command) {
-  try {
-    return command();
-  } catch (const InputError& error) {
-    return complain(k_exit_input, one_line(error.what()));
-  } catch (const Stalled& error) {
-    return complain(k_exit_stalled, std::string("stalled: ") + error.what());
-  } catch (const DataMismatch& error) {
-    return complain(k_exit_internal, std::string("a read returned wrong data: ") + error.what());
-  } catch (const NandViolation& error) {
-    return complain(k_exit_internal, std::string("NAND rules violated: ") + error.what());
-  } catch (const std::bad_alloc&) {
-    return complain(k_exit_internal, "out of memory");
-  } catch (const std::exception& error) {
-    return complain(k_exit_internal, std::string("internal error: ") + error.what());
-  }
+  StandardOutput output;
+  const int code = reported(command);
+  const int told = reported([&] {
+    output.finish();
+    return k_exit_ok;
+  });
+  return code == k_exit_ok ? told : code;
 }
 
 int trace_info_command(const TraceInfoOptions& options) {

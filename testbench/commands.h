@@ -13,17 +13,19 @@ enum ExitCode : int {
   k_exit_internal = 1,  ///< the emulator is at fault: wrong data read, illegal NAND operation, internal error
   k_exit_input = 2,     ///< the scenario, a trace or the command line is at fault
   k_exit_stalled = 3,   ///< commands are outstanding and nothing can complete them
+  k_exit_signal = 128,  ///< and the signal's number: a signal has ended the run
 };
 
 struct RunOptions {
   std::string scenario;
   std::vector<std::string> overrides;  ///< --set a.b.c=value
-  std::string out;                     ///< result directory; empty: none is written
+  std::string out;                     ///< folder of results; empty: none is written
   std::string from_snapshot;
   std::string save_snapshot;
   bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
   bool quiet = false;
+  bool force = false;  ///< replace files of the user's that stand where a snapshot or results are to be
   std::vector<std::string> command_line;  ///< for run.json
 };
 
@@ -52,7 +54,8 @@ int list_command(const std::string& filter);
 int schema_command();
 int reference_command();
 
-/// Runs `command` and turns what it throws into one line on stderr and an exit code.
+/// Runs `command` and turns what it throws, and a standard output that could not be written, into one line on stderr and an
+/// exit code.
 int guarded(const std::function<int()>& command);
 
 /// The program's version.

@@ -474,6 +474,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
         continue;
       }
       ++count;
+      agenda_.checkpoint();
       Slot& slot = take_slot();
       prepare(slot, request);
       slot.queue = 0;

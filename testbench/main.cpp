@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "models/common/input_error.h"
 #include "testbench/commands.h"
+#include "testbench/process/standard_output.h"
 
 namespace {
 
@@ -17,18 +19,30 @@ struct Arguments {
   std::string filter;
 };
 
+/// "" is no name, and no way to leave an option out.
+const CLI::Validator k_not_empty(
+    [](const std::string& text) {
+      return text.empty() ? std::string("is empty, expected a name") : std::string();
+    },
+    "", "not empty");
+
 void add_run(CLI::App& app, Arguments& arguments) {
   CLI::App* run = app.add_subcommand("run", "run a scenario and report what the drive did");
-  run->add_option("scenario", arguments.run.scenario, "scenario file (YAML)")->required();
+  run->add_option("scenario", arguments.run.scenario, "scenario file (YAML)")->required()->check(k_not_empty);
   run->add_option("--set", arguments.run.overrides,
                   "override a parameter, e.g. --set firmware.gc.policy=fifo")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
   run->add_option("-o,--out", arguments.run.out,
-                  "directory for report.json, fio.json, report.html and the resolved scenario");
-  run->add_option("--save-snapshot", arguments.run.save_snapshot, "save the drive after preconditioning");
+                  "folder for report.json, fio.json, report.html and the resolved scenario")
+      ->check(k_not_empty);
+  run->add_option("--save-snapshot", arguments.run.save_snapshot, "save the drive after preconditioning")
+      ->check(k_not_empty);
   run->add_option("--from-snapshot", arguments.run.from_snapshot,
-                  "start from a saved drive instead of preconditioning");
+                  "start from a saved drive instead of preconditioning")
+      ->check(k_not_empty);
+  run->add_flag("--force", arguments.run.force,
+                "let a snapshot replace any file, and results the files of their names in any folder");
   run->add_flag("--short", arguments.run.short_form,
                 "cut preconditioning and loads so that the run takes seconds");
   run->add_flag("--check-protocol", arguments.run.check_protocol,
@@ -39,7 +53,8 @@ void add_run(CLI::App& app, Arguments& arguments) {
 void add_profile(CLI::App& app, Arguments& arguments) {
   CLI::App* profile = app.add_subcommand(
       "profile", "compare the requests made up for a volume with its published statistics; list the volumes");
-  profile->add_option("name", arguments.profile.name, "volume, e.g. prxy_0; none lists them");
+  profile->add_option("name", arguments.profile.name, "volume, e.g. prxy_0; none lists them")
+      ->check(k_not_empty);
   profile->add_option("--scale", arguments.profile.scale, "share of footprint and number of requests")
       ->check(CLI::Range(0.000001, 1.0));
   profile->add_option("--requests", arguments.profile.requests, "requests to make at most; 0: no such limit")
@@ -50,14 +65,15 @@ void add_profile(CLI::App& app, Arguments& arguments) {
 
 void add_others(CLI::App& app, Arguments& arguments) {
   CLI::App* check = app.add_subcommand("check", "read a scenario and print it with every default filled in");
-  check->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required();
+  check->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required()->check(k_not_empty);
   check->add_option("--set", arguments.overrides, "override a parameter")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
 
   CLI::App* info = app.add_subcommand("trace-info", "say what is in a trace file and how it is understood");
   info->add_option("file", arguments.trace_info.file, "trace file; may be compressed (.gz, .xz, .zst, .bz2)")
-      ->required();
+      ->required()
+      ->check(k_not_empty);
   info->add_option("--format", arguments.trace_info.format,
                    "format of the trace; auto: found out from its first lines");
   info->add_option("--set", arguments.trace_info.settings,
@@ -83,9 +99,7 @@ int dispatch(const CLI::App& app, Arguments& arguments) {
   return reference_command();
 }
 
-}  // namespace
-
-int sc_main(int argc, char* argv[]) {
+int carry_out(int argc, char* argv[]) {
   CLI::App app{"tlmssd: transaction-level SSD emulator"};
   app.set_version_flag("--version", std::string("tlmssd ") + tlmssd::version());
   app.require_subcommand(1);
@@ -97,13 +111,21 @@ int sc_main(int argc, char* argv[]) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? tlmssd::k_exit_ok : tlmssd::k_exit_input;
+    if (error.get_exit_code() != 0) throw tlmssd::InputError(error.what());
+    return app.exit(error);  // prints the help or the version
   }
-  return tlmssd::guarded([&] { return dispatch(app, arguments); });
+  return dispatch(app, arguments);
+}
+
+}  // namespace
+
+int sc_main(int argc, char* argv[]) {
+  return tlmssd::guarded([&] { return carry_out(argc, argv); });
 }
 
 /// The kernel's own main would print a banner first.
 int main(int argc, char* argv[]) {
+  tlmssd::prepare_standard_streams();
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
   return sc_core::sc_elab_and_sim(argc, argv);
 }

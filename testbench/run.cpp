@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "models/common/input_error.h"
+#include "models/common/suggest.h"
 #include "testbench/measure/html_report.h"
 #include "testbench/measure/json_sink.h"
 #include "testbench/measure/quantities.h"
@@ -16,6 +17,7 @@
 #include "testbench/measure/snapshot.h"
 #include "testbench/measure/summary.h"
 #include "testbench/precondition.h"
+#include "testbench/process/interrupt.h"
 #include "testbench/scenarios_folder.h"
 
 namespace tlmssd {
@@ -42,7 +44,7 @@ std::string folder_of(const std::string& file, const Scenario& scenario) {
   const fs::path own = fs::path(scenario.folder()) / file;
   if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();
   const char* traces = std::getenv("TLMSSD_TRACES");
-  if (traces == nullptr) {
+  if (traces == nullptr || *traces == '\0') {
     throw InputError(fmt::format("there is no file {}; TLMSSD_TRACES may name a folder of traces to look in",
                                  own.string()));
   }
@@ -130,7 +132,8 @@ Run::Run(const RunOptions& options)
       static_cast<void>(make_step(i));  // finds what is wrong before anything is carried out
   }
   make_all_loads();
-  if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out);
+  if (!options_.save_snapshot.empty()) check_snapshot_target(options_.save_snapshot, replaces());
+  if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out, replaces());
   if (report_section_.timeline)
     window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
   if (!directory_ && (report_section_.timeline || report_section_.command_log != "none"))
@@ -138,6 +141,10 @@ Run::Run(const RunOptions& options)
 }
 
 Run::~Run() = default;
+
+Replace Run::replaces() const {
+  return options_.force ? Replace::any_file : Replace::own;
+}
 
 void Run::shorten(Load& load) const {
   if (!options_.short_form) return;
@@ -280,9 +287,10 @@ void Run::prepare() {
   }
   warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
   if (!options_.save_snapshot.empty()) {
-    save_snapshot(options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); });
+    save_snapshot(
+        options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); }, replaces());
     if (!options_.quiet)
-      std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << "\n";
+      std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << std::endl;
   }
 }
 
@@ -474,11 +482,12 @@ void Run::write_results() {
     directory_->commit();
   }
   if (options_.quiet) return;
-  std::cout << summary(report, host);
+  std::cout << printable(summary(report, host));
   if (directory_) std::cout << "Results in " << options_.out << ": report.html, report.json, and more\n";
 }
 
 int run_command(const RunOptions& options) {
+  const InterruptGuard guard;
   Run run(options);
   run.execute();
   return k_exit_ok;

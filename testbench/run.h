@@ -13,6 +13,7 @@
 #include "testbench/measure/command_log.h"
 #include "testbench/measure/progress.h"
 #include "testbench/measure/run_directory.h"
+#include "testbench/measure/snapshot.h"
 #include "testbench/precondition.h"
 #include "testbench/scenario_catalogue.h"
 #include "testbench/simulation.h"
@@ -32,6 +33,7 @@ class Run {
   void execute();
 
  private:
+  [[nodiscard]] Replace replaces() const;
   void prepare();
   void age();
   void archive(Archive& archive);

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include "models/common/input_error.h"
+#include "testbench/process/interrupt.h"
 
 namespace tlmssd {
 
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
+  ssd_->agenda().set_checkpoint(&check_interrupt);
   make_software(config, simulation);
   const DriveSize size = drive_size();
   const std::uint64_t files = software_ ? software_->file_blocks() : 0;

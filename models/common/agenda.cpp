@@ -10,6 +10,7 @@ namespace tlmssd {
 namespace {
 constexpr std::size_t k_arity = 4;
 constexpr std::uint32_t k_livelock = 10'000'000;
+constexpr std::uint64_t k_batch = 4096;  ///< items between two checkpoints: less than a millisecond
 }  // namespace
 
 void Agenda::push_later(Picoseconds when, const Call& call) {
@@ -179,6 +180,7 @@ void Agenda::run_items(Picoseconds limit, const bool& stop) {
     }
     ++executed_;
     call.callback(call.self);
+    if (executed_ % k_batch == 0) checkpoint();
   }
 }
 

@@ -62,6 +62,13 @@ class Agenda {
     if (instant > now_) now_ = instant;
   }
 
+  /// `call` is made now and then while items run, and between pieces of untimed work: it may throw, to end a run
+  /// that nobody wants any more.
+  void set_checkpoint(void (*call)()) { checkpoint_ = call; }
+  void checkpoint() const {
+    if (checkpoint_ != nullptr) checkpoint_();
+  }
+
   /// The kernel process that wants to be told when an item earlier than `armed` appears.
   void set_waker(void (*wake)(void*, Picoseconds), void* waker) {
     wake_ = wake;
@@ -135,6 +142,7 @@ class Agenda {
   Picoseconds driver_time_ = k_never;
   void (*wake_)(void*, Picoseconds) = nullptr;
   void* waker_ = nullptr;
+  void (*checkpoint_)() = nullptr;
 };
 
 /// `co_await WaitUntil{agenda, instant}`: sleeps until the instant; ready at once when it has come.

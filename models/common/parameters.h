@@ -56,6 +56,7 @@ struct ParameterSpec {
   bool list = false;      ///< a YAML sequence of such values
   bool required = false;  ///< has no default
   bool optional = false;  ///< may be absent, which means something of its own (said in doc)
+  bool filled = false;    ///< a text that must not be empty, such as the name of a file
   Value fallback;         ///< default (unless required or optional)
   double minimum = 0;     ///< inclusive, in the base unit; numbers only
   double maximum = 0;
@@ -185,6 +186,12 @@ class ParameterTable {
   /// The last parameter declared may be absent, which its sentence must explain.
   ParameterTable&& optional() && {
     fields_.back().spec.optional = true;
+    return std::move(*this);
+  }
+
+  /// The last parameter declared, a text, must not be given empty: "" is no name of a file, and no way to say "none".
+  ParameterTable&& filled() && {
+    fields_.back().spec.filled = true;
     return std::move(*this);
   }
 

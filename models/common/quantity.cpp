@@ -414,6 +414,8 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
       return parse_quantity(Kind::bytes_or_share, text);
     }
     case Kind::text:
+      if (spec.filled && trimmed(text).empty())
+        throw InputError("is empty; write a name, or leave the key out");
       return std::string(text);
     case Kind::choice:
       for (const std::string& choice : spec.choices) {

@@ -40,6 +40,18 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20U || byte == 0x7FU;
+}
+
+/// "\x1b"
+void append_hex(std::string& text, char c) {
+  static constexpr std::string_view k_hex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  text += {'\\', 'x', k_hex[byte >> 4U], k_hex[byte & 15U]};
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& choices) {
@@ -87,20 +99,18 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 }
 
 std::string in_quotes(std::string_view text) {
-  static constexpr std::string_view k_hex = "0123456789abcdef";
   std::string result = "'";
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t length = utf8_length(text, at);
     if (at + std::max<std::size_t>(length, 1) > k_longest_quote) break;
     const char c = text[at];
-    const auto byte = static_cast<unsigned char>(c);
     if (c == '\n') {
       result += "\\n";
     } else if (c == '\t') {
       result += "\\t";
-    } else if (byte < 0x20U || byte == 0x7FU || length == 0) {
-      result += {'\\', 'x', k_hex[byte >> 4U], k_hex[byte & 15U]};
+    } else if (is_control(c) || length == 0) {
+      append_hex(result, c);
     } else {
       result += text.substr(at, length);
     }
@@ -108,6 +118,18 @@ std::string in_quotes(std::string_view text) {
   }
   if (at < text.size()) result += "...";
   return result + "'";
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (is_control(c) && c != '\n') {
+      append_hex(result, c);
+    } else {
+      result += c;
+    }
+  }
+  return result;
 }
 
 std::string any_of(const std::vector<std::string>& choices, std::size_t limit) {

@@ -24,6 +24,9 @@ std::size_t utf8_length(std::string_view text, std::size_t at);
 /// one-line message.
 std::string in_quotes(std::string_view text);
 
+/// `text` with its control characters escaped, but for ends of lines: what has not been quoted cannot steer a terminal.
+std::string printable(std::string_view text);
+
 /// "a, b or c"; at most `limit` of them, then "...".
 std::string any_of(const std::vector<std::string>& choices, std::size_t limit = 12);
 

@@ -5,9 +5,9 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
+#include "models/common/input_file.h"
 #include "models/common/suggest.h"
 
 namespace tlmssd {
@@ -173,6 +173,9 @@ Node PartFiles::expanded(const Node& node, const std::string& path, std::size_t 
   const Node& name = named == nullptr ? node : named->value;
   if (name.type != Node::Type::scalar)
     throw name.origin.error(join_path(path, "file") + " must be the path of a YAML file");
+  if (name.text.empty())
+    throw name.origin.error((named == nullptr ? path : join_path(path, "file")) +
+                            " is empty; write the path of a YAML file");
   if (depth >= k_deepest_parts) throw name.origin.error(path + ": files that name each other in a circle");
   Node part = expanded(read(name.text, name.origin, path), path, depth + 1);
   if (named == nullptr) return part;
@@ -216,21 +219,16 @@ Node PartFiles::read(const std::string& name, const Origin& origin, const std::s
 
 std::optional<std::string> read_text_file(const std::string& path) {
   std::error_code failure;
-  const auto status = std::filesystem::status(path, failure);
-  if (status.type() == std::filesystem::file_type::not_found) return std::nullopt;
-  if (status.type() == std::filesystem::file_type::directory)
-    throw InputError(path, 0, "is a directory, not a YAML file");
-  if (status.type() == std::filesystem::file_type::block)
-    throw InputError(path, 0, "is a device, not a YAML file");
-  std::ifstream stream(path, std::ios::binary);
-  if (failure || !stream) throw InputError(path, 0, "cannot be read");
+  if (std::filesystem::status(path, failure).type() == std::filesystem::file_type::not_found)
+    return std::nullopt;
+  InputFile file(path, InputFile::Accept::files_and_streams);
   std::string text;
   std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
-  while (text.size() <= k_longest_document &&
-         (stream.read(buffer.data(), buffer.size()) || stream.gcount() > 0)) {
-    text.append(buffer.data(), static_cast<std::size_t>(stream.gcount()));
+  while (text.size() <= k_longest_document) {
+    const std::size_t got = file.read(buffer.data(), buffer.size());
+    if (got == 0) break;
+    text.append(buffer.data(), got);
   }
-  if (stream.bad()) throw InputError(path, 0, "cannot be read");
   return text;
 }
 

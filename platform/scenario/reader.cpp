@@ -245,7 +245,8 @@ class ScenarioReader {
     if (!spec.list) {
       if (node.type == Node::Type::scalar) return parse_value(spec, node.text);
       // A text may be empty; anything else that is empty was forgotten.
-      if (node.type == Node::Type::null && spec.kind == Kind::text && node.origin.set) return std::string();
+      if (node.type == Node::Type::null && spec.kind == Kind::text && node.origin.set)
+        return parse_value(spec, "");
       throw InputError(type_problem(spec, node));
     }
     if (node.type != Node::Type::sequence) throw InputError(type_problem(spec, node));

@@ -36,9 +36,12 @@ Json scalar_schema(const ParameterSpec& spec) {
       return limits(spec, {{"type", "integer"}});
     case Kind::real:
       return limits(spec, {{"type", "number"}});
-    case Kind::text:
-      return {
+    case Kind::text: {
+      Json schema = {
           {"type", {"string", "number", "boolean"}}};  // a YAML editor takes a text of digits for a number
+      if (spec.filled) schema["minLength"] = 1;
+      return schema;
+    }
     case Kind::choice:
       return {{"type", "string"}, {"enum", spec.choices}};
     default:

@@ -238,6 +238,7 @@ class Parser {
   void run() {
     std::string_view raw;
     while (lines_.next(raw)) {
+      check_text(raw);
       const std::size_t comment = raw.find_first_of(";#");
       const std::string_view line = trimmed(raw.substr(0, comment));
       if (line.empty()) continue;
@@ -260,6 +261,14 @@ class Parser {
   static std::uint64_t line_of(const FioJob& job, const std::string& option) {
     const auto found = job.lines.find(option);
     return found == job.lines.end() ? job.line : found->second;
+  }
+  /// Names of jobs come into reports and onto the screen.
+  void check_text(std::string_view line) const {
+    for (const char c : line) {
+      const auto byte = static_cast<unsigned char>(c);
+      if ((byte < 0x20U && c != '\t') || byte == 0x7FU)
+        lines_.fail("is not a text file (control character " + in_quotes({&c, 1}) + ")");
+    }
   }
   void section(std::string_view line) {
     if (line.back() != ']' || line.size() < 3)

@@ -2,46 +2,30 @@
 #include "testbench/loads/line_reader.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "models/common/input_error.h"
+#include "models/common/input_file.h"
 #include "testbench/loads/decompress.h"
+#include "testbench/process/interrupt.h"
 
 namespace tlmssd {
 
 namespace {
 
 constexpr std::size_t k_block = std::size_t{1} << 20U;
+constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
 
 class FileBytes final : public ByteSource {
  public:
-  explicit FileBytes(const std::string& path) : path_(path) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) throw InputError(path, 0, std::string("cannot be opened: ") + std::strerror(errno));
-    struct stat status {};
-    if (fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode)) {
-      ::close(descriptor_);
-      throw InputError(path, 0, "is a folder, expected a file");
-    }
-  }
-  FileBytes(const FileBytes&) = delete;
-  FileBytes& operator=(const FileBytes&) = delete;
-  ~FileBytes() override { ::close(descriptor_); }
+  explicit FileBytes(const std::string& path) : file_(path) {}
   std::size_t read(char* to, std::size_t size) override {
-    for (;;) {
-      const ssize_t got = ::read(descriptor_, to, size);
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw InputError(path_, 0, std::string("cannot be read: ") + std::strerror(errno));
-    }
+    check_interrupt();
+    return file_.read(to, size);
   }
 
  private:
-  std::string path_;
-  int descriptor_ = -1;
+  InputFile file_;
 };
 
 class MemoryBytes final : public ByteSource {
@@ -98,6 +82,15 @@ void LineReader::open(std::unique_ptr<ByteSource> raw) {
   compression_ = compression_of(first);
   source_ = std::make_unique<Pushback>(std::move(first), std::move(raw));
   if (compression_ != "plain") source_ = make_decompressor(compression_, std::move(source_));
+  skip_byte_order_mark();
+}
+
+/// Some editors and spreadsheets begin UTF-8 with one.
+void LineReader::skip_byte_order_mark() {
+  while (end_ < k_byte_order_mark.size() && fill()) {
+  }
+  if (std::string_view(buffer_.data(), end_).starts_with(k_byte_order_mark))
+    begin_ = k_byte_order_mark.size();
 }
 
 void LineReader::fail(const std::string& message) const {

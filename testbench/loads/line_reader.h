@@ -1,7 +1,8 @@
 // Lines of a text file, plain or compressed, read block by block: memory does not grow with the file.
 //
 // gzip, bzip2, xz and zstd are recognised by their first bytes, whatever the file is called. A compressed file that is cut off
-// or damaged is an InputError, not an early end. A line may hold 64 KiB; "\r\n" ends a line like "\n".
+// or damaged is an InputError, not an early end. A line may hold 64 KiB; "\r\n" ends a line like "\n". A byte order mark (UTF-8) at
+// the beginning is passed over.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,7 @@ class LineReader {
  private:
   void open(std::unique_ptr<ByteSource> raw);
   bool fill();
+  void skip_byte_order_mark();
 
   std::string file_;
   std::string_view compression_ = "plain";

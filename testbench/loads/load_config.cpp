@@ -30,10 +30,12 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
                 "name of the load in reports; by default the file's or \"load\"")
           .text("trace", &LoadKindConfig::trace,
                 "trace file to replay, plain or compressed (gzip, bzip2, xz, zstd)")
+          .filled()
           .choice("profile", &LoadKindConfig::profile, volume_names(),
                   "volume whose published statistics the requests are made from; tlmssd profile shows them")
           .optional()
           .text("fio", &LoadKindConfig::fio, "fio job file to run")
+          .filled()
           .integer("queue", &LoadKindConfig::queue, {-1, 65535},
                    "host queue that the load uses; -1 gives every load the next queue in turn")
           .flag("stonewall", &LoadKindConfig::stonewall,
@@ -116,6 +118,8 @@ const ParameterTable<ProfileConfig>& ProfileConfig::parameters() {
           .text("traces_folder", &ProfileConfig::traces_folder,
                 "folder with the recorded volume as NAME.csv, .csv.gz, .csv.zst or .csv.xz (MSR format, as "
                 "from SNIA), to be replayed instead; scale then has no effect")
+          .optional()
+          .filled()
           .choice("addresses", &ProfileConfig::addresses, {"refuse", "wrap", "scale"},
                   "what happens when the footprint is larger than the drive: refuse stops, wrap takes "
                   "addresses modulo the region's size, scale squeezes them proportionally")

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "models/common/suggest.h"
 #include "testbench/loads/footprint.h"
 
 namespace tlmssd {
@@ -145,8 +146,9 @@ void add_volumes(std::string& text, const TraceInfo& info) {
   static constexpr std::size_t k_shown = 8;
   for (std::size_t i = 0; i < std::min(k_shown, info.volumes.size()); ++i) {
     const TraceInfo::Volume& volume = info.volumes[i];
-    text += fmt::format("  {:<14}{:>12}  up to {}\n", volume.name.empty() ? "(unnamed)" : volume.name,
-                        volume.requests, size_text(volume.end));
+    text +=
+        fmt::format("  {:<14}{:>12}  up to {}\n", volume.name.empty() ? "(unnamed)" : printable(volume.name),
+                    volume.requests, size_text(volume.end));
   }
   if (info.volumes.size() > k_shown) text += fmt::format("  and {} more\n", info.volumes.size() - k_shown);
 }

@@ -1,34 +1,54 @@
-// The directory a run writes its results to: filled beside its final place and renamed at the end, so that a run that fails
-// leaves nothing half-written. An existing directory is replaced only when it is empty or holds an earlier run.
+// The folder a run writes its results to: filled under a name of its own and put in place at the end, so that a run that fails
+// leaves nothing half-written.
+//
+// A new folder appears whole, by one rename. In a folder with earlier results each file is replaced by its successor in
+// one step, earlier results without a successor are removed, and everything else stays: what tlmssd has written there is
+// listed in the file .tlmssd-run (a name on each line). Two runs that write to one folder take turns, the last one wins whole. Only a process
+// killed between the first and the last of these renames leaves a mixture: whole files, each of one run or the other.
+//
+// The list is believed only where it names files that tlmssd writes; an empty one, as by earlier versions, stands for all of them.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "testbench/process/staging.h"
 
 namespace tlmssd {
 
 class RunDirectory {
  public:
-  /// Prepares to write `target`. Throws InputError when it may not be replaced or nothing can be written there.
-  explicit RunDirectory(const std::string& target);
-  /// Removes everything unless commit() has been called.
+  /// Prepares to write `target`. Throws InputError when that would replace what it may not, or nothing can be written there.
+  /// `own`: a folder that is there must be empty or hold results. `any_file`: any folder will do.
+  explicit RunDirectory(const std::string& target, Replace replace = Replace::own);
+  /// Removes everything it has made unless commit() has been called.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
-  /// Where to write the file `name` until commit().
-  [[nodiscard]] std::string file(std::string_view name) const;
+  /// Where to write the file `name` until commit(); `name` is one of those that results have.
+  [[nodiscard]] std::string file(std::string_view name);
   /// Writes a whole file. Throws InputError when that fails.
-  void write(std::string_view name, std::string_view content) const;
-  /// Puts the directory in its place.
+  void write(std::string_view name, std::string_view content);
+  /// Puts the results in their place.
   void commit();
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
 
  private:
+  void prepare();
+  void make_parents();
+  void write_list(const std::vector<std::string>& names) const;
+  [[nodiscard]] bool put_in_place_as_a_whole();
+  void replace_files();
+
   std::filesystem::path target_;
-  std::filesystem::path work_;
-  bool committed_ = false;
+  Replace replace_;
+  std::vector<std::filesystem::path> parents_;  ///< made for the target, the outermost first
+  std::unique_ptr<Staging> staging_;
+  std::vector<std::string> names_;  ///< of the results
 };
 
 }  // namespace tlmssd

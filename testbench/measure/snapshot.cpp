@@ -2,13 +2,20 @@
 
 #include <array>
 #include <bit>
+#include <boost/iostreams/concepts.hpp>
+#include <boost/iostreams/device/file_descriptor.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
-#include <cstdio>
+#include <boost/iostreams/stream.hpp>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <new>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "models/common/input_file.h"
+#include "testbench/process/interrupt.h"
 
 namespace tlmssd {
 namespace {
@@ -55,14 +62,32 @@ std::uint64_t checksum(const char* data, std::size_t size, std::uint64_t frame) 
   return result;
 }
 
+/// Reads `size` bytes; false when there are fewer.
+bool read_whole(InputFile& file, char* to, std::size_t size) {
+  while (size != 0) {
+    const std::size_t got = file.read(to, size);
+    if (got == 0) return false;
+    to += got;
+    size -= got;
+  }
+  return true;
+}
+
+bool begins_with_magic(InputFile& file) {
+  std::string magic(k_magic.size(), '\0');
+  return read_whole(file, magic.data(), magic.size()) && magic == k_magic;
+}
+
+std::filesystem::path folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
 class SavingArchive final : public FileArchive {
  public:
-  explicit SavingArchive(const std::string& path)
-      : path_(path),
-        partial_(path + ".partial"),
-        file_(partial_, std::ios::binary | std::ios::trunc),
-        buffer_(k_frame) {
-    if (!file_) throw InputError(path, 0, "cannot be written: " + std::string(std::strerror(errno)));
+  SavingArchive(const std::string& path, Replace replace)
+      : path_(path), replace_(replace), staging_(begin(path, replace)), buffer_(k_frame) {
+    file_.open(io::file_descriptor_sink(staging_->descriptor(), io::never_close_handle));
     const Machine machine;
     file_.write(k_magic.data(), static_cast<std::streamsize>(k_magic.size()));
     file_.write(reinterpret_cast<const char*>(&machine), sizeof machine);
@@ -72,13 +97,10 @@ class SavingArchive final : public FileArchive {
     stream_.push(file_, k_frame);
   }
   ~SavingArchive() override {
-    if (finished_) return;
     try {
       stream_.reset();
     } catch (...) {  // the file is given up anyway
     }
-    file_.close();
-    std::remove(partial_.c_str());
   }
 
   [[nodiscard]] bool saving() const override { return true; }
@@ -97,47 +119,74 @@ class SavingArchive final : public FileArchive {
     if (used_ != 0) put_frame();
     put_frame();
     stream_.reset();
-    const auto length = static_cast<std::uint64_t>(file_.tellp());
-    file_.seekp(static_cast<std::streamoff>(k_magic.size() + sizeof(Machine)));
-    file_.write(reinterpret_cast<const char*>(&length), sizeof length);
-    file_.close();
-    if (!file_) throw InputError(path_, 0, "cannot be written in full: " + std::string(std::strerror(errno)));
-    if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
-      throw InputError(path_, 0, "cannot be put in place: " + std::string(std::strerror(errno)));
-    }
-    finished_ = true;
+    file_.flush();
+    const off_t length = lseek(staging_->descriptor(), 0, SEEK_END);
+    constexpr off_t k_at = k_magic.size() + sizeof(Machine);
+    if (!file_ || length < 0 || pwrite(staging_->descriptor(), &length, sizeof length, k_at) != sizeof length)
+      incomplete();
+    put_in_place();
   }
 
  private:
+  static std::unique_ptr<Staging> begin(const std::string& path, Replace replace) {
+    check_snapshot_target(path, replace);
+    try {
+      return std::make_unique<Staging>(folder_of(path), Staging::Kind::file);
+    } catch (const std::filesystem::filesystem_error& error) {
+      throw InputError(path, 0, "cannot be written: " + error.code().message());
+    }
+  }
+  void put_in_place() {
+    check_snapshot_target(path_, replace_);
+    try {
+      sync_to_disk(staging_->path());
+      std::filesystem::rename(staging_->path(), path_);
+      staging_->moved();
+      sync_to_disk(folder_of(path_));
+    } catch (const std::filesystem::filesystem_error& error) {
+      throw InputError(path_, 0, "cannot be put in place: " + error.code().message());
+    }
+  }
   void put_frame() {
+    check_interrupt();
     const FrameHeader header{used_, checksum(buffer_.data(), used_, frame_++)};
     stream_.write(reinterpret_cast<const char*>(&header), sizeof header);
     stream_.write(buffer_.data(), static_cast<std::streamsize>(used_));
     used_ = 0;
-    if (!stream_ || !file_)
-      throw InputError(path_, 0, "cannot be written in full: " + std::string(std::strerror(errno)));
+    if (!stream_ || !file_) incomplete();
+  }
+  [[noreturn]] void incomplete() const {
+    throw InputError(path_, 0, "cannot be written in full: " + std::string(std::strerror(errno)));
   }
   std::string path_;
-  std::string partial_;
-  std::ofstream file_;
+  Replace replace_;
+  std::unique_ptr<Staging> staging_;
+  io::stream<io::file_descriptor_sink> file_;
   io::filtering_ostream stream_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;
   std::uint64_t frame_ = 0;
-  bool finished_ = false;
+};
+
+/// An input file as Boost's filters want it.
+class InputDevice : public io::source {
+ public:
+  explicit InputDevice(InputFile* file) : file_(file) {}
+  std::streamsize read(char* to, std::streamsize size) {
+    const std::size_t got = file_->read(to, static_cast<std::size_t>(size));
+    return got == 0 ? -1 : static_cast<std::streamsize>(got);
+  }
+
+ private:
+  InputFile* file_;
 };
 
 class LoadingArchive final : public FileArchive {
  public:
-  explicit LoadingArchive(const std::string& path)
-      : path_(path), file_(path, std::ios::binary), buffer_(k_frame) {
-    if (!file_) throw InputError(path, 0, "cannot be read: " + std::string(std::strerror(errno)));
-    std::string magic(k_magic.size(), '\0');
-    file_.read(magic.data(), static_cast<std::streamsize>(magic.size()));
-    if (!file_ || magic != k_magic) throw InputError(path, 0, "is not a tlmssd snapshot");
+  explicit LoadingArchive(const std::string& path) : path_(path), file_(path), buffer_(k_frame) {
+    if (!begins_with_magic(file_)) throw InputError(path, 0, "is not a tlmssd snapshot");
     Machine machine;
-    file_.read(reinterpret_cast<char*>(&machine), sizeof machine);
-    if (!file_) damaged();
+    read_exactly(&machine, sizeof machine);
     if (machine.format != Machine{}.format && machine.order == Machine{}.order) {
       throw InputError(path, 0,
                        "is of snapshot format " + std::to_string(machine.format) +
@@ -145,11 +194,10 @@ class LoadingArchive final : public FileArchive {
     }
     if (machine != Machine{}) throw InputError(path, 0, "was made on a machine of another type");
     std::uint64_t length = 0;
-    file_.read(reinterpret_cast<char*>(&length), sizeof length);
-    std::error_code error;
-    if (!file_ || std::filesystem::file_size(path, error) != length || error) damaged();
+    read_exactly(&length, sizeof length);
+    if (file_.size() != length) damaged();
     stream_.push(io::zstd_decompressor(), k_frame);
-    stream_.push(file_, k_frame);
+    stream_.push(InputDevice(&file_), k_frame);
     stream_.exceptions(std::ios::badbit);
   }
 
@@ -173,7 +221,11 @@ class LoadingArchive final : public FileArchive {
   [[noreturn]] void damaged() const { throw InputError(path_, 0, "is damaged or cut short"); }
 
  private:
+  void read_exactly(void* to, std::size_t size) {
+    if (!read_whole(file_, static_cast<char*>(to), size)) damaged();
+  }
   void get_frame() {
+    check_interrupt();
     if (ended_) damaged();
     FrameHeader header;
     try {
@@ -190,7 +242,7 @@ class LoadingArchive final : public FileArchive {
     ended_ = used_ == 0;
   }
   std::string path_;
-  std::ifstream file_;
+  InputFile file_;
   io::filtering_istream stream_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;
@@ -253,8 +305,30 @@ void reading(const std::string& path, Step&& step) {
 
 }  // namespace
 
-std::unique_ptr<FileArchive> FileArchive::save(const std::string& path, const Identity& identity) {
-  auto archive = std::make_unique<SavingArchive>(path);
+void check_snapshot_target(const std::string& path, Replace replace) {
+  if (access(folder_of(path).c_str(), W_OK) != 0)
+    throw InputError(path, 0, "cannot be written: " + std::string(std::strerror(errno)));
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return;
+    throw InputError(path, 0, "cannot be written: " + std::string(std::strerror(errno)));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw InputError(path, 0,
+                     std::string("is ") + kind_of_file(status.st_mode) +
+                         "; a snapshot replaces only files, choose another name");
+  }
+  if (replace == Replace::any_file) return;
+  InputFile file(path);
+  if (!begins_with_magic(file)) {
+    throw InputError(path, 0,
+                     "exists and is not a tlmssd snapshot; choose another name, or replace it with --force");
+  }
+}
+
+std::unique_ptr<FileArchive> FileArchive::save(const std::string& path, const Identity& identity,
+                                               Replace replace) {
+  auto archive = std::make_unique<SavingArchive>(path, replace);
   Identity lines = identity;
   archive_identity(*archive, lines);
   return archive;
@@ -270,8 +344,8 @@ std::unique_ptr<FileArchive> FileArchive::load(const std::string& path, const Id
 }
 
 void save_snapshot(const std::string& path, const Identity& identity,
-                   const std::function<void(Archive&)>& archive) {
-  const auto file = FileArchive::save(path, identity);
+                   const std::function<void(Archive&)>& archive, Replace replace) {
+  const auto file = FileArchive::save(path, identity, replace);
   archive(*file);
   file->finish();
 }

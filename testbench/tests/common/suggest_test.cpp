@@ -31,6 +31,7 @@ TEST_CASE("what a user wrote stays on one line and is not too long") {
   umlauts.append("\u00E4\u00E4");
   CHECK(in_quotes(umlauts) == "'" + std::string(59, 'a') + "...'");
   CHECK(in_quotes("a\xFF\xC3z") == "'a\\xff\\xc3z'");
+  CHECK(printable(std::string("a\0\x1B\r\n\u00E4", 7)) == "a\\x00\\x1b\\x0d\n\u00E4");
   CHECK(any_of({"a"}) == "a");
   CHECK(any_of({"a", "b", "c"}) == "a, b or c");
   CHECK(any_of({"a", "b", "c"}, 2) == "a, b, ...");

@@ -117,7 +117,7 @@ TEST_CASE("files that cannot be read") {
   const std::string missing = folder.path() + "/none.csv";
   CHECK(message_of([&] {
           TraceReader({missing, {}, {}, {}});
-        }) == missing + ": cannot be opened: No such file or directory");
+        }) == missing + ": cannot be read: No such file or directory");
   CHECK(message_of([&] {
           TraceReader({folder.path(), {}, {}, {}});
         }) == folder.path() + ": is a folder, expected a file");

@@ -79,6 +79,19 @@ TEST_CASE("damage inside a compressed trace never crashes") {
   }
 }
 
+TEST_CASE("a byte order mark before the first line is passed over, as in YAML") {
+  const std::string text = many_lines(10);
+  const std::string marked = "\xEF\xBB\xBF" + text;
+  const auto plain = read_text(text);
+  CHECK(read_text(marked) == plain);
+  CHECK(read_text(marked, "msr") == plain);
+  CHECK(read_text(compressed<io::gzip_compressor>(marked)) == plain);
+  CHECK(read_text(compressed<io::zstd_compressor>(marked)) == plain);
+  CHECK(message_of([] { read_text("\xEF\xBB\xBF"); }) == "t: is empty, expected a trace");
+  CHECK(message_of([&] { read_text("\xEF\xBB" + text, "msr"); }) != "");
+  CHECK(message_of([&] { read_text(text + "\xEF\xBB\xBF" + text, "msr"); }) != "");
+}
+
 TEST_CASE("an empty compressed file is an empty trace") {
   CHECK(message_of([] { read_text(compressed<io::gzip_compressor>("")); }) ==
         "t: is empty, expected a trace");

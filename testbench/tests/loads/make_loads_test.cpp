@@ -231,6 +231,13 @@ TEST_CASE("a fio job file: global section, phases, units, comments, what has no 
         file + ": job: there is none called 'mixd', expected fill or mixed; did you mean 'mixed'?");
 }
 
+TEST_CASE("a fio job file may begin with a byte order mark, and holds no control characters") {
+  CHECK(parse_fio_jobs("j.fio", "\xEF\xBB\xBF[a]\r\nrw=randread\r\n").jobs.front().generator.rw ==
+        "randread");
+  CHECK(fio_refused(std::string("[a]\nrw=read\n[b\0]\n", 17)) ==
+        "j.fio:3: is not a text file (control character '\\x00')");
+}
+
 TEST_CASE("fio job files that are refused, with their line") {
   CHECK(fio_refused("[a]\nrw=read\nblocksiz=4k\n") ==
         "j.fio:3: option \"blocksiz\" is not supported; did you mean 'blocksize'?");

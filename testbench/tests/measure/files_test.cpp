@@ -11,6 +11,7 @@
 #include "testbench/measure/run_directory.h"
 #include "testbench/measure/snapshot.h"
 #include "testbench/measure/timeline.h"
+#include "testbench/process/interrupt.h"
 #include "testbench/tests/measure/support.h"
 
 namespace tlmssd {
@@ -148,11 +149,29 @@ TEST_CASE(
   CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
 }
 
+TEST_CASE("a snapshot whose writing is interrupted leaves nothing") {
+  const Scratch scratch;
+  const std::string path = scratch / "drive.snapshot";
+  State state = example_state();
+  save_snapshot(path, k_identity, [&](Archive& a) { state.archive(a); });
+  const std::string whole = content_of(path);
+  const InterruptGuard guard;
+  CHECK_THROWS_AS(save_snapshot(path, k_identity,
+                                [&](Archive& a) {
+                                  state.archive(a);
+                                  std::raise(SIGTERM);
+                                  state.archive(a);
+                                }),
+                  Interrupted);
+  CHECK(content_of(path) == whole);
+  CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
+}
+
 TEST_CASE("a run directory appears whole or not at all") {
   const Scratch scratch;
   const std::string target = scratch / "out";
   {
-    const RunDirectory failed(target);
+    RunDirectory failed(target);
     failed.write("report.json", "{}");
   }
   CHECK(fs::is_empty(scratch.path()));
@@ -170,6 +189,7 @@ TEST_CASE("a run directory appears whole or not at all") {
   }
   CHECK_FALSE(fs::exists(target + "/report.json"));
   CHECK(content_of(target + "/fio.json") == "second");
+  CHECK_THROWS_AS(RunDirectory(scratch / "other").write("thesis.tex", ""), std::logic_error);
   CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
 }
 
@@ -179,7 +199,8 @@ TEST_CASE("a run directory replaces nothing that tlmssd did not write") {
   put_content(scratch / "mine/thesis.tex", "years of work");
   CHECK_THROWS_WITH(RunDirectory(scratch / "mine"), Catch::Contains("was not written by tlmssd"));
   CHECK(content_of(scratch / "mine/thesis.tex") == "years of work");
-  CHECK_THROWS_WITH(RunDirectory(scratch / "mine/thesis.tex"), Catch::Contains("is not a directory"));
+  CHECK_THROWS_WITH(RunDirectory(scratch / "mine/thesis.tex"),
+                    Catch::Contains("is a file, expected a folder"));
   CHECK_THROWS_AS(RunDirectory(""), InputError);
   CHECK_THROWS_AS(RunDirectory("/"), InputError);
   fs::create_directories(scratch / "empty");

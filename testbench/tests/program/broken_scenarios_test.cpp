@@ -177,6 +177,68 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
   });
 }
 
+TEST_CASE("an empty name is no file, and no way to say none", "[program]") {
+  const char* part = "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
+  refuse_all({
+      {k_load, "{trace: ''}", "@:12: load.0.trace: is empty; write a name, or leave the key out"},
+      {k_load, "{trace: ' '}", "@:12: load.0.trace: is empty; ..."},
+      {k_load, "{fio: \"\"}", "@:12: load.0.fio: is empty; ..."},
+      {k_load, "{profile: ''}", "@:12: load.0.profile: '' is not one of ..."},
+      {k_load, "{profile: hm_0, scale: 0.0001, traces_folder: ''}",
+       "@:12: load.0.traces_folder: is empty; ..."},
+      {part, "''", "@:9: ssd.flash.part is empty; write the path of a YAML file"},
+      {part, "{file: ''}", "@:9: ssd.flash.part.file is empty; write the path of a YAML file"},
+  });
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  refuse(folder, scenario, "--set load.0.trace=: load.0.trace: is empty; ...", {"--set", "load.0.trace="});
+  for (const std::string option : {"--out", "--save-snapshot", "--from-snapshot"}) {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{option, ""}, {option + "="}}) {
+      std::vector<std::string> arguments = {"run", scenario, "-q"};
+      arguments.insert(arguments.end(), words.begin(), words.end());
+      const Outcome outcome = run(folder, arguments);
+      INFO(option << ": " << outcome.err);
+      CHECK(outcome.code == 2);
+      CHECK(outcome.err.starts_with("tlmssd: -"));
+      CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    }
+  }
+  for (const std::string command : {"run", "check", "trace-info", "profile"}) {
+    const Outcome outcome = run(folder, {command, ""});
+    INFO(command << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  }
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("what files bring into messages cannot steer the terminal", "[program]") {
+  using namespace std::string_literals;
+  const Folder folder;
+  folder.write("bad.fio", "[a\0b\x1b]0;x\x07]\nrw=nothing\n"s);
+  folder.write("bad\x1b[31m.csv", "1,2\n");
+  const std::string line = "128166372003061629,h\0\x1bm,0,Write,4096,4096,100\n"s;
+  const std::string trace = folder.write("ok.csv", line + line);
+  const auto clean = [](const std::string& text) {
+    return std::none_of(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7F;
+    });
+  };
+  for (const std::string& load :
+       {"{fio: bad.fio}"s, "{trace: \"bad\\x1b[31m.csv\"}"s, "{trace: ok.csv, volume: x}"s}) {
+    const std::string scenario = folder.write("s.yaml", replaced(k_small, k_load, load));
+    const Outcome outcome = run(folder, {"run", scenario});
+    INFO(load << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(clean(outcome.err));
+  }
+  const Outcome info = run(folder, {"trace-info", trace});
+  CHECK(info.code == 0);
+  CHECK(clean(info.out));
+  CHECK(clean(run(folder, {"run", folder / "no\x1b[31m.yaml"}).err));
+  CHECK(clean(run(folder, {"run", "--no\x1b[31m"}).err));
+}
+
 TEST_CASE("scenarios with wrong profiles and warm-ups", "[program]") {
   refuse_all({
       {k_load, "{profile: hm_00, scale: 0.001}",

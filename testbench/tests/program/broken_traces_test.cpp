@@ -100,7 +100,7 @@ TEST_CASE("broken traces and trace-info", "[program]") {
         "tlmssd: " + trace + ":3: field type: \"Raed\" is no operation, expected Read, Write or Discard\n");
   const Outcome missing = run(folder, {"trace-info", folder / "nix"});
   CHECK(missing.code == 2);
-  CHECK(missing.err == "tlmssd: " + (folder / "nix") + ": cannot be opened: No such file or directory\n");
+  CHECK(missing.err == "tlmssd: " + (folder / "nix") + ": cannot be read: No such file or directory\n");
 }
 
 TEST_CASE("a trace that is not there, a fio file that is wrong", "[program]") {

@@ -1,10 +1,12 @@
 // Runs the program as its users do: a process with arguments, of which the exit code and what it printed are kept.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <spawn.h>
 #include <sstream>
 #include <stdexcept>
@@ -61,32 +63,68 @@ struct Outcome {
   std::string err;
 };
 
-/// Runs the program with `arguments`, its output going through files in `folder`.
-inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments) {
+/// A process that has been started, its output going through files in `folder`.
+class Running {
+ public:
+  Running(const Folder& folder, std::vector<std::string> words) {
+    static int number = 0;
+    out_ = folder / (".stdout." + std::to_string(++number));
+    err_ = folder / (".stderr." + std::to_string(number));
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 1, out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&files, 2, err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int failed = posix_spawn(&child_, words[0].c_str(), &files, nullptr, pointers.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (failed != 0) throw std::runtime_error("cannot start " + words[0]);
+  }
+  ~Running() {
+    if (child_ == 0) return;
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void signal(int number) const { kill(child_, number); }
+  /// Waits for its end.
+  Outcome wait() {
+    int status = 0;
+    waitpid(child_, &status, 0);
+    child_ = 0;
+    Outcome outcome;
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+    outcome.out = read_file(out_);
+    outcome.err = read_file(err_);
+    fs::remove(out_);
+    fs::remove(err_);
+    return outcome;
+  }
+
+ private:
+  std::string out_;
+  std::string err_;
+  pid_t child_ = 0;
+};
+
+/// Starts the program with `arguments`.
+inline std::unique_ptr<Running> start(const Folder& folder, const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {TLMSSD_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  const std::string out = folder / ".stdout";
-  const std::string err = folder / ".stderr";
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, words[0].c_str(), &files, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) throw std::runtime_error("cannot start " + words[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  Outcome outcome;
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
-  outcome.out = read_file(out);
-  outcome.err = read_file(err);
-  fs::remove(out);
-  fs::remove(err);
-  return outcome;
+  return std::make_unique<Running>(folder, words);
+}
+
+/// Runs the program with `arguments`.
+inline Outcome run(const Folder& folder, const std::vector<std::string>& arguments) {
+  return start(folder, arguments)->wait();
+}
+
+/// Runs a line of shell, in which $tlmssd is the program.
+inline Outcome run_shell(const Folder& folder, const std::string& line) {
+  return Running(folder, {"/bin/bash", "-c", "tlmssd='" TLMSSD_PROGRAM "'\n" + line}).wait();
 }
 
 inline std::string replaced(std::string text, const std::string& what, const std::string& by) {

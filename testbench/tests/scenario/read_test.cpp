@@ -267,7 +267,7 @@ TEST_CASE("scenarios and parts are read from disk") {
   CHECK(scenario.folder() == folder.string());
   CHECK(text(scenario, "ssd.flash.part", "name") == "a");
   CHECK(problem("none.yaml") == base + "none.yaml: no such file");
-  CHECK(problem("parts") == base + "parts: is a directory, not a YAML file");
+  CHECK(problem("parts") == base + "parts: is a folder, expected a file");
   CHECK(problem("t.yaml") ==
         base + "t.yaml:1: ssd.flash.part: no file 'parts/b.yaml'; did you mean 'parts/a.yaml'?");
   std::filesystem::remove_all(folder);

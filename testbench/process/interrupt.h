@@ -1,0 +1,56 @@
+// SIGINT, SIGTERM and SIGHUP: noted when they come, obeyed where the work can be given up in order.
+//
+// While an InterruptGuard lives, the first signal only sets a flag. What works for long calls check_interrupt() now and then
+// (the event loop between batches of events, readers and writers between blocks), which throws Interrupted: the stack
+// unwinds, and what was under construction is removed by its owner. A second signal ends the process at once. Signals that
+// follow the first within k_same_signal are the same wish: timeout(1), for one, sends each signal twice.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <string>
+
+namespace tlmssd {
+
+/// The user has asked for the end.
+class Interrupted : public std::exception {
+ public:
+  explicit Interrupted(int signal);
+  [[nodiscard]] int signal() const { return signal_; }
+  [[nodiscard]] const char* what() const noexcept override {
+    return text_.c_str();
+  }  ///< "interrupted by SIGINT"
+
+ private:
+  int signal_;
+  std::string text_;
+};
+
+/// Handles the signals as long as it lives. One at a time. A signal that was ignored (nohup) stays ignored.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  static constexpr std::array k_signals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, k_signals.size()> before_{};
+};
+
+namespace interrupt {
+/// The signal that has come and has not been thrown yet; 0: none.
+inline std::atomic<int> pending{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
+[[noreturn]] void raise_pending();
+}  // namespace interrupt
+
+/// Throws Interrupted when a signal has come: once for each guard, so that the work can still be wound up. Costs one load.
+inline void check_interrupt() {
+  if (interrupt::pending.load(std::memory_order_relaxed) != 0) interrupt::raise_pending();
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,113 @@
+// Runs that are ended by a signal leave nothing behind; what killed ones leave is swept by the next.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "testbench/tests/program/program.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const std::string k_large = replaced(k_small, "blocks_per_plane: 32", "blocks_per_plane: 1024");
+
+/// Scenarios that do not end for hours, each at work on something else.
+const std::vector<std::pair<const char*, std::string>> k_endless = {
+    {"preconditioning",
+     replaced(k_large,
+              "load:", "precondition: [{fill: 100 %}, {overwrite: 1000x}, {overwrite: 1000x}]\nload:")},
+    {"warm-up", replaced(k_large, "number_ios: 500", "loops: 1000000, warm_up: 90 %")},
+    {"timed run", replaced(k_large, "number_ios: 500", "loops: 1000000")},
+    {"untimed run", replaced(k_large, "number_ios: 500}", "loops: 1000000}\nrun: {timed: false}")},
+};
+
+/// What is under construction in `folder`.
+std::vector<std::string> partial(const Folder& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    if (entry.path().extension() == ".partial") names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+/// Waits until as many things are under construction, and until the runs are well on their way.
+void wait_for_partial(const Folder& folder, std::size_t count) {
+  const auto end = Clock::now() + std::chrono::seconds(60);
+  while (partial(folder).size() < count && Clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  REQUIRE(partial(folder).size() == count);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+}
+
+std::size_t entries(const Folder& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), {}));
+}
+
+}  // namespace
+
+TEST_CASE("a signal ends a run, which leaves nothing behind", "[program]") {
+  for (const auto& [what, text] : k_endless) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      INFO(what << ", signal " << signal);
+      const Folder folder;
+      const std::string scenario = folder.write("s.yaml", text);
+      const auto run =
+          start(folder, {"run", scenario, "-o", folder / "out", "--set", "report.command_log=csv"});
+      wait_for_partial(folder, 1);
+      run->signal(signal);
+      const Outcome outcome = run->wait();
+      CHECK(outcome.code == 128 + signal);
+      CHECK(outcome.out.empty());
+      CHECK(outcome.err.starts_with("tlmssd: interrupted by SIG"));
+      CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+      CHECK(entries(folder) == 1);  // the scenario
+    }
+  }
+}
+
+TEST_CASE("a run under timeout, which sends its signal twice, leaves nothing behind", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_endless.front().second);
+  const Outcome outcome =
+      run_shell(folder, "timeout --preserve-status 0.5 $tlmssd run " + scenario + " -o " + (folder / "out"));
+  CHECK(outcome.code == 128 + SIGTERM);
+  CHECK(entries(folder) == 1);
+}
+
+TEST_CASE("earlier results outlive a run that is interrupted", "[program]") {
+  const Folder folder;
+  const std::string out = folder / "out";
+  REQUIRE(run(folder, {"run", folder.write("s.yaml", k_small), "-q", "-o", out}).code == 0);
+  const std::string before = read_file(out + "/report.json");
+  const auto again = start(folder, {"run", folder.write("e.yaml", k_endless[2].second), "-o", out});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  again->signal(SIGINT);
+  CHECK(again->wait().code == 128 + SIGINT);
+  CHECK(read_file(out + "/report.json") == before);
+  CHECK(std::distance(fs::directory_iterator(out), {}) == 6);
+}
+
+TEST_CASE("what a killed run has left is swept by the next, what a live one works on is not", "[program]") {
+  const Folder folder;
+  const std::string endless = folder.write("e.yaml", k_endless[2].second);
+  const auto killed = start(folder, {"run", endless, "-o", folder / "killed"});
+  wait_for_partial(folder, 1);
+  killed->signal(SIGKILL);
+  CHECK(killed->wait().code == 256 + SIGKILL);
+  const std::vector<std::string> left = partial(folder);
+  REQUIRE(left.size() == 1);
+  const auto live = start(folder, {"run", endless, "-o", folder / "live"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  CHECK(partial(folder).size() == 1);
+  CHECK(partial(folder) != left);
+  const std::string snapshot = folder / "a.snap";
+  CHECK(run(folder, {"run", folder.write("s.yaml", k_small), "-q", "--save-snapshot", snapshot}).code == 0);
+  CHECK(partial(folder).size() == 1);
+  live->signal(SIGTERM);
+  CHECK(live->wait().code == 128 + SIGTERM);
+  CHECK(partial(folder).empty());
+}
+
+}  // namespace tlmssd::program_tests

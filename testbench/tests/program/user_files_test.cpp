@@ -1,0 +1,254 @@
+// Files of the user's: neither a snapshot nor results may cost any of them.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "testbench/tests/program/program.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+const std::string k_filled = replaced(k_small, "load:", "precondition: [{fill: 100 %}]\nload:");
+
+void put(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void make_socket(const std::string& path) {
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  REQUIRE(bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  close(descriptor);
+}
+
+/// Expects exit code 2, one line that contains `why`, and nothing changed in `folder`.
+void expect_refusal(const Folder& folder, const std::vector<std::string>& arguments, const std::string& why) {
+  const auto before = names_in(folder.path());
+  const Outcome outcome = run(folder, arguments);
+  INFO(outcome.err << "expected: " << why);
+  CHECK(outcome.code == 2);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  CHECK(outcome.err.find(why) != std::string::npos);
+  CHECK(names_in(folder.path()) == before);
+}
+
+void expect_good(const Folder& folder, const std::vector<std::string>& arguments) {
+  const Outcome outcome = run(folder, arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a snapshot replaces a snapshot, and another file only when told to", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_filled);
+  const std::string target = folder / "drive.snap";
+  const std::vector<std::string> save = {"run", scenario, "-q", "--save-snapshot", target};
+  for (const char* content : {"years of work", "TLMSSD", ""}) {
+    put(target, content);
+    expect_refusal(folder, save, target + ": exists and is not a tlmssd snapshot");
+    CHECK(read_file(target) == content);
+  }
+  std::vector<std::string> force = save;
+  force.push_back("--force");
+  expect_good(folder, force);
+  CHECK(read_file(target).starts_with("TLMSSDSN"));
+  expect_good(folder, save);
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"drive.snap", "s.yaml"});
+}
+
+TEST_CASE("a snapshot never replaces what is no file", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_filled);
+  const std::string kept = folder.write("kept", "years of work");
+  fs::create_symlink(kept, folder / "link");
+  fs::create_symlink(folder / "nowhere", folder / "dangling");
+  fs::create_directory(folder / "sub");
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  make_socket(folder / "sock");
+  const std::vector<std::pair<std::string, std::string>> targets = {
+      {folder / "link", "is a symbolic link"}, {folder / "dangling", "is a symbolic link"},
+      {folder / "sub", "is a folder"},         {folder / "pipe", "is a named pipe"},
+      {folder / "sock", "is a socket"},        {"/dev/null", "is a device"},
+      {folder / "no/such", "No such file"}};
+  for (const auto& [target, why] : targets) {
+    expect_refusal(folder, {"run", scenario, "--save-snapshot", target}, target + ": ");
+    expect_refusal(folder, {"run", scenario, "--save-snapshot", target, "--force"}, why);
+  }
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(fs::is_character_file("/dev/null"));
+  CHECK(read_file(kept) == "years of work");
+}
+
+TEST_CASE("results replace earlier results and keep everything else", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const fs::path out = folder / "out";
+  expect_good(folder, {"run", scenario, "-q", "-o", out, "--set", "report.command_log=csv"});
+  REQUIRE(fs::exists(out / "commands.csv"));
+  put(out / "notes.txt", "what I think of it");
+  fs::create_directory(out / "figures");
+  put(out / "figures" / "one.svg", "<svg/>");
+  put(out / "report.json", "old");
+  expect_good(folder, {"run", scenario, "-q", "-o", out});
+  CHECK(read_file(out / "notes.txt") == "what I think of it");
+  CHECK(read_file(out / "figures" / "one.svg") == "<svg/>");
+  CHECK(read_file(out / "report.json").size() > 100);
+  CHECK_FALSE(
+      fs::exists(out / "commands.csv"));  // of the first run alone: it would say nothing true of the second
+  CHECK(names_in(out) == std::vector<std::string>{".tlmssd-run", "figures", "fio.json", "notes.txt",
+                                                  "report.html", "report.json", "run.json", "scenario.yaml"});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"out", "s.yaml"});
+}
+
+TEST_CASE("a file of the user's with a result's name is kept", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const fs::path out = folder / "out";
+  expect_good(folder, {"run", scenario, "-q", "-o", out});
+  put(out / "commands.csv", "mine");
+  expect_refusal(folder, {"run", scenario, "-o", out},
+                 (out / "commands.csv").string() + ": was not written by tlmssd");
+  CHECK(read_file(out / "commands.csv") == "mine");
+  fs::remove(out / "commands.csv");
+  fs::remove(out / "report.json");
+  put(folder / "elsewhere", "mine");
+  fs::create_symlink(folder / "elsewhere", out / "report.json");
+  expect_refusal(folder, {"run", scenario, "-o", out}, "report.json: is a symbolic link");
+  expect_refusal(folder, {"run", scenario, "-o", out, "--force"}, "report.json: is a symbolic link");
+  CHECK(read_file(folder / "elsewhere") == "mine");
+}
+
+TEST_CASE("a folder of the user's gets results only when told to", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const fs::path out = folder / "mine";
+  fs::create_directory(out);
+  put(out / "thesis.tex", "years of work");
+  put(out / "report.json", "my report");
+  expect_refusal(folder, {"run", scenario, "-o", out}, out.string() + ": holds files and was not written by");
+  CHECK(read_file(out / "report.json") == "my report");
+  expect_good(folder, {"run", scenario, "-q", "-o", out, "--force"});
+  CHECK(read_file(out / "thesis.tex") == "years of work");
+  CHECK(read_file(out / "report.json").size() > 100);
+  expect_good(folder, {"run", scenario, "-q", "-o", out});
+  CHECK(read_file(out / "thesis.tex") == "years of work");
+  fs::create_directory_symlink(out, folder / "link");
+  expect_refusal(folder, {"run", scenario, "-o", folder / "link"}, "is a symbolic link");
+}
+
+TEST_CASE("a list of results that was tampered with costs no file", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const fs::path out = folder / "out";
+  put(folder / "victim", "years of work");
+  expect_good(folder, {"run", scenario, "-q", "-o", out});
+  put(out / "thesis.tex", "years of work");
+  put(out / ".tlmssd-run", "../victim\n" + (folder / "victim") + "\nthesis.tex\n..\n.\n\n\0x" +
+                               read_file(out / ".tlmssd-run") + std::string(100'000, 'x'));
+  expect_good(folder, {"run", scenario, "-q", "-o", out});
+  CHECK(read_file(folder / "victim") == "years of work");
+  CHECK(read_file(out / "thesis.tex") == "years of work");
+  put(out / ".tlmssd-run", "something else\n");  // then nothing here is known to be ours
+  expect_refusal(folder, {"run", scenario, "-o", out}, "was not written by tlmssd");
+  fs::remove(out / ".tlmssd-run");
+  expect_refusal(folder, {"run", scenario, "-o", out}, "holds files and was not written by tlmssd");
+  fs::create_directory(out / ".tlmssd-run");
+  expect_refusal(folder, {"run", scenario, "-o", out, "--force"}, ".tlmssd-run: is a folder");
+}
+
+TEST_CASE("a run that fails leaves no folder that it has made on the way", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const Outcome outcome =
+      run(folder, {"run", scenario, "-o", folder / "a/b/c", "--set", "run.stall_after=20 us", "--set",
+                   "firmware.buffer.mode=write-through", "--set", "load.0.rw=randwrite"});
+  CHECK(outcome.code == 3);
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"s.yaml"});
+  expect_good(folder, {"run", scenario, "-q", "-o", folder / "a/b/c"});
+  CHECK(fs::exists(folder / "a/b/c/report.json"));
+}
+
+TEST_CASE("snapshots saved to one name at once: the last one wins whole", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_filled);
+  const std::string target = folder / "drive.snap";
+  std::vector<std::unique_ptr<Running>> runs;
+  for (int i = 0; i < 6; ++i)
+    runs.push_back(start(folder, {"run", scenario, "-q", "--save-snapshot", target}));
+  for (const auto& each : runs) {
+    const Outcome outcome = each->wait();
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+  }
+  expect_good(folder, {"run", scenario, "-q", "--from-snapshot", target});
+  CHECK(names_in(folder.path()) == std::vector<std::string>{"drive.snap", "s.yaml"});
+}
+
+TEST_CASE("results written to one folder at once: the last one wins whole", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const fs::path out = folder / "out";
+  const auto several = [&] {
+    std::vector<std::unique_ptr<Running>> runs;
+    for (int i = 1; i <= 6; ++i)
+      runs.push_back(start(folder, {"run", scenario, "-q", "-o", out, "--set", "seed=" + std::to_string(i)}));
+    for (const auto& each : runs) {
+      const Outcome outcome = each->wait();
+      INFO(outcome.err);
+      CHECK(outcome.code == 0);
+    }
+    // All files are of one seed.
+    const std::string scenario_there = read_file(out / "scenario.yaml");
+    expect_good(folder, {"run", (out / "scenario.yaml").string(), "-q", "-o", folder / "again"});
+    for (const char* file : {"report.json", "fio.json", "report.html"}) {
+      INFO(file);
+      CHECK(read_file(out / file) == read_file(folder.path() / "again" / file));
+    }
+    CHECK(names_in(folder.path()) == std::vector<std::string>{"again", "out", "s.yaml"});
+    CHECK(names_in(out).size() == 6);
+  };
+  several();  // into a name that is free
+  several();  // over what is there
+}
+
+TEST_CASE("a named pipe in place of a file is refused at once", "[program]") {
+  const Folder folder;
+  const std::string pipe = folder / "pipe.yaml";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const std::string why = "pipe.yaml: is a named pipe, expected a file";
+  expect_refusal(folder, {"run", pipe}, why);
+  expect_refusal(folder, {"check", pipe}, why);
+  expect_refusal(folder, {"trace-info", pipe}, why);
+  expect_refusal(folder, {"run", scenario, "--set", "ssd.flash.part.file=pipe.yaml"}, why);
+  expect_refusal(folder, {"run", scenario, "--from-snapshot", pipe}, why);
+  const auto with_load = [&](const std::string& load) {
+    return folder.write("l.yaml", replaced(k_small, "{rw: randrw, number_ios: 500}", load));
+  };
+  expect_refusal(folder, {"run", with_load("{trace: pipe.yaml}")}, why);
+  expect_refusal(folder, {"run", with_load("{fio: pipe.yaml}")}, why);
+  expect_refusal(folder, {"run", with_load("{trace: /dev/zero}")}, "/dev/zero: is a device, expected a file");
+}
+
+TEST_CASE("a scenario may come through standard input", "[program]") {
+  const Folder folder;
+  folder.write("s.yaml", k_small);
+  const std::string here = "cd '" + folder.path().string() + "'; ";
+  CHECK(run_shell(folder, here + "cat s.yaml | $tlmssd check /dev/stdin").code == 0);
+  CHECK(run_shell(folder, here + "$tlmssd check <(cat s.yaml)").code == 0);
+}
+
+}  // namespace tlmssd::program_tests
