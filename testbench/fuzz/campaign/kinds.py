@@ -5,6 +5,6 @@ trial(setup, number, tree, text, files) -> findings its findings can be made sma
 how many cases there are when they are a list.
 """
 
-from campaign import scenarios
+from campaign import concurrent, damaged, disks, failing_calls, scenarios, signals
 
-ALL = {kind.NAME: kind for kind in (scenarios,)}
+ALL = {kind.NAME: kind for kind in (scenarios, damaged, signals, disks, concurrent, failing_calls)}

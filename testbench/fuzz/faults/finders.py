@@ -13,7 +13,7 @@ import re
 import subprocess
 from pathlib import Path
 
-import accounts
+from faults import accounts
 
 DETECTORS = Path(__file__).parent / "detectors"
 FAILING = ("errors", "wear")  # detectors whose drives lose data or come to their end

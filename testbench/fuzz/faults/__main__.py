@@ -6,9 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-import catalogue
-import finders
-import tree
+from faults import catalogue, finders, tree
 
 
 def _arguments():
