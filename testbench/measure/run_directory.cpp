@@ -122,7 +122,7 @@ RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace
   try {
     prepare();
   } catch (const fs::filesystem_error& error) {
-    for (auto parent = parents_.rbegin(); parent != parents_.rend(); ++parent) rmdir(parent->c_str());
+    remove_parents();
     throw InputError(target, 0, "cannot be written: " + error.code().message());
   }
 }
@@ -130,6 +130,7 @@ RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace
 void RunDirectory::prepare() {
   check_replaceable(target_, replace_);
   make_parents();
+  Staging::sweep(target_.parent_path());  // what was left when there was no target yet
   // On the target's own file system, which need not be its parent's.
   staging_ =
       std::make_unique<Staging>(is_there(target_) ? target_ : target_.parent_path(), Staging::Kind::folder);
@@ -145,6 +146,11 @@ void RunDirectory::make_parents() {
 
 RunDirectory::~RunDirectory() {
   staging_.reset();
+  remove_parents();
+}
+
+/// Those that nobody has put anything into.
+void RunDirectory::remove_parents() const {
   for (auto parent = parents_.rbegin(); parent != parents_.rend(); ++parent) rmdir(parent->c_str());
 }
 

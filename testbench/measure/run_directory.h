@@ -40,6 +40,7 @@ class RunDirectory {
  private:
   void prepare();
   void make_parents();
+  void remove_parents() const;
   void write_list(const std::vector<std::string>& names) const;
   [[nodiscard]] bool put_in_place_as_a_whole();
   void replace_files();

@@ -1,6 +1,7 @@
 #include "models/common/agenda.h"
 
 #include <catch2/catch.hpp>
+#include <stdexcept>
 #include <vector>
 
 #include "models/common/random.h"
@@ -49,4 +50,28 @@ TEST_CASE("an item for a past instant runs now, and an idle clock can be moved o
       &probe);
   agenda.run_until(100);
   REQUIRE(ran_at == 100);
+}
+
+TEST_CASE("a checkpoint between batches of items may end the run, and no item is lost") {
+  static int calls = 0;
+  static int throws_at = 0;
+  calls = 0;
+  throws_at = 2;
+  Agenda agenda;
+  agenda.set_checkpoint([] {
+    if (++calls == throws_at) throw std::runtime_error("enough");
+  });
+  int run = 0;
+  constexpr int k_items = 50'000;
+  for (int i = 0; i < k_items; ++i)
+    agenda.at(
+        i, [](void* count) { ++*static_cast<int*>(count); }, &run);
+  CHECK_THROWS_WITH(agenda.run_until(k_never), "enough");
+  CHECK(run > 0);
+  CHECK(run < k_items);
+  agenda.run_until(k_never);
+  CHECK(run == k_items);
+  CHECK(calls >= 10);
+  agenda.checkpoint();
+  Agenda().checkpoint();  // without one: nothing
 }

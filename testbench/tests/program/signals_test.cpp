@@ -24,21 +24,36 @@ const std::vector<std::pair<const char*, std::string>> k_endless = {
 };
 
 /// What is under construction in `folder`.
-std::vector<std::string> partial(const Folder& folder) {
+std::vector<std::string> partial(const fs::path& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".partial") names.push_back(entry.path().filename());
   }
   return names;
 }
 
-/// Waits until as many things are under construction, and until the runs are well on their way.
-void wait_for_partial(const Folder& folder, std::size_t count) {
+/// Waits until one thing is under construction that is not among `left`, and nothing else; then until the run is well on its way.
+std::vector<std::string> wait_for_run(const fs::path& folder, const std::vector<std::string>& left = {}) {
   const auto end = Clock::now() + std::chrono::seconds(60);
-  while (partial(folder).size() < count && Clock::now() < end)
+  std::vector<std::string> names;
+  do {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  REQUIRE(partial(folder).size() == count);
+    names = partial(folder);
+  } while ((names.size() != 1 || names == left) && Clock::now() < end);
+  REQUIRE(names.size() == 1);
+  REQUIRE(names != left);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  return names;
+}
+
+/// Starts a run that does not end, and kills it; what it leaves.
+std::vector<std::string> leave_behind(const Folder& folder, const std::string& endless) {
+  const auto killed = start(folder, {"run", endless, "-o", folder / "killed"});
+  std::vector<std::string> left = wait_for_run(folder.path());
+  killed->signal(SIGKILL);
+  CHECK(killed->wait().code == 256 + SIGKILL);
+  CHECK(partial(folder.path()) == left);
+  return left;
 }
 
 std::size_t entries(const Folder& folder) {
@@ -55,7 +70,7 @@ TEST_CASE("a signal ends a run, which leaves nothing behind", "[program]") {
       const std::string scenario = folder.write("s.yaml", text);
       const auto run =
           start(folder, {"run", scenario, "-o", folder / "out", "--set", "report.command_log=csv"});
-      wait_for_partial(folder, 1);
+      wait_for_run(folder.path());
       run->signal(signal);
       const Outcome outcome = run->wait();
       CHECK(outcome.code == 128 + signal);
@@ -82,7 +97,7 @@ TEST_CASE("earlier results outlive a run that is interrupted", "[program]") {
   REQUIRE(run(folder, {"run", folder.write("s.yaml", k_small), "-q", "-o", out}).code == 0);
   const std::string before = read_file(out + "/report.json");
   const auto again = start(folder, {"run", folder.write("e.yaml", k_endless[2].second), "-o", out});
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  wait_for_run(out);
   again->signal(SIGINT);
   CHECK(again->wait().code == 128 + SIGINT);
   CHECK(read_file(out + "/report.json") == before);
@@ -92,22 +107,23 @@ TEST_CASE("earlier results outlive a run that is interrupted", "[program]") {
 TEST_CASE("what a killed run has left is swept by the next, what a live one works on is not", "[program]") {
   const Folder folder;
   const std::string endless = folder.write("e.yaml", k_endless[2].second);
-  const auto killed = start(folder, {"run", endless, "-o", folder / "killed"});
-  wait_for_partial(folder, 1);
-  killed->signal(SIGKILL);
-  CHECK(killed->wait().code == 256 + SIGKILL);
-  const std::vector<std::string> left = partial(folder);
-  REQUIRE(left.size() == 1);
+  const std::string small = folder.write("s.yaml", k_small);
+  const std::vector<std::string> left = leave_behind(folder, endless);
   const auto live = start(folder, {"run", endless, "-o", folder / "live"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  CHECK(partial(folder).size() == 1);
-  CHECK(partial(folder) != left);
-  const std::string snapshot = folder / "a.snap";
-  CHECK(run(folder, {"run", folder.write("s.yaml", k_small), "-q", "--save-snapshot", snapshot}).code == 0);
-  CHECK(partial(folder).size() == 1);
+  const std::vector<std::string> at_work = wait_for_run(folder.path(), left);
+  CHECK(run(folder, {"run", small, "-q", "--save-snapshot", folder / "a.snap"}).code == 0);
+  CHECK(partial(folder.path()) == at_work);
   live->signal(SIGTERM);
   CHECK(live->wait().code == 128 + SIGTERM);
-  CHECK(partial(folder).empty());
+  CHECK(partial(folder.path()).empty());
+}
+
+TEST_CASE("what lies beside a folder is swept by a run that writes into it", "[program]") {
+  const Folder folder;
+  leave_behind(folder, folder.write("e.yaml", k_endless[2].second));
+  fs::create_directory(folder / "killed");
+  CHECK(run(folder, {"run", folder.write("s.yaml", k_small), "-q", "-o", folder / "killed"}).code == 0);
+  CHECK(partial(folder.path()).empty());
 }
 
 }  // namespace tlmssd::program_tests
