@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -107,6 +108,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
   if (config.replicas.policy != "none") make_gatherer(replicas, config);
   if (config.partition.policy != "none") make_gatherer(partition, config);
   check_capacity(core, drive, config);
+  hw.host.on_quiet([](void* self) { static_cast<Parts*>(self)->arm_idle_timer(); }, this);
   destager.attach(collector);
   if (logs) destager.attach(*logs);
   if (partition) destager.attach(*partition);
@@ -150,7 +152,9 @@ void Ftl::Parts::patrol() {
 
 // ------------------------------------------------------------------------------------------------------------------ idle time
 
+// The host has become idle: it has nothing outstanding any more. Nothing polls for that.
 void Ftl::Parts::arm_idle_timer() {
+  if (core.config.gc.idle_after == 0 || first != nullptr) return;
   last_activity = hw.agenda.now();
   timer_wanted = true;
   if (timer_pending) return;
@@ -163,13 +167,13 @@ void Ftl::Parts::idle_timer(void* self) {
   parts.timer_pending = false;
   if (!parts.timer_wanted || parts.first != nullptr || parts.core.read_only) return;
   const Picoseconds due = parts.last_activity + parts.core.config.gc.idle_after;
-  if (due > parts.hw.agenda.now() || parts.hw.host.outstanding() > 0) {
+  if (due > parts.hw.agenda.now()) {
     parts.timer_pending = true;
-    const Picoseconds later = parts.hw.agenda.now() + parts.core.config.gc.idle_after;
-    parts.hw.agenda.at(due > parts.hw.agenda.now() ? due : later, &Parts::idle_timer, &parts);
+    parts.hw.agenda.at(due, &Parts::idle_timer, &parts);
     return;
   }
   parts.timer_wanted = false;
+  if (parts.hw.host.outstanding() > 0) return;  // it will be idle anew
   parts.reclaimer.set_idle(true);
 }
 
@@ -241,6 +245,11 @@ void Ftl::disturb(std::uint32_t reads) {
 
 void Ftl::patrol() {
   if (parts_->core.refresh) parts_->patrol();
+}
+
+double Ftl::next_refresh() {
+  Core& core = parts_->core;
+  return core.refresh ? core.refresh->next_due(core.clock()) : std::numeric_limits<double>::infinity();
 }
 
 double Ftl::patrol_interval() const {

@@ -54,6 +54,9 @@ class Ftl {
   void disturb(std::uint32_t reads);
   /// Looks for blocks that have to be refreshed, as it does by itself from time to time while it serves the host.
   void patrol();
+  /// Seconds until such a look finds the first block, if nothing is read or written meanwhile; infinity: none. What is already due does not
+  /// count: the last look has dealt with it, or cannot.
+  [[nodiscard]] double next_refresh();
   /// Seconds between two such looks; 0: it makes none.
   [[nodiscard]] double patrol_interval() const;
   /// Codes that reads may ask for.

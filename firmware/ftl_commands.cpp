@@ -23,8 +23,8 @@ void Ftl::Parts::end(Active& done) {
   (done.next == nullptr ? last : done.next->previous) = done.previous;
   --active;
   ++core.stats.commands;
-  if (first == nullptr && core.config.gc.idle_after > 0) arm_idle_timer();
   hw.host.complete(done.command);
+  if (hw.host.outstanding() == 0) arm_idle_timer();
   if (!refreshes_due.empty()) start_refreshes();
   settled();
 }

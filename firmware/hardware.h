@@ -93,6 +93,10 @@ class HostPort {
   virtual void complete(HostCommand& command) = 0;
   /// Commands that the host has waiting in its queues or under way (for idle detection).
   [[nodiscard]] virtual std::uint32_t outstanding() const = 0;
+  /// `callback(self)` is to be called whenever outstanding() has fallen to 0 other than within complete().
+  virtual void on_quiet(Agenda::Callback callback, void* self) {
+    static_cast<void>(callback), static_cast<void>(self);
+  }
 };
 
 // ---- together

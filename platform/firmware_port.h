@@ -16,7 +16,10 @@ class FirmwarePort final : public firmware::CpuPort,
   FirmwarePort(Agenda& agenda, ControllerCpu& cpu, FlashArray& flash)
       : agenda_(agenda), cpu_(cpu), flash_(flash) {}
   /// The host interface is made after the firmware, because its buffers lie behind the firmware's memory.
-  void set_host(const HostInterface& host) { host_ = &host; }
+  void set_host(HostInterface& host) {
+    host_ = &host;
+    host.on_quiet(quiet_, quiet_self_);
+  }
 
   [[nodiscard]] firmware::Hardware hardware() { return {agenda_, *this, *this, *this, *this}; }
 
@@ -47,12 +50,18 @@ class FirmwarePort final : public firmware::CpuPort,
   [[nodiscard]] std::uint32_t writing(DieId die) const override { return flash_.controller().writing(die); }
   void complete(HostCommand& command) override { cpu_.complete(command); }
   [[nodiscard]] std::uint32_t outstanding() const override { return host_->outstanding(); }
+  void on_quiet(Agenda::Callback callback, void* self) override {
+    quiet_ = callback;
+    quiet_self_ = self;
+  }
 
  private:
   Agenda& agenda_;
   ControllerCpu& cpu_;
   FlashArray& flash_;
-  const HostInterface* host_ = nullptr;
+  HostInterface* host_ = nullptr;
+  Agenda::Callback quiet_ = nullptr;
+  void* quiet_self_ = nullptr;
 };
 
 }  // namespace tlmssd

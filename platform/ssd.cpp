@@ -8,6 +8,7 @@
 #include "firmware/cache/cache.h"
 #include "models/common/input_error.h"
 #include "models/memory/address_map.h"
+#include "platform/unbound_hardware.h"
 
 namespace tlmssd {
 
@@ -66,6 +67,7 @@ void Ssd::connect(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket
 Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
     : sc_core::sc_module(name), config_(config), shape_(config_.shape()) {
   config_.part.blocks_per_plane = shape_.geometry.blocks;
+  check_firmware();
   process_ = std::make_unique<AgendaProcess>("agenda", agenda_);
   build_memories();
   build_flash();
@@ -74,6 +76,23 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
 }
 
 Ssd::~Ssd() = default;
+
+/// Whether firmware and memories fit the drive, before anything of it is made: many dies take their time.
+void Ssd::check_firmware() const {
+  check_errors();
+  UnboundHardware none;
+  firmware::Hardware hardware = none.hardware();
+  const firmware::Ftl ftl(hardware, shape_, config_.firmware);
+  const bool cache_here = ftl.cache() != nullptr && !ftl.cache()->non_volatile();
+  const Bytes needed = ftl.dram_bytes() + config_.host.max_transfer;
+  if (needed <= config_.dram.capacity) return;
+  throw InputError(fmt::format(
+      "ssd.dram.capacity: {} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer "
+      "({} MiB); write at least {} MiB",
+      config_.dram.capacity >> 20U, cache_here ? "," : " and", cache_here ? " and cache" : "",
+      (ftl.dram_bytes() + 0xFFFFFU) >> 20U, (config_.host.max_transfer + 0xFFFFFU) >> 20U,
+      (needed + 0xFFFFFU) >> 20U));
+}
 
 void Ssd::build_memories() {
   dram_ = std::make_unique<Dram>("dram", config_.dram, agenda_);
@@ -103,7 +122,6 @@ void Ssd::check_errors() const {
 }
 
 void Ssd::build_flash() {
-  check_errors();
   const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
   const NoValues none;
   const ParameterValues& values = config_.scheduling_values != nullptr ? *config_.scheduling_values : none;
@@ -125,6 +143,8 @@ void Ssd::build_firmware() {
   port_ = std::make_unique<FirmwarePort>(agenda_, *cpu_, *flash_);
   hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
   ftl_ = std::make_unique<firmware::Ftl>(*hardware_, shape_, config_.firmware);
+  // Many times what reading, collecting and writing all of the drive takes: no command needs that much.
+  cpu_->limit_untimed(10'000'000 + 64 * (shape_.geometry.bytes() / shape_.mapping_unit_bytes));
   flash_->controller().ecc().provide(ftl_->codes());
   cpu_->set_handler(
       [](void* ftl, HostCommand& command) { static_cast<firmware::Ftl*>(ftl)->submit(command); }, ftl_.get());
@@ -132,16 +152,6 @@ void Ssd::build_firmware() {
 
 void Ssd::build_host() {
   const Bytes firmware_bytes = ftl_->dram_bytes();
-  const bool cache_here = ftl_->cache() != nullptr && !ftl_->cache()->non_volatile();
-  const Bytes needed = firmware_bytes + config_.host.max_transfer;
-  if (needed > config_.dram.capacity) {
-    throw InputError(fmt::format(
-        "ssd.dram.capacity: {} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer "
-        "({} MiB); write at least {} MiB",
-        config_.dram.capacity >> 20U, cache_here ? "," : " and", cache_here ? " and cache" : "",
-        (firmware_bytes + 0xFFFFFU) >> 20U, (config_.host.max_transfer + 0xFFFFFU) >> 20U,
-        (needed + 0xFFFFFU) >> 20U));
-  }
   HostWiring wiring;
   wiring.capacity_blocks = shape_.logical_blocks;
   wiring.buffer_address = k_dram_base + firmware_bytes;
@@ -165,6 +175,7 @@ Task<> Ssd::drain() {
 }
 
 void Ssd::start_drain() {
+  cpu_->begin_untimed();
   drained_ = false;
   drain().start();
 }
@@ -176,18 +187,26 @@ void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered
   };
   pass(cycles, 0);
   const double interval = powered ? ftl_->patrol_interval() : 0;
+  double step = 1;  // patrols up to the next one that may find something
   while (interval > 0 && seconds > interval) {
     agenda_.checkpoint();
-    pass(0, interval);
+    const double left = std::ceil(seconds / interval) - 1;
+    step = std::clamp(step, 1.0, left);
+    pass(0, step * interval);
+    seconds -= step * interval;
+    const std::uint64_t moved = ftl_->statistics().refreshes;
+    cpu_->begin_untimed();
     ftl_->patrol();
     start_drain();
     if (!drained_) throw std::logic_error("a patrol of the resting drive did not end at once");
-    seconds -= interval;
+    // What was moved may have made other blocks due: the next patrol is not passed over.
+    step = ftl_->statistics().refreshes > moved ? 1 : std::ceil(ftl_->next_refresh() / interval);
   }
-  pass(0, seconds);
+  pass(0, std::max(seconds, 0.0));
 }
 
 void Ssd::idle() {
+  cpu_->begin_untimed();
   ftl_->idle_time();
   start_drain();
   if (!drained_) throw std::logic_error("work in idle time did not end at once");

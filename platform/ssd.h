@@ -85,6 +85,7 @@ class Ssd : public sc_core::sc_module {
  private:
   void build_flash();
   void check_errors() const;
+  void check_firmware() const;
   void build_memories();
   void build_firmware();
   void build_host();

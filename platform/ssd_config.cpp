@@ -7,6 +7,7 @@
 #include "firmware/layout.h"
 #include "firmware/mapping/mapping.h"
 #include "models/common/input_error.h"
+#include "platform/memory_estimate.h"
 
 namespace tlmssd {
 
@@ -191,6 +192,9 @@ Geometry SsdConfig::geometry() const {
 firmware::DriveShape SsdConfig::shape() const {
   firmware::DriveShape shape;
   shape.geometry = geometry();
+  const double capacity_bytes = static_cast<double>(shape.geometry.bytes()) / (1 + capacity.over_provisioning);
+  check_memory(shape.geometry, static_cast<std::uint64_t>(written_share * capacity_bytes /
+                                                          static_cast<double>(firmware.mapping.unit)));
   shape.program_unit = part.pages_per_program();
   shape.slc_pages = part.slc_pages_per_block();
   // Without a limit in one of the modes, cycles count alike.
@@ -202,8 +206,7 @@ firmware::DriveShape SsdConfig::shape() const {
   // Whole mapping units, so that the last one is complete.
   const Bytes unit = std::max<Bytes>(firmware.mapping.unit, host.lba_size);
   shape.scm_bytes = scm ? scm->capacity : 0;
-  const double user = static_cast<double>(shape.geometry.bytes()) / (1 + capacity.over_provisioning);
-  const auto units = static_cast<std::uint64_t>(user / static_cast<double>(unit));
+  const auto units = static_cast<std::uint64_t>(capacity_bytes / static_cast<double>(unit));
   shape.logical_blocks = units * (unit / host.lba_size);
   if (shape.logical_blocks == 0)
     throw InputError("ssd.flash: no capacity is left for the host; less over_provisioning");

@@ -57,6 +57,7 @@ struct SsdConfig {
   CapacityConfig capacity;
   firmware::FirmwareConfig firmware;
   std::uint64_t seed = 1;
+  double written_share = 0;     ///< of the capacity, which is written for certain: for the estimate of memory
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
 
   /// Reads the drive's sections; `scenario` must outlive the drive (policies' parameters are read when it is built).

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
+
+#include "models/common/input_error.h"
 
 namespace tlmssd {
 
@@ -96,13 +99,6 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   ramp_end_ = -1;
   if (ramp_times_ > 0) ++ramping_;
   measuring_ = ramping_ == 0;
-  if (config_.stall_after > 0 && !watching_) {
-    watching_ = true;
-    completed_at_watch_ = completed_;
-    agenda_.at(
-        agenda_.now() + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); },
-        this);
-  }
   phase_ = 0;
   running_in_phase_ = 0;
   next_phase();
@@ -285,7 +281,10 @@ void HostDriver::issue(Stream& stream) {
   stream.has_head = false;
   ++stream.issued;
   ++stream.outstanding;
-  ++outstanding_;
+  if (outstanding_++ == 0) {
+    waiting_since_ = agenda_.now();
+    if (!watching_) watch_from(waiting_since_);
+  }
   ++queue_outstanding_[stream.queue];
   const Load& load = *stream.load;
   if (load.think_time > 0 && stream.issued % std::max(load.think_blocks, 1U) == 0) {
@@ -417,7 +416,11 @@ void HostDriver::complete(Slot& slot) {
   --stream.outstanding;
   --outstanding_;
   --queue_outstanding_[stream.queue];
-  if (++completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+  waiting_since_ = agenda_.now();
+  if (++completed_ % k_progress_interval == 0) {
+    check_time(stream);
+    if (on_progress_) on_progress_(completed_);
+  }
   if (++stream.completed == stream.load->ramp_requests) end_ramp();
   if (streams_of_queue_[stream.queue].size() == 1) {
     pump(stream);
@@ -426,18 +429,42 @@ void HostDriver::complete(Slot& slot) {
   }
 }
 
+// ---- watching
+
+/// Commands that take no time are all right, even many; but time alone ends some loads.
+void HostDriver::check_time(const Stream& stream) {
+  constexpr std::uint64_t k_most_checks = 1024;
+  agenda_.progress();
+  if (std::exchange(checked_instant_, agenda_.now()) != agenda_.now()) checks_at_instant_ = 0;
+  if (++checks_at_instant_ < k_most_checks || !stream.load->endless()) return;
+  throw TimeStandsStill(fmt::format("{} requests in a row took no time at all, so that time_based never ends",
+                                    k_most_checks * k_progress_interval));
+}
+
+void HostDriver::watch_from(Picoseconds when) {
+  if (config_.stall_after == 0) return;
+  watching_ = true;
+  agenda_.at(
+      when + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); }, this);
+}
+
 void HostDriver::watch() {
-  if (finished_) {
-    watching_ = false;
+  watching_ = false;
+  if (finished_ || outstanding_ == 0) return;  // the next command that is issued begins anew
+  const Picoseconds waited = agenda_.now() - waiting_since_;
+  if (waited < config_.stall_after) {
+    watch_from(waiting_since_);
     return;
   }
-  if (outstanding_ > 0 && completed_ == completed_at_watch_) {
-    throw Stalled(fmt::format("no command has completed for {:.3f} s of simulated time; {}",
-                              static_cast<double>(config_.stall_after) * 1e-12, describe_outstanding()));
+  if (config_.patient && !agenda_.empty()) {
+    if (std::exchange(completed_at_watch_, completed_) != completed_) executed_at_watch_ = agenda_.executed();
+    if (agenda_.executed() - executed_at_watch_ < k_patience) {
+      watch_from(agenda_.now());
+      return;
+    }
   }
-  completed_at_watch_ = completed_;
-  agenda_.at(
-      agenda_.now() + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); }, this);
+  throw Stalled(fmt::format("no command has completed for {:.3f} s of simulated time; {}",
+                            static_cast<double>(waited) * 1e-12, describe_outstanding()));
 }
 
 std::string HostDriver::describe_outstanding() const {
@@ -461,6 +488,9 @@ std::string HostDriver::describe_outstanding() const {
 // ---- untimed
 
 void HostDriver::run_untimed(std::vector<Load>& loads) {
+  for (const Load& load : loads) {
+    if (load.endless()) throw InputError("time_based: no time passes in an untimed run, which would never end");
+  }
   std::vector<Load*> live;
   std::vector<std::uint64_t> issued(loads.size());
   for (Load& load : loads) live.push_back(&load);

@@ -19,6 +19,7 @@
 
 #include "models/common/agenda.h"
 #include "models/common/kernel_time.h"
+#include "models/common/stalled.h"
 #include "models/common/transport.h"
 #include "testbench/loads/load.h"
 #include "testbench/measure/measurement.h"
@@ -30,7 +31,10 @@ struct HostDriverConfig {
   std::uint32_t lba_bytes = 512;
   std::uint32_t queues = 1;
   std::uint32_t queue_depth = 64;  ///< entries of each submission queue
-  Picoseconds stall_after = 0;     ///< no completion for so long with commands outstanding: the run stops
+  /// The run stops when commands are outstanding and none has completed for so long, nor was the first of them submitted since; 0: never.
+  Picoseconds stall_after = 0;
+  /// It goes on as long as something is left to happen, up to k_patience events: a slow network or slow cores may take their time.
+  bool patient = false;
 };
 
 /// A read returned wrong data: the emulator (not the scenario) is at fault.
@@ -38,8 +42,8 @@ struct DataMismatch : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Commands are outstanding and nothing can complete them.
-struct Stalled : std::runtime_error {
+/// The requests of a load that only time ends take no time.
+struct TimeStandsStill : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -59,6 +63,9 @@ class HostDriver : public sc_core::sc_module {
   /// Called every `k_progress_interval` completions.
   void set_progress_hook(std::function<void(std::uint64_t)> hook) { on_progress_ = std::move(hook); }
   static constexpr std::uint64_t k_progress_interval = 4096;
+  /// Events without a completion after which a patient driver calls it a stall: seconds of the host's time, and far more than
+  /// emptying a block in every group takes.
+  static constexpr std::uint64_t k_patience = 100'000'000;
 
   /// Starts `loads` at the agenda's present instant; sc_start() then runs them, and the agenda's process
   /// stops when they are done.
@@ -99,6 +106,8 @@ class HostDriver : public sc_core::sc_module {
   void next_phase();
   void finish();
   void watch();
+  void watch_from(Picoseconds when);
+  void check_time(const Stream& stream);
   void end_ramp();
   void begin_ramp_time(const Stream& stream);
   void end_ramp_time();
@@ -119,7 +128,11 @@ class HostDriver : public sc_core::sc_module {
   std::uint64_t outstanding_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t failed_ = 0;
+  Picoseconds waiting_since_ = 0;  ///< last completion, or submission of the oldest command when that is later
   std::uint64_t completed_at_watch_ = 0;
+  std::uint64_t executed_at_watch_ = 0;  ///< events, when `completed_at_watch_` was first found to be overdue
+  Picoseconds checked_instant_ = -1;     ///< of check_time()
+  std::uint64_t checks_at_instant_ = 0;
   std::uint32_t phase_ = 0;
   std::size_t running_in_phase_ = 0;
   bool measuring_ = false;

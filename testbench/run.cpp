@@ -121,6 +121,10 @@ Run::Run(const RunOptions& options)
       age_(AgeConfig::parameters().read(scenario_.values("age"))) {
   SsdConfig config = SsdConfig::from(scenario_);
   config.check_protocol = options.check_protocol;
+  if (options_.from_snapshot.empty()) {
+    for (std::size_t i = 0; i < scenario_.count("precondition"); ++i)
+      config.written_share = std::max(config.written_share, read_step(i).fill);
+  }
   SimulationConfig simulation;
   simulation.quantum = run_section_.quantum;
   simulation.stall_after = run_section_.stall_after;
@@ -188,6 +192,11 @@ void Run::make_all_loads() {
            make_loads(config, addresses_of(config), scenario_.seed(), folder_of(file, scenario_))) {
         for (const std::string& warning : load.warnings) warnings_.push_back(load.name + ": " + warning);
         shorten(load);
+        if (load.endless() && !run_section_.timed)
+          throw InputError(
+              fmt::format("time_based: {} would never end, because no time passes with run.timed: false; "
+                          "nearest valid: false",
+                          load.name));
         load.phase += phase;
         loads_.push_back(std::move(load));
         entries_.push_back(i);
@@ -347,7 +356,7 @@ void Run::measure_timed() {
     });
   }
   simulation_->driver().set_measurement_hook([this] { simulation_->reset_statistics(); });
-  simulation_->run(loads_, *measurement_);
+  placed(scenario_, "load", [&] { simulation_->run(loads_, *measurement_); });
   if (log_) log_->close();
   if (timeline_) timeline_->close();
 }

@@ -22,8 +22,9 @@ const ParameterTable<RunSection>& RunSection::parameters() {
               "quantum", &RunSection::quantum, {0, 1_s},
               "how far the models may run ahead of the SystemC kernel's clock; changes speed, never results")
           .time(
-              "stall_after", &RunSection::stall_after, {1_us, 100'000_s},
-              "the run stops with exit code 3 when commands are outstanding and none completes for so long");
+              "stall_after", &RunSection::stall_after, {0, 100'000_s},
+              "the run stops with exit code 3 when commands are outstanding and none completes for so long; "
+              "0 s: a minute, and longer where something slow is still under way");
   return table;
 }
 

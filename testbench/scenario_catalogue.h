@@ -13,7 +13,7 @@ namespace tlmssd {
 struct RunSection {
   bool timed = true;
   Picoseconds quantum = 1'000'000'000;
-  Picoseconds stall_after = 60'000'000'000'000;
+  Picoseconds stall_after = 0;
   static const ParameterTable<RunSection>& parameters();
 };
 

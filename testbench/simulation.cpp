@@ -7,6 +7,12 @@
 
 namespace tlmssd {
 
+namespace {
+
+constexpr Picoseconds k_stall_after = 60'000'000'000'000;
+
+}  // namespace
+
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
@@ -53,7 +59,8 @@ void Simulation::connect(const SsdConfig& config, const SimulationConfig& simula
   driver.lba_bytes = ssd_->shape().lba_bytes;
   driver.queues = config.host.effective_queues();
   driver.queue_depth = config.host.effective_depth();
-  driver.stall_after = simulation.stall_after;
+  driver.stall_after = simulation.stall_after == 0 ? k_stall_after : simulation.stall_after;
+  driver.patient = simulation.stall_after == 0;
   driver_ =
       std::make_unique<HostDriver>("host_driver", ssd_->agenda(), ssd_->process(), driver, *scoreboard_);
   if (!software_) {
@@ -93,25 +100,33 @@ std::string Simulation::describe_stall() const {
   return text;
 }
 
-void Simulation::run_untimed(std::vector<Load>& loads) {
+template <class Work>
+void Simulation::untimed(Work work) {
   ssd_->set_timed(false);
-  for (Load& load : loads) {
-    std::vector<Load> one;
-    one.push_back(std::move(load));
-    try {
-      driver_->run_untimed(one);
-    } catch (const std::logic_error& error) {
-      throw std::logic_error(fmt::format("{}\n{}", error.what(), describe_stall()));
-    }
-    load = std::move(one.front());
+  try {
+    work();
+  } catch (const Stalled& stalled) {
+    throw Stalled(fmt::format("{}\n{}", stalled.what(), describe_stall()));
+  } catch (const std::logic_error& error) {
+    throw std::logic_error(fmt::format("{}\n{}", error.what(), describe_stall()));
   }
-  drain_untimed();
+}
+
+void Simulation::run_untimed(std::vector<Load>& loads) {
+  untimed([&] {
+    for (Load& load : loads) {
+      std::vector<Load> one;
+      one.push_back(std::move(load));
+      driver_->run_untimed(one);
+      load = std::move(one.front());
+    }
+    drain_untimed();
+  });
 }
 
 void Simulation::drain_untimed() {
   ssd_->start_drain();
-  if (!ssd_->drained())
-    throw std::logic_error("untimed drain did not end at once:\n" + ssd_->describe_stall());
+  if (!ssd_->drained()) throw std::logic_error("untimed drain did not end at once");
 }
 
 void Simulation::wear(const AgeConfig& age) {
@@ -119,35 +134,31 @@ void Simulation::wear(const AgeConfig& age) {
 }
 
 void Simulation::idle() {
-  ssd_->set_timed(false);
-  ssd_->idle();
+  untimed([&] { ssd_->idle(); });
 }
 
 void Simulation::rest(const AgeConfig& age) {
-  ssd_->set_timed(false);
-  ssd_->age(0, age.retention, age.temperature, age.powered);
+  untimed([&] { ssd_->age(0, age.retention, age.temperature, age.powered); });
   ssd_->disturb(age.reads);
 }
 
 void Simulation::warm_up(Load& load) {
-  ssd_->set_timed(false);
   std::vector<Load> first(1);
   first.front().source = std::move(load.source);
   first.front().requests = load.warm_up;
   const std::uint64_t before = driver_->completed();
-  driver_->run_untimed(first);
+  untimed([&] { driver_->run_untimed(first); });
   load.source = std::move(first.front().source);
   const std::uint64_t done = driver_->completed() - before;
   if (done < load.warm_up)
     throw InputError(
         fmt::format("warm_up: {} leaves none of the load's {} requests to measure", load.warm_up, done));
-  drain_untimed();
+  untimed([&] { drain_untimed(); });
 }
 
 void Simulation::run_untimed_together(std::vector<Load>& loads) {
-  ssd_->set_timed(false);
   reset_statistics();
-  driver_->run_untimed(loads);
+  untimed([&] { driver_->run_untimed(loads); });
 }
 
 void Simulation::run_kernel() {
@@ -164,6 +175,9 @@ void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {
     run_kernel();
   } catch (const Stalled& stalled) {
     throw Stalled(fmt::format("{}\n{}", stalled.what(), describe_stall()));
+  } catch (const TimeStandsStill& still) {
+    if (!software_) throw;
+    throw InputError(fmt::format("{}: is 0 s, and {}; nearest valid: 1 us", software_->cost_key(), still.what()));
   }
   if (!driver_->finished()) {
     throw Stalled(

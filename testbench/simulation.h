@@ -27,7 +27,7 @@ namespace tlmssd {
 
 struct SimulationConfig {
   Picoseconds quantum = 1'000'000'000;           ///< see AgendaProcess::set_quantum
-  Picoseconds stall_after = 60'000'000'000'000;  ///< see HostDriverConfig
+  Picoseconds stall_after = 0;  ///< see HostDriverConfig; 0: a minute, and as long as something is left to happen
   std::optional<ConverterConfig> converter;      ///< at most one of these two; neither: commands go to the
   std::optional<FileCacheConfig> file_cache;     ///< drive as they are
 };
@@ -82,6 +82,9 @@ class Simulation {
  private:
   void run_kernel();
   void drain_untimed();
+  /// Carries `work` out untimed; adds to what it throws what the drive knows about it.
+  template <class Work>
+  void untimed(Work work);
   void make_software(const SsdConfig& config, const SimulationConfig& simulation);
   void connect(const SsdConfig& config, const SimulationConfig& simulation);
   [[nodiscard]] std::string describe_stall() const;

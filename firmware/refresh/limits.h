@@ -2,6 +2,8 @@
 // many bits of one frame (remapping-based refresh, Cai et al., ICCD 2012; read reclaim as in most firmware).
 #pragma once
 
+#include <limits>
+
 #include "firmware/refresh/refresh_policy.h"
 
 namespace tlmssd::firmware {
@@ -35,6 +37,10 @@ struct RefreshLimitsConfig {
     return (retention > 0 && block.seconds >= retention) || (reads > 0 && block.reads >= reads) ||
            (errors > 0 && block.worst_errors >= errors);
   }
+  [[nodiscard]] double due_in(const BlockHistory& block) const {
+    if (due(block)) return 0;
+    return retention > 0 ? retention - block.seconds : std::numeric_limits<double>::infinity();
+  }
 };
 
 class RefreshLimits final : public RefreshPolicy {
@@ -45,6 +51,7 @@ class RefreshLimits final : public RefreshPolicy {
   using Config = RefreshLimitsConfig;
   explicit RefreshLimits(const Config& config) : config_(config) {}
   [[nodiscard]] bool due(const BlockHistory& block) const override { return config_.due(block); }
+  [[nodiscard]] double due_in(const BlockHistory& block) const override { return config_.due_in(block); }
   [[nodiscard]] double patrol() const override { return config_.patrol; }
 
  private:

@@ -36,6 +36,7 @@ class ReadRegions final : public RefreshPolicy {
   using Config = ReadRegionsConfig;
   explicit ReadRegions(const Config& config) : config_(config) {}
   [[nodiscard]] bool due(const BlockHistory& block) const override { return config_.due(block); }
+  [[nodiscard]] double due_in(const BlockHistory& block) const override { return config_.due_in(block); }
   [[nodiscard]] std::uint32_t regions() const override { return config_.count; }
   [[nodiscard]] bool region_due(std::uint32_t reads) const override { return reads >= config_.region_reads; }
   [[nodiscard]] double patrol() const override { return config_.patrol; }

@@ -24,6 +24,8 @@ class RefreshPolicy {
   virtual ~RefreshPolicy() = default;
   /// The block's data should be moved.
   [[nodiscard]] virtual bool due(const BlockHistory& block) const = 0;
+  /// Seconds until due() says so of a block that is neither read nor written meanwhile; 0: it does; infinity: never.
+  [[nodiscard]] virtual double due_in(const BlockHistory& block) const = 0;
   /// Equal parts of a block whose reads are counted apart, each at least a program unit long; 0: reads are counted by block only.
   [[nodiscard]] virtual std::uint32_t regions() const { return 0; }
   /// The data of a region that has been read so often since its block was written, or since they were last moved, should be moved.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tlmssd::firmware {
 
@@ -112,6 +113,19 @@ void Refresher::patrol(std::int64_t now) {
       pool_.close_early(block);
     if (movable(info)) judge(block, h, now);
   });
+}
+
+double Refresher::next_due(std::int64_t now) {
+  double soonest = std::numeric_limits<double>::infinity();
+  each_used([&](BlockNumber block) {
+    const BlockInfo& info = pool_.info(block);
+    const History& h = history(block);
+    if (info.valid == 0 || h.queued != 0 || !(movable(info) || info.state == BlockState::open)) return;
+    const double seconds =
+        policy_->due_in({static_cast<double>(now - info.written) * 1e-9, h.reads, h.worst_errors});
+    if (seconds > 0) soonest = std::min(soonest, seconds);
+  });
+  return soonest;
 }
 
 // Whether a region that has waited can be moved by itself. Where it lies in a block that cannot be ended now, its next read asks again.

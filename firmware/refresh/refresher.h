@@ -36,6 +36,9 @@ class Refresher {
   void disturb(std::uint32_t reads);
   /// Looks at every block; afterwards waiting() tells of each group whether there is something to do.
   void patrol(std::int64_t now);
+  /// Seconds until a patrol finds the first block that is due, if nothing is read or written meanwhile; blocks that are already due and
+  /// could not be moved do not count. Infinity: there will be none.
+  [[nodiscard]] double next_due(std::int64_t now);
   /// Seconds between patrols; 0: none.
   [[nodiscard]] double interval() const { return policy_->patrol(); }
 

@@ -57,6 +57,8 @@ class Agenda {
   /// `stop` is set. Throws std::runtime_error when some ten million items in a row run at one instant: time
   /// has stopped (livelock).
   void run_items(Picoseconds limit, const bool& stop);
+  /// Something has come to its end at this instant: it is no livelock, however many items it has seen.
+  void progress() { at_this_instant_ = 0; }
   /// Moves an idle clock forward; no item may be due before `instant`.
   void advance(Picoseconds instant) {
     if (instant > now_) now_ = instant;

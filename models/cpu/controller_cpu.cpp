@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/common/kernel_time.h"
+#include "models/common/stalled.h"
 
 namespace tlmssd {
 
@@ -145,6 +146,7 @@ unsigned ControllerCpu::debug(unsigned /*index*/, Payload& payload) {
     return 0;
   }
   mail.untimed = true;
+  begin_untimed();
   HostCommand& command = *mail.command;
   open(mail);
   if (!mail.done) throw std::logic_error("firmware did not complete a command at once in untimed mode");
@@ -245,7 +247,13 @@ void ControllerCpu::flash_done(Payload& payload, Picoseconds when) {
   agenda_.at(when, op.on_done, op.on_done_self);
 }
 
+void ControllerCpu::untimed_endless() {
+  throw Stalled("untimed, where no time passes, the firmware has taken " + std::to_string(untimed_limit_) +
+                " steps for one command and does not come to an end");
+}
+
 void ControllerCpu::execute(FlashOp& op) {
+  spend_untimed();
   FlashPool::Payload& payload = flash_payload(op);
   const unsigned moved = flash_isock->transport_dbg(payload);
   payload.release();

@@ -151,12 +151,12 @@ class ControllerCpu : public sc_core::sc_module {
   /// Reserves a core for `times` executions of `stage`. A stage of 0 cycles takes no time and waits for
   /// nobody.
   Run run(Stage stage, std::uint32_t times = 1) {
-    if (mode_ == Mode::untimed) return {agenda_.now(), agenda_.now()};
+    if (mode_ == Mode::untimed) return run_untimed();
     return cores_.run(agenda_.now(), stage, times);
   }
   /// Reserves one core for `first` and, straight afterwards, for `times` executions of `second`; same_cores() must hold.
   Run run(Stage first, Stage second, std::uint32_t times) {
-    if (mode_ == Mode::untimed) return {agenda_.now(), agenda_.now()};
+    if (mode_ == Mode::untimed) return run_untimed();
     return cores_.run(agenda_.now(), first, second, times);
   }
   [[nodiscard]] bool same_cores(Stage first, Stage second) const { return cores_.same_cores(first, second); }
@@ -171,6 +171,10 @@ class ControllerCpu : public sc_core::sc_module {
   void submit(FlashOp& op);
   /// Untimed: `op` is done when this returns.
   void execute(FlashOp& op);
+  /// Untimed work that takes more than so many stages and flash operations, from begin_untimed() or its command on, is taken for one that
+  /// never ends: Stalled is thrown.
+  void limit_untimed(std::uint64_t steps) { untimed_limit_ = untimed_left_ = steps; }
+  void begin_untimed() { untimed_left_ = untimed_limit_; }
   /// Hands a finished command back to the host interface.
   void complete(HostCommand& command);
   /// Commands in the mailbox that have not been completed.
@@ -203,6 +207,14 @@ class ControllerCpu : public sc_core::sc_module {
   };
   using FlashPool = PayloadPool<FlashExtension>;
 
+  Run run_untimed() {
+    spend_untimed();
+    return {agenda_.now(), agenda_.now()};
+  }
+  void spend_untimed() {
+    if (--untimed_left_ == 0) untimed_endless();
+  }
+  [[noreturn]] void untimed_endless();
   Mail& take_mail(tlm::tlm_generic_payload& payload);
   void free_mail(Mail& mail);
   void open(Mail& mail);
@@ -216,6 +228,8 @@ class ControllerCpu : public sc_core::sc_module {
 
   Agenda& agenda_;
   Mode mode_ = Mode::timed;
+  std::uint64_t untimed_limit_ = 0;  // steps; 0: none
+  std::uint64_t untimed_left_ = 0;
   CoreSet cores_;
   std::uint32_t stamps_per_unit_;
   Handler handler_ = nullptr;

@@ -472,6 +472,7 @@ void HostInterface::retire(Entry& entry) {
   free_entry(entry);
   admit_stalled();
   pump();
+  if (outstanding() == 0 && quiet_ != nullptr) quiet_(quiet_self_);
 }
 
 // ------------------------------------------------------------------------------------------------------------- debug, blocking

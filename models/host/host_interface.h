@@ -65,6 +65,11 @@ class HostInterface : public sc_core::sc_module {
 
   /// Commands in the queues or under way.
   [[nodiscard]] std::uint32_t outstanding() const { return queued_ + under_way_; }
+  /// `callback(self)` is called whenever outstanding() has fallen to 0; null: nobody is.
+  void on_quiet(Agenda::Callback callback, void* self) {
+    quiet_ = callback;
+    quiet_self_ = self;
+  }
   /// Commands taken from the queues and not completed.
   [[nodiscard]] std::uint32_t under_way() const { return under_way_; }
   [[nodiscard]] Link& link() { return link_; }
@@ -157,6 +162,8 @@ class HostInterface : public sc_core::sc_module {
   Entry* free_entry_ = nullptr;
   Entry* stalled_ = nullptr;  // BEGIN_REQ without END_REQ: its queue is full
   bool arriving_ = false;     // stalled_ has not arrived yet (annotated into the future)
+  Agenda::Callback quiet_ = nullptr;
+  void* quiet_self_ = nullptr;
   std::uint32_t queued_ = 0;
   std::uint32_t under_way_ = 0;
   List responses_;               // BEGIN_RESP to be sent

@@ -79,6 +79,7 @@ class WriteConverter : public sc_core::sc_module, public HostSoftware, private H
     return std::uint64_t{log_.shape().grains} * grain_blocks_;
   }
   [[nodiscard]] Bytes unit_bytes() const override { return config_.grain; }
+  [[nodiscard]] std::string cost_key() const override { return "converter.cost"; }
   /// No command is under way and nothing is being cleaned.
   [[nodiscard]] bool at_rest() const override { return host_.active() == 0 && !cleaning_; }
   [[nodiscard]] const SegmentLog& log() const { return log_; }

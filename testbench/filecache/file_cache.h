@@ -68,6 +68,7 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   }
   [[nodiscard]] Bytes file_bytes() const override { return config_.file_size; }
   [[nodiscard]] Bytes unit_bytes() const override { return drive_.mapping_unit; }
+  [[nodiscard]] std::string cost_key() const override { return "file_cache.cost"; }
   [[nodiscard]] bool at_rest() const override { return host_.active() == 0 && background_ == 0; }
   [[nodiscard]] const FileStore& store() const { return store_; }
   /// Most that copies may take up now, bytes.

@@ -34,6 +34,9 @@ struct Load {
   std::uint64_t requests = 0;       ///< stop after so many more requests; 0: when the source ends
   Picoseconds think_time = 0;       ///< pause after every `think_blocks` requests
   std::uint32_t think_blocks = 1;
+  bool time_based = false;  ///< the source never ends by itself
+  /// Whether `runtime` alone ends the load.
+  [[nodiscard]] bool endless() const { return time_based && requests == 0; }
   std::vector<std::string> warnings;  ///< things in the input that have no effect here
 };
 

@@ -232,6 +232,7 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.pacing = plan.paced() ? Pacing::open_loop : Pacing::closed_loop;
     load.queue_depth = config.iodepth;
     schedule(load, run);
+    load.time_based = config.time_based && config.number_ios == 0;
     load.think_time = config.thinktime;
     load.think_blocks = config.thinktime_blocks;
     loads.push_back(std::move(load));

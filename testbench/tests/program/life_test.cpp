@@ -163,7 +163,9 @@ load: {rw: randrw, number_ios: 300}
 )");
   for (const std::string scheme : {"bast", "fast"}) {
     INFO(scheme);
-    const Outcome outcome = run(folder, {"run", scenario, "-q", "--set", "firmware.mapping.scheme=" + scheme});
+    const Outcome outcome = run(folder, {"run", scenario, "-q", "--set", "firmware.mapping.scheme=" + scheme,
+                                         "--set", scheme == "fast" ? "ssd.flash.over_provisioning=60 %"
+                                                                   : "ssd.flash.over_provisioning=25 %"});
     INFO(outcome.err);
     CHECK(outcome.code == 0);
   }

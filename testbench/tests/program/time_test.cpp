@@ -1,0 +1,156 @@
+// Time that passes without completions, time that does not pass at all, and time in which nothing can happen.
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "testbench/tests/program/broken.h"
+#include "testbench/tests/program/report.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+struct Timed {
+  Outcome outcome;
+  double seconds;
+};
+
+/// Runs `scenario` with these overrides.
+Timed timed(const Folder& folder, const std::string& scenario, const std::vector<std::string>& settings = {}) {
+  std::vector<std::string> arguments = {"run", folder.write("s.yaml", scenario), "-q"};
+  for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+  const auto start = std::chrono::steady_clock::now();
+  Outcome outcome = run(folder, arguments);
+  return {std::move(outcome), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+}
+
+void goes_well(const std::string& scenario) {
+  const Folder folder;
+  const Timed result = timed(folder, scenario);
+  INFO(result.outcome.err);
+  CHECK(result.outcome.code == 0);
+}
+
+const std::string k_converter = R"(
+converter: {policy: log-structured, segment: 1 MiB, spare: 10 %}
+load: {rw: randread, number_ios: 2000000}
+)";
+
+}  // namespace
+
+TEST_CASE("a command is late only from its submission on", "[program]") {
+  goes_well("load: {rw: randread, bs: 4k, number_ios: 10, startdelay: 2 min}");
+  goes_well("load: {rw: randread, bs: 4k, number_ios: 5, thinktime: 90 s}");
+  goes_well("load: {rw: randread, bs: 4k, number_ios: 5, rate_iops: \"1\", thinktime: 61 s}");
+}
+
+TEST_CASE("gaps of a trace are no stall", "[program]") {
+  const Folder folder;
+  static_cast<void>(folder.write("t.csv", "0,0,4096,R\n59.9,0,4096,R\n200,4096,4096,W\n500,0,4096,R\n"));
+  const std::string scenario = folder.write("s.yaml", R"(
+load: {trace: t.csv, format: csv, pacing: open-loop, columns: {time: 1, offset: 2, size: 3, op: 4, time_unit: s, offset_unit: B}}
+)");
+  const Outcome outcome = run(folder, {"run", scenario, "-q"});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+}
+
+TEST_CASE("a slow network and slow cores are no stall", "[program]") {
+  goes_well(R"(
+file_cache: {files: 10, file_size: 64 KiB, latency: 100 s}
+load: {rw: randread, bs: 64k, number_ios: 3, target: files}
+)");
+  goes_well(R"(
+ssd: {cpu: {cores: 1, clock: 1 MHz, cycles: {command: 100000000, translate: 100000000}}}
+load: {rw: randread, bs: 4k, number_ios: 3}
+)");
+}
+
+TEST_CASE("a limit of one's own on the time without completions is kept to", "[program]") {
+  const Folder folder;
+  const Timed result =
+      timed(folder, "load: {rw: randread, bs: 4k, number_ios: 10, startdelay: 1 s}", {"run.stall_after=2 us"});
+  CHECK(result.outcome.code == 3);
+  CHECK(result.outcome.err.starts_with("tlmssd: stalled: no command has completed"));
+}
+
+TEST_CASE("a load that only time ends is refused where none passes", "[program]") {
+  refuse_all({{"{rw: randrw, number_ios: 500}", "{rw: randrw, time_based: true, runtime: 1 s}\nrun: {timed: false}",
+               "@:12: load.0.time_based: load would never end, because no time passes with run.timed: false; "
+               "nearest valid: false"}});
+}
+
+TEST_CASE("a load of requests that take no time ends, unless only time ends it", "[program]") {
+  const Folder folder;
+  const Timed whole = timed(folder, k_converter);
+  INFO(whole.outcome.err);
+  CHECK(whole.outcome.code == 0);
+  const std::vector<std::string> endless = {"load.0.number_ios=0", "load.0.time_based=true", "load.0.runtime=1 ms"};
+  const Timed refused = timed(folder, k_converter, endless);
+  INFO(refused.outcome.err);
+  CHECK(refused.outcome.code == 2);
+  CHECK(refused.outcome.err.find("converter.cost: is 0 s, and ") != std::string::npos);
+  CHECK(refused.outcome.err.find("nearest valid: 1 us") != std::string::npos);
+  std::vector<std::string> proposed = endless;
+  proposed.emplace_back("converter.cost=1 us");
+  CHECK(timed(folder, k_converter, proposed).outcome.code == 0);
+}
+
+TEST_CASE("how soon a drive is idle costs nothing", "[program]") {
+  const Folder folder;
+  const std::string scenario = replaced(k_small, "firmware:", "firmware:\n  gc: {idle_after: 1 ps}");
+  const std::string load = replaced(scenario, "{rw: randrw, number_ios: 500}",
+                                    "{rw: randwrite, number_ios: 1000, thinktime: 10 ms}");
+  const Timed result = timed(folder, load);
+  INFO(result.outcome.err);
+  CHECK(result.outcome.code == 0);
+  CHECK(result.seconds < 10);  // polling every picosecond: more than a minute
+}
+
+TEST_CASE("a year of patrols that find nothing takes no time", "[program]") {
+  const Folder folder;
+  const std::string scenario = k_small +
+                               "age: {retention: 365 d, powered: true}\n"
+                               "precondition: [{fill: 100 %}]\n";
+  const std::string refresh = "firmware.refresh.policy=limits";
+  const Timed never =
+      timed(folder, scenario, {refresh, "firmware.refresh.patrol=1 s", "firmware.refresh.retention=0 s"});
+  INFO(never.outcome.err);
+  CHECK(never.outcome.code == 0);
+  CHECK(never.seconds < 5);  // each patrol for itself: half a minute
+}
+
+TEST_CASE("patrols that are passed over change nothing that is refreshed", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small +
+                                                          "age: {retention: 365 d, powered: true}\n"
+                                                          "precondition: [{fill: 100 %}]\n");
+  const auto aged = [&](const std::string& patrol) {
+    const Json report = report_of(folder, scenario, "out",
+                                  {"--set", "firmware.refresh.policy=limits", "--set",
+                                   "firmware.refresh.patrol=" + patrol, "--set", "firmware.refresh.retention=100 d"});
+    return report.at("age").get<std::string>();
+  };
+  // Every block is moved when it is a hundred days old: at days 100, 200 and 300.
+  CHECK(aged("1 d").find("3.00x the user capacity written") != std::string::npos);
+  CHECK(aged("1 d") == aged("1 h"));
+}
+
+TEST_CASE("drives that the machine cannot hold are refused at once", "[program]") {
+  const Folder folder;
+  const Timed result = timed(folder, k_small,
+                             {"ssd.flash.channels=1024", "ssd.flash.ways=1024", "ssd.flash.dies_per_way=64",
+                              "ssd.flash.part.blocks_per_plane=8", "ssd.flash.part.pages_per_block=4"});
+  INFO(result.outcome.err);
+  CHECK(result.outcome.code == 2);
+  CHECK(result.seconds < 5);
+  CHECK(result.outcome.err.find("1024 channels x 1024 ways x 64 dies take about") != std::string::npos);
+  CHECK(result.outcome.err.find("GB are available; nearest valid: ") != std::string::npos);
+  // Refused for another reason, which only the firmware knows: before any of the dies is made.
+  const Timed many = timed(folder, k_small,
+                           {"ssd.flash.channels=1024", "ssd.flash.ways=32", "ssd.dram.capacity=1 MiB"});
+  INFO(many.outcome.err);
+  CHECK(many.outcome.code == 2);
+  CHECK(many.outcome.err.find("ssd.dram.capacity") != std::string::npos);
+  CHECK(many.seconds < 5);
+}
+
+}  // namespace tlmssd::program_tests
