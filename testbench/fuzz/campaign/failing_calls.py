@@ -14,7 +14,7 @@ from campaign import bench, processes, verdict
 from campaign.findings import Result
 
 NAME = "failing-calls"
-COUNT = 60
+COUNT = 120
 
 _SOURCE = Path(__file__).resolve().parents[1] / "failing_calls.c"
 # What may go wrong with a call, by errno; 0: it does less than it was asked to, which is no error.
@@ -52,7 +52,10 @@ def _count(setup, call):
 
 
 def run(setup, number):
-    """One case."""
+    """One case: first every call for files there is, one by one; after these, anything."""
+    one_by_one = bench.once(setup, "all calls", lambda: _all_calls(setup))
+    if number < len(one_by_one):
+        return _failing(setup, number, *one_by_one[number])
     chance = random.Random(f"{setup.seed}/{NAME}/{number}")
     if chance.random() < _MEMORY_SHARE:
         return _with_little_memory(setup, number, chance)
@@ -65,8 +68,17 @@ def run(setup, number):
     error = chance.choice(_ERRORS[call])
     # An interrupted call is made again, and memory that is given back can be had again.
     lasting = call != "allocate" and error not in (0, errno.EINTR)
-    last = 0 if lasting and chance.random() < 0.3 else at
-    what = f"call {at}{'' if last else ' and all that follow'} of {calls} of {call} failing ({_name(error)})"
+    return _failing(setup, number, call, at, error, 0 if lasting and chance.random() < 0.3 else at)
+
+
+def _all_calls(setup):
+    """Every call for files in a run, with the likeliest of its errors."""
+    return [(call, at, errors[0], at) for call, errors in _ERRORS.items() if call != "allocate"
+            for at in range(1, 1 + bench.once(setup, f"calls of {call}", lambda call=call: _count(setup, call)))]
+
+
+def _failing(setup, number, call, at, error, last):
+    what = f"call {at}{'' if last else ' and all that follow'} of {call} failing ({_name(error)})"
     return _disturbed(setup, number, what, call in _AFTERWARDS,
                       environment=_environment(setup, call, at, last, error))
 
