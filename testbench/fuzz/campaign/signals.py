@@ -18,7 +18,7 @@ def run(setup, number):
     chance = random.Random(f"{setup.seed}/{NAME}/{number}")
     trial = bench.Bench(setup, NAME, number, old=chance.random() < 0.8)
     sent = chance.choice(_SIGNALS)
-    instant = chance.random() * 1.2 * bench.once(setup, "usual seconds", lambda: _usual_seconds(setup))
+    instant = chance.random() * 1.6 * bench.once(setup, "usual seconds", lambda: _usual_seconds(setup))
     process = processes.start(setup, trial.folder, bench.arguments(2))
     time.sleep(instant)
     process.send_signal(sent)

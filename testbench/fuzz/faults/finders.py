@@ -27,6 +27,7 @@ MESSAGES = (
     ("NAND rules", r"NAND rules violated"),
     ("protocol checker", r"base protocol violated|\[.*protocol\]"),
     ("spare area", r"but its spare area says|the spare area of valid physical unit"),
+    ("channel", r"two phases at once"),
     ("block accounts", r"block pool: "),
     ("watchdog", r"stalled: |does not come to rest|did not end at once|firmware did not complete a command at once"),
     ("firmware", r"internal error"),
