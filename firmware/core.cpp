@@ -413,6 +413,7 @@ Task<> Core::erase(BlockNumber block, BlockMode mode) {
       op.planes = static_cast<std::uint16_t>(layout.planes);
       op.block = static_cast<BlockId>(block - group * layout.blocks);
     }
+    pool.check_erasable(block);
     FlashAwait done(hw, ops);
     co_await done;
     const auto erased =

@@ -290,11 +290,16 @@ BlockNumber BlockPool::take_doomed(std::uint32_t n) {
   return block;
 }
 
-void BlockPool::erased(BlockNumber block, BlockMode mode) {
-  BlockInfo& info = info_[block];
-  const std::uint32_t n = layout_.group_of(block);
+void BlockPool::check_erasable(BlockNumber block) const {
+  const BlockInfo& info = info_[block];
   if (info.valid != 0 || pinned(block) || info.state != BlockState::victim)
     broken("erased while in use", block);
+}
+
+void BlockPool::erased(BlockNumber block, BlockMode mode) {
+  check_erasable(block);
+  BlockInfo& info = info_[block];
+  const std::uint32_t n = layout_.group_of(block);
   ++info.erases;
   info.state = BlockState::free;
   info.full = false;

@@ -171,6 +171,8 @@ class BlockPool {
   }
   /// Next failed block of the group that has to be emptied; k_no_block when there is none.
   BlockNumber take_doomed(std::uint32_t group);
+  /// Throws std::logic_error unless the block was taken out, nothing in it is valid and nothing of it is being read.
+  void check_erasable(BlockNumber block) const;
   /// A block that was taken out has been erased into `mode`.
   void erased(BlockNumber block, BlockMode mode = BlockMode::native);
   void retire(BlockNumber block);

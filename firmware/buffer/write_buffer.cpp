@@ -27,6 +27,7 @@ WriteBuffer::Index WriteBuffer::take_free() {
   --free_count_;
   if (free_first_ == k_none) {
     if (fresh_ == entries_.size()) {
+      if (fresh_ == capacity_) throw std::logic_error("write buffer: more entries were released than taken");
       const std::size_t size =
           std::min<std::size_t>(capacity_, std::max<std::size_t>(64, 2 * entries_.size()));
       entries_.resize(size);

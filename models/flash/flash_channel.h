@@ -184,6 +184,7 @@ class FlashChannel : public sc_core::sc_module {
   FlashJob* released_ = nullptr;  // in-order only: let to its die, not yet started
   BusQueue bus_queues_[2];
   Picoseconds bus_until_ = 0;
+  Picoseconds phase_until_ = 0;       // end of the latest phase: none may begin before
   BusUse bus_use_ = BusUse::command;  // of the latest phase
   Picoseconds bus_data_ = 0;          // its last part, in which bytes move
   bool armed_ = false;

@@ -2,6 +2,7 @@
 // charged for the time.
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "models/flash/flash_channel.h"
 
@@ -188,6 +189,9 @@ void FlashChannel::finished(Die& die) {
 /// `control`: end of the phase's cycles of control. `data`: the last part of the phase, in which bytes move.
 void FlashChannel::hold_bus(const FlashJob& job, Picoseconds control, Picoseconds until, BusUse use,
                             Picoseconds data) {
+  if (agenda_.now() < phase_until_)
+    throw std::logic_error("two phases at once on flash channel " + std::to_string(index(channel_)));
+  phase_until_ = until;
   bus_use_ = use;
   bus_data_ = data;
   counts_.data_time += data;

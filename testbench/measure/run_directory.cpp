@@ -114,6 +114,45 @@ void write_file(const fs::path& path, std::string_view content, const fs::path& 
     throw InputError(shown.string(), 0, std::string("cannot be written in full: ") + std::strerror(errno));
 }
 
+/// Files of one folder that take the places of others in a second one; back in their places unless all of them do.
+class Replacement {
+ public:
+  Replacement(fs::path from, fs::path to) : from_(std::move(from)), to_(std::move(to)) {}
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement() {
+    std::error_code ignored;
+    for (auto name = done_.rbegin(); name != done_.rend(); ++name) {
+      if (fs::exists(before(*name), ignored)) {
+        fs::rename(before(*name), to_ / *name, ignored);
+      } else {
+        fs::remove(to_ / *name, ignored);
+      }
+    }
+  }
+  void put(const std::string& name) {
+    std::error_code ignored;
+    const bool first = std::find(done_.begin(), done_.end(), name) == done_.end();
+    // A second name for what is there: it keeps its place until the new file has it.
+    if (first) fs::create_hard_link(to_ / name, before(name), ignored);
+    fs::rename(from_ / name, to_ / name);
+    if (first) done_.push_back(name);
+  }
+  void take_away(const std::string& name) {
+    if (!fs::exists(to_ / name)) return;
+    fs::rename(to_ / name, before(name));
+    done_.push_back(name);
+  }
+  /// All is well.
+  void keep() { done_.clear(); }
+
+ private:
+  [[nodiscard]] fs::path before(const std::string& name) const { return from_ / (name + ".before"); }
+  fs::path from_;
+  fs::path to_;
+  std::vector<std::string> done_;
+};
+
 }  // namespace
 
 RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace_(replace) {
@@ -210,15 +249,16 @@ void RunDirectory::replace_files() {
     return std::find(names_.begin(), names_.end(), name) != names_.end();
   };
   std::remove_copy_if(old.begin(), old.end(), std::back_inserter(both), is_new);
-  const auto put = [&](const std::string& name) { fs::rename(staging_->path() / name, target_ / name); };
+  Replacement replacement(staging_->path(), target_);
   write_list(both);
-  put(k_list);
-  for (const std::string& name : names_) put(name);
+  replacement.put(k_list);
+  for (const std::string& name : names_) replacement.put(name);
   for (const std::string& name : old) {
-    if (!is_new(name)) fs::remove(target_ / name);
+    if (!is_new(name)) replacement.take_away(name);
   }
   write_list(names_);
-  put(k_list);
+  replacement.put(k_list);
+  replacement.keep();
   sync_to_disk(target_);
 }
 

@@ -3,10 +3,8 @@
 #include <array>
 #include <bit>
 #include <boost/iostreams/concepts.hpp>
-#include <boost/iostreams/device/file_descriptor.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
-#include <boost/iostreams/stream.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -83,18 +81,44 @@ std::filesystem::path folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+/// A descriptor as Boost's filters want it. What it throws they may swallow, so it keeps the first error.
+class OutputDevice : public io::sink {
+ public:
+  OutputDevice(int descriptor, int* error) : descriptor_(descriptor), error_(error) {}
+  std::streamsize write(const char* from, std::streamsize size) {
+    for (std::streamsize done = 0; done < size;) {
+      const ssize_t now = ::write(descriptor_, from + done, static_cast<std::size_t>(size - done));
+      if (now >= 0) {
+        done += now;
+      } else if (errno != EINTR) {
+        if (*error_ == 0) *error_ = errno;
+        throw std::ios_base::failure("write");
+      }
+    }
+    return size;
+  }
+
+ private:
+  int descriptor_;
+  int* error_;
+};
+
 class SavingArchive final : public FileArchive {
  public:
   SavingArchive(const std::string& path, Replace replace)
       : path_(path), replace_(replace), staging_(begin(path, replace)), buffer_(k_frame) {
-    file_.open(io::file_descriptor_sink(staging_->descriptor(), io::never_close_handle));
+    std::string head(k_magic);
     const Machine machine;
-    file_.write(k_magic.data(), static_cast<std::streamsize>(k_magic.size()));
-    file_.write(reinterpret_cast<const char*>(&machine), sizeof machine);
-    const std::uint64_t length = 0;  // finish() knows it
-    file_.write(reinterpret_cast<const char*>(&length), sizeof length);
+    head.append(reinterpret_cast<const char*>(&machine), sizeof machine);
+    head.append(sizeof(std::uint64_t), '\0');  // the length, which finish() knows
+    OutputDevice device(staging_->descriptor(), &error_);
+    try {
+      device.write(head.data(), static_cast<std::streamsize>(head.size()));
+    } catch (const std::ios_base::failure&) {
+      incomplete(error_);
+    }
     stream_.push(io::zstd_compressor(io::zstd_params(1)), k_frame);
-    stream_.push(file_, k_frame);
+    stream_.push(device, k_frame);
   }
   ~SavingArchive() override {
     try {
@@ -119,11 +143,11 @@ class SavingArchive final : public FileArchive {
     if (used_ != 0) put_frame();
     put_frame();
     stream_.reset();
-    file_.flush();
+    if (error_ != 0) incomplete(error_);
     const off_t length = lseek(staging_->descriptor(), 0, SEEK_END);
     constexpr off_t k_at = k_magic.size() + sizeof(Machine);
-    if (!file_ || length < 0 || pwrite(staging_->descriptor(), &length, sizeof length, k_at) != sizeof length)
-      incomplete();
+    if (length < 0 || pwrite(staging_->descriptor(), &length, sizeof length, k_at) != sizeof length)
+      incomplete(errno);
     put_in_place();
   }
 
@@ -153,15 +177,15 @@ class SavingArchive final : public FileArchive {
     stream_.write(reinterpret_cast<const char*>(&header), sizeof header);
     stream_.write(buffer_.data(), static_cast<std::streamsize>(used_));
     used_ = 0;
-    if (!stream_ || !file_) incomplete();
+    if (!stream_) incomplete(error_ != 0 ? error_ : errno);
   }
-  [[noreturn]] void incomplete() const {
-    throw InputError(path_, 0, "cannot be written in full: " + std::string(std::strerror(errno)));
+  [[noreturn]] void incomplete(int error) const {
+    throw InputError(path_, 0, "cannot be written in full: " + std::string(std::strerror(error)));
   }
   std::string path_;
   Replace replace_;
   std::unique_ptr<Staging> staging_;
-  io::stream<io::file_descriptor_sink> file_;
+  int error_ = 0;  ///< of the first write that failed
   io::filtering_ostream stream_;
   std::vector<char> buffer_;
   std::size_t used_ = 0;

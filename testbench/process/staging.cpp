@@ -63,7 +63,13 @@ int make(const fs::path& path, Staging::Kind kind) {
   if (kind == Staging::Kind::file)
     return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (mkdir(path.c_str(), 0777) != 0) return -1;
-  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) {
+    const int error = errno;
+    rmdir(path.c_str());
+    errno = error;
+  }
+  return descriptor;
 }
 
 }  // namespace

@@ -5,6 +5,6 @@ trial(setup, number, tree, text, files) -> findings its findings can be made sma
 how many cases there are when they are a list.
 """
 
-from campaign import budgets, mutations, relations, scenarios
+from campaign import budgets, concurrent, damaged, disks, failing_calls, mutations, relations, scenarios, signals
 
-ALL = {kind.NAME: kind for kind in (scenarios, mutations, relations, budgets)}
+ALL = {kind.NAME: kind for kind in (scenarios, mutations, relations, budgets, damaged, signals, disks, concurrent, failing_calls)}

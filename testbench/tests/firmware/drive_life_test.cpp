@@ -119,6 +119,19 @@ TEST_CASE("write-back completes in the buffer, forced and flushed data on flash"
   rig.host.verify_all();
 }
 
+TEST_CASE("a power failure takes what the write buffer held, and nothing that was flushed") {
+  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  setup.config.buffer.destage_at = 1;
+  setup.size();
+  Rig rig(setup);
+  rig.host.write(0, 8);
+  rig.host.flush();
+  rig.host.write(8, 8);
+  rig.ftl.power_cycle();
+  std::fill_n(rig.host.reference.begin() + 8, 8, k_zeros);
+  rig.host.verify_all();
+}
+
 TEST_CASE("half a unit is read, merged and written; two halves together are not") {
   Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.config.buffer.destage_at = 1;

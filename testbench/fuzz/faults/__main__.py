@@ -1,0 +1,118 @@
+"""scripts/plant_faults: plants faults in a scratch copy of the sources, one at a time, and says which check finds each."""
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from faults import catalogue, finders, tree
+
+
+def _arguments():
+    parser = argparse.ArgumentParser(prog="scripts/plant_faults", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="faults to plant (a part of the name will do); default: all")
+    parser.add_argument("--count", type=int, metavar="N", help="only N of them, others with every commit")
+    parser.add_argument("--list", action="store_true", help="list the faults, plant none")
+    parser.add_argument("--check", action="store_true", help="only see whether all of them still apply to the sources")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="compilations at a time (2)")
+    parser.add_argument("--folder", default=tree.ROOT / "build" / "faults", type=Path,
+                        help="where the copy and its build are kept (build/faults)")
+    return parser.parse_args()
+
+
+def _chosen(faults, arguments):
+    chosen = [fault for fault in faults if not arguments.names or any(name in fault.name for name in arguments.names)]
+    for name in arguments.names:
+        if not any(name in fault.name for fault in faults):
+            raise catalogue.CatalogueError(f"no fault is called {name}; --list shows all")
+    if arguments.count is None or arguments.count >= len(chosen):
+        return chosen
+    start = _commits() * arguments.count
+    return [chosen[(start + i) % len(chosen)] for i in range(arguments.count)]
+
+
+def _commits():
+    """Number of commits: moves the choice on with every change."""
+    command = ["git", "-C", str(tree.ROOT), "rev-list", "--count", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return int(done.stdout) if done.returncode == 0 else 0
+
+
+def _find(fault, scratch, lab):
+    """What finds the fault, or None."""
+    scratch.plant(fault)
+    if fault.run:
+        scratch.build("tlmssd")
+    for detector in fault.run:
+        found = lab.detect(detector)
+        if found:
+            return found
+    if not fault.test:
+        return None
+    scratch.build(f"test_{fault.test.partition(':')[0]}")
+    return lab.test(fault.test)
+
+
+def _check_sound(faults, scratch, lab):
+    """Nothing may be found in sources without a fault."""
+    scratch.plant(None)
+    scratch.build("tlmssd")
+    for detector in sorted({detector for fault in faults for detector in fault.run}):
+        found = lab.detect(detector)
+        if found:
+            raise catalogue.CatalogueError(f"without any fault, {detector} finds one ({found.finder}): {found.detail}")
+
+
+def _plant_all(faults, arguments):
+    scratch = tree.Tree(arguments.folder, arguments.jobs)
+    lab = finders.Lab(scratch.build_folder, scratch.folder / "build" / "runs")
+    scratch.refresh()
+    _check_sound(faults, scratch, lab)
+    missed = []
+    for number, fault in enumerate(faults, 1):
+        begin = time.monotonic()
+        try:
+            found = _find(fault, scratch, lab)
+        except tree.BuildFailed as error:
+            missed.append(fault.name)
+            print(f"{number}/{len(faults)} DOES NOT COMPILE  {fault.name}: {error}", flush=True)
+            continue
+        took = f"{time.monotonic() - begin:.0f} s"
+        if found is None:
+            missed.append(fault.name)
+            print(f"{number}/{len(faults)} NOT FOUND  {fault.name} ({took}): {fault.breaks}", flush=True)
+            continue
+        print(f"{number}/{len(faults)} {found.finder:16} {fault.name} ({took}): {found.detail}", flush=True)
+        if found.finder != fault.found_by:
+            print(f"  the catalogue says: {fault.found_by}", flush=True)
+    scratch.plant(None)
+    return missed
+
+
+def main():
+    arguments = _arguments()
+    try:
+        faults = catalogue.read()
+        catalogue.check(tree.ROOT, faults)
+        if arguments.check:
+            print(f"all {len(faults)} faults apply to the sources")
+            return 0
+        faults = _chosen(faults, arguments)
+        if arguments.list:
+            for fault in faults:
+                print(f"{fault.found_by:16} {fault.name}: {fault.breaks} ({fault.file})")
+            return 0
+        missed = _plant_all(faults, arguments)
+    except (catalogue.CatalogueError, tree.BuildFailed, ValueError) as error:
+        print(f"scripts/plant_faults: {error}", file=sys.stderr)
+        return 2
+    if missed:
+        print(f"scripts/plant_faults: not found: {', '.join(missed)}", file=sys.stderr)
+        return 1
+    print(f"all {len(faults)} faults were found")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
