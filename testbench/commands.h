@@ -26,8 +26,8 @@ struct RunOptions {
   bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
   bool quiet = false;
-  bool force = false;  ///< replace files of the user's that stand where a snapshot or results are to be
-  bool with_parent = false;               ///< ends when the process that started it ends, however that ends
+  bool force = false;        ///< replace files of the user's that stand where a snapshot or results are to be
+  bool with_parent = false;  ///< ends when the process that started it ends, however that ends
   std::vector<std::string> command_line;  ///< for run.json
 };
 

@@ -99,8 +99,8 @@ void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& m
     for (const std::string& warning : load.warnings) made.warnings.push_back(load.name + ": " + warning);
     shorten(load);
     if (load.endless() && !timed_) {
-      throw refusal("time_based", load.name + " would never end, because no time passes with run.timed: false",
-                    "false");
+      throw refusal("time_based",
+                    load.name + " would never end, because no time passes with run.timed: false", "false");
     }
     load.phase += phase;
     made.loads.push_back(std::move(load));

@@ -35,7 +35,9 @@ class ScenarioLoads {
   /// All loads. Throws InputError, or InputErrors for several entries.
   [[nodiscard]] Made make_all() const;
 
-  [[nodiscard]] PreconditionStep read_step(std::size_t number) const { return tlmssd::read_step(scenario_, number); }
+  [[nodiscard]] PreconditionStep read_step(std::size_t number) const {
+    return tlmssd::read_step(scenario_, number);
+  }
   /// The loads of one preconditioning step. Throws InputError.
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
   /// Throws what is wrong with the steps, before anything is carried out.
