@@ -53,23 +53,6 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
 
 Ssd::~Ssd() = default;
 
-/// Whether firmware and memories fit the drive, before anything of it is made: many dies take their time.
-void Ssd::check_firmware() const {
-  check_errors();
-  UnboundHardware none;
-  firmware::Hardware hardware = none.hardware();
-  const firmware::Ftl ftl(hardware, shape_, config_.firmware);
-  const bool cache_here = ftl.cache() != nullptr && !ftl.cache()->non_volatile();
-  const Bytes needed = ftl.dram_bytes() + config_.host.max_transfer;
-  if (needed <= config_.dram.capacity) return;
-  throw InputError(fmt::format(
-      "ssd.dram.capacity: {} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer "
-      "({} MiB); write at least {} MiB",
-      config_.dram.capacity >> 20U, cache_here ? "," : " and", cache_here ? " and cache" : "",
-      (ftl.dram_bytes() + 0xFFFFFU) >> 20U, (config_.host.max_transfer + 0xFFFFFU) >> 20U,
-      (needed + 0xFFFFFU) >> 20U));
-}
-
 void Ssd::build_memories() {
   dram_ = std::make_unique<Dram>("dram", config_.dram, agenda_);
   bus_ = std::make_unique<SystemBus>("bus", config_.bus, agenda_, k_masters);

@@ -83,7 +83,9 @@ void add_others(CLI::App& app, Arguments& arguments) {
       "resolve",
       "fill in a scenario many times, for programs: each line of standard input is a JSON list of "
       "settings, each line of standard output the scenario or what is wrong");
-  resolve->add_option("scenario", arguments.scenario, "scenario file (YAML)")->required();
+  resolve->add_option("scenario", arguments.check.scenario, "scenario file (YAML)")
+      ->required()
+      ->check(k_not_empty);
 
   CLI::App* figures = app.add_subcommand(
       "figures", "build the drive without running it, and print the figures that a report of it has (JSON)");
@@ -116,7 +118,7 @@ int dispatch(const CLI::App& app, Arguments& arguments) {
   using namespace tlmssd;
   if (app.got_subcommand("run")) return run_command(arguments.run);
   if (app.got_subcommand("check")) return check_command(arguments.check);
-  if (app.got_subcommand("resolve")) return resolve_command(arguments.scenario);
+  if (app.got_subcommand("resolve")) return resolve_command(arguments.check.scenario);
   if (app.got_subcommand("figures")) return figures_command(arguments.run);
   if (app.got_subcommand("trace-info")) return trace_info_command(arguments.trace_info);
   if (app.got_subcommand("profile")) return profile_command(arguments.profile);
