@@ -55,6 +55,8 @@ class Draft:
                 node = node[int(step)]
             else:
                 below = self.schema.sections.get(self._plain(step, path))
+                if isinstance(node.get(step), str):  # a part named by its file alone
+                    node[step] = {"file": node[step]}
                 node = node.setdefault(step, [] if below is not None and below.listed else {})
         return node
 

@@ -149,7 +149,8 @@ TEST_CASE("a word line in three passes is loaded for each of them, and programme
 TEST_CASE("passes need word lines") {
   NandPart part;
   part.program_passes = 2;
-  CHECK_THROWS_WITH(part.check(), Catch::Contains("program_passes 2 with program_unit page"));
+  CHECK_THROWS_WITH(part.check(),
+                    Catch::Contains("has 2 with program_unit page, not word-line; nearest valid: 1"));
 }
 
 TEST_CASE("a block goes word line by word line") {

@@ -194,7 +194,8 @@ TEST_CASE("jobs that cannot be") {
                                   Catch::Contains("did you mean 'randwrite'"));
   config = {};
   config.bs = "1000";
-  CHECK(refused(config) == "bs: 1000 B is not a multiple of the drive's logical block of 512 B");
+  CHECK(refused(config) ==
+        "bs: 1000 B is not a multiple of the drive's logical block of 512 B; nearest valid: 1024");
   config.bs = "4q";
   CHECK(refused(config) == "bs: \"4q\" is not understood, expected a size (4k, 128k, 1m)");
   config = {};

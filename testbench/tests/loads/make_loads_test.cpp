@@ -261,7 +261,9 @@ TEST_CASE("fio job files that are refused, with their line") {
   LoadConfig config;
   config.kind.fio = folder.write("j.fio", "[a]\nrw=randread\nbs=1000\n");
   CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
-        config.kind.fio + ":3: job a: bs: 1000 B is not a multiple of the drive's logical block of 512 B");
+        config.kind.fio +
+            ":3: job a: bs: 1000 B is not a multiple of the drive's logical block of 512 B; "
+            "nearest valid: 1024");
 }
 
 TEST_CASE("the real traces are laid onto a small drive whole") {
