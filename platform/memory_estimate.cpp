@@ -40,6 +40,13 @@ double gigabytes(Bytes bytes) {
   return static_cast<double>(bytes) * 1e-9;
 }
 
+/// `nearest`: a value of `key` that fits; empty: none is known.
+InputError too_large(const std::string& key, const std::string& nearest, const std::string& what) {
+  Complaint complaint{{}, 0, key, what, {}, true};
+  if (!nearest.empty()) complaint.proposal = Proposal{key, nearest};
+  return InputError(complaint);
+}
+
 }  // namespace
 
 Bytes memory_of_drive(const Geometry& geometry) {
@@ -68,27 +75,23 @@ void check_memory(const Geometry& geometry, std::uint64_t units) {
   const Bytes available = memory_available();
   if (needed <= available) return;
   if (drive <= available) {
-    throw InputError(Complaint{
-        {},
-        0,
-        "precondition",
+    throw too_large(
+        "precondition", "",
         fmt::format("writing {} mapping units takes about {:.1f} GB of memory, of which {:.1f} GB are "
                     "available; a smaller drive, larger mapping units or a smaller fill",
-                    units, gigabytes(needed), gigabytes(available)),
-        {}});
+                    units, gigabytes(needed), gigabytes(available)));
   }
   // What fits beside the rest as it is.
   const Bytes dies_of_way = Bytes{geometry.dies_per_way} * k_die;
   const Bytes channel = available / geometry.channels;
   const Bytes ways = channel > k_channel ? (channel - k_channel) / dies_of_way : 0;
   const Bytes channels = std::max<Bytes>(available / (k_channel + geometry.ways * dies_of_way), 1);
-  throw refusal(
-      ways > 0 ? "ssd.flash.ways" : "ssd.flash.channels",
-      fmt::format("{} channels x {} ways x {} dies take about {:.1f} GB of memory, of which {:.1f} GB "
-                  "are available",
+  throw too_large(
+      ways > 0 ? "ssd.flash.ways" : "ssd.flash.channels", std::to_string(ways > 0 ? ways : channels),
+      fmt::format("{} channels x {} ways x {} dies take about {:.1f} GB of memory, of which {:.1f} GB are "
+                  "available",
                   geometry.channels, geometry.ways, geometry.dies_per_way, gigabytes(drive),
-                  gigabytes(available)),
-      std::to_string(ways > 0 ? ways : channels));
+                  gigabytes(available)));
 }
 
 }  // namespace tlmssd

@@ -91,6 +91,9 @@ SimulationConfig read_simulation(const Scenario& scenario) {
 }
 
 void throw_advised(const ScenarioSource& source, const InputError& original) {
+  for (const InputError& error : errors_of(original)) {
+    if (error.complaint().of_machine) throw InputError(error);
+  }
   const Scenario scenario = source.read();
   const auto examine = [&](const std::vector<std::string>& settings, bool loads) {
     try {

@@ -92,10 +92,27 @@ std::vector<Load> ScenarioLoads::named_apart(LoadConfig config, const std::vecto
   }
 }
 
+/// How many requests fit into a `size` is not known before they are drawn, when their lengths are: draws those that the
+/// warm-up would take from loads of their own.
+void ScenarioLoads::check_warm_up(const LoadConfig& config) const {
+  for (Load& load :
+       make_loads(config, addresses_of(config), scenario_.seed(), folder_of(config, scenario_))) {
+    shorten(load);
+    std::uint64_t drawn = 0;
+    PlacedRequest request;
+    while (drawn < load.warm_up && load.source->next(request)) ++drawn;
+    if (drawn < load.warm_up) throw warm_up_takes_all(load.warm_up, drawn);
+  }
+}
+
 void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& made) const {
   const LoadConfig config = read_load(scenario_, number);
   if (config.kind.stonewall) phase = phase_after(made.loads);
-  for (Load& load : named_apart(config, made.loads)) {
+  std::vector<Load> loads = named_apart(config, made.loads);
+  const bool counted = !config.kind.trace.empty() || !config.kind.profile.empty();
+  if (!counted && std::any_of(loads.begin(), loads.end(), [](const Load& load) { return load.warm_up > 0; }))
+    check_warm_up(config);
+  for (Load& load : loads) {
     for (const std::string& warning : load.warnings) made.warnings.push_back(load.name + ": " + warning);
     shorten(load);
     if (load.endless() && !timed_) {

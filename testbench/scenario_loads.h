@@ -46,6 +46,7 @@ class ScenarioLoads {
  private:
   [[nodiscard]] const DriveSize& addresses_of(const LoadConfig& load) const;
   void shorten(Load& load) const;
+  void check_warm_up(const LoadConfig& config) const;
   [[nodiscard]] std::vector<Load> named_apart(LoadConfig config, const std::vector<Load>& before) const;
   void make_entry(std::size_t number, std::uint32_t& phase, Made& made) const;
 

@@ -145,9 +145,7 @@ void Simulation::warm_up(Load& load) {
   untimed([&] { driver_->run_untimed(first); });
   load.source = std::move(first.front().source);
   const std::uint64_t done = driver_->completed() - before;
-  if (done < load.warm_up)
-    throw InputError(
-        fmt::format("warm_up: {} leaves none of the load's {} requests to measure", load.warm_up, done));
+  if (done < load.warm_up) throw warm_up_takes_all(load.warm_up, done);
   untimed([&] { drain_untimed(); });
 }
 

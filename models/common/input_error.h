@@ -25,6 +25,7 @@ struct Complaint {
   std::string key;  ///< of the scenario, whole ("ssd.dram.capacity") or from its section on ("capacity")
   std::string what;
   std::optional<Proposal> proposal;
+  bool of_machine = false;  ///< the machine is too small: what else is wrong has not been looked at
 };
 
 /// "file:line: key: what is wrong; nearest valid: value", or with "nearest valid: key: value" when another key has to change.

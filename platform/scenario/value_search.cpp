@@ -106,9 +106,9 @@ std::string written_text(const ParameterSpec& spec, const Value& value) {
 std::optional<std::string> nearest_accepted(const ParameterSpec& spec, const Value& refused,
                                             const Accepts& accepts) {
   if (const auto* const whole = std::get_if<std::int64_t>(&refused)) {
-    if (const auto found = NumberSearch<std::int64_t>(spec, accepts).nearest(*whole)) return found;
+    if (auto found = NumberSearch<std::int64_t>(spec, accepts).nearest(*whole)) return found;
   } else if (const auto* const real = std::get_if<double>(&refused)) {
-    if (const auto found = NumberSearch<double>(spec, accepts).nearest(*real)) return found;
+    if (auto found = NumberSearch<double>(spec, accepts).nearest(*real)) return found;
   } else if (const auto* const flag = std::get_if<bool>(&refused)) {
     const std::string other = *flag ? "false" : "true";
     return accepts(other) ? std::optional(other) : std::nullopt;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/common/input_error.h"
 #include "testbench/loads/load_config.h"
 #include "testbench/loads/placement.h"
 
@@ -39,6 +40,9 @@ struct Load {
   [[nodiscard]] bool endless() const { return time_based && requests == 0; }
   std::vector<std::string> warnings;  ///< things in the input that have no effect here
 };
+
+/// What is said of a warm-up of so many requests that leaves nothing of a load of `all`.
+InputError warm_up_takes_all(std::uint64_t requests, std::uint64_t all);
 
 /// When `load` runs, as a scenario says it.
 void schedule(Load& load, const RunConfig& run);

@@ -305,9 +305,7 @@ std::uint64_t warm_up_requests(const Load& load, const WarmUp& warm_up, bool bou
   const std::uint64_t requests = warm_up.share > 0
                                      ? static_cast<std::uint64_t>(warm_up.share * static_cast<double>(all))
                                      : warm_up.requests;
-  if (bounded && requests >= all)
-    throw InputError(
-        fmt::format("warm_up: {} leaves none of the load's {} requests to measure", requests, all));
+  if (bounded && requests >= all) throw warm_up_takes_all(requests, all);
   return requests;
 }
 
@@ -339,6 +337,11 @@ void schedule(Load& load, const RunConfig& run) {
   load.ramp_time = run.ramp_time;
   load.ramp_requests = run.ramp_requests;
   if (run.runtime != 0) load.runtime = run.runtime;
+}
+
+InputError warm_up_takes_all(std::uint64_t requests, std::uint64_t all) {
+  return InputError(
+      fmt::format("warm_up: {} leaves none of the load's {} requests to measure", requests, all));
 }
 
 std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,

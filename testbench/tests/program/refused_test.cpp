@@ -139,7 +139,6 @@ const std::set<std::string> k_without_scenario = {
     " B is more than ",
     " B are more than 4 billion grains of ",
     " B make more than 2^32 grains of this drive",
-    " GB of memory, of which ",   // what a machine has, and drives that take minutes to build
     "nothing is left for loads",  // a drive of less than a hundred mapping units
 };
 
