@@ -15,6 +15,8 @@ namespace {
 /// Requests of a load, and writes of a preconditioning step as a share of its region, in the short form.
 constexpr std::uint64_t k_short_requests = 20'000;
 constexpr double k_short_overwrite = 0.1;
+/// Requests that are drawn at most to see whether a warm-up leaves any: a tenth of a second's worth.
+constexpr std::uint64_t k_drawn_ahead = 1'000'000;
 
 /// The folder in which a load's file lies: the scenario's own, or the one that TLMSSD_TRACES names.
 std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
@@ -93,15 +95,16 @@ std::vector<Load> ScenarioLoads::named_apart(LoadConfig config, const std::vecto
 }
 
 /// How many requests fit into a `size` is not known before they are drawn, when their lengths are: draws those that the
-/// warm-up would take from loads of their own.
+/// warm-up would take from loads of their own, up to a limit; a longer one is found out when it is carried out.
 void ScenarioLoads::check_warm_up(const LoadConfig& config) const {
   for (Load& load :
        make_loads(config, addresses_of(config), scenario_.seed(), folder_of(config, scenario_))) {
     shorten(load);
     std::uint64_t drawn = 0;
     PlacedRequest request;
-    while (drawn < load.warm_up && load.source->next(request)) ++drawn;
-    if (drawn < load.warm_up) throw warm_up_takes_all(load.warm_up, drawn);
+    const std::uint64_t looked_at = std::min(load.warm_up, k_drawn_ahead);
+    while (drawn < looked_at && load.source->next(request)) ++drawn;
+    if (drawn < looked_at) throw warm_up_takes_all(load.warm_up, drawn);
   }
 }
 
