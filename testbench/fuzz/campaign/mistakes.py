@@ -89,6 +89,8 @@ def odd_value(random, text):
 def without_line(random, text):
     """A line left out, or a run of them."""
     lines = text.splitlines(keepends=True)
+    if not lines:
+        return text
     at = random.randrange(len(lines))
     del lines[at:at + random.choice((1, 1, 1, 3))]
     return "".join(lines)
@@ -97,6 +99,8 @@ def without_line(random, text):
 def moved_line(random, text):
     """A line somewhere else, with its indentation."""
     lines = text.splitlines(keepends=True)
+    if not lines:
+        return text
     line = lines.pop(random.randrange(len(lines)))
     lines.insert(random.randrange(len(lines) + 1), line)
     return "".join(lines)
@@ -105,6 +109,8 @@ def moved_line(random, text):
 def indentation(random, text):
     """A line further in or out, or with a tab."""
     lines = text.splitlines(keepends=True)
+    if not lines:
+        return text
     at = random.randrange(len(lines))
     lines[at] = random.choice((" ", "  ", "\t", "\u00a0")) + lines[at] if random.random() < 0.7 else lines[at].lstrip()
     return "".join(lines)
