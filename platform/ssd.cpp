@@ -86,7 +86,7 @@ void Ssd::build_firmware() {
   hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
   ftl_ = std::make_unique<firmware::Ftl>(*hardware_, shape_, config_.firmware);
   // Many times what reading, collecting and writing all of the drive takes: no command needs that much.
-  cpu_->limit_untimed(10'000'000 + 64 * (shape_.geometry.bytes() / shape_.mapping_unit_bytes));
+  cpu_->limit_untimed(100'000'000 + 64 * (shape_.geometry.bytes() / shape_.mapping_unit_bytes));
   flash_->controller().ecc().provide(ftl_->codes());
   cpu_->set_handler(
       [](void* ftl, HostCommand& command) { static_cast<firmware::Ftl*>(ftl)->submit(command); }, ftl_.get());
