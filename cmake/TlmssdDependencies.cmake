@@ -1,10 +1,12 @@
 # Libraries from outside, and the flags that every target shares.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc tlm)
+pkg_check_modules(MUPARSER REQUIRED IMPORTED_TARGET muparser)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
+find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)  # headers only; Debian: libprotozero-dev
 find_package(Boost 1.74 REQUIRED COMPONENTS iostreams)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -29,7 +31,6 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -foptimize-sibling-calls")
 add_library(tlmssd_flags INTERFACE)
 target_compile_options(tlmssd_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wcast-align -Wunused $<$<BOOL:${TLMSSD_WERROR}>:-Werror>)
-target_include_directories(tlmssd_flags INTERFACE ${PROJECT_SOURCE_DIR})
 if(TLMSSD_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "TLMSSD_FUZZ needs Clang: configure with -DCMAKE_CXX_COMPILER=clang++-15 (or --preset fuzz)")

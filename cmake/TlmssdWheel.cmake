@@ -14,7 +14,7 @@ install(RUNTIME_DEPENDENCY_SET libraries_of_program
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${SKBUILD_DATA_DIR}/share/tlmssd COMPONENT wheel)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${SKBUILD_DATA_DIR}/share/doc/tlmssd COMPONENT wheel)
 # The licences of what is carried along, as Debian keeps them.
-foreach(package libsystemc libyaml-cpp0.7 libfmt9 libboost-iostreams1.74.0 zlib1g libbz2-1.0 liblzma5 libzstd1 gcc-12-base)
+foreach(package libsystemc libmuparser2v5 libyaml-cpp0.7 libfmt9 libboost-iostreams1.74.0 zlib1g libbz2-1.0 liblzma5 libzstd1 gcc-12-base)
   set(licence /usr/share/doc/${package}/copyright)
   if(EXISTS ${licence})
     install(FILES ${licence} DESTINATION ${SKBUILD_DATA_DIR}/share/doc/tlmssd RENAME LICENSE.${package} COMPONENT wheel)

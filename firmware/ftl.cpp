@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "firmware/ftl_parts.h"
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -19,11 +19,10 @@ std::uint64_t keepable_units(const DriveShape& shape, const Layout& layout, cons
   const auto map = make_map(config, layout);
   if (const LogScheme* logs = map->log_scheme()) return logs->most_units(layout);
   const BlockPool::Options options = pool_options(config, shape, layout, *wear, *map);
-  const std::uint64_t overhead = options.overhead() + options.fixed;
-  const std::uint64_t per_group =
-      layout.blocks > overhead ? (layout.blocks - overhead) * layout.block_units : 0;
-  const std::uint64_t all = per_group * layout.groups;
-  const std::uint64_t on_the_way = std::uint64_t{layout.groups} * layout.program_units;
+  const std::uint64_t overhead = options.overhead() + options.statics;
+  const std::uint64_t per_pu = layout.blocks > overhead ? (layout.blocks - overhead) * layout.block_units : 0;
+  const std::uint64_t all = per_pu * layout.pus;
+  const std::uint64_t on_the_way = std::uint64_t{layout.pus} * layout.program_units;
   // Whole program units where these are placed as a whole.
   const std::uint64_t grain = layout.operations > 1 ? layout.program_units : 1;
   return all > on_the_way ? (all - on_the_way) / grain * grain : 0;
@@ -40,19 +39,18 @@ std::uint64_t largest_logical_units(const DriveShape& shape, const Layout& layou
                       : units / (entries + 1) * entries + units % (entries + 1) * entries / (entries + 1);
 }
 
-/// Throws when the logical units would fit but for the copies.
-void check_replicas(const DriveShape& shape, const Layout& layout, const FirmwareConfig& config) {
+/// Throws when the logical units would fit but for those of a feature.
+void check_own_units(const DriveShape& shape, const Layout& layout, const FirmwareConfig& config) {
   Layout without = layout;
   without.replica_units = 0;
   const std::uint64_t room = largest_logical_units(shape, without, config);
   if (layout.replica_units == 0 || layout.logical_units > room) return;
   const std::uint64_t left = (room - layout.logical_units) * layout.unit_bytes;
-  throw refusal(
-      "firmware.replicas.capacity",
-      fmt::format("{} B of copies do not fit into the spare blocks, which have room for {} B beside the data",
-                  layout.replica_units * layout.unit_bytes, left),
-      left >= 65536 ? Proposal{"firmware.replicas.capacity", fmt::format("{} B", left)}
-                    : Proposal{"firmware.replicas.policy", "none"});
+  for (const FeatureInfo& info : features()) {
+    const FeatureChoice choice = config.choice(info.path);
+    if (choice.policy != "none" && info.too_many_units != nullptr)
+      throw info.too_many_units(choice, layout.replica_units * layout.unit_bytes, left);
+  }
 }
 
 void check_capacity(const Core& core, const DriveShape& shape, const FirmwareConfig& config) {
@@ -64,12 +62,13 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
   const Layout& l = core.layout;
   const LogScheme* const logs = core.map->log_scheme();
   if (logs != nullptr && logs->most_logs() > 0) {
-    throw refusal("firmware.mapping.log_blocks",
-                  fmt::format("{} are too many for groups of {} blocks that keep {} mapping units in all",
-                              logs->logs(), l.blocks, l.logical_units),
-                  std::to_string(logs->most_logs()));
+    throw refusal(
+        "firmware.mapping.log_blocks",
+        fmt::format("{} are too many for parallel units of {} blocks that keep {} mapping units in all",
+                    logs->logs(), l.blocks, l.logical_units),
+        std::to_string(logs->most_logs()));
   }
-  check_replicas(shape, l, config);
+  check_own_units(shape, l, config);
   const std::uint32_t overhead = core.pool.set_aside();
   const char* const purpose = logs != nullptr ? "log blocks and merges"
                               : core.pslc     ? "garbage collection, open blocks and static pSLC"
@@ -82,8 +81,8 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
   throw refusal(
       "ssd.flash.over_provisioning",
       fmt::format("{} logical blocks need {} mapping units, but of the {} on flash only {} can be kept ({} "
-                  "groups x {} blocks, of which {} per group are set aside for {})",
-                  shape.logical_blocks, l.logical_units, l.total_units(), most, l.groups, l.blocks, overhead,
+                  "parallel units x {} blocks, of which {} per parallel unit are set aside for {})",
+                  shape.logical_blocks, l.logical_units, l.total_units(), most, l.pus, l.blocks, overhead,
                   purpose),
       fmt::format(
           "{:.2f} %",
@@ -96,60 +95,67 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
     : hw(hardware),
       shape(drive),
       core(hardware, drive, config, *this),
-      destager(core),
-      collector(core),
+      flusher(core),
+      gc_worker(core),
       logs(core.map->log_scheme() == nullptr ? nullptr
                                              : std::make_unique<LogBlocks>(core, *core.map->log_scheme())),
-      reclaimer(logs ? static_cast<Reclaimer&>(*logs) : collector),
-      map_pages(core, destager),
-      cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, destager, drive, config)),
-      promoter(config.promotion.policy == "none" ? nullptr
-                                                 : std::make_unique<Promoter>(core, destager, config)),
-      order(hardware.agenda),
-      write_through(config.buffer.mode == "write-through"),
-      ecc_watches(core.ecc && core.ecc->watches_host()) {
-  if (config.replicas.policy != "none") make_gatherer(replicas, config);
-  if (config.partition.policy != "none") make_gatherer(partition, config);
+      gc_engine(logs ? static_cast<GcEngine&>(*logs) : gc_worker),
+      map_pages(core, flusher),
+      cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, flusher, drive, config)),
+      order(hardware.event_queue),
+      write_through(config.buffer.mode == "write-through") {
+  make_features(config);
   check_capacity(core, drive, config);
   hw.host.on_quiet([](void* self) { static_cast<Parts*>(self)->arm_idle_timer(); }, this);
-  destager.attach(collector);
-  if (logs) destager.attach(*logs);
-  if (partition) destager.attach(*partition);
+  flusher.attach(gc_worker);
+  if (logs) flusher.attach(*logs);
   core.map->attach(map_pages);
 }
 
+void Ftl::Parts::make_features(const FirmwareConfig& config) {
+  for (const FeatureInfo& info : features()) {
+    const FeatureChoice choice = config.choice(info.path);
+    if (choice.policy == "none") continue;
+    const FeatureContext context{core, flusher, gc_worker, config, choice, dram_bytes()};
+    chosen.push_back({&info, choice.policy, info.make(context, core.hooks)});
+  }
+  if (!core.ecc || !core.ecc->watches_host()) return;
+  ecc_watcher = std::make_unique<EccWatcher>(*core.ecc);
+  core.hooks.add(*ecc_watcher);
+}
+
 Bytes Ftl::Parts::dram_bytes() const {
-  Bytes bytes = destager.dram_bytes() + (cache ? cache->dram_bytes() : 0);
-  for (const ReadGatherer* gatherer : gatherers) bytes += gatherer->dram_bytes();
+  Bytes bytes = flusher.dram_bytes() + (cache ? cache->dram_bytes() : 0);
+  for (const Chosen& one : chosen) bytes += one.feature->dram_bytes();
   return bytes;
 }
 
 void Ftl::Parts::drop_gathered() {
-  for (ReadGatherer* gatherer : gatherers) gatherer->drop();
+  for (const Chosen& one : chosen) one.feature->drop();
 }
 
 void Ftl::Parts::now_read_only() {
-  destager.now_read_only();
-  reclaimer.now_read_only();
+  flusher.now_read_only();
+  gc_engine.now_read_only();
   drop_gathered();
   if (cache) cache->now_read_only();
 }
 
 void Ftl::Parts::settled() {
-  while (const auto waiter = quiet.pop()) hw.agenda.soon(waiter);
+  while (const auto waiter = quiet.pop()) hw.event_queue.soon(waiter);
 }
 
 // -------------------------------------------------------------------------------------------------------------------- refresh
 
 /// Between commands, so that nothing this command holds is in the way.
 void Ftl::Parts::start_refreshes() {
-  for (const std::uint32_t group : std::exchange(refreshes_due, {})) reclaimer.kick(group);
+  for (const std::uint32_t pu : std::exchange(refreshes_due, {})) gc_engine.kick(pu);
 }
 
 void Ftl::Parts::patrol() {
   core.refresh->patrol(core.clock());
-  for (std::uint32_t group = 0; group < core.layout.groups; ++group) {
-    if (core.refresh->waiting(group)) reclaimer.kick(group);
+  for (std::uint32_t pu = 0; pu < core.layout.pus; ++pu) {
+    if (core.refresh->waiting(pu)) gc_engine.kick(pu);
   }
 }
 
@@ -157,27 +163,27 @@ void Ftl::Parts::patrol() {
 
 // The host has become idle: it has nothing outstanding any more. Nothing polls for that.
 void Ftl::Parts::arm_idle_timer() {
-  if (core.config.gc.idle_after == 0 || first != nullptr) return;
-  last_activity = hw.agenda.now();
+  if (core.config.gc.idle_after == 0 || !active.empty()) return;
+  last_activity = hw.event_queue.now();
   timer_wanted = true;
   if (timer_pending) return;
   timer_pending = true;
-  hw.agenda.at(last_activity + core.config.gc.idle_after, &Parts::idle_timer, this);
+  hw.event_queue.at(last_activity + core.config.gc.idle_after, &Parts::idle_timer, this);
 }
 
 void Ftl::Parts::idle_timer(void* self) {
   Parts& parts = *static_cast<Parts*>(self);
   parts.timer_pending = false;
-  if (!parts.timer_wanted || parts.first != nullptr || parts.core.read_only) return;
+  if (!parts.timer_wanted || !parts.active.empty() || parts.core.read_only) return;
   const Picoseconds due = parts.last_activity + parts.core.config.gc.idle_after;
-  if (due > parts.hw.agenda.now()) {
+  if (due > parts.hw.event_queue.now()) {
     parts.timer_pending = true;
-    parts.hw.agenda.at(due, &Parts::idle_timer, &parts);
+    parts.hw.event_queue.at(due, &Parts::idle_timer, &parts);
     return;
   }
   parts.timer_wanted = false;
   if (parts.hw.host.outstanding() > 0) return;  // it will be idle anew
-  parts.reclaimer.set_idle(true);
+  parts.gc_engine.set_idle(true);
 }
 
 // -------------------------------------------------------------------------------------------------------------- public interface
@@ -189,7 +195,7 @@ Ftl::~Ftl() = default;
 
 void Ftl::submit(HostCommand& command) {
   Parts& p = *parts_;
-  if (p.reclaimer.idle_mode()) p.reclaimer.set_idle(false);
+  if (p.gc_engine.idle_mode()) p.gc_engine.set_idle(false);
   p.timer_wanted = false;
   if (p.core.refresh && p.core.refresh->patrol_due(p.core.clock())) p.patrol();
   command.status = p.check(command);
@@ -221,13 +227,13 @@ Task<> Ftl::drain() {
 void Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
-  if (p.first != nullptr || staging || p.gathering() || p.destager.jobs_in_flight() > 0 ||
-      !p.reclaimer.idle())
+  if (!p.active.empty() || staging || !p.features_idle() || p.flusher.jobs_in_flight() > 0 ||
+      !p.gc_engine.idle())
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
-  p.destager.power_lost();
+  p.flusher.power_lost();
   p.drop_gathered();
-  if (p.replicas) p.replicas->power_lost();
+  for (const Parts::Chosen& one : p.chosen) one.feature->on_power_lost();
   p.core.map->power_lost();
 }
 
@@ -238,8 +244,8 @@ void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
 }
 
 void Ftl::idle_time() {
-  parts_->reclaimer.set_idle(true);
-  parts_->reclaimer.set_idle(false);
+  parts_->gc_engine.set_idle(true);
+  parts_->gc_engine.set_idle(false);
 }
 
 void Ftl::disturb(std::uint32_t reads) {
@@ -261,6 +267,10 @@ double Ftl::patrol_interval() const {
 
 EccCodes Ftl::codes() const {
   return parts_->core.ecc ? parts_->core.ecc->codes() : EccCodes();
+}
+
+std::uint32_t Ftl::most_attempts() const {
+  return parts_->core.ecc ? parts_->core.ecc->most_attempts() : 1;
 }
 
 bool Ftl::idle() const {
@@ -296,6 +306,7 @@ void Ftl::reset_statistics() {
   parts_->core.stats = {};
   parts_->core.map->reset_statistics();
   if (parts_->cache) parts_->cache->reset_statistics();
+  for (const Parts::Chosen& one : parts_->chosen) one.feature->reset_statistics();
 }
 
 const FtlStatistics& Ftl::statistics() const {
@@ -306,8 +317,24 @@ const MappingScheme& Ftl::map() const {
   return *parts_->core.map;
 }
 
+const BlockPool& Ftl::blocks() const {
+  return parts_->core.pool;
+}
+
+std::uint32_t Ftl::buffered_units() const {
+  const WriteBuffer& buffer = parts_->flusher.buffer();
+  return buffer.capacity() - buffer.free();
+}
+
 const Cache* Ftl::cache() const {
   return parts_->cache.get();
+}
+
+const Feature* Ftl::feature(std::string_view path) const {
+  for (const Parts::Chosen& one : parts_->chosen) {
+    if (one.info->path == path) return one.feature.get();
+  }
+  return nullptr;
 }
 
 std::optional<PslcRoom> Ftl::pslc_room() const {

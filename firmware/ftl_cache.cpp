@@ -6,16 +6,16 @@
 
 namespace tlmssd::firmware {
 
-// Units that the policy does not want go to the write buffer. What must survive a loss of power at once is safe in SCM; in DRAM it is
-// written out straight away.
+// Units that the policy does not want go to the write buffer. What must survive a loss of power at
+// once is safe in SCM; in DRAM it is written out straight away.
 Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                              Durable* durable) {
-  Intake intake;
-  if (!cache) co_return co_await accept(self, lba, blocks, data, durable, intake);
+  BufferAllocation allocation;
+  if (!cache) co_return co_await accept(self, lba, blocks, data, durable, allocation);
   const std::uint64_t end = lba + blocks;
   MemorySpans where;
   for (std::uint64_t at = lba; at < end;) {
-    const auto unit = static_cast<LogicalUnit>(at / core.layout.sectors);
+    const auto unit = static_cast<Lpn>(at / core.layout.sectors);
     const std::uint64_t next = std::min<std::uint64_t>(end, (std::uint64_t{unit} + 1) * core.layout.sectors);
     const Stamp* const piece = data == nullptr ? nullptr : data + (at - lba);
     const bool here = cache->takes(unit);
@@ -24,7 +24,7 @@ Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t bloc
       self.waits_for = "the map";
       co_await core.map->fetch(unit, 1, &self.command.ledger);
     }
-    if (!here && !co_await accept(self, at, next - at, piece, durable, intake)) co_return false;
+    if (!here && !co_await accept(self, at, next - at, piece, durable, allocation)) co_return false;
     if (here && durable != nullptr && !cache->non_volatile()) cache->write_out(unit, *durable);
     at = next;
   }
@@ -41,29 +41,29 @@ Task<bool> Ftl::Parts::store(Active& self, std::uint64_t lba, std::uint64_t bloc
   co_return true;
 }
 
-Task<bool> Ftl::Parts::store_unit(Active& self, LogicalUnit unit, std::uint64_t lba, std::uint64_t blocks,
+Task<bool> Ftl::Parts::store_unit(Active& self, Lpn unit, std::uint64_t lba, std::uint64_t blocks,
                                   const Stamp* data, MemorySpans& where) {
   std::array<Stamp, 64> stamps{};
   const std::uint64_t sectors = core.layout.sectors_of(unit, lba, lba + blocks);
   if (data != nullptr)
     std::copy_n(data, blocks, stamps.begin() + static_cast<std::ptrdiff_t>(lba % core.layout.sectors));
   if (cache->put(unit, sectors, stamps.data(), where)) co_return true;
-  Cache::Room room(*cache, cache->grains_of(sectors));
-  co_return co_await wait_for_room(self, room) && cache->put(unit, sectors, stamps.data(), where, &room);
+  Cache::Reservation room(*cache, cache->grains_of(sectors));
+  co_return co_await wait_for_space(self, room) && cache->put(unit, sectors, stamps.data(), where, &room);
 }
 
 // Before a read goes to flash: room for what it will copy in, if it is to wait for that.
-Task<> Ftl::Parts::wait_to_copy(Active& self, std::optional<Cache::Room>& room) {
+Task<> Ftl::Parts::wait_to_copy(Active& self, std::optional<Cache::Reservation>& room) {
   const std::uint32_t grains = cache->grains_to_copy(self.command.lba, self.command.blocks);
   if (grains == 0) co_return;
   room.emplace(*cache, grains);
-  co_await wait_for_room(self, *room);
+  co_await wait_for_space(self, *room);
 }
 
-Task<bool> Ftl::Parts::wait_for_room(Active& self, Cache::Room& room) {
+Task<bool> Ftl::Parts::wait_for_space(Active& self, Cache::Reservation& room) {
   self.waits_for = "room in the cache";
   const bool granted = co_await room;
-  charge_room(self.command, room.space_wait());
+  charge_full_wait(self.command, room.space_wait());
   co_return granted;
 }
 

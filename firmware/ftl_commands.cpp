@@ -10,18 +10,13 @@ namespace tlmssd::firmware {
 
 // --------------------------------------------------------------------------------------------------------- coming and going
 
-Ftl::Parts::Active::Active(Parts& owner, HostCommand& host_command)
-    : command(host_command), previous(owner.last) {
-  (owner.last == nullptr ? owner.first : owner.last->next) = this;
-  owner.last = this;
-  ++owner.active;
+Ftl::Parts::Active::Active(Parts& owner, HostCommand& host_command) : command(host_command) {
+  owner.active.push(*this);
 }
 
 // The command is handed back and gone afterwards.
 void Ftl::Parts::end(Active& done) {
-  (done.previous == nullptr ? first : done.previous->next) = done.next;
-  (done.next == nullptr ? last : done.next->previous) = done.previous;
-  --active;
+  active.erase(done);
   ++core.stats.commands;
   hw.host.complete(done.command);
   if (hw.host.outstanding() == 0) arm_idle_timer();
@@ -60,19 +55,19 @@ Ftl::Parts::UnitRange Ftl::Parts::units_of(std::uint64_t lba, std::uint64_t bloc
   return {lba / sectors, (lba + blocks - 1) / sectors};
 }
 
-// The core that takes a command goes straight on with it, unless an earlier command on the same units must end first or other cores
-// are meant for what comes next.
-bool Ftl::Parts::straight_on(const Active& self, Stage next) const {
+// The core that takes a command goes straight on with it, unless an earlier command on the same
+// units must end first or other cores are meant for what comes next.
+bool Ftl::Parts::can_coalesce(const Active& self, Stage next) const {
   return !self.ticket.blocked() && hw.cpu.same_cores(Stage::command, next);
 }
 
-Task<> Ftl::Parts::take_up(Active& self, Stage next, std::uint32_t times) {
+Task<> Ftl::Parts::dispatch(Active& self, Stage next, std::uint32_t times) {
   HostCommand& command = self.command;
   co_await RunStage(hw, Stage::command, &command.ledger);
   if (self.ticket.blocked()) {
     self.waits_for = "an earlier command on the same units";
     co_await self.ticket;
-    charge(command, Cause::order_wait);
+    charge(command, Cause::lba_hazard_wait);
   }
   co_await RunStage(hw, next, &command.ledger, times);
 }
@@ -91,17 +86,17 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
   const std::uint64_t count = units.last - units.first + 1;
-  const auto unit = static_cast<LogicalUnit>(units.first);
+  const auto unit = static_cast<Lpn>(units.first);
   core.map->prefetch(unit);
-  if (ecc_watches) core.ecc->host_reads(command.lba, command.blocks);
+  for (Feature* const feature : core.hooks.host_command) feature->on_host_command(command);
   order.enter(self.ticket, units.first, units.last, false);
   const Stage first_stage = cache ? Stage::buffer : Stage::translate;
-  if (straight_on(self, first_stage)) {
+  if (can_coalesce(self, first_stage)) {
     co_await RunStage(hw, Stage::command, first_stage, &command.ledger, static_cast<std::uint32_t>(count));
   } else {
-    co_await take_up(self, first_stage, static_cast<std::uint32_t>(count));
+    co_await dispatch(self, first_stage, static_cast<std::uint32_t>(count));
   }
-  std::optional<Cache::Room> room;  // for what is copied in
+  std::optional<Cache::Reservation> room;  // for what is copied in
   if (!cache || !cache->covers(command.lba, command.blocks)) {
     if (cache) co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
     self.waits_for = "the map";
@@ -116,17 +111,18 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   ReadList reads;
   Bytes from_buffer = 0;
   MemorySpans from_cache;
-  sample(command, units, reads, from_buffer, from_cache);
+  look_up(command, units, reads, from_buffer, from_cache);
   order.leave(self.ticket);
   if (from_buffer > 0 || !from_cache.empty()) co_await fetch_copies(self, from_buffer, from_cache);
   while (!reads.empty()) {
     self.waits_for = "flash reads";
-    core.aim(reads);
-    co_await RunStage(hw, Stage::flash, &command.ledger, reads.count);
+    core.resolve(reads);
+    core.join_planes(reads);
+    co_await RunStage(hw, Stage::flash, &command.ledger, reads.operations);
     Latch latch;
-    for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
-      read->op.buffer_address = command.buffer_address;
-      core.start_read(*read, latch, Purpose::host, &command.ledger, reads.count == 1);
+    for (ReadOp& read : reads) {
+      read.op.buffer_address = command.buffer_address;
+      core.start_read(read, latch, Purpose::host, &command.ledger, reads.operations == 1);
     }
     co_await latch;
     latch.settle(command.ledger);
@@ -134,8 +130,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   }
   room.reset();
   if (cache) cache->pump();
-  if (promoter) destager.pump_if_due();
-  for (ReadGatherer* gatherer : gatherers) gatherer->pump();
+  for (Feature* const feature : core.hooks.read_end) feature->on_read_end();
   core.stats.host_blocks_read += command.blocks;
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);
@@ -156,20 +151,20 @@ Task<> Ftl::Parts::fetch_copies(Active& self, Bytes from_buffer, const MemorySpa
   if (from_buffer > 0) {
     self.waits_for = "the write buffer in DRAM";
     co_await RunStage(hw, Stage::buffer, &command.ledger);
-    MemoryAccess copy(hw, MemoryKind::dram, destager.address_of(0), from_buffer, false, &command.ledger,
+    MemoryAccess copy(hw, MemoryKind::dram, flusher.address_of(0), from_buffer, false, &command.ledger,
                       Cause::memory);
     co_await copy;
   }
 }
 
-void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
-                        MemorySpans& from_cache) {
+void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
+                         MemorySpans& from_cache) {
   const std::uint32_t sectors = core.layout.sectors;
-  WriteBuffer& buffer = destager.buffer();
+  WriteBuffer& buffer = flusher.buffer();
   const bool buffered = buffer.free() < buffer.capacity();
   const std::uint64_t end_lba = command.lba + command.blocks;
   for (std::uint64_t u = units.first; u <= units.last; ++u) {
-    const auto unit = static_cast<LogicalUnit>(u);
+    const auto unit = static_cast<Lpn>(u);
     const std::uint64_t start = u * sectors;
     std::uint64_t want = core.layout.sectors_of(u, command.lba, end_lba);
     if (cache) {
@@ -181,7 +176,7 @@ void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, 
       if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, from_buffer);
       if (want == 0) continue;
     }
-    const PhysicalUnit where = core.map->lookup(unit);
+    const Ppn where = core.map->lookup(unit);
     if (where == k_nowhere) {
       ++core.stats.unmapped_reads;
       for (std::uint64_t rest = want; rest != 0; rest &= rest - 1)
@@ -189,22 +184,24 @@ void Ftl::Parts::sample(HostCommand& command, UnitRange units, ReadList& reads, 
       continue;
     }
     if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
-    const PhysicalUnit copy = replicas ? replicas->choose(unit, where) : k_nowhere;
-    if (copy != k_nowhere) {
-      replicas->add_read(reads, unit, where, copy, want);
-      continue;
-    }
+    if (redirected(unit, where, want, reads)) continue;
     ReadOp& read = core.add_read(reads, where);
-    const std::uint32_t at = core.layout.in_row(where, read.row);
+    const std::uint32_t at = core.layout.in_mp_page(where, read.mp_page);
     read.wanted[at] = unit;
     read.need[at] = want;
   }
 }
 
+bool Ftl::Parts::redirected(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads) {
+  const Hooks::List& hooks = core.hooks.redirect_read;
+  return std::any_of(hooks.begin(), hooks.end(),
+                     [&](Feature* feature) { return feature->redirect_read(unit, where, need, reads); });
+}
+
 // Copies the sectors of `want` that a buffer entry holds; returns those that it does not.
 std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                                         Bytes& from_buffer) {
-  WriteBuffer& buffer = destager.buffer();
+  WriteBuffer& buffer = flusher.buffer();
   const WriteBuffer::Entry& entry = buffer.entry(i);
   const std::uint64_t have = want & entry.mask;
   if (have == 0) return want;
@@ -220,17 +217,22 @@ std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index
   return want & ~have;
 }
 
-void Ftl::Parts::deliver(HostCommand& command, ReadList& reads, Cache::Room* room) {
+void Ftl::Parts::deliver(HostCommand& command, ReadList& reads, Cache::Reservation* room) {
   ReadList again;
   while (!reads.empty()) {
     ReadOp& read = reads.pop();
-    if (read.copy_of == k_no_unit || replicas->settle(read, again)) deliver(command, read, room);
+    const Hooks::List& hooks = core.hooks.redirect_read;
+    const bool decoded =
+        read.copy_of == k_no_unit || std::all_of(hooks.begin(), hooks.end(), [&](Feature* feature) {
+          return feature->settle_redirected(read, again);
+        });
+    if (decoded) deliver(command, read, room);
     core.end_read(read);
   }
-  reads = again;
+  reads = std::move(again);
 }
 
-void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* room) {
+void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Reservation* room) {
   const std::uint32_t sectors = core.layout.sectors;
   const bool copy = read.copy_of != k_no_unit;
   for (std::uint32_t at = read.low; at <= read.high; ++at) {
@@ -241,8 +243,8 @@ void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* 
     } else {
       core.check_spare(read, at);
     }
-    const LogicalUnit unit = copy ? read.copy_of : read.wanted[at];
-    const PhysicalUnit where = copy ? read.original : core.layout.unit_of_row(read.row) + at;
+    const Lpn unit = copy ? read.copy_of : read.wanted[at];
+    const Ppn where = copy ? read.original : core.layout.ppn_of_mp_page(read.mp_page) + at;
     const Stamp* const stamps = &read.stamps[std::size_t{at} * sectors];
     const std::uint64_t start = std::uint64_t{unit} * sectors;
     for (std::uint64_t rest = read.need[at]; rest != 0; rest &= rest - 1) {
@@ -251,18 +253,16 @@ void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Cache::Room* 
     }
     if (read.lost(at)) continue;
     if (cache) cache->copy_in(unit, where, read.need[at], stamps, room);
-    note_read(unit, where, stamps);
+    on_host_read(unit, where, stamps);
   }
 }
 
-void Ftl::Parts::note_read(LogicalUnit unit, PhysicalUnit where, const Stamp* stamps) {
+void Ftl::Parts::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {
   if (core.pslc) {
     const bool slc = core.pool.mode(core.layout.block_of(where)) == BlockMode::slc;
     ++(slc ? core.stats.host_units_slc : core.stats.host_units_native);
   }
-  if (replicas) replicas->read(unit, where, stamps);
-  if (partition) partition->read(unit, where, stamps);
-  if (promoter) promoter->read(unit, where, stamps);
+  for (Feature* const feature : core.hooks.host_read) feature->on_host_read(unit, where, stamps);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- write
@@ -270,45 +270,47 @@ void Ftl::Parts::note_read(LogicalUnit unit, PhysicalUnit where, const Stamp* st
 Task<> Ftl::Parts::write(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
-  const auto unit = static_cast<LogicalUnit>(units.first);
+  const auto unit = static_cast<Lpn>(units.first);
   core.map->prefetch(unit);
-  if (ecc_watches) core.ecc->host_writes(command.lba, command.blocks);
+  for (Feature* const feature : core.hooks.host_command) feature->on_host_command(command);
   if (core.pslc) core.pslc->path().command(Bytes{command.blocks} * shape.lba_bytes);
   order.enter(self.ticket, units.first, units.last, true);
   const auto count = static_cast<std::uint32_t>(units.last - units.first + 1);
-  if (straight_on(self, Stage::buffer)) {
+  if (can_coalesce(self, Stage::buffer)) {
     co_await RunStage(hw, Stage::command, Stage::buffer, &command.ledger, count);
   } else {
-    co_await take_up(self, Stage::buffer, count);
+    co_await dispatch(self, Stage::buffer, count);
   }
 
-  // Before it holds room in the write buffer: bringing entries in may take some. What the cache takes needs no entry, but whoever writes
-  // makes up for what programs and moves have put in.
+  // Before it holds room in the write buffer: bringing entries in may take some. What the cache
+  // takes needs no entry, but a command that writes makes up for what programs and moves have put
+  // in.
   const std::uint32_t needed = cache ? 0 : count;
   if (!core.map_at_hand(unit, needed)) {
     self.waits_for = "the map";
     co_await core.map->fetch(unit, needed, &command.ledger);
   }
-  Durable durable{hw.agenda, command.ledger};
+  Durable durable{hw.event_queue, command.ledger};
   Durable* const wait = immediate(command) ? &durable : nullptr;
   bool accepted = !core.read_only;
-  // Straight through as long as there is room; the coroutine that can wait is for when there is none.
+  // Straight through as long as there is room; the coroutine that can wait is for when there is
+  // none.
   std::uint64_t done = command.blocks;
-  Intake intake;
+  BufferAllocation allocation;
   if (accepted && !cache)
-    done = lay_in(command, command.lba, command.blocks, command.data.data(), wait, intake);
+    done = insert(command, command.lba, command.blocks, command.data.data(), wait, allocation);
   if (accepted && cache) {
     accepted = co_await store(self, command.lba, command.blocks, command.data.data(), wait);
   } else if (done < command.blocks) {
     accepted = co_await accept(self, command.lba + done, command.blocks - done, command.data.data() + done,
-                               wait, intake);
+                               wait, allocation);
   }
   order.leave(self.ticket);
   if (accepted) {
     core.stats.host_blocks_written += command.blocks;
     core.stats.host_units_written += count;
   }
-  destager.pump_if_due();
+  flusher.pump_if_due();
   if (wait != nullptr) {
     self.waits_for = "its data to reach flash";
     co_await durable;
@@ -320,29 +322,30 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   end(self);
 }
 
-// Lays blocks into the buffer until one needs a new entry and there is none; returns the number of blocks laid in.
-std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks,
-                                 const Stamp* data, Durable* durable, Intake& intake) {
+// Lays blocks into the buffer until one needs a new entry and there is none; returns the number of
+// blocks laid in.
+std::uint64_t Ftl::Parts::insert(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks,
+                                 const Stamp* data, Durable* durable, BufferAllocation& allocation) {
   const std::uint32_t sectors = core.layout.sectors;
-  WriteBuffer& buffer = destager.buffer();
+  WriteBuffer& buffer = flusher.buffer();
   std::uint64_t unit = lba / sectors;
   auto from = static_cast<std::uint32_t>(lba - unit * sectors);
   std::uint64_t done = 0;
   for (; done < blocks; ++unit, from = 0) {
-    WriteBuffer::Index i = buffer.find(static_cast<LogicalUnit>(unit));
-    choose_line(intake, unit, command);
+    WriteBuffer::Index i = buffer.find(static_cast<Lpn>(unit));
+    choose_line(allocation, unit, command);
     if (buffer.merges(i)) {
       ++core.stats.buffer_overwrites;
     } else {
-      if (intake.granted > 0) {
-        --intake.granted;
-        destager.unreserve(1, intake.direct);
-      } else if (!destager.room(intake.direct)) {
+      if (allocation.granted > 0) {
+        --allocation.granted;
+        flusher.unreserve(1, allocation.direct);
+      } else if (!flusher.room(allocation.direct)) {
         break;
       }
-      i = buffer.add(static_cast<LogicalUnit>(unit), i, 0, intake.direct);
+      i = buffer.add(static_cast<Lpn>(unit), i, 0, allocation.direct);
     }
-    intake.asked = false;
+    allocation.asked = false;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors - from, blocks - done));
     buffer.merge(i, from, count, data == nullptr ? zeros.data() : data + done);
     // The last unit of a drive may reach beyond its end: nothing to keep there.
@@ -359,43 +362,43 @@ std::uint64_t Ftl::Parts::lay_in(const HostCommand& command, std::uint64_t lba, 
   return done;
 }
 
-void Ftl::Parts::choose_line(Intake& intake, std::uint64_t unit, const HostCommand& command) {
-  if (!core.pslc || std::exchange(intake.asked, true)) return;
+void Ftl::Parts::choose_line(BufferAllocation& allocation, std::uint64_t unit, const HostCommand& command) {
+  if (!core.pslc || std::exchange(allocation.asked, true)) return;
   const bool direct =
-      core.pslc->path().direct(static_cast<LogicalUnit>(unit), Bytes{command.blocks} * shape.lba_bytes);
-  if (direct != intake.direct) destager.give_back(std::exchange(intake.granted, 0), intake.direct);
-  intake.direct = direct;
+      core.pslc->path().direct(static_cast<Lpn>(unit), Bytes{command.blocks} * shape.lba_bytes);
+  if (direct != allocation.direct) flusher.give_back(std::exchange(allocation.granted, 0), allocation.direct);
+  allocation.direct = direct;
 }
 
-// Of a wait for room, what the program that made room had spent waiting for garbage collection counts as such.
-void Ftl::Parts::charge_room(HostCommand& command, Picoseconds space_wait) {
+// Of a wait for room, what the program that made room had spent waiting for garbage collection
+// counts as such.
+void Ftl::Parts::charge_full_wait(HostCommand& command, Picoseconds space_wait) {
   Ledger& ledger = command.ledger;
-  const Picoseconds now = hw.agenda.now();
+  const Picoseconds now = hw.event_queue.now();
   const Picoseconds space = std::min(space_wait, now - ledger.mark());
   if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
   ledger.charge(Cause::buffer_wait, now);
 }
 
 Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                              Durable* durable, Intake& intake) {
-  std::uint64_t done = lay_in(self.command, lba, blocks, data, durable, intake);
+                              Durable* durable, BufferAllocation& allocation) {
+  std::uint64_t done = insert(self.command, lba, blocks, data, durable, allocation);
   while (done < blocks) {
     self.waits_for = "room in the write buffer";
     const UnitRange left = units_of(lba + done, blocks - done);
-    Destager::Room room(
-        destager,
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
-        intake.direct);
+    Flusher::Reservation room(
+        flusher, static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
+        allocation.direct);
     co_await room;
-    charge_room(self.command, room.space_wait());
-    intake.granted = room.granted();
-    if (core.read_only || intake.granted == 0) {
-      destager.give_back(intake.granted, intake.direct);
+    charge_full_wait(self.command, room.space_wait());
+    allocation.granted = room.granted();
+    if (core.read_only || allocation.granted == 0) {
+      flusher.give_back(allocation.granted, allocation.direct);
       co_return false;
     }
-    done += lay_in(self.command, lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable,
-                   intake);
-    destager.give_back(std::exchange(intake.granted, 0), intake.direct);
+    done += insert(self.command, lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable,
+                   allocation);
+    flusher.give_back(std::exchange(allocation.granted, 0), allocation.direct);
   }
   co_return true;
 }
@@ -414,10 +417,10 @@ Task<> Ftl::Parts::trim(HostCommand& command) {
     order.enter(self.ticket, units.first, units.last, true);
     count += units.last - units.first + 1;
   }
-  co_await take_up(self, Stage::translate,
-                   static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xFFFFFFFFU)));
+  co_await dispatch(self, Stage::translate,
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xFFFFFFFFU)));
 
-  Durable durable{hw.agenda, command.ledger};
+  Durable durable{hw.event_queue, command.ledger};
   Durable* const wait = immediate(command) ? &durable : nullptr;
   bool accepted = !core.read_only;
   for (const LbaRange& range : ranges) {
@@ -425,14 +428,14 @@ Task<> Ftl::Parts::trim(HostCommand& command) {
     if (core.layout.map_units > 0) {
       self.waits_for = "the map";
       const UnitRange units = units_of(range.lba, range.blocks);
-      co_await core.map->fetch_to_unmap(static_cast<LogicalUnit>(units.first), units.last - units.first + 1,
-                                        &command.ledger);
+      co_await core.map->fetch_to_deallocate(static_cast<Lpn>(units.first), units.last - units.first + 1,
+                                             &command.ledger);
       accepted = !core.read_only;
     }
     if (accepted) accepted = co_await clear(self, range, wait);
   }
   order.leave(self.ticket);
-  destager.pump_if_due();
+  flusher.pump_if_due();
   if (wait != nullptr && durable.pending > 0) {
     self.waits_for = "its data to reach flash";
     co_await durable;
@@ -443,8 +446,8 @@ Task<> Ftl::Parts::trim(HostCommand& command) {
   end(self);
 }
 
-bool Ftl::Parts::holds_data(LogicalUnit unit) {
-  return core.map->lookup(unit) != k_nowhere || destager.buffer().find(unit) != WriteBuffer::k_none ||
+bool Ftl::Parts::holds_data(Lpn unit) {
+  return core.map->lookup(unit) != k_nowhere || flusher.buffer().find(unit) != WriteBuffer::k_none ||
          (cache && cache->holds(unit));
 }
 
@@ -452,7 +455,8 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
   const std::uint32_t sectors = core.layout.sectors;
   const std::uint64_t end_lba = range.lba + range.blocks;
   const UnitRange units = units_of(range.lba, range.blocks);
-  // Edges that are not whole units become zeros; the last unit of the drive is whole when the range reaches the drive's end.
+  // Edges that are not whole units become zeros; the last unit of the drive is whole when the range
+  // reaches the drive's end.
   const bool head = range.lba % sectors != 0;
   const bool tail = end_lba % sectors != 0 && end_lba != shape.logical_blocks;
   std::uint64_t whole_first = units.first;
@@ -460,7 +464,7 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
   if (head || (tail && units.first == units.last)) {
     ++whole_first;
     const std::uint64_t count = std::min(range.blocks, units.first * sectors + sectors - range.lba);
-    if (holds_data(static_cast<LogicalUnit>(units.first)) &&
+    if (holds_data(static_cast<Lpn>(units.first)) &&
         !co_await store(self, range.lba, count, nullptr, durable)) {
       co_return false;
     }
@@ -468,34 +472,33 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
   if (tail && units.last > units.first) {
     --whole_end;
     const std::uint64_t start = units.last * sectors;
-    if (holds_data(static_cast<LogicalUnit>(units.last)) &&
+    if (holds_data(static_cast<Lpn>(units.last)) &&
         !co_await store(self, start, end_lba - start, nullptr, durable)) {
       co_return false;
     }
   }
-  if (whole_first < whole_end) unmap(whole_first, whole_end);
+  if (whole_first < whole_end) deallocate(whole_first, whole_end);
   co_return true;
 }
 
-void Ftl::Parts::unmap(std::uint64_t first_unit, std::uint64_t end_unit) {
+void Ftl::Parts::deallocate(std::uint64_t first_unit, std::uint64_t end_unit) {
   if (cache) core.stats.units_trimmed += cache->discard(first_unit, end_unit);
-  core.stats.units_trimmed += destager.discard(first_unit, end_unit);
+  core.stats.units_trimmed += flusher.discard(first_unit, end_unit);
   if (cache) cache->pump();
-  if (core.layout.map_units > 0) core.map->unmapping(first_unit, end_unit);
-  for (std::uint64_t u = core.map->next_touched(first_unit); u < end_unit;
-       u = core.map->next_touched(u + 1)) {
-    const auto unit = static_cast<LogicalUnit>(u);
-    const PhysicalUnit where = core.map->lookup(unit);
+  if (core.layout.map_units > 0) core.map->deallocation(first_unit, end_unit);
+  for (std::uint64_t u = core.map->next_touched(first_unit, end_unit); u < end_unit;
+       u = core.map->next_touched(u + 1, end_unit)) {
+    const auto unit = static_cast<Lpn>(u);
+    const Ppn where = core.map->lookup(unit);
     if (where == k_nowhere) continue;
-    core.unmap(unit, where);
+    core.deallocate(unit, where);
     ++core.stats.units_trimmed;
     if (!core.poisoned.empty()) core.poisoned.erase(unit);
   }
-  // The map is rewritten line by line; nobody waits.
+  // The map is rewritten line by line; nothing waits.
   constexpr std::uint64_t k_most = 1U << 20U;
   for (std::uint64_t u = first_unit; u < end_unit; u += k_most) {
-    core.post_map_update(static_cast<LogicalUnit>(u),
-                         static_cast<std::uint32_t>(std::min(k_most, end_unit - u)));
+    core.post_map_update(static_cast<Lpn>(u), static_cast<std::uint32_t>(std::min(k_most, end_unit - u)));
   }
 }
 
@@ -510,10 +513,10 @@ Task<> Ftl::Parts::flush(HostCommand& command) {
     charge(command, Cause::buffer_wait);
   }
   self.waits_for = "the write buffer to be written out";
-  Destager::Flushed flushed(destager, cache && cache->non_volatile());
+  Flusher::Flushed flushed(flusher, cache && cache->non_volatile());
   co_await flushed;
   charge_branch(command.ledger, flushed.last(), Cause::buffer_wait);
-  if (command.ledger.mark() < hw.agenda.now()) charge(command, Cause::buffer_wait);
+  if (command.ledger.mark() < hw.event_queue.now()) charge(command, Cause::buffer_wait);
   // What a read-only drive could not stage is still in the cache, which may not last.
   const bool left_behind =
       core.read_only && cache && !cache->non_volatile() && cache->store().dirty_sectors() > 0;
@@ -524,8 +527,8 @@ Task<> Ftl::Parts::flush(HostCommand& command) {
 
 Task<> Ftl::Parts::drain() {
   while (!idle()) {
-    if (destager.buffer().waiting() > 0 && !core.read_only) {
-      Destager::Flushed flushed(destager);
+    if (flusher.buffer().waiting() > 0 && !core.read_only) {
+      Flusher::Flushed flushed(flusher);
       co_await flushed;
     } else {
       auto wait = quiet.wait();

@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 9;
+constexpr std::uint32_t k_snapshot_version = 10;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -31,7 +31,7 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
   sink.open("write buffer", "mapping units accepted and not yet on flash");
   sink.value("read hits", s.buffer_read_hits, "units", "units read from the buffer, wholly or in part");
   sink.value("overwrites", s.buffer_overwrites, "units", "writes merged into a unit that was still waiting");
-  sink.value("waits for room", s.room_waits, "", "times a command waited for a free place");
+  sink.value("waits for room", s.full_waits, "", "times a command waited for a free place");
   sink.value("read-modify-write reads", s.rmw_reads, "units",
              "units read back because they were written only in part");
   sink.close();
@@ -41,9 +41,7 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
 struct Moves {
   bool map = false;
   bool folding = false;
-  bool promotion = false;
-  bool copies = false;
-  bool partition = false;
+  std::vector<MovedUnits> by_features;
 };
 
 void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors,
@@ -66,11 +64,7 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   if (moves.folding)
     sink.value("folding", share(s.units_folded + s.units_folded_on_die), "",
                "data moved out of blocks in SLC mode");
-  if (moves.promotion)
-    sink.value("promotion", share(s.units_promoted), "", "read-hot data moved into blocks in SLC mode");
-  if (moves.copies) sink.value("copies", share(s.units_copied), "", "second copies of read-hot data");
-  if (moves.partition)
-    sink.value("partition", share(s.units_parted), "", "data moved to dies that are kept for reading");
+  for (const MovedUnits& moved : moves.by_features) sink.value(moved.name, share(moved.units), "", moved.doc);
   if (moves.map) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
   sink.value("padding", ratio(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
@@ -107,28 +101,28 @@ void Ftl::Parts::report_map(StatisticsSink& sink) const {
     sink.value("copybacks", core.stats.copybacks, "", "programs of pages that were copied on their die");
   if (core.places != nullptr)
     sink.value("units rewritten", core.stats.units_rewritten, "units",
-               "copied because some other unit of their management block was written");
+               "copied because some other unit of their block-mapped region was written");
   sink.close();
 }
 
 void Ftl::Parts::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core.stats;
-  sink.open("ftl", "flash translation layer");
+  sink.open("firmware", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
-  const Moves moves{core.layout.map_units > 0, core.pslc != nullptr, promoter != nullptr, replicas != nullptr,
-                    partition != nullptr};
+  Moves moves{core.layout.map_units > 0, core.pslc != nullptr, {}};
+  for (const Chosen& one : chosen) {
+    if (const auto moved = one.feature->moved()) moves.by_features.push_back(*moved);
+  }
   report_amplification(sink, s, core.layout.sectors, moves);
   report_map(sink);
   if (cache) cache->report(sink);
   if (core.pslc) core.pslc->report(sink, s);
-  if (promoter) promoter->report(sink);
-  if (replicas) replicas->report(sink);
-  if (partition) partition->report(sink);
+  for (const Chosen& one : chosen) one.feature->report(sink);
   sink.open("flash", "operations ordered, by purpose");
   for (const Purpose purpose :
        {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::migration, Purpose::map}) {
     if (purpose == Purpose::map && core.layout.map_units == 0) continue;
-    if (purpose == Purpose::migration && !core.pslc && !replicas && !partition) continue;
+    if (purpose == Purpose::migration && !core.pslc && moves.by_features.empty()) continue;
     const auto p = static_cast<std::size_t>(purpose);
     sink.open(name_of(purpose), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
@@ -137,7 +131,8 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
     sink.value("reads", s.reads[p], "", "read operations");
     sink.close();
   }
-  sink.value("erases", s.erases, "", "erase operations (of one die: a block in every plane of the group)");
+  sink.value("erases", s.erases, "",
+             "erase operations (of one die: a block in every plane of the parallel unit)");
   sink.value("program failures", s.program_failures, "", "programs that failed; their block is retired");
   sink.value("erase failures", s.erase_failures, "", "erases that failed; the block is retired");
   sink.value("uncorrectable units", s.uncorrectable_units, "units", "units that could not be read back");
@@ -169,8 +164,8 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.value("stale copies", s.gc_stale_copies, "units",
              "units overwritten or trimmed while they were being moved");
   sink.value("foreground waits", s.space_waits, "", "program units of the host that waited for a free block");
-  sink.value("groups passed over", s.rerouted, "",
-             "times a group was too full to take its program unit in turn");
+  sink.value("parallel units passed over", s.rerouted, "",
+             "times a parallel unit was too full to take its program unit in turn");
   sink.value("wear moves", s.wear_moves, "", "blocks moved by static wear levelling");
   sink.value("refreshes", s.refreshes, "", "blocks moved because of the age of their data or of reads");
   if (core.refresh && core.refresh->regions() > 0)
@@ -183,7 +178,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.value("erases max", erases.maximum, "", "erase count of the most erased block");
   sink.value("erases deviation", erases.deviation, "", "standard deviation of the erase counts");
   std::uint64_t free = 0;
-  for (std::uint32_t g = 0; g < core.layout.groups; ++g) free += core.pool.group(g).free;
+  for (std::uint32_t g = 0; g < core.layout.pus; ++g) free += core.pool.pu(g).free;
   sink.value("free", free, "", "blocks ready to be written");
   sink.value("retired", core.pool.retired(), "", "blocks out of use after a failure");
   sink.text("read only", core.read_only ? "yes" : "no",
@@ -198,22 +193,22 @@ void Ftl::Parts::describe_stall(std::string& text) const {
   constexpr std::uint32_t k_most = 16;
   text += fmt::format(
       "firmware: {} commands under way, {} program units on their way, write buffer {} of {} units free{}\n",
-      active, destager.jobs_in_flight(), destager.free_units(), destager.capacity(),
+      active.size(), flusher.jobs_in_flight(), flusher.free_units(), flusher.capacity(),
       core.read_only ? ", drive is read-only" : "");
   core.map->describe_stall(text);
   if (cache) cache->describe_stall(text);
   std::uint32_t shown = 0;
-  for (const Active* a = first; a != nullptr && shown < k_most; a = a->next, ++shown) {
-    text += fmt::format("  {} of {} blocks at {} waits for {}\n", name_of(a->command.opcode),
-                        a->command.blocks, a->command.lba, a->waits_for);
+  for (const Active& a : active) {
+    if (shown++ == k_most) break;
+    text += fmt::format("  {} of {} blocks at {} waits for {}\n", name_of(a.command.opcode), a.command.blocks,
+                        a.command.lba, a.waits_for);
   }
-  if (active > shown) text += fmt::format("  and {} more\n", active - shown);
+  if (active.size() > k_most) text += fmt::format("  and {} more\n", active.size() - k_most);
   shown = 0;
   std::uint32_t others = 0;
-  for (std::uint32_t g = 0; g < core.layout.groups; ++g) {
-    const BlockPool::Group& group = core.pool.group(g);
-    const bool telling =
-        reclaimer.running(g) || reclaimer.waiting(g) > 0 || group.free <= core.pool.reserve();
+  for (std::uint32_t g = 0; g < core.layout.pus; ++g) {
+    const BlockPool::ParallelUnit& pu = core.pool.pu(g);
+    const bool telling = gc_engine.running(g) || gc_engine.waiting(g) > 0 || pu.free <= core.pool.reserve();
     if (!telling || shown >= k_most) {
       ++others;
       continue;
@@ -223,18 +218,19 @@ void Ftl::Parts::describe_stall(std::string& text) const {
     for (std::uint32_t lane = 0; lane < core.layout.lanes; ++lane)
       dies += fmt::format("{}{}", lane == 0 ? "die " : "+", index(core.layout.die_of(g, lane)));
     text += fmt::format(
-        "  group {} ({}, plane {}): {} of {} good blocks free, {} valid units, {} waiting, collection "
+        "  parallel unit {} ({}, plane {}): {} of {} good blocks free, {} valid units, {} waiting, "
+        "collection "
         "{}\n",
-        g, dies, index(core.layout.plane_of(g)), group.free, group.good, group.valid, reclaimer.waiting(g),
-        reclaimer.running(g) ? "running" : "at rest");
+        g, dies, index(core.layout.plane_of(g)), pu.free, pu.good, pu.valid, gc_engine.waiting(g),
+        gc_engine.running(g) ? "running" : "at rest");
     if (!core.pslc) continue;
-    const BlockPool::SlcGroup& slc = core.pool.slc(g);
+    const BlockPool::SlcOfPu& slc = core.pool.slc(g);
     text += fmt::format(
         "    SLC mode: {} blocks allowed, {} in use ({} of them to be emptied), {} ready, {} never "
         "prepared\n",
         core.pslc->blocks(g), slc.used(), slc.closed(), slc.ready(), slc.raw);
   }
-  if (others > 0) text += fmt::format("  and {} groups more\n", others);
+  if (others > 0) text += fmt::format("  and {} parallel units more\n", others);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- snapshots
@@ -242,21 +238,21 @@ void Ftl::Parts::describe_stall(std::string& text) const {
 void Ftl::Parts::archive(Archive& a) {
   if (!idle()) throw ArchiveError("the firmware is at work: drain it before a snapshot");
   std::uint32_t version = k_snapshot_version;
-  std::uint64_t fits[] = {core.layout.groups,
+  std::uint64_t fits[] = {core.layout.pus,
                           core.layout.blocks,
                           core.layout.block_units,
                           core.layout.program_units,
                           core.layout.sectors,
                           core.layout.logical_units,
-                          destager.capacity(),
+                          flusher.capacity(),
                           shape.logical_blocks,
                           cache ? cache->store().capacity() : 0,
                           cache ? cache->store().grains_per_line() : 0,
-                          core.pslc ? core.pslc->size().fixed : 0,
-                          core.pslc ? core.pslc->size().borrowed : 0,
+                          core.pslc ? core.pslc->size().statics : 0,
+                          core.pslc ? core.pslc->size().dynamic : 0,
                           core.layout.replica_units};
-  static constexpr const char* k_what[] = {"allocation groups",
-                                           "blocks per group",
+  static constexpr const char* k_what[] = {"parallel units",
+                                           "blocks per parallel unit",
                                            "units per block",
                                            "units per program unit",
                                            "logical blocks per unit",
@@ -265,8 +261,8 @@ void Ftl::Parts::archive(Archive& a) {
                                            "logical blocks",
                                            "cache grains",
                                            "cache grains per unit",
-                                           "static SLC blocks per group",
-                                           "dynamic SLC blocks per group",
+                                           "static SLC blocks per parallel unit",
+                                           "dynamic SLC blocks per parallel unit",
                                            "copies"};
   std::string policies =
       core.config.mapping.scheme + "/" + core.config.gc.policy + "/" + core.config.wear.policy + "/" +
@@ -274,9 +270,7 @@ void Ftl::Parts::archive(Archive& a) {
       core.config.allocation.stripe + "/" + core.config.cache.policy + "/" + core.config.ecc.policy + "/" +
       core.config.refresh.policy + "/" + core.config.placement.policy + "/" + core.config.pass_voltage.policy;
   if (core.pslc) policies += "/" + core.config.pslc.policy + "/" + core.config.pslc.fold_first;
-  if (promoter) policies += "/" + core.config.promotion.policy;
-  if (replicas) policies += "/" + core.config.replicas.policy;
-  if (partition) policies += "/" + core.config.partition.policy;
+  for (const Chosen& one : chosen) policies += "/" + one.policy;
   const std::string own_policies = policies;
   a(version);
   a(policies);
@@ -296,11 +290,11 @@ void Ftl::Parts::archive(Archive& a) {
   core.pool.archive(a);
   core.victims->archive(a);
   core.wear->archive(a);
-  destager.archive(a);
+  flusher.archive(a);
   if (cache) cache->archive(a);
-  reclaimer.archive(a);
+  gc_engine.archive(a);
   a(core.read_only);
-  std::int64_t clock = core.clock();  // the restored drive's agenda may stand elsewhere
+  std::int64_t clock = core.clock();  // the restored drive's event queue may stand elsewhere
   a(clock);
   core.rested += clock - core.clock();
   a(core.cycles_before);
@@ -309,11 +303,9 @@ void Ftl::Parts::archive(Archive& a) {
   if (core.placement) core.placement->archive(a);
   if (core.pass_voltage) core.pass_voltage->archive(a);
   if (core.pslc) core.pslc->archive(a);
-  if (promoter) promoter->archive(a);
-  if (replicas) replicas->archive(a);
-  if (partition) partition->archive(a);
+  for (const Chosen& one : chosen) one.feature->archive(a);
   a(refreshes_due);
-  std::vector<LogicalUnit> poisoned(core.poisoned.begin(), core.poisoned.end());
+  std::vector<Lpn> poisoned(core.poisoned.begin(), core.poisoned.end());
   std::sort(poisoned.begin(), poisoned.end());
   a(poisoned);
   core.poisoned = {poisoned.begin(), poisoned.end()};

@@ -1,19 +1,17 @@
 #include "platform/drive_catalogue.h"
 
+#include "firmware/blocks/wear_policy.h"
 #include "firmware/cache/cache_policy.h"
+#include "firmware/core/feature_info.h"
 #include "firmware/ecc/ecc_policy.h"
-#include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
-#include "firmware/partition/partition_policy.h"
 #include "firmware/pass_voltage/pass_voltage_policy.h"
 #include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/data_path.h"
-#include "firmware/pslc/promotion_policy.h"
 #include "firmware/refresh/refresh_policy.h"
-#include "firmware/replicas/replica_policy.h"
-#include "firmware/wear/wear_policy.h"
+#include "firmware/victims/victim_policy.h"
 #include "models/flash/scheduling/scheduler.h"
-#include "models/nand/timing_model.h"
+#include "models/nand/timing/timing_model.h"
 #include "platform/ssd_config.h"
 
 namespace tlmssd {
@@ -84,17 +82,10 @@ void add_firmware(Catalogue& catalogue) {
   catalogue
       .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
       .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");
-  catalogue
-      .section("firmware.pslc.promotion", "read-hot data brought from native blocks into SLC mode",
-               PromotionConfig::parameters())
-      .policy("policy", promotion_policies(), "none", "which data are hot");
-  catalogue
-      .section("firmware.replicas",
-               "second copies of read-hot data, read while the die of the original writes",
-               ReplicasConfig::parameters())
-      .policy("policy", replica_policies(), "none", "which data have one");
-  catalogue.section("firmware.partition", "dies that are kept for reading", PartitionConfig::parameters())
-      .policy("policy", partition_policies(), "none", "which data lie there");
+  for (const FeatureInfo& info : features()) {
+    catalogue.section(info.path, info.doc, info.parameters)
+        .policy("policy", info.policies(), "none", info.choice_doc);
+  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The sections of a scenario that describe the drive: `ssd` and `firmware`, gathered from the modules' own parameter tables.
+// The sections of a scenario that describe the drive: `ssd` and `firmware`, gathered from the
+// modules' own parameter tables.
 #pragma once
 
 #include "platform/scenario/catalogue.h"

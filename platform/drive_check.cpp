@@ -5,7 +5,7 @@
 
 #include "firmware/cache/cache.h"
 #include "firmware/ftl.h"
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "platform/unbound_hardware.h"
 
@@ -13,7 +13,8 @@ namespace tlmssd {
 
 namespace {
 
-/// The largest divisor of the mapping unit that is no larger than `frame`, else the smallest that a frame may have.
+/// The largest divisor of the mapping unit that is no larger than `frame`, else the smallest that a
+/// frame may have.
 Bytes nearest_frame(Bytes unit, Bytes frame) {
   constexpr Bytes k_least = 256;
   Bytes nearest = std::max(std::min(frame, unit), k_least);
@@ -27,33 +28,26 @@ const ParameterValues& given(const ParameterValues* values) {
   return values != nullptr ? *values : k_none;
 }
 
-void check_flash(const SsdConfig& config, const firmware::DriveShape& shape) {
-  check_decoders(config, shape);
-  const auto scheduler = make_scheduler(config.scheduling, given(config.scheduling_values));
-  config.flash.check_part(config.part, scheduler->overtakes());
-  if (!config.make_timing) static_cast<void>(make_timing_model(config.part, given(config.part_values)));
-  static_cast<void>(make_bit_errors(config));
-}
-
-}  // namespace
-
-std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
-  if (!config.has_errors()) return nullptr;
+/// Does `work`; the keys of its errors are those of `section`.
+template <class Work>
+auto in_section(const std::string& section, Work work) {
   try {
-    auto model = config.make_reliability ? config.make_reliability(config.part)
-                                         : make_reliability_model(config.reliability, config.part,
-                                                                  given(config.reliability_values));
-    return std::make_unique<BitErrors>(std::move(model), config.part, config.errors, config.ecc.frame_bits(),
-                                       config.seed);
+    return work();
   } catch (const InputError& error) {
-    Complaint complaint = error.complaint();
-    const std::string section = "ssd.flash.reliability";
-    complaint.key = complaint.key.empty() ? section : section + "." + complaint.key;
-    if (complaint.proposal) complaint.proposal->key = complaint.key;
-    throw InputError(complaint);
+    ErrorList placed;
+    for (const InputError& one : errors_of(error)) {
+      Complaint complaint = one.complaint();
+      complaint.key = complaint.key.empty() ? section : section + "." + complaint.key;
+      if (complaint.proposal) complaint.proposal->key = complaint.key;
+      placed.add(InputError(complaint));
+    }
+    placed.throw_if_any();
+    throw;
   }
 }
 
+/// Refuses reads that may have wrong bits which nothing corrects, and frames that do not fit the
+/// mapping unit.
 void check_decoders(const SsdConfig& config, const firmware::DriveShape& shape) {
   if (config.firmware.ecc.policy == "none") {
     if (!config.has_errors()) return;
@@ -69,6 +63,8 @@ void check_decoders(const SsdConfig& config, const firmware::DriveShape& shape) 
       fmt::format("{} B", nearest_frame(shape.mapping_unit_bytes, config.ecc.frame)));
 }
 
+/// Refuses a DRAM that does not hold what firmware needs and one transfer. `cache`: firmware's
+/// cache lies there too.
 void check_dram(const SsdConfig& config, Bytes firmware, bool cache) {
   const Bytes needed = firmware + config.host.max_transfer;
   if (needed <= config.dram.capacity) return;
@@ -79,6 +75,32 @@ void check_dram(const SsdConfig& config, Bytes firmware, bool cache) {
                   config.dram.capacity >> 20U, cache ? "," : " and", cache ? " and cache" : "",
                   (firmware + 0xFFFFFU) >> 20U, (config.host.max_transfer + 0xFFFFFU) >> 20U),
       fmt::format("{} MiB", (needed + 0xFFFFFU) >> 20U));
+}
+
+void check_flash(const SsdConfig& config, const firmware::DriveShape& shape) {
+  check_decoders(config, shape);
+  const auto scheduler = make_scheduler(config.scheduling, given(config.scheduling_values));
+  config.flash.check_part(config.part, scheduler->overtakes());
+  static_cast<void>(make_timing(config, config.part));
+  static_cast<void>(make_bit_errors(config));
+}
+
+}  // namespace
+
+std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
+  if (!config.has_errors()) return nullptr;
+  return in_section("ssd.flash.reliability", [&] {
+    auto model = config.make_reliability ? config.make_reliability(config.part)
+                                         : make_reliability_model(config.reliability, config.part,
+                                                                  given(config.reliability_values));
+    return std::make_unique<BitErrors>(std::move(model), config.part, config.errors, config.ecc.frame_bits(),
+                                       config.seed);
+  });
+}
+
+std::unique_ptr<TimingModel> make_timing(const SsdConfig& config, const NandPart& part) {
+  if (config.make_timing) return config.make_timing(part);
+  return in_section("ssd.flash.part", [&] { return make_timing_model(part, given(config.part_values)); });
 }
 
 void check_drive(const SsdConfig& config) {

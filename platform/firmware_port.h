@@ -1,7 +1,8 @@
-// firmware/hardware.h bound to the models: the four ports through which firmware reaches cores, memories, flash and host.
+// firmware/base/hardware.h bound to the models: the four ports through which firmware reaches
+// cores, memories, flash and host.
 #pragma once
 
-#include "firmware/hardware.h"
+#include "firmware/base/hardware.h"
 #include "models/cpu/controller_cpu.h"
 #include "models/flash/flash_array.h"
 #include "models/host/host_interface.h"
@@ -13,15 +14,16 @@ class FirmwarePort final : public firmware::CpuPort,
                            public firmware::FlashPort,
                            public firmware::HostPort {
  public:
-  FirmwarePort(Agenda& agenda, ControllerCpu& cpu, FlashArray& flash)
-      : agenda_(agenda), cpu_(cpu), flash_(flash) {}
-  /// The host interface is made after the firmware, because its buffers lie behind the firmware's memory.
+  FirmwarePort(EventQueue& event_queue, ControllerCpu& cpu, FlashArray& flash)
+      : event_queue_(event_queue), cpu_(cpu), flash_(flash) {}
+  /// The host interface is made after the firmware, because its buffers lie behind the firmware's
+  /// memory.
   void set_host(HostInterface& host) {
     host_ = &host;
     host.on_quiet(quiet_, quiet_self_);
   }
 
-  [[nodiscard]] firmware::Hardware hardware() { return {agenda_, *this, *this, *this, *this}; }
+  [[nodiscard]] firmware::Hardware hardware() { return {event_queue_, *this, *this, *this, *this}; }
 
   firmware::CpuPort::Run run(Stage stage, std::uint32_t times) override {
     const ControllerCpu::Run run = cpu_.run(stage, times);
@@ -38,29 +40,29 @@ class FirmwarePort final : public firmware::CpuPort,
                      firmware::Completion& done) override;
   bool submit(FlashOp& op) override {
     if (cpu_.mode() == ControllerCpu::Mode::untimed) {
-      agenda_.checkpoint();
+      event_queue_.checkpoint();
       cpu_.execute(op);
       return true;
     }
     cpu_.submit(op);
     return false;
   }
-  void foresee(const FlashOp& op) const override { flash_.die(op.die).state().prefetch(op); }
+  void prefetch(const FlashOp& op) const override { flash_.die(op.die).state().prefetch(op); }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.controller().pending(die); }
   [[nodiscard]] std::uint32_t writing(DieId die) const override { return flash_.controller().writing(die); }
   void complete(HostCommand& command) override { cpu_.complete(command); }
   [[nodiscard]] std::uint32_t outstanding() const override { return host_->outstanding(); }
-  void on_quiet(Agenda::Callback callback, void* self) override {
+  void on_quiet(EventQueue::Callback callback, void* self) override {
     quiet_ = callback;
     quiet_self_ = self;
   }
 
  private:
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   ControllerCpu& cpu_;
   FlashArray& flash_;
   HostInterface* host_ = nullptr;
-  Agenda::Callback quiet_ = nullptr;
+  EventQueue::Callback quiet_ = nullptr;
   void* quiet_self_ = nullptr;
 };
 

@@ -6,13 +6,14 @@
 #include <limits>
 #include <string>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 
 namespace {
 
-// Measured as resident memory of drives of 1 to 1024 channels, of 1 to 16384 dies, and of full drives; rounded down.
+// Measured as resident memory of drives of 1 to 1024 channels, of 1 to 16384 dies, and of full
+// drives; rounded down.
 constexpr Bytes k_channel = 14'000;
 constexpr Bytes k_die = 18'000;
 constexpr Bytes k_unit = 12;

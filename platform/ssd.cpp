@@ -6,7 +6,8 @@
 #include <stdexcept>
 
 #include "firmware/cache/cache.h"
-#include "models/common/input_error.h"
+#include "firmware/core/feature_info.h"
+#include "models/base/input_error.h"
 #include "models/memory/address_map.h"
 #include "platform/drive_check.h"
 
@@ -18,6 +19,20 @@ namespace {
 enum Master : unsigned { k_master_cpu, k_master_host, k_master_flash, k_masters };
 
 constexpr std::string_view k_checker = "checker_";
+
+/// Steps of firmware (stages and flash operations) that one command, or one request to go idle,
+/// cannot need.
+///
+/// A round of the drive reads all of its units and writes them elsewhere: a stage and a flash
+/// operation for each attempt to read, the same for the program, and as much again for erases and
+/// the map. Moved data leave no stale units behind, so collection has nothing left to find after
+/// one round; wear levelling, folding and refresh may each add one, and so may the command itself.
+/// Four times these rounds are allowed; a million steps are for drives of a few units.
+std::uint64_t most_untimed_steps(const firmware::DriveShape& shape, std::uint32_t attempts) {
+  constexpr std::uint64_t k_rounds = 4 * 5;
+  const std::uint64_t units = shape.geometry.bytes() / shape.mapping_unit_bytes;
+  return 1'000'000 + k_rounds * units * (2 * attempts + 4);
+}
 
 }  // namespace
 
@@ -44,7 +59,7 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
     : sc_core::sc_module(name), config_(config), shape_(config_.shape()) {
   config_.part.blocks_per_plane = shape_.geometry.blocks;
   check_drive(config_);  // before anything of it is made: many dies take their time
-  process_ = std::make_unique<AgendaProcess>("agenda", agenda_);
+  process_ = std::make_unique<EventQueueProcess>("event_queue", event_queue_);
   build_memories();
   build_flash();
   build_firmware();
@@ -54,11 +69,11 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
 Ssd::~Ssd() = default;
 
 void Ssd::build_memories() {
-  dram_ = std::make_unique<Dram>("dram", config_.dram, agenda_);
-  bus_ = std::make_unique<SystemBus>("bus", config_.bus, agenda_, k_masters);
+  dram_ = std::make_unique<Dram>("dram", config_.dram, event_queue_);
+  bus_ = std::make_unique<SystemBus>("bus", config_.bus, event_queue_, k_masters);
   connect(bus_->add_memory("dram_isock", k_dram_base, config_.dram.capacity), dram_->bus_tsock);
   if (config_.scm) {
-    scm_ = std::make_unique<Scm>("scm", *config_.scm, agenda_);
+    scm_ = std::make_unique<Scm>("scm", *config_.scm, event_queue_);
     connect(bus_->add_memory("scm_isock", k_scm_base, config_.scm->capacity), scm_->bus_tsock);
   }
 }
@@ -67,11 +82,9 @@ void Ssd::build_flash() {
   const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
   const NoValues none;
   const ParameterValues& values = config_.scheduling_values != nullptr ? *config_.scheduling_values : none;
-  const ParameterValues& part_values = config_.part_values != nullptr ? *config_.part_values : none;
   flash_ = std::make_unique<FlashArray>(
-      agenda_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
-      config_.make_timing ? config_.make_timing(config_.part) : make_timing_model(config_.part, part_values),
-      shape_.mapping_unit_bytes, stamps, config_.seed,
+      event_queue_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
+      make_timing(config_, config_.part), shape_.mapping_unit_bytes, stamps, config_.seed,
       [this](auto& initiator, auto& target) { connect(initiator, target); },
       FlashErrors{config_.ecc, make_bit_errors(config_), config_.retention});
   connect(flash_->controller().memory_isock, bus_->master_tsock(k_master_flash));
@@ -79,14 +92,13 @@ void Ssd::build_flash() {
 
 void Ssd::build_firmware() {
   const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
-  cpu_ = std::make_unique<ControllerCpu>("cpu", config_.cpu, agenda_, stamps);
+  cpu_ = std::make_unique<ControllerCpu>("cpu", config_.cpu, event_queue_, stamps);
   connect(cpu_->flash_isock, flash_->controller().cpu_tsock);
   connect(cpu_->memory_isock, bus_->master_tsock(k_master_cpu));
-  port_ = std::make_unique<FirmwarePort>(agenda_, *cpu_, *flash_);
+  port_ = std::make_unique<FirmwarePort>(event_queue_, *cpu_, *flash_);
   hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
   ftl_ = std::make_unique<firmware::Ftl>(*hardware_, shape_, config_.firmware);
-  // Many times what reading, collecting and writing all of the drive takes: no command needs that much.
-  cpu_->limit_untimed(100'000'000 + 64 * (shape_.geometry.bytes() / shape_.mapping_unit_bytes));
+  cpu_->limit_untimed(most_untimed_steps(shape_, ftl_->most_attempts()));
   flash_->controller().ecc().provide(ftl_->codes());
   cpu_->set_handler(
       [](void* ftl, HostCommand& command) { static_cast<firmware::Ftl*>(ftl)->submit(command); }, ftl_.get());
@@ -98,7 +110,7 @@ void Ssd::build_host() {
   wiring.capacity_blocks = shape_.logical_blocks;
   wiring.buffer_address = k_dram_base + firmware_bytes;
   wiring.buffer_bytes = config_.dram.capacity - firmware_bytes;
-  host_ = std::make_unique<HostInterface>("host", config_.host, wiring, agenda_);
+  host_ = std::make_unique<HostInterface>("host", config_.host, wiring, event_queue_);
   connect(host_->mailbox_isock, cpu_->mailbox_tsock);
   connect(host_->memory_isock, bus_->master_tsock(k_master_host));
   port_->set_host(*host_);
@@ -131,7 +143,7 @@ void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered
   const double interval = powered ? ftl_->patrol_interval() : 0;
   double step = 1;  // patrols up to the next one that may find something
   while (interval > 0 && seconds > interval) {
-    agenda_.checkpoint();
+    event_queue_.checkpoint();
     const double left = std::ceil(seconds / interval) - 1;
     step = std::clamp(step, 1.0, left);
     pass(0, step * interval);
@@ -178,7 +190,7 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
   const Geometry& g = shape_.geometry;
   const firmware::FirmwareConfig& f = config_.firmware;
   const firmware::Cache* const cache = ftl_->cache();
-  return {
+  std::vector<std::pair<std::string, std::string>> identity{
       {"seed", std::to_string(config_.seed)},
       {"ssd.host.lba_size", std::to_string(shape_.lba_bytes)},
       {"ssd.flash.channels", std::to_string(g.channels)},
@@ -210,40 +222,29 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"firmware.refresh.policy", f.refresh.policy},
       {"firmware.placement.policy", f.placement.policy},
       {"firmware.pass_voltage.policy", f.pass_voltage.policy},
-      {"firmware.pslc.policy", f.pslc.policy},
-      {"firmware.pslc.promotion.policy", f.promotion.policy},
-      {"firmware.replicas.policy", f.replicas.policy},
-      {"firmware.replicas.capacity",
-       f.replicas.policy == "none" ? "none" : std::to_string(f.replicas.capacity)},
-      {"firmware.partition.policy", f.partition.policy}};
+      {"firmware.pslc.policy", f.pslc.policy}};
+  for (const firmware::FeatureInfo& info : firmware::features()) {
+    const firmware::FeatureChoice choice = f.choice(info.path);
+    identity.emplace_back(info.path + ".policy", choice.policy);
+    if (info.identity != nullptr) {
+      for (auto& entry : info.identity(choice)) identity.push_back(std::move(entry));
+    }
+  }
+  return identity;
 }
 
 // ---- reporting
 
 void Ssd::report(StatisticsSink& sink) const {
-  sink.open("host", "host interface and link");
   host_->report(sink);
-  sink.close();
-  sink.open("cpu", "controller cores");
   cpu_->report(sink);
-  sink.close();
-  sink.open("bus", "system bus");
   bus_->report(sink);
-  sink.close();
-  sink.open("dram", "controller DRAM");
   dram_->report(sink);
-  sink.close();
-  if (scm_) {
-    sink.open("scm", "storage-class memory");
-    scm_->report(sink);
-    sink.close();
-  }
+  if (scm_) scm_->report(sink);
   sink.open("flash", "flash controller, channels and dies");
   flash_->report(sink);
   sink.close();
-  sink.open("firmware", "flash translation layer");
   ftl_->report(sink);
-  sink.close();
 }
 
 void Ssd::reset_statistics() {

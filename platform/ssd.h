@@ -1,12 +1,14 @@
-// The drive: all models made from one configuration, bound together, with the firmware running on its controller.
+// The drive: all models made from one configuration, bound together, with the firmware running on
+// its controller.
 //
 //   HostInterface = mailbox = ControllerCpu = flash = FlashController = FlashChannel[c] = NandDie[c][w]
 //        |                        |                      |
 //        +------------------- SystemBus ----------------+--- Dram, Scm
 //
-// Every "=" and "-" is a TLM-2.0 socket; with `check_protocol` a protocol checker sits in each of them. The outside binds to
-// host_socket() alone. Timed operation is the kernel's; untimed operation (preconditioning, inspection) goes through debug
-// transport of the same sockets and runs the same firmware.
+// Every "=" and "-" is a TLM-2.0 socket; with `check_protocol` a protocol checker sits in each of
+// them. The outside binds to host_socket() alone. Timed operation is the kernel's; untimed
+// operation (preconditioning, inspection) goes through debug transport of the same sockets and runs
+// the same firmware.
 #pragma once
 
 #include <systemc>
@@ -18,16 +20,16 @@
 #include <vector>
 
 #include "firmware/ftl.h"
-#include "models/common/agenda.h"
-#include "models/common/kernel_time.h"
-#include "models/common/protocol_checker.h"
+#include "models/base/event_queue.h"
 #include "models/flash/flash_array.h"
+#include "models/tlm/kernel_time.h"
+#include "models/tlm/protocol_checker.h"
 #include "platform/firmware_port.h"
 #include "platform/ssd_config.h"
 
 namespace tlmssd {
 
-/// Who wants to see what the drive's resources do (timeline). Null: nobody.
+/// Who wants to see what the drive's resources do (timeline). Null: no observer.
 struct SsdObservers {
   FlashObserver* flash = nullptr;
   CpuObserver* cpu = nullptr;
@@ -36,33 +38,38 @@ struct SsdObservers {
 
 class Ssd : public sc_core::sc_module {
  public:
-  /// Throws InputError when the configuration's parts do not fit each other; the message names the scenario's key.
+  /// Throws InputError when the configuration's parts do not fit each other; the message names the
+  /// scenario's key.
   Ssd(const sc_core::sc_module_name& name, const SsdConfig& config);
   ~Ssd() override;
 
   /// Where the host binds.
   [[nodiscard]] tlm::tlm_target_socket<>& host_socket() { return *host_socket_; }
-  [[nodiscard]] Agenda& agenda() { return agenda_; }
-  [[nodiscard]] AgendaProcess& process() { return *process_; }
+  [[nodiscard]] EventQueue& event_queue() { return event_queue_; }
+  [[nodiscard]] EventQueueProcess& process() { return *process_; }
   [[nodiscard]] const SsdConfig& config() const { return config_; }
   [[nodiscard]] const firmware::DriveShape& shape() const { return shape_; }
   [[nodiscard]] Bytes user_bytes() const { return shape_.logical_blocks * shape_.lba_bytes; }
   [[nodiscard]] const firmware::Ftl& ftl() const { return *ftl_; }
   [[nodiscard]] FlashArray& flash() { return *flash_; }
+  [[nodiscard]] ControllerCpu& cpu() { return *cpu_; }
   [[nodiscard]] const Dram& dram() const { return *dram_; }
   /// Null: the drive has none.
   [[nodiscard]] const Scm* scm() const { return scm_.get(); }
 
   /// Switches between timed and untimed operation; nothing may be under way.
   void set_timed(bool timed);
-  /// Writes everything out and ends background work. Untimed: done when it returns. Timed: done when `drained()` says so.
+  /// Writes everything out and ends background work. Untimed: done when it returns. Timed: done
+  /// when `drained()` says so.
   void start_drain();
   [[nodiscard]] bool drained() const { return drained_; }
 
-  /// All blocks go through `cycles` program/erase cycles and `seconds` pass at `celsius`, which no simulation could live through. With
-  /// `powered` the firmware goes on patrol meanwhile. The drive must be drained, and untimed for `powered`.
+  /// All blocks go through `cycles` program/erase cycles and `seconds` pass at `celsius`, which no
+  /// simulation could live through. With `powered` the firmware goes on patrol meanwhile. The drive
+  /// must be drained, and untimed for `powered`.
   void age(std::uint32_t cycles, double seconds, double celsius, bool powered);
-  /// Nothing is asked of the drive until its firmware has nothing more to do in idle time. It must be drained and untimed.
+  /// Nothing is asked of the drive until its firmware has nothing more to do in idle time. It must
+  /// be drained and untimed.
   void idle();
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
@@ -74,9 +81,11 @@ class Ssd : public sc_core::sc_module {
   void report(StatisticsSink& sink) const;
   /// Measurement starts now.
   void reset_statistics();
-  /// For a run that cannot go on: what the firmware's commands wait for and the state of the free blocks.
+  /// For a run that cannot go on: what the firmware's commands wait for and the state of the free
+  /// blocks.
   [[nodiscard]] std::string describe_stall() const;
-  /// Protocol checkers: nothing may be left open. Throws std::logic_error with the violations found.
+  /// Protocol checkers: nothing may be left open. Throws std::logic_error with the violations
+  /// found.
   void finish_checks();
   [[nodiscard]] std::uint64_t checked_transactions() const;
   /// Target sockets whose protocol checker has seen nothing.
@@ -93,8 +102,8 @@ class Ssd : public sc_core::sc_module {
 
   SsdConfig config_;
   firmware::DriveShape shape_;
-  Agenda agenda_;
-  std::unique_ptr<AgendaProcess> process_;
+  EventQueue event_queue_;
+  std::unique_ptr<EventQueueProcess> process_;
 
   std::unique_ptr<FlashArray> flash_;
   std::unique_ptr<Dram> dram_;

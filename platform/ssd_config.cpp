@@ -4,10 +4,11 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "firmware/layout.h"
+#include "firmware/base/layout.h"
+#include "firmware/core/feature_info.h"
 #include "firmware/mapping/mapping.h"
-#include "models/common/input_error.h"
-#include "models/common/quantity.h"
+#include "models/base/input_error.h"
+#include "models/base/quantity.h"
 #include "platform/memory_estimate.h"
 
 namespace tlmssd {
@@ -68,7 +69,8 @@ CpuConfig read_cpu(const Scenario& scenario) {
   return cpu;
 }
 
-/// A section in which "none" can be chosen: then its parameters, if it has any of its own, are not looked at, and reported as unused.
+/// A section in which "none" can be chosen: then its parameters, if it has any of its own, are not
+/// looked at, and reported as unused.
 template <class Config>
 void read_chosen(const Scenario& scenario, const char* path, Config& config, const ParameterValues*& values) {
   const std::string policy = scenario.policy(path);
@@ -84,7 +86,8 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
   config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
   config.mapping.scheme = scenario.policy("firmware.mapping");
   config.mapping_policy = &scenario.values("firmware.mapping");
-  // Log blocks are made room for by merges: what is about victims is not looked at then, and reported as unused.
+  // Log blocks are made room for by merges: what is about victims is not looked at then, and
+  // reported as unused.
   using firmware::AllocationConfig, firmware::GcConfig;
   const bool logs = firmware::has_log_blocks(config.mapping.scheme);
   config.allocation = (logs ? AllocationConfig::log_parameters() : AllocationConfig::parameters())
@@ -98,11 +101,10 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
   if (config.gc.background_start > config.gc.background_stop) {
     errors.add(scenario.complaint(
         "firmware.gc",
-        refusal(
-            "background_stop",
-            fmt::format("cleaning beside the host would stop before it has started (background_start is {})",
-                        format_value(Kind::share, config.gc.background_start)),
-            format_value(Kind::share, config.gc.background_start))));
+        refusal("background_stop",
+                fmt::format("background cleaning would stop before it has started (background_start is {})",
+                            format_value(Kind::share, config.gc.background_start)),
+                format_value(Kind::share, config.gc.background_start))));
   }
   config.wear = firmware::WearConfig::parameters().read(scenario.values("firmware.wear"));
   config.wear.policy = scenario.policy("firmware.wear");
@@ -112,11 +114,23 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
   read_chosen(scenario, "firmware.placement", config.placement, config.placement_policy);
   read_chosen(scenario, "firmware.pass_voltage", config.pass_voltage, config.pass_voltage_policy);
   read_chosen(scenario, "firmware.pslc", config.pslc, config.pslc_policy);
-  read_chosen(scenario, "firmware.pslc.promotion", config.promotion, config.promotion_policy);
-  read_chosen(scenario, "firmware.replicas", config.replicas, config.replicas_policy);
-  read_chosen(scenario, "firmware.partition", config.partition, config.partition_policy);
+  // The scenario outlives the configuration: a pointer that owns nothing.
+  for (const firmware::FeatureInfo& info : firmware::features()) {
+    config.features[info.path] = {
+        scenario.policy(info.path),
+        std::shared_ptr<const ParameterValues>(std::shared_ptr<void>(), &scenario.values(info.path))};
+  }
   config.seed = scenario.seed();
   return config;
+}
+
+/// A model that cannot be made is for check_drive() to refuse.
+bool timing_looks_at_history(const SsdConfig& config) {
+  try {
+    return make_timing_model(config.part, *config.part_values)->looks_at_history();
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 EccConfig read_ecc(const Scenario& scenario) {
@@ -161,10 +175,10 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   config.ecc = read_ecc(scenario);
   config.reliability = scenario.policy("ssd.flash.reliability");
   config.reliability_values = &scenario.values("ssd.flash.reliability");
-  if (config.has_errors()) {
-    config.errors = ErrorConfig::parameters().read(*config.reliability_values);
+  if (config.has_errors()) config.errors = ErrorConfig::parameters().read(*config.reliability_values);
+  // Otherwise the temperature and age of data are not looked at, and reported as unused.
+  if (config.has_errors() || timing_looks_at_history(config))
     config.retention = RetentionConfig::parameters().read(*config.reliability_values);
-  }
   attempt("ssd.flash", [&] { config.capacity = read_capacity(scenario); });
   config.firmware = read_firmware(scenario, errors);
   errors.throw_if_any();
@@ -172,7 +186,8 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   return config;
 }
 
-/// An SCM whose size is a share of the flash: whole pieces of 64 KiB, so that any grain and sector divides it.
+/// An SCM whose size is a share of the flash: whole pieces of 64 KiB, so that any grain and sector
+/// divides it.
 void SsdConfig::set_scm_capacity() {
   if (!scm || scm->share <= 0) return;
   constexpr Bytes k_piece = 64_KiB;
@@ -219,6 +234,8 @@ firmware::DriveShape SsdConfig::shape() const {
   if (part.endurance > 0 && part.endurance_in_slc_mode() > 0)
     shape.slc_wear = static_cast<double>(part.endurance) / part.endurance_in_slc_mode();
   shape.multi_plane_allowed = part.multi_plane;
+  shape.multi_plane_reads = flash.multi_plane_reads && part.multi_plane;
+  shape.same_blocks = part.multi_plane_blocks == "same";
   shape.lba_bytes = static_cast<std::uint32_t>(host.lba_size);
   shape.mapping_unit_bytes = firmware.mapping.unit;
   // Whole mapping units, so that the last one is complete.

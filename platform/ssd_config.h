@@ -1,4 +1,5 @@
-// Everything that defines one drive, as plain structs: read from a scenario, or filled in by hand by whoever embeds the drive.
+// Everything that defines one drive, as plain structs: read from a scenario, or filled in by hand
+// by a program that embeds the drive.
 #pragma once
 
 #include <functional>
@@ -6,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "firmware/config.h"
-#include "firmware/drive_shape.h"
+#include "firmware/base/config.h"
+#include "firmware/base/drive_shape.h"
 #include "models/cpu/controller_cpu.h"
 #include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
@@ -17,13 +18,14 @@
 #include "models/memory/system_bus.h"
 #include "models/nand/reliability/bit_errors.h"
 #include "models/nand/reliability/retention_clock.h"
-#include "models/nand/timing_model.h"
+#include "models/nand/timing/timing_model.h"
 #include "platform/scenario/scenario.h"
 
 namespace tlmssd {
 
-/// How much of the flash the host may use (keys of the section ssd.flash). Two definitions are in use:
-/// over-provisioning OP = T / U - 1 and spare factor Sf = 1 - U / T, with T physical and U user bytes.
+/// How much of the flash the host may use (keys of the section ssd.flash). Two definitions are in
+/// use: over-provisioning OP = T / U - 1 and spare factor Sf = 1 - U / T, with T physical and U
+/// user bytes.
 struct CapacityConfig {
   double over_provisioning = 0.25;
   double spare_factor = 0;
@@ -31,8 +33,9 @@ struct CapacityConfig {
   static const ParameterTable<CapacityConfig>& parameters();
 };
 
-/// What the drive's components cost, in any currency (keys of ssd.flash.part.cost); 0: not known. No model
-/// uses it: it goes with the resolved scenario to what weighs a change against its price (tlmssd whatif).
+/// What the drive's components cost, in any currency (keys of ssd.flash.part.cost); 0: not known.
+/// No model uses it: it goes with the resolved scenario to what weighs a change against its price
+/// (tlmssd whatif).
 struct CostConfig {
   double die = 0;
   double channel = 0;
@@ -54,8 +57,8 @@ struct SsdConfig {
       nullptr;  ///< parameters of the scheduling policy; null: defaults
   NandPart part;
   const ParameterValues* part_values = nullptr;  ///< parameters of the part's timing model; null: defaults
-  /// A timing model of one's own (for whoever embeds the drive), instead of the one that part.timing names. It may keep the part,
-  /// which lives as long as the drive.
+  /// A timing model of one's own (for a program that embeds the drive), instead of the one that
+  /// part.timing names. It may keep the part, which lives as long as the drive.
   std::function<std::unique_ptr<TimingModel>(const NandPart&)> make_timing;
   CostConfig cost;
   EccConfig ecc;
@@ -72,8 +75,8 @@ struct SsdConfig {
   double written_share = 0;     ///< of the capacity, which is written for certain: for the estimate of memory
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
 
-  /// Reads the drive's sections; `scenario` must outlive the drive (policies' parameters are read when it is built).
-  /// Throws InputError with file and line.
+  /// Reads the drive's sections; `scenario` must outlive the drive (policies' parameters are read
+  /// when it is built). Throws InputError with file and line.
   static SsdConfig from(const Scenario& scenario);
 
   [[nodiscard]] bool has_errors() const { return reliability != "none" || make_reliability; }

@@ -1,9 +1,10 @@
-// Hardware that does nothing: firmware can be made on it, to see whether its configuration fits the drive before the drive is made.
+// Hardware that does nothing: firmware can be made on it, to see whether its configuration fits the
+// drive before the drive is made.
 #pragma once
 
 #include <stdexcept>
 
-#include "firmware/hardware.h"
+#include "firmware/base/hardware.h"
 
 namespace tlmssd {
 
@@ -12,7 +13,7 @@ class UnboundHardware final : public firmware::CpuPort,
                               public firmware::FlashPort,
                               public firmware::HostPort {
  public:
-  [[nodiscard]] firmware::Hardware hardware() { return {agenda_, *this, *this, *this, *this}; }
+  [[nodiscard]] firmware::Hardware hardware() { return {event_queue_, *this, *this, *this, *this}; }
 
   firmware::CpuPort::Run run(Stage, std::uint32_t) override { used(); }
   firmware::CpuPort::Run run(Stage, Stage, std::uint32_t) override { used(); }
@@ -28,7 +29,7 @@ class UnboundHardware final : public firmware::CpuPort,
 
  private:
   [[noreturn]] static void used() { throw std::logic_error("firmware works before there is hardware"); }
-  Agenda agenda_;
+  EventQueue event_queue_;
 };
 
 }  // namespace tlmssd

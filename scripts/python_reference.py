@@ -21,6 +21,9 @@ FILES = {
     "study.table": "Tables of results",
     "engine.pool": "Clusters",
     "metrics": "Names of metrics",
+    "calibrate.study": "Calibration studies",
+    "calibrate.parameters": "Parameters of a calibration",
+    "probe.plan": "Jobs of a probe",
 }
 """Modules whose own words describe a file or a notation: module to heading."""
 
@@ -29,6 +32,11 @@ DEEPER = {
     "Comparison": "compare.__init__",
     "whatif": "whatif.__init__",
     "WhatIf": "whatif.__init__",
+    "calibrate": "calibrate.__init__",
+    "Calibration": "calibrate.__init__",
+    "Profile": "calibrate.profile",
+    "analyse": "probe.analyse",
+    "Finding": "probe.findings",
     "Histogram": "latency",
     "Ledgers": "latency",
 }

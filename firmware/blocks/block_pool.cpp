@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "firmware/gc/victim_policy.h"
+#include "firmware/blocks/slc_victims.h"
+#include "firmware/blocks/wear_policy.h"
 #include "firmware/placement/placement_policy.h"
-#include "firmware/pslc/slc_victims.h"
-#include "firmware/wear/wear_policy.h"
+#include "firmware/victims/victim_policy.h"
 
 namespace tlmssd::firmware {
 
@@ -30,18 +30,18 @@ BlockPool::BlockPool(const Layout& layout, const Options& options)
       info_(layout.total_blocks()),
       pins_(layout.total_blocks()),
       bits_(std::size_t{layout.total_blocks()} * words_per_block_),
-      groups_(layout.groups),
-      free_(layout.groups),
-      doomed_(layout.groups),
-      slc_(options.modes ? layout.groups : 0),
+      pus_(layout.pus),
+      free_(layout.pus),
+      grown_bad_(layout.pus),
+      slc_(options.modes ? layout.pus : 0),
       ready_(slc_.size()),
       slc_erases_(options.modes ? layout.total_blocks() : 0) {
-  for (Group& group : groups_) {
-    group.pristine = options.fixed;
-    group.free = group.good = layout.blocks - options.fixed;
-    usable_ += usable(group);
+  for (ParallelUnit& pu : pus_) {
+    pu.never_used = options.statics;
+    pu.free = pu.good = layout.blocks - options.statics;
+    usable_ += usable(pu);
   }
-  for (SlcGroup& group : slc_) group.raw = group.fixed_good = options.fixed;
+  for (SlcOfPu& pu : slc_) pu.raw = pu.fixed_good = options.statics;
   room_ = static_cast<std::int64_t>(usable_);
 }
 
@@ -55,21 +55,21 @@ void BlockPool::attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc)
 // ------------------------------------------------------------------------------------------------- handing out program units
 
 bool BlockPool::can_claim(std::uint32_t n, Stream stream) const {
-  const Group& group = groups_[n];
+  const ParallelUnit& pu = pus_[n];
   const bool open = frontier(n, stream).block != k_no_block;
   switch (stream) {
     case Stream::host:
-      // What is left of a shared block belongs to garbage collection as long as that has not made up its reserve.
-      return open ? !options_.shared_streams || group.free >= options_.reserve
-                  : group.free > options_.reserve;
+      // What is left of a shared block belongs to garbage collection as long as that has not made
+      // up its reserve.
+      return open ? !options_.shared_streams || pu.free >= options_.reserve : pu.free > options_.reserve;
     case Stream::gc:
-      return open || group.free > 0;
+      return open || pu.free > 0;
     default:
-      return open || group.free > options_.reserve;
+      return open || pu.free > options_.reserve;
   }
 }
 
-PhysicalUnit BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) {
+Ppn BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) {
   Frontier& front = frontier(n, stream);
   if (front.block == k_no_block) {
     front.block = stream == Stream::refresh ? take_for_refresh(n) : take_free(n, stream == Stream::wear);
@@ -79,9 +79,9 @@ PhysicalUnit BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) 
     info_[front.block].written = now;
   }
   BlockInfo& info = info_[front.block];
-  const PhysicalUnit unit = layout_.first_unit(front.block) + front.next * layout_.program_units;
+  const Ppn unit = layout_.first_unit(front.block) + front.next * layout_.program_units;
   ++info.in_flight;
-  ++groups_[n].in_flight;
+  ++pus_[n].in_flight;
   if (++front.next == layout_.programs_per_block) {
     info.full = true;
     front.block = k_no_block;
@@ -91,13 +91,13 @@ PhysicalUnit BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) 
 
 void BlockPool::programmed(BlockNumber block, bool failed) {
   BlockInfo& info = info_[block];
-  const std::uint32_t n = layout_.group_of(block);
+  const std::uint32_t n = layout_.pu_of(block);
   --info.in_flight;
-  --groups_[n].in_flight;
+  --pus_[n].in_flight;
   if (failed && !info.failed) {
     info.failed = true;
-    ++groups_[n].failing;
-    for (Frontier& front : groups_[n].frontiers) {
+    ++pus_[n].failing;
+    for (Frontier& front : pus_[n].frontiers) {
       if (front.block == block) front.block = k_no_block;
     }
     if (!slc_.empty() && slc_[n].open == block) slc_[n].open = k_no_block;
@@ -105,8 +105,8 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
   }
   if (info.in_flight > 0) return;
   if (info.failed) {
-    info.state = BlockState::doomed;
-    doomed_[n].push_back(block);
+    info.state = BlockState::grown_bad;
+    grown_bad_[n].push_back(block);
   } else if (info.full) {
     close(block);
   }
@@ -114,10 +114,10 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
 
 void BlockPool::close_early(BlockNumber block) {
   BlockInfo& info = info_[block];
-  const std::uint32_t n = layout_.group_of(block);
+  const std::uint32_t n = layout_.pu_of(block);
   if (options_.owned) return;  // its owner goes on writing to it
-  if (info.state != BlockState::open || info.failed || info.in_flight > 0 || groups_[n].free == 0) return;
-  for (Frontier& front : groups_[n].frontiers) {
+  if (info.state != BlockState::open || info.failed || info.in_flight > 0 || pus_[n].free == 0) return;
+  for (Frontier& front : pus_[n].frontiers) {
     if (front.block == block) front.block = k_no_block;
   }
   if (!slc_.empty() && slc_[n].open == block) slc_[n].open = k_no_block;
@@ -127,23 +127,23 @@ void BlockPool::close_early(BlockNumber block) {
 
 void BlockPool::close(BlockNumber block) {
   BlockInfo& info = info_[block];
-  const std::uint32_t n = layout_.group_of(block);
+  const std::uint32_t n = layout_.pu_of(block);
   info.state = BlockState::closed;
   if (info.mode == BlockMode::slc) {
     slc_[n].stale += gain(block);
     ++kind(n, block).closed;
-    slc_victims_->insert(n, block, info.valid, is_fixed(block));
+    slc_victims_->insert(n, block, info.valid, is_static(block));
     return;
   }
-  groups_[n].stale += layout_.block_units - info.valid;
+  pus_[n].stale += layout_.block_units - info.valid;
   if (!options_.owned) victims_->insert(n, block, info.valid);
   wear_->closed(n, block, worn(block));
 }
 
 BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
-  Group& group = groups_[n];
-  if (group.free == 0) broken("no free block in group", n);
-  --group.free;
+  ParallelUnit& pu = pus_[n];
+  if (pu.free == 0) broken("no free block in parallel unit", n);
+  --pu.free;
   auto& heap = free_[n];
   if (most_worn && !heap.empty()) {
     const auto worst = std::max_element(heap.begin(), heap.end(), [this](const Free& a, const Free& b) {
@@ -152,7 +152,7 @@ BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
     return take_out_of_heap(n, worst);
   }
   // Never used blocks have no erase and have been free the longest: first in both orders.
-  if (group.pristine < layout_.blocks) return n * layout_.blocks + group.pristine++;
+  if (pu.never_used < layout_.blocks) return n * layout_.blocks + pu.never_used++;
   std::pop_heap(heap.begin(), heap.end());
   const BlockNumber block = heap.back().block;
   heap.pop_back();
@@ -172,7 +172,7 @@ BlockNumber BlockPool::take_out_of_heap(std::uint32_t n, std::vector<Free>::iter
 BlockNumber BlockPool::take_for_refresh(std::uint32_t n) {
   auto& heap = free_[n];
   BlockNumber block = k_no_block;
-  if (groups_[n].pristine < layout_.blocks || heap.empty()) {
+  if (pus_[n].never_used < layout_.blocks || heap.empty()) {
     block = take_free(n, false);
   } else {
     const auto better = [this](const Free& a, const Free& b) {
@@ -180,7 +180,7 @@ BlockNumber BlockPool::take_for_refresh(std::uint32_t n) {
       const double other = placement_->burden(b.block, worn(b.block));
       return one != other ? one < other : a.key < b.key;
     };
-    --groups_[n].free;
+    --pus_[n].free;
     block = take_out_of_heap(n, std::min_element(heap.begin(), heap.end(), better));
   }
   placement_->placed(block, worn(block));
@@ -198,12 +198,12 @@ BlockNumber BlockPool::open(std::uint32_t n, bool most_worn, std::int64_t now) {
   return block;
 }
 
-PhysicalUnit BlockPool::claim_in(BlockNumber block, std::uint32_t n) {
+Ppn BlockPool::claim_in(BlockNumber block, std::uint32_t n) {
   BlockInfo& info = info_[block];
   if (info.state != BlockState::open || info.failed || n >= layout_.programs_per_block)
     broken("a block that is not open was to be written", block);
   ++info.in_flight;
-  ++groups_[layout_.group_of(block)].in_flight;
+  ++pus_[layout_.pu_of(block)].in_flight;
   if (n + 1 == layout_.programs_per_block) info.full = true;
   return layout_.first_unit(block) + n * layout_.program_units;
 }
@@ -218,24 +218,24 @@ void BlockPool::seal(BlockNumber block) {
 
 void BlockPool::take_out(BlockNumber block) {
   BlockInfo& info = info_[block];
-  const std::uint32_t n = layout_.group_of(block);
+  const std::uint32_t n = layout_.pu_of(block);
   if (info.valid != 0) broken("erased with valid units in it", block);
-  if (info.state == BlockState::closed) groups_[n].stale -= layout_.block_units;
-  if (info.state == BlockState::doomed) std::erase(doomed_[n], block);
+  if (info.state == BlockState::closed) pus_[n].stale -= layout_.block_units;
+  if (info.state == BlockState::grown_bad) std::erase(grown_bad_[n], block);
   info.state = BlockState::victim;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- validity
 
-void BlockPool::validate(PhysicalUnit unit, BlockNumber block) {
+void BlockPool::validate(Ppn unit, BlockNumber block) {
   const std::uint32_t n = unit - layout_.first_unit(block);
   bits_of(block)[n / 64] |= std::uint64_t{1} << (n % 64);
   ++info_[block].valid;
-  ++groups_[layout_.group_of(block)].valid;
+  ++pus_[layout_.pu_of(block)].valid;
   --room_;
 }
 
-void BlockPool::invalidate(PhysicalUnit unit) {
+void BlockPool::invalidate(Ppn unit) {
   const BlockNumber block = layout_.block_of(unit);
   const std::uint32_t n = unit - layout_.first_unit(block);
   std::uint64_t& word = bits_of(block)[n / 64];
@@ -243,16 +243,16 @@ void BlockPool::invalidate(PhysicalUnit unit) {
   if ((word & bit) == 0) broken("a unit was invalidated twice", block);
   word &= ~bit;
   BlockInfo& info = info_[block];
-  const std::uint32_t g = layout_.group_of(block);
+  const std::uint32_t g = layout_.pu_of(block);
   --info.valid;
-  --groups_[g].valid;
+  --pus_[g].valid;
   ++room_;
   if (info.state != BlockState::closed) return;
   if (info.mode == BlockMode::slc) {
     invalidated_in_slc(g, block);
     return;
   }
-  ++groups_[g].stale;
+  ++pus_[g].stale;
   if (!options_.owned) victims_->invalidated(g, block, info.valid);
 }
 
@@ -264,26 +264,26 @@ BlockNumber BlockPool::take_victim(std::uint32_t n) {
   BlockInfo& info = info_[block];
   if (info.state != BlockState::closed) broken("the victim policy chose a block that is not closed", block);
   info.state = BlockState::victim;
-  groups_[n].stale -= layout_.block_units - info.valid;
+  pus_[n].stale -= layout_.block_units - info.valid;
   return block;
 }
 
 void BlockPool::take_closed(BlockNumber block) {
-  const std::uint32_t n = layout_.group_of(block);
+  const std::uint32_t n = layout_.pu_of(block);
   BlockInfo& info = info_[block];
   if (info.mode == BlockMode::slc) {
     --kind(n, block).closed;
     slc_[n].stale -= gain(block);
-    slc_victims_->remove(n, block, info.valid, is_fixed(block));
+    slc_victims_->remove(n, block, info.valid, is_static(block));
   } else {
-    groups_[n].stale -= layout_.block_units - info.valid;
+    pus_[n].stale -= layout_.block_units - info.valid;
     victims_->remove(n, block, info.valid);
   }
   info.state = BlockState::victim;
 }
 
-BlockNumber BlockPool::take_doomed(std::uint32_t n) {
-  auto& list = doomed_[n];
+BlockNumber BlockPool::take_grown_bad(std::uint32_t n) {
+  auto& list = grown_bad_[n];
   if (list.empty()) return k_no_block;
   const BlockNumber block = list.front();
   list.erase(list.begin());
@@ -299,7 +299,7 @@ void BlockPool::check_erasable(BlockNumber block) const {
 void BlockPool::erased(BlockNumber block, BlockMode mode) {
   check_erasable(block);
   BlockInfo& info = info_[block];
-  const std::uint32_t n = layout_.group_of(block);
+  const std::uint32_t n = layout_.pu_of(block);
   ++info.erases;
   info.state = BlockState::free;
   info.full = false;
@@ -309,25 +309,25 @@ void BlockPool::erased(BlockNumber block, BlockMode mode) {
   if (mode == BlockMode::slc) {
     ++slc_erases_[block];
     ++kind(n, block).ready;
-    const bool fixed = is_fixed(block);
-    if (least_worn_first_) key |= std::uint64_t{fixed ? info.erases : worn(block)} << k_sequence_bits;
-    // Fixed blocks first: they bear more, and a borrowed one may be asked for.
-    ready_[n].push_back({fixed ? key : key | k_behind, block});
+    const bool statics = is_static(block);
+    if (least_worn_first_) key |= std::uint64_t{statics ? info.erases : worn(block)} << k_sequence_bits;
+    // Fixed blocks first: they bear more, and a dynamic one may be asked for.
+    ready_[n].push_back({statics ? key : key | k_behind, block});
     std::push_heap(ready_[n].begin(), ready_[n].end());
   } else {
-    ++groups_[n].free;
+    ++pus_[n].free;
     if (least_worn_first_) key |= std::uint64_t{worn(block)} << k_sequence_bits;
     free_[n].push_back({key, block});
     std::push_heap(free_[n].begin(), free_[n].end());
   }
-  if (!is_fixed(block)) wear_->erased(n, block, worn(block));
+  if (!is_static(block)) wear_->erased(n, block, worn(block));
 }
 
 void BlockPool::retire(BlockNumber block) {
   BlockInfo& info = info_[block];
-  const std::uint32_t n = layout_.group_of(block);
+  const std::uint32_t n = layout_.pu_of(block);
   if (info.failed) {
-    --groups_[n].failing;
+    --pus_[n].failing;
   } else {
     info.failed = true;
     lose_block(block);
@@ -337,33 +337,33 @@ void BlockPool::retire(BlockNumber block) {
   ++retired_;
 }
 
-// ------------------------------------------------------------------------------------------------- balance between groups
+// ------------------------------------------------------------------------------------------------- balance between parallel units
 
-std::uint64_t BlockPool::usable(const Group& group) const {
-  return group.good > overhead_ ? std::uint64_t{group.good - overhead_} * layout_.block_units : 0;
+std::uint64_t BlockPool::usable(const ParallelUnit& pu) const {
+  return pu.good > overhead_ ? std::uint64_t{pu.good - overhead_} * layout_.block_units : 0;
 }
 
 void BlockPool::lose_block(BlockNumber block) {
-  const std::uint32_t n = layout_.group_of(block);
-  if (is_fixed(block)) {
+  const std::uint32_t n = layout_.pu_of(block);
+  if (is_static(block)) {
     --slc_[n].fixed_good;
     return;
   }
-  const std::uint64_t before = usable(groups_[n]);
-  --groups_[n].good;
-  const std::uint64_t lost = before - usable(groups_[n]);
+  const std::uint64_t before = usable(pus_[n]);
+  --pus_[n].good;
+  const std::uint64_t lost = before - usable(pus_[n]);
   usable_ -= lost;
   room_ -= static_cast<std::int64_t>(lost);
 }
 
 std::int64_t BlockPool::room(std::uint32_t n) const {
-  const Group& group = groups_[n];
-  return static_cast<std::int64_t>(usable(group)) - static_cast<std::int64_t>(group.valid + group.pending);
+  const ParallelUnit& pu = pus_[n];
+  return static_cast<std::int64_t>(usable(pu)) - static_cast<std::int64_t>(pu.valid + pu.pending);
 }
 
 bool BlockPool::accepts(std::uint32_t n) const {
   const std::int64_t room_here = room(n);
-  return room_here >= layout_.program_units && 4 * room_here * layout_.groups >= room_;
+  return room_here >= layout_.program_units && 4 * room_here * layout_.pus >= room_;
 }
 
 // ---------------------------------------------------------------------------------------------------------- state and reports
@@ -373,19 +373,19 @@ void BlockPool::archive(Archive& a) {
   a(retired_);
   a(usable_);
   a(room_);
-  for (std::uint32_t n = 0; n < layout_.groups; ++n) {
-    a(groups_[n]);
+  for (std::uint32_t n = 0; n < layout_.pus; ++n) {
+    a(pus_[n]);
     a(free_[n]);
-    a(doomed_[n]);
+    a(grown_bad_[n]);
     const BlockNumber first = n * layout_.blocks;
-    if (groups_[n].pristine > layout_.blocks)
+    if (pus_[n].never_used > layout_.blocks)
       throw ArchiveError("snapshot is damaged: block counts do not fit");
-    a.bytes(&info_[first], groups_[n].pristine * sizeof(BlockInfo));
-    a.bytes(bits_of(first), std::size_t{groups_[n].pristine} * words_per_block_ * sizeof(std::uint64_t));
+    a.bytes(&info_[first], pus_[n].never_used * sizeof(BlockInfo));
+    a.bytes(bits_of(first), std::size_t{pus_[n].never_used} * words_per_block_ * sizeof(std::uint64_t));
     if (slc_.empty()) continue;
     a(slc_[n]);
     a(ready_[n]);
-    a.bytes(&slc_erases_[first], groups_[n].pristine * sizeof(std::uint32_t));
+    a.bytes(&slc_erases_[first], pus_[n].never_used * sizeof(std::uint32_t));
   }
 }
 
@@ -401,15 +401,15 @@ BlockPool::Wear BlockPool::wear(std::uint32_t from, std::uint32_t end) const {
     wear.minimum = any ? std::min(wear.minimum, erases) : erases;
     any = true;
   };
-  for (std::uint32_t n = 0; n < layout_.groups; ++n) {
-    const std::uint32_t used = std::min(groups_[n].pristine, end);
+  for (std::uint32_t n = 0; n < layout_.pus; ++n) {
+    const std::uint32_t used = std::min(pus_[n].never_used, end);
     for (std::uint32_t b = from; b < used; ++b) count(info_[n * layout_.blocks + b].erases);
     if (used < end) {
       wear.minimum = 0;
       any = true;
     }
   }
-  const double blocks = std::max<double>(1, static_cast<double>(layout_.groups) * (end - from));
+  const double blocks = std::max<double>(1, static_cast<double>(layout_.pus) * (end - from));
   wear.mean = sum / blocks;
   wear.deviation = std::sqrt(std::max(0.0, squares / blocks - wear.mean * wear.mean));
   return wear;

@@ -1,21 +1,24 @@
-// The block pool: which blocks of each allocation group are free, open, closed, being emptied or retired, and which of their
-// units are valid.
+// The block pool: which blocks of each parallel unit are free, open, closed, being emptied or
+// retired, and which of their units are valid.
 //
-// A block here is the block of a group: one physical block, or the same block number in every plane of a die, programmed,
-// erased and retired as one. Memory: 28 bytes per block and one bit per unit, touched only when a block is first used; blocks
-// never used are a counter per group. Free blocks are handed out in the order they were freed, or least worn first.
+// A block here is the block of a parallel unit: one physical block, or the same block number in
+// every plane of a die, programmed, erased and retired as one. Memory: 28 bytes per block and one
+// bit per unit, touched only when a block is first used; blocks never used are a counter per
+// parallel unit. Free blocks are handed out in the order they were freed, or least worn first.
 //
-// With Options::modes a block may be in SLC mode, where it holds fewer units. The first `fixed` blocks of a group are only ever used so;
-// any other can be borrowed: it is taken from the free ones and erased into SLC mode, and comes back by an erase into native mode. What a group can
-// keep (usable(), room()) is what its native blocks could hold if nothing were borrowed; where the data lie at the moment makes no difference.
+// With Options::modes a block may be in SLC mode, where it holds fewer units. The first `statics`
+// blocks of a parallel unit are only ever used so; any other can be dynamic: it is taken from the
+// free ones and erased into SLC mode, and comes back by an erase into native mode. What a parallel
+// unit can keep (usable(), room()) is what its native blocks could hold if nothing were dynamic;
+// where the data lie at the moment makes no difference.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "firmware/layout.h"
-#include "models/common/archive.h"
-#include "models/common/sparse_array.h"
+#include "firmware/base/layout.h"
+#include "models/base/archive.h"
+#include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
 
@@ -29,12 +32,12 @@ enum class Stream : std::uint8_t { host, gc, wear, refresh };
 inline constexpr std::size_t k_streams = 4;
 
 enum class BlockState : std::uint8_t {
-  free,     ///< erased, or never used
-  open,     ///< being written, or programs still under way
-  closed,   ///< written; may be chosen as a victim
-  victim,   ///< being emptied in order to be erased
-  doomed,   ///< failed; to be emptied and retired
-  retired,  ///< out of use for good
+  free,       ///< erased, or never used
+  open,       ///< being written, or programs still under way
+  closed,     ///< written; may be chosen as a victim
+  victim,     ///< being emptied in order to be erased
+  grown_bad,  ///< failed; to be emptied and retired
+  retired,    ///< out of use for good
 };
 
 struct BlockInfo {
@@ -52,42 +55,46 @@ class BlockPool {
  public:
   struct Options {
     bool shared_streams = false;  ///< host and garbage collection write into the same block
-    std::uint32_t reserve = 1;    ///< free blocks per group that the host leaves to garbage collection
-    bool wear_stream = false;     ///< static wear levelling writes a block of its own
+    std::uint32_t reserve = 1;  ///< free blocks per parallel unit that the host leaves to garbage collection
+    bool wear_stream = false;   ///< static wear levelling writes a block of its own
     bool refresh_stream = false;  ///< so does refresh, into blocks that a placement policy chooses
     bool owned = false;           ///< blocks are opened, closed and taken out by name; there are no victims
     bool modes = false;           ///< blocks may be in SLC mode
-    std::uint32_t fixed = 0;      ///< blocks per group that are only ever used in SLC mode: the first ones
-    double slc_wear = 1;          ///< cycles in native mode that one in SLC mode counts for
-    /// Blocks per group that cannot hold data: the reserve, the open block of collection, with wear levelling and refresh their own, and with two modes
-    /// the open block of the one while somebody waits for the other.
+    std::uint32_t statics =
+        0;                ///< blocks per parallel unit that are only ever used in SLC mode: the first ones
+    double slc_wear = 1;  ///< cycles in native mode that one in SLC mode counts for
+    /// Blocks per parallel unit that cannot hold data: the reserve, the open block of collection,
+    /// with wear levelling and refresh their own, and with two modes the open block of the one
+    /// while a program waits for the other.
     [[nodiscard]] std::uint32_t overhead() const {
       return reserve + 1 + (wear_stream ? 1 : 0) + (refresh_stream ? 1 : 0) + (modes ? 1 : 0);
     }
   };
   BlockPool(const Layout& layout, const Options& options);
-  /// Who wants to know about closed blocks and erases; must be called before anything else. `slc`: of blocks in SLC mode.
+  /// Who wants to know about closed blocks and erases; must be called before anything else. `slc`:
+  /// of blocks in SLC mode.
   void attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc = nullptr);
   /// Who chooses the blocks of Stream::refresh.
   void attach(PlacementPolicy& placement) { placement_ = &placement; }
 
   // ---- handing out program units
-  /// Whether `stream` may take a program unit of `group` now.
-  [[nodiscard]] bool can_claim(std::uint32_t group, Stream stream) const;
-  /// Takes the next program unit of the stream's open block, opening one when there is none. can_claim() must hold. The program must
-  /// be submitted before the next claim in the group, and be followed by programmed().
-  /// `now`: nanoseconds on firmware's clock.
-  PhysicalUnit claim(std::uint32_t group, Stream stream, std::int64_t now = 0);
-  /// Whether data may be moved out of a fixed block, which gives nothing back that collection could use: it then has its reserve.
-  [[nodiscard]] bool can_fold(std::uint32_t group) const {
-    return frontier(group, Stream::gc).block != k_no_block ? groups_[group].free >= options_.reserve
-                                                           : groups_[group].free > options_.reserve;
+  /// Whether `stream` may take a program unit of `pu` now.
+  [[nodiscard]] bool can_claim(std::uint32_t pu, Stream stream) const;
+  /// Takes the next program unit of the stream's open block, opening one when there is none.
+  /// can_claim() must hold. The program must be submitted before the next claim in the parallel
+  /// unit, and be followed by programmed(). `now`: nanoseconds on firmware's clock.
+  Ppn claim(std::uint32_t pu, Stream stream, std::int64_t now = 0);
+  /// Whether data may be moved out of a static block, which gives nothing back that collection
+  /// could use: it then has its reserve.
+  [[nodiscard]] bool can_fold(std::uint32_t pu) const {
+    return frontier(pu, Stream::gc).block != k_no_block ? pus_[pu].free >= options_.reserve
+                                                        : pus_[pu].free > options_.reserve;
   }
   /// The program of a claimed unit of `block` has ended. `failed`: the block must be retired.
   void programmed(BlockNumber block, bool failed);
 
-  /// Ends an open block with no program under way before it is full; what is left of it is lost until it is erased. Nothing happens
-  /// when the group cannot spare the block.
+  /// Ends an open block with no program under way before it is full; what is left of it is lost
+  /// until it is erased. Nothing happens when the parallel unit cannot spare the block.
   void close_early(BlockNumber block);
 
   // ---- SLC mode (Options::modes)
@@ -96,36 +103,39 @@ class BlockPool {
     std::uint32_t used = 0;    ///< other blocks in SLC mode
     std::uint32_t closed = 0;  ///< of these, that may be chosen as a victim
   };
-  struct SlcGroup {
-    Kind kinds[2];                 ///< borrowed, fixed
-    std::uint32_t raw = 0;         ///< fixed blocks never erased into SLC mode
-    std::uint32_t fixed_good = 0;  ///< fixed blocks neither retired nor failed
+  struct SlcOfPu {
+    Kind kinds[2];                 ///< dynamic, static
+    std::uint32_t raw = 0;         ///< static blocks never erased into SLC mode
+    std::uint32_t fixed_good = 0;  ///< static blocks neither retired nor failed
     BlockNumber open = k_no_block;
-    std::uint32_t next = 0;   ///< rows of it handed out
-    std::uint64_t stale = 0;  ///< units that emptying the closed borrowed blocks would give to native mode
-    [[nodiscard]] const Kind& borrowed() const { return kinds[0]; }
-    [[nodiscard]] const Kind& fixed() const { return kinds[1]; }
+    std::uint32_t next = 0;   ///< multi-plane pages of it handed out
+    std::uint64_t stale = 0;  ///< units that emptying the closed dynamic blocks would give to native mode
+    [[nodiscard]] const Kind& dynamic() const { return kinds[0]; }
+    [[nodiscard]] const Kind& statics() const { return kinds[1]; }
     [[nodiscard]] std::uint32_t used() const { return kinds[0].used + kinds[1].used; }
     [[nodiscard]] std::uint32_t ready() const { return kinds[0].ready + kinds[1].ready; }
     [[nodiscard]] std::uint32_t closed() const { return kinds[0].closed + kinds[1].closed; }
   };
-  [[nodiscard]] const SlcGroup& slc(std::uint32_t group) const { return slc_[group]; }
-  [[nodiscard]] bool is_fixed(BlockNumber block) const {
-    return options_.fixed > 0 && block % layout_.blocks < options_.fixed;
+  [[nodiscard]] const SlcOfPu& slc(std::uint32_t pu) const { return slc_[pu]; }
+  [[nodiscard]] bool is_static(BlockNumber block) const {
+    return options_.statics > 0 && block % layout_.blocks < options_.statics;
   }
   /// Units that native mode gains when the block is emptied and erased.
   [[nodiscard]] std::uint32_t gain(BlockNumber block) const {
-    return is_fixed(block) ? 0 : layout_.block_units - info_[block].valid;
+    return is_static(block) ? 0 : layout_.block_units - info_[block].valid;
   }
   [[nodiscard]] BlockMode mode(BlockNumber block) const { return info_[block].mode; }
-  /// Takes the next row of the group's open block in SLC mode, or of a ready one: a fixed one, if there is one. Then as after claim().
-  PhysicalUnit claim_slc(std::uint32_t group, std::int64_t now);
-  /// Takes out a fixed block that was never erased into SLC mode, or else a free one to be borrowed; it is to be erased into SLC mode.
-  BlockNumber take_to_prepare(std::uint32_t group);
-  /// Takes out a borrowed block that is ready; it is to be erased into native mode.
-  BlockNumber take_to_return(std::uint32_t group);
-  /// The next block in SLC mode to be emptied; `borrowed`: of these only. k_no_block when there is none.
-  BlockNumber take_slc_victim(std::uint32_t group, bool borrowed);
+  /// Takes the next multi-plane page of the parallel unit's open block in SLC mode, or of a ready
+  /// one: a static one, if there is one. Then as after claim().
+  Ppn claim_slc(std::uint32_t pu, std::int64_t now);
+  /// Takes out a static block that was never erased into SLC mode, or else a free one to be
+  /// dynamic; it is to be erased into SLC mode.
+  BlockNumber take_to_prepare(std::uint32_t pu);
+  /// Takes out a dynamic block that is ready; it is to be erased into native mode.
+  BlockNumber take_to_return(std::uint32_t pu);
+  /// The next block in SLC mode to be emptied; `dynamic`: of these only. k_no_block when there is
+  /// none.
+  BlockNumber take_slc_victim(std::uint32_t pu, bool dynamic);
   /// What the block's past cycles are worth in native ones.
   [[nodiscard]] std::uint32_t worn(BlockNumber block) const {
     const std::uint32_t erases = info_[block].erases;
@@ -136,21 +146,22 @@ class BlockPool {
 
   // ---- blocks by name (Options::owned)
   [[nodiscard]] bool by_name() const { return options_.owned; }
-  /// Opens a free block of the group, which must have one.
-  BlockNumber open(std::uint32_t group, bool most_worn, std::int64_t now);
+  /// Opens a free block of the parallel unit, which must have one.
+  BlockNumber open(std::uint32_t pu, bool most_worn, std::int64_t now);
   /// Takes program unit `n` of an open block, the next one. Then as after claim().
-  PhysicalUnit claim_in(BlockNumber block, std::uint32_t n);
-  /// Closes an open block, full or not, with no program under way. Nothing happens to one that is not open.
+  Ppn claim_in(BlockNumber block, std::uint32_t n);
+  /// Closes an open block, full or not, with no program under way. Nothing happens to one that is
+  /// not open.
   void seal(BlockNumber block);
   /// A closed or failed block is going to be erased or retired.
   void take_out(BlockNumber block);
-  /// Blocks of the group in which a program failed and that are not yet retired.
-  [[nodiscard]] std::uint32_t failing(std::uint32_t group) const { return groups_[group].failing; }
+  /// Blocks of the parallel unit in which a program failed and that are not yet retired.
+  [[nodiscard]] std::uint32_t failing(std::uint32_t pu) const { return pus_[pu].failing; }
 
   // ---- validity
-  void validate(PhysicalUnit unit, BlockNumber block);
-  void invalidate(PhysicalUnit unit);
-  [[nodiscard]] bool valid(PhysicalUnit unit) const {
+  void validate(Ppn unit, BlockNumber block);
+  void invalidate(Ppn unit);
+  [[nodiscard]] bool valid(Ppn unit) const {
     const BlockNumber block = layout_.block_of(unit);
     const std::uint32_t n = unit - layout_.first_unit(block);
     return ((words(block)[n / 64] >> (n % 64)) & 1U) != 0;
@@ -161,17 +172,19 @@ class BlockPool {
   }
 
   // ---- emptying blocks
-  /// Chooses a victim by the policy and takes it out of the candidates; k_no_block when there is none.
-  BlockNumber take_victim(std::uint32_t group);
+  /// Chooses a victim by the policy and takes it out of the candidates; k_no_block when there is
+  /// none.
+  BlockNumber take_victim(std::uint32_t pu);
   /// Takes a given closed block out of the candidates in order to empty it.
   void take_closed(BlockNumber block);
-  /// The failed block of the group that take_doomed() would name.
-  [[nodiscard]] BlockNumber next_doomed(std::uint32_t group) const {
-    return doomed_[group].empty() ? k_no_block : doomed_[group].front();
+  /// The failed block of the parallel unit that take_grown_bad() would name.
+  [[nodiscard]] BlockNumber next_grown_bad(std::uint32_t pu) const {
+    return grown_bad_[pu].empty() ? k_no_block : grown_bad_[pu].front();
   }
-  /// Next failed block of the group that has to be emptied; k_no_block when there is none.
-  BlockNumber take_doomed(std::uint32_t group);
-  /// Throws std::logic_error unless the block was taken out, nothing in it is valid and nothing of it is being read.
+  /// Next failed block of the parallel unit that has to be emptied; k_no_block when there is none.
+  BlockNumber take_grown_bad(std::uint32_t pu);
+  /// Throws std::logic_error unless the block was taken out, nothing in it is valid and nothing of
+  /// it is being read.
   void check_erasable(BlockNumber block) const;
   /// A block that was taken out has been erased into `mode`.
   void erased(BlockNumber block, BlockMode mode = BlockMode::native);
@@ -182,39 +195,40 @@ class BlockPool {
     BlockNumber block = k_no_block;
     std::uint32_t next = 0;  ///< program units handed out
   };
-  struct Group {
+  struct ParallelUnit {
     Frontier frontiers[k_streams];
-    std::uint32_t pristine = 0;   ///< blocks from here on were never used
-    std::uint32_t free = 0;       ///< free blocks in native mode, pristine ones included
-    std::uint32_t good = 0;       ///< blocks neither retired nor failed, without the fixed ones in SLC mode
-    std::uint32_t failing = 0;    ///< blocks in which a program failed and that are not yet retired
-    std::uint64_t in_flight = 0;  ///< programs under way
-    std::uint64_t valid = 0;      ///< valid units, those in failed blocks included
-    std::uint64_t pending = 0;    ///< slots promised to host program units that are not yet programmed
-    std::uint64_t stale = 0;      ///< invalid units in closed native blocks
+    std::uint32_t never_used = 0;  ///< blocks from here on were never used
+    std::uint32_t free = 0;        ///< free blocks in native mode, never used ones included
+    std::uint32_t good = 0;        ///< blocks neither retired nor failed, without the static ones in SLC mode
+    std::uint32_t failing = 0;     ///< blocks in which a program failed and that are not yet retired
+    std::uint64_t in_flight = 0;   ///< programs under way
+    std::uint64_t valid = 0;       ///< valid units, those in failed blocks included
+    std::uint64_t pending = 0;     ///< slots promised to host program units that are not yet programmed
+    std::uint64_t stale = 0;       ///< invalid units in closed native blocks
   };
-  [[nodiscard]] const Group& group(std::uint32_t n) const { return groups_[n]; }
+  [[nodiscard]] const ParallelUnit& pu(std::uint32_t n) const { return pus_[n]; }
   [[nodiscard]] const BlockInfo& info(BlockNumber block) const { return info_[block]; }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint32_t reserve() const { return options_.reserve; }
-  /// Blocks per group that cannot hold data (Options::overhead).
+  /// Blocks per parallel unit that cannot hold data (Options::overhead).
   [[nodiscard]] std::uint32_t overhead() const { return overhead_; }
-  /// Blocks per group that are no part of what can be kept.
-  [[nodiscard]] std::uint32_t set_aside() const { return overhead_ + options_.fixed; }
+  /// Blocks per parallel unit that are no part of what can be kept.
+  [[nodiscard]] std::uint32_t set_aside() const { return overhead_ + options_.statics; }
   [[nodiscard]] std::uint64_t retired() const { return retired_; }
-  [[nodiscard]] bool doomed_waiting(std::uint32_t group) const { return !doomed_[group].empty(); }
+  [[nodiscard]] bool grown_bad_waiting(std::uint32_t pu) const { return !grown_bad_[pu].empty(); }
   [[nodiscard]] bool used(BlockNumber block) const {
-    return block % layout_.blocks < groups_[block / layout_.blocks].pristine;
+    return block % layout_.blocks < pus_[block / layout_.blocks].never_used;
   }
 
-  // ---- balance between groups
-  /// Units that the group can still take in without its collection grinding to a halt (may be negative).
-  [[nodiscard]] std::int64_t room(std::uint32_t group) const;
-  /// Sum over the groups of the units they can keep.
+  // ---- balance between parallel units
+  /// Units that the parallel unit can still take in without its collection grinding to a halt (may
+  /// be negative).
+  [[nodiscard]] std::int64_t room(std::uint32_t pu) const;
+  /// Sum over the parallel units of the units they can keep.
   [[nodiscard]] std::uint64_t usable() const { return usable_; }
-  [[nodiscard]] bool accepts(std::uint32_t group) const;
-  void promise(std::uint32_t group) { change_pending(group, layout_.program_units); }
-  void unpromise(std::uint32_t group) { change_pending(group, -std::int64_t{layout_.program_units}); }
+  [[nodiscard]] bool accepts(std::uint32_t pu) const;
+  void promise(std::uint32_t pu) { change_pending(pu, layout_.program_units); }
+  void unpromise(std::uint32_t pu) { change_pending(pu, -std::int64_t{layout_.program_units}); }
   /// Valid units of the drive.
   [[nodiscard]] std::uint64_t valid_units() const {
     return usable_ - static_cast<std::uint64_t>(room_) - pending_;
@@ -233,10 +247,11 @@ class BlockPool {
     std::uint64_t maximum = 0;
     double deviation = 0;
   };
-  /// Erase counts over all blocks but the fixed ones in SLC mode, never used ones included. Looks at every block: for reports only.
-  [[nodiscard]] Wear wear() const { return wear(options_.fixed, layout_.blocks); }
-  /// The same of the fixed ones.
-  [[nodiscard]] Wear slc_wear() const { return wear(0, options_.fixed); }
+  /// Erase counts over all blocks but the static ones in SLC mode, never used ones included. Looks
+  /// at every block: for reports only.
+  [[nodiscard]] Wear wear() const { return wear(options_.statics, layout_.blocks); }
+  /// The same of the static ones.
+  [[nodiscard]] Wear slc_wear() const { return wear(0, options_.statics); }
   /// Erases into SLC mode, and valid units in such blocks. For reports only.
   struct SlcCounts {
     std::uint64_t erases = 0;
@@ -251,27 +266,27 @@ class BlockPool {
     std::uint32_t unused = 0;
     bool operator<(const Free& other) const { return key > other.key; }  // std heaps have the largest on top
   };
-  [[nodiscard]] Frontier& frontier(std::uint32_t group, Stream stream) {
-    return groups_[group]
+  [[nodiscard]] Frontier& frontier(std::uint32_t pu, Stream stream) {
+    return pus_[pu]
         .frontiers[stream == Stream::gc && options_.shared_streams ? 0 : static_cast<std::size_t>(stream)];
   }
-  [[nodiscard]] const Frontier& frontier(std::uint32_t group, Stream stream) const {
-    return const_cast<BlockPool*>(this)->frontier(group, stream);
+  [[nodiscard]] const Frontier& frontier(std::uint32_t pu, Stream stream) const {
+    return const_cast<BlockPool*>(this)->frontier(pu, stream);
   }
-  BlockNumber take_free(std::uint32_t group, bool most_worn);
-  BlockNumber take_for_refresh(std::uint32_t group);
-  BlockNumber take_out_of_heap(std::uint32_t group, std::vector<Free>::iterator which);
-  BlockNumber take_ready(std::uint32_t group);
-  void invalidated_in_slc(std::uint32_t group, BlockNumber block);
+  BlockNumber take_free(std::uint32_t pu, bool most_worn);
+  BlockNumber take_for_refresh(std::uint32_t pu);
+  BlockNumber take_out_of_heap(std::uint32_t pu, std::vector<Free>::iterator which);
+  BlockNumber take_ready(std::uint32_t pu);
+  void invalidated_in_slc(std::uint32_t pu, BlockNumber block);
   [[noreturn]] static void broken(const char* what, BlockNumber block);
   void close(BlockNumber block);
-  [[nodiscard]] Kind& kind(std::uint32_t group, BlockNumber block) {
-    return slc_[group].kinds[is_fixed(block) ? 1 : 0];
+  [[nodiscard]] Kind& kind(std::uint32_t pu, BlockNumber block) {
+    return slc_[pu].kinds[is_static(block) ? 1 : 0];
   }
   [[nodiscard]] Wear wear(std::uint32_t first, std::uint32_t end) const;
-  [[nodiscard]] std::uint64_t usable(const Group& group) const;
-  void change_pending(std::uint32_t group, std::int64_t by) {
-    groups_[group].pending += static_cast<std::uint64_t>(by);
+  [[nodiscard]] std::uint64_t usable(const ParallelUnit& pu) const;
+  void change_pending(std::uint32_t pu, std::int64_t by) {
+    pus_[pu].pending += static_cast<std::uint64_t>(by);
     pending_ += static_cast<std::uint64_t>(by);
     room_ -= by;
   }
@@ -281,7 +296,7 @@ class BlockPool {
   Layout layout_;
   Options options_;
   std::uint32_t words_per_block_;
-  std::uint32_t overhead_;  ///< blocks per group that cannot hold data: reserve and open blocks
+  std::uint32_t overhead_;  ///< blocks per parallel unit that cannot hold data: reserve and open blocks
   VictimPolicy* victims_ = nullptr;
   WearPolicy* wear_ = nullptr;
   SlcVictims* slc_victims_ = nullptr;
@@ -290,17 +305,17 @@ class BlockPool {
   ZeroPages<BlockInfo> info_;
   ZeroPages<std::uint32_t> pins_;  // apart, because every read touches them and nothing else here
   ZeroPages<std::uint64_t> bits_;
-  std::vector<Group> groups_;
-  std::vector<std::vector<Free>> free_;  ///< heap per group: blocks that have been used
-  std::vector<std::vector<BlockNumber>> doomed_;
-  std::vector<SlcGroup> slc_;             ///< none without modes
-  std::vector<std::vector<Free>> ready_;  ///< heap per group: free blocks in SLC mode
+  std::vector<ParallelUnit> pus_;
+  std::vector<std::vector<Free>> free_;  ///< heap per parallel unit: blocks that have been used
+  std::vector<std::vector<BlockNumber>> grown_bad_;
+  std::vector<SlcOfPu> slc_;              ///< none without modes
+  std::vector<std::vector<Free>> ready_;  ///< heap per parallel unit: free blocks in SLC mode
   ZeroPages<std::uint32_t> slc_erases_;   ///< by block
   std::uint64_t freed_ = 0;               ///< blocks freed so far: order of the free blocks
   std::uint64_t retired_ = 0;
   std::uint64_t usable_ = 0;
-  std::uint64_t pending_ = 0;  ///< sum over the groups
-  std::int64_t room_ = 0;      ///< sum of room() over the groups
+  std::uint64_t pending_ = 0;  ///< sum over the parallel units
+  std::int64_t room_ = 0;      ///< sum of room() over the parallel units
 };
 
 }  // namespace tlmssd::firmware

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "firmware/gc/collector.h"
+#include "firmware/gc/worker.h"
 
 namespace tlmssd::firmware {
 
-void ReadGatherer::add(Gathering& gathering, LogicalUnit unit, std::uint32_t source, const Stamp* stamps) {
+void ReadGatherer::add(Gathering& gathering, Lpn unit, std::uint32_t source, const Stamp* stamps) {
   ProgramJob& job = *gathering.job;
   const std::uint32_t bytes = core_.layout.unit_bytes;
   core_.hw.memory.access(MemoryKind::dram, address_of(gathering) + std::uint64_t{job.live} * bytes, bytes,
@@ -22,72 +22,72 @@ void ReadGatherer::pump() {
   }
 }
 
-/// Chooses a group: the next that suits and has room.
+/// Chooses a parallel unit: the next that suits and has room.
 bool ReadGatherer::begin(Gathering& gathering) {
   const Gathering& other = gatherings_[&gathering == gatherings_.data() ? 1 : 0];
   const auto& sequence = core_.layout.sequence();
   for (std::size_t tried = 0; tried < sequence.size(); ++tried) {
-    const std::uint32_t group = sequence[position_];
+    const std::uint32_t pu = sequence[position_];
     if (++position_ == sequence.size()) position_ = 0;
-    if (!owner_.suits(group, other.group) || !may_program(group)) continue;
-    gathering.group = group;
+    if (!owner_.suits(pu, other.pu) || !may_program(pu)) continue;
+    gathering.pu = pu;
     gathering.job = &core_.jobs.take();
-    gathering.job->group = group;
+    gathering.job->pu = pu;
     return true;
   }
   return false;
 }
 
 /// The host could have a program unit there without waiting or making others wait.
-bool ReadGatherer::may_program(std::uint32_t group) const {
-  return !core_.read_only && core_.pool.accepts(group) && !collector_.must_queue(group) &&
-         core_.pool.can_claim(group, Stream::host);
+bool ReadGatherer::may_program(std::uint32_t pu) const {
+  return !core_.read_only && core_.pool.accepts(pu) && !gc_worker_.must_queue(pu) &&
+         core_.pool.can_claim(pu, Stream::host);
 }
 
 Task<> ReadGatherer::program(Gathering& gathering) {
   ProgramJob& job = *gathering.job;
   co_await RunStage(core_.hw, Stage::flash, nullptr);
-  if (!may_program(job.group)) {
-    give_up(gathering, true);
+  if (!may_program(job.pu)) {
+    abort(gathering, true);
     co_return;
   }
-  core_.pool.promise(job.group);
+  core_.pool.promise(job.pu);
   core_.claim(job, Stream::host, Purpose::migration, address_of(gathering));
   {
     ProgramAwait program(core_.hw, job);
     co_await program;
   }
-  core_.pool.unpromise(job.group);
+  core_.pool.unpromise(job.pu);
   if (job.failed()) {
     core_.program_failed(job);
-    give_up(gathering, false);
+    abort(gathering, false);
     co_return;
   }
-  owner_.landed(job);
+  owner_.committed(job);
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.live;
   core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
   end(gathering);
 }
 
-void ReadGatherer::give_up(Gathering& gathering, bool refused) {
+void ReadGatherer::abort(Gathering& gathering, bool refused) {
   owner_.given_up(*gathering.job, refused);
   end(gathering);
 }
 
 void ReadGatherer::end(Gathering& gathering) {
-  const std::uint32_t group = gathering.group;
+  const std::uint32_t pu = gathering.pu;
   core_.jobs.give(*std::exchange(gathering.job, nullptr));
-  gathering.group = k_no_group;
+  gathering.pu = k_no_pu;
   if (!std::exchange(gathering.flying, false)) return;
-  collector_.kick_if_low(group);
-  if (collector_.waiting(group) > 0) collector_.kick(group);
+  gc_worker_.kick_if_low(pu);
+  if (gc_worker_.waiting(pu) > 0) gc_worker_.kick(pu);
   core_.events.settled();
 }
 
 void ReadGatherer::drop() {
   for (Gathering& gathering : gatherings_) {
-    if (gathering.job != nullptr && !gathering.flying) give_up(gathering, false);
+    if (gathering.job != nullptr && !gathering.flying) abort(gathering, false);
   }
 }
 

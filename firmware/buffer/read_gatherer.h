@@ -1,58 +1,61 @@
-// Gathers data that reads of the host have delivered, in DRAM, until they fill a program unit, and programs that in native mode into a
-// group of its owner's choice.
+// Gathers data that reads of the host have delivered, in DRAM, until they fill a program unit, and
+// programs that in native mode into a parallel unit of its owner's choice.
 //
-// Two program units are gathered at a time. Nobody waits for them: a program unit is only given a place that the host could take at once without
-// anybody waiting; without one it is given up. Why the data gathered are true: as in promoter.h; that they still are when they have
-// been programmed, the owner sees to.
+// Two program units are gathered at a time. Nothing waits for them: a program unit is only given a
+// place that the host could take at once without anybody waiting; without one it is given up. Why
+// the data gathered are true: as in promoter.h; that they still are when they have been programmed,
+// the owner sees to.
 #pragma once
 
 #include <algorithm>
 #include <array>
 
-#include "firmware/core.h"
+#include "firmware/core/core.h"
 
 namespace tlmssd::firmware {
 
-class Collector;
+class GcWorker;
 
 class ReadGatherer {
  public:
-  static constexpr std::uint32_t k_no_group = 0xFFFFFFFFU;
+  static constexpr std::uint32_t k_no_pu = 0xFFFFFFFFU;
   /// Who wants data written, and where.
   class Owner {
    public:
     virtual ~Owner() = default;
-    /// Whether a program unit may go to `group`. `other`: where the other one that is being gathered goes, or k_no_group.
-    [[nodiscard]] virtual bool suits(std::uint32_t group, std::uint32_t other) const = 0;
+    /// Whether a program unit may go to `pu`. `other`: where the other one that is being gathered
+    /// goes, or k_no_pu.
+    [[nodiscard]] virtual bool suits(std::uint32_t pu, std::uint32_t other) const = 0;
     /// A program unit is on flash: its unit n at job.base + n. job.source: as given to add().
-    virtual void landed(const ProgramJob& job) = 0;
+    virtual void committed(const ProgramJob& job) = 0;
     /// It will not be. `refused`: no place could be had without waiting.
     virtual void given_up(const ProgramJob& job, bool refused) = 0;
   };
   /// A program unit.
   struct Gathering {
     ProgramJob* job = nullptr;
-    std::uint32_t group = k_no_group;
+    std::uint32_t pu = k_no_pu;
     bool flying = false;
   };
 
   /// `dram_address`: where data are gathered; dram_bytes() of them.
-  ReadGatherer(Core& core, Collector& collector, Owner& owner, std::uint64_t dram_address)
-      : core_(core), collector_(collector), owner_(owner), dram_address_(dram_address) {}
+  ReadGatherer(Core& core, GcWorker& gc_worker, Owner& owner, std::uint64_t dram_address)
+      : core_(core), gc_worker_(gc_worker), owner_(owner), dram_address_(dram_address) {}
 
-  /// A program unit that another unit can be added to, going to a group that `fits`; null when there is none.
+  /// A program unit that another unit can be added to, going to a parallel unit that `fits`; null
+  /// when there is none.
   template <class Fits>
   Gathering* find(Fits fits) {
     for (Gathering& gathering : gatherings_) {
       if (full(gathering) || (gathering.job == nullptr && !begin(gathering))) continue;
-      if (fits(gathering.group)) return &gathering;
+      if (fits(gathering.pu)) return &gathering;
     }
     return nullptr;
   }
   /// Adds the data of `unit`; `source` is the owner's.
-  void add(Gathering& gathering, LogicalUnit unit, std::uint32_t source, const Stamp* stamps);
-  /// Full program units set off. To be called when the read has let go of its blocks, because programs set off collection, which may
-  /// wait for just these.
+  void add(Gathering& gathering, Lpn unit, std::uint32_t source, const Stamp* stamps);
+  /// Starts full program units. To be called when the read has released its blocks, because
+  /// programs start collection, which may wait for just these.
   void pump();
   /// What is not yet on its way is given up.
   void drop();
@@ -71,20 +74,20 @@ class ReadGatherer {
     return gathering.job != nullptr && gathering.job->live == core_.layout.program_units;
   }
   bool begin(Gathering& gathering);
-  [[nodiscard]] bool may_program(std::uint32_t group) const;
+  [[nodiscard]] bool may_program(std::uint32_t pu) const;
   [[nodiscard]] std::uint64_t address_of(const Gathering& gathering) const {
     return dram_address_ + static_cast<std::uint64_t>(&gathering - gatherings_.data()) * dram_bytes() / 2;
   }
   Task<> program(Gathering& gathering);
-  void give_up(Gathering& gathering, bool refused);
+  void abort(Gathering& gathering, bool refused);
   void end(Gathering& gathering);
 
   Core& core_;
-  Collector& collector_;
+  GcWorker& gc_worker_;
   Owner& owner_;
   std::uint64_t dram_address_;
   std::array<Gathering, 2> gatherings_;
-  std::uint32_t position_ = 0;  ///< in the allocation order: the group that is asked next
+  std::uint32_t position_ = 0;  ///< in the allocation order: the parallel unit that is asked next
   Completion posted_;
   TaskSet tasks_;
 };

@@ -49,7 +49,7 @@ void WriteBuffer::free_entry(Index i) {
   ++free_count_;
 }
 
-WriteBuffer::Index WriteBuffer::add(LogicalUnit unit, Index found, std::uint64_t eviction, bool direct) {
+WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t eviction, bool direct) {
   const Index i = take_free();
   Entry& entry = entries_[i];
   entry.unit = unit;
@@ -145,7 +145,7 @@ void WriteBuffer::strand(Index i) {
   entry.state = State::stranded;
 }
 
-WriteBuffer::Index WriteBuffer::drop(LogicalUnit unit, bool& had_any) {
+WriteBuffer::Index WriteBuffer::drop(Lpn unit, bool& had_any) {
   const Index i = find(unit);
   had_any = i != k_none;
   if (!had_any) return k_none;
@@ -161,7 +161,8 @@ WriteBuffer::Index WriteBuffer::drop(LogicalUnit unit, bool& had_any) {
 }
 
 void WriteBuffer::archive(Archive& a) {
-  // A drained buffer holds nothing but, on a read-only drive, entries that could not be written out.
+  // A drained buffer holds nothing but, on a read-only drive, entries that could not be written
+  // out.
   if (!a.saving()) *this = WriteBuffer(capacity_, sectors_);
   a(accepted_);
   a(accepted_from_host_);

@@ -1,13 +1,14 @@
 // The write buffer: mapping units in DRAM that have been accepted and are not yet on flash.
 //
-// An entry holds one unit: a mask of the sectors that were written and a stamp for each. Entries wait in the order in which they were
-// first written (dirty), or ahead of all others when somebody waits for them (urgent), then fly: they are being programmed. A write to a
-// waiting unit merges into its entry. A write to a flying unit makes a new entry that takes over everything the old one
-// holds; the old one is superseded and its program will leave no trace in the map. So an entry is complete in itself: its
-// sectors, and for the others whatever the map points at.
+// An entry holds one unit: a mask of the sectors that were written and a stamp for each. Entries
+// wait in the order in which they were first written (dirty), or ahead of all others when a command
+// waits for them (urgent), then fly: they are being programmed. A write to a waiting unit merges
+// into its entry. A write to a flying unit makes a new entry that takes over everything the old one
+// holds; the old one is superseded and its program will leave no trace in the map. So an entry is
+// complete in itself: its sectors, and for the others whatever the map points at.
 //
-// Where blocks differ in mode, entries that go straight to native ones (direct) wait in a line of their own, and the buffer may be shared
-// out between the two; without that all are in the first.
+// Where blocks differ in mode, entries that go straight to native ones (direct) wait in a line of
+// their own, and the buffer may be shared out between the two; without that all are in the first.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +16,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "firmware/layout.h"
-#include "firmware/unit_hash.h"
-#include "models/common/agenda.h"
-#include "models/common/archive.h"
-#include "models/common/content.h"
-#include "models/common/ledger.h"
+#include "firmware/base/layout.h"
+#include "firmware/base/unit_hash.h"
+#include "models/base/archive.h"
+#include "models/base/content.h"
+#include "models/base/event_queue.h"
+#include "models/base/ledger.h"
 
 namespace tlmssd::firmware {
 
-/// A command that waits until units of it are on flash. `co_await durable` sleeps until none is left.
+/// A command that waits until units of it are on flash. `co_await durable` sleeps until none is
+/// left.
 struct Durable {
-  Agenda& agenda;
+  EventQueue& event_queue;
   Ledger& ledger;  ///< the command's; charged when the last unit is on flash
   std::uint32_t pending = 0;
   bool failed = false;  ///< some unit could not be written
@@ -45,7 +47,7 @@ class WriteBuffer {
     std::uint64_t mask = 0;      ///< sectors that are here
     std::uint64_t sequence = 0;  ///< in the order of first writes
     std::uint64_t eviction = 0;  ///< of the cache line that it comes from; 0: from the host
-    LogicalUnit unit = k_no_unit;
+    Lpn unit = k_no_unit;
     Index previous = k_none;
     Index next = k_none;
     std::uint32_t waiters = 0;  ///< list of Durables, index plus one
@@ -59,7 +61,7 @@ class WriteBuffer {
 
   // ---- what is in it
   /// Newest entry of a unit; k_none when it is not here.
-  [[nodiscard]] Index find(LogicalUnit unit) const { return hash_.find(unit); }
+  [[nodiscard]] Index find(Lpn unit) const { return hash_.find(unit); }
   [[nodiscard]] Entry& entry(Index i) { return entries_[i]; }
   [[nodiscard]] Stamp* stamps(Index i) { return &stamps_[std::size_t{i} * sectors_]; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
@@ -93,9 +95,10 @@ class WriteBuffer {
     return found != k_none &&
            (entries_[found].state == State::dirty || entries_[found].state == State::urgent);
   }
-  /// A new waiting entry for `unit`; takes over and supersedes `found`, the flying entry of the same unit, if there is one.
-  /// `eviction`: of the cache line that it comes from; 0: from the host. `direct`: to the second line.
-  Index add(LogicalUnit unit, Index found, std::uint64_t eviction = 0, bool direct = false);
+  /// A new waiting entry for `unit`; takes over and supersedes `found`, the flying entry of the
+  /// same unit, if there is one. `eviction`: of the cache line that it comes from; 0: from the
+  /// host. `direct`: to the second line.
+  Index add(Lpn unit, Index found, std::uint64_t eviction = 0, bool direct = false);
   /// Lays sectors `from` to `from + count` into a waiting entry.
   void merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data);
   /// Lays the sectors of a mask in; `data` by sector of the unit.
@@ -104,7 +107,8 @@ class WriteBuffer {
   void wait_for(Index i, Durable& durable);
 
   // ---- writing out
-  /// Takes the next entry to be written out, those of the first line before the others. k_none when none waits.
+  /// Takes the next entry to be written out, those of the first line before the others. k_none when
+  /// none waits.
   Index take();
   /// The next entry of a line: urgent ones first, then in the order of writing.
   [[nodiscard]] Index front(bool direct = false) const {
@@ -113,13 +117,14 @@ class WriteBuffer {
   }
   /// Takes this entry, which must be waiting, out of turn.
   void take(Index i);
-  /// An entry's program is over, or it was never started: its place is free again. `newest`: it still stood for its unit.
+  /// An entry's program is over, or it was never started: its place is free again. `newest`: it
+  /// still stood for its unit.
   void release(Index i);
-  /// Nobody will write this entry out any more; it stays readable.
+  /// This entry will not be written out any more; it stays readable.
   void strand(Index i);
-  /// The unit's data are void: whatever holds them is forgotten. Returns the waiting entry that was dropped, to be settled and then
-  /// given to free_entry(); k_none when there was none.
-  Index drop(LogicalUnit unit, bool& had_any);
+  /// The unit's data are void: whatever holds them is forgotten. Returns the waiting entry that was
+  /// dropped, to be settled and then given to free_entry(); k_none when there was none.
+  Index drop(Lpn unit, bool& had_any);
   void free_entry(Index i);
 
   /// Calls `f(Durable&)` for everyone that waits for this entry, and forgets them.

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "firmware/make_policy.h"
-#include "models/common/input_error.h"
+#include "firmware/base/make_policy.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -69,23 +69,23 @@ double ratio(std::uint64_t part, std::uint64_t all) {
 
 }  // namespace
 
-Cache::Cache(Core& core, Destager& destager, const DriveShape& shape, const FirmwareConfig& config)
+Cache::Cache(Core& core, Flusher& flusher, const DriveShape& shape, const FirmwareConfig& config)
     : core_(core),
-      destager_(destager),
+      flusher_(flusher),
       medium_(checked_medium(config.cache, shape.scm_bytes)),
       lba_bytes_(shape.lba_bytes),
       capacity_(checked_capacity(config.cache, core.layout, shape.scm_bytes)),
       copy_waits_(config.cache.copy_waits),
       copy_units_(config.cache.copy_in == "unit"),
       write_all_(config.cache.write_back == "all"),
-      store_(medium_ == MemoryKind::dram ? destager.dram_bytes() : 0, capacity_,
+      store_(medium_ == MemoryKind::dram ? flusher.dram_bytes() : 0, capacity_,
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),
       policy_(
           make_policy(cache_family(), "firmware.cache.policy", config.cache.policy, config.cache_policy,
                       CacheContext{store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
       keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))) {
-  destager.attach(*this);
+  flusher.attach(*this);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- reads
@@ -94,13 +94,13 @@ bool Cache::covers(std::uint64_t lba, std::uint64_t blocks) const {
   const std::uint32_t sectors = core_.layout.sectors;
   const std::uint64_t end = lba + blocks;
   for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
-    const Index i = store_.find(static_cast<LogicalUnit>(unit));
+    const Index i = store_.find(static_cast<Lpn>(unit));
     if (!store_.has(i, core_.layout.sectors_of(unit, lba, end))) return false;
   }
   return true;
 }
 
-std::uint64_t Cache::take(HostCommand& command, LogicalUnit unit, std::uint64_t want, MemorySpans& where) {
+std::uint64_t Cache::take(HostCommand& command, Lpn unit, std::uint64_t want, MemorySpans& where) {
   ++stats_.reads;
   const Index i = store_.find(unit);
   if (i == LineStore::k_none) return want;
@@ -124,19 +124,18 @@ std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) con
   const std::uint64_t end = lba + blocks;
   std::uint64_t grains = 0;
   for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
-    const Index i = store_.find(static_cast<LogicalUnit>(unit));
+    const Index i = store_.find(static_cast<Lpn>(unit));
     const std::uint64_t want = core_.layout.sectors_of(unit, lba, end);
-    if (store_.has(i, want) || core_.map->lookup(static_cast<LogicalUnit>(unit)) == k_nowhere) continue;
+    if (store_.has(i, want) || core_.map->lookup(static_cast<Lpn>(unit)) == k_nowhere) continue;
     grains += store_.missing(i, copy_units_ ? store_.all_sectors() : want);
   }
   // A read that would fill a good part of the cache copies what there is room for.
   return grains <= store_.capacity() / 8 ? static_cast<std::uint32_t>(grains) : 0;
 }
 
-void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps,
-                    Room* promised) {
+void Cache::copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Reservation* promised) {
   // The host may have written or trimmed the unit since it was read.
-  if (core_.map->lookup(unit) != place || destager_.buffer().find(unit) != WriteBuffer::k_none) return;
+  if (core_.map->lookup(unit) != place || flusher_.buffer().find(unit) != WriteBuffer::k_none) return;
   if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;
   Index i = store_.find(unit);
   if (i == LineStore::k_none && !policy_->admits_read(unit)) return;
@@ -167,7 +166,7 @@ void Cache::copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, co
 
 // ------------------------------------------------------------------------------------------------------------------ writes
 
-bool Cache::takes(LogicalUnit unit) {
+bool Cache::takes(Lpn unit) {
   ++stats_.writes;
   if (holds(unit)) {
     ++stats_.write_hits;
@@ -178,8 +177,8 @@ bool Cache::takes(LogicalUnit unit) {
   return false;
 }
 
-bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
-                Room* promised) {
+bool Cache::put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
+                Reservation* promised) {
   Index i = store_.find(unit);
   const std::uint32_t more = store_.missing(i, sectors);
   if (promised != nullptr) {
@@ -206,7 +205,7 @@ bool Cache::put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, Me
   return true;
 }
 
-bool Cache::Room::await_ready() {
+bool Cache::Reservation::await_ready() {
   Cache& c = cache_;
   if (c.core_.read_only) return true;
   if (!c.awaited() && c.room() >= wanted_) {
@@ -214,46 +213,38 @@ bool Cache::Room::await_ready() {
     c.reserved_ += left_;
     return true;
   }
-  (c.last_room_ == nullptr ? c.first_room_ : c.last_room_->next_) = this;
-  c.last_room_ = this;
+  c.waiting_.push(*this);
   c.wanted_ += wanted_;
-  queued_ = true;
-  ++c.stats_.room_waits;
+  ++c.stats_.full_waits;
   c.pump();
   return left_ > 0 || c.core_.read_only;
 }
 
-Cache::Room::~Room() {
-  if (queued_) cache_.forget(*this);
+Cache::Reservation::~Reservation() {
+  if (next != nullptr) cache_.forget(*this);
   if (left_ == 0) return;
   cache_.reserved_ -= left_;
-  cache_.give_room(0);
+  cache_.grant(0);
 }
 
 /// Who waits goes away (the drive is taken down while commands are under way).
-void Cache::forget(const Room& room) {
-  Room* previous = nullptr;
-  for (Room* at = first_room_; at != &room; at = at->next_) previous = at;
-  (previous == nullptr ? first_room_ : previous->next_) = room.next_;
-  if (last_room_ == &room) last_room_ = previous;
+void Cache::forget(Reservation& room) {
+  waiting_.erase(room);
   wanted_ -= room.wanted_;
 }
 
-void Cache::give_room(Picoseconds space_wait) {
-  while (awaited() && room() >= first_room_->wanted_) {
-    Room& next = *first_room_;
-    first_room_ = next.next_;
-    if (first_room_ == nullptr) last_room_ = nullptr;
+void Cache::grant(Picoseconds space_wait) {
+  while (awaited() && room() >= waiting_.front()->wanted_) {
+    Reservation& next = waiting_.pop();
     wanted_ -= next.wanted_;
-    next.queued_ = false;
     next.left_ = next.wanted_;
     next.space_wait_ = space_wait;
     reserved_ += next.left_;
-    if (next.waiter_) core_.hw.agenda.soon(next.waiter_);
+    if (next.waiter_) core_.hw.event_queue.soon(next.waiter_);
   }
 }
 
-bool Cache::discard(LogicalUnit unit) {
+bool Cache::discard(Lpn unit) {
   const Index i = store_.find(unit);
   if (i == LineStore::k_none) return false;
   stats_.sectors_discarded += static_cast<std::uint64_t>(std::popcount(store_.line(i).dirty));
@@ -263,15 +254,14 @@ bool Cache::discard(LogicalUnit unit) {
     policy_->removed(i);
   }
   store_.remove(i);
-  give_room(0);
-  return core_.map->lookup(unit) == k_nowhere && destager_.buffer().find(unit) == WriteBuffer::k_none;
+  grant(0);
+  return core_.map->lookup(unit) == k_nowhere && flusher_.buffer().find(unit) == WriteBuffer::k_none;
 }
 
 std::uint64_t Cache::discard(std::uint64_t first, std::uint64_t end) {
   std::uint64_t unknown = 0;
   if (end - first <= store_.lines()) {
-    for (std::uint64_t unit = first; unit < end; ++unit)
-      unknown += discard(static_cast<LogicalUnit>(unit)) ? 1 : 0;
+    for (std::uint64_t unit = first; unit < end; ++unit) unknown += discard(static_cast<Lpn>(unit)) ? 1 : 0;
     return unknown;
   }
   for (Index i = 0; i < store_.used(); ++i) {
@@ -284,12 +274,13 @@ std::uint64_t Cache::discard(std::uint64_t first, std::uint64_t end) {
 
 // --------------------------------------------------------------------------------------------------------------- evictions
 
-/// More lines have to go: to keep the free share, for those who wait, or to fill the last program unit.
+/// More lines have to go: to keep the free share, for those who wait, or to fill the last program
+/// unit.
 Cache::More Cache::wants_more() const {
   const std::uint64_t coming = store_.free() + leaving_grains_;
   if (keep_free_ > 0 && coming <= keep_free_) return More::room;
   if (wanted_ > 0 && coming < reserved_ + wanted_) return More::room;
-  const std::uint64_t staged = unstaged_ + destager_.buffer().waiting();
+  const std::uint64_t staged = unstaged_ + flusher_.buffer().waiting();
   return leaving_grains_ > 0 && staged % core_.layout.program_units != 0 ? More::filling : More::none;
 }
 
@@ -309,15 +300,15 @@ void Cache::pump() {
       ++stats_.dropped;
       policy_->removed(i);
       store_.remove(i);
-      give_room(0);
+      grant(0);
     }
   }
   pumping_ = false;
   if (!awaited()) return;
   if (stuck) {
-    destager_.force();  // nothing else can go: what is staged must, even if it takes padding
+    flusher_.force();  // nothing else can go: what is staged must, even if it takes padding
   } else {
-    destager_.pump();
+    flusher_.pump();
   }
 }
 
@@ -331,7 +322,7 @@ void Cache::write_out(Index i, Durable* also) {
   tasks_.start(evict(line.unit, line.eviction, also));
 }
 
-void Cache::write_out(LogicalUnit unit, Durable& durable) {
+void Cache::write_out(Lpn unit, Durable& durable) {
   const Index i = store_.find(unit);
   if (i == LineStore::k_none) return;
   if (store_.line(i).dirty != 0) {
@@ -354,9 +345,9 @@ void Cache::stay(Index i) {
   policy_->restored(i);
 }
 
-Task<> Cache::evict(LogicalUnit unit, std::uint64_t eviction, Durable* also) {
+Task<> Cache::evict(Lpn unit, std::uint64_t eviction, Durable* also) {
   co_await RunStage(core_.hw, Stage::buffer, nullptr);
-  Destager::Room entry(destager_, 1);
+  Flusher::Reservation entry(flusher_, 1);
   co_await entry;
   Index i = entry.granted() > 0 ? still_due(unit, eviction, also) : LineStore::k_none;
   if (i != LineStore::k_none) {
@@ -370,16 +361,17 @@ Task<> Cache::evict(LogicalUnit unit, std::uint64_t eviction, Durable* also) {
   if (i != LineStore::k_none) {
     stage(i, eviction, also);
   } else {
-    destager_.give_back(entry.granted());
+    flusher_.give_back(entry.granted());
     call_off(unit, eviction, also);
   }
-  if (also != nullptr && --also->pending == 0 && also->waiter) core_.hw.agenda.soon(also->waiter);
+  if (also != nullptr && --also->pending == 0 && also->waiter) core_.hw.event_queue.soon(also->waiter);
   settle(eviction);
 }
 
-/// The line of `unit` if its eviction still has to take place, else k_none: it is gone, or the host has written it again. Somebody
-/// who waits for flash waits for what has been written again, too, unless another eviction has already staged it.
-Cache::Index Cache::still_due(LogicalUnit unit, std::uint64_t eviction, const Durable* also) {
+/// The line of `unit` if its eviction still has to take place, else k_none: it is gone, or the host
+/// has written it again. A command who waits for flash waits for what has been written again, too,
+/// unless another eviction has already staged it.
+Cache::Index Cache::still_due(Lpn unit, std::uint64_t eviction, const Durable* also) {
   const Index i = store_.find(unit);
   if (core_.read_only || i == LineStore::k_none) return LineStore::k_none;
   if (leaving(i, eviction)) return i;
@@ -393,17 +385,17 @@ Cache::Index Cache::still_due(LogicalUnit unit, std::uint64_t eviction, const Du
 /// Lays the line into the write buffer, where one entry has been set aside for it.
 void Cache::stage(Index i, std::uint64_t eviction, Durable* also) {
   LineStore::Line& line = store_.line(i);
-  WriteBuffer& buffer = destager_.buffer();
+  WriteBuffer& buffer = flusher_.buffer();
   WriteBuffer::Index entry = buffer.find(line.unit);
   if (buffer.merges(entry)) {
-    destager_.give_back(1);
+    flusher_.give_back(1);
   } else {
-    destager_.unreserve(1);
+    flusher_.unreserve(1);
     entry = buffer.add(line.unit, entry, eviction);
   }
   buffer.merge(entry, line.present, store_.stamps(i));
   buffer.entry(entry).eviction = eviction;
-  core_.hw.memory.access(MemoryKind::dram, destager_.address_of(entry),
+  core_.hw.memory.access(MemoryKind::dram, flusher_.address_of(entry),
                          static_cast<Bytes>(std::popcount(line.present)) * lba_bytes_, true, posted_);
   ++stats_.evictions;
   if (line.present != store_.all_sectors()) ++stats_.incomplete;
@@ -415,14 +407,14 @@ void Cache::stage(Index i, std::uint64_t eviction, Durable* also) {
   }
   --unstaged_;
   if (flushes_ > 0) {
-    destager_.force();
+    flusher_.force();
   } else {
-    destager_.pump_if_due();
+    flusher_.pump_if_due();
   }
 }
 
 /// An eviction ends without having staged anything.
-void Cache::call_off(LogicalUnit unit, std::uint64_t eviction, Durable* also) {
+void Cache::call_off(Lpn unit, std::uint64_t eviction, Durable* also) {
   --unstaged_;
   ++stats_.called_off;
   const Index i = store_.find(unit);
@@ -435,9 +427,10 @@ void Cache::call_off(LogicalUnit unit, std::uint64_t eviction, Durable* also) {
   }
 }
 
-/// `durable` waits for the entry of `unit` in the write buffer, if there is one; if not, flash has what it waits for.
-void Cache::await_staged(LogicalUnit unit, Durable& durable) {
-  WriteBuffer& buffer = destager_.buffer();
+/// `durable` waits for the entry of `unit` in the write buffer, if there is one; if not, flash has
+/// what it waits for.
+void Cache::await_staged(Lpn unit, Durable& durable) {
+  WriteBuffer& buffer = flusher_.buffer();
   const WriteBuffer::Index entry = buffer.find(unit);
   if (entry == WriteBuffer::k_none) return;
   if (buffer.entry(entry).state == WriteBuffer::State::stranded) {
@@ -446,7 +439,7 @@ void Cache::await_staged(LogicalUnit unit, Durable& durable) {
   }
   buffer.wait_for(entry, durable);
   buffer.make_urgent(entry);
-  destager_.pump_if_due();
+  flusher_.pump_if_due();
 }
 
 void Cache::settle(std::uint64_t eviction) {
@@ -455,12 +448,12 @@ void Cache::settle(std::uint64_t eviction) {
     order_.pop_front();
     ++settled_;
   }
-  while (const auto waiter = flush_queue_.pop()) core_.hw.agenda.soon(waiter);
+  while (const auto waiter = flush_queue_.pop()) core_.hw.event_queue.soon(waiter);
   pump();
   core_.events.settled();
 }
 
-void Cache::landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) {
+void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) {
   const Index i = store_.find(unit);
   if (!leaving(i, eviction)) return;
   if (failed) {
@@ -472,7 +465,7 @@ void Cache::landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picose
   }
   leaving_grains_ -= grains(i);
   store_.remove(i);
-  give_room(space_wait);
+  grant(space_wait);
 }
 
 // --------------------------------------------------------------------------------------------------------------- all of it
@@ -492,13 +485,10 @@ Task<> Cache::stage_all() {
 }
 
 void Cache::now_read_only() {
-  while (first_room_ != nullptr) {
-    Room& next = *first_room_;
-    first_room_ = next.next_;
-    next.queued_ = false;
-    if (next.waiter_) core_.hw.agenda.soon(next.waiter_);
+  while (!waiting_.empty()) {
+    const Reservation& next = waiting_.pop();
+    if (next.waiter_) core_.hw.event_queue.soon(next.waiter_);
   }
-  last_room_ = nullptr;
   wanted_ = 0;
 }
 
@@ -534,7 +524,7 @@ void Cache::report(StatisticsSink& sink) const {
   sink.value("write hits", s.write_hits, "units", "of these, units that were here");
   sink.value("write hit share", ratio(s.write_hits, s.writes), "share", "write hits per unit touched");
   sink.value("writes around", s.around, "units", "units that the policy sent to flash instead");
-  sink.value("waits for room", s.room_waits, "", "times a command waited for free room");
+  sink.value("waits for room", s.full_waits, "", "times a command waited for free room");
   sink.value("evictions", s.evictions, "units", "units staged to be written to flash");
   sink.value("incomplete evictions", s.incomplete, "units",
              "of these, units that lacked blocks (read-modify-write)");

@@ -1,20 +1,22 @@
 // The cache in SCM or DRAM, between the host's commands and the write buffer.
 //
-// For every logical block the newest data are in the cache, else in the write buffer, else in flash. Writes that the policy admits
-// lie in the cache until they are evicted; an evicted line is staged in the write buffer with every sector that is here and stays in
-// the cache until the program has succeeded, so that in SCM it survives a loss of power at any moment. Lines that flash holds already
-// are dropped. Sectors that a read found in flash are copied in if the policy admits them. What is missing of an evicted unit is read
-// back by the write buffer (read-modify-write).
-// Leaves out: loss of the controller's own tables (where lines lie is taken to be kept beside the data), wear-out of the SCM.
+// For every logical block the newest data are in the cache, else in the write buffer, else in
+// flash. Writes that the policy admits lie in the cache until they are evicted; an evicted line is
+// staged in the write buffer with every sector that is here and stays in the cache until the
+// program has succeeded, so that in SCM it survives a loss of power at any moment. Lines that flash
+// holds already are dropped. Sectors that a read found in flash are copied in if the policy admits
+// them. What is missing of an evicted unit is read back by the write buffer (read-modify-write).
+// Leaves out: loss of the controller's own tables (where lines lie is taken to be kept beside the
+// data), wear-out of the SCM.
 #pragma once
 
 #include <deque>
 #include <memory>
 
-#include "firmware/buffer/destager.h"
+#include "firmware/buffer/flusher.h"
 #include "firmware/cache/cache_policy.h"
 #include "firmware/cache/line_store.h"
-#include "models/common/statistics.h"
+#include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
 
@@ -29,7 +31,7 @@ struct CacheStatistics {
   std::uint64_t writes = 0;
   std::uint64_t write_hits = 0;  ///< the unit had a line
   std::uint64_t around = 0;      ///< went past the cache
-  std::uint64_t room_waits = 0;  ///< waited for room
+  std::uint64_t full_waits = 0;  ///< waited for room
   // lines
   std::uint64_t evictions = 0;   ///< staged to be written out
   std::uint64_t incomplete = 0;  ///< of these, lines that lacked sectors
@@ -47,7 +49,7 @@ struct CacheStatistics {
 class Cache final : public Evictions {
  public:
   /// Throws InputError when configuration and drive do not go together.
-  Cache(Core& core, Destager& destager, const DriveShape& shape, const FirmwareConfig& config);
+  Cache(Core& core, Flusher& flusher, const DriveShape& shape, const FirmwareConfig& config);
   Cache(const Cache&) = delete;
 
   [[nodiscard]] MemoryKind medium() const { return medium_; }
@@ -59,17 +61,20 @@ class Cache final : public Evictions {
   [[nodiscard]] Bytes dram_bytes() const { return non_volatile() ? 0 : capacity_; }
 
   /// Waits for room, first come first served; what is not used is given back in the end.
-  class Room {
+  class Reservation {
    public:
-    Room(Cache& cache, std::uint32_t grains) : cache_(cache), wanted_(grains) {}
-    Room(const Room&) = delete;
-    ~Room();
+    Reservation(Cache& cache, std::uint32_t grains) : cache_(cache), wanted_(grains) {}
+    Reservation(const Reservation&) = delete;
+    ~Reservation();
     [[nodiscard]] bool await_ready();
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
     /// False: the drive is read-only, nothing can be written out.
     [[nodiscard]] bool await_resume() const noexcept { return left_ > 0; }
     /// Part of the wait that was spent on garbage collection.
     [[nodiscard]] Picoseconds space_wait() const { return space_wait_; }
+
+    Reservation* next = nullptr;  ///< in the queue of those who wait
+    Reservation* previous = nullptr;
 
    private:
     friend class Cache;
@@ -80,43 +85,43 @@ class Cache final : public Evictions {
     Cache& cache_;
     std::uint32_t wanted_;
     std::uint32_t left_ = 0;  ///< set aside and not used so far
-    bool queued_ = false;     ///< in the list of those who wait
     Picoseconds space_wait_ = 0;
     std::coroutine_handle<> waiter_{};
-    Room* next_ = nullptr;
   };
 
   // ---- reads
   /// Whether every block of the range is here.
   [[nodiscard]] bool covers(std::uint64_t lba, std::uint64_t blocks) const;
-  /// Copies those sectors `want` of `unit` that are here into the command's data and appends their places to `where`; returns the
-  /// others.
-  std::uint64_t take(HostCommand& command, LogicalUnit unit, std::uint64_t want, MemorySpans& where);
-  /// Grains that a read has to wait for before it goes to flash, so that what it finds there can be copied in.
+  /// Copies those sectors `want` of `unit` that are here into the command's data and appends their
+  /// places to `where`; returns the others.
+  std::uint64_t take(HostCommand& command, Lpn unit, std::uint64_t want, MemorySpans& where);
+  /// Grains that a read has to wait for before it goes to flash, so that what it finds there can be
+  /// copied in.
   [[nodiscard]] std::uint32_t grains_to_copy(std::uint64_t lba, std::uint64_t blocks) const;
-  /// Sectors of `unit` have been read at `place` in flash (`need`: those the host wanted): copies them in, if the policy likes and
-  /// they are still what flash and cache agree on. `room`: what has been set aside; null: none. pump() is due afterwards, when no
-  /// read holds a block any more.
-  void copy_in(LogicalUnit unit, PhysicalUnit place, std::uint64_t need, const Stamp* stamps, Room* room);
+  /// Sectors of `unit` have been read at `place` in flash (`need`: those the host wanted): copies
+  /// them in, if the policy likes and they are still what flash and cache agree on. `room`: what
+  /// has been set aside; null: none. pump() is due afterwards, when no read holds a block any more.
+  void copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Reservation* room);
 
   // ---- writes
-  [[nodiscard]] bool holds(LogicalUnit unit) const { return store_.find(unit) != LineStore::k_none; }
+  [[nodiscard]] bool holds(Lpn unit) const { return store_.find(unit) != LineStore::k_none; }
   /// Whether a write to `unit` goes here (to be asked once per write).
-  [[nodiscard]] bool takes(LogicalUnit unit);
-  /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False: no room, nothing was done.
-  /// `room`: what has been set aside for it; null: none.
-  [[nodiscard]] bool put(LogicalUnit unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
-                         Room* room = nullptr);
+  [[nodiscard]] bool takes(Lpn unit);
+  /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False:
+  /// no room, nothing was done. `room`: what has been set aside for it; null: none.
+  [[nodiscard]] bool put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
+                         Reservation* room = nullptr);
   [[nodiscard]] std::uint32_t grains_of(std::uint64_t sectors) const { return store_.grains_of(sectors); }
   /// What has just been put for `unit` is to be in flash soon; `durable` waits for it.
-  void write_out(LogicalUnit unit, Durable& durable);
-  /// Data of the units from `first` up to `end` are void. Returns how many had a line and are known neither to map nor to buffer.
+  void write_out(Lpn unit, Durable& durable);
+  /// Data of the units from `first` up to `end` are void. Returns how many had a line and are known
+  /// neither to map nor to buffer.
   std::uint64_t discard(std::uint64_t first, std::uint64_t end);
 
   // ---- all of it
   /// Starts whatever evictions are due. To be called when the write buffer has changed.
   void pump() override;
-  [[nodiscard]] bool awaited() const override { return first_room_ != nullptr; }
+  [[nodiscard]] bool awaited() const override { return !waiting_.empty(); }
   /// Stages all dirty lines; afterwards the write buffer has to be flushed.
   Task<> stage_all();
   /// Lines on their way out that have not reached the write buffer.
@@ -126,7 +131,7 @@ class Cache final : public Evictions {
   void now_read_only();
   /// The power has failed: what lay in a volatile memory is gone.
   void power_lost();
-  void landed(LogicalUnit unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) override;
+  void committed(Lpn unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) override;
 
   void archive(Archive& archive);
   void report(StatisticsSink& sink) const;
@@ -140,25 +145,25 @@ class Cache final : public Evictions {
   using State = LineStore::State;
   enum class More : std::uint8_t {
     none,
-    room,     ///< somebody waits for it, or the policy wants it
+    room,     ///< a command waits for it, or the policy wants it
     filling,  ///< what is on its way out does not fill a program unit
   };
   [[nodiscard]] std::uint64_t room() const { return store_.free() - reserved_; }
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;
-  void give_room(Picoseconds space_wait);
-  void forget(const Room& room);
-  bool discard(LogicalUnit unit);
+  void grant(Picoseconds space_wait);
+  void forget(Reservation& room);
+  bool discard(Lpn unit);
 
   // ---- the way of a line out
   void write_out(Index i, Durable* also);
   void leave(Index i);
   void stay(Index i);
-  Task<> evict(LogicalUnit unit, std::uint64_t eviction, Durable* also);
-  Index still_due(LogicalUnit unit, std::uint64_t eviction, const Durable* also);
+  Task<> evict(Lpn unit, std::uint64_t eviction, Durable* also);
+  Index still_due(Lpn unit, std::uint64_t eviction, const Durable* also);
   void stage(Index i, std::uint64_t eviction, Durable* also);
-  void call_off(LogicalUnit unit, std::uint64_t eviction, Durable* also);
-  void await_staged(LogicalUnit unit, Durable& durable);
+  void call_off(Lpn unit, std::uint64_t eviction, Durable* also);
+  void await_staged(Lpn unit, Durable& durable);
   void settle(std::uint64_t eviction);
   [[nodiscard]] bool leaving(Index i, std::uint64_t eviction) const {
     return i != LineStore::k_none && store_.line(i).state == State::leaving &&
@@ -166,7 +171,7 @@ class Cache final : public Evictions {
   }
 
   Core& core_;
-  Destager& destager_;
+  Flusher& flusher_;
   MemoryKind medium_;
   Bytes lba_bytes_;
   Bytes capacity_;
@@ -180,9 +185,9 @@ class Cache final : public Evictions {
   std::uint64_t leaving_grains_ = 0;  ///< grains of lines on their way out
   std::uint64_t wanted_ = 0;          ///< grains that those who wait want
   bool pumping_ = false;
-  Room* first_room_ = nullptr;
-  Room* last_room_ = nullptr;
-  // Evictions are numbered as they start; in the write buffer (or called off) are those up to settled_ and those that order_ marks.
+  IntrusiveQueue<Reservation> waiting_;
+  // Evictions are numbered as they start; in the write buffer (or called off) are those up to
+  // settled_ and those that order_ marks.
   std::uint64_t started_ = 0;
   std::uint64_t settled_ = 0;
   std::deque<bool> order_;

@@ -1,22 +1,22 @@
 // The cache policies there are.
+#include "firmware/base/make_policy.h"
 #include "firmware/cache/cflru.h"
 #include "firmware/cache/lru.h"
 #include "firmware/cache/nv_wb.h"
 #include "firmware/cache/read_write.h"
 #include "firmware/cache/scm_storage.h"
 #include "firmware/cache/write_only.h"
-#include "firmware/make_policy.h"
 
 namespace tlmssd::firmware {
 
-const CacheFamily& cache_family() {
-  static const auto family = CacheFamily{}
-                                 .with<NvWbCache>()
-                                 .with<WriteOnlyCache>()
-                                 .with<ReadWriteCache>()
-                                 .with<ScmStorage>()
-                                 .with<LruCache>()
-                                 .with<CflruCache>();
+CacheFamily& cache_family() {
+  static auto family = CacheFamily{}
+                           .with<NvWbCache>()
+                           .with<WriteOnlyCache>()
+                           .with<ReadWriteCache>()
+                           .with<ScmStorage>()
+                           .with<LruCache>()
+                           .with<CflruCache>();
   return family;
 }
 

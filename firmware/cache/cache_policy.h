@@ -1,15 +1,16 @@
-// What a cache takes in and what it gives up next: the interface of cache policies, chosen by name (firmware.cache.policy).
+// What a cache takes in and what it gives up next: the interface of cache policies, chosen by name
+// (firmware.cache.policy).
 //
-// A policy is told of every line that comes, is used, changes and goes; it decides, it does not move data. It must not look at
-// all lines in victim().
+// A policy is told of every line that comes, is used, changes and goes; it decides, it does not
+// move data. It must not look at all lines in victim().
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "firmware/cache/line_store.h"
-#include "models/common/archive.h"
-#include "models/common/parameters.h"
+#include "models/base/archive.h"
+#include "models/base/parameters.h"
 
 namespace tlmssd::firmware {
 
@@ -25,11 +26,11 @@ class CachePolicy {
   virtual ~CachePolicy() = default;
 
   // ---- what is taken in
-  /// Whether a write to `unit`, which has no line, goes into the cache (else: through the write buffer to flash). Asked once per
-  /// write and unit.
-  virtual bool admits_write(LogicalUnit unit) = 0;
+  /// Whether a write to `unit`, which has no line, goes into the cache (else: through the write
+  /// buffer to flash). Asked once per write and unit.
+  virtual bool admits_write(Lpn unit) = 0;
   /// Whether sectors of `unit` that were read from flash are copied into the cache.
-  virtual bool admits_read(LogicalUnit unit) = 0;
+  virtual bool admits_read(Lpn unit) = 0;
   /// Whether it ever does.
   [[nodiscard]] virtual bool copies_reads() const { return true; }
   /// Free share of the cache at or below which lines are written out.
@@ -44,7 +45,8 @@ class CachePolicy {
   virtual void removed(Index line) = 0;
   /// A line whose writing out has failed is back.
   virtual void restored(Index line) = 0;
-  /// The line to give up next, which stays known until removed(); LineStore::k_none when there is none.
+  /// The line to give up next, which stays known until removed(); LineStore::k_none when there is
+  /// none.
   virtual Index victim() = 0;
 
   virtual void archive(Archive& archive) = 0;
@@ -52,7 +54,7 @@ class CachePolicy {
 
 using CacheFamily = PolicyFamily<CachePolicy, const CacheContext&>;
 /// All cache policies by name, but for `none`.
-const CacheFamily& cache_family();
+CacheFamily& cache_family();
 /// The same with `none`, as a scenario chooses among them.
 std::vector<PolicyInfo> cache_policies();
 

@@ -1,5 +1,6 @@
-// CFLRU, clean-first LRU (Park, Jung, Kang, Kim & Lee, CASES 2006): among the lines used longest ago, clean ones go before dirty
-// ones, because a clean one costs no program. The paper adapts the window to the workload; here it is fixed.
+// CFLRU, clean-first LRU (Park, Jung, Kang, Kim & Lee, CASES 2006): among the lines used longest
+// ago, clean ones go before dirty ones, because a clean one costs no program. The paper adapts the
+// window to the workload; here it is fixed.
 #pragma once
 
 #include "firmware/cache/lru_policy.h"

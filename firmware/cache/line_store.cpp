@@ -35,7 +35,7 @@ std::uint32_t LineStore::take_grain() {
   return grain;
 }
 
-LineStore::Index LineStore::add(LogicalUnit unit) {
+LineStore::Index LineStore::add(Lpn unit) {
   Index i = 0;
   if (free_lines_.empty()) {
     i = static_cast<Index>(lines_.size());

@@ -1,20 +1,21 @@
 // What lies in a cache: lines, one per mapping unit, whose sectors come and go one by one.
 //
-// A line holds, for each logical block ("sector") of its unit, whether it is here, whether it is dirty (newer than flash), and its
-// stamp. The memory is given out in grains, from one sector up to a whole unit: a line occupies only the grains in which it has
-// sectors, so that a half-filled line of a sector-addressable memory takes half the room. Freed grains go to the end of a queue,
-// which spreads wear over the memory; overwriting happens in place.
+// A line holds, for each logical block ("sector") of its unit, whether it is here, whether it is
+// dirty (newer than flash), and its stamp. The memory is given out in grains, from one sector up to
+// a whole unit: a line occupies only the grains in which it has sectors, so that a half-filled line
+// of a sector-addressable memory takes half the room. Freed grains go to the end of a queue, which
+// spreads wear over the memory; overwriting happens in place.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <vector>
 
-#include "firmware/hardware.h"
-#include "firmware/layout.h"
-#include "firmware/unit_hash.h"
-#include "models/common/archive.h"
-#include "models/common/content.h"
+#include "firmware/base/hardware.h"
+#include "firmware/base/layout.h"
+#include "firmware/base/unit_hash.h"
+#include "models/base/archive.h"
+#include "models/base/content.h"
 
 namespace tlmssd::firmware {
 
@@ -31,7 +32,7 @@ class LineStore {
     std::uint64_t present = 0;   ///< sectors that are here
     std::uint64_t dirty = 0;     ///< of these, sectors that flash has not, nor the write buffer
     std::uint64_t eviction = 0;  ///< number of the eviction under way (leaving)
-    LogicalUnit unit = k_no_unit;
+    Lpn unit = k_no_unit;
     State state = State::free;
   };
 
@@ -41,7 +42,7 @@ class LineStore {
   LineStore(std::uint64_t base, Bytes capacity, Bytes grain, std::uint32_t sectors_per_unit,
             Bytes sector_bytes);
 
-  [[nodiscard]] Index find(LogicalUnit unit) const { return hash_.find(unit); }
+  [[nodiscard]] Index find(Lpn unit) const { return hash_.find(unit); }
   [[nodiscard]] Line& line(Index i) { return lines_[i]; }
   [[nodiscard]] const Line& line(Index i) const { return lines_[i]; }
   /// Whether line `i` (k_none: no line) has all of these sectors.
@@ -70,8 +71,9 @@ class LineStore {
 
   // ---- coming and going
   /// A line for `unit`, which has none, without any sector yet.
-  Index add(LogicalUnit unit);
-  /// Lays sectors in; `stamps` is indexed by sector of the unit. There must be room. The places are appended to `where`.
+  Index add(Lpn unit);
+  /// Lays sectors in; `stamps` is indexed by sector of the unit. There must be room. The places are
+  /// appended to `where`.
   void lay(Index i, std::uint64_t sectors, const Stamp* stamps, bool dirty, MemorySpans& where);
   /// Appends the places of sectors that are here.
   void locate(Index i, std::uint64_t sectors, MemorySpans& where) const;

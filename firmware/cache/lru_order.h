@@ -1,11 +1,13 @@
 // Lines in the order of their last use, with preferences among the oldest of them.
 //
-// The `window` oldest lines (a share of all) stand in three lists, each in LRU order: clean ones, dirty ones with all sectors
-// present, and dirty ones that lack some. The line given up is the oldest of the first list that has any, by what is preferred;
-// without preferences, or with a window of 0, it is the oldest of all. Everything takes constant time.
-// Sources: the window of clean lines is that of CFLRU (Park et al., CASES 2006); preferring complete pages is the page-fragmentation
-// control of SCM/NAND hybrids (Sun et al., "A high performance and energy-efficient cold data eviction algorithm for 3D-TSV hybrid
-// ReRAM/MLC NAND SSD", IEEE TCAS-I 2014).
+// The `window` oldest lines (a share of all) stand in three lists, each in LRU order: clean ones,
+// dirty ones with all sectors present, and dirty ones that lack some. The line given up is the
+// oldest of the first list that has any, by what is preferred; without preferences, or with a
+// window of 0, it is the oldest of all. Everything takes constant time. Sources: the window of
+// clean lines is that of CFLRU (Park et al., CASES 2006); preferring complete pages is the
+// page-fragmentation control of SCM/NAND hybrids (Sun et al., "A high performance and
+// energy-efficient cold data eviction algorithm for 3D-TSV hybrid ReRAM/MLC NAND SSD", IEEE TCAS-I
+// 2014).
 #pragma once
 
 #include <array>

@@ -11,8 +11,8 @@ class LruPolicy : public CachePolicy {
   LruPolicy(const CacheContext& context, const LruOrder::Preferences& preferences)
       : order_(context.store, preferences) {}
 
-  bool admits_write(LogicalUnit /*unit*/) override { return true; }
-  bool admits_read(LogicalUnit /*unit*/) override { return true; }
+  bool admits_write(Lpn /*unit*/) override { return true; }
+  bool admits_read(Lpn /*unit*/) override { return true; }
   [[nodiscard]] double keep_free() const override { return 0; }
   void added(Index line, bool /*write*/) override { order_.push(line); }
   void used(Index line, bool /*write*/) override { order_.push(line); }

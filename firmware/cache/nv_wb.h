@@ -1,8 +1,10 @@
-// NV-WB, non-volatile write-back (Okamoto et al., IMW 2015, as used by Fukuchi et al.): all writes go to the cache; when free room
-// falls to a share of it, data move to flash in LRU order; data read from flash are copied into the cache.
+// NV-WB, non-volatile write-back (Okamoto et al., IMW 2015, as used by Fukuchi et al.): all writes
+// go to the cache; when free room falls to a share of it, data move to flash in LRU order; data
+// read from flash are copied into the cache.
 //
-// Among the lines used longest ago, clean ones can go first (cold-data eviction) and so can those with all sectors present
-// (page-fragmentation control); the published description of the algorithm says neither, so both are off unless asked for.
+// Among the lines used longest ago, clean ones can go first (cold-data eviction) and so can those
+// with all sectors present (page-fragmentation control); the published description of the algorithm
+// says neither, so both are off unless asked for.
 #pragma once
 
 #include "firmware/cache/lru_policy.h"

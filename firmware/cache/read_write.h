@@ -1,6 +1,7 @@
-// Read/write cache: LRU over reads and writes like `lru`, but a unit is taken in by a read only when it is read for the second time
-// within a while, so that a scan does not wash the cache out (the second-touch rule of 2Q, Johnson & Shasha, VLDB 1994, with a
-// table of recently read units in place of its ghost queue).
+// Read/write cache: LRU over reads and writes like `lru`, but a unit is taken in by a read only
+// when it is read for the second time within a while, so that a scan does not wash the cache out
+// (the second-touch rule of 2Q, Johnson & Shasha, VLDB 1994, with a table of recently read units in
+// place of its ghost queue).
 #pragma once
 
 #include <vector>
@@ -41,9 +42,9 @@ class ReadWriteCache final : public LruPolicy {
         second_touch_(config.second_touch),
         seen_(std::max<std::uint64_t>(64, context.cache_units), k_no_unit) {}
 
-  bool admits_read(LogicalUnit unit) override {
+  bool admits_read(Lpn unit) override {
     if (!second_touch_) return true;
-    LogicalUnit& last = seen_[(unit * std::uint64_t{0x9E3779B97F4A7C15} >> 16U) % seen_.size()];
+    Lpn& last = seen_[(unit * std::uint64_t{0x9E3779B97F4A7C15} >> 16U) % seen_.size()];
     if (last == unit) return true;
     last = unit;
     return false;
@@ -57,7 +58,7 @@ class ReadWriteCache final : public LruPolicy {
  private:
   double keep_free_;
   bool second_touch_;
-  std::vector<LogicalUnit> seen_;  ///< the unit read last in each class of units
+  std::vector<Lpn> seen_;  ///< the unit read last in each class of units
 };
 
 }  // namespace tlmssd::firmware

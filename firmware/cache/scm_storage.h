@@ -1,9 +1,10 @@
-// SCM as storage: hot data live in the storage-class memory and stay there, everything else lives in flash (after Sun et al., IEEE
-// TCAS-I 2014).
+// SCM as storage: hot data live in the storage-class memory and stay there, everything else lives
+// in flash (after Sun et al., IEEE TCAS-I 2014).
 //
-// A unit is hot when it has been written at least `hot_writes` times lately. Lately is kept by small counters that units share by
-// two hashes (the lesser counts) and that are halved whenever as many writes have come as the memory holds units (after Hsieh,
-// Kuo & Chang, ACM TOS 2006). Only hot units come in; the ones used longest ago move to flash when little room is free. Cold writes
+// A unit is hot when it has been written at least `hot_writes` times lately. Lately is kept by
+// small counters that units share by two hashes (the lesser counts) and that are halved whenever as
+// many writes have come as the memory holds units (after Hsieh, Kuo & Chang, ACM TOS 2006). Only
+// hot units come in; the ones used longest ago move to flash when little room is free. Cold writes
 // go to flash through the write buffer, and reads are served from where the data are.
 #pragma once
 
@@ -40,7 +41,7 @@ class ScmStorage final : public LruPolicy {
         period_(std::max<std::uint64_t>(1024, context.cache_units)),
         counters_(std::min(2 * period_, std::max<std::uint64_t>(1024, context.logical_units)), 0) {}
 
-  bool admits_write(LogicalUnit unit) override {
+  bool admits_write(Lpn unit) override {
     if (++writes_ == period_) {
       writes_ = 0;
       for (std::uint8_t& count : counters_) count /= 2;
@@ -52,7 +53,7 @@ class ScmStorage final : public LruPolicy {
     if (b < 255 && &a != &b) ++b;
     return count >= config_.hot_writes;
   }
-  bool admits_read(LogicalUnit /*unit*/) override { return false; }
+  bool admits_read(Lpn /*unit*/) override { return false; }
   [[nodiscard]] bool copies_reads() const override { return false; }
   [[nodiscard]] double keep_free() const override { return config_.evict_below_free; }
   void archive(Archive& a) override {

@@ -1,12 +1,14 @@
-// AOA-ECC, application-optimised adaptive ECC (Yamaga et al., IMW 2016): Quick-LDPC, which takes one sense, or EP-LDPC without upper
-// and lower cells, which takes all of the word line and bears more errors.
+// AOA-ECC, application-optimised adaptive ECC (Yamaga et al., IMW 2016): Quick-LDPC, which takes
+// one sense, or EP-LDPC without upper and lower cells, which takes all of the word line and bears
+// more errors.
 //
-// The workload decides (WorkloadClassifier): one that mostly writes is served by EP-LDPC, because decoding hardly shows there and
-// cycles add up; one that mostly reads is served by Quick-LDPC as long as that is safe, then by EP-LDPC. The hand-over comes at a number
-// of P/E cycles of the page's block that falls with the age that data reach: data of a hot workload (written often) are about a day
-// old, those of a cold one six days and more; the cycles go with age^-0.465, so that they are 2.3 times as many for hot
-// workloads (S; the exponent D). Until a window has been seen, EP-LDPC. A page that Quick-LDPC cannot decode is read
-// again for EP-LDPC.
+// The workload decides (WorkloadClassifier): one that mostly writes is served by EP-LDPC, because
+// decoding hardly shows there and cycles add up; one that mostly reads is served by Quick-LDPC as
+// long as that is safe, then by EP-LDPC. The hand-over comes at a number of P/E cycles of the
+// page's block that falls with the age that data reach: data of a hot workload (written often) are
+// about a day old, those of a cold one six days and more; the cycles go with age^-0.465, so that
+// they are 2.3 times as many for hot workloads (S; the exponent D). Until a window has been seen,
+// EP-LDPC. A page that Quick-LDPC cannot decode is read again for EP-LDPC.
 #pragma once
 
 #include "firmware/ecc/code_choice.h"
@@ -56,7 +58,8 @@ class AoaEcc final : public EccPolicy {
   [[nodiscard]] bool read_dominant() const {
     return classifier_.traits().read_share >= config_.read_dominant;
   }
-  /// P/E cycles at which Quick-LDPC hands over for the workload as classified; 0: EP-LDPC from the start.
+  /// P/E cycles at which Quick-LDPC hands over for the workload as classified; 0: EP-LDPC from the
+  /// start.
   [[nodiscard]] std::uint32_t handover() const { return limit_; }
 
  private:

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/common/ecc_code.h"
+#include "models/base/ecc_code.h"
 
 namespace tlmssd::firmware {
 

@@ -1,9 +1,10 @@
-// Conventional: BCH while errors are few, soft-decoding LDPC from when the error rate demands it (the system that Yamaga et al. compare
-// with).
+// Conventional: BCH while errors are few, soft-decoding LDPC from when the error rate demands it
+// (the system that Yamaga et al. compare with).
 //
-// The decoders tell how many bits they corrected. The mean over the latest pages decides for the whole drive: above `switch_at` wrong
-// bits per frame, where BCH would no longer be safe, every page is read for soft LDPC at once; below `switch_back` of that, BCH
-// returns. A page that BCH cannot decode before the switch is read again for soft LDPC.
+// The decoders tell how many bits they corrected. The mean over the latest pages decides for the
+// whole drive: above `switch_at` wrong bits per frame, where BCH would no longer be safe, every
+// page is read for soft LDPC at once; below `switch_back` of that, BCH returns. A page that BCH
+// cannot decode before the switch is read again for soft LDPC.
 #pragma once
 
 #include "firmware/ecc/code_choice.h"

@@ -1,14 +1,14 @@
 // All ECC selection policies, one line each.
+#include "firmware/base/make_policy.h"
 #include "firmware/ecc/aoa.h"
 #include "firmware/ecc/conventional.h"
 #include "firmware/ecc/fixed.h"
 #include "firmware/ecc/retry_only.h"
-#include "firmware/make_policy.h"
 
 namespace tlmssd::firmware {
 
-const EccFamily& ecc_family() {
-  static const auto family =
+EccFamily& ecc_family() {
+  static auto family =
       EccFamily{}.with<FixedEcc>().with<ConventionalEcc>().with<AoaEcc>().with<RetryOnlyEcc>();
   return family;
 }

@@ -1,8 +1,10 @@
-// How a page is read and decoded: the interface of ECC selection policies, chosen by name (firmware.ecc.policy).
+// How a page is read and decoded: the interface of ECC selection policies, chosen by name
+// (firmware.ecc.policy).
 //
-// A policy names the code (and the step of the ladder of reference voltages) for the first attempt at a page, and after each failure
-// what is tried next, until it gives up. It sees what firmware can see: the block's P/E cycles, how long ago the block was
-// first written, how many bits the decoder corrected, and the host's commands; never the true error rate. It must not
+// A policy names the code (and the step of the read-retry levels of reference voltages) for the
+// first attempt at a page, and after each failure what is tried next, until it gives up. It sees
+// what firmware can see: the block's P/E cycles, how long ago the block was first written, how many
+// bits the decoder corrected, and the host's commands; never the true error rate. It must not
 // change anything but its own state.
 #pragma once
 
@@ -10,11 +12,11 @@
 #include <memory>
 #include <optional>
 
-#include "firmware/layout.h"
-#include "models/common/archive.h"
-#include "models/common/ecc_code.h"
-#include "models/common/parameters.h"
-#include "models/common/statistics.h"
+#include "firmware/base/layout.h"
+#include "models/base/archive.h"
+#include "models/base/ecc_code.h"
+#include "models/base/parameters.h"
+#include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
 
@@ -28,7 +30,7 @@ struct PageFacts {
 /// One way to read a page.
 struct ReadAttempt {
   EccCode code = EccCode::none;
-  std::uint8_t ladder = 0;  ///< step of the ladder of reference voltages; 0: the default ones
+  std::uint8_t retry_level = 0;  ///< step of the read-retry levels of reference voltages; 0: the default ones
 };
 
 /// What the decoder says of a page that it could decode.
@@ -39,7 +41,7 @@ struct Decoded {
 
 /// What policies are made with.
 struct EccContext {
-  std::uint32_t blocks = 0;  ///< of all groups
+  std::uint32_t blocks = 0;  ///< of all parallel units
   std::uint32_t lba_bytes = 512;
   std::uint64_t logical_blocks = 0;
 };
@@ -47,13 +49,17 @@ struct EccContext {
 class EccPolicy {
  public:
   virtual ~EccPolicy() = default;
-  /// Whether cycles and days of PageFacts are looked at; they cost a look into the table of blocks for every read.
+  /// Whether cycles and days of PageFacts are looked at; they cost a look into the table of blocks
+  /// for every read.
   [[nodiscard]] virtual bool looks_at_age() const { return true; }
   /// Every code that it may ask for.
   [[nodiscard]] virtual EccCodes codes() const = 0;
   [[nodiscard]] virtual ReadAttempt first(const PageFacts& page) = 0;
-  /// After `last` has failed, which was attempt number `tried` (from 1); nothing: the page is given up.
+  /// After `last` has failed, which was attempt number `tried` (from 1); nothing: the page is given
+  /// up.
   virtual std::optional<ReadAttempt> next(const PageFacts& page, ReadAttempt last, std::uint32_t tried) = 0;
+  /// Attempts at one page, the first one included, after which it gives up at the latest.
+  [[nodiscard]] virtual std::uint32_t most_attempts() const { return 2; }
   /// A page has been decoded at last.
   virtual void decoded(const PageFacts& page, ReadAttempt how, const Decoded& result) {
     static_cast<void>(page);
@@ -70,7 +76,8 @@ class EccPolicy {
     static_cast<void>(lba);
     static_cast<void>(blocks);
   }
-  /// The drive goes into service, or has rested: what the host did before is no guide to what it does from now on.
+  /// The drive goes into service, or has rested: what the host did before is no guide to what it
+  /// does from now on.
   virtual void rested() {}
   virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
   virtual void archive(Archive& archive) { static_cast<void>(archive); }
@@ -78,7 +85,7 @@ class EccPolicy {
 
 using EccFamily = PolicyFamily<EccPolicy, const EccContext&>;
 /// All selection policies by name, without the choice of none.
-const EccFamily& ecc_family();
+EccFamily& ecc_family();
 /// The same for the scenario: "none" (no decoding at all) first.
 std::vector<PolicyInfo> ecc_policies();
 

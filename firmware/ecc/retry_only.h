@@ -1,8 +1,10 @@
-// Retry only: one code, and after a failure the page is read again with the reference voltages of the next step of the part's ladder,
-// as controllers of 3D TLC do (Park et al., ASPLOS 2021).
+// Retry only: one code, and after a failure the page is read again with the reference voltages of
+// the next step of the part's read-retry levels, as controllers of 3D TLC do (Park et al., ASPLOS
+// 2021).
 //
-// With `remember`, the next read of a block begins at the step that last worked there, and tries the steps from that one on; when the
-// ladder ends it goes on from its beginning, so that every step is tried once.
+// With `remember`, the next read of a block begins at the step that last worked there, and tries
+// the steps from that one on; when the read-retry levels end it goes on from its beginning, so
+// that every step is tried once.
 #pragma once
 
 #include <utility>
@@ -23,7 +25,7 @@ struct RetryOnlyConfig {
         ParameterTable<C>{}
             .choice("code", &C::code, code_names(), "code that every page is decoded with")
             .integer("steps", &C::steps, {1, 254},
-                     "steps of the ladder of reference voltages, beside the default one")
+                     "steps of the read-retry levels of reference voltages, beside the default one")
             .flag("remember", &C::remember, "begin at the step that last worked in the same block");
     return table;
   }
@@ -48,10 +50,12 @@ class RetryOnlyEcc final : public EccPolicy {
   }
   std::optional<ReadAttempt> next(const PageFacts& /*page*/, ReadAttempt last, std::uint32_t tried) override {
     if (tried > steps_) return {};
-    return ReadAttempt{code_, static_cast<std::uint8_t>(last.ladder == steps_ ? 0 : last.ladder + 1)};
+    return ReadAttempt{code_,
+                       static_cast<std::uint8_t>(last.retry_level == steps_ ? 0 : last.retry_level + 1)};
   }
+  [[nodiscard]] std::uint32_t most_attempts() const override { return steps_ + 1; }
   void decoded(const PageFacts& page, ReadAttempt how, const Decoded& /*result*/) override {
-    if (remember_ && last_[page.block] != how.ladder) last_[page.block] = how.ladder;
+    if (remember_ && last_[page.block] != how.retry_level) last_[page.block] = how.retry_level;
   }
   void archive(Archive& a) override {
     std::vector<std::uint8_t> last = last_;

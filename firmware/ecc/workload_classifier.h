@@ -1,16 +1,18 @@
-// What kind of work the host gives the drive: how often it rewrites its data, and how much of the traffic is reads (Yamaga et al.,
-// Fig. 4).
+// What kind of work the host gives the drive: how often it rewrites its data, and how much of the
+// traffic is reads (Yamaga et al., Fig. 4).
 //
-// Average write frequency: logical blocks written over distinct logical blocks written, in a window; the paper's window is a week, in
-// which 7 means that data live for a day on average. A window here is a number of commands, because a trace that is replayed as
-// fast as the drive allows has no days. Distinct blocks are counted on a sample of one in 64, chosen by a hash of the
-// address, in the memory that firmware has: some bytes for each block of the sample written in the window.
+// Average write frequency: logical blocks written over distinct logical blocks written, in a
+// window; the paper's window is a week, in which 7 means that data live for a day on average. A
+// window here is a number of commands, because a trace that is replayed as fast as the drive allows
+// has no days. Distinct blocks are counted on a sample of one in 64, chosen by a hash of the
+// address, in the memory that firmware has: some bytes for each block of the sample written in the
+// window.
 #pragma once
 
 #include <cstdint>
 #include <unordered_set>
 
-#include "models/common/archive.h"
+#include "models/base/archive.h"
 
 namespace tlmssd::firmware {
 

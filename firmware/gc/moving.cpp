@@ -1,23 +1,24 @@
-// The Collector's way with data: the rows of a victim are read, their valid units fill program units, and when these have been programmed
-// the map follows and the victim is erased.
+// The GC worker's way with data: the multi-plane pages of a victim are read, their valid units fill
+// program units, and when these have been programmed the map follows and the victim is erased.
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
 
-#include "firmware/gc/collector.h"
-#include "firmware/mapping/management_block.h"
+#include "firmware/gc/worker.h"
+#include "firmware/mapping/block_map.h"
 
 namespace tlmssd::firmware {
 
 // -------------------------------------------------------------------------------------------------------------------- reading
 
-// Makes reads of the current victim's next rows that hold valid units; returns the number of units.
-std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
+// Makes reads of the current victim's next multi-plane pages that hold valid units; returns the
+// number of units.
+std::uint32_t GcWorker::make_reads(Work& work, ReadList& reads) {
   const Layout& layout = core_.layout;
   const std::uint64_t* const words = core_.pool.words(work.current);
-  const PhysicalUnit first = layout.first_unit(work.current);
+  const Ppn first = layout.first_unit(work.current);
   std::uint32_t units = 0;
   std::uint32_t at = work.cursor;
   while (at < work.end) {
@@ -28,14 +29,16 @@ std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
     }
     at += static_cast<std::uint32_t>(std::countr_zero(rest));
     if (at >= work.end) break;
-    if (reads.count >= core_.config.gc.parallel_copies && reads.last->row != layout.row_of(first + at)) break;
+    if (reads.size() >= core_.config.gc.parallel_copies &&
+        reads.back()->mp_page != layout.mp_page_of(first + at))
+      break;
     ReadOp& read = core_.add_read(reads, first + at);
-    const std::uint32_t in_row = layout.in_row(first + at, read.row);
-    read.wanted[in_row] = 0;  // which unit lies there is learnt from the spare area
+    const std::uint32_t in_mp_page = layout.in_mp_page(first + at, read.mp_page);
+    read.wanted[in_mp_page] = 0;  // which unit lies there is learnt from the spare area
     ++units;
     ++at;
   }
-  for (ReadOp* read = reads.first; read != nullptr; read = read->next) read->tag = read->low;
+  for (ReadOp& read : reads) read.tag = read.low;
   work.cursor = at;
   if (at < work.end) return units;
   if (work.part) {
@@ -46,8 +49,9 @@ std::uint32_t Collector::make_reads(Work& work, ReadList& reads) {
   return units;
 }
 
-// Nothing more is to be read of the current victim but what is `coming`. Without anything held back it only has to become empty.
-void Collector::read_to_end(Work& work, bool coming) {
+// Nothing more is to be read of the current victim but what is `coming`. Without anything held back
+// it only has to become empty.
+void GcWorker::read_to_end(Work& work, bool coming) {
   const bool held = work.filling != nullptr && work.filling->live > 0;
   const bool held_of_it = held && (!core_.pslc || holds_of(*work.filling, work.current));
   (coming || held_of_it ? work.scanned : work.emptying).push_back(work.current);
@@ -57,27 +61,29 @@ void Collector::read_to_end(Work& work, bool coming) {
   work.scanned.clear();
 }
 
-// The map entries of what has been read are looked up next: lets the processor fetch them meanwhile.
-void Collector::foresee(const ReadList& reads) const {
-  for (const ReadOp* read = reads.first; read != nullptr; read = read->next) {
-    for (std::uint32_t at = read->low; at <= read->high; ++at) {
-      if (read->wanted[at] != k_no_unit && read->spare[at] < core_.layout.kept_units())
-        core_.map->prefetch(read->spare[at]);
+// The map entries of what has been read are looked up next: lets the processor fetch them
+// meanwhile.
+void GcWorker::prefetch(const ReadList& reads) const {
+  for (const ReadOp& read : reads) {
+    for (std::uint32_t at = read.low; at <= read.high; ++at) {
+      if (read.wanted[at] != k_no_unit && read.spare[at] < core_.layout.kept_units())
+        core_.map->prefetch(read.spare[at]);
     }
   }
 }
 
-// Takes units of the oldest row over into the program unit that is being filled, as many as fit.
-void Collector::consume_row(Work& work, std::uint32_t group) {
+// Takes units of the oldest multi-plane page over into the program unit that is being filled, as
+// many as fit.
+void GcWorker::consume_mp_page(Work& work, std::uint32_t pu) {
   if (work.filling == nullptr) {
     work.filling = &core_.jobs.take();
-    work.filling->group = group;
+    work.filling->pu = pu;
   }
-  ReadOp& read = *work.rows.first;
+  ReadOp& read = *work.mp_pages.front();
   const bool slc = core_.pslc && core_.pool.mode(read.block) == BlockMode::slc;
   for (std::uint32_t at = read.tag; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
-    const PhysicalUnit where = core_.layout.unit_of_row(read.row) + at;
+    const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
     if (!core_.pool.valid(where)) {
       ++core_.stats.gc_stale_copies;
       continue;
@@ -86,7 +92,7 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
       read.tag = at;
       return;
     }
-    const LogicalUnit unit = read.spare[at];
+    const Lpn unit = read.spare[at];
     if (core_.places != nullptr) {
       take_over_slot(*work.filling, read, at);
       continue;
@@ -107,15 +113,15 @@ void Collector::consume_row(Work& work, std::uint32_t group) {
     core_.put(*work.filling, unit, where.number(), &read.stamps[std::size_t{at} * core_.layout.sectors]);
     if (!slc) continue;
     if (work.moving == Purpose::gc) ++work.filling->folded;
-    work.filling->from_fixed = work.filling->from_fixed || core_.pool.is_fixed(read.block);
+    work.filling->from_fixed = work.filling->from_fixed || core_.pool.is_static(read.block);
   }
-  core_.end_read(work.rows.pop());
+  core_.end_read(work.mp_pages.pop());
 }
 
-// The same for a slot of a management block that is placed as a whole. Its slots come in their order, those that hold nothing among
-// them; a block that was rewritten meanwhile is forgotten.
-void Collector::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at) {
-  const PhysicalUnit where = core_.layout.unit_of_row(read.row) + at;
+// The same for a slot of a block-mapped region that is placed as a whole. Its slots come in their
+// order, those that hold nothing among them; a block that was rewritten meanwhile is forgotten.
+void GcWorker::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at) {
+  const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
   const std::uint32_t n = (where - core_.layout.first_unit(read.block)) % core_.layout.program_units;
   if (n == 0 && job.live > 0) {
     core_.stats.gc_stale_copies += job.live;
@@ -125,7 +131,7 @@ void Collector::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_
     ++core_.stats.gc_stale_copies;
     return;
   }
-  const LogicalUnit unit = read.spare[at];
+  const Lpn unit = read.spare[at];
   if (unit == k_no_unit || core_.places->lookup(unit) != where) {
     core_.put_hole(job);
     return;
@@ -139,7 +145,7 @@ void Collector::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_
 
 // -------------------------------------------------------------------------------------------------------- writing and erasing
 
-void Collector::launch(std::uint32_t group, Work& work) {
+void GcWorker::launch(std::uint32_t pu, Work& work) {
   ProgramJob& job = *work.filling;
   work.filling = nullptr;
   core_.pad(job);
@@ -147,10 +153,10 @@ void Collector::launch(std::uint32_t group, Work& work) {
   const Stream own = purpose == Purpose::wear                         ? Stream::wear
                      : purpose == Purpose::refresh && core_.placement ? Stream::refresh
                                                                       : Stream::gc;
-  const Stream stream = core_.pool.can_claim(group, own) ? own : Stream::gc;
+  const Stream stream = core_.pool.can_claim(pu, own) ? own : Stream::gc;
   core_.claim(job, stream, job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
   // Victims of which nothing is held back any more only have to become empty.
-  const BlockNumber reading = work.rows.empty() ? k_no_block : work.rows.first->block;
+  const BlockNumber reading = work.mp_pages.empty() ? k_no_block : work.mp_pages.front()->block;
   const bool stays = reading != k_no_block && core_.pool.info(reading).state == BlockState::closed;
   const BlockNumber held = stays ? k_no_block : reading;
   for (const BlockNumber block : work.scanned) {
@@ -159,34 +165,38 @@ void Collector::launch(std::uint32_t group, Work& work) {
   work.scanned.clear();
   if (held != k_no_block && work.current != held) work.scanned.push_back(held);
   ++work.jobs;
-  tasks_.start(program(group, job, purpose));
+  tasks_.start(program(pu, job, purpose));
 }
 
-Task<> Collector::program(std::uint32_t group, ProgramJob& job, Purpose purpose) {
-  Work& work = work_[group];
+Task<> GcWorker::program(std::uint32_t pu, ProgramJob& job, Purpose purpose) {
+  Work& work = work_[pu];
   for (;;) {
     ProgramAwait done(core_.hw, job);
     co_await done;
     if (!job.failed()) break;
     core_.program_failed(job);
     co_await RunStage(core_.hw, Stage::flash, nullptr);
-    if (core_.read_only || !core_.pool.can_claim(group, Stream::gc)) break;
+    if (core_.read_only || !core_.pool.can_claim(pu, Stream::gc)) break;
     core_.claim(job, Stream::gc, job.purpose, core_.map->dram_bytes());
   }
   // Without a place to go, the units stay where they were.
   if (!job.failed()) commit(job, purpose);
   if (job.pinned != k_no_block) core_.unpin(std::exchange(job.pinned, k_no_block));
+  const std::uint32_t moved = job.failed() || purpose != Purpose::gc ? 0 : job.live;
   core_.jobs.give(job);
   --work.jobs;
   wake_worker(work);
+  if (moved == 0) co_return;
+  for (Feature* const feature : core_.hooks.moved) feature->on_moved(pu, moved);
 }
 
-// A management block whose slots hold nothing any more, or that lies elsewhere by now, stays where it is.
-void Collector::commit_block(const ProgramJob& job) {
+// A block-mapped region whose slots hold nothing any more, or that lies elsewhere by now, stays
+// where it is.
+void GcWorker::commit_block(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     const std::uint32_t block = core_.places->block_of(job.spare[core_.layout.program_slot(n)]);
-    const PhysicalUnit base = core_.places->base(block);
+    const Ppn base = core_.places->base(block);
     if (!base.valid() || base + n != job.source_unit(n)) break;
     core_.place_block(block, job);
     core_.post_map_update(core_.places->first_of(block), 1);
@@ -195,10 +205,10 @@ void Collector::commit_block(const ProgramJob& job) {
   core_.stats.gc_stale_copies += job.live;
 }
 
-void Collector::commit(ProgramJob& job, Purpose purpose) {
+void GcWorker::commit(ProgramJob& job, Purpose purpose) {
   if (core_.places != nullptr) commit_block(job);
   for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
-    const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
+    const Lpn unit = job.spare[core_.layout.program_slot(n)];
     if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_stale_copies;  // overwritten or trimmed in the meantime
       continue;
@@ -217,19 +227,20 @@ void Collector::commit(ProgramJob& job, Purpose purpose) {
   core_.pool.programmed(job.block, false);
 }
 
-Task<> Collector::erase(std::uint32_t group, BlockNumber block) {
-  Work& work = work_[group];
+Task<> GcWorker::erase(std::uint32_t pu, BlockNumber block) {
+  Work& work = work_[pu];
   while (core_.pool.pinned(block)) {
     work.pinned = block;
     co_await Sleep{work};
   }
   work.pinned = k_no_block;
   const bool failed = core_.pool.info(block).failed;
-  co_await core_.erase(block, mode_after(group, block));
+  co_await core_.erase(block, mode_after(pu, block));
   if (failed) co_return;
   work.check_wear = true;
   work.exhausted = work.slc_exhausted = false;
-  wake(group);
+  wake(pu);
+  for (Feature* const feature : core_.hooks.erased) feature->on_erased(pu);
 }
 
 }  // namespace tlmssd::firmware

@@ -7,22 +7,22 @@ namespace tlmssd::firmware {
 const ParameterTable<Bast::Config>& Bast::Config::parameters() {
   static const auto table = ParameterTable<Config>{}
                                 .integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
-                                         "log blocks of each allocation group, each of one management block")
+                                         "log blocks of each parallel unit, each of one block-mapped region")
                                 .flag("copyback", &Config::copyback, k_copyback_help);
   return table;
 }
 
 Bast::Bast(const Config& config, const Layout& layout)
-    : LogScheme(layout, 1, config.log_blocks, config.copyback), logs_of_(layout.groups) {}
+    : LogScheme(layout, 1, config.log_blocks, config.copyback), logs_of_(layout.pus) {}
 
-// An entry per management block; per log its owner and a page table of two bytes a page.
+// An entry per block-mapped region; per log its owner and a page table of two bytes a page.
 Bytes Bast::dram_bytes() const {
   const Bytes blocks = (layout_.logical_units + layout_.block_units - 1) / layout_.block_units;
   return k_entry_bytes * blocks +
-         Bytes{logs_} * layout_.groups * (k_entry_bytes + Bytes{2} * layout_.block_units);
+         Bytes{logs_} * layout_.pus * (k_entry_bytes + Bytes{2} * layout_.block_units);
 }
 
-bool Bast::together(const ProgramJob& job, LogicalUnit unit) const {
+bool Bast::together(const ProgramJob& job, Lpn unit) const {
   return block_of(unit) == block_of(unit_of(job, 0));
 }
 
@@ -31,56 +31,56 @@ Task<BlockNumber> Bast::place(const ProgramJob& job) {
   if (const auto found = log_for_.find(owner); found != log_for_.end()) {
     const Logs::iterator log = found->second;
     if (!full(*log)) co_return log->block;
-    const bool merged = co_await end_log(job.group, log, false);
+    const bool merged = co_await end_log(job.pu, log, false);
     if (!merged) co_return k_no_block;
   }
-  Logs& logs = logs_of_[job.group];
-  while (logs.size() >= allowed(job.group)) {
+  Logs& logs = logs_of_[job.pu];
+  while (logs.size() >= allowed(job.pu)) {
     ++evicted_;
-    const bool merged = co_await end_log(job.group, logs.begin(), false);
+    const bool merged = co_await end_log(job.pu, logs.begin(), false);
     if (!merged) co_return k_no_block;
   }
-  const BlockNumber block = co_await blocks_->take_block(job.group);
+  const BlockNumber block = co_await blocks_->take_block(job.pu);
   if (block == k_no_block) co_return block;
   log_for_[owner] = logs.insert(logs.end(), {block, owner});
   co_return block;
 }
 
 void Bast::claimed(const ProgramJob& job) {
-  Logs& logs = logs_of_[job.group];
+  Logs& logs = logs_of_[job.pu];
   const Logs::iterator log = log_for_.at(block_of(unit_of(job, 0)));
   note(*log, job);
   logs.splice(logs.end(), logs, log);
 }
 
-Task<bool> Bast::end_log(std::uint32_t group, Logs::iterator log, bool fresh, bool to_worn) {
+Task<bool> Bast::end_log(std::uint32_t pu, Logs::iterator log, bool fresh, bool to_worn) {
   const bool merged = co_await merge(*log, fresh, to_worn);
   if (!merged) co_return false;
   log_for_.erase(log->owner);
-  logs_of_[group].erase(log);
+  logs_of_[pu].erase(log);
   co_return true;
 }
 
 Task<bool> Bast::evacuate(BlockNumber block, bool to_worn) {
-  const std::uint32_t group = blocks_->group_of(block);
+  const std::uint32_t pu = blocks_->pu_of(block);
   const auto owner = owner_of(block);
-  for (auto log = logs_of_[group].begin(); log != logs_of_[group].end(); ++log) {
+  for (auto log = logs_of_[pu].begin(); log != logs_of_[pu].end(); ++log) {
     const bool concerned = log->block == block || (owner && log->owner == *owner);
-    if (concerned) co_return co_await end_log(group, log, true, to_worn);
+    if (concerned) co_return co_await end_log(pu, log, true, to_worn);
   }
   if (!owner) co_return true;
   co_return co_await gather(*owner, to_worn);
 }
 
-Task<bool> Bast::tidy(std::uint32_t group) {
-  if (logs_of_[group].empty()) co_return false;
-  co_return co_await end_log(group, logs_of_[group].begin(), false);
+Task<bool> Bast::tidy(std::uint32_t pu) {
+  if (logs_of_[pu].empty()) co_return false;
+  co_return co_await end_log(pu, logs_of_[pu].begin(), false);
 }
 
 void Bast::report(StatisticsSink& sink) const {
   LogScheme::report(sink);
   sink.value("logs evicted", evicted_, "",
-             "logs merged because another management block wanted one and all were taken");
+             "logs merged because another block-mapped region wanted one and all were taken");
 }
 
 void Bast::reset_statistics() {

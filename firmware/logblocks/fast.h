@@ -1,10 +1,12 @@
-// FAST, fully associative sector translation (Lee, Park, Chung, Lee, Park & Song, ACM TECS 6(3), 2007): one log block of a group takes
-// writes that run through a management block from its start, the others whatever comes, in the order of writing.
+// FAST, fully associative sector translation (Lee, Park, Chung, Lee, Park & Song, ACM TECS 6(3),
+// 2007): one log block of a parallel unit takes writes that run through a block-mapped region from
+// its start, the others whatever comes, in the order of writing.
 //
-// The sequential log is ended by the start of another run, or by a write to its management block that does not go on where it
-// stands: switch or partial merge. When the random logs are full, the oldest is given up: every management block that still has a
-// valid unit in it is merged in full, from wherever its newest units lie, so that one random log can cost as many merges as
-// it has pages.
+// The sequential log is ended by the start of another run, or by a write to its block-mapped region
+// that does not go on where it stands: switch or partial merge. When the random logs are full, the
+// oldest is given up: every block-mapped region that still has a valid unit in it is merged in
+// full, from wherever its newest units lie, so that one random log can cost as many merges as it
+// has pages.
 #pragma once
 
 #include <deque>
@@ -18,7 +20,7 @@ class Fast final : public LogScheme {
  public:
   static constexpr std::string_view k_name = "fast";
   static constexpr std::string_view k_summary =
-      "management blocks with page-mapped log blocks for any data, and one for sequential writes";
+      "block-mapped regions with page-mapped log blocks for any data, and one for sequential writes";
   struct Config {
     std::uint32_t log_blocks = 8;
     bool copyback = false;
@@ -27,11 +29,11 @@ class Fast final : public LogScheme {
   Fast(const Config& config, const Layout& layout);
 
   [[nodiscard]] Bytes dram_bytes() const override;
-  [[nodiscard]] bool together(const ProgramJob& job, LogicalUnit unit) const override;
+  [[nodiscard]] bool together(const ProgramJob& job, Lpn unit) const override;
   Task<BlockNumber> place(const ProgramJob& job) override;
   void claimed(const ProgramJob& job) override;
   Task<bool> evacuate(BlockNumber block, bool to_worn) override;
-  Task<bool> tidy(std::uint32_t group) override;
+  Task<bool> tidy(std::uint32_t pu) override;
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override;
   void archive(Archive& archive) override;
@@ -44,20 +46,20 @@ class Fast final : public LogScheme {
   struct RandomLog {
     BlockNumber block = k_no_block;
     std::uint32_t written = 0;  ///< program units
-    std::vector<LogicalUnit> slots;
+    std::vector<Lpn> slots;
   };
-  struct Group {
+  struct ParallelUnit {
     Log sequential;
     std::deque<RandomLog> random;  ///< oldest first
   };
-  /// Whether `job` begins a run through a management block, or goes on with the present one.
+  /// Whether `job` begins a run through a block-mapped region, or goes on with the present one.
   [[nodiscard]] bool begins_run(const ProgramJob& job) const { return runs_from(job, 0); }
-  [[nodiscard]] bool goes_on(const Group& group, const ProgramJob& job) const;
-  Task<bool> end_run(Group& group, bool fresh, bool to_worn = false);
-  Task<bool> merge_owner(Group& group, std::uint32_t owner, bool to_worn);
-  Task<bool> give_up(Group& group, std::size_t log, bool to_worn = false);
+  [[nodiscard]] bool goes_on(const ParallelUnit& pu, const ProgramJob& job) const;
+  Task<bool> end_run(ParallelUnit& pu, bool fresh, bool to_worn = false);
+  Task<bool> merge_owner(ParallelUnit& pu, std::uint32_t owner, bool to_worn);
+  Task<bool> give_up(ParallelUnit& pu, std::size_t log, bool to_worn = false);
 
-  std::vector<Group> state_;
+  std::vector<ParallelUnit> state_;
   std::uint64_t given_up_ = 0;
   std::uint64_t owners_merged_ = 0;
 };

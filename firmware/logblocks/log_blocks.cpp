@@ -5,14 +5,14 @@
 namespace tlmssd::firmware {
 
 LogBlocks::LogBlocks(Core& core, LogScheme& scheme)
-    : core_(core), scheme_(scheme), work_(core.layout.groups), written_(core.layout.total_blocks()) {
+    : core_(core), scheme_(scheme), work_(core.layout.pus), written_(core.layout.total_blocks()) {
   scheme.attach(*this);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the lock
 
-Task<> LogBlocks::lock(std::uint32_t group) {
-  Work& work = work_[group];
+Task<> LogBlocks::lock(std::uint32_t pu) {
+  Work& work = work_[pu];
   if (work.locked) {
     ++work.waiting;
     auto turn = work.lock.wait();
@@ -22,52 +22,52 @@ Task<> LogBlocks::lock(std::uint32_t group) {
   work.locked = true;
 }
 
-void LogBlocks::unlock(std::uint32_t group) {
-  Work& work = work_[group];
+void LogBlocks::unlock(std::uint32_t pu) {
+  Work& work = work_[pu];
   work.locked = !work.lock.empty();
-  if (work.locked) core_.hw.agenda.soon(work.lock.pop());
+  if (work.locked) core_.hw.event_queue.soon(work.lock.pop());
 }
 
 void LogBlocks::resume_all(WaitQueue& queue) {
-  while (const auto waiter = queue.pop()) core_.hw.agenda.soon(waiter);
+  while (const auto waiter = queue.pop()) core_.hw.event_queue.soon(waiter);
 }
 
 // ----------------------------------------------------------------------------------------------- programs of the write buffer
 
 Task<bool> LogBlocks::place(ProgramJob& job, std::uint64_t buffer_address) {
-  const std::uint32_t group = job.group;
-  co_await lock(group);
-  if (must_maintain(group)) co_await maintain_once(group);
+  const std::uint32_t pu = job.pu;
+  co_await lock(pu);
+  if (must_maintain(pu)) co_await maintain_once(pu);
   BlockNumber block = k_no_block;
   do {
-    const bool emptied = co_await empty_failed(group);
+    const bool emptied = co_await empty_failed(pu);
     block = k_no_block;
     if (emptied && !core_.read_only) block = co_await scheme_.place(job);
   } while (block != k_no_block && core_.pool.info(block).failed);
   if (block == k_no_block || core_.read_only) {
     core_.go_read_only();
-    unlock(group);
+    unlock(pu);
     co_return false;
   }
-  if (job.ledger.mark() < core_.hw.agenda.now()) {
+  if (job.ledger.mark() < core_.hw.event_queue.now()) {
     ++core_.stats.space_waits;
-    job.ledger.charge(Cause::space_wait, core_.hw.agenda.now());
+    job.ledger.charge(Cause::space_wait, core_.hw.event_queue.now());
   }
   claim(job, block, Purpose::host, buffer_address);
   scheme_.claimed(job);
-  ++work_[group].in_flight;
+  ++work_[pu].in_flight;
   co_return true;
 }
 
-void LogBlocks::ended(std::uint32_t group) {
-  Work& work = work_[group];
+void LogBlocks::ended(std::uint32_t pu) {
+  Work& work = work_[pu];
   if (--work.in_flight > 0) return;
   resume_all(work.quiet);
-  kick(group);
+  kick(pu);
 }
 
-Task<> LogBlocks::settled(std::uint32_t group) {
-  Work& work = work_[group];
+Task<> LogBlocks::settled(std::uint32_t pu) {
+  Work& work = work_[pu];
   while (work.in_flight > 0) {
     auto quiet = work.quiet.wait();
     co_await quiet;
@@ -81,17 +81,17 @@ void LogBlocks::claim(ProgramJob& job, BlockNumber block, Purpose purpose, std::
 
 // --------------------------------------------------------------------------------------------------------------------- blocks
 
-Task<BlockNumber> LogBlocks::take_block(std::uint32_t group, bool most_worn) {
-  Work& work = work_[group];
-  while (core_.pool.group(group).free == 0 && work.erasing > 0) {
+Task<BlockNumber> LogBlocks::take_block(std::uint32_t pu, bool most_worn) {
+  Work& work = work_[pu];
+  while (core_.pool.pu(pu).free == 0 && work.erasing > 0) {
     auto freed = work.free.wait();
     co_await freed;
   }
-  if (core_.pool.group(group).free == 0 || core_.read_only) {
+  if (core_.pool.pu(pu).free == 0 || core_.read_only) {
     core_.go_read_only();
     co_return k_no_block;
   }
-  const BlockNumber block = core_.pool.open(group, most_worn, core_.clock());
+  const BlockNumber block = core_.pool.open(pu, most_worn, core_.clock());
   written_[block] = 0;
   co_return block;
 }
@@ -103,14 +103,14 @@ void LogBlocks::close(BlockNumber block) {
 void LogBlocks::discard(BlockNumber block) {
   core_.pool.seal(block);
   core_.pool.take_out(block);
-  const std::uint32_t group = group_of(block);
-  ++work_[group].erasing;
+  const std::uint32_t pu = pu_of(block);
+  ++work_[pu].erasing;
   ++busy_;
-  tasks_.start(erase(group, block));
+  tasks_.start(erase(pu, block));
 }
 
-Task<> LogBlocks::erase(std::uint32_t group, BlockNumber block) {
-  Work& work = work_[group];
+Task<> LogBlocks::erase(std::uint32_t pu, BlockNumber block) {
+  Work& work = work_[pu];
   while (core_.pool.pinned(block)) {
     auto pins = work.pins.wait();
     co_await pins;
@@ -120,44 +120,46 @@ Task<> LogBlocks::erase(std::uint32_t group, BlockNumber block) {
   --busy_;
   work.check_wear = true;
   resume_all(work.free);
-  kick(group);
+  kick(pu);
   core_.events.settled();
 }
 
-void LogBlocks::unpinned(std::uint32_t group, BlockNumber /*block*/) {
-  resume_all(work_[group].pins);
+void LogBlocks::unpinned(std::uint32_t pu, BlockNumber /*block*/) {
+  resume_all(work_[pu].pins);
 }
 
-// Blocks in which a program failed are emptied and retired before anything else is written to the group.
-Task<bool> LogBlocks::empty_failed(std::uint32_t group) {
-  while (core_.pool.failing(group) > 0) {
-    co_await settled(group);
-    // A merge that could not be finished leaves data in a failed block that nobody knows as a log.
+// Blocks in which a program failed are emptied and retired before anything else is written to the
+// parallel unit.
+Task<bool> LogBlocks::empty_failed(std::uint32_t pu) {
+  while (core_.pool.failing(pu) > 0) {
+    co_await settled(pu);
+    // A merge that could not be finished leaves data in a failed block that is not known as a log.
     if (core_.read_only) co_return false;
-    const BlockNumber block = core_.pool.take_doomed(group);
+    const BlockNumber block = core_.pool.take_grown_bad(pu);
     if (block == k_no_block) co_return true;
     // Even if nothing in it is valid: the scheme may go on writing to it.
     const bool emptied = co_await scheme_.evacuate(block, false);
     if (!emptied) co_return false;
-    if (core_.pool.info(block).state == BlockState::doomed) discard(block);
+    if (core_.pool.info(block).state == BlockState::grown_bad) discard(block);
   }
   co_return true;
 }
 
 // --------------------------------------------------------------------------------------------------------------------- copies
 
-// Takes the first units over into jobs of one program unit each and makes the reads they need; returns how many units that were.
-std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const LogicalUnit> units, ReadList& reads,
+// Takes the first units over into jobs of one program unit each and makes the reads they need;
+// returns how many units that were.
+std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const Lpn> units, ReadList& reads,
                                   std::vector<ProgramJob*>& batch) {
   const std::uint32_t whole = core_.layout.die_units;
   std::size_t at = 0;
   while (at < units.size() && batch.size() < core_.config.gc.parallel_copies) {
     ProgramJob& job = core_.jobs.take();
-    job.group = group_of(block);
+    job.pu = pu_of(block);
     for (std::uint32_t n = 0; n < whole && at < units.size(); ++n, ++at) {
       core_.put_hole(job);
-      const LogicalUnit unit = units[at];
-      const PhysicalUnit where = unit == k_no_unit ? k_nowhere : core_.map->lookup(unit);
+      const Lpn unit = units[at];
+      const Ppn where = unit == k_no_unit ? k_nowhere : core_.map->lookup(unit);
       if (where == k_nowhere) continue;  // a hole, or trimmed meanwhile
       --job.holes;
       job.spare[core_.layout.program_slot(n)] = unit;
@@ -170,7 +172,7 @@ std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const LogicalUnit
     for (std::uint32_t n = 0; n < job.live; ++n) {
       if (job.source[n] == ProgramJob::k_hole) continue;
       ReadOp& read = core_.add_read(reads, job.source_unit(n));
-      read.wanted[core_.layout.in_row(job.source_unit(n), read.row)] =
+      read.wanted[core_.layout.in_mp_page(job.source_unit(n), read.mp_page)] =
           job.spare[core_.layout.program_slot(n)];
     }
   }
@@ -179,57 +181,57 @@ std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const LogicalUnit
 
 bool LogBlocks::copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t number) const {
   const Layout& layout = core_.layout;
-  PhysicalUnit from = k_nowhere;
+  Ppn from = k_nowhere;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     // Where in its program unit the source lies comes first: what lies before slot n has no slot 0.
     if (job.source[n] % layout.die_units != n) return false;
-    const PhysicalUnit first = job.source_unit(n) - n;
+    const Ppn first = job.source_unit(n) - n;
     if (from != k_nowhere && from != first) return false;
     from = first;
   }
   if (from == k_nowhere) return false;
   const BlockNumber source = layout.block_of(from);
   const std::uint32_t lane = (from - layout.first_unit(source)) / layout.die_units % layout.lanes;
-  if (layout.group_of(source) != layout.group_of(block) || lane != number % layout.lanes) return false;
+  if (layout.pu_of(source) != layout.pu_of(block) || lane != number % layout.lanes) return false;
   job.parts[0].copy_from = from;
   return true;
 }
 
 Task<> LogBlocks::read_batch(ReadList& reads, std::vector<ProgramJob*>& batch) {
   const Layout& layout = core_.layout;
-  core_.aim(reads);
-  co_await RunStage(core_.hw, Stage::flash, nullptr, reads.count);
+  core_.resolve(reads);
+  co_await RunStage(core_.hw, Stage::flash, nullptr, reads.size());
   Latch latch;
-  for (ReadOp* read = reads.first; read != nullptr; read = read->next) {
-    read->op.buffer_address = core_.map->dram_bytes();
-    core_.start_read(*read, latch, work_[batch.front()->group].moving, nullptr, false);
+  for (ReadOp& read : reads) {
+    read.op.buffer_address = core_.map->dram_bytes();
+    core_.start_read(read, latch, work_[batch.front()->pu].moving, nullptr, false);
   }
   co_await latch;
   for (ProgramJob* job : batch) {
     if (job->parts[0].copy_from != k_nowhere) continue;
     for (std::uint32_t n = 0; n < job->live; ++n) {
       if (job->source[n] == ProgramJob::k_hole) continue;
-      const std::uint32_t row = layout.row_of(job->source_unit(n));
-      const std::uint32_t at = layout.in_row(job->source_unit(n), row);
-      const LogicalUnit unit = job->spare[layout.program_slot(n)];
-      const ReadOp* read = reads.first;
-      while (read->row != row || at < read->low || at > read->high || read->wanted[at] != unit)
-        read = read->next;
-      if (read->lost(at)) {
+      const std::uint32_t mp_page = layout.mp_page_of(job->source_unit(n));
+      const std::uint32_t at = layout.in_mp_page(job->source_unit(n), mp_page);
+      const Lpn unit = job->spare[layout.program_slot(n)];
+      const ReadOp& read = *std::find_if(reads.begin(), reads.end(), [&](const ReadOp& r) {
+        return r.mp_page == mp_page && at >= r.low && at <= r.high && r.wanted[at] == unit;
+      });
+      if (read.lost(at)) {
         ++core_.stats.uncorrectable_units;
         core_.poisoned.insert(unit);
       } else {
-        core_.check_spare(*read, at);
+        core_.check_spare(read, at);
       }
-      std::copy_n(&read->stamps[std::size_t{at} * layout.sectors], layout.sectors,
+      std::copy_n(&read.stamps[std::size_t{at} * layout.sectors], layout.sectors,
                   &job->stamps[std::size_t{layout.program_slot(n)} * layout.sectors]);
     }
   }
   while (!reads.empty()) core_.end_read(reads.pop());
 }
 
-Task<bool> LogBlocks::append(BlockNumber block, std::span<const LogicalUnit> units) {
+Task<bool> LogBlocks::append(BlockNumber block, std::span<const Lpn> units) {
   Flow flow;
   while (!units.empty() && !flow.failed && !core_.read_only) {
     ReadList reads;
@@ -245,7 +247,7 @@ Task<bool> LogBlocks::append(BlockNumber block, std::span<const LogicalUnit> uni
         core_.jobs.give(*job);
         continue;
       }
-      claim(*job, block, work_[job->group].moving, core_.map->dram_bytes());
+      claim(*job, block, work_[job->pu].moving, core_.map->dram_bytes());
       ++flow.under_way;
       tasks_.start(copy(*job, flow));
     }
@@ -265,13 +267,13 @@ Task<> LogBlocks::copy(ProgramJob& job, Flow& flow) {
   }
   core_.jobs.give(job);
   --flow.under_way;
-  if (flow.waiter) core_.hw.agenda.soon(std::exchange(flow.waiter, nullptr));
+  if (flow.waiter) core_.hw.event_queue.soon(std::exchange(flow.waiter, nullptr));
 }
 
 void LogBlocks::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
-    const LogicalUnit unit = job.spare[core_.layout.program_slot(n)];
+    const Lpn unit = job.spare[core_.layout.program_slot(n)];
     if (core_.map->lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_stale_copies;  // trimmed in the meantime
       continue;
@@ -287,28 +289,28 @@ void LogBlocks::commit(ProgramJob& job) {
 
 // ---------------------------------------------------------------------------------------------------------------- maintenance
 
-bool LogBlocks::must_maintain(std::uint32_t group) const {
-  return work_[group].check_wear || (core_.refresh && core_.refresh->waiting(group));
+bool LogBlocks::must_maintain(std::uint32_t pu) const {
+  return work_[pu].check_wear || (core_.refresh && core_.refresh->waiting(pu));
 }
 
-void LogBlocks::kick(std::uint32_t group) {
-  Work& work = work_[group];
-  // While somebody holds the lock, the next program sees to it.
-  if (work.maintaining || work.locked || core_.read_only || !(idle_ || must_maintain(group))) return;
+void LogBlocks::kick(std::uint32_t pu) {
+  Work& work = work_[pu];
+  // While the lock is held, the next program sees to it.
+  if (work.maintaining || work.locked || core_.read_only || !(idle_ || must_maintain(pu))) return;
   work.maintaining = true;
   ++busy_;
-  tasks_.start(maintain(group));
+  tasks_.start(maintain(pu));
 }
 
-Task<> LogBlocks::maintain(std::uint32_t group) {
-  Work& work = work_[group];
+Task<> LogBlocks::maintain(std::uint32_t pu) {
+  Work& work = work_[pu];
   bool more = true;
-  while (more && !core_.read_only && (idle_ || must_maintain(group))) {
-    co_await lock(group);
-    const bool emptied = co_await empty_failed(group);
+  while (more && !core_.read_only && (idle_ || must_maintain(pu))) {
+    co_await lock(pu);
+    const bool emptied = co_await empty_failed(pu);
     more = emptied && !core_.read_only;
-    if (more) more = co_await maintain_once(group);
-    unlock(group);
+    if (more) more = co_await maintain_once(pu);
+    unlock(pu);
   }
   work.maintaining = false;
   --busy_;
@@ -316,37 +318,37 @@ Task<> LogBlocks::maintain(std::uint32_t group) {
 }
 
 // One move or merge; false: there is nothing left to do.
-Task<bool> LogBlocks::maintain_once(std::uint32_t group) {
-  co_await settled(group);
-  if (core_.refresh && core_.refresh->waiting(group)) {
-    const BlockNumber block = core_.refresh->take(group).block;
+Task<bool> LogBlocks::maintain_once(std::uint32_t pu) {
+  co_await settled(pu);
+  if (core_.refresh && core_.refresh->waiting(pu)) {
+    const BlockNumber block = core_.refresh->take(pu).block;
     if (block == k_no_block) co_return true;
     ++core_.stats.refreshes;
-    co_return co_await evacuate(group, block, Purpose::refresh);
+    co_return co_await evacuate(pu, block, Purpose::refresh);
   }
-  if (std::exchange(work_[group].check_wear, false)) {
-    const BlockNumber block = core_.wear->due(group, core_.pool);
+  if (std::exchange(work_[pu].check_wear, false)) {
+    const BlockNumber block = core_.wear->due(pu, core_.pool);
     if (block != k_no_block) {
       ++core_.stats.wear_moves;
-      co_return co_await evacuate(group, block, Purpose::wear);
+      co_return co_await evacuate(pu, block, Purpose::wear);
     }
   }
   if (!idle_) co_return false;
-  co_return co_await scheme_.tidy(group);
+  co_return co_await scheme_.tidy(pu);
 }
 
 /// Moves a block's data for their own sake, for wear levelling into a worn one.
-Task<bool> LogBlocks::evacuate(std::uint32_t group, BlockNumber block, Purpose purpose) {
-  work_[group].moving = purpose;
+Task<bool> LogBlocks::evacuate(std::uint32_t pu, BlockNumber block, Purpose purpose) {
+  work_[pu].moving = purpose;
   const bool moved = co_await scheme_.evacuate(block, purpose == Purpose::wear);
-  work_[group].moving = Purpose::gc;
+  work_[pu].moving = Purpose::gc;
   co_return moved;
 }
 
 void LogBlocks::set_idle(bool idle) {
   idle_ = idle;
   if (!idle) return;
-  for (std::uint32_t group = 0; group < work_.size(); ++group) kick(group);
+  for (std::uint32_t pu = 0; pu < work_.size(); ++pu) kick(pu);
 }
 
 void LogBlocks::now_read_only() {

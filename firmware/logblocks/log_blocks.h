@@ -1,66 +1,70 @@
-// The machinery under log-block mapping: gives programs of the write buffer their place in log blocks, carries out merges, erases
-// what has become empty, and evens out wear and refreshes by merging.
+// The machinery under log-block mapping: gives programs of the write buffer their place in log
+// blocks, carries out merges, erases what has become empty, and evens out wear and refreshes by
+// merging.
 //
-// Every allocation group has a lock. Whoever holds it decides where things go: a program of the write buffer until it has been
-// started, a merge until the blocks have changed their roles. Programs that have been started go on beside each other; a merge waits
-// for those of its group. Merges copy a batch of program units at a time (firmware.gc.parallel_copies): reads together, then the
-// programs in their order.
+// Every parallel unit has a lock. Its holder decides where things go: a program of the write buffer
+// until it has been started, a merge until the blocks have changed their roles. Programs that have
+// been started go on beside each other; a merge waits for those of its parallel unit. Merges copy a
+// batch of program units at a time (firmware.gc.parallel_copies): reads together, then the programs
+// in their order.
 //
-// Why it cannot deadlock: a group has room for all of its data blocks, its logs and one block more. A merge takes one block and
-// gives back at least one; whoever wants a block waits for erases under way, which wait for nothing but reads.
+// Why it cannot deadlock: a parallel unit has room for all of its data blocks, its logs and one
+// block more. A merge takes one block and gives back at least one; what wants a block waits for
+// erases under way, which wait for nothing but reads.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "firmware/core.h"
-#include "firmware/gc/reclaimer.h"
+#include "firmware/core/core.h"
+#include "firmware/core/gc_engine.h"
 #include "firmware/logblocks/log_scheme.h"
 
 namespace tlmssd::firmware {
 
-class LogBlocks final : public Reclaimer {
+class LogBlocks final : public GcEngine {
  public:
   LogBlocks(Core& core, LogScheme& scheme);
 
   // ---- programs of the write buffer
-  [[nodiscard]] std::uint32_t home(LogicalUnit unit) const { return scheme_.home(unit); }
-  [[nodiscard]] bool together(const ProgramJob& job, LogicalUnit unit) const {
-    return home(unit) == job.group && scheme_.together(job, unit);
+  [[nodiscard]] std::uint32_t home(Lpn unit) const { return scheme_.home(unit); }
+  [[nodiscard]] bool together(const ProgramJob& job, Lpn unit) const {
+    return home(unit) == job.pu && scheme_.together(job, unit);
   }
-  /// Gives `job` its place, merging until there is one; the caller must start it at once and then call started(). False: the drive
-  /// is read-only.
+  /// Gives `job` its place, merging until there is one; the caller must start it at once and then
+  /// call started(). False: the drive is read-only.
   Task<bool> place(ProgramJob& job, std::uint64_t buffer_address);
-  void started(std::uint32_t group) { unlock(group); }
+  void started(std::uint32_t pu) { unlock(pu); }
   /// The program has ended, well or not.
-  void ended(std::uint32_t group);
+  void ended(std::uint32_t pu);
 
-  // ---- for the schemes; the lock of the group is held
+  // ---- for the schemes; the lock of the parallel unit is held
   [[nodiscard]] const BlockPool& pool() const { return core_.pool; }
   [[nodiscard]] bool read_only() const { return core_.read_only; }
-  [[nodiscard]] std::uint32_t group_of(BlockNumber block) const { return core_.layout.group_of(block); }
-  /// Waits until no program of the write buffer is under way in the group.
-  Task<> settled(std::uint32_t group);
-  /// A free block, opened for writing; k_no_block when there is none and none can be made, which ends the drive's life.
-  Task<BlockNumber> take_block(std::uint32_t group, bool most_worn = false);
-  /// Copies units (k_no_unit: a hole) behind what has been written of an open block. False: a program failed or the drive is
-  /// read-only; what has been copied by then is in the block.
-  Task<bool> append(BlockNumber block, std::span<const LogicalUnit> units);
+  [[nodiscard]] std::uint32_t pu_of(BlockNumber block) const { return core_.layout.pu_of(block); }
+  /// Waits until no program of the write buffer is under way in the parallel unit.
+  Task<> settled(std::uint32_t pu);
+  /// A free block, opened for writing; k_no_block when there is none and none can be made, which
+  /// ends the drive's life.
+  Task<BlockNumber> take_block(std::uint32_t pu, bool most_worn = false);
+  /// Copies units (k_no_unit: a hole) behind what has been written of an open block. False: a
+  /// program failed or the drive is read-only; what has been copied by then is in the block.
+  Task<bool> append(BlockNumber block, std::span<const Lpn> units);
   /// Nothing more will be written to the block.
   void close(BlockNumber block);
-  /// Erases a block in which nothing is valid, as soon as nobody reads it.
+  /// Erases a block in which nothing is valid, as soon as no read is under way in it.
   void discard(BlockNumber block);
 
-  // ---- Reclaimer
-  void kick(std::uint32_t group) override;
+  // ---- GcEngine
+  void kick(std::uint32_t pu) override;
   void set_idle(bool idle) override;
   [[nodiscard]] bool idle_mode() const override { return idle_; }
-  void unpinned(std::uint32_t group, BlockNumber block) override;
+  void unpinned(std::uint32_t pu, BlockNumber block) override;
   void now_read_only() override;
   [[nodiscard]] bool idle() const override { return busy_ == 0; }
-  [[nodiscard]] bool running(std::uint32_t group) const override { return work_[group].locked; }
-  [[nodiscard]] std::uint32_t waiting(std::uint32_t group) const override { return work_[group].waiting; }
+  [[nodiscard]] bool running(std::uint32_t pu) const override { return work_[pu].locked; }
+  [[nodiscard]] std::uint32_t waiting(std::uint32_t pu) const override { return work_[pu].waiting; }
   void archive(Archive& archive) override;
 
  private:
@@ -90,18 +94,19 @@ class LogBlocks final : public Reclaimer {
     void await_resume() const noexcept {}
   };
 
-  Task<> lock(std::uint32_t group);
-  void unlock(std::uint32_t group);
-  Task<bool> empty_failed(std::uint32_t group);
-  Task<> erase(std::uint32_t group, BlockNumber block);
-  Task<> maintain(std::uint32_t group);
-  Task<bool> maintain_once(std::uint32_t group);
-  Task<bool> evacuate(std::uint32_t group, BlockNumber block, Purpose purpose);
+  Task<> lock(std::uint32_t pu);
+  void unlock(std::uint32_t pu);
+  Task<bool> empty_failed(std::uint32_t pu);
+  Task<> erase(std::uint32_t pu, BlockNumber block);
+  Task<> maintain(std::uint32_t pu);
+  Task<bool> maintain_once(std::uint32_t pu);
+  Task<bool> evacuate(std::uint32_t pu, BlockNumber block, Purpose purpose);
   /// A block waits to be refreshed, or wear has to be looked at.
-  [[nodiscard]] bool must_maintain(std::uint32_t group) const;
-  std::size_t make_batch(BlockNumber block, std::span<const LogicalUnit> units, ReadList& reads,
+  [[nodiscard]] bool must_maintain(std::uint32_t pu) const;
+  std::size_t make_batch(BlockNumber block, std::span<const Lpn> units, ReadList& reads,
                          std::vector<ProgramJob*>& batch);
-  /// Whether what goes into program unit `number` of `block` can be copied on its die: then it is marked so.
+  /// Whether what goes into program unit `number` of `block` can be copied on its die: then it is
+  /// marked so.
   bool copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t number) const;
   Task<> read_batch(ReadList& reads, std::vector<ProgramJob*>& batch);
   void claim(ProgramJob& job, BlockNumber block, Purpose purpose, std::uint64_t buffer_address);

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "firmware/logblocks/log_blocks.h"
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -19,13 +19,7 @@ LogScheme::LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t
       data_((layout.logical_units + layout.block_units - 1) / layout.block_units),
       owners_(layout.total_blocks()) {}
 
-std::uint64_t LogScheme::next_touched(std::uint64_t unit) const {
-  constexpr std::uint64_t k_leaf = SparseArray<std::uint32_t>::k_leaf;
-  while (unit < entries_.size() && !entries_.touched(unit)) unit = (unit / k_leaf + 1) * k_leaf;
-  return unit;
-}
-
-MappingScheme::Span LogScheme::entries(LogicalUnit first, std::uint64_t count) const {
+MappingScheme::Span LogScheme::entries(Lpn first, std::uint64_t count) const {
   const std::uint32_t block = block_of(first);
   const std::uint64_t last = (first + count - 1) / layout_.block_units;
   return {k_entry_bytes * block, k_entry_bytes * (last - block + 1)};
@@ -36,29 +30,29 @@ MappingScheme::Span LogScheme::entries(LogicalUnit first, std::uint64_t count) c
 std::uint64_t LogScheme::most_units(const Layout& layout) const {
   if (layout.blocks <= set_aside()) return 0;
   const std::uint64_t sharers = (layout.blocks - set_aside()) / adjacent_;
-  return sharers * adjacent_ * layout.block_units * layout.groups;
+  return sharers * adjacent_ * layout.block_units * layout.pus;
 }
 
-std::uint32_t LogScheme::data_blocks_per_group() const {
+std::uint32_t LogScheme::data_blocks_per_pu() const {
   const std::uint64_t sharers = (data_.size() + adjacent_ - 1) / adjacent_;
-  return static_cast<std::uint32_t>((sharers + layout_.groups - 1) / layout_.groups * adjacent_);
+  return static_cast<std::uint32_t>((sharers + layout_.pus - 1) / layout_.pus * adjacent_);
 }
 
 std::uint32_t LogScheme::most_logs() const {
-  const std::uint32_t needed = data_blocks_per_group() + least_extra();
+  const std::uint32_t needed = data_blocks_per_pu() + least_extra();
   return layout_.blocks > needed ? layout_.blocks - needed : 0;
 }
 
 bool LogScheme::fits(const BlockPool& pool) const {
-  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
-    if (pool.group(group).good < data_blocks_per_group() + 1 + least_extra()) return false;
+  for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
+    if (pool.pu(pu).good < data_blocks_per_pu() + 1 + least_extra()) return false;
   }
   return true;
 }
 
-std::uint32_t LogScheme::allowed(std::uint32_t group) const {
-  const std::uint32_t good = blocks_->pool().group(group).good;
-  const std::uint32_t needed = data_blocks_per_group() + least_extra();
+std::uint32_t LogScheme::allowed(std::uint32_t pu) const {
+  const std::uint32_t good = blocks_->pool().pu(pu).good;
+  const std::uint32_t needed = data_blocks_per_pu() + least_extra();
   return std::clamp(good > needed ? good - needed : 1U, 1U, logs_);
 }
 
@@ -76,12 +70,12 @@ void LogScheme::set_data(std::uint32_t owner, BlockNumber block) {
   if (block != k_no_block) owners_.write(block) = owner + 1;
 }
 
-std::vector<LogicalUnit> LogScheme::units_of(std::uint32_t owner, std::uint32_t from) const {
-  std::vector<LogicalUnit> units;
+std::vector<Lpn> LogScheme::units_of(std::uint32_t owner, std::uint32_t from) const {
+  std::vector<Lpn> units;
   const std::uint64_t end =
       std::min<std::uint64_t>(std::uint64_t{first_of(owner)} + layout_.block_units, layout_.logical_units);
   for (std::uint64_t unit = first_of(owner) + from; unit < end; ++unit) {
-    const auto u = static_cast<LogicalUnit>(unit);
+    const auto u = static_cast<Lpn>(unit);
     units.push_back(lookup(u) == k_nowhere ? k_no_unit : u);
   }
   while (!units.empty() && units.back() == k_no_unit) units.pop_back();
@@ -91,7 +85,7 @@ std::vector<LogicalUnit> LogScheme::units_of(std::uint32_t owner, std::uint32_t 
 // --------------------------------------------------------------------------------------------------------------------- logs
 
 bool LogScheme::runs_from(const ProgramJob& job, std::uint32_t from) const {
-  const LogicalUnit first = unit_of(job, 0);
+  const Lpn first = unit_of(job, 0);
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (unit_of(job, n) != first + n) return false;
   }
@@ -104,27 +98,28 @@ void LogScheme::note(Log& log, const ProgramJob& job) const {
   ++log.written;
 }
 
-// The newest version of what lies in the log must be there, unless it is elsewhere for good; what was superseded on its way may not be.
+// The newest version of what lies in the log must be there, unless it is elsewhere for good; what
+// was superseded on its way may not be.
 bool LogScheme::can_switch(const Log& log) const {
   if (!log.in_order || log.written == 0 || blocks_->pool().info(log.block).failed) return false;
   const BlockNumber old = data(log.owner);
   if (old == k_no_block) return true;
-  const LogicalUnit first = first_of(log.owner);
-  const PhysicalUnit from = layout_.first_unit(old);
+  const Lpn first = first_of(log.owner);
+  const Ppn from = layout_.first_unit(old);
   const std::uint64_t end =
       std::min<std::uint64_t>(first + std::uint64_t{log.written} * layout_.die_units, layout_.logical_units);
   for (std::uint64_t unit = first; unit < end; ++unit) {
-    const PhysicalUnit where = lookup(static_cast<LogicalUnit>(unit));
+    const Ppn where = lookup(static_cast<Lpn>(unit));
     if (where != k_nowhere && where >= from && where - from < layout_.block_units) return false;
   }
   return true;
 }
 
 Task<bool> LogScheme::merge(Log& log, bool fresh, bool to_worn) {
-  const std::uint32_t group = blocks_->group_of(log.block);
-  co_await blocks_->settled(group);
+  const std::uint32_t pu = blocks_->pu_of(log.block);
+  co_await blocks_->settled(pu);
   if (!fresh && can_switch(log)) {
-    const std::vector<LogicalUnit> rest =
+    const std::vector<Lpn> rest =
         units_of(log.owner, std::min(log.written * layout_.die_units, layout_.block_units));
     const bool copied = rest.empty() || co_await blocks_->append(log.block, rest);
     if (copied) {
@@ -144,9 +139,9 @@ Task<bool> LogScheme::merge(Log& log, bool fresh, bool to_worn) {
 }
 
 Task<bool> LogScheme::gather(std::uint32_t owner, bool to_worn) {
-  const std::uint32_t group = home(first_of(owner));
-  co_await blocks_->settled(group);
-  const std::vector<LogicalUnit> units = units_of(owner, 0);
+  const std::uint32_t pu = home(first_of(owner));
+  co_await blocks_->settled(pu);
+  const std::vector<Lpn> units = units_of(owner, 0);
   const BlockNumber old = data(owner);
   if (units.empty()) {
     ++counts_.dead;
@@ -155,7 +150,7 @@ Task<bool> LogScheme::gather(std::uint32_t owner, bool to_worn) {
     co_return true;
   }
   for (;;) {
-    const BlockNumber fresh = co_await blocks_->take_block(group, to_worn);
+    const BlockNumber fresh = co_await blocks_->take_block(pu, to_worn);
     if (fresh == k_no_block) co_return false;
     const bool copied = co_await blocks_->append(fresh, units);
     if (copied) {
@@ -173,9 +168,8 @@ Task<bool> LogScheme::gather(std::uint32_t owner, bool to_worn) {
 // -------------------------------------------------------------------------------------------------------------------- reports
 
 void LogScheme::report(StatisticsSink& sink) const {
-  sink.value("block", Bytes{layout_.block_units} * layout_.unit_bytes, "B", "size of a management block");
-  sink.value("log blocks", std::uint64_t{logs_} * layout_.groups, "",
-             "log blocks that there may be at a time");
+  sink.value("block", Bytes{layout_.block_units} * layout_.unit_bytes, "B", "size of a block-mapped region");
+  sink.value("log blocks", std::uint64_t{logs_} * layout_.pus, "", "log blocks that there may be at a time");
   sink.open("merges", "logs that became data blocks again");
   sink.value("switch", counts_.switches, "", "a log written in order took the place of its data block");
   sink.value("partial", counts_.partials, "", "the rest was copied behind a log written in order so far");

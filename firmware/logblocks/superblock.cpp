@@ -10,9 +10,10 @@ namespace tlmssd::firmware {
 const ParameterTable<Superblock::Config>& Superblock::Config::parameters() {
   static const auto table =
       ParameterTable<Config>{}
-          .integer("adjacent", &Config::adjacent, {1, 1024}, "neighbouring management blocks of a superblock")
+          .integer("adjacent", &Config::adjacent, {1, 1024},
+                   "neighbouring block-mapped regions of a superblock")
           .integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
-                   "update blocks that the superblocks of each allocation group may have in all")
+                   "update blocks that the superblocks of each parallel unit may have in all")
           .integer("update_blocks", &Config::update_blocks, {1, 1024},
                    "update blocks that one superblock may have before it cleans itself")
           .flag("copyback", &Config::copyback, k_copyback_help);
@@ -22,7 +23,7 @@ const ParameterTable<Superblock::Config>& Superblock::Config::parameters() {
 Superblock::Superblock(const Config& config, const Layout& layout)
     : LogScheme(layout, config.adjacent, config.log_blocks, config.copyback),
       update_blocks_(config.update_blocks),
-      state_(layout.groups) {}
+      state_(layout.pus) {}
 
 // Per superblock its blocks, per page its place among their pages.
 Bytes Superblock::dram_bytes() const {
@@ -33,20 +34,20 @@ Bytes Superblock::dram_bytes() const {
   return k_entry_bytes * supers * (adjacent_ + update_blocks_) + page_entry * layout_.logical_units;
 }
 
-bool Superblock::together(const ProgramJob& job, LogicalUnit unit) const {
+bool Superblock::together(const ProgramJob& job, Lpn unit) const {
   return super_of(unit) == super_of(unit_of(job, 0));
 }
 
 void Superblock::recount(std::uint32_t number, Super& super, std::uint32_t before) {
-  Group& group = state_[number];
+  ParallelUnit& pu = state_[number];
   const std::uint32_t now = extra(super);
-  group.extra += now - before;
+  pu.extra += now - before;
   if ((now > 0) == (before > 0)) return;
   const Supers::iterator at = find_.at(super.number);
   if (now > 0) {
-    group.loose.splice(group.loose.end(), group.tight, at);
+    pu.loose.splice(pu.loose.end(), pu.tight, at);
   } else {
-    group.tight.splice(group.tight.end(), group.loose, at);
+    pu.tight.splice(pu.tight.end(), pu.loose, at);
   }
 }
 
@@ -61,7 +62,8 @@ void Superblock::seal(Super& super) {
   blocks_->close(super.members.back().block);
 }
 
-// Program units are padded, so that a gain in units need not be one in program units: then more blocks are taken together.
+// Program units are padded, so that a gain in units need not be one in program units: then more
+// blocks are taken together.
 std::vector<BlockNumber> Superblock::victims(const Super& super, std::uint32_t gain) const {
   std::vector<BlockNumber> full;
   for (const Member& member : super.members) full.push_back(member.block);
@@ -84,34 +86,34 @@ std::vector<BlockNumber> Superblock::victims(const Super& super, std::uint32_t g
   return {};
 }
 
-std::vector<LogicalUnit> Superblock::valid_in(const Member& member) const {
-  std::vector<LogicalUnit> units;
+std::vector<Lpn> Superblock::valid_in(const Member& member) const {
+  std::vector<Lpn> units;
   for (std::uint32_t n = 0; n < member.slots.size(); ++n) {
-    const LogicalUnit unit = member.slots[n];
+    const Lpn unit = member.slots[n];
     if (unit != k_no_unit && lookup(unit) == layout_.first_unit(member.block) + n) units.push_back(unit);
   }
   return units;
 }
 
-Task<bool> Superblock::add_block(std::uint32_t group, Super& super, bool to_worn) {
-  const BlockNumber block = co_await blocks_->take_block(group, to_worn);
+Task<bool> Superblock::add_block(std::uint32_t pu, Super& super, bool to_worn) {
+  const BlockNumber block = co_await blocks_->take_block(pu, to_worn);
   if (block == k_no_block) co_return false;
   const std::uint32_t before = extra(super);
   super.members.push_back({block, 0, {}});
   own(block, super.number);
-  recount(group, super, before);
+  recount(pu, super, before);
   co_return true;
 }
 
-Task<bool> Superblock::collect(std::uint32_t group, Super& super, std::vector<BlockNumber> blocks,
+Task<bool> Superblock::collect(std::uint32_t pu, Super& super, std::vector<BlockNumber> blocks,
                                bool to_worn) {
-  co_await blocks_->settled(group);
+  co_await blocks_->settled(pu);
   for (;;) {
-    std::vector<LogicalUnit> units;
+    std::vector<Lpn> units;
     const std::uint32_t before = extra(super);
     std::erase_if(super.members, [&](const Member& member) {
       if (std::find(blocks.begin(), blocks.end(), member.block) == blocks.end()) return false;
-      const std::vector<LogicalUnit> valid = valid_in(member);
+      const std::vector<Lpn> valid = valid_in(member);
       units.insert(units.end(), valid.begin(), valid.end());
       if (!valid.empty()) return false;
       disown(member.block);
@@ -119,16 +121,16 @@ Task<bool> Superblock::collect(std::uint32_t group, Super& super, std::vector<Bl
       blocks_->discard(member.block);
       return true;
     });
-    recount(group, super, before);
+    recount(pu, super, before);
     if (units.empty()) co_return true;
     if (!open(super)) {
-      const bool added = co_await add_block(group, super, to_worn);
+      const bool added = co_await add_block(pu, super, to_worn);
       if (!added) co_return false;
     }
     Member& target = super.members.back();
     const std::uint32_t room = (layout_.programs_per_block - target.written) * layout_.die_units;
     const std::size_t count = std::min<std::size_t>(units.size(), room);
-    const std::span<const LogicalUnit> part(units.data(), count);
+    const std::span<const Lpn> part(units.data(), count);
     target.written += static_cast<std::uint32_t>((count + layout_.die_units - 1) / layout_.die_units);
     target.slots.insert(target.slots.end(), part.begin(), part.end());
     target.slots.resize(std::size_t{target.written} * layout_.die_units, k_no_unit);
@@ -138,15 +140,15 @@ Task<bool> Superblock::collect(std::uint32_t group, Super& super, std::vector<Bl
   }
 }
 
-Task<bool> Superblock::pack(std::uint32_t group, Super& super) {
+Task<bool> Superblock::pack(std::uint32_t pu, Super& super) {
   while (extra(super) > 0) {
     std::vector<BlockNumber> chosen = victims(super, layout_.programs_per_block);
     if (chosen.empty()) {
-      co_await blocks_->settled(group);
+      co_await blocks_->settled(pu);
       seal(super);
       chosen = victims(super, layout_.programs_per_block);
     }
-    const bool collected = co_await collect(group, super, std::move(chosen));
+    const bool collected = co_await collect(pu, super, std::move(chosen));
     if (!collected) co_return false;
   }
   co_return true;
@@ -154,25 +156,25 @@ Task<bool> Superblock::pack(std::uint32_t group, Super& super) {
 
 Task<BlockNumber> Superblock::place(const ProgramJob& job) {
   const std::uint32_t number = super_of(unit_of(job, 0));
-  Group& group = state_[job.group];
+  ParallelUnit& pu = state_[job.pu];
   auto found = find_.find(number);
   if (found == find_.end())
-    found = find_.emplace(number, group.tight.insert(group.tight.end(), {number, {}})).first;
+    found = find_.emplace(number, pu.tight.insert(pu.tight.end(), {number, {}})).first;
   Super& super = *found->second;
   while (!open(super)) {
     bool done = false;
-    const bool may_grow = extra(super) < update_blocks_ && group.extra < allowed(job.group);
+    const bool may_grow = extra(super) < update_blocks_ && pu.extra < allowed(job.pu);
     if (super.members.size() < adjacent_ || may_grow) {
-      done = co_await add_block(job.group, super);
+      done = co_await add_block(job.pu, super);
     } else if (extra(super) == 0) {
       ++packings_;
-      done = co_await pack(job.group, group.loose.front());
+      done = co_await pack(job.pu, pu.loose.front());
     } else {
       ++collections_;
-      co_await blocks_->settled(job.group);
+      co_await blocks_->settled(job.pu);
       std::vector<BlockNumber> chosen = victims(super, 1);
       if (blocks_->pool().info(chosen.front()).valid == 0) ++counts_.dead;
-      done = co_await collect(job.group, super, std::move(chosen));
+      done = co_await collect(job.pu, super, std::move(chosen));
     }
     if (!done) co_return k_no_block;
   }
@@ -180,7 +182,7 @@ Task<BlockNumber> Superblock::place(const ProgramJob& job) {
 }
 
 void Superblock::claimed(const ProgramJob& job) {
-  Supers& loose = state_[job.group].loose;
+  Supers& loose = state_[job.pu].loose;
   const Supers::iterator super = find_.at(super_of(unit_of(job, 0)));
   Member& member = super->members.back();
   ++member.written;
@@ -190,21 +192,21 @@ void Superblock::claimed(const ProgramJob& job) {
 }
 
 Task<bool> Superblock::evacuate(BlockNumber block, bool to_worn) {
-  const std::uint32_t group = blocks_->group_of(block);
-  co_await blocks_->settled(group);
+  const std::uint32_t pu = blocks_->pu_of(block);
+  co_await blocks_->settled(pu);
   const auto number = owner_of(block);
   if (!number) co_return true;
   Super& super = *find_.at(*number);
   if (super.members.back().block == block) seal(super);
   std::vector<BlockNumber> one{block};
-  co_return co_await collect(group, super, std::move(one), to_worn);
+  co_return co_await collect(pu, super, std::move(one), to_worn);
 }
 
-Task<bool> Superblock::tidy(std::uint32_t group) {
-  Supers& loose = state_[group].loose;
+Task<bool> Superblock::tidy(std::uint32_t pu) {
+  Supers& loose = state_[pu].loose;
   if (loose.empty()) co_return false;
   ++packings_;
-  co_return co_await pack(group, loose.front());
+  co_return co_await pack(pu, loose.front());
 }
 
 void Superblock::report(StatisticsSink& sink) const {
@@ -225,10 +227,10 @@ void Superblock::archive(Archive& a) {
   a(collections_);
   a(packings_);
   if (!a.saving()) find_.clear();
-  for (Group& group : state_) {
-    a(group.extra);
-    archive(a, group.tight);
-    archive(a, group.loose);
+  for (ParallelUnit& pu : state_) {
+    a(pu.extra);
+    archive(a, pu.tight);
+    archive(a, pu.loose);
   }
 }
 

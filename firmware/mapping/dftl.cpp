@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "firmware/mapping/map_pages.h"
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -75,7 +75,7 @@ Dftl::Dftl(const Config& config, const Layout& layout)
 
 // ----------------------------------------------------------------------------------------------------------------- the table
 
-void Dftl::update(LogicalUnit unit, PhysicalUnit where) {
+void Dftl::update(Lpn unit, Ppn where) {
   entries_.write(unit) = where.entry();
   if (unit >= logical_units_) return;  // the GTD
   if (where == k_nowhere && unit >= void_first_ && unit < void_end_) return;
@@ -87,15 +87,10 @@ void Dftl::update(LogicalUnit unit, PhysicalUnit where) {
   if (!lines_[i].dirty) set_dirty(i);
 }
 
-std::uint64_t Dftl::next_touched(std::uint64_t unit) const {
-  constexpr std::uint64_t k_leaf = SparseArray<std::uint32_t>::k_leaf;
-  while (unit < entries_.size() && !entries_.touched(unit)) unit = (unit / k_leaf + 1) * k_leaf;
-  return unit;
-}
-
-// The cache, then the GTD. Places in the cache are spread by number: only the amount of DRAM that is accessed matters. Of an entry the
-// physical number alone is transferred; the search for it is part of the firmware stage.
-MappingScheme::Span Dftl::entries(LogicalUnit first, std::uint64_t count) const {
+// The cache, then the GTD. Places in the cache are spread by number: only the amount of DRAM that
+// is accessed matters. Of an entry the physical number alone is transferred; the search for it is
+// part of the firmware stage.
+MappingScheme::Span Dftl::entries(Lpn first, std::uint64_t count) const {
   if (first >= logical_units_) {
     const std::uint64_t page = first - logical_units_;
     const std::uint64_t pages = std::min<std::uint64_t>(count, pages_count_ - page);
@@ -131,7 +126,8 @@ void Dftl::remove(Index i) {
   free_ = i;
 }
 
-// A line that is used again is protected; when there are too many of those, the one used longest ago has to prove itself anew.
+// A line that is used again is protected; when there are too many of those, the one used longest
+// ago has to prove itself anew.
 void Dftl::use(Index i) {
   unlink(i);
   append(i, protected_ > 0 ? k_protected : k_probationary);
@@ -196,20 +192,19 @@ void Dftl::forget_lines() {
 
 // -------------------------------------------------------------------------------------------------------------------- fetching
 
-bool Dftl::resident(LogicalUnit first, std::uint64_t count) {
+bool Dftl::resident(Lpn first, std::uint64_t count) {
   if (excess() > 0) return false;
   if (count == 0) return true;
   const std::uint64_t end = (first + count - 1) / line_ + 1;
   for (std::uint64_t line = first / line_; line < end; ++line) {
-    if (index_.find(static_cast<LogicalUnit>(line)) == k_none) return false;
+    if (index_.find(static_cast<Lpn>(line)) == k_none) return false;
   }
-  for (std::uint64_t line = first / line_; line < end; ++line)
-    use(index_.find(static_cast<LogicalUnit>(line)));
+  for (std::uint64_t line = first / line_; line < end; ++line) use(index_.find(static_cast<Lpn>(line)));
   stats_.lookups += count;
   return true;
 }
 
-Task<> Dftl::fetch(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
+Task<> Dftl::fetch(Lpn first, std::uint64_t count, Ledger* ledger) {
   const std::uint64_t end = first + count;
   for (std::uint64_t at = first; at < end;) {
     const auto page = static_cast<std::uint32_t>(at / per_page_);
@@ -217,11 +212,11 @@ Task<> Dftl::fetch(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
     co_await fetch_from(page, at, next);
     at = next;
   }
-  if (excess() > 0) co_await make_room(0);
+  if (excess() > 0) co_await make_space(0);
   charge(ledger);
 }
 
-Task<> Dftl::fetch_to_unmap(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
+Task<> Dftl::fetch_to_deallocate(Lpn first, std::uint64_t count, Ledger* ledger) {
   const std::uint64_t end = first + count;
   const std::uint64_t first_whole = ceiling(first, per_page_);
   const std::uint64_t end_whole = end >= logical_units_ ? pages_count_ : end / per_page_;
@@ -239,7 +234,7 @@ Task<> Dftl::fetch_to_unmap(LogicalUnit first, std::uint64_t count, Ledger* ledg
 }
 
 void Dftl::charge(Ledger* ledger) const {
-  const Picoseconds now = pages_->agenda().now();
+  const Picoseconds now = pages_->event_queue().now();
   if (ledger != nullptr && ledger->mark() < now) ledger->charge(Cause::map_fetch, now);
 }
 
@@ -262,7 +257,7 @@ Task<> Dftl::fetch_from(std::uint32_t page, std::uint64_t first, std::uint64_t e
   // Of more lines than fit, the first have been used and are gone again when the last come.
   const std::uint64_t room = std::min(missing, capacity_);
   awaited_ += room;
-  if (excess(room) > 0) co_await make_room(room);
+  if (excess(room) > 0) co_await make_space(room);
   co_await read_page(page);
   awaited_ -= room;
   take_in(first_line, last_line, room);
@@ -282,9 +277,10 @@ void Dftl::take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most) 
   }
 }
 
-// Evicts down to the capacity less `own` lines. How much there is to do is settled in the beginning: writing map pages may set off collection, whose moves
-// put more entries in, which are left to the next command.
-Task<> Dftl::make_room(std::uint64_t own) {
+// Evicts down to the capacity less `own` lines. How much there is to do is settled in the
+// beginning: writing map pages may start collection, whose moves put more entries in, which are
+// left to the next command.
+Task<> Dftl::make_space(std::uint64_t own) {
   for (std::uint64_t most = excess(own); most > 0 && excess(own) > 0 && lines() > 0; --most) {
     const Index i = victim();
     const std::uint32_t page = page_of(lines_[i]);
@@ -296,8 +292,8 @@ Task<> Dftl::make_room(std::uint64_t own) {
   }
 }
 
-// A dirty line of `page` has been taken out: the page is written anew. A read-only drive writes nothing; what is in flash is old, which
-// the spare areas would tell.
+// A dirty line of `page` has been taken out: the page is written anew. A read-only drive writes
+// nothing; what is in flash is old, which the spare areas would tell.
 Task<> Dftl::write_back(std::uint32_t page, bool late) {
   if (pages_->read_only()) co_return;
   if (line_ < per_page_ && pages_->in_flash(unit_of(page))) co_await read_page(page);
@@ -327,13 +323,13 @@ Task<> Dftl::read_page(std::uint32_t page) {
   reading_.try_emplace(page);
   co_await pages_->read(unit_of(page));
   auto done = reading_.extract(page);
-  while (const auto waiter = done.mapped().pop()) pages_->agenda().soon(waiter);
+  while (const auto waiter = done.mapped().pop()) pages_->event_queue().soon(waiter);
 }
 
 // ------------------------------------------------------------------------------------------------------------------------ trim
 
 // Map pages of which everything is unmapped are forgotten, as if they had never been written.
-void Dftl::unmapping(std::uint64_t first, std::uint64_t end) {
+void Dftl::deallocation(std::uint64_t first, std::uint64_t end) {
   const std::uint64_t first_page = ceiling(first, per_page_);
   const std::uint64_t end_page = end >= logical_units_ ? pages_count_ : end / per_page_;
   void_first_ = void_end_ = 0;

@@ -1,22 +1,29 @@
-// DFTL: page-level mapping with the table in flash and a cache of its entries in DRAM (Gupta, Kim & Urgaonkar, ASPLOS 2009).
+// DFTL: page-level mapping with the table in flash and a cache of its entries in DRAM (Gupta, Kim &
+// Urgaonkar, ASPLOS 2009).
 //
-// Map pages (the paper's translation pages) hold unit_bytes / 4 entries each and lie in flash; the global translation directory (GTD)
-// that says where is in DRAM. The cached mapping table (CMT) holds lines of `line` entries, 8 bytes each (logical and physical
-// number). A command waits until the entries that it needs are there: the line used longest ago goes, and when it is dirty its map
-// page is read (unless the line is all of it), changed and written; then the page that is wanted is read. One read serves all the lines of a
-// command that are in the same page, and all commands that wait for the same page. Commands of the host fetch before they take
-// effect, writes and trims too, unless a cache in SCM or DRAM takes the data. A trim that covers whole map pages reads
-// none of them: they are void and forgotten.
+// Map pages (the paper's translation pages) hold unit_bytes / 4 entries each and lie in flash; the
+// global translation directory (GTD) that says where is in DRAM. The cached mapping table (CMT)
+// holds lines of `line` entries, 8 bytes each (logical and physical number). A command waits until
+// the entries that it needs are there: the line used longest ago goes, and when it is dirty its map
+// page is read (unless the line is all of it), changed and written; then the page that is wanted is
+// read. One read serves all the lines of a command that are in the same page, and all commands that
+// wait for the same page. Commands of the host fetch before they take effect, writes and trims too,
+// unless a cache in SCM or DRAM takes the data. A trim that covers whole map pages reads none of
+// them: they are void and forgotten.
 //
-// A program that ends, of data from a cache too, or a move by garbage collection, changes an entry without waiting. One that is not cached is put in, dirty,
-// beyond the capacity; whoever fetches next evicts down to the capacity, those late ones first, in the order in which they came, and
-// the write of a map page takes along all late entries of it (with `batch_update` all dirty ones). This stands for the paper's lazy
-// copying and batch updates in garbage collection. On a nearly full drive it matters: every page written makes collection move more,
-// so what is written must not grow with what was moved, but be bounded by the number of map pages. Entries that are being read lie in buffers of their own and do not count.
+// A program that ends, of data from a cache too, or a move by garbage collection, changes an entry
+// without waiting. One that is not cached is put in, dirty, beyond the capacity; the next fetch
+// evicts down to the capacity, those late ones first, in the order in which they came, and the
+// write of a map page takes along all late entries of it (with `batch_update` all dirty ones). This
+// stands for the paper's lazy copying and batch updates in garbage collection. On a nearly full
+// drive it matters: every page written makes collection move more, so what is written must not grow
+// with what was moved, but be bounded by the number of map pages. Entries that are being read lie
+// in buffers of their own and do not count.
 //
-// The emulator's truth is the table in host memory: what is cached decides about time and flash traffic, never about data. Left out:
-// blocks of their own for map pages (they travel with the host's data), the reading of spare areas after a loss of power or of a map page,
-// the adaptive partial and full updates of later variants (S-FTL, CDFTL, TPFTL).
+// The emulator's truth is the table in host memory: what is cached decides about time and flash
+// traffic, never about data. Left out: blocks of their own for map pages (they travel with the
+// host's data), the reading of spare areas after a loss of power or of a map page, the adaptive
+// partial and full updates of later variants (S-FTL, CDFTL, TPFTL).
 #pragma once
 
 #include <array>
@@ -24,9 +31,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "firmware/base/unit_hash.h"
 #include "firmware/mapping/mapping.h"
-#include "firmware/unit_hash.h"
-#include "models/common/sparse_array.h"
+#include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
 
@@ -42,7 +49,7 @@ struct DftlStatistics {
   std::uint64_t lookups = 0;          ///< entries that commands asked for
   std::uint64_t misses = 0;           ///< lines that had to be brought in for that
   std::uint64_t page_reads = 0;       ///< times a map page was wanted, for a miss or in order to change it
-  std::uint64_t shared_reads = 0;     ///< of these, served by a read already under way for somebody else
+  std::uint64_t shared_reads = 0;     ///< of these, served by a read already under way for another command
   std::uint64_t clean_evictions = 0;  ///< lines
   std::uint64_t dirty_evictions = 0;  ///< lines
   std::uint64_t write_backs = 0;      ///< map pages written
@@ -63,23 +70,24 @@ class Dftl final : public MappingScheme {
   /// Throws InputError when lines do not fit a map page, or the cache cannot hold one.
   Dftl(const Config& config, const Layout& layout);
 
-  // An entry holds the physical unit plus one, so that untouched memory means unmapped. Map pages come last: that is the GTD.
-  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override {
-    return PhysicalUnit::of_entry(entries_.read(unit));
+  // An entry holds the physical unit plus one, so that untouched memory means unmapped. Map pages
+  // come last: that is the GTD.
+  [[nodiscard]] Ppn lookup(Lpn unit) const override { return Ppn::of_entry(entries_.read(unit)); }
+  void update(Lpn unit, Ppn where) override;
+  void prefetch(Lpn unit) const override { entries_.prefetch(unit); }
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const override {
+    return entries_.next_touched(unit, end);
   }
-  void update(LogicalUnit unit, PhysicalUnit where) override;
-  void prefetch(LogicalUnit unit) const override { entries_.prefetch(unit); }
-  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const override;
-  [[nodiscard]] Span entries(LogicalUnit first, std::uint64_t count) const override;
+  [[nodiscard]] Span entries(Lpn first, std::uint64_t count) const override;
   [[nodiscard]] Bytes dram_bytes() const override { return cache_bytes() + gtd_bytes(); }
   void archive(Archive& archive) override;
 
   [[nodiscard]] std::uint32_t entries_per_page() const override { return per_page_; }
   void attach(MapPages& pages) override { pages_ = &pages; }
-  [[nodiscard]] bool resident(LogicalUnit first, std::uint64_t count) override;
-  Task<> fetch(LogicalUnit first, std::uint64_t count, Ledger* ledger) override;
-  Task<> fetch_to_unmap(LogicalUnit first, std::uint64_t count, Ledger* ledger) override;
-  void unmapping(std::uint64_t first, std::uint64_t end) override;
+  [[nodiscard]] bool resident(Lpn first, std::uint64_t count) override;
+  Task<> fetch(Lpn first, std::uint64_t count, Ledger* ledger) override;
+  Task<> fetch_to_deallocate(Lpn first, std::uint64_t count, Ledger* ledger) override;
+  void deallocation(std::uint64_t first, std::uint64_t end) override;
   void power_lost() override { forget_lines(); }
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override;
@@ -113,9 +121,7 @@ class Dftl final : public MappingScheme {
   [[nodiscard]] Bytes cache_bytes() const { return capacity_ * line_ * k_cached_bytes; }
   [[nodiscard]] Bytes gtd_bytes() const { return k_entry_bytes * pages_count_; }
   [[nodiscard]] std::uint32_t page_of(const Line& line) const { return line.number / lines_per_page_; }
-  [[nodiscard]] LogicalUnit unit_of(std::uint32_t page) const {
-    return static_cast<LogicalUnit>(logical_units_ + page);
-  }
+  [[nodiscard]] Lpn unit_of(std::uint32_t page) const { return static_cast<Lpn>(logical_units_ + page); }
   [[nodiscard]] std::uint64_t lines() const {
     return segments_[k_late].size + segments_[k_probationary].size + segments_[k_protected].size;
   }
@@ -138,7 +144,7 @@ class Dftl final : public MappingScheme {
   // ---- traffic with flash
   Task<> fetch_from(std::uint32_t page, std::uint64_t first, std::uint64_t end);
   void take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most);
-  Task<> make_room(std::uint64_t own);
+  Task<> make_space(std::uint64_t own);
   Task<> write_back(std::uint32_t page, bool late);
   Task<> read_page(std::uint32_t page);
   void charge(Ledger* ledger) const;

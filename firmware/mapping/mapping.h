@@ -1,27 +1,31 @@
-// Which physical unit holds a logical unit: the interface of mapping schemes, chosen by name (firmware.mapping.scheme).
+// Which physical unit holds a logical unit: the interface of mapping schemes, chosen by name
+// (firmware.mapping.scheme).
 //
-// lookup() and update() act on map entries that are at hand; a scheme that keeps part of its table in flash brings them in
-// with fetch(). Entries that are at hand lie in DRAM: the caller accounts for the access at entries().
+// lookup() and update() act on map entries that are at hand; a scheme that keeps part of its table
+// in flash brings them in with fetch(). Entries that are at hand lie in DRAM: the caller accounts
+// for the access at entries().
 //
-// A table in flash consists of map pages of one mapping unit each. They are units like any other, numbered from the last logical
-// unit on: written through the write buffer, moved by garbage collection, found by lookup() and update(), which have the places of
-// map pages at hand always.
+// A table in flash consists of map pages of one mapping unit each. They are units like any other,
+// numbered from the last logical unit on: written through the write buffer, moved by garbage
+// collection, found by lookup() and update(), which have the places of map pages at hand always.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "firmware/layout.h"
-#include "models/common/archive.h"
-#include "models/common/ledger.h"
-#include "models/common/parameters.h"
-#include "models/common/statistics.h"
-#include "models/common/task.h"
+#include "firmware/base/layout.h"
+#include "models/base/archive.h"
+#include "models/base/ledger.h"
+#include "models/base/parameters.h"
+#include "models/base/statistics.h"
+#include "models/base/task.h"
 
 namespace tlmssd::firmware {
 
 class BlockPlaces;
+class BlockPool;
 class LogScheme;
 class MapPages;
 
@@ -35,15 +39,20 @@ class MappingScheme {
   };
   virtual ~MappingScheme() = default;
   /// Where `unit` is; k_nowhere when it was never written or has been trimmed.
-  [[nodiscard]] virtual PhysicalUnit lookup(LogicalUnit unit) const = 0;
-  /// Points `unit` at `where` (k_nowhere: unmapped). Never waits, whether the entry is at hand or not.
-  virtual void update(LogicalUnit unit, PhysicalUnit where) = 0;
+  [[nodiscard]] virtual Ppn lookup(Lpn unit) const = 0;
+  /// Points `unit` at `where` (k_nowhere: unmapped). Never waits, whether the entry is at hand or
+  /// not.
+  virtual void update(Lpn unit, Ppn where) = 0;
   /// The entry of `unit` will be needed soon. No effect but speed.
-  virtual void prefetch(LogicalUnit unit) const { static_cast<void>(unit); }
-  /// First unit at or after `unit` whose entry may be mapped; skips what was never touched. May be beyond the end.
-  [[nodiscard]] virtual std::uint64_t next_touched(std::uint64_t unit) const { return unit; }
-  /// Where in DRAM the entries of `count` units from `first` on lie, or would lie, and the DRAM that the scheme takes in all.
-  [[nodiscard]] virtual Span entries(LogicalUnit first, std::uint64_t count) const = 0;
+  virtual void prefetch(Lpn unit) const { static_cast<void>(unit); }
+  /// First unit at or after `unit` whose entry may be mapped; skips what was never touched. `end`
+  /// when there is none before it.
+  [[nodiscard]] virtual std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const {
+    return std::min(unit, end);
+  }
+  /// Where in DRAM the entries of `count` units from `first` on lie, or would lie, and the DRAM
+  /// that the scheme takes in all.
+  [[nodiscard]] virtual Span entries(Lpn first, std::uint64_t count) const = 0;
   [[nodiscard]] virtual Bytes dram_bytes() const = 0;
   virtual void archive(Archive& archive) = 0;
 
@@ -51,41 +60,53 @@ class MappingScheme {
   virtual void reset_statistics() {}
 
   // ---- schemes that place runs of units as a whole
-  /// Units of such a run; 0: every unit has a place of its own. The run is then the grain of programs (Layout::program_units), places()
-  /// is not null, and update() only unmaps.
+  /// Units of such a run; 0: every unit has a place of its own. The run is then the grain of
+  /// programs (Layout::program_units), places() is not null, and update() only deallocates.
   [[nodiscard]] virtual std::uint32_t block_units() const { return 0; }
   [[nodiscard]] virtual BlockPlaces* places() { return nullptr; }
-  /// Whether pages are copied on their die (copyback) where that is possible, instead of through the controller.
+  /// Whether pages are copied on their die (copyback) where that is possible, instead of through
+  /// the controller.
   [[nodiscard]] virtual bool copies_on_die() const { return false; }
 
   // ---- schemes with log blocks
+  /// Blocks per parallel unit that the scheme keeps beside those for data. Not 0: the blocks are
+  /// the scheme's own, and there is no garbage collection.
+  [[nodiscard]] virtual std::uint32_t set_aside() const { return 0; }
+  /// Whether the blocks that are left are enough for a scheme that owns them.
+  [[nodiscard]] virtual bool fits(const BlockPool& pool) const {
+    static_cast<void>(pool);
+    return true;
+  }
   [[nodiscard]] virtual LogScheme* log_scheme() { return nullptr; }
   [[nodiscard]] const LogScheme* log_scheme() const { return const_cast<MappingScheme*>(this)->log_scheme(); }
 
   // ---- schemes that keep their table in flash
-  /// Entries that a map page holds; 0: all of the table is in DRAM, and nothing below is ever called.
+  /// Entries that a map page holds; 0: all of the table is in DRAM, and nothing below is ever
+  /// called.
   [[nodiscard]] virtual std::uint32_t entries_per_page() const { return 0; }
   /// How map pages are read and written; to be called before anything else.
   virtual void attach(MapPages& pages) { static_cast<void>(pages); }
-  /// Whether the entries of `count` units (or none) from `first` on are at hand. Yes: they count as used. No, or something is left to
-  /// be done before the host goes on: call fetch().
-  [[nodiscard]] virtual bool resident(LogicalUnit first, std::uint64_t count) {
+  /// Whether the entries of `count` units (or none) from `first` on are at hand. Yes: they count as
+  /// used. No, or something is left to be done before the host goes on: call fetch().
+  [[nodiscard]] virtual bool resident(Lpn first, std::uint64_t count) {
     static_cast<void>(first), static_cast<void>(count);
     return true;
   }
-  /// Brings the entries of `count` units from `first` on to hand, one after the other: those of a long command need not fit all at
-  /// once. May wait for room in the write buffer, so the caller must not hold any. The time goes to `ledger`, if that is not null.
-  virtual Task<> fetch(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
+  /// Brings the entries of `count` units from `first` on to hand, one after the other: those of a
+  /// long command need not fit all at once. May wait for room in the write buffer, so the caller
+  /// must not hold any. The time goes to `ledger`, if that is not null.
+  virtual Task<> fetch(Lpn first, std::uint64_t count, Ledger* ledger) {
     static_cast<void>(first), static_cast<void>(count), static_cast<void>(ledger);
     co_return;
   }
-  /// The same for units that are going to be unmapped: what lies in map pages that become void as a whole is not needed.
-  virtual Task<> fetch_to_unmap(LogicalUnit first, std::uint64_t count, Ledger* ledger) {
+  /// The same for units that are going to be unmapped: what lies in map pages that become void as a
+  /// whole is not needed.
+  virtual Task<> fetch_to_deallocate(Lpn first, std::uint64_t count, Ledger* ledger) {
     static_cast<void>(first), static_cast<void>(count), static_cast<void>(ledger);
     co_return;
   }
   /// All units from `first` up to `end` are about to be unmapped by update().
-  virtual void unmapping(std::uint64_t first, std::uint64_t end) {
+  virtual void deallocation(std::uint64_t first, std::uint64_t end) {
     static_cast<void>(first), static_cast<void>(end);
   }
   /// What was in DRAM is gone, and is taken to be rebuilt from the spare areas.
@@ -95,8 +116,9 @@ class MappingScheme {
 
 using MappingFamily = PolicyFamily<MappingScheme, const Layout&>;
 /// All mapping schemes by name.
-const MappingFamily& mapping_family();
-/// Whether the scheme of that name has log blocks: it makes room by merges, without victims, streams or thresholds.
+MappingFamily& mapping_family();
+/// Whether the scheme of that name has log blocks: it makes room by merges, without victims,
+/// streams or thresholds.
 bool has_log_blocks(const std::string& scheme);
 
 }  // namespace tlmssd::firmware

@@ -1,8 +1,9 @@
-// Page-level mapping: one 32-bit entry per logical unit, all of it in DRAM (Ban 1995; every drive with 1 GB of DRAM per TB).
+// Page-level mapping: one 32-bit entry per logical unit, all of it in DRAM (Ban 1995; every drive
+// with 1 GB of DRAM per TB).
 #pragma once
 
 #include "firmware/mapping/mapping.h"
-#include "models/common/sparse_array.h"
+#include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
 
@@ -16,17 +17,13 @@ class PageMap final : public MappingScheme {
       : entries_(layout.logical_units + layout.replica_units) {}
 
   // An entry holds the physical unit plus one, so that untouched memory means unmapped.
-  [[nodiscard]] PhysicalUnit lookup(LogicalUnit unit) const override {
-    return PhysicalUnit::of_entry(entries_.read(unit));
+  [[nodiscard]] Ppn lookup(Lpn unit) const override { return Ppn::of_entry(entries_.read(unit)); }
+  void update(Lpn unit, Ppn where) override { entries_.write(unit) = where.entry(); }
+  void prefetch(Lpn unit) const override { entries_.prefetch(unit); }
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const override {
+    return entries_.next_touched(unit, end);
   }
-  void update(LogicalUnit unit, PhysicalUnit where) override { entries_.write(unit) = where.entry(); }
-  void prefetch(LogicalUnit unit) const override { entries_.prefetch(unit); }
-  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit) const override {
-    constexpr std::uint64_t k_leaf = SparseArray<std::uint32_t>::k_leaf;
-    while (unit < entries_.size() && !entries_.touched(unit)) unit = (unit / k_leaf + 1) * k_leaf;
-    return unit;
-  }
-  [[nodiscard]] Span entries(LogicalUnit first, std::uint64_t count) const override {
+  [[nodiscard]] Span entries(Lpn first, std::uint64_t count) const override {
     return {k_entry_bytes * first, k_entry_bytes * count};
   }
   [[nodiscard]] Bytes dram_bytes() const override { return k_entry_bytes * entries_.size(); }

@@ -1,11 +1,11 @@
 // The pass-voltage policies there are.
-#include "firmware/make_policy.h"
+#include "firmware/base/make_policy.h"
 #include "firmware/pass_voltage/tuned.h"
 
 namespace tlmssd::firmware {
 
-const PassVoltageFamily& pass_voltage_family() {
-  static const auto family = PassVoltageFamily{}.with<TunedPassVoltage>();
+PassVoltageFamily& pass_voltage_family() {
+  static auto family = PassVoltageFamily{}.with<TunedPassVoltage>();
   return family;
 }
 

@@ -1,17 +1,20 @@
-// With which pass voltage a page is read: the interface of pass-voltage policies, chosen by name (firmware.pass_voltage.policy).
+// With which pass voltage a page is read: the interface of pass-voltage policies, chosen by name
+// (firmware.pass_voltage.policy).
 //
-// The pass voltage is put on all word lines of a block but the one that is read. Less of it disturbs the block's other pages less and, from
-// somewhere on, makes wrong bits in the page that is read. A policy sees what firmware can see: how many bits the decoder
-// corrected, or that it could not. After a failure the page is read again with the nominal voltage, whatever the policy says.
+// The pass voltage is put on all word lines of a block but the one that is read. Less of it
+// disturbs the block's other pages less and, from somewhere on, makes wrong bits in the page that
+// is read. A policy sees what firmware can see: how many bits the decoder corrected, or that it
+// could not. After a failure the page is read again with the nominal voltage, whatever the policy
+// says.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "firmware/layout.h"
-#include "models/common/archive.h"
-#include "models/common/parameters.h"
-#include "models/common/statistics.h"
+#include "firmware/base/layout.h"
+#include "models/base/archive.h"
+#include "models/base/parameters.h"
+#include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
 
@@ -28,17 +31,18 @@ struct FirstRead {
 class PassVoltagePolicy {
  public:
   virtual ~PassVoltagePolicy() = default;
-  /// For the next read of a block that has been erased so often, as a share of the nominal voltage, in (0, 1].
+  /// For the next read of a block that has been erased so often, as a share of the nominal voltage,
+  /// in (0, 1].
   virtual float voltage(BlockNumber block, std::uint32_t erases) = 0;
   virtual void read(const FirstRead& read) = 0;
   virtual void report(StatisticsSink& sink) const = 0;
   virtual void archive(Archive& archive) = 0;
 };
 
-/// Made with the number of blocks of all groups.
+/// Made with the number of blocks of all parallel units.
 using PassVoltageFamily = PolicyFamily<PassVoltagePolicy, std::uint32_t>;
 /// All pass-voltage policies by name, without the choice of none.
-const PassVoltageFamily& pass_voltage_family();
+PassVoltageFamily& pass_voltage_family();
 /// The same for the scenario, "none" first.
 std::vector<PolicyInfo> pass_voltage_policies();
 

@@ -1,16 +1,20 @@
-// Tuned: each block is read with the lowest pass voltage whose errors leave the error correction a reserve (Cai et al., DSN 2015; as Luo et al.
-// describe it: by the errors of a block in a day and the bits that the code can correct).
+// Tuned: each block is read with the lowest pass voltage whose errors leave the error correction a
+// reserve (Cai et al., DSN 2015; as Luo et al. describe it: by the errors of a block in a day and
+// the bits that the code can correct).
 //
-// A block begins at the nominal voltage when it is erased. Once in every `interval` the worst frame of at least `samples` reads is compared with
-// (1 - reserve) x correctable: if all were within it, the voltage goes down a step, as far as `lowest`. A worse frame takes it
-// up a step at once, a page that could not be decoded back to nominal, and neither goes down again before the next erase.
+// A block begins at the nominal voltage when it is erased. Once in every `interval` the worst frame
+// of at least `samples` reads is compared with (1 - reserve) x correctable: if all were within it,
+// the voltage goes down a step, as far as `lowest`. A worse frame takes it up a step at once, a
+// page that could not be decoded back to nominal, and neither goes down again before the next
+// erase.
 //
-// The original looks for the worst page of a block with reads of its own and tries voltages until one is too low; here the host's
-// reads and those of collection are the samples, and steps are tried one in an interval (A). Cost: none but memory, 16 bytes per block read.
+// The original looks for the worst page of a block with reads of its own and tries voltages until
+// one is too low; here the host's reads and those of collection are the samples, and steps are
+// tried one in an interval (A). Cost: none but memory, 16 bytes per block read.
 #pragma once
 
 #include "firmware/pass_voltage/pass_voltage_policy.h"
-#include "models/common/sparse_array.h"
+#include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
 

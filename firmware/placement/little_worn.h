@@ -1,13 +1,14 @@
-// Little worn: data that are read much go to the free block with the fewest erases and the fewest reads so far (Li et al., ACM TODAES 26(1),
-// 2021, as Luo et al. describe it).
+// Little worn: data that are read much go to the free block with the fewest erases and the fewest
+// reads so far (Li et al., ACM TODAES 26(1), 2021, as Luo et al. describe it).
 //
-// The original estimates a block's read error rate from its P/E cycles and accumulated reads. Here the two are added, `reads_per_cycle` reads
-// counting for a cycle (A). An erase undoes what reads did to the data, so the reads of a block's whole life stand for what its cells
-// went through. Left out: the original's choice of idle intervals for refresh by reinforcement learning.
+// The original estimates a block's read error rate from its P/E cycles and accumulated reads. Here
+// the two are added, `reads_per_cycle` reads counting for a cycle (A). An erase undoes what reads
+// did to the data, so the reads of a block's whole life stand for what its cells went through. Left
+// out: the original's choice of idle intervals for refresh by reinforcement learning.
 #pragma once
 
 #include "firmware/placement/placement_policy.h"
-#include "models/common/sparse_array.h"
+#include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
 

@@ -1,11 +1,11 @@
 // The placement policies there are.
-#include "firmware/make_policy.h"
+#include "firmware/base/make_policy.h"
 #include "firmware/placement/little_worn.h"
 
 namespace tlmssd::firmware {
 
-const PlacementFamily& placement_family() {
-  static const auto family = PlacementFamily{}.with<LittleWornPlacement>();
+PlacementFamily& placement_family() {
+  static auto family = PlacementFamily{}.with<LittleWornPlacement>();
   return family;
 }
 

@@ -1,16 +1,18 @@
-// Which free block takes data that are read much: the interface of placement policies, chosen by name (firmware.placement.policy).
+// Which free block takes data that are read much: the interface of placement policies, chosen by
+// name (firmware.placement.policy).
 //
-// Data that refresh moves because of reads will be read on. With a policy they get an open block of their own (Stream::refresh), and it is the
-// free block that the policy thinks can bear most. Without one they go where all moved data go.
+// Data that refresh moves because of reads will be read on. With a policy they get an open block of
+// their own (Stream::refresh), and it is the free block that the policy thinks can bear most.
+// Without one they go where all moved data go.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "firmware/layout.h"
-#include "models/common/archive.h"
-#include "models/common/parameters.h"
-#include "models/common/statistics.h"
+#include "firmware/base/layout.h"
+#include "models/base/archive.h"
+#include "models/base/parameters.h"
+#include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
 
@@ -19,7 +21,8 @@ class PlacementPolicy {
   virtual ~PlacementPolicy() = default;
   /// A page of `block` has been read.
   virtual void read(BlockNumber block) = 0;
-  /// What speaks against a free block with so many P/E cycles; of two blocks the one with less is taken.
+  /// What speaks against a free block with so many P/E cycles; of two blocks the one with less is
+  /// taken.
   [[nodiscard]] virtual double burden(BlockNumber block, std::uint32_t cycles) const = 0;
   /// Read-hot data go to `block`, of so many cycles.
   virtual void placed(BlockNumber block, std::uint32_t cycles) = 0;
@@ -27,10 +30,10 @@ class PlacementPolicy {
   virtual void archive(Archive& archive) = 0;
 };
 
-/// Made with the number of blocks of all groups.
+/// Made with the number of blocks of all parallel units.
 using PlacementFamily = PolicyFamily<PlacementPolicy, std::uint32_t>;
 /// All placement policies by name, without the choice of none.
-const PlacementFamily& placement_family();
+PlacementFamily& placement_family();
 /// The same for the scenario, "none" first.
 std::vector<PolicyInfo> placement_policies();
 

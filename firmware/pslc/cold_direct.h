@@ -1,14 +1,16 @@
-// Cold-direct: data that are known to be cold go straight to native blocks, where they would end up anyhow, and leave the pSLC to the others.
+// Cold-direct: data that are known to be cold go straight to native blocks, where they would end up
+// anyhow, and leave the pSLC to the others.
 //
-// Follows Stoica et al., "Understanding the design trade-offs of hybrid flash controllers" (IEEE MASCOTS 2019), as Luo et al. 2022 describe it
-// (section 4.1): which data are cold is known beforehand, not found out. Here it is said by address.
+// Follows Stoica et al., "Understanding the design trade-offs of hybrid flash controllers" (IEEE
+// MASCOTS 2019), as Luo et al. 2022 describe it (section 4.1): which data are cold is known
+// beforehand, not found out. Here it is said by address.
 #pragma once
 
 #include <cmath>
 #include <fmt/format.h>
 
 #include "firmware/pslc/data_path.h"
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -40,7 +42,7 @@ class ColdDirect final : public DataPath {
         fmt::format("{:g} % lie before cold_from ({:g} %)", 100 * config.cold_until, 100 * config.cold_from),
         fmt::format("{:g} %", 100 * config.cold_from));
   }
-  bool direct(LogicalUnit unit, Bytes /*command*/) override { return unit >= from_ && unit < until_; }
+  bool direct(Lpn unit, Bytes /*command*/) override { return unit >= from_ && unit < until_; }
 
  private:
   static std::uint64_t unit_at(double share, const PathContext& context) {

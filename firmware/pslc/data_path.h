@@ -1,17 +1,18 @@
-// Which writes of the host go to blocks in SLC mode and which straight to native ones: the interface of data paths, chosen by name
-// (firmware.pslc.policy).
+// Which writes of the host go to blocks in SLC mode and which straight to native ones: the
+// interface of data paths, chosen by name (firmware.pslc.policy).
 //
-// A path is asked about every mapping unit that the host writes, in the order in which the units reach the write buffer; what
-// it answers for the first write of a unit holds as long as that waits in the buffer.
+// A path is asked about every mapping unit that the host writes, in the order in which the units
+// reach the write buffer; what it answers for the first write of a unit holds as long as that waits
+// in the buffer.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "models/common/archive.h"
-#include "models/common/parameters.h"
-#include "models/common/statistics.h"
-#include "models/common/types.h"
+#include "models/base/archive.h"
+#include "models/base/parameters.h"
+#include "models/base/statistics.h"
+#include "models/base/types.h"
 
 namespace tlmssd::firmware {
 
@@ -37,14 +38,18 @@ class DataPath {
   /// A write of the host, of so many bytes, begins.
   virtual void command(Bytes /*bytes*/) {}
   /// `unit` is written by a command of so many bytes: whether it goes straight to native blocks.
-  virtual bool direct(LogicalUnit unit, Bytes command) = 0;
-  /// A block in SLC mode with room for `units` is going to be emptied, of which `valid` have to be moved.
+  virtual bool direct(Lpn unit, Bytes command) = 0;
+  /// A block in SLC mode with room for `units` is going to be emptied, of which `valid` have to be
+  /// moved.
   virtual void collected(std::uint32_t /*valid*/, std::uint32_t /*units*/) {}
-  /// Some writes may go straight: the write buffer keeps a part for them (firmware.pslc.direct_buffer).
+  /// Some writes may go straight: the write buffer keeps a part for them
+  /// (firmware.pslc.direct_buffer).
   [[nodiscard]] virtual bool splits() const { return true; }
-  /// Data stay in SLC mode until the room is needed: neither fold_below nor idle time begins to fold.
+  /// Data stay in SLC mode until the room is needed: neither fold_below nor idle time begins to
+  /// fold.
   [[nodiscard]] virtual bool keeps() const { return false; }
-  /// What may be borrowed beyond what the amount of valid data allows, as a share of the dynamic pSLC.
+  /// What may be dynamic beyond what the amount of valid data allows, as a share of the dynamic
+  /// pSLC.
   [[nodiscard]] virtual double extra() const { return 0; }
   virtual void report(StatisticsSink& /*sink*/) const {}
   virtual void archive(Archive& /*archive*/) {}
@@ -52,7 +57,7 @@ class DataPath {
 
 using PathFamily = PolicyFamily<DataPath, const PathContext&>;
 /// All data paths by name, without the choice of none.
-const PathFamily& path_family();
+PathFamily& path_family();
 /// The same for the scenario, "none" first.
 std::vector<PolicyInfo> data_paths();
 

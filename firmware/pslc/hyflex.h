@@ -1,10 +1,13 @@
 // HyFlex: two measures, each taken only when it is needed.
-//  - While valid data grow fast and the pSLC has little room left, so that it would overflow, a part of the writes goes straight to native blocks.
-//  - While data are rewritten but folding finds its blocks full of valid data all the same, the pSLC is too small for them: more native blocks are borrowed
-//    than the amount of valid data would allow, up to `extra`, in proportion to how inefficient folding is.
+//  - While valid data grow fast and the pSLC has little room left, so that it would overflow, a
+//    part of the writes goes straight to native blocks.
+//  - While data are rewritten but folding finds its blocks full of valid data all the same, the
+//    pSLC is too small for them: more native blocks are dynamic than the amount of valid data would
+//    allow, up to `extra`, in proportion to how inefficient folding is.
 //
-// Follows Shi et al., "Understanding and optimizing hybrid SSD with high-density and low-cost flash memory" (IEEE ICCD 2021), as Luo et
-// al. 2022 describe it (section 4.1). How fast is fast, the part that goes straight, and all other numbers are A.
+// Follows Shi et al., "Understanding and optimizing hybrid SSD with high-density and low-cost flash
+// memory" (IEEE ICCD 2021), as Luo et al. 2022 describe it (section 4.1). How fast is fast, the
+// part that goes straight, and all other numbers are A.
 #pragma once
 
 #include <algorithm>
@@ -34,9 +37,9 @@ struct HyflexConfig {
             .share("direct", &HyflexConfig::direct, {0, 1},
                    "share of the writes that goes straight there then")
             .share("inefficient", &HyflexConfig::inefficient, {0, 0.99},
-                   "valid share of folded blocks from which on more native blocks are borrowed")
+                   "valid share of folded blocks from which on more native blocks are dynamic")
             .share("extra", &HyflexConfig::extra, {0, 10},
-                   "blocks borrowed in addition, at most, as a share of the dynamic pSLC");
+                   "blocks dynamic in addition, at most, as a share of the dynamic pSLC");
     return table;
   }
 };
@@ -45,7 +48,7 @@ class Hyflex final : public DataPath {
  public:
   static constexpr std::string_view k_name = "hyflex";
   static constexpr std::string_view k_summary =
-      "straight to native blocks only while valid data grow fast; more borrowed while folding is inefficient "
+      "straight to native blocks only while valid data grow fast; more dynamic while folding is inefficient "
       "(Shi et al. 2021)";
   using Config = HyflexConfig;
 
@@ -55,13 +58,13 @@ class Hyflex final : public DataPath {
         window_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(
                                                config.window * static_cast<double>(context.pool_units))))) {}
 
-  bool direct(LogicalUnit /*unit*/, Bytes /*command*/) override {
+  bool direct(Lpn /*unit*/, Bytes /*command*/) override {
     if (++written_ >= window_) measure();
     // By runs, so that sequential data stay together.
     if (run_ == 0) choose();
     run_ = (run_ + 1) % k_run;
-    if (straight_) ++sent_;
-    return straight_;
+    if (bypass_) ++sent_;
+    return bypass_;
   }
   void collected(std::uint32_t valid, std::uint32_t units) override {
     mean_valid_ += (static_cast<double>(valid) / units - mean_valid_) / 32;
@@ -76,7 +79,7 @@ class Hyflex final : public DataPath {
                "whether valid data grow fast now");
     sink.value("sent straight", sent_, "units",
                "to native blocks, because valid data grew fast and room was short; ever");
-    sink.value("extra share", extra(), "share", "of the dynamic pSLC, that may be borrowed in addition now");
+    sink.value("extra share", extra(), "share", "of the dynamic pSLC, that may be dynamic in addition now");
   }
   void archive(Archive& a) override {
     a(written_);
@@ -86,16 +89,16 @@ class Hyflex final : public DataPath {
     a(due_);
     a(run_);
     a(fast_);
-    a(straight_);
+    a(bypass_);
   }
 
  private:
   void choose() {
-    straight_ = false;
+    bypass_ = false;
     if (!fast_ || view_.free_share() >= config_.room) return;
     due_ += config_.direct;
-    straight_ = due_ >= 1;
-    if (straight_) due_ -= 1;
+    bypass_ = due_ >= 1;
+    if (bypass_) due_ -= 1;
   }
   void measure() {
     const std::uint64_t valid = view_.valid_units();
@@ -115,7 +118,7 @@ class Hyflex final : public DataPath {
   double due_ = 0;         ///< runs that ought to have gone straight and have not
   std::uint32_t run_ = 0;  ///< units of the present run
   bool fast_ = false;
-  bool straight_ = false;  ///< the present run goes straight
+  bool bypass_ = false;  ///< the present run goes straight
 };
 
 }  // namespace tlmssd::firmware

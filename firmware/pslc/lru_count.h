@@ -1,13 +1,14 @@
-// LRU-count: a unit is hot when it stands in a list of those written most recently and has been written often enough while it stood there;
-// all others are cold and go straight to native blocks.
+// LRU-count: a unit is hot when it stands in a list of those written most recently and has been
+// written often enough while it stood there; all others are cold and go straight to native blocks.
 //
-// Follows Li et al., "Workload-aware elastic striping with hot data identification for SSD RAID arrays" (IEEE TCAD 36(5), 2017), as Luo et
-// al. 2022 describe it (section 4.1): an LRU list of some length for how recent, a count for how often. Its length and the count asked for are A.
+// Follows Li et al., "Workload-aware elastic striping with hot data identification for SSD RAID
+// arrays" (IEEE TCAD 36(5), 2017), as Luo et al. 2022 describe it (section 4.1): an LRU list of
+// some length for how recent, a count for how often. Its length and the count asked for are A.
 #pragma once
 
 #include <cmath>
 
-#include "firmware/access_history.h"
+#include "firmware/base/access_history.h"
 #include "firmware/pslc/data_path.h"
 
 namespace tlmssd::firmware {
@@ -37,7 +38,7 @@ class LruCount final : public DataPath {
       : writes_(config.writes),
         history_(
             static_cast<std::uint64_t>(std::ceil(config.list * static_cast<double>(context.pool_units)))) {}
-  bool direct(LogicalUnit unit, Bytes /*command*/) override { return history_.access(unit) < writes_; }
+  bool direct(Lpn unit, Bytes /*command*/) override { return history_.access(unit) < writes_; }
   void report(StatisticsSink& sink) const override {
     sink.value("recent units", history_.size(), "units", "on the list of those written lately");
   }

@@ -1,5 +1,5 @@
 // The data paths there are.
-#include "firmware/make_policy.h"
+#include "firmware/base/make_policy.h"
 #include "firmware/pslc/all.h"
 #include "firmware/pslc/cold_direct.h"
 #include "firmware/pslc/hyflex.h"
@@ -9,14 +9,14 @@
 
 namespace tlmssd::firmware {
 
-const PathFamily& path_family() {
-  static const auto family = PathFamily{}
-                                 .with<AllToSlc>()
-                                 .with<ColdDirect>()
-                                 .with<RequestSize>()
-                                 .with<LruCount>()
-                                 .with<Hyflex>()
-                                 .with<PinSmall>();
+PathFamily& path_family() {
+  static auto family = PathFamily{}
+                           .with<AllToSlc>()
+                           .with<ColdDirect>()
+                           .with<RequestSize>()
+                           .with<LruCount>()
+                           .with<Hyflex>()
+                           .with<PinSmall>();
   return family;
 }
 

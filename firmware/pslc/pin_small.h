@@ -1,8 +1,10 @@
-// Pin-small: small writes stay in SLC mode until the room is needed, large ones go straight to native blocks, whose dies serve them side by side.
+// Pin-small: small writes stay in SLC mode until the room is needed, large ones go straight to
+// native blocks, whose dies serve them side by side.
 //
-// Follows Chen et al., "An empirical study of hybrid SSD with Optane and QLC flash" (IEEE ICCD 2020), as Luo et al. 2022 describe it
-// (section 4.2): small files, above all metadata, are what users wait for, so they are pinned in the fast medium. Here a small file is a small
-// write; what it takes to be small is A. Folding neither begins ahead of need (fold_below) nor in idle time.
+// Follows Chen et al., "An empirical study of hybrid SSD with Optane and QLC flash" (IEEE ICCD
+// 2020), as Luo et al. 2022 describe it (section 4.2): small files, above all metadata, are what
+// users wait for, so they are pinned in the fast medium. Here a small file is a small write; what
+// it takes to be small is A. Folding neither begins ahead of need (fold_below) nor in idle time.
 #pragma once
 
 #include "firmware/pslc/data_path.h"
@@ -27,7 +29,7 @@ class PinSmall final : public DataPath {
   using Config = PinSmallConfig;
 
   PinSmall(const Config& config, const PathContext& /*context*/) : small_(config.small) {}
-  bool direct(LogicalUnit /*unit*/, Bytes command) override { return command > small_; }
+  bool direct(Lpn /*unit*/, Bytes command) override { return command > small_; }
   [[nodiscard]] bool keeps() const override { return true; }
 
  private:

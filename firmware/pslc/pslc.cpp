@@ -4,31 +4,31 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "firmware/ftl_statistics.h"
-#include "firmware/make_policy.h"
+#include "firmware/base/ftl_statistics.h"
+#include "firmware/base/make_policy.h"
 #include "firmware/mapping/mapping.h"
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
 namespace {
 
-/// Blocks of each group that hold so many bytes in SLC mode; at least one, if any.
+/// Blocks of each parallel unit that hold so many bytes in SLC mode; at least one, if any.
 std::uint32_t blocks_for(Bytes bytes, double share, const Layout& layout) {
-  const double group = static_cast<double>(layout.slc_units()) * layout.unit_bytes * layout.groups;
+  const double pu = static_cast<double>(layout.slc_units()) * layout.unit_bytes * layout.pus;
   const double wanted = share > 0 ? share * static_cast<double>(layout.total_units()) * layout.unit_bytes
                                   : static_cast<double>(bytes);
   if (wanted <= 0) return 0;
-  return static_cast<std::uint32_t>(std::clamp(std::floor(wanted / group + 0.5), 1.0, 4e9));
+  return static_cast<std::uint32_t>(std::clamp(std::floor(wanted / pu + 0.5), 1.0, 4e9));
 }
 
-/// Bytes that so many blocks of each group hold in SLC mode.
+/// Bytes that so many blocks of each parallel unit hold in SLC mode.
 Bytes size_of(std::uint64_t blocks, const Layout& layout) {
-  return blocks * layout.groups * layout.slc_units() * layout.unit_bytes;
+  return blocks * layout.pus * layout.slc_units() * layout.unit_bytes;
 }
 
 VictimContext slc_context(const Layout& layout) {
-  return {layout.groups, layout.blocks, layout.slc_units(), 0};
+  return {layout.pus, layout.blocks, layout.slc_units(), 0};
 }
 
 void check(const FirmwareConfig& config, const Layout& layout, const MappingScheme& map) {
@@ -56,7 +56,7 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
            fmt::format("{:g} %", 100 * c.full_until));
   if (c.fold_below > c.fold_until)
     refuse("fold_until",
-           fmt::format("folding beside the host would stop at {:g} %, before it starts (fold_below, {:g} %)",
+           fmt::format("background folding would stop at {:g} %, before it starts (fold_below, {:g} %)",
                        100 * c.fold_until, 100 * c.fold_below),
            fmt::format("{:g} %", 100 * c.fold_below));
   if (c.fold_by != "copyback") return;
@@ -66,10 +66,10 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
            "(firmware.ecc.policy is "
            "not none)",
            "controller");
-  if (layout.program_pages > layout.slc_rows)
+  if (layout.program_pages > layout.slc_mp_pages)
     refuse("fold_by",
            fmt::format("a program unit of {} pages is not to be found in a block of {} pages in SLC mode",
-                       layout.program_pages, layout.slc_rows),
+                       layout.program_pages, layout.slc_mp_pages),
            "controller");
 }
 
@@ -77,16 +77,16 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
 
 PslcSize pslc_size(const PslcConfig& config, const Layout& layout) {
   if (config.policy == "none") return {};
-  if (layout.slc_rows == 0 || layout.slc_rows >= layout.block_rows) {
+  if (layout.slc_mp_pages == 0 || layout.slc_mp_pages >= layout.block_mp_pages) {
     throw refusal("firmware.pslc.policy",
-                  fmt::format("the flash part has {}", layout.slc_rows == 0
+                  fmt::format("the flash part has {}", layout.slc_mp_pages == 0
                                                            ? "no SLC mode (ssd.flash.part.slc_read_latency)"
                                                            : "one bit per cell anyway"),
                   "none");
   }
-  const PslcSize size{blocks_for(config.fixed_bytes, config.fixed_share, layout),
-                      blocks_for(config.borrowed_bytes, config.borrowed_share, layout)};
-  if (size.fixed == 0 && size.borrowed == 0) {
+  const PslcSize size{blocks_for(config.static_bytes, config.static_share, layout),
+                      blocks_for(config.dynamic_bytes, config.dynamic_share, layout)};
+  if (size.statics == 0 && size.dynamic == 0) {
     throw refusal("firmware.pslc.static", "0 B, and no dynamic blocks either, are no pSLC",
                   fmt::format("{} B", size_of(1, layout)));
   }
@@ -97,23 +97,25 @@ void Pslc::check_size(std::uint64_t kept_units, std::uint32_t overhead) const {
   const auto refuse = [&](const char* key, const std::string& why, std::uint64_t most) {
     throw refusal(fmt::format("firmware.pslc.{}", key), why, fmt::format("{} B", size_of(most, layout_)));
   };
-  const std::uint64_t group_units = std::uint64_t{layout_.groups} * layout_.block_units;
-  const std::uint64_t data = std::max<std::uint64_t>(1, (kept_units + group_units - 1) / group_units);
+  const std::uint64_t pu_units = std::uint64_t{layout_.pus} * layout_.block_units;
+  const std::uint64_t data = std::max<std::uint64_t>(1, (kept_units + pu_units - 1) / pu_units);
   const std::uint64_t most = layout_.blocks > overhead + data ? layout_.blocks - overhead - data : 0;
   // Where the drive is too small even without them, they are not to blame.
-  if (size_.fixed > most && (most > 0 || std::uint64_t{size_.fixed} + overhead >= layout_.blocks)) {
+  if (size_.statics > most && (most > 0 || std::uint64_t{size_.statics} + overhead >= layout_.blocks)) {
     refuse("static",
-           fmt::format("{} blocks of each group would always be in SLC mode, but of its {}, {} have to hold "
-                       "the data and {} are set aside",
-                       size_.fixed, layout_.blocks, data, overhead),
+           fmt::format(
+               "{} blocks of each parallel unit would always be in SLC mode, but of its {}, {} have to hold "
+               "the data and {} are set aside",
+               size_.statics, layout_.blocks, data, overhead),
            most);
   }
-  if (size_.fixed <= most && size_.borrowed > layout_.blocks - size_.fixed) {
+  if (size_.statics <= most && size_.dynamic > layout_.blocks - size_.statics) {
     refuse(
         "dynamic",
-        fmt::format("{} blocks of each group might be in SLC mode, but it has only {} beside the static ones",
-                    size_.borrowed, layout_.blocks - size_.fixed),
-        layout_.blocks - size_.fixed);
+        fmt::format(
+            "{} blocks of each parallel unit might be in SLC mode, but it has only {} beside the static ones",
+            size_.dynamic, layout_.blocks - size_.statics),
+        layout_.blocks - size_.statics);
   }
 }
 
@@ -125,39 +127,39 @@ Pslc::Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, 
       victims_(slc_context(layout), config.pslc.fold_first == "emptiest"),
       waits_(config.pslc.when_full == "wait"),
       folds_on_die_(config.pslc.fold_by == "copyback"),
-      promised_(layout.groups, 0) {
+      promised_(layout.pus, 0) {
   check(config, layout, map);
   const PathContext context{*this, layout.logical_units,
-                            std::uint64_t{size_.fixed + size_.borrowed} * layout.groups * layout.slc_units()};
+                            std::uint64_t{size_.statics + size_.dynamic} * layout.pus * layout.slc_units()};
   path_ = make_policy(path_family(), "firmware.pslc.policy", config_.policy, config.pslc_policy, context);
 }
 
 // ------------------------------------------------------------------------------------------------------------------------- size
 
-std::uint32_t Pslc::borrowable(std::uint32_t group) const {
-  if (size_.borrowed == 0) return 0;
+std::uint32_t Pslc::dynamic_limit(std::uint32_t pu) const {
+  if (size_.dynamic == 0) return 0;
   const double full = static_cast<double>(pool_.valid_units()) / static_cast<double>(layout_.kept_units());
   double share = 1;
   if (full > config_.full_until)
     share = full >= config_.gone_at ? 0 : (config_.gone_at - full) / (config_.gone_at - config_.full_until);
   share += path_->extra();
-  const auto wanted = static_cast<std::uint32_t>(size_.borrowed * share + 0.5);
-  const std::int64_t room = std::max<std::int64_t>(pool_.room(group), 0) / 4 * 3 / layout_.block_units;
+  const auto wanted = static_cast<std::uint32_t>(size_.dynamic * share + 0.5);
+  const std::int64_t room = std::max<std::int64_t>(pool_.room(pu), 0) / 4 * 3 / layout_.block_units;
   return static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, room));
 }
 
-double Pslc::free_share(std::uint32_t group, std::uint32_t coming) const {
-  const double blocks = this->blocks(group);
-  const double used = pool_.slc(group).used() - coming;
+double Pslc::free_share(std::uint32_t pu, std::uint32_t coming) const {
+  const double blocks = this->blocks(pu);
+  const double used = pool_.slc(pu).used() - coming;
   return blocks > 0 ? 1 - used / blocks : (used > 0 ? -1 : 1);
 }
 
 double Pslc::free_share() const {
   std::uint64_t may = 0;
   std::uint64_t used = 0;
-  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
-    may += blocks(group);
-    used += pool_.slc(group).used();
+  for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
+    may += blocks(pu);
+    used += pool_.slc(pu).used();
   }
   return used >= may ? 0 : 1 - static_cast<double>(used) / static_cast<double>(may);
 }
@@ -165,9 +167,9 @@ double Pslc::free_share() const {
 PslcRoom Pslc::room() const {
   std::uint64_t all = 0;
   std::uint64_t free = 0;
-  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
-    const std::uint32_t may = blocks(group);
-    const std::uint32_t used = pool_.slc(group).used();
+  for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
+    const std::uint32_t may = blocks(pu);
+    const std::uint32_t used = pool_.slc(pu).used();
     all += may;
     free += used >= may ? 0 : may - used;
   }
@@ -177,25 +179,25 @@ PslcRoom Pslc::room() const {
 
 // ------------------------------------------------------------------------------------------------------------------------- room
 
-bool Pslc::claimable(std::uint32_t group) const {
-  const BlockPool::SlcGroup& slc = pool_.slc(group);
-  return slc.open != k_no_block || slc.fixed().ready > 0 ||
-         (slc.borrowed().ready > 0 && slc.borrowed().used < borrowable(group));
+bool Pslc::claimable(std::uint32_t pu) const {
+  const BlockPool::SlcOfPu& slc = pool_.slc(pu);
+  return slc.open != k_no_block || slc.statics().ready > 0 ||
+         (slc.dynamic().ready > 0 && slc.dynamic().used < dynamic_limit(pu));
 }
 
-bool Pslc::has_room(std::uint32_t group) const {
-  const BlockPool::SlcGroup& slc = pool_.slc(group);
-  std::uint64_t rows = slc.open == k_no_block ? 0 : layout_.slc_rows - slc.next;
-  if (rows > promised_[group]) return true;
-  std::uint32_t blocks = slc.fixed().ready + slc.raw;
-  const std::uint32_t most = borrowable(group);
-  if (slc.borrowed().used < most) {
-    const std::uint32_t free = pool_.group(group).free;
+bool Pslc::has_space(std::uint32_t pu) const {
+  const BlockPool::SlcOfPu& slc = pool_.slc(pu);
+  std::uint64_t mp_pages = slc.open == k_no_block ? 0 : layout_.slc_mp_pages - slc.next;
+  if (mp_pages > promised_[pu]) return true;
+  std::uint32_t blocks = slc.statics().ready + slc.raw;
+  const std::uint32_t most = dynamic_limit(pu);
+  if (slc.dynamic().used < most) {
+    const std::uint32_t free = pool_.pu(pu).free;
     const std::uint32_t more = free > leave_free_ ? free - leave_free_ : 0;
-    blocks += std::min(most - slc.borrowed().used, slc.borrowed().ready + more);
+    blocks += std::min(most - slc.dynamic().used, slc.dynamic().ready + more);
   }
-  rows += std::uint64_t{blocks} * layout_.slc_rows;
-  return rows > promised_[group];
+  mp_pages += std::uint64_t{blocks} * layout_.slc_mp_pages;
+  return mp_pages > promised_[pu];
 }
 
 // -------------------------------------------------------------------------------------------------------------- state and reports
@@ -203,17 +205,17 @@ bool Pslc::has_room(std::uint32_t group) const {
 void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   const auto bytes = [&](std::uint64_t blocks) { return blocks * layout_.slc_units() * layout_.unit_bytes; };
   std::uint64_t may = 0;
-  BlockPool::SlcGroup sum;
-  for (std::uint32_t group = 0; group < layout_.groups; ++group) {
-    const BlockPool::SlcGroup& one = pool_.slc(group);
-    may += blocks(group);
+  BlockPool::SlcOfPu sum;
+  for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
+    const BlockPool::SlcOfPu& one = pool_.slc(pu);
+    may += blocks(pu);
     sum.fixed_good += one.fixed_good;
     for (int k = 0; k < 2; ++k) {
       sum.kinds[k].used += one.kinds[k].used;
       sum.kinds[k].ready += one.kinds[k].ready;
     }
   }
-  const std::uint64_t most = std::uint64_t{size_.fixed + size_.borrowed} * layout_.groups;
+  const std::uint64_t most = std::uint64_t{size_.statics + size_.dynamic} * layout_.pus;
   const auto host = static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)] +
                                         s.units_programmed[static_cast<std::size_t>(Purpose::map)]);
   const double slc = static_cast<double>(s.slc_units);
@@ -247,7 +249,7 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   sink.value("blocks prepared", s.slc_prepared, "", "free blocks erased into SLC mode in addition");
   sink.value("blocks returned", s.slc_returned, "", "free blocks erased back into native mode in addition");
   sink.value("erases", counts.erases, "", "of all blocks into SLC mode, ever");
-  if (size_.fixed > 0) {
+  if (size_.statics > 0) {
     const BlockPool::Wear wear = pool_.slc_wear();
     sink.value("static erases min", wear.minimum, "", "erase count of the least erased static block");
     sink.value("static erases mean", wear.mean, "", "mean erase count of the static blocks");

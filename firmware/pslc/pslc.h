@@ -1,85 +1,96 @@
-// The pSLC of a drive with native blocks behind it: how large it may be now, what room there is in it, and which data go there.
+// The pSLC of a drive with native blocks behind it: how large it may be now, what room there is in
+// it, and which data go there.
 //
-// In every group a few blocks are always in SLC mode (static, here `fixed`), and others are borrowed from the native ones (dynamic). How
-// many may be borrowed follows the share of the logical capacity that holds valid data: all up to `full_until`, none from `gone_at` on,
-// in a straight line between them, and never so many that less than a quarter of what is not valid would be left to native
-// collection. Fixed blocks are no part of the capacity; borrowed ones are, because they come back when they are needed.
+// In every parallel unit a few blocks are always in SLC mode (static, here `statics`), and others
+// are dynamic from the native ones (dynamic). How many may be dynamic follows the share of the
+// logical capacity that holds valid data: all up to `full_until`, none from `gone_at` on, in a
+// straight line between them, and never so many that less than a quarter of what is not valid would
+// be left to native collection. Fixed blocks are no part of the capacity; dynamic ones are, because
+// they come back when they are needed.
 //
-// This class only judges. The BlockPool keeps the blocks; the Collector erases them into the mode that is asked for and folds, that is,
-// moves what is valid in a block in SLC mode into native ones; the Destager asks where its next program goes.
-// Sources: Luo et al., Journal of Integration Technology 11(3), 2022 (static and dynamic pSLC, data path, folding in idle time and when room runs out).
-// Left out: moves from SLC to SLC mode, limits to how often a block changes its mode, a pSLC of two bits per cell.
+// This class only judges. The BlockPool keeps the blocks; the GC worker erases them into the mode
+// that is asked for and folds, that is, moves what is valid in a block in SLC mode into native
+// ones; the flusher asks where its next program goes. Sources: Luo et al., Journal of Integration
+// Technology 11(3), 2022 (static and dynamic pSLC, data path, folding in idle time and when room
+// runs out). Left out: moves from SLC to SLC mode, limits to how often a block changes its mode, a
+// pSLC of two bits per cell.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "firmware/base/config.h"
 #include "firmware/blocks/block_pool.h"
-#include "firmware/config.h"
+#include "firmware/blocks/slc_victims.h"
 #include "firmware/pslc/data_path.h"
 #include "firmware/pslc/room.h"
-#include "firmware/pslc/slc_victims.h"
 
 namespace tlmssd::firmware {
 
 class MappingScheme;
 struct FtlStatistics;
 
-/// Blocks per group.
+/// Blocks per parallel unit.
 struct PslcSize {
-  std::uint32_t fixed = 0;
-  std::uint32_t borrowed = 0;  ///< at most
+  std::uint32_t statics = 0;
+  std::uint32_t dynamic = 0;  ///< at most
 };
-/// None without a pSLC. Throws InputError when the part has no SLC mode or there are none of either.
+/// None without a pSLC. Throws InputError when the part has no SLC mode or there are none of
+/// either.
 PslcSize pslc_size(const PslcConfig& config, const Layout& layout);
 
 class Pslc final : public PathView {
  public:
-  /// Throws InputError when the configuration does not go together with `map`, the program unit or error correction.
+  /// Throws InputError when the configuration does not go together with `map`, the program unit or
+  /// error correction.
   Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, const MappingScheme& map);
 
   // ---- size
-  /// Throws InputError when the blocks do not suffice for `kept_units` in native mode, of those of a group `overhead` being set aside.
+  /// Throws InputError when the blocks do not suffice for `kept_units` in native mode, of those of
+  /// a parallel unit `overhead` being set aside.
   void check_size(std::uint64_t kept_units, std::uint32_t overhead) const;
   [[nodiscard]] const PslcSize& size() const { return size_; }
-  /// Blocks of the group that may be borrowed now.
-  [[nodiscard]] std::uint32_t borrowable(std::uint32_t group) const;
-  /// Blocks of the group that may be in SLC mode now.
-  [[nodiscard]] std::uint32_t blocks(std::uint32_t group) const {
-    return pool_.slc(group).fixed_good + borrowable(group);
+  /// Blocks of the parallel unit that may be dynamic now.
+  [[nodiscard]] std::uint32_t dynamic_limit(std::uint32_t pu) const;
+  /// Blocks of the parallel unit that may be in SLC mode now.
+  [[nodiscard]] std::uint32_t blocks(std::uint32_t pu) const {
+    return pool_.slc(pu).fixed_good + dynamic_limit(pu);
   }
-  /// Share of these that hold no data, or are about to (`coming`); negative when more are used than may be.
-  [[nodiscard]] double free_share(std::uint32_t group, std::uint32_t coming) const;
-  /// More are borrowed than may be.
-  [[nodiscard]] bool too_many(std::uint32_t group) const {
-    return pool_.slc(group).borrowed().used > borrowable(group);
+  /// Share of these that hold no data, or are about to (`coming`); negative when more are used than
+  /// may be.
+  [[nodiscard]] double free_share(std::uint32_t pu, std::uint32_t coming) const;
+  /// More are dynamic than may be.
+  [[nodiscard]] bool too_many(std::uint32_t pu) const {
+    return pool_.slc(pu).dynamic().used > dynamic_limit(pu);
   }
   /// Borrowing leaves so many free blocks in native mode.
   void leave_free(std::uint32_t blocks) { leave_free_ = blocks; }
   [[nodiscard]] std::uint32_t leaves_free() const { return leave_free_; }
-  /// Some borrowed blocks are ready that may not be used.
-  [[nodiscard]] bool surplus(std::uint32_t group) const {
-    const BlockPool::Kind& borrowed = pool_.slc(group).borrowed();
-    return borrowed.ready > 0 && borrowed.used + borrowed.ready > borrowable(group);
+  /// Some dynamic blocks are ready that may not be used.
+  [[nodiscard]] bool surplus(std::uint32_t pu) const {
+    const BlockPool::Kind& dynamic = pool_.slc(pu).dynamic();
+    return dynamic.ready > 0 && dynamic.used + dynamic.ready > dynamic_limit(pu);
   }
 
   // ---- room
-  /// A row of SLC mode can be taken now.
-  [[nodiscard]] bool claimable(std::uint32_t group) const;
-  /// A block can be erased into SLC mode now: a fixed one that never was, or a free one to be borrowed.
-  [[nodiscard]] bool preparable(std::uint32_t group) const {
-    return pool_.slc(group).raw > 0 || (wants_to_borrow(group) && pool_.group(group).free > leave_free_);
+  /// A multi-plane page of SLC mode can be taken now.
+  [[nodiscard]] bool claimable(std::uint32_t pu) const;
+  /// A block can be erased into SLC mode now: a static one that never was, or a free one to be
+  /// dynamic.
+  [[nodiscard]] bool preparable(std::uint32_t pu) const {
+    return pool_.slc(pu).raw > 0 || (wants_dynamic(pu) && pool_.pu(pu).free > leave_free_);
   }
-  /// One more may be borrowed.
-  [[nodiscard]] bool wants_to_borrow(std::uint32_t group) const {
-    const BlockPool::Kind& borrowed = pool_.slc(group).borrowed();
-    return borrowed.used + borrowed.ready < borrowable(group);
+  /// One more may be dynamic.
+  [[nodiscard]] bool wants_dynamic(std::uint32_t pu) const {
+    const BlockPool::Kind& dynamic = pool_.slc(pu).dynamic();
+    return dynamic.used + dynamic.ready < dynamic_limit(pu);
   }
-  /// Whether there are rows that nobody has been promised, ready or soon to be had without folding.
-  [[nodiscard]] bool has_room(std::uint32_t group) const;
-  void promise(std::uint32_t group) { ++promised_[group]; }
-  void unpromise(std::uint32_t group) { --promised_[group]; }
+  /// Whether there are multi-plane pages that is not promised, ready or soon to be had without
+  /// folding.
+  [[nodiscard]] bool has_space(std::uint32_t pu) const;
+  void promise(std::uint32_t pu) { ++promised_[pu]; }
+  void unpromise(std::uint32_t pu) { --promised_[pu]; }
 
   // ---- what goes where
   [[nodiscard]] DataPath& path() { return *path_; }
@@ -105,7 +116,7 @@ class Pslc final : public PathView {
   bool waits_;
   bool folds_on_die_;
   std::uint32_t leave_free_ = 0;
-  std::vector<std::uint32_t> promised_;  ///< rows of each group
+  std::vector<std::uint32_t> promised_;  ///< multi-plane pages of each parallel unit
   std::unique_ptr<DataPath> path_;
 };
 

@@ -1,9 +1,11 @@
-// Request-size: small writes are hot, large ones cold and go straight to native blocks. Small and large are relative: a write is hot when
-// its size is at most the given percentile of the sizes of past writes.
+// Request-size: small writes are hot, large ones cold and go straight to native blocks. Small and
+// large are relative: a write is hot when its size is at most the given percentile of the sizes of
+// past writes.
 //
-// Follows Shi et al., "Exploiting process variation for write performance improvement on NAND flash memory storage systems" (IEEE TVLSI
-// 24(1), 2016), as Luo et al. 2022 describe it (section 4.1). Sizes are kept in classes of a quarter of an octave; every `window` writes the counts are
-// halved, so that the past fades (A).
+// Follows Shi et al., "Exploiting process variation for write performance improvement on NAND flash
+// memory storage systems" (IEEE TVLSI 24(1), 2016), as Luo et al. 2022 describe it (section 4.1).
+// Sizes are kept in classes of a quarter of an octave; every `window` writes the counts are halved,
+// so that the past fades (A).
 #pragma once
 
 #include <array>
@@ -43,7 +45,7 @@ class RequestSize final : public DataPath {
     total_ = 0;
     for (std::uint32_t& count : counts_) total_ += count /= 2;
   }
-  bool direct(LogicalUnit /*unit*/, Bytes command) override {
+  bool direct(Lpn /*unit*/, Bytes command) override {
     // Hot as long as those that are smaller do not already make up the percentile.
     std::uint64_t smaller = 0;
     for (std::size_t n = 0; n < size_class(command); ++n) smaller += counts_[n];

@@ -1,7 +1,7 @@
 // What the host may ask a drive about its pSLC.
 #pragma once
 
-#include "models/common/types.h"
+#include "models/base/types.h"
 
 namespace tlmssd::firmware {
 

@@ -1,5 +1,6 @@
-// Limits: a block's data are moved when they reach an age, when the block has been read so often, or when a decoder had to correct so
-// many bits of one frame (remapping-based refresh, Cai et al., ICCD 2012; read reclaim as in most firmware).
+// Limits: a block's data are moved when they reach an age, when the block has been read so often,
+// or when a decoder had to correct so many bits of one frame (remapping-based refresh, Cai et al.,
+// ICCD 2012; read reclaim as in most firmware).
 #pragma once
 
 #include <limits>

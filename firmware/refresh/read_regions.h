@@ -1,10 +1,11 @@
-// Read regions: reads are counted by region of a block, and at the limit the region's data alone are written anew (after Werner, Cohen & Canepa,
-// US 2014/0136884, as Luo et al. describe it: serving a read raises the count of its region; at the limit where disturb occurs the region's
-// data go to a free one). The limits by block remain, for the rest of the block is disturbed by the same reads and stays where it is:
-// `reads` bounds what it bears.
+// Read regions: reads are counted by region of a block, and at the limit the region's data alone
+// are written anew (after Werner, Cohen & Canepa, US 2014/0136884, as Luo et al. describe it:
+// serving a read raises the count of its region; at the limit where disturb occurs the region's
+// data go to a free one). The limits by block remain, for the rest of the block is disturbed by the
+// same reads and stays where it is: `reads` bounds what it bears.
 //
-// Left out: that a read disturbs the word lines beside it more than others, which is what makes small regions pay in silicon; the models'
-// disturb is even over the block.
+// Left out: that a read disturbs the word lines beside it more than others, which is what makes
+// small regions pay in silicon; the models' disturb is even over the block.
 #pragma once
 
 #include "firmware/refresh/limits.h"

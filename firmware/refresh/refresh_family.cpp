@@ -1,12 +1,12 @@
 // The refresh policies there are.
-#include "firmware/make_policy.h"
+#include "firmware/base/make_policy.h"
 #include "firmware/refresh/limits.h"
 #include "firmware/refresh/read_regions.h"
 
 namespace tlmssd::firmware {
 
-const RefreshFamily& refresh_family() {
-  static const auto family = RefreshFamily{}.with<RefreshLimits>().with<ReadRegions>();
+RefreshFamily& refresh_family() {
+  static auto family = RefreshFamily{}.with<RefreshLimits>().with<ReadRegions>();
   return family;
 }
 

@@ -1,14 +1,15 @@
-// When data in flash are written anew so that they stay readable: the interface of refresh policies, chosen by name
-// (firmware.refresh.policy).
+// When data in flash are written anew so that they stay readable: the interface of refresh
+// policies, chosen by name (firmware.refresh.policy).
 //
-// A policy only judges a block, or one of the regions that it divides blocks into; the Refresher keeps count and the Collector moves what is
-// valid in it. It is asked at every read of a block, and about every block at each patrol.
+// A policy only judges a block, or one of the regions that it divides blocks into; the Refresher
+// keeps count and the GC worker moves what is valid in it. It is asked at every read of a block,
+// and about every block at each patrol.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "models/common/parameters.h"
+#include "models/base/parameters.h"
 
 namespace tlmssd::firmware {
 
@@ -24,11 +25,14 @@ class RefreshPolicy {
   virtual ~RefreshPolicy() = default;
   /// The block's data should be moved.
   [[nodiscard]] virtual bool due(const BlockHistory& block) const = 0;
-  /// Seconds until due() says so of a block that is neither read nor written meanwhile; 0: it does; infinity: never.
+  /// Seconds until due() says so of a block that is neither read nor written meanwhile; 0: it does;
+  /// infinity: never.
   [[nodiscard]] virtual double due_in(const BlockHistory& block) const = 0;
-  /// Equal parts of a block whose reads are counted apart, each at least a program unit long; 0: reads are counted by block only.
+  /// Equal parts of a block whose reads are counted apart, each at least a program unit long; 0:
+  /// reads are counted by block only.
   [[nodiscard]] virtual std::uint32_t regions() const { return 0; }
-  /// The data of a region that has been read so often since its block was written, or since they were last moved, should be moved.
+  /// The data of a region that has been read so often since its block was written, or since they
+  /// were last moved, should be moved.
   [[nodiscard]] virtual bool region_due(std::uint32_t reads) const {
     static_cast<void>(reads);
     return false;
@@ -39,7 +43,7 @@ class RefreshPolicy {
 
 using RefreshFamily = PolicyFamily<RefreshPolicy>;
 /// All refresh policies by name, without the choice of none.
-const RefreshFamily& refresh_family();
+RefreshFamily& refresh_family();
 /// The same for the scenario, "none" first.
 std::vector<PolicyInfo> refresh_policies();
 

@@ -8,7 +8,8 @@ namespace tlmssd::firmware {
 
 namespace {
 
-/// Units of a region: whole program units, in which data are written and taken out of a block. All when it is not divided.
+/// Units of a region: whole program units, in which data are written and taken out of a block. All
+/// when it is not divided.
 std::uint32_t units_of_region(const Layout& layout, std::uint32_t regions) {
   if (regions == 0) return layout.block_units;
   const std::uint32_t programs = layout.programs_per_block;
@@ -26,10 +27,10 @@ Refresher::Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy)
       regions_(policy_->regions() == 0 ? 0 : (pool.layout().block_units + region_units_ - 1) / region_units_),
       history_(pool.layout().total_blocks()),
       region_reads_(regions_ > 0 ? std::size_t{pool.layout().total_blocks()} * regions_ : 0),
-      waiting_(pool.layout().groups) {}
+      waiting_(pool.layout().pus) {}
 
-// Closed, or taken up by the Collector, which may have put it down again with data in it. Whoever owns blocks by name can empty those
-// that are still being written, too.
+// Closed, or taken up by the GC worker, which may have put it down again with data in it. The owner
+// of blocks by name can empty those that are still being written, too.
 bool Refresher::movable(const BlockInfo& info) const {
   return info.state == BlockState::closed ||
          info.state == (pool_.by_name() ? BlockState::open : BlockState::victim);
@@ -50,24 +51,24 @@ bool Refresher::judge(BlockNumber block, History& history, std::int64_t now) {
   const double seconds = static_cast<double>(now - info.written) * 1e-9;
   if (!policy_->due({seconds, history.reads, history.worst_errors})) return false;
   history.queued = 1;
-  waiting_[pool_.layout().group_of(block)].push_back({block, info.erases, k_whole});
+  waiting_[pool_.layout().pu_of(block)].push_back({block, info.erases, k_whole});
   return true;
 }
 
-bool Refresher::read(BlockNumber block, std::uint32_t row, std::uint32_t worst_errors, std::int64_t now) {
+bool Refresher::read(BlockNumber block, std::uint32_t mp_page, std::uint32_t worst_errors, std::int64_t now) {
   History& h = history(block);
-  ++h.reads;
+  if (h.reads < 0xFFFFFFFFU) ++h.reads;  // disturb() counts as far
   h.worst_errors = std::max(h.worst_errors, worst_errors);
   const BlockInfo& info = pool_.info(block);
-  const bool region_due = regions_ > 0 && count_region(block, row);
+  const bool region_due = regions_ > 0 && count_region(block, mp_page);
   return (info.state != BlockState::victim && movable(info) && judge(block, h, now)) || region_due;
 }
 
-// A region is only moved out of a closed block. One that is still being written is ended early when its turn comes: little of it may ever be
-// written, and its data are read all the same.
-bool Refresher::count_region(BlockNumber block, std::uint32_t row) {
+// A region is only moved out of a closed block. One that is still being written is ended early when
+// its turn comes: little of it may ever be written, and its data are read all the same.
+bool Refresher::count_region(BlockNumber block, std::uint32_t mp_page) {
   const Layout& layout = pool_.layout();
-  const std::uint32_t region = row * layout.row_units / region_units_;
+  const std::uint32_t region = mp_page * layout.mp_page_units / region_units_;
   std::uint32_t& reads = region_reads(block, region);
   if (reads == k_queued) return false;
   reads = std::min(reads + 1, k_queued - 1);
@@ -75,15 +76,15 @@ bool Refresher::count_region(BlockNumber block, std::uint32_t row) {
   const BlockState state = pool_.info(block).state;
   if (state != BlockState::closed && state != BlockState::open) return false;
   reads = k_queued;
-  waiting_[layout.group_of(block)].push_back({block, pool_.info(block).erases, region});
+  waiting_[layout.pu_of(block)].push_back({block, pool_.info(block).erases, region});
   return true;
 }
 
 template <class Visit>
 void Refresher::each_used(Visit visit) {
   const Layout& layout = pool_.layout();
-  for (std::uint32_t group = 0; group < layout.groups; ++group) {
-    const BlockNumber first = group * layout.blocks;
+  for (std::uint32_t pu = 0; pu < layout.pus; ++pu) {
+    const BlockNumber first = pu * layout.blocks;
     for (BlockNumber block = first; block < first + layout.blocks && pool_.used(block); ++block) visit(block);
   }
 }
@@ -92,9 +93,9 @@ void Refresher::disturb(std::uint32_t reads) {
   each_used([&](BlockNumber block) {
     if (pool_.info(block).valid == 0) return;
     History& h = history(block);
-    const std::uint64_t sum = h.reads + std::uint64_t{reads} * pool_.layout().block_rows;
+    const std::uint64_t sum = h.reads + std::uint64_t{reads} * pool_.layout().block_mp_pages;
     h.reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, 0xFFFFFFFFU));
-    const std::uint64_t more = std::uint64_t{reads} * region_units_ / pool_.layout().row_units;
+    const std::uint64_t more = std::uint64_t{reads} * region_units_ / pool_.layout().mp_page_units;
     for (std::uint32_t region = 0; regions_ > 0 && region < regions_; ++region) {
       std::uint32_t& count = region_reads(block, region);
       if (count == k_queued) continue;
@@ -128,18 +129,20 @@ double Refresher::next_due(std::int64_t now) {
   return soonest;
 }
 
-// Whether a region that has waited can be moved by itself. Where it lies in a block that cannot be ended now, its next read asks again.
+// Whether a region that has waited can be moved by itself. Where it lies in a block that cannot be
+// ended now, its next read asks again.
 bool Refresher::take_region(const Entry& entry, bool parts) {
-  // Ending a block early costs one that is free, as soon as somebody goes on writing: the reserve must not be touched.
+  // Ending a block early costs one that is free, as soon as writes go on: the reserve must not be
+  // touched.
   if (parts) pool_.close_early(entry.block);
   const BlockState state = pool_.info(entry.block).state;
   region_reads(entry.block, entry.region) = state == BlockState::open ? k_queued - 1 : 0;
   return parts && state == BlockState::closed;
 }
 
-Refresher::Move Refresher::take(std::uint32_t group, bool parts) {
+Refresher::Move Refresher::take(std::uint32_t pu, bool parts) {
   const std::uint32_t block_units = pool_.layout().block_units;
-  auto& waiting = waiting_[group];
+  auto& waiting = waiting_[pu];
   while (!waiting.empty()) {
     const Entry entry = waiting.back();
     waiting.pop_back();

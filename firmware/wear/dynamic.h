@@ -1,7 +1,8 @@
-// Dynamic wear levelling: of the free blocks of a group the least erased is used first. Cold data stay where they are.
+// Dynamic wear levelling: of the free blocks of a parallel unit the least erased is used first.
+// Cold data stay where they are.
 #pragma once
 
-#include "firmware/wear/wear_policy.h"
+#include "firmware/blocks/wear_policy.h"
 
 namespace tlmssd::firmware {
 
@@ -10,12 +11,12 @@ class DynamicWearLevelling final : public WearPolicy {
   static constexpr std::string_view k_name = "dynamic";
   static constexpr std::string_view k_summary = "the least erased free block is used first";
   using Config = NoParameters;
-  DynamicWearLevelling(const Config& /*config*/, std::uint32_t /*groups*/) {}
+  DynamicWearLevelling(const Config& /*config*/, std::uint32_t /*pus*/) {}
   [[nodiscard]] bool least_worn_first() const override { return true; }
   [[nodiscard]] bool moves_data() const override { return false; }
-  void closed(std::uint32_t /*group*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
-  void erased(std::uint32_t /*group*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
-  BlockNumber due(std::uint32_t /*group*/, const BlockPool& /*pool*/) override { return k_no_block; }
+  void closed(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
+  void erased(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
+  BlockNumber due(std::uint32_t /*pu*/, const BlockPool& /*pool*/) override { return k_no_block; }
   void archive(Archive& /*archive*/) override {}
 };
 

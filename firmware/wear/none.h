@@ -1,7 +1,7 @@
 // No wear levelling: free blocks are used in the order they were freed.
 #pragma once
 
-#include "firmware/wear/wear_policy.h"
+#include "firmware/blocks/wear_policy.h"
 
 namespace tlmssd::firmware {
 
@@ -10,12 +10,12 @@ class NoWearLevelling final : public WearPolicy {
   static constexpr std::string_view k_name = "none";
   static constexpr std::string_view k_summary = "free blocks are used in the order they were freed";
   using Config = NoParameters;
-  NoWearLevelling(const Config& /*config*/, std::uint32_t /*groups*/) {}
+  NoWearLevelling(const Config& /*config*/, std::uint32_t /*pus*/) {}
   [[nodiscard]] bool least_worn_first() const override { return false; }
   [[nodiscard]] bool moves_data() const override { return false; }
-  void closed(std::uint32_t /*group*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
-  void erased(std::uint32_t /*group*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
-  BlockNumber due(std::uint32_t /*group*/, const BlockPool& /*pool*/) override { return k_no_block; }
+  void closed(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
+  void erased(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
+  BlockNumber due(std::uint32_t /*pu*/, const BlockPool& /*pool*/) override { return k_no_block; }
   void archive(Archive& /*archive*/) override {}
 };
 

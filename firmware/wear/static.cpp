@@ -10,22 +10,23 @@ const ParameterTable<StaticWearConfig>& StaticWearConfig::parameters() {
   static const auto table =
       ParameterTable<StaticWearConfig>{}
           .integer("threshold", &StaticWearConfig::threshold, {1, 1'000'000},
-                   "difference between the highest erase count of a group and that of its least erased block "
+                   "difference between the highest erase count of a parallel unit and that of its least "
+                   "erased block "
                    "with data, above which that "
                    "block's data are moved")
           .integer("interval", &StaticWearConfig::interval, {1, 1'000'000},
-                   "erases in a group between two such moves, at least; bounds what levelling costs");
+                   "erases in a parallel unit between two such moves, at least; bounds what levelling costs");
   return table;
 }
 
-void StaticWearLevelling::closed(std::uint32_t group, BlockNumber block, std::uint32_t erases) {
-  auto& heap = groups_[group].closed;
+void StaticWearLevelling::closed(std::uint32_t pu, BlockNumber block, std::uint32_t erases) {
+  auto& heap = pus_[pu].closed;
   heap.push_back({erases, block});
   std::push_heap(heap.begin(), heap.end());
 }
 
-void StaticWearLevelling::erased(std::uint32_t group, BlockNumber /*block*/, std::uint32_t erases) {
-  Group& g = groups_[group];
+void StaticWearLevelling::erased(std::uint32_t pu, BlockNumber /*block*/, std::uint32_t erases) {
+  ParallelUnit& g = pus_[pu];
   g.most = std::max(g.most, erases);
   ++g.since;
 }
@@ -36,8 +37,8 @@ bool StaticWearLevelling::holds(const Entry& entry, const BlockPool& pool) {
          pool.worn(entry.block) == entry.erases;
 }
 
-BlockNumber StaticWearLevelling::due(std::uint32_t group, const BlockPool& pool) {
-  Group& g = groups_[group];
+BlockNumber StaticWearLevelling::due(std::uint32_t pu, const BlockPool& pool) {
+  ParallelUnit& g = pus_[pu];
   if (g.since < config_.interval || g.most <= config_.threshold) return k_no_block;
   if (g.closed.size() > g.rebuilt) {
     std::erase_if(g.closed, [&pool](const Entry& entry) { return !holds(entry, pool); });
@@ -54,11 +55,11 @@ BlockNumber StaticWearLevelling::due(std::uint32_t group, const BlockPool& pool)
 }
 
 void StaticWearLevelling::archive(Archive& a) {
-  for (Group& group : groups_) {
-    a(group.closed);
-    a(group.most);
-    a(group.since);
-    a(group.rebuilt);
+  for (ParallelUnit& pu : pus_) {
+    a(pu.closed);
+    a(pu.most);
+    a(pu.since);
+    a(pu.rebuilt);
   }
 }
 

@@ -1,13 +1,15 @@
-// Static wear levelling: as dynamic, and when the erase counts of a group spread too far, the data of its least erased block
-// are moved into its most erased free block, so that the young block takes part again (Chang, Hsieh & Kuo, DAC 2007, in the
-// threshold form that most firmware uses).
+// Static wear levelling: as dynamic, and when the erase counts of a parallel unit spread too far,
+// the data of its least erased block are moved into its most erased free block, so that the young
+// block takes part again (Chang, Hsieh & Kuo, DAC 2007, in the threshold form that most firmware
+// uses).
 //
-// Closed blocks wait in a heap by erase count; entries that no longer hold are dropped when they come to the top.
+// Closed blocks wait in a heap by erase count; entries that no longer hold are dropped when they
+// come to the top.
 #pragma once
 
 #include <vector>
 
-#include "firmware/wear/wear_policy.h"
+#include "firmware/blocks/wear_policy.h"
 
 namespace tlmssd::firmware {
 
@@ -23,12 +25,12 @@ class StaticWearLevelling final : public WearPolicy {
   static constexpr std::string_view k_summary =
       "as dynamic, and cold data are moved into worn blocks when erase counts spread too far";
   using Config = StaticWearConfig;
-  StaticWearLevelling(const Config& config, std::uint32_t groups) : config_(config), groups_(groups) {}
+  StaticWearLevelling(const Config& config, std::uint32_t pus) : config_(config), pus_(pus) {}
   [[nodiscard]] bool least_worn_first() const override { return true; }
   [[nodiscard]] bool moves_data() const override { return true; }
-  void closed(std::uint32_t group, BlockNumber block, std::uint32_t erases) override;
-  void erased(std::uint32_t group, BlockNumber block, std::uint32_t erases) override;
-  BlockNumber due(std::uint32_t group, const BlockPool& pool) override;
+  void closed(std::uint32_t pu, BlockNumber block, std::uint32_t erases) override;
+  void erased(std::uint32_t pu, BlockNumber block, std::uint32_t erases) override;
+  BlockNumber due(std::uint32_t pu, const BlockPool& pool) override;
   void archive(Archive& archive) override;
 
  private:
@@ -39,7 +41,7 @@ class StaticWearLevelling final : public WearPolicy {
       return erases != other.erases ? erases > other.erases : block > other.block;
     }
   };
-  struct Group {
+  struct ParallelUnit {
     std::vector<Entry> closed;
     std::uint32_t most = 0;      ///< highest erase count seen
     std::uint32_t since = 0;     ///< erases since the last move
@@ -47,7 +49,7 @@ class StaticWearLevelling final : public WearPolicy {
   };
   static bool holds(const Entry& entry, const BlockPool& pool);
   StaticWearConfig config_;
-  std::vector<Group> groups_;
+  std::vector<ParallelUnit> pus_;
 };
 
 }  // namespace tlmssd::firmware

@@ -5,8 +5,8 @@
 
 namespace tlmssd::firmware {
 
-const WearFamily& wear_family() {
-  static const auto family =
+WearFamily& wear_family() {
+  static auto family =
       WearFamily{}.with<NoWearLevelling>().with<DynamicWearLevelling>().with<StaticWearLevelling>();
   return family;
 }

@@ -1,34 +1,35 @@
-// The controller's cores and their way to everything else: mailbox from the host interface, flash controller,
-// memories.
+// The controller's cores and their way to everything else: mailbox from the host interface, flash
+// controller, memories.
 //
-// Modelled: `cores` cores of one clock; a firmware stage costs a number of cycles and runs on the earliest
-// free core among those its stage is assigned to (lowest number first), in the order asked for: end =
-// max(core free, now) + cycles / clock. Left out: caches, pipelines, interrupts and context switches of the
-// cores; their cost belongs into the cycles. The default cycles are assumptions of this project (a few
-// hundred instructions per command on a 500 MHz core), not measurements.
+// Modelled: `cores` cores of one clock; a firmware stage costs a number of cycles and runs on the
+// earliest free core among those its stage is assigned to (lowest number first), in the order asked
+// for: end = max(core free, now) + cycles / clock. Left out: caches, pipelines, interrupts and
+// context switches of the cores; their cost belongs into the cycles. The default cycles are
+// assumptions of this project (a few hundred instructions per command on a 500 MHz core), not
+// measurements.
 //
-// Firmware itself does not live here: platform/ registers a handler for new commands and calls the functions
-// below. Transport calls of one path never lead into a call of the other one (TLM-2.0): answers that would
-// are put off to the agenda.
+// Firmware itself does not live here: platform/ registers a handler for new commands and calls the
+// functions below.
 #pragma once
 
 #include <systemc>
 #include <tlm>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "models/common/agenda.h"
-#include "models/common/archive.h"
-#include "models/common/flash_op.h"
-#include "models/common/host_command.h"
-#include "models/common/parameters.h"
-#include "models/common/stage.h"
-#include "models/common/statistics.h"
-#include "models/common/transport.h"
+#include "models/base/archive.h"
+#include "models/base/event_queue.h"
+#include "models/base/flash_op.h"
+#include "models/base/host_command.h"
+#include "models/base/parameters.h"
+#include "models/base/stage.h"
+#include "models/base/statistics.h"
 #include "models/memory/memory_client.h"
+#include "models/tlm/ports.h"
 
 namespace tlmssd {
 
@@ -61,8 +62,8 @@ struct CpuConfig {
   CpuCyclesConfig cycles;
   CpuAssignmentConfig assignment;
   static const ParameterTable<CpuConfig>& parameters();  ///< cores and clock only
-  /// Throws InputError when a stage is assigned to a core that does not exist; the message names key and
-  /// value.
+  /// Throws InputError when a stage is assigned to a core that does not exist; the message names
+  /// key and value.
   void validate() const;
 };
 
@@ -83,7 +84,8 @@ class CoreSet {
   };
   /// Reserves a core for `times` executions of `stage`.
   Run run(Picoseconds now, Stage stage, std::uint32_t times);
-  /// Reserves one core for `first` and, straight afterwards, for `times` executions of `second`; same_cores() must hold.
+  /// Reserves one core for `first` and, straight afterwards, for `times` executions of `second`;
+  /// same_cores() must hold.
   Run run(Picoseconds now, Stage first, Stage second, std::uint32_t times);
   /// Whether the same cores run both stages.
   [[nodiscard]] bool same_cores(Stage first, Stage second) const {
@@ -121,60 +123,72 @@ class CoreSet {
 };
 
 class ControllerCpu : public sc_core::sc_module {
+  struct MailboxEntry;
+  using FlashPool = PayloadPool<FlashExtension>;
+
  public:
   using Run = CoreSet::Run;
   using Handler = void (*)(void* self, HostCommand& command);
   enum class Mode : std::uint8_t { timed, untimed };
 
   /// `stamps_per_unit`: logical blocks per mapping unit, for the data length of flash payloads.
-  ControllerCpu(const sc_core::sc_module_name& name, const CpuConfig& config, Agenda& agenda,
+  ControllerCpu(const sc_core::sc_module_name& name, const CpuConfig& config, EventQueue& event_queue,
                 std::uint32_t stamps_per_unit = 1);
 
-  TargetSocket<ControllerCpu> mailbox_tsock;
-  InitiatorSocket<ControllerCpu> flash_isock;
+  ResponsePort<ControllerCpu, MailboxEntry> mailbox_tsock;
+  RequestPort<ControllerCpu, FlashPool::Payload> flash_isock;
 
  private:
   MemoryClient memory_;
 
  public:
-  InitiatorSocket<MemoryClient>& memory_isock;
+  MemoryClient::Port& memory_isock;
 
   /// Untimed: run() and access() end now. Switch only when nothing is under way.
   void set_mode(Mode mode) { mode_ = mode; }
   [[nodiscard]] Mode mode() const { return mode_; }
-  /// Called for every new command in the mailbox. In untimed mode it must complete() the command before it
-  /// returns.
+  /// Called for every new command in the mailbox. In untimed mode it must complete() the command
+  /// before it returns.
   void set_handler(Handler handler, void* self) {
     handler_ = handler;
     handler_self_ = self;
   }
-  /// Reserves a core for `times` executions of `stage`. A stage of 0 cycles takes no time and waits for
-  /// nobody.
+  /// Reserves a core for `times` executions of `stage`. A stage of 0 cycles takes no time and waits
+  /// for none.
   Run run(Stage stage, std::uint32_t times = 1) {
     if (mode_ == Mode::untimed) return run_untimed();
-    return cores_.run(agenda_.now(), stage, times);
+    return cores_.run(event_queue_.now(), stage, times);
   }
-  /// Reserves one core for `first` and, straight afterwards, for `times` executions of `second`; same_cores() must hold.
+  /// Reserves one core for `first` and, straight afterwards, for `times` executions of `second`;
+  /// same_cores() must hold.
   Run run(Stage first, Stage second, std::uint32_t times) {
     if (mode_ == Mode::untimed) return run_untimed();
-    return cores_.run(agenda_.now(), first, second, times);
+    return cores_.run(event_queue_.now(), first, second, times);
   }
   [[nodiscard]] bool same_cores(Stage first, Stage second) const { return cores_.same_cores(first, second); }
-  /// One memory access at a system bus address (see address_map.h). Returns its end, or k_never: then
-  /// done(self) is called when it ends.
-  Picoseconds access(std::uint64_t address, Bytes bytes, bool write, Agenda::Callback done, void* self) {
+  /// One memory access at a system bus address (see address_map.h). Returns its end, or k_never:
+  /// then done(self) is called when it ends.
+  Picoseconds access(std::uint64_t address, Bytes bytes, bool write, EventQueue::Callback done, void* self) {
     if (mode_ == Mode::timed) return memory_.access(address, bytes, write, done, self);
     memory_.access_untimed(address, bytes, write);
-    return agenda_.now();
+    return event_queue_.now();
   }
-  /// Timed: sends `op` to the flash controller; op.on_done is called through the agenda.
+  /// Timed: sends `op` to the flash controller; op.on_done is called through the event queue.
   void submit(FlashOp& op);
   /// Untimed: `op` is done when this returns.
   void execute(FlashOp& op);
-  /// Untimed work that takes more than so many stages and flash operations, from begin_untimed() or its command on, is taken for one that
-  /// never ends: Stalled is thrown.
+  /// Untimed work that takes more than so many stages and flash operations, from begin_untimed() or
+  /// its command on, is taken for one that never ends: Stalled is thrown.
   void limit_untimed(std::uint64_t steps) { untimed_limit_ = untimed_left_ = steps; }
-  void begin_untimed() { untimed_left_ = untimed_limit_; }
+  void begin_untimed() {
+    most_untimed_ = most_untimed();
+    untimed_left_ = untimed_limit_;
+  }
+  [[nodiscard]] std::uint64_t untimed_limit() const { return untimed_limit_; }
+  /// The most steps that have been taken without a new beginning.
+  [[nodiscard]] std::uint64_t most_untimed() const {
+    return std::max(most_untimed_, untimed_limit_ - untimed_left_);
+  }
   /// Hands a finished command back to the host interface.
   void complete(HostCommand& command);
   /// Commands in the mailbox that have not been completed.
@@ -187,68 +201,52 @@ class ControllerCpu : public sc_core::sc_module {
   void reset_statistics();
   void archive(Archive& /*a*/) {}  // nothing lives across an idle moment
 
-  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
-  tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                              sc_core::sc_time& delay);
+  // For the ports: the mailbox's, then the flash controller's.
+  Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
+  [[nodiscard]] Picoseconds responding(MailboxEntry& entry) const;
+  void consumed(MailboxEntry& entry) { entries_.give(entry); }
+  void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
 
  private:
   /// A command in the mailbox.
-  struct Mail {
+  struct MailboxEntry {
     ControllerCpu* cpu = nullptr;
     tlm::tlm_generic_payload* payload = nullptr;
     HostCommand* command = nullptr;
     void* owner = nullptr;  // what the host interface had written there
     bool untimed = false;
     bool done = false;
-    Mail* next = nullptr;
+    MailboxEntry* next = nullptr;
   };
-  using FlashPool = PayloadPool<FlashExtension>;
 
   Run run_untimed() {
     spend_untimed();
-    return {agenda_.now(), agenda_.now()};
+    return {event_queue_.now(), event_queue_.now()};
   }
   void spend_untimed() {
     if (--untimed_left_ == 0) untimed_endless();
   }
   [[noreturn]] void untimed_endless();
-  Mail& take_mail(tlm::tlm_generic_payload& payload);
-  void free_mail(Mail& mail);
-  void open(Mail& mail);
-  void respond(Mail& mail);
-  void ask_responses();
-  void send_responses();
+  MailboxEntry& take_entry(tlm::tlm_generic_payload& payload);
+  void dispatch(MailboxEntry& entry);
   FlashPool::Payload& flash_payload(FlashOp& op);
-  void issue(FlashOp& op);
-  void issue_waiting();
-  void flash_done(tlm::tlm_generic_payload& payload, Picoseconds when);
 
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   Mode mode_ = Mode::timed;
   std::uint64_t untimed_limit_ = 0;  // steps; 0: none
   std::uint64_t untimed_left_ = 0;
+  std::uint64_t most_untimed_ = 0;
   CoreSet cores_;
   std::uint32_t stamps_per_unit_;
   Handler handler_ = nullptr;
   void* handler_self_ = nullptr;
 
-  std::vector<std::unique_ptr<Mail>> mails_;
-  Mail* free_mail_ = nullptr;
+  Pool<MailboxEntry> entries_;
   std::uint32_t commands_ = 0;
-  unsigned in_forward_ = 0;        // a call of the host interface is running: answers must wait
-  bool responding_ = false;        // BEGIN_RESP sent, END_RESP outstanding
-  Mail* answers_first_ = nullptr;  // completed, BEGIN_RESP not sent yet
-  Mail* answers_last_ = nullptr;
-  bool answering_ = false;  // send_responses() is on the agenda
 
   FlashPool flash_pool_;
-  const tlm::tlm_generic_payload* requesting_ = nullptr;  // flash BEGIN_REQ sent, END_REQ outstanding
-  bool issuing_ = false;                                  // issue_waiting() is on the agenda
-  FlashOp* waiting_first_ = nullptr;
-  FlashOp* waiting_last_ = nullptr;
   std::uint64_t flash_operations_ = 0;
   unsigned char nothing_ = 0;  // what the data pointer of an erase points at
 };

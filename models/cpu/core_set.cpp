@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "models/cpu/controller_cpu.h"
 
 namespace tlmssd {

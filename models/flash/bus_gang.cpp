@@ -14,7 +14,7 @@ void BusGang::arbitrate() {
     FlashChannel* next = first();
     if (next == nullptr || busy()) return;
     if (must_wait(*next)) {
-      if (!deferred_) agenda_.soon(&BusGang::deferred_due, this);
+      if (!deferred_) event_queue_.soon(&BusGang::deferred_due, this);
       deferred_ = true;
       return;
     }
@@ -22,7 +22,7 @@ void BusGang::arbitrate() {
   }
 }
 
-/// Whose phase is next; null when nobody waits whose own lines are free.
+/// Whose phase is next; null when none waits whose own lines are free.
 FlashChannel* BusGang::first() {
   FlashChannel* best = nullptr;
   const FlashChannel::BusRequest* earliest = nullptr;
@@ -41,16 +41,18 @@ FlashChannel* BusGang::first() {
 
 /// Whether what is shared is held; if so, arbitrates again when it is free.
 bool BusGang::busy() {
-  // The end of a phase on a shared bus is its member's own affair, which comes before the next grant.
+  // The end of a phase on a shared bus is its member's own affair, which comes before the next
+  // grant.
   if (shares_ == Shares::bus) return holder_ != nullptr && holder_->bus_busy();
   if (armed_) return true;
-  if (agenda_.now() >= until_) return false;
+  if (event_queue_.now() >= until_) return false;
   armed_ = true;
-  agenda_.at(until_, &BusGang::free_due, this);
+  event_queue_.at(until_, &BusGang::free_due, this);
   return true;
 }
 
-/// A transfer calls the controller, which must not happen within a call from it, whichever member it has called.
+/// A transfer calls the controller, which must not happen within a call from it, whichever member
+/// it has called.
 bool BusGang::must_wait(FlashChannel& next) const {
   const FlashChannel::BusRequest& request = *next.gang_request();
   if (&request == &next.late_program_) return false;
@@ -75,12 +77,12 @@ void BusGang::deferred() {
 void BusGang::hold(FlashChannel& member, Picoseconds control, Picoseconds until) {
   holder_ = &member;
   until_ = shares_ == Shares::bus ? until : control;
-  held_ += until_ - agenda_.now();
+  held_ += until_ - event_queue_.now();
   ++phases_;
 }
 
 void BusGang::report(StatisticsSink& sink) const {
-  const Picoseconds span = agenda_.now() - measured_from_;
+  const Picoseconds span = event_queue_.now() - measured_from_;
   const bool bus = shares_ == Shares::bus;
   sink.value("utilisation", span > 0 ? static_cast<double>(held_ - ahead()) / static_cast<double>(span) : 0.0,
              "",
@@ -92,7 +94,7 @@ void BusGang::report(StatisticsSink& sink) const {
 void BusGang::reset_statistics() {
   held_ = ahead();
   phases_ = 0;
-  measured_from_ = agenda_.now();
+  measured_from_ = event_queue_.now();
 }
 
 }  // namespace tlmssd

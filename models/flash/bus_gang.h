@@ -1,4 +1,5 @@
-// A gang: neighbouring channels of which the flash controller drives all by one bus, or by one set of control lines.
+// A gang: neighbouring channels of which the flash controller drives all by one bus, or by one set
+// of control lines.
 //
 // Two organisations beside independent channels, after Ryu & Park (design elements of SSD embedded software, Fig. 5) and Agrawal
 // et al. (USENIX ATC 2008):
@@ -9,7 +10,7 @@
 //                        its start for its command, address and status cycles and the waits between them, and needs its member's
 //                        data lines to its end: control parts exclude each other in the gang, moving bytes do not.
 // The next phase is that of a command without data, else a transfer; each kind in the order of becoming ready over all members, of
-// which those whose own lines are busy are passed over. A program whose data memory still owes (it answers late) keeps its
+// which those whose own lines are busy are program_pass over. A program whose data memory still owes (it answers late) keeps its
 // member's lines, but not the control lines of others.
 //
 // Closed forms in saturation, for a gang of G channels with D dies each (C, O, W, S and B as in flash_channel.h; Oc and Wc the
@@ -22,17 +23,19 @@
 // A shared-bus gang reaches its form as a channel does. For a shared-control gang the form is an upper bound: within 1 % where the
 // control lines are clearly the limit, else an operation may lose the control parts of the other members, (G - 1) (C + Oc).
 //
-// Left out: broadcasting one command to all members, which then work in unison on pages of equal address (Agrawal et al. let
-// the gang act as one wide package that way); that the control lines are free between the cycles of a phase; longer wires and
-// more loads, which in silicon lower the rate of a shared bus.
+// Left out: broadcasting one command to all members, which then work in unison on pages of equal
+// address (Agrawal et al. let the gang act as one wide package that way); that the control lines
+// are free between the cycles of a phase; longer wires and more loads, which in silicon lower the
+// rate of a shared bus.
 //
-// Hardware of the flash controller, beside its channels: a plain object, because nothing in it takes time.
+// Hardware of the flash controller, beside its channels: a plain object, because nothing in it
+// takes time.
 #pragma once
 
 #include <vector>
 
-#include "models/common/agenda.h"
-#include "models/common/statistics.h"
+#include "models/base/event_queue.h"
+#include "models/base/statistics.h"
 
 namespace tlmssd {
 
@@ -42,7 +45,7 @@ class BusGang {
  public:
   enum class Shares : std::uint8_t { bus, control };
 
-  BusGang(Agenda& agenda, Shares shares) : agenda_(agenda), shares_(shares) {}
+  BusGang(EventQueue& event_queue, Shares shares) : event_queue_(event_queue), shares_(shares) {}
   BusGang(const BusGang&) = delete;
   BusGang& operator=(const BusGang&) = delete;
 
@@ -72,9 +75,11 @@ class BusGang {
   [[nodiscard]] bool busy();
   [[nodiscard]] bool must_wait(FlashChannel& next) const;
   /// What of the present phase lies ahead.
-  [[nodiscard]] Picoseconds ahead() const { return until_ > agenda_.now() ? until_ - agenda_.now() : 0; }
+  [[nodiscard]] Picoseconds ahead() const {
+    return until_ > event_queue_.now() ? until_ - event_queue_.now() : 0;
+  }
 
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   Shares shares_;
   std::vector<FlashChannel*> members_;
   std::uint64_t tickets_ = 0;

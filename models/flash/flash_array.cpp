@@ -5,11 +5,11 @@
 
 namespace tlmssd {
 
-FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& config,
+FlashArray::FlashArray(EventQueue& event_queue, const NandPart& part, const FlashConfig& config,
                        std::unique_ptr<Scheduler> scheduler, std::unique_ptr<TimingModel> timing,
                        Bytes unit_bytes, std::uint32_t stamps_per_unit, std::uint64_t seed,
                        const Between& between, FlashErrors errors)
-    : agenda_(agenda),
+    : event_queue_(event_queue),
       part_(part),
       config_(config),
       geometry_(part.geometry(config.channels, config.ways, config.dies_per_way)),
@@ -18,6 +18,7 @@ FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& 
       bit_errors_(std::move(errors.bits)),
       clock_(errors.retention),
       timing_(std::move(timing)),
+      variation_(seed),
       scheduler_(std::move(scheduler)) {
   part_.check();
   config_.check();
@@ -35,7 +36,8 @@ FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& 
       std::make_shared<ContentStore>(
           geometry_, static_cast<std::uint32_t>(geometry_.page_bytes / std::max<Bytes>(unit_bytes, 1)), 0,
           geometry_.dies()),
-      {bit_errors_.get(), &clock_, static_cast<std::uint32_t>(std::max<Bytes>(unit_bytes / ecc_.frame, 1))}};
+      {bit_errors_.get(), &clock_, static_cast<std::uint32_t>(std::max<Bytes>(unit_bytes / ecc_.frame, 1))},
+      &variation_};
   const auto bind = [&between](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
     if (between) {
       between(from, to);
@@ -43,15 +45,15 @@ FlashArray::FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& 
       from.bind(to);
     }
   };
-  controller_ = std::make_unique<FlashController>("flash_controller", agenda, flash);
+  controller_ = std::make_unique<FlashController>("flash_controller", event_queue, flash);
   for (std::uint32_t c = 0; c < geometry_.channels; ++c) {
-    channels_.push_back(std::make_unique<FlashChannel>(("flash_channel_" + std::to_string(c)).c_str(), agenda,
-                                                       flash, ChannelId{c}));
+    channels_.push_back(std::make_unique<FlashChannel>(("flash_channel_" + std::to_string(c)).c_str(),
+                                                       event_queue, flash, ChannelId{c}));
     bind(controller_->channel_isock[c], channels_[c]->controller_tsock);
     for (std::uint32_t w = 0; w < geometry_.dies_per_channel(); ++w) {
       const DieId id{c * geometry_.dies_per_channel() + w};
       dies_.push_back(
-          std::make_unique<NandDie>(("die_" + std::to_string(index(id))).c_str(), agenda, nand, id));
+          std::make_unique<NandDie>(("die_" + std::to_string(index(id))).c_str(), event_queue, nand, id));
       bind(channels_[c]->die_isock[w], dies_.back()->channel_tsock);
     }
   }
@@ -63,7 +65,7 @@ void FlashArray::build_gangs() {
   const auto shares =
       config_.organisation == "shared-bus-gang" ? BusGang::Shares::bus : BusGang::Shares::control;
   for (std::size_t c = 0; c < channels_.size(); ++c) {
-    if (c % config_.gang == 0) gangs_.push_back(std::make_unique<BusGang>(agenda_, shares));
+    if (c % config_.gang == 0) gangs_.push_back(std::make_unique<BusGang>(event_queue_, shares));
     gangs_.back()->add(*channels_[c]);
   }
 }
@@ -83,23 +85,23 @@ void FlashArray::disturb(std::uint32_t reads) {
 }
 
 void FlashArray::archive(Archive& a) {
-  clock_.archive(a, agenda_.now());
+  clock_.archive(a, event_queue_.now());
   controller_->ecc().archive(a);
   for (auto& die : dies_) die->archive(a);
 }
 
 void FlashArray::report(StatisticsSink& sink) const {
   FlashCounts total;
-  std::array<Picoseconds, k_busy_causes> busy{};
+  BusyTimes busy{};
   for (const auto& channel : channels_) {
     total.add(channel->counts());
     for (std::uint32_t w = 0; w < geometry_.dies_per_channel(); ++w) {
       const auto die = channel->busy(w);
-      for (std::size_t c = 0; c < k_busy_causes; ++c) busy[c] += die[c];
+      for (std::size_t c = 0; c < k_busy_causes; ++c) busy[c] += static_cast<double>(die[c]);
     }
   }
-  const Picoseconds span = agenda_.now() - measured_from_;
-  total.report(sink, span * config_.buses());
+  const auto span = static_cast<double>(event_queue_.now() - measured_from_);
+  total.report(sink, span * config_.buses(), config_.multi_plane_reads);
   sink.open("dies", "all dies together");
   report_busy(sink, busy, span * geometry_.dies());
   sink.close();
@@ -124,7 +126,7 @@ void FlashArray::report(StatisticsSink& sink) const {
 }
 
 void FlashArray::reset_statistics() {
-  measured_from_ = agenda_.now();
+  measured_from_ = event_queue_.now();
   controller_->reset_statistics();
   for (auto& channel : channels_) channel->reset_statistics();
   for (auto& gang : gangs_) gang->reset_statistics();

@@ -1,7 +1,8 @@
 // A drive's whole flash back end, put together and bound: controller, channels and dies.
 //
-// Owns what they share (geometry, bus timing, timing model, scheduling policy, gangs). Left to bind are controller.cpu_tsock and
-// controller.memory_isock. A tap (a protocol checker, say) can be put between any two sockets by Between.
+// Owns what they share (geometry, bus timing, timing model, scheduling policy, gangs). Left to bind
+// are controller.cpu_tsock and controller.memory_isock. A tap (a protocol checker, say) can be put
+// between any two sockets by Between.
 #pragma once
 
 #include <functional>
@@ -26,8 +27,9 @@ class FlashArray {
   /// Binds an initiator socket to a target socket, with something in between or not.
   using Between = std::function<void(tlm::tlm_initiator_socket<>&, tlm::tlm_target_socket<>&)>;
 
-  /// `part` and `config` are copied. The blocks of `part` may have been overridden by the scenario before.
-  FlashArray(Agenda& agenda, const NandPart& part, const FlashConfig& config,
+  /// `part` and `config` are copied. The blocks of `part` may have been overridden by the scenario
+  /// before.
+  FlashArray(EventQueue& event_queue, const NandPart& part, const FlashConfig& config,
              std::unique_ptr<Scheduler> scheduler, std::unique_ptr<TimingModel> timing, Bytes unit_bytes,
              std::uint32_t stamps_per_unit, std::uint64_t seed, const Between& between = {},
              FlashErrors errors = {});
@@ -41,21 +43,23 @@ class FlashArray {
   [[nodiscard]] const std::vector<std::unique_ptr<BusGang>>& gangs() const { return gangs_; }
   [[nodiscard]] NandDie& die(DieId die) { return *dies_[index(die)]; }
   void set_observer(FlashObserver* observer);
-  /// All blocks go through `cycles` program/erase cycles more, and `seconds` pass at `celsius`, without the simulation seeing it.
+  /// All blocks go through `cycles` program/erase cycles more, and `seconds` pass at `celsius`,
+  /// without the simulation seeing it.
   void age(std::uint32_t cycles, double seconds, double celsius);
   /// Every page that holds data is read so many times, without the simulation seeing it.
   void disturb(std::uint32_t reads);
   [[nodiscard]] const RetentionClock& retention_clock() const { return clock_; }
   /// Contents and wear of all dies; no operation may be under way.
   void archive(Archive& a);
-  /// Totals, then a group per gang, a group per channel with its dies, and a group per die with its array.
+  /// Totals, then a group per gang, a group per channel with its dies, and a group per die with its
+  /// array.
   void report(StatisticsSink& sink) const;
   void reset_statistics();
 
  private:
   void build_gangs();
 
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   NandPart part_;
   FlashConfig config_;
   Geometry geometry_;
@@ -64,6 +68,7 @@ class FlashArray {
   std::unique_ptr<BitErrors> bit_errors_;
   RetentionClock clock_;
   std::unique_ptr<TimingModel> timing_;
+  NandVariation variation_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<FlashController> controller_;
   std::vector<std::unique_ptr<FlashChannel>> channels_;

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <string>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 
-FlashChannel::FlashChannel(const sc_core::sc_module_name& name, Agenda& agenda, const FlashSetup& setup,
-                           ChannelId channel)
+FlashChannel::FlashChannel(const sc_core::sc_module_name& name, EventQueue& event_queue,
+                           const FlashSetup& setup, ChannelId channel)
     : sc_core::sc_module(name),
       controller_tsock("controller_tsock", *this),
-      agenda_(agenda),
+      event_queue_(event_queue),
       setup_(setup),
       channel_(channel),
       first_die_(index(channel) * setup.geometry.dies_per_channel()),
@@ -39,8 +39,8 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
   if (phase == data_phase) {
     in_forward_ = true;
     FlashJob& job = *std::exchange(awaiting_data_, nullptr);
-    agenda_.advance(arrival(agenda_, delay));
-    if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::memory, agenda_.now());
+    event_queue_.advance(arrival(event_queue_, delay));
+    if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::memory, event_queue_.now());
     if (gang_ != nullptr && gang_->shares() == BusGang::Shares::control) {
       data_there_ = &job;  // others may have the control lines meanwhile
     } else {
@@ -72,10 +72,10 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
   job.pages_now = 0;
   job.suspends = 0;
   job.unsuspendable = false;
-  const Picoseconds when = arrival(agenda_, delay);
+  const Picoseconds when = arrival(event_queue_, delay);
   in_forward_ = true;
-  if (when > agenda_.now()) {
-    agenda_.at(when, &FlashChannel::admit_due, &job);
+  if (when > event_queue_.now()) {
+    event_queue_.at(when, &FlashChannel::admit_due, &job);
   } else {
     admit(job);
   }
@@ -127,7 +127,7 @@ unsigned FlashChannel::debug(unsigned /*index*/, tlm::tlm_generic_payload& paylo
 // ------------------------------------------------------------------------------------------------------ arrival and choice
 
 void FlashChannel::admit(FlashJob& job) {
-  const Picoseconds now = agenda_.now();
+  const Picoseconds now = event_queue_.now();
   job.arrived = now;
   if (job.op->ledger != nullptr && job.op->ledger->mark() < now) job.op->ledger->charge(Cause::bus_wait, now);
   wait_from_now(dies_[job.way], job);
@@ -156,18 +156,18 @@ FlashJob* FlashChannel::head(const Die& die) const {
   FlashJob* urgent = die.lanes[static_cast<std::size_t>(Lane::urgent)].front();
   FlashJob* normal = die.lanes[static_cast<std::size_t>(Lane::normal)].front();
   if (urgent == nullptr || normal == nullptr) return urgent == nullptr ? normal : urgent;
-  return setup_.scheduler.next(urgent->arrived, normal->arrived, agenda_.now()) == Lane::urgent ? urgent
-                                                                                                : normal;
+  return setup_.scheduler.next(urgent->arrived, normal->arrived, event_queue_.now()) == Lane::urgent ? urgent
+                                                                                                     : normal;
 }
 
 FlashChannel::Action FlashChannel::next_action(Die& die, FlashJob* job) {
-  if (agenda_.now() < die.ready) {
+  if (event_queue_.now() < die.ready) {
     retry_at(die, die.ready);
     return Action::none;
   }
   if (die.suspended != nullptr) {
     const bool go_on = job != nullptr && job->lane == Lane::urgent &&
-                       !setup_.scheduler.overdue(die.suspended->arrived, agenda_.now());
+                       !setup_.scheduler.overdue(die.suspended->arrived, event_queue_.now());
     if (go_on) return can_begin(die, *job) ? Action::begin : Action::none;
     return die.array == nullptr && die.output == nullptr ? Action::resume : Action::none;
   }
@@ -211,17 +211,17 @@ bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
       break;
   }
   if (running->unsuspendable || running->suspends >= setup_.part.max_suspends ||
-      setup_.scheduler.overdue(running->arrived, agenda_.now())) {
+      setup_.scheduler.overdue(running->arrived, event_queue_.now())) {
     return false;
   }
-  if (agenda_.now() >= running->suspendable) return true;
+  if (event_queue_.now() >= running->suspendable) return true;
   retry_at(die, running->suspendable);
   return false;
 }
 
 void FlashChannel::consider(Die& die) {
   FlashJob* job = head(die);
-  // Commonest first: nobody waits, or the array senses, which nothing can interrupt.
+  // Commonest first: nothing waits, or the array senses, which nothing can interrupt.
   if ((job == nullptr && die.suspended == nullptr) ||
       (die.array != nullptr && die.array->op->command == FlashCommand::read)) {
     withdraw(die.start);
@@ -238,11 +238,11 @@ void FlashChannel::consider(Die& die) {
 void FlashChannel::retry_at(Die& die, Picoseconds when) {
   if (die.retry <= when) return;
   die.retry = when;
-  agenda_.at(when, &FlashChannel::retry_due, &die);
+  event_queue_.at(when, &FlashChannel::retry_due, &die);
 }
 
 void FlashChannel::retry(Die& die) {
-  if (agenda_.now() < die.retry) return;
+  if (event_queue_.now() < die.retry) return;
   die.retry = k_never;
   occupy(die);
   consider(die);
@@ -254,20 +254,9 @@ void FlashChannel::retry(Die& die) {
 void FlashChannel::request(BusRequest& request, int queue) {
   if (request.queue == queue) return;
   withdraw(request);
-  BusQueue& waiting = bus_queues_[queue];
   request.queue = static_cast<std::int8_t>(queue);
-  request.previous = waiting.last;
-  request.next = nullptr;
   if (gang_ != nullptr) request.ticket = gang_->ticket();
-  (waiting.last == nullptr ? waiting.first : waiting.last->next) = &request;
-  waiting.last = &request;
-}
-
-void FlashChannel::take_out(BusRequest& request) {
-  BusQueue& waiting = bus_queues_[request.queue];
-  (request.previous == nullptr ? waiting.first : request.previous->next) = request.next;
-  (request.next == nullptr ? waiting.last : request.next->previous) = request.previous;
-  request.queue = -1;
+  bus_queues_[queue].push(request);
 }
 
 void FlashChannel::arbitrate() {
@@ -279,7 +268,7 @@ void FlashChannel::arbitrate() {
     BusRequest* next = first_request();
     if (next == nullptr || bus_busy()) return;
     if (must_wait(*next)) {
-      if (!deferred_) agenda_.soon(&FlashChannel::deferred_due, this);
+      if (!deferred_) event_queue_.soon(&FlashChannel::deferred_due, this);
       deferred_ = true;
       return;
     }
@@ -290,7 +279,7 @@ void FlashChannel::arbitrate() {
 /// Whether a phase is on the channel's own lines; if so, arbitrates again when it ends.
 bool FlashChannel::bus_busy() {
   if (armed_) return true;
-  if (agenda_.now() >= bus_until_) return false;
+  if (event_queue_.now() >= bus_until_) return false;
   if (bus_until_ != k_never) arm(bus_until_);
   return true;
 }
@@ -298,7 +287,7 @@ bool FlashChannel::bus_busy() {
 void FlashChannel::grant(BusRequest& request) {
   if (&request == &late_program_) {
     FlashJob& job = *std::exchange(data_there_, nullptr);
-    if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::bus_wait, agenda_.now());
+    if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::bus_wait, event_queue_.now());
     command(job, 0);
     consider(dies_[job.way]);
     return;
@@ -312,7 +301,8 @@ void FlashChannel::grant(BusRequest& request) {
   }
 }
 
-/// TLM-2.0 forbids a call on the backward path from within one on the forward path of the same socket, and the reverse.
+/// TLM-2.0 forbids a call on the backward path from within one on the forward path of the same
+/// socket, and the reverse.
 bool FlashChannel::must_wait(const BusRequest& request) const {
   if (in_forward_) return request.queue == 1;
   const Die& die = dies_[request.way];
@@ -326,7 +316,7 @@ void FlashChannel::deferred() {
 
 void FlashChannel::arm(Picoseconds when) {
   armed_ = true;
-  agenda_.at(when, &FlashChannel::bus_due, this);
+  event_queue_.at(when, &FlashChannel::bus_due, this);
 }
 
 void FlashChannel::bus_free() {
@@ -338,19 +328,22 @@ void FlashChannel::bus_free() {
 // -------------------------------------------------------------------------------------------------------------- statistics
 
 void FlashChannel::report(StatisticsSink& sink) const {
-  const Picoseconds span = agenda_.now() - measured_from_;
-  counts().report(sink, span);
+  const auto span = static_cast<double>(event_queue_.now() - measured_from_);
+  counts().report(sink, span, setup_.config.multi_plane_reads);
   for (std::uint32_t way = 0; way < dies_.size(); ++way) {
     sink.open("die_" + std::to_string(first_die_ + way), "one die, from its channel's point of view");
-    report_busy(sink, busy(way), span);
+    BusyTimes times{};
+    std::ranges::transform(busy(way), times.begin(),
+                           [](Picoseconds time) { return static_cast<double>(time); });
+    report_busy(sink, times, span);
     sink.close();
   }
 }
 
 FlashCounts FlashChannel::counts() const {
   FlashCounts result = counts_;
-  if (bus_until_ == k_never || bus_until_ <= agenda_.now()) return result;
-  const Picoseconds ahead = bus_until_ - agenda_.now();
+  if (bus_until_ == k_never || bus_until_ <= event_queue_.now()) return result;
+  const Picoseconds ahead = bus_until_ - event_queue_.now();
   result.bus_time[static_cast<std::size_t>(bus_use_)] -= ahead;
   result.data_time -= std::min(ahead, bus_data_);
   return result;
@@ -359,7 +352,7 @@ FlashCounts FlashChannel::counts() const {
 std::array<Picoseconds, k_busy_causes> FlashChannel::busy(std::uint32_t way) const {
   const Die& die = dies_[way];
   std::array<Picoseconds, k_busy_causes> result = die.busy;
-  if (die.cause < k_busy_causes) result[die.cause] += agenda_.now() - die.since;
+  if (die.cause < k_busy_causes) result[die.cause] += event_queue_.now() - die.since;
   for (std::size_t c = 0; c < k_busy_causes; ++c) result[c] -= die.busy_at_reset[c];
   return result;
 }
@@ -376,7 +369,7 @@ void FlashChannel::reset_statistics() {
   counts_ = {};
   counts_.bus_time[use] = ahead;  // of the phase on the bus, what lies in the time measured
   counts_.data_time = data_ahead;
-  measured_from_ = agenda_.now();
+  measured_from_ = event_queue_.now();
 }
 
 }  // namespace tlmssd

@@ -1,11 +1,13 @@
 // A flash channel: one bus, and the queues of the dies on it.
 //
-// Models a queue per die, the policy that chooses from it, the bus with one user at a time, command, address, data and status
-// phases, way interleaving, multi-plane operation, cached read and program, and program and erase suspend for reads. Every
-// operation takes the same steps: wait in its die's queue; command (and data in) on the bus; array; data out or status on the
-// bus; done. A copyback has command and array for every page it senses and once more to program them, then status; it holds its die
-// throughout and the bus in these phases only. A program or copyback of a whole block repeats its steps for every word line, a read
-// that its decoder wants several senses of for every sense; between two repetitions others may go first. Channels that share data or
+// Models a queue per die, the policy that chooses from it, the bus with one user at a time,
+// command, address, data and status phases, way interleaving, multi-plane operation, cached read
+// and program, and program and erase suspend for reads. Every operation takes the same steps: wait
+// in its die's queue; command (and data in) on the bus; array; data out or status on the bus; done.
+// A copyback has command and array for every page it senses and once more to program them, then
+// status; it holds its die throughout and the bus in these phases only. A program or copyback of a
+// whole block repeats its steps for every word line, a read that its decoder wants several senses
+// of for every sense; between two repetitions others may go first. Channels that share data or
 // control lines form a gang (bus_gang.h).
 //
 // Closed forms that a saturated channel with D dies reaches (tests hold it to them). With, per operation, C the read command,
@@ -15,8 +17,9 @@
 //   copyback of n pages, which the part programs at a time, with P the program command
 //                    B * min(D / (n C + sum of tR + P + tPROG + S), 1 / (n C + P + S))
 //
-// The bus is granted to commands without data first: they are short and keep arrays busy; then to transfers; each kind in the
-// order of becoming ready. Waits are charged to the ledger of who waits: to what the die was busy with meanwhile, else to the bus.
+// The bus is granted to commands without data first: they are short and keep arrays busy; then to
+// transfers; each kind in the order of becoming ready. Waits are charged to the ledger of who
+// waits: to what the die was busy with meanwhile, else to the bus.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +27,6 @@
 #include <utility>
 #include <vector>
 
-#include "models/common/kernel_time.h"
 #include "models/flash/bus_gang.h"
 #include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
@@ -32,6 +34,7 @@
 #include "models/flash/flash_statistics.h"
 #include "models/nand/bus_timing.h"
 #include "models/nand/flash_phases.h"
+#include "models/tlm/kernel_time.h"
 
 namespace tlmssd {
 
@@ -51,14 +54,14 @@ struct FlashSetup {
 
 class FlashChannel : public sc_core::sc_module {
  public:
-  FlashChannel(const sc_core::sc_module_name& name, Agenda& agenda, const FlashSetup& setup,
+  FlashChannel(const sc_core::sc_module_name& name, EventQueue& event_queue, const FlashSetup& setup,
                ChannelId channel);
 
   TargetSocket<FlashChannel> controller_tsock;
   std::deque<InitiatorSocket<FlashChannel>> die_isock;  ///< one per die, in the order of their ids
 
   void set_observer(FlashObserver* observer) { observer_ = observer; }
-  /// Up to now: of a phase that is still on the bus, what has passed.
+  /// Up to now: of a phase that is still on the bus, what has program_pass.
   [[nodiscard]] FlashCounts counts() const;
   /// Busy time of a die by cause (die_read ... die_map, suspend) since the last reset.
   [[nodiscard]] std::array<Picoseconds, k_busy_causes> busy(std::uint32_t way) const;
@@ -85,10 +88,6 @@ class FlashChannel : public sc_core::sc_module {
     std::uint32_t way = 0;
     std::uint64_t ticket = 0;  // in a gang: order of asking over all members
   };
-  struct BusQueue {
-    BusRequest* first = nullptr;
-    BusRequest* last = nullptr;
-  };
   /// What the channel knows of one die.
   struct Die {
     JobQueue lanes[k_lanes];
@@ -97,13 +96,15 @@ class FlashChannel : public sc_core::sc_module {
     FlashJob* output = nullptr;  // has answered; data out or status outstanding
     FlashJob* suspended = nullptr;
     Picoseconds ready = 0;        // a suspended die takes reads from here on
-    Picoseconds retry = k_never;  // an agenda item will look again at this instant
+    Picoseconds retry = k_never;  // an event queue item will look again at this instant
     BusRequest start;
     BusRequest finish;
     // Busy time by cause; the current cause since `since`.
     std::array<Picoseconds, k_busy_causes> busy{};
     std::array<Picoseconds, k_busy_causes> busy_at_reset{};
-    std::size_t cause = k_busy_causes;  // none
+    std::size_t cause = k_busy_causes;             // none
+    std::array<Picoseconds, k_blockers> behind{};  // in more detail
+    std::size_t blocker = k_blockers;              // none
     Picoseconds since = 0;
     FlashChannel* channel = nullptr;
     InitiatorSocket<FlashChannel>* socket = nullptr;
@@ -136,15 +137,14 @@ class FlashChannel : public sc_core::sc_module {
   // Bus.
   void request(BusRequest& request, int queue);
   void withdraw(BusRequest& request) {
-    if (request.queue >= 0) take_out(request);
+    if (request.queue >= 0) bus_queues_[std::exchange(request.queue, -1)].erase(request);
   }
-  void take_out(BusRequest& request);
   static void bus_due(void* self) { static_cast<FlashChannel*>(self)->bus_free(); }
   static void deferred_due(void* self) { static_cast<FlashChannel*>(self)->deferred(); }
   void bus_free();
   void deferred();
   [[nodiscard]] BusRequest* first_request() const {
-    return bus_queues_[0].first != nullptr ? bus_queues_[0].first : bus_queues_[1].first;
+    return bus_queues_[bus_queues_[0].empty() ? 1 : 0].front();
   }
   [[nodiscard]] BusRequest* gang_request() {
     return data_there_ != nullptr ? &late_program_ : first_request();
@@ -172,7 +172,7 @@ class FlashChannel : public sc_core::sc_module {
   Picoseconds announce_data(FlashJob& job);
   void count(const FlashJob& job);
 
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   FlashSetup setup_;
   ChannelId channel_;
   std::uint32_t first_die_;
@@ -182,7 +182,7 @@ class FlashChannel : public sc_core::sc_module {
   std::vector<Die> dies_;
   JobQueue arrivals_;             // in-order only: not yet let to their dies
   FlashJob* released_ = nullptr;  // in-order only: let to its die, not yet started
-  BusQueue bus_queues_[2];
+  IntrusiveQueue<BusRequest> bus_queues_[2];
   Picoseconds bus_until_ = 0;
   Picoseconds phase_until_ = 0;       // end of the latest phase: none may begin before
   BusUse bus_use_ = BusUse::command;  // of the latest phase

@@ -1,5 +1,5 @@
-// The steps of an operation on its channel: command (and data in), suspend and resume, data out or status, end; and who is
-// charged for the time.
+// The steps of an operation on its channel: command (and data in), suspend and resume, data out or
+// status, end; and who is charged for the time.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -15,7 +15,7 @@ void charge(const FlashJob& job, Cause cause, Picoseconds until) {
 }
 
 bool steps_left(const FlashOp& op, std::uint32_t pages_done) {
-  if (op.command == FlashCommand::read) return op.sensed < op.senses;
+  if (op.command == FlashCommand::read) return op.sense_count < op.senses;
   return op.command != FlashCommand::erase && pages_done < op.pages;
 }
 
@@ -48,7 +48,7 @@ void FlashChannel::start(Die& die) {
 
 void FlashChannel::begin(Die& die, FlashJob& job) {
   charge_wait(die, job);
-  counts_.wait_time[static_cast<std::size_t>(job.op->command)] += agenda_.now() - job.waiting_since;
+  counts_.wait_time[static_cast<std::size_t>(job.op->command)] += event_queue_.now() - job.waiting_since;
   (die.array == nullptr ? die.array : die.cached) = &job;
   occupy(die);
   if (job.op->command != FlashCommand::program) {
@@ -64,23 +64,24 @@ void FlashChannel::begin(Die& die, FlashJob& job) {
     if (gang_ != nullptr) gang_->wait_for_memory(*this);
     return;
   }
-  const Picoseconds nominal = agenda_.now() + setup_.bus.data_in(job.op->planes * job.pages_now).total();
+  const Picoseconds nominal = event_queue_.now() + setup_.bus.data_in(job.op->planes * job.pages_now).total();
   command(job, std::max<Picoseconds>(data_there - nominal, 0));
 }
 
-/// Command, address and data in; `extra`: the data come that much later than the bus could take them.
+/// Command, address and data in; `extra`: the data come that much later than the bus could take
+/// them.
 void FlashChannel::command(FlashJob& job, Picoseconds extra) {
-  const Picoseconds now = agenda_.now();
+  const Picoseconds now = event_queue_.now();
   job.payload->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = annotation(agenda_);
+  sc_core::sc_time delay = annotation(event_queue_);
   if (extra > 0) delay += to_sc_time(extra);
   const tlm::tlm_sync_enum answer = (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
   if (answer != tlm::TLM_UPDATED || phase != tlm::END_REQ) {
     throw std::logic_error(
         "a flash die must answer BEGIN_REQ with END_REQ, annotated with the length of the bus phase");
   }
-  const Picoseconds until = arrival(agenda_, delay);
+  const Picoseconds until = arrival(event_queue_, delay);
   Picoseconds data = 0;
   BusUse use = BusUse::command;
   if (job.op->command == FlashCommand::program) {
@@ -97,7 +98,7 @@ void FlashChannel::command(FlashJob& job, Picoseconds extra) {
 void FlashChannel::suspend(Die& die) {
   FlashJob& job = *die.array;
   tlm::tlm_phase phase = array_suspend;
-  sc_core::sc_time delay = annotation(agenda_);
+  sc_core::sc_time delay = annotation(event_queue_);
   if ((*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay) != tlm::TLM_UPDATED) {
     job.unsuspendable = true;  // too late: it ends sooner by itself
     return;
@@ -106,19 +107,19 @@ void FlashChannel::suspend(Die& die) {
   ++counts_.suspends;
   job.op->suspended_for_host = true;
   die.suspended = std::exchange(die.array, nullptr);
-  die.ready = arrival(agenda_, delay);
+  die.ready = arrival(event_queue_, delay);
   occupy(die);
-  const Picoseconds until = agenda_.now() + setup_.bus.control();
+  const Picoseconds until = event_queue_.now() + setup_.bus.control();
   hold_bus(job, until, until, BusUse::suspend, 0);
 }
 
 void FlashChannel::resume(Die& die) {
   FlashJob& job = *die.suspended;
   tlm::tlm_phase phase = array_resume;
-  sc_core::sc_time delay = annotation(agenda_);
+  sc_core::sc_time delay = annotation(event_queue_);
   (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
   die.array = std::exchange(die.suspended, nullptr);
-  const Picoseconds until = agenda_.now() + setup_.bus.control();
+  const Picoseconds until = event_queue_.now() + setup_.bus.control();
   job.suspendable = until + setup_.part.resume_overhead + setup_.part.min_resume_time;
   occupy(die);
   hold_bus(job, until, until, BusUse::resume, 0);
@@ -134,25 +135,26 @@ void FlashChannel::finish(Die& die) {
   }
   const bool data_out = op.command == FlashCommand::read && op.slots != 0;
   const BusTiming::Phase phase =
-      data_out ? setup_.bus.data_out(op.first_slot, op.slots) : BusTiming::Phase{setup_.bus.status(), 0};
-  const Picoseconds until = agenda_.now() + phase.total();
-  charge(job, Cause::bus_wait, agenda_.now());
+      data_out ? setup_.bus.data_out(op) : BusTiming::Phase{setup_.bus.status(), 0};
+  const Picoseconds until = event_queue_.now() + phase.total();
+  charge(job, Cause::bus_wait, event_queue_.now());
   charge(job, Cause::flash_command, until - phase.data);
   if (data_out) {
     charge(job, Cause::transfer, until);
-    if (op.sensed == op.senses) announce_data(job);  // what was sensed before stays with the decoder
+    if (op.sense_count == op.senses) announce_data(job);  // what was sensed before stays with the decoder
   }
   hold_bus(job, until - phase.data, until, data_out ? BusUse::data_out : BusUse::status, phase.data);
   transferring_ = &die;
   arm(until);
 }
 
-/// The die keeps what it has sensed in its page register and goes on with the same operation: nobody comes in between.
+/// The die keeps what it has sensed in its page register and goes on with the same operation:
+/// nothing comes in between.
 void FlashChannel::continue_copyback(Die& die) {
   FlashJob& job = *std::exchange(die.output, nullptr);
-  charge(job, Cause::bus_wait, agenda_.now());
+  charge(job, Cause::bus_wait, event_queue_.now());
   tlm::tlm_phase phase = tlm::END_RESP;
-  sc_core::sc_time delay = annotation(agenda_);
+  sc_core::sc_time delay = annotation(event_queue_);
   (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
   die.array = &job;
   command(job, 0);
@@ -162,14 +164,14 @@ void FlashChannel::continue_copyback(Die& die) {
 void FlashChannel::finished(Die& die) {
   FlashJob& job = *std::exchange(die.output, nullptr);
   tlm::tlm_phase phase = tlm::END_RESP;
-  sc_core::sc_time delay = annotation(agenda_);
+  sc_core::sc_time delay = annotation(event_queue_);
   (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
-  if (job.op->passed == 0) job.pages_done += job.pages_now;  // else the same pages once more
+  if (job.op->program_pass == 0) job.pages_done += job.pages_now;  // else the same pages once more
   const bool more = steps_left(*job.op, job.pages_done);
   occupy(die);
   if (more) {
     // Each step may be overtaken anew, or a whole block would keep reads out once it is overdue.
-    job.arrived = agenda_.now();
+    job.arrived = event_queue_.now();
     wait_from_now(die, job);
     die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
   }
@@ -177,43 +179,47 @@ void FlashChannel::finished(Die& die) {
   if (more) return;
   count(job);
   arbitrate();
-  // Last, because whoever gets the answer may send new work at once.
+  // Last, because the receiver of the answer may send new work at once.
   phase = tlm::BEGIN_RESP;
-  delay = annotation(agenda_);
+  delay = annotation(event_queue_);
   if (controller_tsock->nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_COMPLETED) {
     throw std::logic_error("the flash controller must answer a channel's BEGIN_RESP with TLM_COMPLETED");
   }
   job.payload->release();
 }
 
-/// `control`: end of the phase's cycles of control. `data`: the last part of the phase, in which bytes move.
+/// `control`: end of the phase's cycles of control. `data`: the last part of the phase, in which
+/// bytes move.
 void FlashChannel::hold_bus(const FlashJob& job, Picoseconds control, Picoseconds until, BusUse use,
                             Picoseconds data) {
-  if (agenda_.now() < phase_until_)
+  if (event_queue_.now() < phase_until_)
     throw std::logic_error("two phases at once on flash channel " + std::to_string(index(channel_)));
   phase_until_ = until;
   bus_use_ = use;
   bus_data_ = data;
   counts_.data_time += data;
-  counts_.bus_time[static_cast<std::size_t>(use)] += until - agenda_.now();
+  counts_.bus_time[static_cast<std::size_t>(use)] += until - event_queue_.now();
   bus_until_ = until;
   if (gang_ != nullptr) gang_->hold(*this, control, until);
-  if (observer_ != nullptr) observer_->bus(channel_, job.op->die, *job.op, agenda_.now(), until, use);
+  if (observer_ != nullptr) observer_->bus(channel_, job.op->die, *job.op, event_queue_.now(), until, use);
 }
 
-/// Tells the controller that the job's data begin to move. Returns when memory is done; k_never: it will say so.
+/// Tells the controller that the job's data begin to move. Returns when memory is done; k_never: it
+/// will say so.
 Picoseconds FlashChannel::announce_data(FlashJob& job) {
   tlm::tlm_phase phase = data_phase;
-  sc_core::sc_time delay = annotation(agenda_);
-  if (controller_tsock->nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_UPDATED) return agenda_.now();
-  return phase == data_wait ? k_never : arrival(agenda_, delay);
+  sc_core::sc_time delay = annotation(event_queue_);
+  if (controller_tsock->nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_UPDATED)
+    return event_queue_.now();
+  return phase == data_wait ? k_never : arrival(event_queue_, delay);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- waits
 
 void FlashChannel::settle(Die& die) {
-  const Picoseconds now = agenda_.now();
+  const Picoseconds now = event_queue_.now();
   if (die.cause < k_busy_causes) die.busy[die.cause] += now - die.since;
+  if (die.blocker < k_blockers) die.behind[die.blocker] += now - die.since;
   die.since = now;
 }
 
@@ -221,39 +227,46 @@ void FlashChannel::settle(Die& die) {
 void FlashChannel::occupy(Die& die) {
   settle(die);
   const FlashJob* job = die.array != nullptr ? die.array : die.output;
-  if (agenda_.now() < die.ready) {
+  if (event_queue_.now() < die.ready) {
     die.cause = static_cast<std::size_t>(Cause::suspend) - k_first_busy;
+    die.blocker = k_blockers;
   } else {
     die.cause =
         job == nullptr ? k_busy_causes : static_cast<std::size_t>(busy_cause(*job->op)) - k_first_busy;
+    die.blocker = job == nullptr ? k_blockers : blocker_of(*job->op);
   }
 }
 
 void FlashChannel::wait_from_now(Die& die, FlashJob& job) {
-  job.waiting_since = agenda_.now();
+  job.waiting_since = event_queue_.now();
   if (job.op->ledger == nullptr) return;
   settle(die);
   job.busy_before = die.busy;
+  job.behind_before = die.behind;
 }
 
-/// What the die was busy with since the job began to wait goes to those causes; the rest was the bus.
+/// What the die was busy with since the job began to wait goes to those causes; the rest was the
+/// bus.
 void FlashChannel::charge_wait(Die& die, FlashJob& job) {
   Ledger* ledger = job.op->ledger;
-  if (ledger == nullptr || job.waiting_since == agenda_.now()) return;
+  if (ledger == nullptr || job.waiting_since == event_queue_.now()) return;
   settle(die);
   for (std::size_t c = 0; c < k_busy_causes; ++c) {
     const Picoseconds part = die.busy[c] - job.busy_before[c];
     if (part != 0) ledger->charge(static_cast<Cause>(k_first_busy + c), ledger->mark() + part);
   }
-  ledger->charge(Cause::bus_wait, agenda_.now());
+  for (std::size_t b = 0; b < k_blockers; ++b) ledger->stood_behind(b, die.behind[b] - job.behind_before[b]);
+  ledger->charge(Cause::bus_wait, event_queue_.now());
 }
 
 void FlashChannel::count(const FlashJob& job) {
   const FlashOp& op = *job.op;
   auto& kind = counts_.kinds[static_cast<std::size_t>(op.command)][static_cast<std::size_t>(op.purpose)];
+  const std::uint32_t planes = op.all_planes();
   ++kind.operations;
-  kind.pages += std::uint64_t{op.planes} * (op.command == FlashCommand::read ? op.senses : op.pages);
-  if (op.command == FlashCommand::read) kind.bytes += op.senses * setup_.bus.units_bytes(op.slots);
+  ++counts_.by_planes[static_cast<std::size_t>(op.command)][planes - 1];
+  kind.pages += std::uint64_t{planes} * (op.command == FlashCommand::read ? op.senses : op.pages);
+  if (op.command == FlashCommand::read) kind.bytes += op.senses * setup_.bus.units_bytes(op.all_slots());
   if (op.command == FlashCommand::program)
     kind.bytes += setup_.part.passes(op.mode) * setup_.bus.page_bytes() * op.planes * op.pages;
 }

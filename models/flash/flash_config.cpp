@@ -1,7 +1,7 @@
 #include "models/flash/flash_config.h"
 
-#include "models/common/input_error.h"
-#include "models/nand/part.h"
+#include "models/base/input_error.h"
+#include "models/nand/part/part.h"
 
 namespace tlmssd {
 
@@ -19,6 +19,9 @@ const ParameterTable<FlashConfig>& FlashConfig::parameters() {
           .flag("cache_operations", &C::cache_operations,
                 "transfer one page while the die's array works on the next, where the part can (cached read "
                 "and program)")
+          .flag("multi_plane_reads", &C::multi_plane_reads,
+                "pages that a read of the host wants from several planes of a die, at the same page number, "
+                "are one multi-plane read, where the part can")
           .choice("suspend", &C::suspend, {"none", "program", "erase", "both"},
                   "what may be suspended for reads of the host, within the limits of the part; needs a "
                   "scheduling that lets "

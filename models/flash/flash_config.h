@@ -1,9 +1,10 @@
-// How the drive's flash back end is laid out and driven (scenario: ssd.flash). The part itself is a NandPart.
+// How the drive's flash back end is laid out and driven (scenario: ssd.flash). The part itself is a
+// NandPart.
 #pragma once
 
 #include <string>
 
-#include "models/common/parameters.h"
+#include "models/base/parameters.h"
 
 namespace tlmssd {
 
@@ -15,6 +16,7 @@ struct FlashConfig {
   std::uint32_t dies_per_way = 1;
   Hertz bus = 400'000'000;
   bool cache_operations = false;
+  bool multi_plane_reads = true;
   std::string suspend = "none";
   std::string organisation = "channels";
   std::uint32_t gang = 2;  ///< looked at only when organisation is not channels
@@ -24,7 +26,8 @@ struct FlashConfig {
   static const ParameterTable<FlashConfig>& gang_parameters();
   /// Throws InputError when channels do not fall into gangs.
   void check() const;
-  /// Throws InputError when the part cannot do what is asked for. `overtakes`: the scheduling lets reads overtake.
+  /// Throws InputError when the part cannot do what is asked for. `overtakes`: the scheduling lets
+  /// reads overtake.
   void check_part(const NandPart& part, bool overtakes) const;
 
   [[nodiscard]] BytesPerSecond bus_rate() const { return bus; }  // 8 bits wide: a byte per transfer

@@ -5,11 +5,12 @@
 
 namespace tlmssd {
 
-FlashController::FlashController(const sc_core::sc_module_name& name, Agenda& agenda, const FlashSetup& setup)
+FlashController::FlashController(const sc_core::sc_module_name& name, EventQueue& event_queue,
+                                 const FlashSetup& setup)
     : sc_core::sc_module(name),
-      cpu_tsock("cpu_tsock", *this),
-      memory_isock("memory_isock", *this, setup.geometry.channels),
-      agenda_(agenda),
+      cpu_tsock("cpu_tsock", *this, event_queue),
+      memory_isock("memory_isock", *this, event_queue),
+      event_queue_(event_queue),
       setup_(setup),
       scratch_(std::size_t{setup.geometry.planes} * setup.part.pages_per_step() * setup.geometry.page_bytes),
       ecc_(setup.ecc, setup.seed),
@@ -23,20 +24,13 @@ FlashController::FlashController(const sc_core::sc_module_name& name, Agenda& ag
 
 // ----------------------------------------------------------------------------------------------------------------- sockets
 
-tlm::tlm_sync_enum FlashController::forward(unsigned /*index*/, tlm::tlm_generic_payload& payload,
-                                            tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  if (phase == tlm::END_RESP) {
-    response_ended();
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+Reply FlashController::request(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
   FlashOp* op = op_of(payload);
   if (op == nullptr || index(op->die) >= routes_.size()) {
     payload.set_response_status(op == nullptr ? tlm::TLM_COMMAND_ERROR_RESPONSE
                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return tlm::TLM_COMPLETED;
+    return Reply::completed(when);
   }
-  payload.acquire();
   FlashJob& job = FlashJob::of(payload);
   job.op = op;
   job.controller = this;
@@ -50,12 +44,14 @@ tlm::tlm_sync_enum FlashController::forward(unsigned /*index*/, tlm::tlm_generic
   ++route.pending;
   if (op->command != FlashCommand::read) ++route.writing;
   ++outstanding_;
-  return (*route.socket)->nb_transport_fw(payload, phase, delay);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = to_sc_time(when - kernel_now(event_queue_));
+  (*route.socket)->nb_transport_fw(payload, phase, delay);  // channels take all
+  return Reply::accepted();
 }
 
-tlm::tlm_sync_enum FlashController::backward(unsigned index, tlm::tlm_generic_payload& payload,
+tlm::tlm_sync_enum FlashController::backward(unsigned /*index*/, tlm::tlm_generic_payload& payload,
                                              tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  if (index == channel_isock.size()) return memory_backward(payload, phase, delay);
   FlashJob& job = *payload.get_extension<FlashJob>();
   if (phase == tlm::BEGIN_RESP) {
     flash_done(job);
@@ -67,7 +63,7 @@ tlm::tlm_sync_enum FlashController::backward(unsigned index, tlm::tlm_generic_pa
     job.data_wanted = job.op->command == FlashCommand::program;
     phase = data_wait;
   } else {
-    if (job.memory_done > agenda_.now()) delay += to_sc_time(job.memory_done - agenda_.now());
+    if (job.memory_done > event_queue_.now()) delay += to_sc_time(job.memory_done - event_queue_.now());
   }
   return tlm::TLM_UPDATED;
 }
@@ -83,9 +79,8 @@ void FlashController::blocking(unsigned /*index*/, tlm::tlm_generic_payload& pay
   plan_senses(*op, untimed_errors_);
   (*routes_[index(op->die)].socket)->b_transport(payload, delay);
   if (op->code == EccCode::none || op->command != FlashCommand::read) return;
-  decode(*op);
-  const EccEngines::Slot slot = ecc_.reserve(op->code, op->slots * frames_per_unit_, arrival(agenda_, delay));
-  delay = annotation(agenda_) + to_sc_time(slot.end - agenda_.now());
+  const EccEngines::Slot slot = pass_decoders(*op, arrival(event_queue_, delay));
+  delay = annotation(event_queue_) + to_sc_time(slot.end - event_queue_.now());
 }
 
 unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
@@ -93,7 +88,9 @@ unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& pa
   if (op == nullptr || index(op->die) >= routes_.size()) return 0;
   plan_senses(*op, untimed_errors_);
   const unsigned done = (*routes_[index(op->die)].socket)->transport_dbg(payload);
-  if (op->command == FlashCommand::read && op->code != EccCode::none) decode(*op);
+  if (op->command == FlashCommand::read && op->code != EccCode::none) {
+    for (FlashOp* link = op; link != nullptr; link = link->next_plane) decode(*link);
+  }
   return done;
 }
 
@@ -101,11 +98,11 @@ unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& pa
 
 /// What the array must do so that the code asked for can be decoded.
 void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& errors) const {
-  op.sensed = 0;
+  op.sense_count = 0;
   if (op.command != FlashCommand::read) return;
   op.senses = 1;
   op.word_line = false;
-  op.errors = nullptr;
+  for (FlashOp* link = &op; link != nullptr; link = link->next_plane) link->errors = nullptr;
   if (op.code == EccCode::none) return;
   const CodeConfig& code = setup_.ecc.of(op.code);
   op.word_line = code.word_line;
@@ -117,8 +114,12 @@ void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& error
     op.senses = static_cast<std::uint8_t>(std::min(bits, setup_.geometry.pages - first));
   }
   if (!setup_.errors) return;
-  errors.resize(std::size_t{op.slots} * frames_per_unit_);
-  op.errors = errors.data();
+  errors.resize(std::size_t{op.all_slots()} * frames_per_unit_);
+  std::uint16_t* of_link = errors.data();
+  for (FlashOp* link = &op; link != nullptr; link = link->next_plane) {
+    link->errors = of_link;
+    of_link += std::size_t{link->slots} * frames_per_unit_;
+  }
 }
 
 void FlashController::decode(FlashOp& op) {
@@ -132,7 +133,7 @@ void FlashController::decode(FlashOp& op) {
   op.failed_slots = verdict.failed_slots;
   if (verdict.failed == 0) return;
   op.status = FlashStatus::uncorrectable;
-  // What could not be decoded is not what was written: whoever uses it all the same will be found out.
+  // What could not be decoded is not what was written: any use of it will be found out.
   for (std::uint32_t slot = 0; slot < op.slots; ++slot) {
     if ((op.failed_slots >> (slot % 64) & 1U) == 0) continue;
     Stamp* const stamps = op.stamps + std::size_t{slot} * setup_.stamps_per_unit;
@@ -146,84 +147,29 @@ void FlashController::move_data(FlashJob& job) {
   const FlashOp& op = *job.op;
   const bool to_memory = op.command == FlashCommand::read;
   const Bytes page_row = Bytes{op.planes} * setup_.geometry.page_bytes;
-  const Bytes bytes = to_memory ? op.slots * setup_.unit_bytes : page_row * job.pages_now;
-  auto& payload = transfers_.take();
-  payload.set_command(to_memory ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-  payload.set_address(op.buffer_address + (to_memory ? 0 : page_row * job.pages_done));
-  payload.set_data_ptr(scratch_.data());
-  payload.set_data_length(static_cast<unsigned>(bytes));
-  payload.set_streaming_width(static_cast<unsigned>(bytes));
-  payload.set_byte_enable_ptr(nullptr);
-  payload.set_dmi_allowed(false);
+  const Bytes bytes = to_memory ? op.all_slots() * setup_.unit_bytes : page_row * job.pages_now;
+  auto& payload = transfers_.take(to_memory ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
+                                  op.buffer_address + (to_memory ? 0 : page_row * job.pages_done),
+                                  scratch_.data(), bytes);
   payload.extension.job = &job;
-  payload.extension.payload = &payload;
-  payload.extension.next = nullptr;
   job.memory_open = true;
   ++memory_transfers_;
   memory_bytes_ += bytes;
-  if (request_open_ == nullptr && first_waiting_ == nullptr) {
-    send(payload.extension);
-  } else {
-    (first_waiting_ == nullptr ? first_waiting_ : last_waiting_->next) = &payload.extension;
-    last_waiting_ = &payload.extension;
-  }
+  memory_isock.send(payload);
 }
 
-void FlashController::send(DmaExtension& transfer) {
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = annotation(agenda_);
-  request_open_ = &transfer;
-  const tlm::tlm_sync_enum answer = memory_isock->nb_transport_fw(*transfer.payload, phase, delay);
-  if (answer == tlm::TLM_ACCEPTED) return;
-  if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
-    request_accepted();
-    return;
-  }
-  request_accepted();
-  const Picoseconds when = arrival(agenda_, delay);
-  if (answer == tlm::TLM_UPDATED) {
-    phase = tlm::END_RESP;
-    memory_isock->nb_transport_fw(*transfer.payload, phase, delay);
-  }
-  memory_answered(transfer, when);
-}
-
-void FlashController::request_accepted() {
-  request_open_ = nullptr;
-  if (first_waiting_ != nullptr) agenda_.soon(&FlashController::send_due, this);
-}
-
-void FlashController::send_next() {
-  if (request_open_ != nullptr || first_waiting_ == nullptr) return;
-  DmaExtension& transfer = *first_waiting_;
-  first_waiting_ = transfer.next;
-  send(transfer);
-}
-
-tlm::tlm_sync_enum FlashController::memory_backward(tlm::tlm_generic_payload& payload,
-                                                    const tlm::tlm_phase& phase,
-                                                    const sc_core::sc_time& delay) {
-  DmaExtension& transfer = *payload.get_extension<DmaExtension>();
-  if (phase == tlm::END_REQ) request_accepted();
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  if (request_open_ == &transfer) request_accepted();
-  memory_answered(transfer, arrival(agenda_, delay));
-  return tlm::TLM_COMPLETED;
-}
-
-void FlashController::memory_answered(DmaExtension& transfer, Picoseconds when) {
-  FlashJob& job = *transfer.job;
-  if (transfer.payload->get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE) {
+void FlashController::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
+  FlashJob& job = *static_cast<Transfers::Payload&>(payload).extension.job;
+  if (payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE) {
     throw std::runtime_error("memory refused a transfer of the flash controller at address " +
-                             std::to_string(transfer.payload->get_address()) + ": " +
-                             transfer.payload->get_response_string());
+                             std::to_string(payload.get_address()) + ": " + payload.get_response_string());
   }
-  transfer.payload->release();
+  payload.release();
   job.memory_open = false;
   job.memory_done = when;
   if (job.data_wanted) {
     job.data_wanted = false;
-    agenda_.at(when, &FlashController::data_due, &job);
+    event_queue_.at(when, &FlashController::data_due, &job);
   } else if (job.flash_done) {
     flash_done(job);
   }
@@ -231,16 +177,27 @@ void FlashController::memory_answered(DmaExtension& transfer, Picoseconds when) 
 
 void FlashController::data_there(FlashJob& job) {
   tlm::tlm_phase phase = data_phase;
-  sc_core::sc_time delay = annotation(agenda_);
+  sc_core::sc_time delay = annotation(event_queue_);
   (*routes_[index(job.op->die)].socket)->nb_transport_fw(*job.payload, phase, delay);
 }
 
 // -------------------------------------------------------------------------------------------------------------- completion
 
-/// Takes what was read to a decoder; returns when it is done.
-Picoseconds FlashController::pass_decoder(FlashOp& op) {
-  decode(op);
-  const EccEngines::Slot slot = ecc_.reserve(op.code, op.slots * frames_per_unit_, agenda_.now());
+/// Takes what was read to decoders, what each plane delivered to one of its own; returns the time
+/// of the last to be done.
+EccEngines::Slot FlashController::pass_decoders(FlashOp& op, Picoseconds arrived) {
+  EccEngines::Slot last{};
+  for (FlashOp* link = &op; link != nullptr; link = link->next_plane) {
+    decode(*link);
+    const EccEngines::Slot slot = ecc_.reserve(op.code, link->slots * frames_per_unit_, arrived);
+    if (link == &op || slot.end > last.end) last = slot;
+  }
+  return last;
+}
+
+/// Returns when all of what was read has been decoded.
+Picoseconds FlashController::decoded(FlashOp& op) {
+  const EccEngines::Slot slot = pass_decoders(op, event_queue_.now());
   if (op.ledger != nullptr) {
     if (slot.start > op.ledger->mark()) op.ledger->charge(Cause::decoder_wait, slot.start);
     op.ledger->charge(Cause::decode, slot.end);
@@ -251,49 +208,27 @@ Picoseconds FlashController::pass_decoder(FlashOp& op) {
 /// The channel is done with the operation; memory and decoder may not be.
 void FlashController::flash_done(FlashJob& job) {
   job.flash_done = true;
-  if (job.decoded == 0) job.decoded = job.op->code == EccCode::none ? agenda_.now() : pass_decoder(*job.op);
+  if (job.decoded == 0) job.decoded = job.op->code == EccCode::none ? event_queue_.now() : decoded(*job.op);
   if (job.memory_open) return;
-  const Picoseconds now = agenda_.now();
+  const Picoseconds now = event_queue_.now();
   const Picoseconds end = std::max({job.memory_done, job.decoded, now});
   if (job.op->ledger != nullptr && end > job.op->ledger->mark()) {
     memory_late_ += end - job.op->ledger->mark();
     job.op->ledger->charge(Cause::memory, end);
   }
   if (end > now) {
-    agenda_.at(end, &FlashController::respond_due, &job);
+    event_queue_.at(end, &FlashController::respond_due, &job);
   } else {
-    respond(job);
+    cpu_tsock.respond(job);
   }
 }
 
-void FlashController::respond(FlashJob& job) {
-  if (responding_ != nullptr || !responses_.empty()) {
-    responses_.push(job);  // the processor has not ended the answer before this one
-  } else {
-    answer(job);
-  }
-}
-
-void FlashController::answer(FlashJob& job) {
+Picoseconds FlashController::responding(FlashJob& job) {
   Route& route = routes_[index(job.op->die)];
   --route.pending;
   if (job.op->command != FlashCommand::read) --route.writing;
   --outstanding_;
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = annotation(agenda_);
-  responding_ = &job;
-  const tlm::tlm_sync_enum reply = cpu_tsock->nb_transport_bw(*job.payload, phase, delay);
-  if (reply == tlm::TLM_COMPLETED || (reply == tlm::TLM_UPDATED && phase == tlm::END_RESP)) response_ended();
-}
-
-void FlashController::response_ended() {
-  if (responding_ == nullptr) throw std::logic_error("END_RESP for a flash operation that has not answered");
-  std::exchange(responding_, nullptr)->payload->release();
-  if (!responses_.empty()) agenda_.soon(&FlashController::answer_next_due, this);
-}
-
-void FlashController::answer_next() {
-  if (responding_ == nullptr && !responses_.empty()) answer(responses_.pop());
+  return event_queue_.now();
 }
 
 // -------------------------------------------------------------------------------------------------------------- statistics
@@ -306,7 +241,7 @@ void FlashController::report(StatisticsSink& sink) const {
       "memory_late", static_cast<double>(memory_late_) * 1e-6, "us",
       "time for which operations waited for DRAM after the channel was done, of operations with a ledger");
   sink.open("decoders", "what was read with a code");
-  ecc_.report(sink, agenda_.now() - measured_from_);
+  ecc_.report(sink, event_queue_.now() - measured_from_);
   sink.close();
 }
 
@@ -314,7 +249,7 @@ void FlashController::reset_statistics() {
   memory_transfers_ = 0;
   memory_bytes_ = 0;
   memory_late_ = 0;
-  measured_from_ = agenda_.now();
+  measured_from_ = event_queue_.now();
   ecc_.reset_statistics();
 }
 

@@ -1,28 +1,33 @@
-// The flash controller: takes operations from the processor, hands them to their channels and moves their data between DRAM and
-// the channels.
+// The flash controller: takes operations from the processor, hands them to their channels and moves
+// their data between DRAM and the channels.
 //
-// Models one DMA transfer per data phase through memory_isock: it starts when the channel's data phase starts and streams along
-// with it, so a phase is over when both the channel and memory are done. Memory may answer BEGIN_REQ with TLM_COMPLETED and the
-// end annotated, or take the approximately-timed way through END_REQ and BEGIN_RESP. A program whose memory answers late is
-// loaded into the die only after that answer. What is read with a code goes through a decoder on its way to memory and is done
-// when both are. Leaves out a limit on buffers.
-// The same payload goes cpu -> controller -> channel -> die; operations without a FlashExtension get an error response.
+// Models one DMA transfer per data phase through memory_isock: it starts when the channel's data
+// phase starts and streams along with it, so a phase is over when both the channel and memory are
+// done. Memory may answer BEGIN_REQ with TLM_COMPLETED and the end annotated, or take the
+// approximately-timed way through END_REQ and BEGIN_RESP. A program whose memory answers late is
+// loaded into the die only after that answer. What is read with a code goes through a decoder on
+// its way to memory and is done when both are. Leaves out a limit on buffers. The same payload goes
+// cpu -> controller -> channel -> die; operations without a FlashExtension get an error response.
 #pragma once
 
 #include <deque>
 
 #include "models/flash/ecc/ecc_engines.h"
 #include "models/flash/flash_channel.h"
+#include "models/tlm/ports.h"
 
 namespace tlmssd {
 
 class FlashController : public sc_core::sc_module {
- public:
-  FlashController(const sc_core::sc_module_name& name, Agenda& agenda, const FlashSetup& setup);
+  struct DmaExtension;
+  using Transfers = PayloadPool<DmaExtension>;
 
-  TargetSocket<FlashController> cpu_tsock;
+ public:
+  FlashController(const sc_core::sc_module_name& name, EventQueue& event_queue, const FlashSetup& setup);
+
+  ResponsePort<FlashController, FlashJob> cpu_tsock;
   std::deque<InitiatorSocket<FlashController>> channel_isock;  ///< one per channel
-  InitiatorSocket<FlashController> memory_isock;
+  RequestPort<FlashController, Transfers::Payload> memory_isock;
 
   /// Operations queued or running on a die.
   [[nodiscard]] std::uint32_t pending(DieId die) const { return routes_[index(die)].pending; }
@@ -36,9 +41,11 @@ class FlashController : public sc_core::sc_module {
   void report(StatisticsSink& sink) const;
   void reset_statistics();
 
-  // For the sockets. Forward: cpu. Backward: channels, and memory as number `channels`.
-  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
+  // For the ports: the processor's, then memory's, then the channels' sockets.
+  Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
+  Picoseconds responding(FlashJob& job);
+  void consumed(FlashJob& /*job*/) {}
+  void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                               sc_core::sc_time& delay);
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -48,42 +55,27 @@ class FlashController : public sc_core::sc_module {
   /// Which operation a DMA transfer belongs to.
   struct DmaExtension : tlm::tlm_extension<DmaExtension> {
     FlashJob* job = nullptr;
-    tlm::tlm_generic_payload* payload = nullptr;
-    DmaExtension* next = nullptr;  // waiting for the memory socket
     tlm::tlm_extension_base* clone() const override { return new DmaExtension(*this); }
     void copy_from(const tlm::tlm_extension_base& other) override {
       *this = static_cast<const DmaExtension&>(other);
     }
   };
 
-  tlm::tlm_sync_enum channel_backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                      sc_core::sc_time& delay);
-  tlm::tlm_sync_enum memory_backward(tlm::tlm_generic_payload& payload, const tlm::tlm_phase& phase,
-                                     const sc_core::sc_time& delay);
   void plan_senses(FlashOp& op, std::vector<std::uint16_t>& errors) const;
   void decode(FlashOp& op);
-  Picoseconds pass_decoder(FlashOp& op);
+  EccEngines::Slot pass_decoders(FlashOp& op, Picoseconds arrived);
+  Picoseconds decoded(FlashOp& op);
   void move_data(FlashJob& job);
-  void send(DmaExtension& transfer);
-  void request_accepted();
-  void memory_answered(DmaExtension& transfer, Picoseconds when);
   void flash_done(FlashJob& job);
   static void respond_due(void* job) {
-    static_cast<FlashJob*>(job)->controller->respond(*static_cast<FlashJob*>(job));
+    static_cast<FlashJob*>(job)->controller->cpu_tsock.respond(*static_cast<FlashJob*>(job));
   }
-  void respond(FlashJob& job);
-  void answer(FlashJob& job);
-  void response_ended();
   static void data_due(void* job) {
     static_cast<FlashJob*>(job)->controller->data_there(*static_cast<FlashJob*>(job));
   }
   void data_there(FlashJob& job);
-  static void send_due(void* self) { static_cast<FlashController*>(self)->send_next(); }
-  void send_next();
-  static void answer_next_due(void* self) { static_cast<FlashController*>(self)->answer_next(); }
-  void answer_next();
 
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   FlashSetup setup_;
   /// A die as the controller sees it.
   struct Route {
@@ -94,12 +86,7 @@ class FlashController : public sc_core::sc_module {
   std::vector<Route> routes_;  // by die
   std::uint64_t outstanding_ = 0;
   std::vector<unsigned char> scratch_;  // stands for the controller's page buffers
-  PayloadPool<DmaExtension> transfers_;
-  DmaExtension* request_open_ = nullptr;  // memory has not accepted it yet
-  DmaExtension* first_waiting_ = nullptr;
-  DmaExtension* last_waiting_ = nullptr;
-  FlashJob* responding_ = nullptr;  // the processor has not ended this answer yet
-  JobQueue responses_;
+  Transfers transfers_;
 
   EccEngines ecc_;
   std::uint32_t frames_per_unit_;

@@ -1,13 +1,15 @@
-// What controller and channel note about an operation on its way: an extension that stays with its payload when that returns
-// to its pool, so a job is allocated once per payload and found without a look-up.
+// What controller and channel note about an operation on its way: an extension that stays with its
+// payload when that returns to its pool, so a job is allocated once per payload and found without a
+// look-up.
 #pragma once
 
 #include <array>
 #include <vector>
 
-#include "models/common/transport.h"
+#include "models/base/intrusive_queue.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "models/nand/busy_cause.h"
+#include "models/tlm/transport.h"
 
 namespace tlmssd {
 
@@ -31,6 +33,7 @@ struct FlashJob : tlm::tlm_extension<FlashJob> {
   Picoseconds arrived = 0;                               // at the channel
   Picoseconds waiting_since = 0;                         // this step
   std::array<Picoseconds, k_busy_causes> busy_before{};  // the die's busy times at waiting_since
+  std::array<Picoseconds, k_blockers> behind_before{};
 
   // The controller's.
   FlashController* controller = nullptr;
@@ -58,30 +61,6 @@ struct FlashJob : tlm::tlm_extension<FlashJob> {
   }
 };
 
-/// First in, first out; also takes back at the front.
-class JobQueue {
- public:
-  [[nodiscard]] bool empty() const { return first_ == nullptr; }
-  [[nodiscard]] FlashJob* front() const { return first_; }
-  void push(FlashJob& job) {
-    job.next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = &job;
-    last_ = &job;
-  }
-  void push_front(FlashJob& job) {
-    job.next = first_;
-    if (first_ == nullptr) last_ = &job;
-    first_ = &job;
-  }
-  FlashJob& pop() {
-    FlashJob& job = *first_;
-    first_ = job.next;
-    return job;
-  }
-
- private:
-  FlashJob* first_ = nullptr;
-  FlashJob* last_ = nullptr;
-};
+using JobQueue = IntrusiveQueue<FlashJob>;
 
 }  // namespace tlmssd

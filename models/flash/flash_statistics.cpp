@@ -6,8 +6,8 @@ namespace tlmssd {
 
 namespace {
 
-double share(Picoseconds part, Picoseconds whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0.0;
 }
 
 constexpr std::array<std::string_view, k_flash_commands> k_commands = {"read", "program", "erase",
@@ -22,6 +22,7 @@ void FlashCounts::add(const FlashCounts& other) {
       kinds[c][p].pages += other.kinds[c][p].pages;
       kinds[c][p].bytes += other.kinds[c][p].bytes;
     }
+    for (std::size_t n = 0; n < k_most_planes; ++n) by_planes[c][n] += other.by_planes[c][n];
     wait_time[c] += other.wait_time[c];
   }
   for (std::size_t u = 0; u < k_bus_uses; ++u) bus_time[u] += other.bus_time[u];
@@ -35,10 +36,21 @@ Picoseconds FlashCounts::bus_busy() const {
   return sum;
 }
 
-void FlashCounts::report(StatisticsSink& sink, Picoseconds span) const {
-  sink.value("bus_utilisation", share(bus_busy(), span), "", "share of the time in which the bus was held");
-  sink.value("bus_data", share(data_time, span), "", "share of the time in which bytes moved on the bus");
-  sink.value("bus_command", share(bus_busy() - data_time, span), "",
+void FlashCounts::report_planes(StatisticsSink& sink, std::size_t command) const {
+  sink.open("by_planes", "operations by the number of planes that worked together");
+  for (std::size_t n = 0; n < k_most_planes; ++n) {
+    if (by_planes[command][n] != 0)
+      sink.value("planes_" + std::to_string(n + 1), by_planes[command][n], "", "operations done");
+  }
+  sink.close();
+}
+
+void FlashCounts::report(StatisticsSink& sink, double span, bool planes) const {
+  sink.value("bus_utilisation", share(static_cast<double>(bus_busy()), span), "",
+             "share of the time in which the bus was held");
+  sink.value("bus_data", share(static_cast<double>(data_time), span), "",
+             "share of the time in which bytes moved on the bus");
+  sink.value("bus_command", share(static_cast<double>(bus_busy() - data_time), span), "",
              "share of the time that command, address and status cycles and their waits took on the bus");
   sink.value("suspends", suspends, "", "programs and erases suspended for reads");
   for (std::size_t c = 0; c < k_flash_commands; ++c) {
@@ -51,6 +63,7 @@ void FlashCounts::report(StatisticsSink& sink, Picoseconds span) const {
         "mean_wait",
         operations == 0 ? 0.0 : static_cast<double>(wait_time[c]) / static_cast<double>(operations) * 1e-6,
         "us", "mean time in the queue, from arrival until the command starts on the bus");
+    if (planes && operations != 0) report_planes(sink, c);
     for (std::size_t p = 0; p < k_purposes; ++p) {
       const Kind& kind = kinds[c][p];
       if (kind.operations == 0) continue;
@@ -65,11 +78,11 @@ void FlashCounts::report(StatisticsSink& sink, Picoseconds span) const {
   }
 }
 
-void report_busy(StatisticsSink& sink, const std::array<Picoseconds, k_busy_causes>& busy, Picoseconds span) {
+void report_busy(StatisticsSink& sink, const BusyTimes& busy, double span) {
   static constexpr std::array<std::string_view, k_busy_causes> k_names = {
       "read", "program", "erase", "gc", "wear", "migration", "refresh", "map", "suspending"};
-  Picoseconds sum = 0;
-  for (const Picoseconds time : busy) sum += time;
+  double sum = 0;
+  for (const double time : busy) sum += time;
   sink.value("utilisation", share(sum, span), "",
              "share of the time from an operation's command to its end, all operations");
   for (std::size_t c = 0; c < k_busy_causes; ++c) {

@@ -1,16 +1,18 @@
-// What a channel counts: operations and bytes by command and purpose, bus time by use, waits, and per die busy time by cause.
+// What a channel counts: operations and bytes by command and purpose, bus time by use, waits, and
+// per die busy time by cause.
 #pragma once
 
 #include <array>
 #include <vector>
 
-#include "models/common/statistics.h"
+#include "models/base/statistics.h"
 #include "models/nand/busy_cause.h"
 #include "models/nand/flash_observer.h"
 
 namespace tlmssd {
 
 inline constexpr std::size_t k_flash_commands = 4;
+inline constexpr std::size_t k_most_planes = 64;  // of a part
 
 struct FlashCounts {
   struct Kind {
@@ -19,6 +21,8 @@ struct FlashCounts {
     std::uint64_t bytes = 0;  ///< on the bus, with spare area
   };
   std::array<std::array<Kind, k_purposes>, k_flash_commands> kinds{};
+  std::array<std::array<std::uint64_t, k_most_planes>, k_flash_commands>
+      by_planes{};                                 ///< operations by the planes that worked together, less 1
   std::array<Picoseconds, k_bus_uses> bus_time{};  ///< bus phases as a whole
   Picoseconds data_time = 0;                       ///< the part of it in which bytes moved
   std::array<Picoseconds, k_flash_commands>
@@ -27,11 +31,18 @@ struct FlashCounts {
 
   void add(const FlashCounts& other);
   [[nodiscard]] Picoseconds bus_busy() const;
-  /// `span`: time measured, of all the buses that these counts are the sum of.
-  void report(StatisticsSink& sink, Picoseconds span) const;
+  /// `span`: picoseconds measured, of all the buses that these counts are the sum of: more than
+  /// Picoseconds can count. `planes`: tells operations by number of planes apart.
+  void report(StatisticsSink& sink, double span, bool planes) const;
+
+ private:
+  void report_planes(StatisticsSink& sink, std::size_t command) const;
 };
 
-/// Busy times of a die by cause, as groups of a report.
-void report_busy(StatisticsSink& sink, const std::array<Picoseconds, k_busy_causes>& busy, Picoseconds span);
+/// Picoseconds by cause in which a die was busy, or the sum of several.
+using BusyTimes = std::array<double, k_busy_causes>;
+
+/// Busy times by cause, as groups of a report; `span`: picoseconds measured, of all the dies.
+void report_busy(StatisticsSink& sink, const BusyTimes& busy, double span);
 
 }  // namespace tlmssd

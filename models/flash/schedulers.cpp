@@ -1,16 +1,16 @@
 // Scheduling policies: the one file where they register.
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "models/flash/scheduling/in_order.h"
 #include "models/flash/scheduling/out_of_order.h"
 #include "models/flash/scheduling/read_first.h"
 
 namespace tlmssd {
 
-const PolicyFamily<Scheduler>& schedulers() {
-  static const auto family = PolicyFamily<Scheduler>{}
-                                 .with<ReadFirstScheduler>()
-                                 .with<OutOfOrderScheduler>()
-                                 .with<InOrderScheduler>();
+PolicyFamily<Scheduler>& schedulers() {
+  static auto family = PolicyFamily<Scheduler>{}
+                           .with<ReadFirstScheduler>()
+                           .with<OutOfOrderScheduler>()
+                           .with<InOrderScheduler>();
   return family;
 }
 

@@ -1,14 +1,15 @@
-// Which submission queue is fetched from next (NVM Express Base Specification 1.4, section 4.13). Plain C++.
+// Which submission queue is fetched from next (NVM Express Base Specification 1.4, section 4.13).
+// Plain C++.
 //
-// Round robin: up to `burst` entries from each queue that has any, in turn. Weighted: up to the queue's
-// weight in each turn (the specification's weighted round robin has classes with weights; here each queue is
-// a class of its own, without the urgent class).
+// Round robin: up to `burst` entries from each queue that has any, in turn. Weighted: up to the
+// queue's weight in each turn (the specification's weighted round robin has classes with weights;
+// here each queue is a class of its own, without the urgent class).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "models/common/archive.h"
+#include "models/base/archive.h"
 #include "models/host/host_config.h"
 
 namespace tlmssd {
@@ -24,7 +25,8 @@ class Arbiter {
     std::uint64_t& word = waiting_[queue / 64];
     word = waiting ? word | bit : word & ~bit;
   }
-  /// The queue whose turn it is, or k_none when none waits. Each call uses up one entry of the turn.
+  /// The queue whose turn it is, or k_none when none waits. Each call uses up one entry of the
+  /// turn.
   std::uint32_t next();
   void archive(Archive& a) {
     a(current_);

@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 
-#include "models/common/input_error.h"
-#include "models/common/suggest.h"
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
 
 namespace tlmssd {
 
@@ -81,6 +81,7 @@ const ParameterTable<HostConfig>& HostConfig::parameters() {
 void HostConfig::validate() const {
   ErrorList errors;
   errors.attempt([&] { check_link(); });
+  const bool linked = errors.empty();
   const auto refuse = [&](const char* key, const std::string& what, const std::string& nearest) {
     errors.add(refusal(std::string("ssd.host.") + key, what, nearest));
   };
@@ -100,7 +101,8 @@ void HostConfig::validate() const {
     refuse("max_transfer", "must be a multiple of ssd.host.lba_size",
            std::to_string(std::max<Bytes>(max_transfer / lba_size, 1) * lba_size) + " B");
   }
-  if (arbitration == "weighted" && weights.size() != effective_queues()) {
+  // How many queues there are is not known while protocol and link contradict each other.
+  if (arbitration == "weighted" && linked && weights.size() != effective_queues()) {
     refuse("weights",
            "has " + std::to_string(weights.size()) + " numbers, but there are " +
                std::to_string(effective_queues()) + " queues",

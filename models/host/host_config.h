@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "models/common/parameters.h"
-#include "models/common/types.h"
+#include "models/base/parameters.h"
+#include "models/base/types.h"
 
 namespace tlmssd {
 
@@ -47,7 +47,8 @@ struct HostConfig {
   static const ParameterTable<HostConfig>& parameters();
   /// Throws InputError when values contradict each other; the message names the keys.
   void validate() const;
-  /// As the protocol has it: SATA has one queue of at most 32 commands whatever the scenario says of NVMe's.
+  /// As the protocol has it: SATA has one queue of at most 32 commands whatever the scenario says
+  /// of NVMe's.
   [[nodiscard]] std::uint32_t effective_queues() const { return protocol == "sata" ? 1 : queues; }
   [[nodiscard]] std::uint32_t effective_depth() const;
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "models/common/kernel_time.h"
+#include "models/tlm/kernel_time.h"
 
 namespace tlmssd {
 
@@ -22,15 +22,15 @@ constexpr Bytes k_ata_block = 512;
 }  // namespace
 
 HostInterface::HostInterface(const sc_core::sc_module_name& name, const HostConfig& config,
-                             const HostWiring& wiring, Agenda& agenda)
+                             const HostWiring& wiring, EventQueue& event_queue)
     : sc_core::sc_module(name),
-      host_tsock("host_tsock", *this),
-      mailbox_isock("mailbox_isock", *this),
-      memory_("memory_isock", agenda),
+      host_tsock("host_tsock", *this, event_queue),
+      mailbox_isock("mailbox_isock", *this, event_queue),
+      memory_("memory_isock", event_queue),
       memory_isock(memory_.socket),
       config_(config),
       wiring_(wiring),
-      agenda_(agenda),
+      event_queue_(event_queue),
       link_(config),
       arbiter_(config),
       depth_(config.effective_depth()),
@@ -49,40 +49,19 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const HostConf
 
 // --------------------------------------------------------------------------------------------------------------------- entries
 
-void HostInterface::List::push(Entry& entry) {
-  entry.next = nullptr;
-  (last == nullptr ? first : last->next) = &entry;
-  last = &entry;
-  ++size;
-}
-
-HostInterface::Entry& HostInterface::List::pop() {
-  Entry& entry = *first;
-  first = entry.next;
-  if (first == nullptr) last = nullptr;
-  --size;
-  return entry;
-}
-
 HostInterface::Entry& HostInterface::take_entry(Payload& payload) {
-  if (free_entry_ == nullptr) {
-    Entry& fresh = entries_.emplace_back();
-    fresh.host = this;
-    fresh.index = static_cast<std::uint32_t>(entries_.size() - 1);
-    free_entry_ = &fresh;
-  }
-  Entry& entry = *free_entry_;
-  free_entry_ = entry.next;
-  entry.next = nullptr;
+  Entry& entry = entries_.take([this] {
+    auto made = std::make_unique<Entry>();
+    made->host = this;
+    made->index = static_cast<std::uint32_t>(entries_.all().size());
+    return made;
+  });
   entry.payload = &payload;
   return entry;
 }
 
-void HostInterface::free_entry(Entry& entry) {
-  entry.next = std::exchange(free_entry_, &entry);
-}
-
-/// Finds or makes the command behind a payload. False: there is no making sense of it; the response status says why.
+/// Finds or makes the command behind a payload. False: there is no making sense of it; the response
+/// status says why.
 bool HostInterface::adopt(Entry& entry) {
   Payload& payload = *entry.payload;
   const auto refuse = [&payload](tlm::tlm_response_status why) {
@@ -105,7 +84,7 @@ bool HostInterface::adopt(Entry& entry) {
     entry.plain.lba = payload.get_address() / config_.lba_size;
     entry.plain.blocks = length / static_cast<unsigned>(sizeof(Stamp));
     entry.plain.data = {static_cast<Stamp*>(static_cast<void*>(payload.get_data_ptr())), entry.plain.blocks};
-    entry.plain.ledger = Ledger(agenda_.now());
+    entry.plain.ledger = Ledger(event_queue_.now());
     entry.command = &entry.plain;
     entry.extension.command = &entry.plain;
     payload.set_extension(&entry.extension);
@@ -181,39 +160,22 @@ void HostInterface::count(const HostCommand& command) {
 
 // ------------------------------------------------------------------------------------------------------------------ submission
 
-tlm::tlm_sync_enum HostInterface::forward(unsigned /*index*/, Payload& payload, tlm::tlm_phase& phase,
-                                          sc_core::sc_time& delay) {
-  if (phase == tlm::END_RESP) {
-    // The next answer must not be given from within this call.
-    agenda_.at(
-        arrival(agenda_, delay),
-        [](void* self) {
-          auto& host = *static_cast<HostInterface*>(self);
-          host.retire(*std::exchange(host.responding_, nullptr));
-          host.send_responses();
-        },
-        this);
-    return tlm::TLM_ACCEPTED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  const Picoseconds arrived = arrival(agenda_, delay);
+Reply HostInterface::request(unsigned /*index*/, Payload& payload, Picoseconds when) {
   Entry& entry = take_entry(payload);
   if (!adopt(entry)) {
     abandon(entry);
-    free_entry(entry);
-    return tlm::TLM_COMPLETED;
+    entries_.give(entry);
+    return Reply::completed(when);
   }
-  payload.acquire();
-  entry.submitted = arrived;
+  entry.submitted = when;
   const bool full = queues_[entry.queue].taken >= depth_;
-  if (full || arrived > agenda_.now()) {
-    // END_REQ is held back, so nothing else can come through this socket: one place is enough.
+  if (full || when > event_queue_.now()) {
     stalled_ = &entry;
-    arriving_ = arrived > agenda_.now();
+    arriving_ = when > event_queue_.now();
     if (full) ++counters_.stalls;
     if (arriving_) {
-      agenda_.at(
-          arrived,
+      event_queue_.at(
+          when,
           [](void* self) {
             auto& host = *static_cast<HostInterface*>(self);
             host.arriving_ = false;
@@ -222,12 +184,11 @@ tlm::tlm_sync_enum HostInterface::forward(unsigned /*index*/, Payload& payload, 
           },
           this);
     }
-    return tlm::TLM_ACCEPTED;
+    return Reply::held();  // nothing else can come: one place is enough
   }
   enqueue(entry);
   pump();
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  return Reply::accepted();
 }
 
 void HostInterface::enqueue(Entry& entry) {
@@ -242,20 +203,18 @@ void HostInterface::admit_stalled() {
   if (stalled_ == nullptr || arriving_ || queues_[stalled_->queue].taken >= depth_) return;
   Entry& entry = *std::exchange(stalled_, nullptr);
   enqueue(entry);
-  tlm::tlm_phase phase = tlm::END_REQ;
-  sc_core::sc_time delay = annotation(agenda_);
-  host_tsock->nb_transport_bw(*entry.payload, phase, delay);
+  host_tsock.accept(entry);
 }
 
 void HostInterface::pump() {
   while (under_way_ < limit_ && queued_ > 0) {
     Queue& queue = queues_[arbiter_.next()];
     Entry& entry = queue.waiting.pop();
-    if (queue.waiting.size == 0) arbiter_.set_waiting(queue.index, false);
+    if (queue.waiting.empty()) arbiter_.set_waiting(queue.index, false);
     --queued_;
     ++under_way_;
     ++queue.fetched;
-    queue.waited += agenda_.now() - entry.submitted;
+    queue.waited += event_queue_.now() - entry.submitted;
     fetch(entry);
   }
 }
@@ -264,7 +223,7 @@ void HostInterface::pump() {
 
 void HostInterface::fetch(Entry& entry) {
   HostCommand& command = *entry.command;
-  const Picoseconds now = agenda_.now();
+  const Picoseconds now = event_queue_.now();
   command.ledger.charge(Cause::submission, now);
   command.status = validate(command);
   const Bytes data = command.status == HostStatus::success ? fetched_bytes(command) : 0;
@@ -277,7 +236,7 @@ void HostInterface::fetch(Entry& entry) {
     fetched(entry, now);
     return;
   }
-  agenda_.at(
+  event_queue_.at(
       times.data_start + late,
       [](void* self) { static_cast<Entry*>(self)->host->begin_payload(*static_cast<Entry*>(self)); }, &entry);
 }
@@ -285,29 +244,30 @@ void HostInterface::fetch(Entry& entry) {
 /// The first payload byte arrives: DRAM takes the data as they come.
 void HostInterface::begin_payload(Entry& entry) {
   const Bytes data = data_bytes(*entry.command);
-  link_.begin_data(agenda_.now(), data);
+  link_.begin_data(event_queue_.now(), data);
   const Picoseconds end = memory_.access(
       entry.command->buffer_address, data, true,
       [](void* self) {
         auto& late = *static_cast<Entry*>(self);
-        late.host->fetched(late, late.host->agenda_.now());
+        late.host->fetched(late, late.host->event_queue_.now());
       },
       &entry);
   if (end != k_never) fetched(entry, end);
 }
 
-/// Entry and payload are known to be in at max(link, memory): hands the command to the mailbox then.
+/// Entry and payload are known to be in at max(link, memory): hands the command to the mailbox
+/// then.
 void HostInterface::fetched(Entry& entry, Picoseconds memory_end) {
   Ledger& ledger = entry.command->ledger;
   // A late memory answers after some of this has passed; what lies ahead is charged ahead.
   ledger.charge(Cause::link, entry.link_end);
   if (memory_end > entry.link_end) ledger.charge(Cause::memory, memory_end);
-  agenda_.at(
+  event_queue_.at(
       std::max(entry.link_end, memory_end),
       [](void* self) {
         auto& done = *static_cast<Entry*>(self);
         if (done.command->status == HostStatus::success) {
-          done.host->post(done);
+          done.host->mailbox_isock.send(done);
         } else {
           done.host->answer(done);
         }
@@ -315,65 +275,27 @@ void HostInterface::fetched(Entry& entry, Picoseconds memory_end) {
       &entry);
 }
 
-// --------------------------------------------------------------------------------------------------------------------- mailbox
+// ---------------------------------------------------------------------------------------------------------------------- answer
 
-void HostInterface::post(Entry& entry) {
-  if (posting_ != nullptr) {
-    mail_.push(entry);
-    return;
-  }
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = annotation(agenda_);
-  posting_ = &entry;
-  const tlm::tlm_sync_enum status = mailbox_isock->nb_transport_fw(*entry.payload, phase, delay);
-  if (status == tlm::TLM_ACCEPTED) return;
-  posting_ = nullptr;
-  if (status == tlm::TLM_UPDATED) {
-    if (phase == tlm::END_REQ) return;
-    phase = tlm::END_RESP;  // BEGIN_RESP came with the return
-    mailbox_isock->nb_transport_fw(*entry.payload, phase, delay);
-  }
-  if (!entry.payload->is_response_ok() && entry.command->status == HostStatus::success) {
-    entry.command->status = HostStatus::invalid_field;
-  }
-  agenda_.at(
-      kernel_now(agenda_) + to_picoseconds(delay),
-      [](void* self) { static_cast<Entry*>(self)->host->answer(*static_cast<Entry*>(self)); }, &entry);
-}
-
-void HostInterface::post_waiting() {
-  while (posting_ == nullptr && mail_.size > 0) post(mail_.pop());
-}
-
-tlm::tlm_sync_enum HostInterface::backward(unsigned /*index*/, Payload& payload, tlm::tlm_phase& phase,
-                                           sc_core::sc_time& delay) {
-  if (posting_ != nullptr && posting_->payload == &payload) {  // END_REQ, or BEGIN_RESP that implies it
-    posting_ = nullptr;
-    if (mail_.size > 0) {
-      agenda_.soon([](void* self) { static_cast<HostInterface*>(self)->post_waiting(); }, this);
-    }
-  }
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+void HostInterface::responded(unsigned /*index*/, Payload& payload, Picoseconds when) {
   auto& entry = *static_cast<Entry*>(payload.get_extension<HostExtension>()->command->owner);
-  const Picoseconds when = arrival(agenda_, delay);
-  const bool needs_memory =
-      entry.command->opcode == HostOpcode::read && entry.command->status == HostStatus::success;
-  if (needs_memory || when > agenda_.now()) {
+  HostCommand& command = *entry.command;
+  if (!payload.is_response_ok() && command.status == HostStatus::success)
+    command.status = HostStatus::invalid_field;
+  const bool needs_memory = command.opcode == HostOpcode::read && command.status == HostStatus::success;
+  if (needs_memory || when > event_queue_.now()) {
     // A call of the backward path must not lead into one of the forward path (the memory's).
-    agenda_.at(
+    event_queue_.at(
         when, [](void* self) { static_cast<Entry*>(self)->host->answer(*static_cast<Entry*>(self)); },
         &entry);
   } else {
     answer(entry);
   }
-  return tlm::TLM_COMPLETED;
 }
-
-// ---------------------------------------------------------------------------------------------------------------------- answer
 
 void HostInterface::answer(Entry& entry) {
   HostCommand& command = *entry.command;
-  const Picoseconds now = agenda_.now();
+  const Picoseconds now = event_queue_.now();
   if (command.ledger.mark() < now) {
     counters_.unexplained += now - command.ledger.mark();
     command.ledger.charge(Cause::firmware, now);
@@ -391,7 +313,7 @@ void HostInterface::answer(Entry& entry) {
       command.buffer_address, data, false,
       [](void* self) {
         auto& late = *static_cast<Entry*>(self);
-        late.host->answered(late, late.host->agenda_.now());
+        late.host->answered(late, late.host->event_queue_.now());
       },
       &entry);
   if (end != k_never) answered(entry, end);
@@ -403,7 +325,7 @@ void HostInterface::answered(Entry& entry, Picoseconds memory_end) {
   if (memory_end > entry.link_end) ledger.charge(Cause::memory, memory_end);
   const Picoseconds seen = ledger.mark() + entry.completion;
   ledger.charge(Cause::link, seen);
-  agenda_.at(
+  event_queue_.at(
       seen, [](void* self) { static_cast<Entry*>(self)->host->completed(*static_cast<Entry*>(self)); },
       &entry);
 }
@@ -411,21 +333,23 @@ void HostInterface::answered(Entry& entry, Picoseconds memory_end) {
 void HostInterface::completed(Entry& entry) {
   if (config_.coalesce_count <= 1) {
     ++counters_.interrupts;
-    deliver(entry);
+    host_tsock.respond(entry);
     return;
   }
   Queue& queue = queues_[entry.queue];
   queue.coalescing.push(entry);
-  if (queue.coalescing.size >= config_.coalesce_count) {
+  if (queue.coalescing.size() >= config_.coalesce_count) {
     flush(queue);
-  } else if (queue.coalescing.size == 1) {
-    queue.deadline = agenda_.now() + config_.coalesce_time;
-    agenda_.at(
+  } else if (queue.coalescing.size() == 1) {
+    queue.deadline = event_queue_.now() + config_.coalesce_time;
+    event_queue_.at(
         queue.deadline,
         [](void* self) {
           auto& late = *static_cast<Queue*>(self);
-          // The interrupt may have gone out meanwhile, and a later one may be held back with a deadline of its own.
-          if (late.coalescing.size > 0 && late.host->agenda_.now() >= late.deadline) late.host->flush(late);
+          // The interrupt may have gone out meanwhile, and a later one may be held back with a
+          // deadline of its own.
+          if (!late.coalescing.empty() && late.host->event_queue_.now() >= late.deadline)
+            late.host->flush(late);
         },
         &queue);
   }
@@ -433,43 +357,25 @@ void HostInterface::completed(Entry& entry) {
 
 void HostInterface::flush(Queue& queue) {
   ++counters_.interrupts;
-  for (std::uint32_t n = queue.coalescing.size; n > 0; --n) deliver(queue.coalescing.pop());
+  for (std::uint32_t n = queue.coalescing.size(); n > 0; --n) host_tsock.respond(queue.coalescing.pop());
 }
 
-void HostInterface::deliver(Entry& entry) {
-  if (responding_ != nullptr || responses_.size > 0) {
-    responses_.push(entry);
-  } else {
-    respond(entry);
-  }
-}
-
-void HostInterface::send_responses() {
-  while (responding_ == nullptr && responses_.size > 0) respond(responses_.pop());
-}
-
-void HostInterface::respond(Entry& entry) {
+Picoseconds HostInterface::responding(Entry& entry) {
   HostCommand& command = *entry.command;
-  if (command.ledger.mark() < agenda_.now()) command.ledger.charge(Cause::link, agenda_.now());
+  const Picoseconds now = event_queue_.now();
+  if (command.ledger.mark() < now) command.ledger.charge(Cause::link, now);
   count(command);
-  Payload& payload = *entry.payload;
-  payload.set_response_status(command.status == HostStatus::success ? tlm::TLM_OK_RESPONSE
-                                                                    : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  entry.payload->set_response_status(command.status == HostStatus::success ? tlm::TLM_OK_RESPONSE
+                                                                           : tlm::TLM_GENERIC_ERROR_RESPONSE);
   abandon(entry);
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = annotation(agenda_);
-  responding_ = &entry;
-  if (host_tsock->nb_transport_bw(payload, phase, delay) == tlm::TLM_ACCEPTED) return;
-  responding_ = nullptr;
-  retire(entry);
+  return now;
 }
 
 /// The host has consumed the completion: slot and payload are free again.
-void HostInterface::retire(Entry& entry) {
+void HostInterface::consumed(Entry& entry) {
   --queues_[entry.queue].taken;
   --under_way_;
-  entry.payload->release();
-  free_entry(entry);
+  entries_.give(entry);
   admit_stalled();
   pump();
   if (outstanding() == 0 && quiet_ != nullptr) quiet_(quiet_self_);
@@ -487,7 +393,7 @@ unsigned HostInterface::debug(unsigned /*index*/, Payload& payload) {
     count(command);
   }
   abandon(entry);
-  free_entry(entry);
+  entries_.give(entry);
   return moved;
 }
 
@@ -498,7 +404,7 @@ void HostInterface::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_t
 // ------------------------------------------------------------------------------------------------------------------ statistics
 
 void HostInterface::report(StatisticsSink& sink) const {
-  sink.open("host", "host interface");
+  sink.open("host", "host interface and link");
   for (std::size_t i = 0; i < counters_.commands.size(); ++i) {
     sink.open(name_of(static_cast<HostOpcode>(i)), "commands of one kind");
     sink.value("commands", counters_.commands[i], "commands", "commands completed");
@@ -518,7 +424,7 @@ void HostInterface::report(StatisticsSink& sink) const {
                "mean time from submission until the arbiter took the command");
     sink.close();
   }
-  link_.report(sink, agenda_.now());
+  link_.report(sink, event_queue_.now());
   sink.close();
 }
 
@@ -528,7 +434,7 @@ void HostInterface::reset_statistics() {
     queue.fetched = 0;
     queue.waited = 0;
   }
-  link_.reset_statistics(agenda_.now());
+  link_.reset_statistics(event_queue_.now());
 }
 
 }  // namespace tlmssd

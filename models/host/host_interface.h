@@ -1,4 +1,5 @@
-// The drive's face to the host: submission queues, arbitration, command fetch, data transfer, completion. NVMe or SATA.
+// The drive's face to the host: submission queues, arbitration, command fetch, data transfer,
+// completion. NVMe or SATA.
 //
 // Phases on host_tsock (payload with HostExtension; data pointer: the stamps):
 //   BEGIN_REQ   the entry is in its submission queue and the doorbell rings
@@ -7,37 +8,39 @@
 //   BEGIN_RESP  completion entry and interrupt have arrived
 //   END_RESP    the host has consumed it; until then it holds its slot and its share of `outstanding_limit`
 //
-// A command: [submission] until the arbiter picks it; [link] doorbell (if it has not arrived meanwhile), entry fetch, for
-// writes payload fetch with the DRAM write alongside (cut-through from the first byte: [memory] is what exceeds the link);
-// mailbox; for reads the DRAM read with the transfer alongside ([memory] likewise); [link] completion entry and interrupt. The
-// ledger is charged with exactly that.
+// A command: [submission] until the arbiter picks it; [link] doorbell (if it has not arrived
+// meanwhile), entry fetch, for writes payload fetch with the DRAM write alongside (cut-through from
+// the first byte: [memory] is what exceeds the link); mailbox; for reads the DRAM read with the
+// transfer alongside ([memory] likewise); [link] completion entry and interrupt. The ledger is
+// charged with exactly that.
 //
-// A failed command is answered TLM_GENERIC_ERROR_RESPONSE with the reason in HostCommand::status; addresses beyond the drive
-// and malformed commands are refused here and never reach firmware. A payload without HostExtension is a plain read or
-// write on queue 0: address in bytes, data: one stamp (2 B) per logical block.
+// A failed command is answered TLM_GENERIC_ERROR_RESPONSE with the reason in HostCommand::status;
+// addresses beyond the drive and malformed commands are refused here and never reach firmware. A
+// payload without HostExtension is a plain read or write on queue 0: address in bytes, data: one
+// stamp (2 B) per logical block.
 //
-// Debug transport is the untimed path: the command is complete when the call returns. Blocking transport of timed commands
-// would need wait() and is answered TLM_COMMAND_ERROR_RESPONSE. Left out: PRP/SGL fetches (assumed inside the read
-// requests), fused and admin commands, metadata, shadow doorbells.
+// Debug transport is the untimed path: the command is complete when the call returns. Blocking
+// transport of timed commands would need wait() and is answered TLM_COMMAND_ERROR_RESPONSE. Left
+// out: PRP/SGL fetches (assumed inside the read requests), fused and admin commands, metadata,
+// shadow doorbells.
 #pragma once
 
 #include <systemc>
 #include <tlm>
 
 #include <array>
-#include <deque>
 #include <memory>
 #include <vector>
 
-#include "models/common/agenda.h"
-#include "models/common/archive.h"
-#include "models/common/host_command.h"
-#include "models/common/statistics.h"
-#include "models/common/transport.h"
+#include "models/base/archive.h"
+#include "models/base/event_queue.h"
+#include "models/base/host_command.h"
+#include "models/base/statistics.h"
 #include "models/host/arbiter.h"
 #include "models/host/host_config.h"
 #include "models/host/link.h"
 #include "models/memory/memory_client.h"
+#include "models/tlm/ports.h"
 
 namespace tlmssd {
 
@@ -49,24 +52,26 @@ struct HostWiring {
 };
 
 class HostInterface : public sc_core::sc_module {
+  struct Entry;
+
  public:
   /// `config` must have passed validate().
   HostInterface(const sc_core::sc_module_name& name, const HostConfig& config, const HostWiring& wiring,
-                Agenda& agenda);
+                EventQueue& event_queue);
 
-  TargetSocket<HostInterface> host_tsock;
-  InitiatorSocket<HostInterface> mailbox_isock;
+  ResponsePort<HostInterface, Entry> host_tsock;
+  RequestPort<HostInterface, Entry> mailbox_isock;
 
  private:
   MemoryClient memory_;
 
  public:
-  InitiatorSocket<MemoryClient>& memory_isock;
+  MemoryClient::Port& memory_isock;
 
   /// Commands in the queues or under way.
   [[nodiscard]] std::uint32_t outstanding() const { return queued_ + under_way_; }
-  /// `callback(self)` is called whenever outstanding() has fallen to 0; null: nobody is.
-  void on_quiet(Agenda::Callback callback, void* self) {
+  /// `callback(self)` is called whenever outstanding() has fallen to 0; null: it is not.
+  void on_quiet(EventQueue::Callback callback, void* self) {
     quiet_ = callback;
     quiet_self_ = self;
   }
@@ -79,10 +84,11 @@ class HostInterface : public sc_core::sc_module {
   void reset_statistics();
   void archive(Archive& a) { arbiter_.archive(a); }
 
-  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
-  tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                              sc_core::sc_time& delay);
+  // For the ports: the host's, then the mailbox's.
+  Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
+  Picoseconds responding(Entry& entry);
+  void consumed(Entry& entry);
+  void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
 
@@ -103,13 +109,7 @@ class HostInterface : public sc_core::sc_module {
     HostExtension extension;  // likewise
     bool lent = false;        // `extension` hangs on the payload
   };
-  struct List {  // first in, first out
-    Entry* first = nullptr;
-    Entry* last = nullptr;
-    std::uint32_t size = 0;
-    void push(Entry& entry);
-    Entry& pop();
-  };
+  using List = IntrusiveQueue<Entry>;
   struct Queue {
     List waiting;
     std::uint32_t taken = 0;  // slots in use, from END_REQ to completion
@@ -122,7 +122,6 @@ class HostInterface : public sc_core::sc_module {
   };
 
   Entry& take_entry(tlm::tlm_generic_payload& payload);
-  void free_entry(Entry& entry);
   bool adopt(Entry& entry);
   void abandon(Entry& entry);
   [[nodiscard]] HostStatus validate(const HostCommand& command) const;
@@ -138,38 +137,27 @@ class HostInterface : public sc_core::sc_module {
   void fetch(Entry& entry);
   void begin_payload(Entry& entry);
   void fetched(Entry& entry, Picoseconds memory_end);
-  void post(Entry& entry);
-  void post_waiting();
   void answer(Entry& entry);
   void answered(Entry& entry, Picoseconds memory_end);
   void completed(Entry& entry);
   void flush(Queue& queue);
-  void deliver(Entry& entry);
-  void send_responses();
-  void respond(Entry& entry);
-  void retire(Entry& entry);
 
   HostConfig config_;
   HostWiring wiring_;
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   Link link_;
   Arbiter arbiter_;
   std::uint32_t depth_;
   std::uint32_t limit_;
   std::uint64_t buffers_;
   std::vector<Queue> queues_;
-  std::deque<Entry> entries_;
-  Entry* free_entry_ = nullptr;
+  Pool<Entry> entries_;
   Entry* stalled_ = nullptr;  // BEGIN_REQ without END_REQ: its queue is full
   bool arriving_ = false;     // stalled_ has not arrived yet (annotated into the future)
-  Agenda::Callback quiet_ = nullptr;
+  EventQueue::Callback quiet_ = nullptr;
   void* quiet_self_ = nullptr;
   std::uint32_t queued_ = 0;
   std::uint32_t under_way_ = 0;
-  List responses_;               // BEGIN_RESP to be sent
-  Entry* responding_ = nullptr;  // BEGIN_RESP sent, END_RESP outstanding
-  List mail_;                    // waiting for the mailbox to end a request
-  Entry* posting_ = nullptr;     // mailbox BEGIN_REQ sent, END_REQ outstanding
 
   struct Counters {
     std::array<std::uint64_t, 5> commands{};

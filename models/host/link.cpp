@@ -7,7 +7,8 @@ namespace tlmssd {
 
 namespace {
 
-// PCI Express Base Specification 3.0, sections 2.2 and 4.2; NVM Express Base Specification 1.4, sections 4.2, 4.6, 3.1.
+// PCI Express Base Specification 3.0, sections 2.2 and 4.2; NVM Express Base Specification 1.4,
+// sections 4.2, 4.6, 3.1.
 constexpr Bytes k_request_header = 16;  // memory request, 64-bit address
 constexpr Bytes k_completion_header = 12;
 constexpr Bytes k_submission_entry = 64;
@@ -37,7 +38,8 @@ Link::Link(const HostConfig& config)
   const LinkSpec spec = parse_link(config.link);
   kind_ = spec.kind;
   half_duplex_ = kind_ == LinkKind::sata;
-  // Picoseconds per byte on the wire as a fraction: 8 bits / (rate x lanes), widened by the line code.
+  // Picoseconds per byte on the wire as a fraction: 8 bits / (rate x lanes), widened by the line
+  // code.
   if (kind_ == LinkKind::pcie) {
     static constexpr std::uint64_t k_half_gigatransfers[] = {5, 10, 16, 32, 64, 128};
     static constexpr std::uint64_t k_code[][2] = {{8, 10},    {8, 10},    {128, 130},
@@ -114,7 +116,7 @@ Picoseconds Link::book(LinkDirection direction, Picoseconds now, Picoseconds dur
   return start;
 }
 
-/// Between the packets of what has been booked: pushes later bookings back; nobody waits for it.
+/// Between the packets of what has been booked: pushes later bookings back; nothing waits for it.
 void Link::steal(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire) {
   Lane& used = lane(direction);
   used.free = std::max(used.free, now) + duration;
@@ -123,7 +125,7 @@ void Link::steal(LinkDirection direction, Picoseconds now, Picoseconds duration,
   counted.wire += wire;
 }
 
-/// A small packet that somebody waits for: in turn with its like. Returns when its last byte has left.
+/// A small packet that is waited for: in turn with its like. Returns when its last byte has left.
 Picoseconds Link::send_small(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire) {
   Lane& used = lane(direction);
   used.small = std::max(used.small, now) + duration;
@@ -135,7 +137,8 @@ Link::Fetch Link::fetch(Picoseconds now, Bytes data) {
   static const Size k_nothing{};
   const bool sata = kind_ == LinkKind::sata;
   const Size& payload = data == 0 ? k_nothing : size(LinkDirection::to_device, data);
-  // SATA's permissions come over the same wire as the data; PCIe's are taken from the other direction in begin_data().
+  // SATA's permissions come over the same wire as the data; PCIe's are taken from the other
+  // direction in begin_data().
   const Picoseconds occupied = payload.data + (sata ? payload.control : 0);
   const Bytes wire = payload.data_wire + (sata ? payload.control_wire : 0);
   const Picoseconds data_turn = data == 0 ? now : book(LinkDirection::to_device, now, occupied, data, wire);

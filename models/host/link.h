@@ -1,10 +1,11 @@
 // The host link: PCI Express (generation x lanes) or Serial ATA, in bytes on the wire. Plain C++.
 //
-// Each direction is a reservation in the order of booking; SATA's two directions are one (half duplex at the frame level).
-// A command's data are booked when the command is fetched (to the device) or answered (to the host); round trips are a constant
-// shift behind that, so they leave no holes in the reservation. Small packets (commands, completions without data, read requests,
-// doorbells) travel between the packets of the data that are booked: they take their time from the data behind them and
-// wait only for one another.
+// Each direction is a reservation in the order of booking; SATA's two directions are one (half
+// duplex at the frame level). A command's data are booked when the command is fetched (to the
+// device) or answered (to the host); round trips are a constant shift behind that, so they leave no
+// holes in the reservation. Small packets (commands, completions without data, read requests,
+// doorbells) travel between the packets of the data that are booked: they take their time from the
+// data behind them and wait only for one another.
 //
 // Byte accounting of PCIe (PCI Express Base Specification 3.0 to 6.0, NVM Express Base Specification 1.4):
 //   symbol rate   2.5, 5 GT/s with 8b/10b; 8, 16, 32 GT/s with 128b/130b; 64 GT/s in flits that carry 236 of
@@ -24,8 +25,8 @@
 // Left out: retries, link power states, ordering stalls, host memory latency (put it into link_latency).
 #pragma once
 
-#include "models/common/statistics.h"
-#include "models/common/types.h"
+#include "models/base/statistics.h"
+#include "models/base/types.h"
 #include "models/host/host_config.h"
 
 namespace tlmssd {
@@ -54,7 +55,8 @@ class Link {
 
   // Unloaded parts, from which every latency is made.
   [[nodiscard]] Picoseconds latency() const { return latency_; }  ///< one way
-  /// From the host's submission until the device may fetch; 0 for SATA, whose command is the first frame itself.
+  /// From the host's submission until the device may fetch; 0 for SATA, whose command is the first
+  /// frame itself.
   [[nodiscard]] Picoseconds doorbell() const { return kind_ == LinkKind::pcie ? doorbell_ + latency_ : 0; }
   [[nodiscard]] Picoseconds request_time() const { return request_; }  ///< one read request, or DMA Setup
   [[nodiscard]] Picoseconds entry_time() const {
@@ -77,7 +79,7 @@ class Link {
   struct Answer {
     Picoseconds data_end;    ///< last payload byte has left; equals the start without payload
     Picoseconds completion;  ///< duration from the last payload byte leaving to the completion having arrived
-                             ///< at the host
+                             /// < at the host
   };
   Answer answer(Picoseconds now, Bytes data);
 

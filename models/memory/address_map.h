@@ -1,8 +1,8 @@
-// Where the memories lie on the drive's internal bus. Addresses are never rewritten on the way: each memory
-// knows its base.
+// Where the memories lie on the drive's internal bus. Addresses are never rewritten on the way:
+// each memory knows its base.
 #pragma once
 
-#include "models/common/types.h"
+#include "models/base/types.h"
 
 namespace tlmssd {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "models/common/kernel_time.h"
+#include "models/tlm/kernel_time.h"
 
 namespace tlmssd {
 
@@ -59,11 +59,12 @@ void MemoryCounters::report(StatisticsSink& sink, Picoseconds now) const {
 // ----------------------------------------------------------------------------------------------------------------------
 // module
 
-Dram::Dram(const sc_core::sc_module_name& name, const DramConfig& config, Agenda& agenda, std::uint64_t base)
+Dram::Dram(const sc_core::sc_module_name& name, const DramConfig& config, EventQueue& event_queue,
+           std::uint64_t base)
     : sc_core::sc_module(name),
       bus_tsock("bus_tsock", *this),
       config_(config),
-      agenda_(agenda),
+      event_queue_(event_queue),
       base_(base),
       timing_(config),
       bytes_(config.storage ? config.capacity : 0) {}
@@ -112,13 +113,13 @@ tlm::tlm_sync_enum Dram::forward(unsigned /*index*/, Payload& payload, tlm::tlm_
                                  sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ)
     return tlm::TLM_ACCEPTED;  // nothing else can come: every request completes at once
-  const Picoseconds arrived = arrival(agenda_, delay);
+  const Picoseconds arrived = arrival(event_queue_, delay);
   delay += to_sc_time(access(payload, arrived) - arrived);
   return tlm::TLM_COMPLETED;
 }
 
 void Dram::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_time& delay) {
-  const Picoseconds arrived = arrival(agenda_, delay);
+  const Picoseconds arrived = arrival(event_queue_, delay);
   delay += to_sc_time(access(payload, arrived) - arrived);
 }
 
@@ -130,13 +131,13 @@ unsigned Dram::debug(unsigned /*index*/, Payload& payload) {
 
 void Dram::report(StatisticsSink& sink) const {
   sink.open("dram", "controller DRAM");
-  counters_.report(sink, agenda_.now());
+  counters_.report(sink, event_queue_.now());
   sink.close();
 }
 
 void Dram::reset_statistics() {
   counters_ = {};
-  counters_.since = agenda_.now();
+  counters_.since = event_queue_.now();
 }
 
 void Dram::archive(Archive& a) {

@@ -1,11 +1,12 @@
 // The controller's DRAM: a memory-mapped TLM-2.0 target with a capacity, a bandwidth and a latency.
 //
-// Modelled: the data interface as a reservation, bytes / bandwidth per access in the order of arrival, and a
-// latency that is pipelined behind it: end = max(free, arrival) + bytes / bandwidth + latency. Left out:
-// banks, rows and refresh; their cost belongs into the effective bandwidth (DRAMSys or any other TLM-2.0
-// memory can take this module's place). nb_transport_fw(BEGIN_REQ) answers TLM_COMPLETED with the delay
-// annotated up to the end; b_transport adds it to the delay and never waits. Bytes are kept only when
-// `storage` is on: the emulator moves stamps by value, not through memory.
+// Modelled: the data interface as a reservation, bytes / bandwidth per access in the order of
+// arrival, and a latency that is pipelined behind it: end = max(free, arrival) + bytes / bandwidth
+// + latency. Left out: banks, rows and refresh; their cost belongs into the effective bandwidth
+// (DRAMSys or any other TLM-2.0 memory can take this module's place). nb_transport_fw(BEGIN_REQ)
+// answers TLM_COMPLETED with the delay annotated up to the end; b_transport adds it to the delay
+// and never waits. Bytes are kept only when `storage` is on: the emulator moves stamps by value,
+// not through memory.
 #pragma once
 
 #include <systemc>
@@ -13,14 +14,14 @@
 
 #include <string>
 
-#include "models/common/agenda.h"
-#include "models/common/archive.h"
-#include "models/common/parameters.h"
-#include "models/common/sparse_array.h"
-#include "models/common/statistics.h"
-#include "models/common/transport.h"
+#include "models/base/archive.h"
+#include "models/base/event_queue.h"
+#include "models/base/parameters.h"
+#include "models/base/sparse_array.h"
+#include "models/base/statistics.h"
 #include "models/memory/address_map.h"
 #include "models/memory/memory_observer.h"
+#include "models/tlm/transport.h"
 
 namespace tlmssd {
 
@@ -67,7 +68,7 @@ struct MemoryCounters {
 
 class Dram : public sc_core::sc_module {
  public:
-  Dram(const sc_core::sc_module_name& name, const DramConfig& config, Agenda& agenda,
+  Dram(const sc_core::sc_module_name& name, const DramConfig& config, EventQueue& event_queue,
        std::uint64_t base = k_dram_base);
 
   TargetSocket<Dram> bus_tsock;
@@ -93,7 +94,7 @@ class Dram : public sc_core::sc_module {
   void move(tlm::tlm_generic_payload& payload);
 
   DramConfig config_;
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   std::uint64_t base_;
   DramTiming timing_;
   MemoryCounters counters_;

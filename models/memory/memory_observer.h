@@ -1,8 +1,8 @@
-// Who wants to see every transfer of a memory or the bus (timeline, tests). Null by default, which costs a
-// predictable branch.
+// Who wants to see every transfer of a memory or the bus (timeline, tests). Null by default, which
+// costs a predictable branch.
 #pragma once
 
-#include "models/common/types.h"
+#include "models/base/types.h"
 
 namespace tlmssd {
 

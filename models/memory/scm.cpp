@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/common/kernel_time.h"
+#include "models/tlm/kernel_time.h"
 
 namespace tlmssd {
 
@@ -63,11 +63,12 @@ ScmTiming::Span ScmTiming::reserve(Picoseconds arrival, std::uint64_t first_sect
 // ----------------------------------------------------------------------------------------------------------------------
 // module
 
-Scm::Scm(const sc_core::sc_module_name& name, const ScmConfig& config, Agenda& agenda, std::uint64_t base)
+Scm::Scm(const sc_core::sc_module_name& name, const ScmConfig& config, EventQueue& event_queue,
+         std::uint64_t base)
     : sc_core::sc_module(name),
       bus_tsock("bus_tsock", *this),
       config_(config),
-      agenda_(agenda),
+      event_queue_(event_queue),
       base_(base),
       timing_(config),
       wear_((config.capacity + config.wear_region - 1) / config.wear_region, 0) {}
@@ -121,13 +122,13 @@ tlm::tlm_sync_enum Scm::forward(unsigned /*index*/, Payload& payload, tlm::tlm_p
                                 sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ)
     return tlm::TLM_ACCEPTED;  // nothing else can come: every request completes at once
-  const Picoseconds arrived = arrival(agenda_, delay);
+  const Picoseconds arrived = arrival(event_queue_, delay);
   delay += to_sc_time(access(payload, arrived) - arrived);
   return tlm::TLM_COMPLETED;
 }
 
 void Scm::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_time& delay) {
-  const Picoseconds arrived = arrival(agenda_, delay);
+  const Picoseconds arrived = arrival(event_queue_, delay);
   delay += to_sc_time(access(payload, arrived) - arrived);
 }
 
@@ -153,7 +154,7 @@ void Scm::report(StatisticsSink& sink) const {
   const double region_sectors =
       static_cast<double>(std::min(config_.wear_region, config_.capacity)) / k_scm_sector;
   sink.open("scm", "storage-class memory");
-  counters_.report(sink, agenda_.now());
+  counters_.report(sink, event_queue_.now());
   sink.value("mean wear", static_cast<double>(total) / sectors, "programs",
              "sector programs over sectors, since new");
   sink.value("highest wear", static_cast<double>(most) / region_sectors, "programs",
@@ -163,7 +164,7 @@ void Scm::report(StatisticsSink& sink) const {
 
 void Scm::reset_statistics() {
   counters_ = {};
-  counters_.since = agenda_.now();
+  counters_.since = event_queue_.now();
 }
 
 void Scm::archive(Archive& a) {

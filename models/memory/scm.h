@@ -1,5 +1,5 @@
-// Storage-class memory: sector-addressable (512 B), non-volatile, wear-counted, a memory-mapped TLM-2.0
-// target like the DRAM.
+// Storage-class memory: sector-addressable (512 B), non-volatile, wear-counted, a memory-mapped
+// TLM-2.0 target like the DRAM.
 //
 // Modelled: `banks` independent banks, sectors dealt to them in turn (sector number modulo banks), each bank
 // busy for one read or program latency per sector; one interface of a given bandwidth that moves whole
@@ -18,14 +18,14 @@
 
 #include <vector>
 
-#include "models/common/agenda.h"
-#include "models/common/archive.h"
-#include "models/common/parameters.h"
-#include "models/common/statistics.h"
-#include "models/common/transport.h"
+#include "models/base/archive.h"
+#include "models/base/event_queue.h"
+#include "models/base/parameters.h"
+#include "models/base/statistics.h"
 #include "models/memory/address_map.h"
 #include "models/memory/dram.h"
 #include "models/memory/memory_observer.h"
+#include "models/tlm/transport.h"
 
 namespace tlmssd {
 
@@ -52,7 +52,8 @@ class ScmTiming {
     Picoseconds free;   ///< and is free again
     Picoseconds end;
   };
-  /// `partial`: sectors covered only in part by a program, which are read first (0, 1 or 2: the ends).
+  /// `partial`: sectors covered only in part by a program, which are read first (0, 1 or 2: the
+  /// ends).
   Span reserve(Picoseconds arrival, std::uint64_t first_sector, std::uint64_t sectors, bool write,
                bool first_partial, bool last_partial);
 
@@ -67,7 +68,7 @@ class ScmTiming {
 
 class Scm : public sc_core::sc_module {
  public:
-  Scm(const sc_core::sc_module_name& name, const ScmConfig& config, Agenda& agenda,
+  Scm(const sc_core::sc_module_name& name, const ScmConfig& config, EventQueue& event_queue,
       std::uint64_t base = k_scm_base);
 
   TargetSocket<Scm> bus_tsock;
@@ -75,8 +76,8 @@ class Scm : public sc_core::sc_module {
   [[nodiscard]] std::uint64_t base() const { return base_; }
   [[nodiscard]] Bytes capacity() const { return config_.capacity; }
   [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
-  /// Sector programs so far, region by region (`wear_region` bytes each; the last may be shorter). Never
-  /// reset.
+  /// Sector programs so far, region by region (`wear_region` bytes each; the last may be shorter).
+  /// Never reset.
   [[nodiscard]] const std::vector<std::uint64_t>& wear() const { return wear_; }
   void set_observer(MemoryObserver* observer) { observer_ = observer; }
   void report(StatisticsSink& sink) const;
@@ -95,7 +96,7 @@ class Scm : public sc_core::sc_module {
   [[nodiscard]] bool holds(std::uint64_t address, Bytes bytes) const;
 
   ScmConfig config_;
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   std::uint64_t base_;
   ScmTiming timing_;
   MemoryCounters counters_;

@@ -1,6 +1,6 @@
 #include "models/nand/bus_timing.h"
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 

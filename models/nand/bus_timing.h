@@ -1,4 +1,5 @@
-// How long the phases of an operation occupy the channel's bus (command sequences of the ONFI specification).
+// How long the phases of an operation occupy the channel's bus (command sequences of the ONFI
+// specification).
 //
 //   read command    per plane 00h, address, 30h or 32h; tWB to R/B# low; tWB + tDBSY between planes
 //   data out        tRR, then per page 06h, address, E0h, tCCS and the bytes asked for
@@ -9,13 +10,14 @@
 //   status          70h, tWHR, one byte
 //   suspend, resume one command cycle and tWB
 //
-// Command, address and status cycles take cycle_time each, whatever the data rate; the bus is 8 bits wide. The short tDBSY
-// between planes is held on the bus. Durations of transfers are looked up, not computed.
+// Command, address and status cycles take cycle_time each, whatever the data rate; the bus is 8
+// bits wide. The short tDBSY between planes is held on the bus. Durations of transfers are looked
+// up, not computed.
 #pragma once
 
 #include <vector>
 
-#include "models/nand/part.h"
+#include "models/nand/part/part.h"
 
 namespace tlmssd {
 
@@ -43,11 +45,21 @@ class BusTiming {
   [[nodiscard]] Phase data_in(std::uint32_t pages) const {
     return {pages * (page_cycles_ + t_adl_) + (pages - 1) * gap_ + t_wb_, pages * page_time_};
   }
-  /// Slots [first, first + count) of a read; count 0: the data stay in the die, only the status is read.
+  /// Slots [first, first + count) of a read; count 0: the data stay in the die, only the status is
+  /// read.
   [[nodiscard]] Phase data_out(std::uint32_t first, std::uint32_t count) const {
     if (count == 0) return {status_, 0};
     const std::uint32_t pages = (first + count - 1) / units_per_page_ - first / units_per_page_ + 1;
     return {t_rr_ + pages * (page_cycles_ + t_ccs_), units_time(count)};
+  }
+  /// Of all links of a read.
+  [[nodiscard]] Phase data_out(const FlashOp& read) const {
+    Phase phase = data_out(read.first_slot, read.slots);
+    if (read.next_plane == nullptr) return phase;
+    for (const FlashOp* link = read.next_plane; link != nullptr; link = link->next_plane)
+      phase.command += data_out(link->first_slot, link->slots).command - t_rr_;
+    phase.data = units_time(read.all_slots());
+    return phase;
   }
   [[nodiscard]] Picoseconds status() const { return status_; }
   [[nodiscard]] Picoseconds control() const { return control_; }

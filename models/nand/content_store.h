@@ -1,21 +1,23 @@
-// What the pages of all dies of a drive hold: 6 bytes per mapping unit at a place that follows from its address.
+// What the pages of all dies of a drive hold: 6 bytes per mapping unit at a place that follows from
+// its address.
 //
-// Blocks with the same number lie next to each other over all planes and dies, because that is how they are filled: memory is
-// touched densely and the operating system can map it with huge pages. Nothing is looked up on the way to a unit, so that a
-// random read costs one cache line, which can be fetched ahead. Untouched blocks cost address space only.
+// Blocks with the same number lie next to each other over all planes and dies, because that is how
+// they are filled: memory is touched densely and the operating system can map it with huge pages.
+// Nothing is looked up on the way to a unit, so that a random read costs one cache line, which can
+// be fetched ahead. Untouched blocks cost address space only.
 #pragma once
 
 #include <algorithm>
 
-#include "models/common/content.h"
-#include "models/common/geometry.h"
-#include "models/common/sparse_array.h"
+#include "models/base/content.h"
+#include "models/base/geometry.h"
+#include "models/base/sparse_array.h"
 
 namespace tlmssd {
 
 /// Spare area and content of one mapping unit.
 struct [[gnu::packed]] UnitContent {
-  LogicalUnit spare;
+  Lpn spare;
   Stamp
       stamp;  ///< of the first logical block; the others follow it, unless the unit is in its block's table of mixed ones
 };

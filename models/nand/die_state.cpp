@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "models/common/input_error.h"
-#include "models/common/random.h"
+#include "models/base/input_error.h"
+#include "models/base/random.h"
 
 namespace tlmssd {
 
@@ -35,6 +35,7 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
       stamps_per_unit_(stamps_per_unit),
       program_pages_(part.program_unit == "block" ? geometry.pages : part.pages_per_program()),
       step_pages_(part.pages_per_step()),
+      shape_(part),
       slc_pages_(part.has_slc_mode() ? geometry.pages / part.bits() : 0),
       seed_(seed),
       blocks_(std::size_t{geometry.planes} * geometry.blocks),
@@ -58,32 +59,45 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
 // -------------------------------------------------------------------------------------------------------------- operations
 
 void DieState::read(FlashOp& op, Picoseconds now) {
+  if (op.next_plane != nullptr) check_planes(op);
+  for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
+    sense(*link);
+    remember(op.command, *link, op.mode, link->block, sensed_page(op), 1, now);
+    if (link->first_slot + link->slots > link->planes * units_per_page_)
+      refuse(*link, op.page, "read of slots beyond its pages");
+  }
+  if (++op.sense_count < op.senses) return;
+  for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
+    if (link->errors != nullptr) count_errors(*link, now);
+    load(*link);
+  }
+}
+
+/// The pages of one link of a read come into the page registers.
+void DieState::sense(const FlashOp& op) {
   check_address(op);
-  const std::uint32_t first_plane = index(op.plane);
-  const std::uint32_t page = index(op.page);
   const std::uint64_t disturb = disturb_of(op);
-  for (std::uint32_t p = 0; p < op.planes; ++p) {
-    Block& block = blocks_[at(first_plane + p, index(op.block))];
-    check_mode(op, op.mode, first_plane + p, op.block);
-    if (page >= block.next_page) refuse(op, op.page, "read of a page that is not programmed");
+  for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
+    Block& block = blocks_[at(plane, index(op.block))];
+    check_mode(op, op.mode, plane, op.block);
+    if (index(op.page) >= block.next_page) refuse(op, op.page, "read of a page that is not programmed");
     ++block.reads;
     block.disturb += disturb;
   }
-  remember(op.command, op, op.mode, op.block, sensed_page(op), 1, now);
   counts_.senses += op.planes;
   if (op.mode == BlockMode::slc) counts_.slc_senses += op.planes;
-  if (op.first_slot + op.slots > op.planes * units_per_page_)
-    refuse(op, op.page, "read of slots beyond its pages");
-  if (++op.sensed < op.senses) return;
-  if (op.errors != nullptr) count_errors(op, now);
+}
+
+/// Hands out spare area and content of the slots of one link of a read.
+void DieState::load(const FlashOp& op) const {
   std::uint32_t done = 0;
   std::uint32_t in_page = op.first_slot;
-  for (std::uint32_t p = 0; done < op.slots; ++p, in_page -= units_per_page_) {
+  for (std::uint32_t plane = index(op.plane); done < op.slots; ++plane, in_page -= units_per_page_) {
     if (in_page >= units_per_page_) continue;
-    const Block& block = blocks_[at(first_plane + p, index(op.block))];
+    const Block& block = blocks_[at(plane, index(op.block))];
     const std::uint32_t units = std::min(units_per_page_ - in_page, op.slots - done);
-    load_units(block, contents_->block(die_, first_plane + p, index(op.block)),
-               page * units_per_page_ + in_page, units, op, done);
+    load_units(block, contents_->block(die_, plane, index(op.block)),
+               index(op.page) * units_per_page_ + in_page, units, op, done);
     done += units;
     in_page += units;
   }
@@ -112,25 +126,41 @@ PageId DieState::sensed_page(const FlashOp& op) const {
   if (!op.word_line || op.mode == BlockMode::slc) return op.page;
   const std::uint32_t first = index(op.page) / part_.bits() * part_.bits();
   const std::uint32_t pages = std::min(part_.bits(), geometry_.pages - first);
-  return PageId{first + (index(op.page) - first + op.sensed) % pages};
+  return PageId{first + (index(op.page) - first + op.sense_count) % pages};
 }
 
 BitErrors::Place DieState::place(std::uint32_t plane, BlockId block, PageId page) const {
   return {die_, PlaneId{plane}, block, page, blocks_[at(plane, index(block))].erases};
 }
 
-double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t ladder, Picoseconds now,
+double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t retry_level, Picoseconds now,
                       double pass_voltage) const {
   if (errors_.bits == nullptr) return 0;
+  ArrayOperation stress;
+  describe_data(stress, plane, number, now);
+  shape_.place(stress, page);
+  stress.retry_level = retry_level;
+  stress.pass_voltage = pass_voltage;
+  return errors_.bits->rber(place(index(plane), number, page), stress, retry_level, pass_voltage);
+}
+
+void DieState::describe(ArrayOperation& op, PlaneId plane, BlockId number) const {
+  op.die = die_;
+  op.plane = plane;
+  op.block = number;
+  op.cycles = cycles(plane, number);
+}
+
+void DieState::describe_data(ArrayOperation& op, PlaneId plane, BlockId number, Picoseconds now) const {
+  describe(op, plane, number);
   const Block& block = blocks_[at(index(plane), index(number))];
-  PageStress stress;
-  stress.cycles = cycles(plane, number);
-  stress.days = errors_.clock->days_since(block.programmed_at, now);
-  stress.reads =
+  op.mode = block.mode();
+  op.reads = block.reads;
+  op.reads_per_page =
       static_cast<double>(block.disturb) / static_cast<double>(k_whole_read) / pages_in(block.mode());
-  stress.slc = block.slc != 0;
-  stress.type = stress.slc ? 0 : index(page) % part_.bits();
-  return errors_.bits->rber(place(index(plane), number, page), stress, ladder, pass_voltage);
+  if (errors_.clock == nullptr) return;
+  op.age_days = errors_.clock->days_since(block.programmed_at, now);
+  op.temperature = errors_.clock->temperature();
 }
 
 /// Wrong bits of the frames of the slots, plane by plane.
@@ -144,7 +174,7 @@ void DieState::count_errors(const FlashOp& op, Picoseconds now) const {
   for (std::uint32_t plane = index(op.plane); done < op.slots; ++plane, in_page -= units_per_page_) {
     if (in_page >= units_per_page_) continue;
     const std::uint32_t units = std::min(units_per_page_ - in_page, op.slots - done);
-    const double rate = rber(PlaneId{plane}, op.block, op.page, op.ladder, now, op.pass_voltage);
+    const double rate = rber(PlaneId{plane}, op.block, op.page, op.retry_level, now, op.pass_voltage);
     errors_.bits->draw(place(plane, op.block, op.page), rate, in_page * errors_.frames_per_unit,
                        units * errors_.frames_per_unit, op.errors + done * errors_.frames_per_unit);
     done += units;
@@ -186,11 +216,11 @@ std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
   const std::uint32_t first = blocks_[at(index(op.plane), index(op.block))].next_page;
   const std::uint32_t done = first - index(op.page);
   const std::uint32_t pages = std::min<std::uint32_t>(step_pages_, op.pages - done);
-  if (op.sensed < pages) {
-    sense_source(op, done + op.sensed++, now);
+  if (op.sense_count < pages) {
+    sense_source(op, done + op.sense_count++, now);
     return 0;
   }
-  op.sensed = 0;
+  op.sense_count = 0;
   remember(op.command, op, op.mode, op.block, PageId{first}, pages, now);
   for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
     const Block& from = blocks_[at(plane, index(op.source_block))];
@@ -213,7 +243,8 @@ std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
   return pages;
 }
 
-/// Page `number` of copyback `op`, counted from 0, comes into the page register; hands out its spare area and content.
+/// Page `number` of copyback `op`, counted from 0, comes into the page register; hands out its
+/// spare area and content.
 void DieState::sense_source(FlashOp& op, std::uint32_t number, Picoseconds now) {
   const std::uint32_t page = index(op.source_page) + number;
   remember(FlashCommand::read, op, op.source_mode, op.source_block, PageId{page}, 1, now);
@@ -231,7 +262,7 @@ void DieState::sense_source(FlashOp& op, std::uint32_t number, Picoseconds now) 
 
 PageId DieState::copied_page(const FlashOp& op) const {
   const std::uint32_t done = block(op.plane, op.block).next_page - index(op.page);
-  return PageId{index(op.source_page) + done + op.sensed - 1};
+  return PageId{index(op.source_page) + done + op.sense_count - 1};
 }
 
 void DieState::erase(FlashOp& op, Picoseconds now) {
@@ -269,7 +300,7 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
 void DieState::execute(FlashOp& op, Picoseconds now) {
   switch (op.command) {
     case FlashCommand::read:
-      for (op.sensed = 0; op.sensed < op.senses;) read(op, now);
+      for (op.sense_count = 0; op.sense_count < op.senses;) read(op, now);
       break;
     case FlashCommand::program:
       program(op, op.pages, now);
@@ -278,7 +309,7 @@ void DieState::execute(FlashOp& op, Picoseconds now) {
       erase(op, now);
       break;
     case FlashCommand::copyback:
-      op.sensed = 0;
+      op.sense_count = 0;
       for (std::uint32_t done = 0; done < op.pages;) done += copyback(op, now);
       break;
   }
@@ -298,6 +329,29 @@ void DieState::check_address(const FlashOp& op) const {
     refuse(op, op.page, "multi-plane operation on a part that has none");
   if (op.pages != 1 && (op.command == FlashCommand::read || op.command == FlashCommand::erase))
     refuse(op, op.page, "more than one page in an operation");
+  if (op.next_plane != nullptr && op.command != FlashCommand::read)
+    refuse(op, op.page, "pages of different blocks in an operation that is not a read");
+}
+
+/// What a part may sense with one command in several planes (ONFI 4.2, multi-plane read): pages of
+/// the same number, each in a plane of its own, read in the same way; blocks of the same number
+/// where the part wants that.
+void DieState::check_planes(const FlashOp& first) const {
+  if (!part_.multi_plane) refuse(first, first.page, "multi-plane operation on a part that has none");
+  std::uint64_t planes = 0;
+  for (const FlashOp* op = &first; op != nullptr; op = op->next_plane) {
+    check_address(*op);
+    const std::uint64_t its = (~std::uint64_t{0} >> (64U - op->planes)) << index(op->plane);
+    if ((planes & its) != 0) refuse(*op, op->page, "multi-plane read of two pages of one plane");
+    planes |= its;
+    if (op->page != first.page) refuse(*op, op->page, "multi-plane read of pages of different numbers");
+    if (op->block != first.block && part_.multi_plane_blocks == "same")
+      refuse(*op, op->page, "multi-plane read of blocks of different numbers, which this part cannot");
+    if (op->command != first.command || op->mode != first.mode || op->code != first.code ||
+        op->retry_level != first.retry_level || op->pass_voltage != first.pass_voltage) {
+      refuse(*op, op->page, "multi-plane read of pages that are to be read in different ways");
+    }
+  }
 }
 
 void DieState::refuse_mode(const FlashOp& op, BlockMode mode, std::uint32_t plane, BlockId block) const {
@@ -411,7 +465,8 @@ void DieState::store_pages(Block& block, UnitContent* units, std::uint32_t first
   }
 }
 
-/// `count` units from number `first_source` of one block to number `first_unit` of another, or of the same.
+/// `count` units from number `first_source` of one block to number `first_unit` of another, or of
+/// the same.
 void DieState::copy_pages(const Block& from, const UnitContent* source, Block& to, UnitContent* units,
                           std::uint32_t first_source, std::uint32_t first_unit, std::uint32_t count) {
   std::copy_n(source + first_source, count, units + first_unit);

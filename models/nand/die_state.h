@@ -1,19 +1,27 @@
-// What a NAND die holds and what it refuses: blocks, pages, wear, and the rules of silicon. Plain C++, no time of its own.
+// What a NAND die holds and what it refuses: blocks, pages, wear, and the rules of silicon. Plain
+// C++, no time of its own.
 //
-// Models per block the erase count, the next page to program, the instant of the first program and the reads since erase; per
-// programmed mapping unit the logical unit in its spare area and the stamps that stand for its data. Refuses (NandViolation)
-// programming a page that is not erased, out of order within the block or other than the part's program unit, reading or copying a
-// page that is not programmed, operations in another mode than the block is in, addresses out of range, multi-plane operation
-// where the part has none, and any use of a block after its erase has failed. Where the drive has a reliability model, a read tells how many bits of each frame it got wrong; the flash controller
-// spoils the data of those that it cannot decode. A copyback moves content and spare area as they were written: that wrong bits of
-// the source stay wrong in the copy, and pile up from copy to copy, is left out, as is any rule about odd and even pages.
+// Models per block the erase count, the next page to program, the instant of the first program and
+// the reads since erase; per programmed mapping unit the logical unit in its spare area and the
+// stamps that stand for its data. Refuses (NandViolation) programming a page that is not erased,
+// out of order within the block or other than the part's program unit, reading or copying a page
+// that is not programmed, operations in another mode than the block is in, addresses out of range,
+// multi-plane operation where the part has none or with addresses that may not go together, and any
+// use of a block after its erase has failed.
+// Where the drive has a reliability model, a read tells how many bits of each frame it got wrong;
+// the flash controller spoils the data of those that it cannot decode. A copyback moves content and
+// spare area as they were written: that wrong bits of the source stay wrong in the copy, and pile
+// up from copy to copy, is left out, as is any rule about odd and even pages.
 //
-// Modes: where the part has an SLC mode, an erase puts the block into native or SLC mode, until the next one. In SLC mode a block has a
-// page for each of its word lines and programs them one by one. An erase and what is programmed after it are a cycle of the mode that
-// it puts the block into; the block's life is over when cycles / endurance, summed over both modes, exceeds 1 (A: linear damage, as
-// Palmgren and Miner's rule has it for fatigue).
+// Modes: where the part has an SLC mode, an erase puts the block into native or SLC mode, until the
+// next one. In SLC mode a block has a page for each of its word lines and programs them one by one.
+// An erase and what is programmed after it are a cycle of the mode that it puts the block into; the
+// block's life is over when cycles / endurance, summed over both modes, exceeds 1 (A: linear
+// damage, as Palmgren and Miner's rule has it for fatigue).
 //
-// Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 32 bytes per such block (36 where the part has an SLC mode), nothing for the others. A unit whose blocks were not written together (512-byte writes) costs 4 + 2 bytes per stamp more.
+// Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 32 bytes per such
+// block (36 where the part has an SLC mode), nothing for the others. A unit whose blocks were not
+// written together (512-byte writes) costs 4 + 2 bytes per stamp more.
 #pragma once
 
 #include <array>
@@ -21,12 +29,12 @@
 #include <string>
 #include <vector>
 
-#include "models/common/archive.h"
-#include "models/common/flash_op.h"
-#include "models/common/sparse_array.h"
-#include "models/common/statistics.h"
+#include "models/base/archive.h"
+#include "models/base/flash_op.h"
+#include "models/base/sparse_array.h"
+#include "models/base/statistics.h"
 #include "models/nand/content_store.h"
-#include "models/nand/part.h"
+#include "models/nand/part/part.h"
 #include "models/nand/reliability/bit_errors.h"
 #include "models/nand/reliability/retention_clock.h"
 #include "models/nand/violation.h"
@@ -42,8 +50,9 @@ struct DieErrors {
 
 class DieState {
  public:
-  /// `part` must outlive the die; the shape comes from `geometry`. The mapping unit must divide the page (InputError).
-  /// `contents`: where page contents are kept, shared by the dies of a drive; null: its own.
+  /// `part` must outlive the die; the shape comes from `geometry`. The mapping unit must divide the
+  /// page (InputError). `contents`: where page contents are kept, shared by the dies of a drive;
+  /// null: its own.
   DieState(const NandPart& part, const Geometry& geometry, DieId die, Bytes unit_bytes,
            std::uint32_t stamps_per_unit, std::uint64_t seed, std::shared_ptr<ContentStore> contents = {});
 
@@ -55,21 +64,26 @@ class DieState {
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
 
-  /// Makes the next sense of `op`; the last one hands out spare, content and wrong bits of its slots.
+  /// Makes the next sense of `op`; the last one hands out spare, content and wrong bits of its
+  /// slots.
   void read(FlashOp& op, Picoseconds now);
   /// The page that the next sense of `op` is of.
   [[nodiscard]] PageId sensed_page(const FlashOp& op) const;
-  /// Programs the next pages of `op` that are still to be programmed, at most `limit` in each plane. Returns how many.
+  /// Programs the next pages of `op` that are still to be programmed, at most `limit` in each
+  /// plane. Returns how many.
   std::uint32_t program(FlashOp& op, std::uint32_t limit, Picoseconds now);
-  /// A pass of program `op` before the last: it must be legal, but nothing can be read until the last. Returns the pages in each plane.
+  /// A pass of program `op` before the last: it must be legal, but nothing can be read until the
+  /// last. Returns the pages in each plane.
   std::uint32_t pass(const FlashOp& op, Picoseconds now);
-  /// Makes the next step of copyback `op`: senses one more of its source pages into the page register, or programs those that are
-  /// there, once they are as many as the part programs at a time. Returns how many it programmed in each plane, 0: it sensed. Both
-  /// sensing (read disturb) and programming (wear) count as in reads and programs.
+  /// Makes the next step of copyback `op`: senses one more of its source pages into the page
+  /// register, or programs those that are there, once they are as many as the part programs at a
+  /// time. Returns how many it programmed in each plane, 0: it sensed. Both sensing (read disturb)
+  /// and programming (wear) count as in reads and programs.
   std::uint32_t copyback(FlashOp& op, Picoseconds now);
   /// The page of the source block that copyback `op` has sensed last.
   [[nodiscard]] PageId copied_page(const FlashOp& op) const;
-  /// Erases the block of `op` in each plane. A block past its endurance fails (op.status) and is unusable from then on.
+  /// Erases the block of `op` in each plane. A block past its endurance fails (op.status) and is
+  /// unusable from then on.
   void erase(FlashOp& op, Picoseconds now);
   /// Whichever of these `op` asks for, whole.
   void execute(FlashOp& op, Picoseconds now);
@@ -101,21 +115,30 @@ class DieState {
   }
   /// Erases in this simulation that have put a block into `mode`.
   [[nodiscard]] std::uint32_t erases(PlaneId plane, BlockId block, BlockMode mode) const;
-  /// Program/erase cycles of a block, those from before the simulation included, as cycles of the native mode: one in SLC mode counts
-  /// as much as it wears (whole cycles, rounded down).
+  /// Program/erase cycles of a block, those from before the simulation included, as cycles of the
+  /// native mode: one in SLC mode counts as much as it wears (whole cycles, rounded down).
   [[nodiscard]] std::uint32_t cycles(PlaneId plane, BlockId block) const {
     const std::size_t i = at(index(plane), index(block));
     return cycles_before_ + (slc_erases_.size() == 0 ? blocks_[i].erases : weighted_erases(i));
   }
   /// Share of a block's life that is over; above 1 its next erase fails. 0 when it has no end.
   [[nodiscard]] double wear(PlaneId plane, BlockId block) const;
-  /// Raw bit error rate of a programmed page, read at step `ladder` of the ladder and with this pass voltage (share of the nominal
-  /// one); 0 without a reliability model.
-  [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t ladder, Picoseconds now,
-                            double pass_voltage = 1) const;
+  /// Raw bit error rate of a programmed page, read at step `retry_level` of the read-retry levels
+  /// and with this pass voltage (share of the nominal one); 0 without a reliability model.
+  [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t retry_level,
+                            Picoseconds now, double pass_voltage = 1) const;
+  /// What a model may know of a block: where it is, and its cycles.
+  void describe(ArrayOperation& op, PlaneId plane, BlockId block) const;
+  /// The same, and of the data in it: its mode, reads, age and temperature.
+  void describe_data(ArrayOperation& op, PlaneId plane, BlockId block, Picoseconds now) const;
   /// Erase cycles, all of `mode`, after which this block's erase fails; 0: never.
   [[nodiscard]] std::uint32_t endurance(PlaneId plane, BlockId block,
                                         BlockMode mode = BlockMode::native) const;
+  [[nodiscard]] const PageShape& shape() const { return shape_; }
+  /// Pages of one plane that a program in this mode takes at a time.
+  [[nodiscard]] std::uint32_t step_pages(BlockMode mode) const {
+    return mode == BlockMode::slc ? 1 : step_pages_;
+  }
   [[nodiscard]] DieId id() const { return die_; }
   [[nodiscard]] std::uint32_t units_per_page() const { return units_per_page_; }
 
@@ -178,7 +201,10 @@ class DieState {
   [[nodiscard]] BitErrors::Place place(std::uint32_t plane, BlockId block, PageId page) const;
   void count_errors(const FlashOp& op, Picoseconds now) const;
   [[nodiscard]] std::uint64_t disturb_of(const FlashOp& op) const;
+  void sense(const FlashOp& op);
+  void load(const FlashOp& op) const;
   void check_address(const FlashOp& op) const;
+  void check_planes(const FlashOp& first) const;
   void check_mode(const FlashOp& op, BlockMode mode, std::uint32_t plane, BlockId block) const {
     if (blocks_[at(plane, index(block))].mode() != mode) refuse_mode(op, mode, plane, block);
   }
@@ -209,7 +235,8 @@ class DieState {
   std::uint32_t stamps_per_unit_;
   std::uint32_t program_pages_;
   std::uint32_t step_pages_;  // of these, programmed at a time
-  std::uint32_t slc_pages_;   // of a block in SLC mode; 0: there is no such mode
+  PageShape shape_;
+  std::uint32_t slc_pages_;  // of a block in SLC mode; 0: there is no such mode
   std::uint64_t seed_;
   DieErrors errors_;
   std::uint32_t cycles_before_ = 0;

@@ -1,7 +1,8 @@
-// A listener on channels and dies, for a timeline. Null by default; switched off it costs one branch.
+// A listener on channels and dies, for a timeline. Null by default; switched off it costs one
+// branch.
 #pragma once
 
-#include "models/common/flash_op.h"
+#include "models/base/flash_op.h"
 
 namespace tlmssd {
 
@@ -16,7 +17,8 @@ class FlashObserver {
   /// The bus of `channel` is used for `op` on `die` from `start` to `end`; told at `start`.
   virtual void bus(ChannelId channel, DieId die, const FlashOp& op, Picoseconds start, Picoseconds end,
                    BusUse use) = 0;
-  /// The array of `die` worked on `op` from `start` to `end`; told at `end`. An operation that was suspended comes in pieces.
+  /// The array of `die` worked on `op` from `start` to `end`; told at `end`. An operation that was
+  /// suspended comes in pieces.
   virtual void array(DieId die, const FlashOp& op, Picoseconds start, Picoseconds end) = 0;
 };
 

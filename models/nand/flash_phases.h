@@ -1,5 +1,6 @@
-// Ignorable phases that channel, die and flash controller use beside the four of the base protocol (IEEE 1666-2011, 16.1:
-// extended phases may come between BEGIN_REQ and END_RESP, and a component that does not know them answers TLM_ACCEPTED).
+// Ignorable phases that channel, die and flash controller use beside the four of the base protocol
+// (IEEE 1666-2011, 16.1: extended phases may come between BEGIN_REQ and END_RESP, and a component
+// that does not know them answers TLM_ACCEPTED).
 //
 //   array_suspend   channel to die, on the payload of a program or erase whose array is busy. The die answers TLM_UPDATED and
 //                   annotates the instant at which it takes other commands, or TLM_ACCEPTED: too late, it ends sooner by itself.

@@ -1,10 +1,19 @@
 #include "models/nand/nand_die.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
+#include "models/base/input_error.h"
 #include "models/nand/busy_cause.h"
 
 namespace tlmssd {
+
+std::string_view name_of(BusUse use) {
+  static constexpr std::array<std::string_view, k_bus_uses> k_names = {"command", "data in", "data out",
+                                                                       "status",  "suspend", "resume"};
+  return k_names[static_cast<std::size_t>(use)];
+}
 
 namespace {
 
@@ -19,14 +28,17 @@ void charge(const FlashOp& op, Cause cause, Picoseconds until) {
 
 }  // namespace
 
-NandDie::NandDie(const sc_core::sc_module_name& name, Agenda& agenda, const NandSetup& setup, DieId die)
+NandDie::NandDie(const sc_core::sc_module_name& name, EventQueue& event_queue, const NandSetup& setup,
+                 DieId die)
     : sc_core::sc_module(name),
       channel_tsock("channel_tsock", *this),
-      agenda_(agenda),
+      event_queue_(event_queue),
       setup_(setup),
       state_(setup.part, setup.geometry, die, setup.unit_bytes, setup.stamps_per_unit, setup.seed,
-             setup.contents) {
+             setup.contents),
+      history_(setup.timing.looks_at_history()) {
   state_.attach(setup.errors);
+  if (setup.variation != nullptr) die_deviate_ = setup.variation->die(die);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- sockets
@@ -53,10 +65,9 @@ void NandDie::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc
   Picoseconds time = 0;
   do {
     Picoseconds bus = 0;
-    time += perform(*op, arrival(agenda_, delay), op->pages, bus) + bus;
+    time += perform(*op, arrival(event_queue_, delay), op->pages, bus).duration + bus;
     if (op->copying()) continue;
-    time += op->command == FlashCommand::read ? setup_.bus.data_out(op->first_slot, op->slots).total()
-                                              : setup_.bus.status();
+    time += op->command == FlashCommand::read ? setup_.bus.data_out(*op).total() : setup_.bus.status();
   } while (steps_left(*op));
   delay += to_sc_time(time);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -65,7 +76,7 @@ void NandDie::blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc
 unsigned NandDie::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
   FlashOp* op = op_of(payload);
   if (op == nullptr) return 0;
-  state_.execute(*op, agenda_.now());
+  state_.execute(*op, event_queue_.now());
   return payload.get_data_length();
 }
 
@@ -77,29 +88,40 @@ tlm::tlm_sync_enum NandDie::begin(tlm::tlm_generic_payload& payload, tlm::tlm_ph
     return tlm::TLM_COMPLETED;
   }
   check_free(*op);
-  const Picoseconds now = arrival(agenda_, delay);
+  const Picoseconds now = arrival(event_queue_, delay);
   Active next;
   next.payload = &payload;
   next.op = op;
   Picoseconds bus = 0;
-  next.duration = perform(*op, now, setup_.part.pages_per_step(), bus);
+  ArrayAnswer answer = perform(*op, now, state_.step_pages(BlockMode::native), bus);
+  next.duration = answer.duration;
+  next.total = answer.duration;
+  next.suspend_points = std::move(answer.suspend_points);
+  if (op->command == FlashCommand::program || op->command == FlashCommand::copyback) {
+    next.pages = std::min<std::uint32_t>(state_.step_pages(op->mode), op->pages);
+    const std::uint32_t behind = state_.block(op->plane, op->block).next_page;
+    const bool written = behind > index(op->page);  // not so a pass before the last
+    next.first = PageId{written ? behind - next.pages : behind};
+  }
   next.ready = now + bus;
   payload.acquire();
   if (array_) {
-    cached_ = next;  // array_done() starts it
+    cached_ = std::move(next);  // array_done() starts it
   } else {
     const bool chained_read = responding_ != nullptr && op->command == FlashCommand::read;
-    start_array(next, next.ready, chained_read ? setup_.part.t_rcbsy : 0);
+    const Picoseconds ready = next.ready;
+    start_array(std::move(next), ready, chained_read ? setup_.part.t_rcbsy : 0);
   }
   phase = tlm::END_REQ;
   delay += to_sc_time(bus);
   return tlm::TLM_UPDATED;
 }
 
-/// Whether `op`, executed at once, needs perform() again. A program of several steps has taken all of them.
+/// Whether `op`, executed at once, needs perform() again. A program of several steps has taken all
+/// of them.
 bool NandDie::steps_left(const FlashOp& op) const {
-  if (op.command == FlashCommand::read) return op.sensed < op.senses;
-  if (op.command == FlashCommand::program) return op.passed != 0;
+  if (op.command == FlashCommand::read) return op.sense_count < op.senses;
+  if (op.command == FlashCommand::program) return op.program_pass != 0;
   return op.command == FlashCommand::copyback &&
          state_.block(op.plane, op.block).next_page < index(op.page) + op.pages;
 }
@@ -122,101 +144,185 @@ void NandDie::check_free(const FlashOp& op) const {
   if (op.command != FlashCommand::read)
     state_.refuse(op, op.page, "only reads are possible while an operation is suspended");
   const FlashOp& other = *suspended_.op;
-  const bool same_planes =
-      index(op.plane) < index(other.plane) + other.planes && index(other.plane) < index(op.plane) + op.planes;
   const bool same_page = other.command == FlashCommand::erase ||
                          (op.page >= other.page && index(op.page) < index(other.page) + other.pages);
-  if (op.block == other.block && same_planes && same_page) {
-    state_.refuse(op, op.page, "read of what a suspended operation is changing");
+  for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
+    const bool same_planes = index(link->plane) < index(other.plane) + other.planes &&
+                             index(other.plane) < index(link->plane) + link->planes;
+    if (link->block == other.block && same_planes && same_page)
+      state_.refuse(*link, link->page, "read of what a suspended operation is changing");
   }
 }
 
-Picoseconds NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus) {
-  Picoseconds time = 0;
-  const auto slowest = [&](BlockId number, auto&& question) {
-    for (std::uint32_t p = 0; p < op.planes; ++p) {
-      time = std::max(time, question(state_.cycles(PlaneId{index(op.plane) + p}, number)));
+void NandDie::vary(ArrayOperation& asked) const {
+  if (setup_.variation == nullptr) return;
+  asked.die_deviate = die_deviate_;
+  asked.block_deviate = setup_.variation->block(asked.die, asked.plane, asked.block);
+  asked.layer_deviate = setup_.variation->layer(asked.layer);
+}
+
+/// What the timing model says of the array's work on `number` in every plane of `op`, and on the
+/// other links of a multi-plane read: the slowest plane's time, the energy of all.
+ArrayAnswer NandDie::ask(ArrayOperation asked, const FlashOp& op, BlockId number, Picoseconds now) const {
+  asked.planes = op.all_planes();
+  ArrayAnswer whole;
+  for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
+    const BlockId block = link == &op ? number : link->block;
+    for (std::uint32_t p = 0; p < link->planes; ++p) {
+      ArrayAnswer one = ask(asked, PlaneId{index(link->plane) + p}, block, now);
+      const double energy = whole.energy + one.energy;
+      if (one.duration > whole.duration) whole = std::move(one);
+      whole.energy = energy;
     }
-  };
-  const auto sense = [&](BlockId number, PageId page, BlockMode mode) {
-    slowest(number, [&](std::uint32_t cycles) {
-      return mode == BlockMode::native ? setup_.timing.sense(page, cycles)
-                                       : setup_.timing.slc_sense(setup_.part, page, cycles);
-    });
-    bus = setup_.bus.read_command(op.planes);
-  };
-  const auto program = [&](PageId first, std::uint32_t pages) {
-    slowest(op.block, [&](std::uint32_t cycles) {
-      return op.mode == BlockMode::native ? setup_.timing.program(first, pages, cycles)
-                                          : setup_.timing.slc_program(setup_.part, first, cycles);
-    });
-  };
+  }
+  return whole;
+}
+
+/// Of one plane.
+ArrayAnswer NandDie::ask(ArrayOperation& asked, PlaneId plane, BlockId number, Picoseconds now) const {
+  if (history_) {
+    const BlockMode mode = asked.mode;
+    state_.describe_data(asked, plane, number, now);
+    asked.mode = mode;
+    if (asked.command != ArrayCommand::sense) asked.age_days = 0;
+    vary(asked);
+  } else {
+    state_.describe(asked, plane, number);
+  }
+  ArrayAnswer answer = setup_.timing.answer(asked);
+  if (answer.duration <= 0) refuse_answer(asked, answer.duration);
+  return answer;
+}
+
+void NandDie::refuse_answer(const ArrayOperation& asked, Picoseconds duration) const {
+  throw InputError("timing model " + setup_.part.timing + " answers " + std::to_string(duration) + " ps to " +
+                   to_text(asked));
+}
+
+ArrayAnswer NandDie::ask_sense(const FlashOp& op, BlockId number, PageId page, BlockMode mode,
+                               Picoseconds now) const {
+  ArrayOperation asked;
+  asked.mode = mode;
+  state_.shape().place(asked, page);
+  if (op.command == FlashCommand::read) {
+    asked.retry_level = op.retry_level;
+    asked.pass_voltage = op.pass_voltage;
+  }
+  return ask(asked, op, number, now);
+}
+
+/// Of `pages` pages from `first`: step by step, as the part programs them.
+ArrayAnswer NandDie::ask_program(const FlashOp& op, PageId first, std::uint32_t pages, bool resumed,
+                                 Picoseconds now) const {
+  ArrayOperation asked;
+  asked.command = ArrayCommand::program;
+  asked.mode = op.mode;
+  asked.resumed = resumed;
+  const std::uint32_t step = state_.step_pages(op.mode);
+  ArrayAnswer whole;
+  for (std::uint32_t done = 0; done < pages; done += asked.pages) {
+    state_.shape().place(asked, PageId{index(first) + done});
+    asked.pages = std::min(step, pages - done);
+    ArrayAnswer one = ask(asked, op, op.block, now);
+    if (done == 0) {
+      whole = std::move(one);
+      continue;
+    }
+    for (const Picoseconds point : one.suspend_points) whole.suspend_points.push_back(whole.duration + point);
+    whole.duration += one.duration;
+    whole.energy += one.energy;
+  }
+  return whole;
+}
+
+ArrayAnswer NandDie::ask_erase(const FlashOp& op, bool resumed, Picoseconds now) const {
+  ArrayOperation asked;
+  asked.command = ArrayCommand::erase;
+  asked.mode = op.mode;
+  asked.resumed = resumed;
+  return ask(asked, op, op.block, now);
+}
+
+/// Of a program in several passes, each of which takes an equal part; the last one takes the
+/// remainder.
+void NandDie::take_pass(ArrayAnswer& answer, std::uint32_t passes, bool last) {
+  const Picoseconds part = answer.duration / passes;
+  answer.duration = last ? answer.duration - (passes - 1) * part : part;
+  answer.energy /= passes;
+  for (Picoseconds& point : answer.suspend_points) point /= passes;
+}
+
+ArrayAnswer NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus) {
+  ArrayAnswer answer;
   switch (op.command) {
     case FlashCommand::read: {
       const PageId page = state_.sensed_page(op);
       state_.read(op, now);
-      sense(op.block, page, op.mode);
+      answer = ask_sense(op, op.block, page, op.mode, now);
+      bus = setup_.bus.read_command(op.all_planes());
       break;
     }
     case FlashCommand::program: {
       const std::uint32_t passes = setup_.part.passes(op.mode);
-      const bool last = op.passed + 1U == passes;
+      const bool last = op.program_pass + 1U == passes;
       const std::uint32_t pages = last ? state_.program(op, limit, now) : state_.pass(op, now);
-      program(PageId{state_.block(op.plane, op.block).next_page - (last ? pages : 0)}, pages);
-      time = last ? time - (passes - 1) * (time / passes) : time / passes;
-      op.passed = static_cast<std::uint8_t>(last ? 0 : op.passed + 1);
+      const PageId first{state_.block(op.plane, op.block).next_page - (last ? pages : 0)};
+      answer = ask_program(op, first, pages, false, now);
+      if (passes > 1) take_pass(answer, passes, last);
+      op.program_pass = static_cast<std::uint8_t>(last ? 0 : op.program_pass + 1);
       bus = setup_.bus.data_in(op.planes * pages).total();
       break;
     }
     case FlashCommand::erase:
       state_.erase(op, now);
-      slowest(op.block, [&](std::uint32_t cycles) {
-        return op.mode == BlockMode::native ? setup_.timing.erase(cycles)
-                                            : setup_.timing.slc_erase(setup_.part, cycles);
-      });
+      answer = ask_erase(op, false, now);
       bus = setup_.bus.erase_command(op.planes);
       break;
     case FlashCommand::copyback: {
       const std::uint32_t pages = state_.copyback(op, now);
       copying_ = pages == 0 ? &op : nullptr;
       if (pages == 0) {
-        sense(op.source_block, state_.copied_page(op), op.source_mode);
+        answer = ask_sense(op, op.source_block, state_.copied_page(op), op.source_mode, now);
+        bus = setup_.bus.read_command(op.planes);
         break;
       }
-      program(PageId{state_.block(op.plane, op.block).next_page - pages}, pages);
+      const PageId first{state_.block(op.plane, op.block).next_page - pages};
+      answer = ask_program(op, first, pages, false, now);
       bus = setup_.bus.copyback_program(op.planes * pages);
       break;
     }
   }
-  return time;
+  energy_ += answer.energy;
+  return answer;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- array
 
-void NandDie::start_array(const Active& next, Picoseconds start, Picoseconds swap) {
-  array_ = next;
+void NandDie::start_array(Active next, Picoseconds start, Picoseconds swap) {
+  array_ = std::move(next);
   array_.start = start;
-  array_.end = start + swap + next.duration;
-  agenda_.at(array_.end, &NandDie::array_due, this);
+  array_.end = start + swap + array_.duration;
+  event_queue_.at(array_.end, &NandDie::array_due, this);
 }
 
 void NandDie::array_done() {
-  const Picoseconds now = agenda_.now();
+  const Picoseconds now = event_queue_.now();
   if (!array_ || array_.end != now) return;  // was suspended: this item is out of date
-  const Active done = array_;
+  const Active done = std::move(array_);
   array_ = {};
   array_busy_ += now - done.start;
   charge(*done.op, array_cause(*done.op), now);
   if (observer_ != nullptr) observer_->array(state_.id(), *done.op, done.start, now);
   if (cached_) {
-    const Active next = cached_;
+    Active next = std::move(cached_);
     cached_ = {};
-    if (next.ready <= now) {
+    const Picoseconds ready = next.ready;
+    if (ready <= now) {
       // Its data waited in the cache register for the array.
       charge(*next.op, busy_cause(*done.op), now);
-      start_array(next, now, setup_.part.t_cbsy);
+      start_array(std::move(next), now, setup_.part.t_cbsy);
     } else {
-      start_array(next, next.ready, 0);
+      start_array(std::move(next), ready, 0);
     }
   }
   if (responding_ != nullptr) {
@@ -231,7 +337,7 @@ void NandDie::respond(tlm::tlm_generic_payload& payload) {
   responding_command_ = op_of(payload)->command;
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = annotation(agenda_);
+  sc_core::sc_time delay = annotation(event_queue_);
   const tlm::tlm_sync_enum answer = channel_tsock->nb_transport_bw(payload, phase, delay);
   if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP))
     end_response(payload);
@@ -241,7 +347,7 @@ void NandDie::end_response(tlm::tlm_generic_payload& payload) {
   if (responding_ != &payload) throw std::logic_error("END_RESP for a flash operation that has not answered");
   responding_ = nullptr;
   payload.release();
-  if (held_count_ != 0) agenda_.soon(&NandDie::respond_due, this);
+  if (held_count_ != 0) event_queue_.soon(&NandDie::respond_due, this);
 }
 
 void NandDie::respond_held() {
@@ -250,7 +356,7 @@ void NandDie::respond_held() {
   held_[0] = held_[1];
   --held_count_;
   // What kept the answer back was the transfer of the page before it.
-  charge(*op_of(payload), Cause::bus_wait, agenda_.now());
+  charge(*op_of(payload), Cause::bus_wait, event_queue_.now());
   respond(payload);
 }
 
@@ -258,7 +364,7 @@ void NandDie::respond_held() {
 
 tlm::tlm_sync_enum NandDie::suspend(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const FlashOp* op = op_of(payload);
-  const Picoseconds command = arrival(agenda_, delay);
+  const Picoseconds command = arrival(event_queue_, delay);
   // It has ended and only waits to say so.
   if (std::find(held_.begin(), held_.begin() + held_count_, &payload) != held_.begin() + held_count_)
     return tlm::TLM_ACCEPTED;
@@ -270,18 +376,54 @@ tlm::tlm_sync_enum NandDie::suspend(tlm::tlm_generic_payload& payload, sc_core::
   const Picoseconds accepted = command + setup_.bus.control();
   const Picoseconds latency = op->command == FlashCommand::erase ? setup_.part.erase_suspend_latency
                                                                  : setup_.part.program_suspend_latency;
-  if (array_.end <= accepted + latency)
-    return tlm::TLM_ACCEPTED;  // ends by itself before it would be suspended
-  suspended_ = array_;
+  const Picoseconds stop = next_stop(array_, accepted);
+  if (array_.end <= stop + latency) return tlm::TLM_ACCEPTED;  // ends by itself before it would be suspended
+  suspended_ = std::move(array_);
   array_ = {};
   ++suspended_.suspends;
   ++suspends_;
-  suspended_.duration = suspended_.end - accepted;  // what is left
-  array_busy_ += accepted - suspended_.start;
-  charge(*op, array_cause(*op), accepted);
-  if (observer_ != nullptr) observer_->array(state_.id(), *op, suspended_.start, accepted);
-  delay += to_sc_time(setup_.bus.control() + latency);
+  suspended_.duration = suspended_.end - stop;  // what is left
+  array_busy_ += stop - suspended_.start;
+  charge(*op, array_cause(*op), stop);
+  if (observer_ != nullptr) observer_->array(state_.id(), *op, suspended_.start, stop);
+  delay += to_sc_time(stop - command + latency);
   return tlm::TLM_UPDATED;
+}
+
+/// The first instant from `instant` on at which the array can stop; its end when there is none
+/// before.
+Picoseconds NandDie::next_stop(const Active& active, Picoseconds instant) {
+  if (active.suspend_points.empty()) return instant;
+  const Picoseconds zero =
+      active.end - active.total;  // when it would have begun, had it never been suspended
+  for (const Picoseconds point : active.suspend_points) {
+    if (zero + point >= instant) return zero + point;
+  }
+  return active.end;
+}
+
+/// What is left of a suspended operation takes as much longer as the timing model says of one that
+/// goes on.
+void NandDie::stretch_rest(Active& active, Picoseconds now) const {
+  const FlashOp& op = *active.op;
+  const auto whole = [&](bool resumed) {
+    return op.command == FlashCommand::erase
+               ? ask_erase(op, resumed, now).duration
+               : ask_program(op, active.first, active.pages, resumed, now).duration;
+  };
+  const Picoseconds fresh = whole(false);
+  const Picoseconds resumed = whole(true);
+  if (fresh == resumed) return;
+  const double stretch = static_cast<double>(resumed) / static_cast<double>(fresh);
+  const Picoseconds done = active.total - active.duration;
+  const auto scaled = [&](Picoseconds time) {
+    return static_cast<Picoseconds>(std::llround(static_cast<double>(time) * stretch));
+  };
+  for (Picoseconds& point : active.suspend_points) {
+    if (point > done) point = done + scaled(point - done);
+  }
+  active.duration = scaled(active.duration);
+  active.total = done + active.duration;
 }
 
 void NandDie::resume(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
@@ -289,30 +431,33 @@ void NandDie::resume(tlm::tlm_generic_payload& payload, const sc_core::sc_time& 
   if (!suspended_ || suspended_.payload != &payload || array_ || responding_ != nullptr) {
     state_.refuse(*op, op->page, "resume of an operation that is not suspended, or on a busy plane");
   }
-  const Picoseconds going = arrival(agenda_, delay) + setup_.bus.control() + setup_.part.resume_overhead;
-  Active next = suspended_;
+  const Picoseconds going = arrival(event_queue_, delay) + setup_.bus.control() + setup_.part.resume_overhead;
+  Active next = std::move(suspended_);
   suspended_ = {};
+  if (history_) stretch_rest(next, going);
   charge(*op, Cause::suspend, going);
   next.suspendable = going + setup_.part.min_resume_time;
-  start_array(next, going, 0);
+  start_array(std::move(next), going, 0);
 }
 
 // -------------------------------------------------------------------------------------------------------------- statistics
 
 void NandDie::report(StatisticsSink& sink) const {
   state_.report(sink);
-  const Picoseconds span = agenda_.now() - measured_from_;
+  const Picoseconds span = event_queue_.now() - measured_from_;
   sink.value("array_utilisation",
              span > 0 ? static_cast<double>(array_busy_) / static_cast<double>(span) : 0.0, "",
              "share of the time in which the array was sensing, programming or erasing");
   sink.value("suspends", suspends_, "", "programs and erases suspended for reads");
+  if (energy_ > 0) sink.value("array_energy", energy_, "J", "of the array's work, as the timing model says");
 }
 
 void NandDie::reset_statistics() {
   state_.reset_statistics();
   array_busy_ = 0;
   suspends_ = 0;
-  measured_from_ = agenda_.now();
+  energy_ = 0;
+  measured_from_ = event_queue_.now();
 }
 
 }  // namespace tlmssd

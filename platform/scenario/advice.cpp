@@ -20,7 +20,7 @@ std::string setting(const Proposal& proposal) {
 /// Whether the section says what the drive is, so that loads need not be looked at.
 bool is_drive(std::string_view key) {
   const std::string_view section = key.substr(0, key.find('.'));
-  return section == "ssd" || section == "firmware" || section == "converter" || section == "file_cache";
+  return section == "ssd" || section == "firmware" || section == "log_structured" || section == "file_cache";
 }
 
 std::string_view section_of(std::string_view key) {
@@ -61,7 +61,8 @@ class Adviser {
   }
 
  private:
-  /// Which keys may be the cause of a refusal: numbers of the same section, numbers, or choices too.
+  /// Which keys may be the cause of a refusal: numbers of the same section, numbers, or choices
+  /// too.
   enum class Suspects : std::uint8_t { neighbours, numbers, all };
   enum class Verdict : std::uint8_t { refused, other_key, accepted };
 
@@ -193,7 +194,8 @@ class Adviser {
     result.proposal = Proposal{one.path, value};
     return InputError(result);
   }
-  /// The value nearest to the written one with which `refused` is refused no more; nothing when the default does not help either.
+  /// The value nearest to the written one with which `refused` is refused no more; nothing when the
+  /// default does not help either.
   std::optional<std::string> innocent_value(const Scenario::Written& suspect, const std::string& refused,
                                             Verdict wanted) {
     const ParameterSpec& spec = *suspect.setting->spec;

@@ -116,6 +116,10 @@ const PolicyInfo* KeyGroup::policy(std::string_view name) const {
   return found == policies.end() ? nullptr : &*found;
 }
 
+std::string described(const PolicyInfo& policy) {
+  return policy.summary + (policy.origin.empty() ? "" : " [plug-in " + policy.origin + "]");
+}
+
 Section& Section::keys(std::vector<ParameterSpec> parameters, std::vector<std::string> only_with) {
   KeyGroup group;
   group.parameters = std::move(parameters);
@@ -216,7 +220,14 @@ Catalogue::Catalogue() : root_(std::make_unique<Section>("", "scenario")) {
   seed.minimum = 0;
   seed.maximum = static_cast<double>(std::numeric_limits<std::int64_t>::max());
   seed.doc = "of every random stream; the same scenario and seed give the same results to the byte";
-  root_->keys({std::move(title), std::move(seed)});
+  ParameterSpec plugins;
+  plugins.name = "plugins";
+  plugins.kind = Kind::text;
+  plugins.list = true;
+  plugins.optional = true;
+  plugins.fallback = std::vector<std::string>();
+  plugins.doc = "shared libraries with models and policies of one's own, loaded before the rest is read";
+  root_->keys({std::move(title), std::move(seed), std::move(plugins)});
 }
 
 Section& Catalogue::section(std::string_view path, std::string doc, std::vector<ParameterSpec> parameters) {

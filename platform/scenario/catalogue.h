@@ -1,6 +1,6 @@
-// What a scenario may contain: a tree of sections, each with its keys, made from the modules' own parameter
-// tables. The scenario reader, the resolved scenario, `tlmssd list`, the JSON Schema and the Markdown
-// reference all come from this one tree.
+// What a scenario may contain: a tree of sections, each with its keys, made from the modules' own
+// parameter tables. The scenario reader, the resolved scenario, `tlmssd list`, the JSON Schema and
+// the Markdown reference all come from this one tree.
 //
 //   Catalogue catalogue;
 //   catalogue.section("ssd", "the drive");
@@ -15,9 +15,9 @@
 //       .variant("trace", "replay of a recorded trace").variant("fio", "a fio job file").variant("", "a
 //       generator") .keys(TraceConfig::parameters(), {"trace"}).keys(GeneratorConfig::parameters(), {""});
 //
-// A section's keys stand in one YAML map, whatever number of tables they come from; each table is read on its
-// own with XConfig::parameters().read(scenario.values("ssd.dram")), and what no table asked for is reported
-// as unread.
+// A section's keys stand in one YAML map, whatever number of tables they come from; each table is
+// read on its own with XConfig::parameters().read(scenario.values("ssd.dram")), and what no table
+// asked for is reported as unread.
 #pragma once
 
 #include <memory>
@@ -25,12 +25,12 @@
 #include <string_view>
 #include <vector>
 
-#include "models/common/parameters.h"
+#include "models/base/parameters.h"
 
 namespace tlmssd {
 
-/// Keys of a section that apply together: a table, or a policy family (a selecting key and the parameters of
-/// each policy).
+/// Keys of a section that apply together: a table, or a policy family (a selecting key and the
+/// parameters of each policy).
 struct KeyGroup {
   std::vector<ParameterSpec> parameters;  ///< of a table; of a policy family: just the selecting key
   std::vector<PolicyInfo> policies;       ///< of a policy family
@@ -40,7 +40,8 @@ struct KeyGroup {
   [[nodiscard]] const PolicyInfo* policy(std::string_view name) const;
 };
 
-/// One shape of a section, chosen by the presence of its key (a load is a trace, a fio file or a generator).
+/// One shape of a section, chosen by the presence of its key (a load is a trace, a fio file or a
+/// generator).
 struct Variant {
   std::string key;  ///< empty: the shape when no other variant's key is present
   std::string doc;
@@ -53,25 +54,26 @@ class Section {
 
   // ---- building; each returns the section itself, so that calls can be chained
 
-  /// Keys of one more table in the same map; `only_with`: the variants they belong to (none named: all).
+  /// Keys of one more table in the same map; `only_with`: the variants they belong to (none named:
+  /// all).
   Section& keys(std::vector<ParameterSpec> parameters, std::vector<std::string> only_with = {});
   template <class T>
   Section& keys(const ParameterTable<T>& table, std::vector<std::string> only_with = {}) {
     return keys(table.specs(), std::move(only_with));
   }
-  /// A key that chooses one of `policies`, whose own parameters stand beside it. No default: the key is
-  /// required.
+  /// A key that chooses one of `policies`, whose own parameters stand beside it. No default: the
+  /// key is required.
   Section& policy(const std::string& key, std::vector<PolicyInfo> policies, const std::string& default_policy,
                   std::string doc = {}, std::vector<std::string> only_with = {});
   /// One of several shapes. A key that selects a variant must be among the section's parameters.
   Section& variant(std::string key, std::string doc);
   /// A YAML sequence of such maps (or a single map, which counts as a sequence of one).
   Section& list(std::size_t at_least = 0);
-  /// May also be the path of a YAML file with the same keys, or a map with `file:` and keys that override the
-  /// file's.
+  /// May also be the path of a YAML file with the same keys, or a map with `file:` and keys that
+  /// override the file's.
   Section& from_file();
-  /// Absent unless given: has() says so, and the resolved scenario leaves it out. (Otherwise an absent
-  /// section means defaults.)
+  /// Absent unless given: has() says so, and the resolved scenario leaves it out. (Otherwise an
+  /// absent section means defaults.)
   Section& optional();
   /// Must be given.
   Section& required();
@@ -108,14 +110,14 @@ class Section {
   bool required_ = false;
 };
 
-/// All sections. The root has the keys `title` and `seed` from the start. Must outlive the scenarios read
-/// with it.
+/// All sections. The root has the keys `title` and `seed` from the start. Must outlive the
+/// scenarios read with it.
 class Catalogue {
  public:
   Catalogue();
 
-  /// The section at `path` ("ssd.dram"), made on first use (with those above it) and given these keys in
-  /// addition.
+  /// The section at `path` ("ssd.dram"), made on first use (with those above it) and given these
+  /// keys in addition.
   Section& section(std::string_view path, std::string doc, std::vector<ParameterSpec> parameters = {});
   template <class T>
   Section& section(std::string_view path, std::string doc, const ParameterTable<T>& table) {
@@ -141,15 +143,17 @@ class Catalogue {
   [[nodiscard]] const Section& root() const { return *root_; }
   /// The section at `path`; numbers in it (list positions) are skipped. Null when there is none.
   [[nodiscard]] const Section* find(std::string_view path) const;
-  /// Throws std::logic_error when the declarations contradict each other (a name given twice with different
-  /// meanings, a default policy that does not exist, a variant's key that is no parameter...). The scenario
-  /// reader calls it.
+  /// Throws std::logic_error when the declarations contradict each other (a name given twice with
+  /// different meanings, a default policy that does not exist, a variant's key that is no
+  /// parameter...). The scenario reader calls it.
   void check() const;
 
  private:
   std::unique_ptr<Section> root_;
 };
 
+/// The policy's summary, and where it comes from when that is not the program.
+std::string described(const PolicyInfo& policy);
 /// "ssd.dram" + "latency".
 std::string join_path(std::string_view path, std::string_view key);
 /// The words of a dotted path; none for the empty path.

@@ -8,7 +8,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include "models/common/suggest.h"
+#include "models/base/suggest.h"
 
 namespace tlmssd {
 namespace {
@@ -180,11 +180,27 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void check_value(const YAML::Mark& mark, const std::string& value) const {
     if (value.size() > k_longest_value) {
-      refuse(mark, "a value of " + std::to_string(value.size()) + " characters; at most " +
-                       std::to_string(k_longest_value) + " are taken");
+      Complaint complaint = origin(mark).error("").complaint();
+      complaint.key = path();
+      complaint.what = std::string(expects_key() ? "a key" : "a value") + " of " +
+                       std::to_string(value.size()) + " characters; at most " +
+                       std::to_string(k_longest_value) + " are taken";
+      throw InputError(complaint);
     }
+    if (is_text(value)) return;
     // Escapes in quoted texts can produce what the file may not hold.
-    if (!is_text(value)) refuse(mark, "a control character in " + in_quotes(value));
+    refuse(mark, "a control character in " + in_quotes(value));
+  }
+  /// Of what is being read: "load.0.bs".
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (const Frame& frame : open_) {
+      const bool map = frame.node.type == Node::Type::map;
+      if (map && !frame.has_key) continue;
+      if (!path.empty()) path += '.';
+      path += map ? frame.key : std::to_string(frame.node.children.size());
+    }
+    return path;
   }
   [[nodiscard]] bool expects_key() const {
     return !open_.empty() && open_.back().node.type == Node::Type::map && !open_.back().has_key;
@@ -250,7 +266,7 @@ Node build(std::string_view text, TreeBuilder& builder, const Origin& whole) {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) return {};
     Node root = builder.take();
-    TreeBuilder second(whole, {});
+    TreeBuilder second = whole.set ? TreeBuilder(whole, {}) : TreeBuilder(whole.file, {});
     if (parser.HandleNextDocument(second)) {
       Origin place = whole;
       if (!place.set) place.line = second.start();

@@ -1,7 +1,7 @@
-// YAML text to a tree of nodes that know where they were written. yaml-cpp does the parsing (its event
-// interface); this adds what it lacks: limits on size, depth, number of nodes and length of a value (alias
-// bombs, deeply nested input), duplicate keys, and refusal of what is not text. Every complaint is an
-// InputError with file and line.
+// YAML text to a tree of nodes that know where they were written. yaml-cpp does the parsing (its
+// event interface); this adds what it lacks: limits on size, depth, number of nodes and length of a
+// value (alias bombs, deeply nested input), duplicate keys, and refusal of what is not text. Every
+// complaint is an InputError with file and line.
 #pragma once
 
 #include <memory>
@@ -39,8 +39,8 @@ struct Node::Child {
 bool is_text(std::string_view text);
 /// One YAML document. A null node for an empty one.
 Node parse_document(std::string_view text, const std::shared_ptr<const std::string>& file);
-/// The value of a --set: a YAML flow sequence, map or quoted text when it begins like one, else the text as
-/// it is.
+/// The value of a --set: a YAML flow sequence, map or quoted text when it begins like one, else the
+/// text as it is.
 Node parse_setting(std::string_view value, const Origin& origin);
 
 }  // namespace tlmssd

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "models/common/input_file.h"
-#include "models/common/suggest.h"
+#include "models/base/input_file.h"
+#include "models/base/suggest.h"
 
 namespace tlmssd {
 namespace {
@@ -39,6 +39,10 @@ class Setter {
   void apply(Node& root) {
     Node* at = &root;
     for (const std::string& word : words_) at = &step(*at, word);
+    if (value_.empty() && section_ != nullptr && !in_entry_) {
+      const std::string nothing = section_->is_list() ? "[]" : "{}";
+      refuse(path_ + " has no value; set a key in it, or leave all of it out by " + path_ + "=" + nothing);
+    }
     *at = parse_setting(value_, origin_);
   }
 
@@ -132,7 +136,8 @@ std::string folder_of(const std::string& file) {
   return std::filesystem::path(file).parent_path().string();
 }
 
-/// `name` with its last word replaced by the nearest file in the folder where `candidate` was expected; empty when none is near.
+/// `name` with its last word replaced by the nearest file in the folder where `candidate` was
+/// expected; empty when none is near.
 std::string similar_file(const std::string& name, const std::string& candidate) {
   const std::filesystem::path folder = std::filesystem::path(candidate).parent_path();
   std::vector<std::string> names;
@@ -184,7 +189,8 @@ Node PartFiles::expanded(const Node& node, const std::string& path, std::size_t 
   return merged(std::move(part), own);
 }
 
-Node PartFiles::read(const std::string& name, const Origin& origin, const std::string& path) const {
+PartFiles::Found PartFiles::find(const std::string& name, const Origin& origin,
+                                 const std::string& subject) const {
   std::vector<std::string> candidates;
   const auto add = [&](const std::string& folder) {
     std::string candidate = (std::filesystem::path(folder) / name).string();
@@ -200,22 +206,42 @@ Node PartFiles::read(const std::string& name, const Origin& origin, const std::s
     try {
       text = options_.open ? options_.open(candidate) : read_text_file(candidate);
     } catch (const InputError& problem) {
-      throw origin.error(path + ": " + problem.what());
+      throw origin.error(subject + problem.what());
     }
-    if (!text) continue;
-    const auto file = std::make_shared<const std::string>(candidate);
-    Node part = parse_document(*text, file);
-    if (part.type == Node::Type::map) return part;
-    throw Origin{file, 1, false}.error(
-        path + ": " + (part.type == Node::Type::null ? "the file is empty; expected" : "must be") +
-        " a map (key: value ...)");
+    if (text) return {std::make_shared<const std::string>(candidate), std::move(*text)};
   }
   std::string near;
   for (const std::string& candidate : candidates) {
     if (near.empty() && (!options_.open || options_.on_disk)) near = similar_file(name, candidate);
   }
-  throw origin.error(path + ": no file " + in_quotes(name) +
+  throw origin.error(subject + "no file " + in_quotes(name) +
                      (near.empty() ? "" : "; did you mean " + in_quotes(near) + "?"));
+}
+
+Node PartFiles::read(const std::string& name, const Origin& origin, const std::string& path) const {
+  const Found found = find(name, origin, path + ": ");
+  Node part = parse_document(found.text, found.file);
+  if (part.type == Node::Type::map) return part;
+  throw Origin{found.file, 1, false}.error(
+      path + ": " + (part.type == Node::Type::null ? "the file is empty; expected" : "must be") +
+      " a map (key: value ...)");
+}
+
+std::vector<std::string> PartFiles::lines(const std::string& name, const Origin& origin) const {
+  const Found found = find(name, origin, "");
+  if (found.text.size() > k_longest_document) throw origin.error(*found.file + " is longer than 1 MiB");
+  if (!is_text(found.text)) throw origin.error(*found.file + " is not text (UTF-8)");
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < found.text.size();) {
+    const std::size_t end = std::min(found.text.find('\n', begin), found.text.size());
+    std::string line = found.text.substr(begin, end - begin);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.size() > k_longest_value)
+      throw origin.error("line " + std::to_string(lines.size() + 1) + " of " + *found.file + " is too long");
+    lines.push_back(std::move(line));
+    begin = end + 1;
+  }
+  return lines;
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <set>
 
-#include "models/common/quantity.h"
-#include "models/common/suggest.h"
+#include "models/base/quantity.h"
+#include "models/base/suggest.h"
 #include "platform/scenario/advice.h"
 #include "platform/scenario/overlay.h"
+#include "platform/scenario/renamed.h"
 
 namespace tlmssd {
 namespace {
@@ -89,7 +90,7 @@ class ScenarioReader {
  private:
   // ---- what is wrong, all of it
 
-  /// Not when a key that nobody knows is probably meant to be it.
+  /// Not when an unknown key is probably meant to be it.
   void add_missing(const Origin& place, const std::string& path, const std::string& doc) {
     if (!meant_.contains(path)) errors_.add(place.error(path + " is missing" + explained(doc)));
   }
@@ -241,6 +242,8 @@ class ScenarioReader {
     const Node& node = given->value;
     if (node.type != Node::Type::scalar) throw node.origin.error(wrong_type(name, key, node));
     if (const PolicyInfo* policy = group.policy(node.text)) return policy;
+    if (const auto now = renamed(name, node.text); !now.empty())
+      throw node.origin.error(name + ": " + in_quotes(node.text) + " is called " + in_quotes(now) + " now");
     const std::string hint = did_you_mean(node.text, key.choices);
     throw node.origin.error(name + ": " + in_quotes(node.text) + " is not known" +
                             (hint.empty() ? "; there is " + any_of(key.choices, 40) : hint));
@@ -276,6 +279,8 @@ class ScenarioReader {
         return parse_value(spec, "");
       throw InputError(type_problem(spec, node));
     }
+    if (spec.lines_of_file && node.type == Node::Type::scalar)
+      return Value(parts_.lines(node.text, node.origin));
     if (node.type != Node::Type::sequence) throw InputError(type_problem(spec, node));
     std::vector<Value> elements;
     for (const Node::Child& child : node.children) {
@@ -305,7 +310,8 @@ class ScenarioReader {
 
   // ---- what is wrong with a key
 
-  /// A parameter of a policy or variant that --set has replaced is put aside; every other unknown key is refused.
+  /// A parameter of a policy or variant that --set has replaced is put aside; every other unknown
+  /// key is refused.
   void refuse_unless_replaced(const SectionValues& values, const Active& active, const Node::Child& child) {
     const Section& section = *values.section;
     for (const Active::Choice& choice : active.policies) {
@@ -374,6 +380,10 @@ class ScenarioReader {
       if (!variant.key.empty() && variant.key != active.variant) known.push_back(variant.key);
     }
     const std::string message = "key " + in_quotes(key) + " is not known " + where(values.path);
+    if (const auto now = renamed(values.path, key); !now.empty()) {
+      meant_.insert(join_path(values.path, std::string(now)));
+      return message + ": it is called " + in_quotes(now) + " now";
+    }
     const std::string near = nearest(key, known);
     if (!near.empty()) {
       meant_.insert(join_path(values.path, near));
@@ -402,7 +412,7 @@ class ScenarioReader {
   std::shared_ptr<const std::string> file_;
   Scenario scenario_;
   ErrorList errors_;
-  std::set<std::string> meant_;  ///< paths that keys nobody knows are probably meant to be
+  std::set<std::string> meant_;  ///< paths that unknown keys are probably meant to be
   std::set<std::string> wrong_;  ///< paths of parameters that are given, but wrong
 };
 

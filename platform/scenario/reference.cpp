@@ -2,16 +2,19 @@
 #include "platform/scenario/reference.h"
 
 #include <algorithm>
+#include <set>
 
-#include "models/common/quantity.h"
+#include "models/base/quantity.h"
 
 namespace tlmssd {
 namespace {
 
 std::string folded(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) {
+    if (c == '-' || c == '_') return ' ';
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   return result;
 }
 
@@ -71,7 +74,14 @@ std::string variants_text(const Section& section, const std::vector<std::string>
 
 class Listing {
  public:
-  explicit Listing(std::string_view filter) : filter_(folded(filter)) {}
+  Listing(std::string_view filter, const std::vector<Topic>& topics, std::size_t columns)
+      : filter_(folded(filter)), columns_(columns) {
+    for (const Topic& topic : topics) {
+      if (std::any_of(topic.words.begin(), topic.words.end(),
+                      [&](const std::string& word) { return folded(word) == filter_; }))
+        meant_.insert(topic.paths.begin(), topic.paths.end());
+    }
+  }
 
   std::string text(const Section& section) {
     add(section);
@@ -83,9 +93,19 @@ class Listing {
     return folded(text).find(filter_) != std::string::npos;
   }
 
+  /// A key is looked for by its path, by what it means, and by what is said of it elsewhere.
+  [[nodiscard]] bool wanted(const Section& section, const ParameterSpec& spec) const {
+    const std::string path = join_path(section.path(), spec.name);
+    return wanted(path) || wanted(spec.doc) || meant_.contains(path);
+  }
+  [[nodiscard]] bool wanted(const PolicyInfo& policy) const {
+    return wanted(policy.name) || wanted(described(policy)) ||
+           (!policy.origin.empty() && wanted(policy.origin));
+  }
+
   void add(const Section& section) {
     std::string body;
-    const bool whole = wanted(section.path());
+    const bool whole = wanted(section.path()) || wanted(section.doc()) || meant_.contains(section.path());
     for (const KeyGroup& group : section.groups()) {
       const std::string with = group.only_with.empty() ? "" : variants_text(section, group.only_with);
       for (const ParameterSpec& spec : group.parameters) {
@@ -95,42 +115,64 @@ class Listing {
     }
     if (!body.empty() || (whole && !filter_.empty())) {
       const std::string notes = section_notes(section);
-      out_ += (out_.empty() ? "" : "\n") + section_title(section);
-      if (!section.doc().empty()) out_ += ": " + section.doc();
-      if (!notes.empty()) out_ += " (" + notes + ")";
-      out_ += "\n" + body;
+      std::string title = section_title(section);
+      if (!section.doc().empty()) title += ": " + section.doc();
+      if (!notes.empty()) title += " (" + notes + ")";
+      out_ += (out_.empty() ? "" : "\n") + wrapped("", title, 4) + body;
     }
     for (const auto& child : section.children()) add(*child);
   }
 
   [[nodiscard]] bool group_wanted(const Section& section, const KeyGroup& group,
                                   const ParameterSpec& spec) const {
-    if (wanted(join_path(section.path(), spec.name))) return true;
+    if (wanted(section, spec)) return true;
     return std::any_of(group.policies.begin(), group.policies.end(),
-                       [&](const PolicyInfo& policy) { return wanted(policy.name); });
+                       [&](const PolicyInfo& policy) { return wanted(policy); });
   }
 
   void add_policy(std::string& body, const Section& section, const PolicyInfo& policy, bool whole) const {
-    const bool named = whole || wanted(policy.name);
+    const bool named = whole || wanted(policy);
     std::string lines;
     for (const ParameterSpec& spec : policy.parameters) {
-      if (named || wanted(join_path(section.path(), spec.name))) lines += line(spec, "        ", "");
+      if (named || wanted(section, spec)) lines += line(spec, "        ", "");
     }
-    if (named || !lines.empty()) body += "    - " + policy.name + ": " + policy.summary + "\n" + lines;
+    if (named || !lines.empty()) body += wrapped("    - ", policy.name + ": " + described(policy), 8) + lines;
   }
 
-  static std::string line(const ParameterSpec& spec, const std::string& indent, const std::string& with) {
+  [[nodiscard]] std::string line(const ParameterSpec& spec, const std::string& indent,
+                                 const std::string& with) const {
     constexpr std::size_t k_name_column = 24;
-    std::string text = indent + spec.name;
-    text.resize(std::max(text.size() + 2, k_name_column), ' ');
-    text += short_kind(spec) + ", " + (spec.required || spec.optional ? "" : "default ") + default_text(spec);
+    constexpr std::size_t k_narrow = 60;
+    std::string name = indent + spec.name;
+    name.resize(std::max(name.size() + 2, k_name_column), ' ');
+    const std::size_t hanging = columns_ != 0 && columns_ < k_narrow ? indent.size() + 2 : k_name_column;
+    std::string text =
+        short_kind(spec) + ", " + (spec.required || spec.optional ? "" : "default ") + default_text(spec);
     const std::string range = range_text(spec);
     if (!range.empty()) text += ", " + range;
     if (!with.empty()) text += ", " + with;
-    return text + "\n" + (spec.doc.empty() ? "" : std::string(k_name_column, ' ') + spec.doc + "\n");
+    return wrapped(name, text, hanging) +
+           (spec.doc.empty() ? "" : wrapped(std::string(hanging, ' '), spec.doc, hanging));
+  }
+
+  /// `text` behind `start`, in lines of at most columns_ with later ones indented.
+  [[nodiscard]] std::string wrapped(std::string start, std::string_view text, std::size_t indent) const {
+    std::string out;
+    while (columns_ != 0 && start.size() + text.size() > columns_) {
+      const std::size_t room = columns_ > start.size() ? columns_ - start.size() : 0;
+      std::size_t end = text.rfind(' ', room);
+      if (end == std::string_view::npos || end == 0) end = text.find(' ', 1);  // a word too long for a line
+      if (end == std::string_view::npos) break;
+      out += start.append(text.substr(0, end)) + "\n";
+      text.remove_prefix(end + 1);
+      start.assign(indent, ' ');
+    }
+    return out + start.append(text) + "\n";
   }
 
   std::string filter_;
+  std::size_t columns_;
+  std::set<std::string> meant_;  ///< paths that a topic of the filter names
   std::string out_;
 };
 
@@ -146,7 +188,7 @@ std::string cell(const std::string& text) {
   return result;
 }
 
-void add_rows(std::string& out, const std::vector<ParameterSpec>& specs) {
+void add_mp_pages(std::string& out, const std::vector<ParameterSpec>& specs) {
   if (specs.empty()) return;
   out += "| key | kind | default | range | meaning |\n|---|---|---|---|---|\n";
   for (const ParameterSpec& spec : specs) {
@@ -173,10 +215,11 @@ void add_markdown(std::string& out, const Section& section) {
   for (const KeyGroup& group : section.groups()) {
     if (group.parameters.empty()) continue;
     if (!group.only_with.empty()) out += "Only " + variants_text(section, group.only_with) + ":\n\n";
-    add_rows(out, group.parameters);
+    add_mp_pages(out, group.parameters);
     for (const PolicyInfo& policy : group.policies) {
-      out += "**`" + group.parameters.front().name + ": " + policy.name + "`**: " + policy.summary + "\n\n";
-      add_rows(out, policy.parameters);
+      out +=
+          "**`" + group.parameters.front().name + ": " + policy.name + "`**: " + described(policy) + "\n\n";
+      add_mp_pages(out, policy.parameters);
     }
   }
   for (const auto& child : section.children()) add_markdown(out, *child);
@@ -184,8 +227,9 @@ void add_markdown(std::string& out, const Section& section) {
 
 }  // namespace
 
-std::string list_text(const Catalogue& catalogue, std::string_view filter) {
-  return Listing(filter).text(catalogue.root());
+std::string list_text(const Catalogue& catalogue, std::string_view filter, const std::vector<Topic>& topics,
+                      std::size_t columns) {
+  return Listing(filter, topics, columns).text(catalogue.root());
 }
 
 std::string reference_markdown(const Catalogue& catalogue) {

@@ -1,20 +1,30 @@
-// What users can read about scenarios without running one, all made from the catalogue: JSON Schema, listing,
-// reference.
+// What users can read about scenarios without running one, all made from the catalogue: JSON
+// Schema, listing, reference.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "platform/scenario/catalogue.h"
 
 namespace tlmssd {
 
-/// JSON Schema (draft 7, which YAML editors understand): completion, descriptions, units, ranges, policies.
+/// JSON Schema (draft 7, which YAML editors understand): completion, descriptions, units, ranges,
+/// policies.
 std::string json_schema(const Catalogue& catalogue);
 
-/// For the terminal: sections, their keys with kind, default, range and meaning. `filter`: only sections,
-/// keys and policies whose path or name contains this text (letter case not counted); empty: everything.
-std::string list_text(const Catalogue& catalogue, std::string_view filter = {});
+/// Words that users look for and parameters do not say of themselves.
+struct Topic {
+  std::vector<std::string> words;  ///< "tail", "p99"
+  std::vector<std::string> paths;  ///< of keys and sections that are about it
+};
+
+/// For the terminal: sections, their keys with kind, default, range and meaning. `filter`: only
+/// sections, keys and policies of whose path, name, meaning and topics it is a part; letter case,
+/// "-" and "_" are not counted. Empty: everything. `columns`: lines are broken there; 0: nowhere.
+std::string list_text(const Catalogue& catalogue, std::string_view filter = {},
+                      const std::vector<Topic>& topics = {}, std::size_t columns = 0);
 
 /// The parameter reference as Markdown.
 std::string reference_markdown(const Catalogue& catalogue);

@@ -1,11 +1,11 @@
-// The resolved scenario: everything in use, defaults filled in, as YAML with an explanation beside each key,
-// and as JSON.
+// The resolved scenario: everything in use, defaults filled in, as YAML with an explanation beside
+// each key, and as JSON.
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "models/common/quantity.h"
-#include "models/common/suggest.h"
+#include "models/base/quantity.h"
+#include "models/base/suggest.h"
 #include "platform/scenario/scenario.h"
 
 namespace tlmssd {
@@ -93,7 +93,7 @@ std::string explanation(const ParameterSpec& spec, const SectionValues& values) 
     if (!group.is_family() || group.parameters.front().name != spec.name) continue;
     const SectionValues::Setting* setting = values.setting(spec.name);
     const PolicyInfo* policy = group.policy(std::get<std::string>(*setting->effective()));
-    if (policy != nullptr) text += (text.empty() ? "" : "; ") + policy->summary;
+    if (policy != nullptr) text += (text.empty() ? "" : "; ") + described(*policy);
     return text;
   }
   const std::string range = spec.kind == Kind::choice ? any_of(spec.choices, 40) : range_text(spec);

@@ -52,6 +52,11 @@ std::uint64_t Scenario::seed() const {
   return static_cast<std::uint64_t>(given == nullptr ? 1 : std::get<std::int64_t>(*given));
 }
 
+std::vector<std::string> Scenario::plugins() const {
+  const Value* given = values("").find("plugins");
+  return given == nullptr ? std::vector<std::string>() : std::get<std::vector<std::string>>(*given);
+}
+
 std::string Scenario::folder() const {
   const std::string folder = std::filesystem::path(*file_).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -120,7 +125,8 @@ Complaint Scenario::place_of(std::string_view path, Complaint complaint) const {
   };
   const SectionValues::Setting* setting = find_setting(path);
   if (setting != nullptr && setting->given) return at(setting->origin);
-  // Else the innermost section around it that was given; the scenario as a whole only when it is meant.
+  // Else the innermost section around it that was given; the scenario as a whole only when it is
+  // meant.
   for (std::string_view around = path;; around = split_last(around).section) {
     const SectionValues* section = find(around);
     const bool meant = !around.empty() || path.empty();
@@ -158,7 +164,8 @@ InputError Scenario::complaint(std::string_view path, const InputError& error) c
   return InputError(place_of(complaint.key, complaint));
 }
 
-/// The path of the parameter (or section) that `word` names, whole or from `path` on; empty when there is none.
+/// The path of the parameter (or section) that `word` names, whole or from `path` on; empty when
+/// there is none.
 std::string Scenario::whole_path(std::string_view path, const std::string& word, bool section) const {
   for (const std::string& candidate : {word, join_path(path, word)}) {
     if (find_setting(candidate) != nullptr || (section && find(candidate) != nullptr)) return candidate;
@@ -183,7 +190,8 @@ std::vector<Unread> Scenario::unread() const {
       const bool title = section->path.empty() && setting.spec->name == "title";
       if (!setting.given || setting.read || title) continue;
       const ParameterSpec& spec = *setting.spec;
-      // A resolved scenario gives everything; what says no more than the default has been understood.
+      // A resolved scenario gives everything; what says no more than the default has been
+      // understood.
       if (!spec.required && !spec.optional && *setting.given == spec.fallback) continue;
       result.push_back(
           {join_path(section->path, setting.spec->name), *setting.origin.file, setting.origin.line});

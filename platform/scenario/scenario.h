@@ -1,13 +1,13 @@
-// A scenario as read: every value checked against the catalogue, every default known, every question
-// remembered.
+// A scenario as read: every value checked against the catalogue, every default known, every
+// question remembered.
 //
-// Reading refuses whatever is unknown, missing, of the wrong kind or unit, out of range or contradictory,
-// with one line: InputError "file:line: what is wrong, and the nearest valid choice". Nothing else is thrown
-// for bad input. Aliases and anchors of YAML work; tags, several documents in one file, tabs in the
-// indentation and more than 1 MiB of text are refused.
+// Reading refuses whatever is unknown, missing, of the wrong kind or unit, out of range or
+// contradictory, with one line: InputError "file:line: what is wrong, and the nearest valid
+// choice". Nothing else is thrown for bad input. Aliases and anchors of YAML work; tags, several
+// documents in one file, tabs in the indentation and more than 1 MiB of text are refused.
 //
-// What it leaves out: whether values of different sections fit each other is for whoever builds the drive;
-// Scenario::error() gives such complaints the place in the file.
+// What it leaves out: whether values of different sections fit each other is for the builder of the
+// drive; Scenario::error() gives such complaints the place in the file.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "platform/scenario/catalogue.h"
 
 namespace tlmssd {
@@ -36,16 +36,17 @@ struct Origin {
 };
 
 struct ReadOptions {
-  /// Where files named in a scenario (parts) are looked for after the folder of the file that names them.
+  /// Where files named in a scenario (parts) are looked for after the folder of the file that names
+  /// them.
   std::vector<std::string> folders;
-  /// Text of a file, or nothing when there is no such file; by default read from disk. (Tests and the fuzzer
-  /// put their own.)
+  /// Text of a file, or nothing when there is no such file; by default read from disk. (Tests and
+  /// the fuzzer put their own.)
   std::function<std::optional<std::string>(const std::string& path)> open;
   /// `open` reads from disk: where a file is missing, names like it are looked for there.
   bool on_disk = false;
 };
 
-/// A parameter that the scenario sets but nobody read in the run.
+/// A parameter that the scenario sets but was never read in the run.
 struct Unread {
   std::string path;  ///< "ssd.dram.latency"
   std::string file;
@@ -79,12 +80,15 @@ class Scenario {
  public:
   [[nodiscard]] std::string title() const;
   [[nodiscard]] std::uint64_t seed() const;
+  /// Shared libraries that the scenario names (key `plugins`).
+  [[nodiscard]] std::vector<std::string> plugins() const;
   /// Name and folder of the scenario's file ("." when it has none).
   [[nodiscard]] const std::string& file() const { return *file_; }
   [[nodiscard]] std::string folder() const;
 
-  // Paths are those of the catalogue, with the position of list entries: "ssd.dram", "precondition.0",
-  // "load.1.columns". A path that the catalogue does not have is a std::logic_error.
+  // Paths are those of the catalogue, with the position of list entries: "ssd.dram",
+  // "precondition.0", "load.1.columns". A path that the catalogue does not have is a
+  // std::logic_error.
 
   /// The values of a section; all defaults when it is an absent optional one.
   [[nodiscard]] const ParameterValues& values(std::string_view path) const;
@@ -97,26 +101,32 @@ class Scenario {
   /// Entries of a list section.
   [[nodiscard]] std::size_t count(std::string_view path) const;
 
-  /// An InputError that names the place where `path` (a section or a parameter) was given, or the file when
-  /// it was not.
+  /// An InputError that names the place where `path` (a section or a parameter) was given, or the
+  /// file when it was not.
   [[nodiscard]] InputError error(std::string_view path, const std::string& message) const;
-  /// The same for an error of code that knows nothing of files: the place is that of the key it is about, which may be given whole
-  /// ("ssd.dram.capacity") or from `path` on ("capacity"), as a field or at the beginning of its text ("capacity: ...").
-  /// An error that has a place keeps it.
+  /// The same for an error of code that knows nothing of files: the place is that of the key it is
+  /// about, which may be given whole ("ssd.dram.capacity") or from `path` on ("capacity"), as a
+  /// field or at the beginning of its text ("capacity: ..."). An error that has a place keeps it.
   [[nodiscard]] InputError complaint(std::string_view path, const InputError& error) const;
   /// Whether `path` names a parameter of a section in use.
   [[nodiscard]] bool has_parameter(std::string_view path) const { return find_setting(path) != nullptr; }
+  /// Whether the parameter `path` has another value than its default.
+  [[nodiscard]] bool changes(std::string_view path) const {
+    const SectionValues::Setting* setting = find_setting(path);
+    return setting != nullptr && setting->given && *setting->given != setting->spec->fallback;
+  }
   /// Every parameter that the scenario sets, in the order of the catalogue.
   struct Written {
     std::string path;
     const SectionValues::Setting* setting;
   };
   [[nodiscard]] std::vector<Written> written() const;
-  /// Set but not read so far, in the order of the catalogue. Includes parameters of a policy that --set has
-  /// replaced.
+  /// Set but not read so far, in the order of the catalogue. Includes parameters of a policy that
+  /// --set has replaced.
   [[nodiscard]] std::vector<Unread> unread() const;
 
-  /// The whole scenario with every default filled in and explained. Reads back to the same, to the byte.
+  /// The whole scenario with every default filled in and explained. Reads back to the same, to the
+  /// byte.
   [[nodiscard]] std::string resolved_yaml() const;
   /// The same as JSON; quantities are texts with units, as in the YAML. (Reads back too.)
   [[nodiscard]] std::string resolved_json() const;
@@ -155,8 +165,8 @@ auto located(const Scenario& scenario, std::string_view path, Work work) {
   }
 }
 
-/// Reads the file. `overrides`: "a.b.c=value" each, applied in order; absent sections and the next list entry
-/// are created.
+/// Reads the file. `overrides`: "a.b.c=value" each, applied in order; absent sections and the next
+/// list entry are created.
 Scenario read_scenario(const std::string& path, const Catalogue& catalogue,
                        const std::vector<std::string>& overrides = {}, const ReadOptions& options = {});
 /// The same from memory; `name` stands for the file in messages and places files named in it.

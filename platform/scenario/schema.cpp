@@ -1,12 +1,12 @@
 // JSON Schema of scenarios, draft 7.
 //
-// Completion in editors works best when all keys of a map stand in one `properties`; which of them go
-// together (policies, variants) is then said by if/then. Whatever a schema cannot say (files named in a
-// scenario) is left to the reader.
+// Completion in editors works best when all keys of a map stand in one `properties`; which of them
+// go together (policies, variants) is then said by if/then. Whatever a schema cannot say (files
+// named in a scenario) is left to the reader.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "models/common/quantity.h"
+#include "models/base/quantity.h"
 #include "platform/scenario/reference.h"
 
 namespace tlmssd {
@@ -73,26 +73,31 @@ Json default_of(const ParameterSpec& spec) {
 
 Json parameter_schema(const ParameterSpec& spec) {
   Json schema = scalar_schema(spec);
-  if (spec.list) schema = Json{{"type", "array"}, {"items", schema}};
+  if (spec.lines_of_file) {
+    schema = Json{{"type", {"string", "array"}}, {"items", schema}};
+  } else if (spec.list) {
+    schema = Json{{"type", "array"}, {"items", schema}};
+  }
   const std::string text = description(spec);
   if (!text.empty()) schema["description"] = text;
   if (!spec.required && !spec.optional) schema["default"] = default_of(spec);
   return schema;
 }
 
-/// The selecting key of a policy family: one alternative per policy, so that an editor shows each one's
-/// summary.
+/// The selecting key of a policy family: one alternative per policy, so that an editor shows each
+/// one's summary.
 Json family_schema(const KeyGroup& group) {
   const ParameterSpec& key = group.parameters.front();
   Json schema = {{"description", key.doc}, {"oneOf", Json::array()}};
   for (const PolicyInfo& policy : group.policies) {
-    schema["oneOf"].push_back({{"const", policy.name}, {"description", policy.summary}});
+    schema["oneOf"].push_back({{"const", policy.name}, {"description", described(policy)}});
   }
   if (!key.required) schema["default"] = std::get<std::string>(key.fallback);
   return schema;
 }
 
-/// Adds a key; when another policy or variant has one of that name and another meaning, either is taken.
+/// Adds a key; when another policy or variant has one of that name and another meaning, either is
+/// taken.
 void add_property(Json& properties, const std::string& name, Json schema) {
   if (!properties.contains(name)) {
     properties[name] = std::move(schema);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/common/quantity.h"
+#include "models/base/quantity.h"
 
 namespace tlmssd {
 namespace {

@@ -7,7 +7,7 @@ import runs
 
 
 class Drafts:
-    """Runs of drives under loads of their own; each method returns a future."""
+    """Runs of drives under loads of their own; each method returns the Seeds of a run."""
 
     def __init__(self, runner):
         self.runner = runner
@@ -15,8 +15,21 @@ class Drafts:
         self.folder = tempfile.TemporaryDirectory()
         self.drafts = {}
 
-    def start(self, scenario, load, changes=None, precondition=None, log=False):
-        """`load`: what stands after `load:` in braces, or a list of such; `precondition`: the same in brackets, instead of the scenario's."""
+    def start(self, scenario, load, changes=None, precondition=None, log=False, certain=False, seeds=None):
+        """`load`: what stands after `load:` in braces, or a list of such, or a function of the seed that makes either; `precondition`: the same in
+        brackets, instead of the scenario's; `certain`: nothing depends on chance; `seeds`: so many, instead of the runner's."""
+        settings = dict(changes or {})
+        if log:
+            settings["report.command_log"] = "csv"
+        count = min(seeds or self.runner.seeds, 2 if certain else self.runner.seeds)
+        futures = []
+        for seed in range(1, count + 1):
+            draft = self.draft(scenario, load(seed) if callable(load) else load, precondition)
+            futures.append(self.runner.start(draft, settings | {"seed": str(seed)}))
+        return runs.Seeds(futures, certain)
+
+    def draft(self, scenario, load, precondition):
+        """File of the scenario with this load and preconditioning."""
         text = (runs.ROOT / scenario).read_text(encoding="utf-8")
         body, _, steps = text.partition("\nprecondition:")
         steps = steps.partition("\nload:")[0] if precondition is None else f" [{precondition}]"
@@ -26,10 +39,7 @@ class Drafts:
             path = Path(self.folder.name) / f"{len(self.drafts)}.yaml"
             path.write_text(draft, encoding="utf-8")
             self.drafts[draft] = path
-        settings = dict(changes or {})
-        if log:
-            settings["report.command_log"] = "csv"
-        return self.runner.start(self.drafts[draft], settings)
+        return self.drafts[draft]
 
     def trace(self, name, requests, queue_depth=1):
         """A file of `requests`, each (operation, offset, bytes), and the words of a load that replays it."""

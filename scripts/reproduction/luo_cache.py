@@ -63,7 +63,7 @@ Written and folded are MB in these 30 s, latencies ms, local writes MB/s with th
                      [f"{name}: accesses are no slower (A)", f"{every['mean']:.1f} to {f['mean']:.1f} ms", yes(f["mean"] < 1.05 * every["mean"])]]
         page.table(["against caching every file", "measured", "holds"], rows)
         page.text("""
-- Caching every file fills the quarter of the drive with copies, most of which nobody reads again, and turns pSLC into QLC: that is what local writes lose. Two
+- Caching every file fills the quarter of the drive with copies, most of which are never read again, and turns pSLC into QLC: that is what local writes lose. Two
   GB of copies, chosen by DFCache (of all pSLC) or CacheSifter, hit nearly as often, and accesses take as long.
 - **DFCache by the pSLC that is free at the moment** writes no less: each GB that the application writes takes what was free, so most copies go, and come back
   and are written again in the pause. The survey says "smaller than the pSLC that is left"; by what is not turned into QLC (`within: size`) it holds.
@@ -73,7 +73,7 @@ Written and folded are MB in these 30 s, latencies ms, local writes MB/s with th
 
 
 def figures_of(report):
-    cache, pslc = "file_cache.", "firmware.ftl.pslc."
+    cache, pslc = "file_cache.", "firmware.pslc."
     folded = report.value(pslc + "units_folded_by_controller") + report.value(pslc + "units_folded_by_copyback")
     return {"hits": report.value(cache + "hit_ratio"), "mean": microseconds(report, "mean") / 1e3, "p99": microseconds(report, "p99") / 1e3,
             "written": report.value(cache + "bytes_written") / 1e6, "held": report.value(cache + "space_used") / 1e6, "wa": amplification(report),

@@ -56,7 +56,7 @@ refresh; lost are reads that could not be decoded.
         figures = {}
         for case in self.cases:
             report = self.run(case).result()
-            figures[case.name] = tuple(report.value("firmware.ftl." + path) for path in (
+            figures[case.name] = tuple(report.value("firmware." + path) for path in (
                 "flash.refresh.units_programmed", "error_correction.reads_lost", "error_correction.wrong_bits_per_frame"))
         rows = []
         for case in self.cases:

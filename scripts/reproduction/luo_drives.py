@@ -19,7 +19,7 @@ def filled(percent, state=IDLE):
 
 
 class Drives(Drafts):
-    """Runs of the drives; each method returns a future."""
+    """Runs of the drives; each method returns Seeds."""
 
     def mib(self, amount):
         """MiB of data, in fio's words; less on the small drives of the short form."""
@@ -34,9 +34,13 @@ class Drives(Drafts):
         return self.hybrids + list(PURE)
 
     def run(self, drive, state, load, changes=None, log=False):
-        """`load`: what stands in the braces of a load, or a list of such."""
+        """One run; `load`: what stands in the braces of a load, or a list of such."""
+        return self.run_seeds(drive, state, load, changes, log, seeds=1)
+
+    def run_seeds(self, drive, state, load, changes=None, log=False, certain=False, seeds=None):
+        """The same with seeds: so many, or the runner's."""
         changes = (SMALL if self.short else {}) | (changes or {})
-        return self.start(SCENARIOS[drive], load, changes, state if drive in HYBRIDS else state.replace(IDLE, ""), log)
+        return self.start(SCENARIOS[drive], load, changes, state if drive in HYBRIDS else state.replace(IDLE, ""), log, certain, seeds)
 
 
 def operation(report, kind, load=0):

@@ -112,12 +112,12 @@ class Pool:
 
     def __init__(self, report, before):
         values, forms = resolved(report), Forms(report)
-        self.begun = before.value("firmware.ftl.pslc.valid_units") * number(values["firmware.mapping.unit"])
+        self.begun = before.value("firmware.pslc.valid_units") * number(values["firmware.mapping.unit"])
         self.full_until, self.gone_at, self.fold_below = (
             number(values["firmware.pslc." + name]) for name in ("full_until", "gone_at", "fold_below"))
         self.row = forms.channels * forms.dies * forms.stripe() * (forms.rows // forms.bits)  # a block in SLC mode on every die, bytes
-        self.fixed = round(report.value("firmware.ftl.pslc.static_size") / self.row)
-        self.dynamic = round(report.value("firmware.ftl.pslc.largest_size") / self.row) - self.fixed
+        self.fixed = round(report.value("firmware.pslc.static_size") / self.row)
+        self.dynamic = round(report.value("firmware.pslc.largest_size") / self.row) - self.fixed
         self.user = number(values["ssd.flash.user_capacity"])
 
     def blocks(self, fill):

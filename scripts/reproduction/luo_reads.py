@@ -138,7 +138,7 @@ class Reads:
     def write_critical(self, page):
         page.text("## Figure 8: critical data after daily use")
         page.text(f"""
-A library of 2 MB, read in pieces of 16 KB when it has just been written, and again after three times of other writes with pauses of {REST}. Nobody has
+A library of 2 MB, read in pieces of 16 KB when it has just been written, and again after three times of other writes with pauses of {REST}. None has
 touched it; that it has been folded meanwhile is nothing that a user can know.
 """)
         report = self.critical("665p").result()

@@ -52,7 +52,7 @@ REMEDIES = [
     Remedy("second copies of read-hot data (replicas: hot-reads)", "HotR: Wu et al. 2019",
            {"firmware.replicas.policy": "hot-reads", "firmware.replicas.capacity": "REPLICAS"}, "reads go around the die that writes", ("again p99",), 1.2),
     Remedy("dies kept for reading (partition: read-write)", "Lv et al. 2020", {"firmware.partition.policy": "read-write"},
-           "data that are only read lie where nobody writes", ("again p99",), 1.2),
+           "data that are only read lie where there are no writes", ("again p99",), 1.2),
     Remedy("reads first", "Nguyen et al. 2015, Gao et al. 2014", {}, "reads do not wait for writes in the queue", ("mix p50", "mix p99"), 1.05,
            {READ_FIRST: "out-of-order"}),
     Remedy("programs suspended for reads", "Wu & He 2012", {"ssd.flash.suspend": "program"}, "reads do not wait for the write that is going on",
@@ -171,7 +171,7 @@ The 665p with one remedy at a time. Rates in MB/s, latencies of reads in us.
   buffer** for all (16 MiB), what is on its way to QLC fills it, and hot writes wait for programs of 8.7 ms. With a part of the buffer for each
   (`direct_buffer`, half of it) and turns at the dies they gain what the survey expects. Cold writes then get what hot ones leave of the dies.
 - *Behind the cliff* a path that spreads sequential writes over both kinds of blocks (request-size, on writes of one size) still has room in pSLC in the second half.
-- *Dies kept for reading* cost writes half the dies while somebody reads, and half the pSLC; `docs/modelling.md` has a load that shows the other side of it.
+- *Dies kept for reading* cost writes half the dies while there are reads, and half the pSLC; `docs/modelling.md` has a load that shows the other side of it.
 """)
 
 

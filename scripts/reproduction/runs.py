@@ -16,8 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 os.environ.setdefault("TLMSSD_PROGRAM", str(ROOT / "build/release/tlmssd"))
 
-from tlmssd import runs  # noqa: E402 (found by what stands above)
+from seeds import Seeds  # noqa: E402 (found by what stands above)
+from tlmssd import runs  # noqa: E402
 from tlmssd.errors import InputError, RunFailed  # noqa: E402
+
+SEEDS = 5  # of everything in which chance has a part
 
 
 class Report:
@@ -28,7 +31,7 @@ class Report:
         self.log = log  # (submitted, completed) of every command in seconds, in order of submission, where the command log is written
 
     def value(self, path):
-        """Value of a statistic, for instance 'firmware.ftl.cache.evictions'."""
+        """Value of a statistic, for instance 'firmware.cache.evictions'."""
         node = self.content["statistics"]
         for word in path.split("."):
             node = node[word]
@@ -37,10 +40,10 @@ class Report:
     @property
     def iops(self):
         """Host requests completed per second of simulated time."""
-        return self.value("firmware.ftl.commands") / (self.content["measured_picoseconds"] * 1e-12)
+        return self.value("firmware.commands") / (self.content["measured_picoseconds"] * 1e-12)
 
     def _flash(self, statistic):
-        flash = self.content["statistics"]["firmware"]["ftl"]["flash"]
+        flash = self.content["statistics"]["firmware"]["flash"]
         return sum(part[statistic]["value"] for part in flash.values() if isinstance(part, dict) and statistic in part)
 
     @property
@@ -63,6 +66,7 @@ class Runner:
 
     def __init__(self, options):
         self.short = options.short
+        self.seeds = options.seeds
         self.runs = runs.Runner(ROOT / "build/reproduction", short=options.short)
         self.pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
         self.futures = {}
@@ -77,6 +81,11 @@ class Runner:
         if key not in self.futures:
             self.futures[key] = self.pool.submit(self._run, scenario, settings)
         return self.futures[key]
+
+    def start_seeds(self, scenario, settings, certain=False):
+        """Seeds of `scenario`: all of them, or two where it is `certain` that nothing depends on chance."""
+        count = min(2, self.seeds) if certain else self.seeds
+        return Seeds([self.start(scenario, settings | {"seed": str(seed)}) for seed in range(1, count + 1)], certain)
 
     def _run(self, scenario, settings):
         job = self.runs.job(runs.RunRequest.of(ROOT / scenario, settings))
@@ -111,12 +120,18 @@ def options(description):
     parser = argparse.ArgumentParser(prog="scripts/reproduce", description=description)
     parser.add_argument("--short", action="store_true", help="tiny loads: shows that it works, the figures mean nothing")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time (default: one per processor)")
+    parser.add_argument("--seeds", type=int, help=f"seeds of every run (default: {SEEDS}, with --short 2); under {SEEDS} nothing is decided")
+    parser.add_argument("--only", metavar="PART[,PART]", help="parts of the page, as it says below each; writes to build/results")
     parser.add_argument("--out", type=Path, help="folder to write to (default: docs/results; with --short build/results)")
     parsed = parser.parse_args()
     if parsed.jobs is None or parsed.jobs < 1:
         parser.error("--jobs must be at least 1")
+    if parsed.seeds is None:
+        parsed.seeds = 2 if parsed.short else SEEDS
+    if parsed.seeds < 1:
+        parser.error("--seeds must be at least 1")
     if parsed.out is None:
-        parsed.out = ROOT / ("build/results" if parsed.short else "docs/results")
+        parsed.out = ROOT / ("build/results" if parsed.short or parsed.only else "docs/results")
     return parsed
 
 

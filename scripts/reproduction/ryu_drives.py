@@ -18,25 +18,30 @@ BUFFER = 24 * MIB  # so much is written before it is measured, that a write buff
 class Drives(Drafts):
     """Runs of the drives under loads of their own; each method returns a future."""
 
-    def benchmark(self, drive, kind, size, changes=None, start=START, journal=True):
-        """Random reads or synchronous writes of `size` KiB in a file of a quarter of the drive (Figure 14), from `start` on."""
-        file = CAPACITY[drive] // 4 // MIB * MIB
+    def benchmark(self, drive, kind, size, changes=None, start=START, journal=True, share=0.25):
+        """Random reads or synchronous writes of `size` KiB in a file of a `share` of the drive (Figure 14), from `start` on."""
+        file = round(CAPACITY[drive] * share) // MIB * MIB
         size *= KIB
         if kind == "Read":
-            load = self.trace(f"{drive}-read-{size}", random_requests(kind, size, file, 20 if self.short else 4000, start))
-            return self.start(SCENARIOS[drive], load, changes)
+            count = 20 if self.short else 4000
+            return self.start(SCENARIOS[drive], lambda seed: self.trace(f"{drive}-read-{size}-{share}-{seed}", random_requests(kind, size, file, count, start, seed)),
+                              changes)
         # B is steady once its log blocks are in use, the others when the file has been overwritten once.
-        share = 0.02 if drive == "B" else 1
+        overwritten = 0.02 if drive == "B" else 1
         measured = 20 if self.short else {"A": 4000, "B": 3000, "C": 15_000}[drive]
-        warm_up = 20 if self.short else round(share * file / size)
+        warm_up = 20 if self.short else round(overwritten * file / size)
         ramp = 20 if self.short else BUFFER // (size + RECORD * journal)
-        writes = random_requests(kind, size, file, warm_up + ramp + measured, start)
         each = 2 if journal else 1
-        load = self.trace(f"{drive}-write-{size}-{start}-{each}", journalled(writes, start + file) if journal else writes)
-        return self.start(SCENARIOS[drive], f"{load}, warm_up: {each * warm_up}, ramp_requests: {each * ramp}", changes)
 
-    def shift(self, experiment, size):
-        """Writes of `size` bytes at shifting offsets, with the command log (Figures 11 to 13)."""
+        def load(seed):
+            writes = random_requests(kind, size, file, warm_up + ramp + measured, start, seed)
+            words = self.trace(f"{drive}-write-{size}-{start}-{each}-{share}-{seed}", journalled(writes, start + file) if journal else writes)
+            return f"{words}, warm_up: {each * warm_up}, ramp_requests: {each * ramp}"
+
+        return self.start(SCENARIOS[drive], load, changes)
+
+    def shift(self, experiment, size, more=None):
+        """Writes of `size` bytes at shifting offsets, one at a time, with the command log (Figures 11 to 13)."""
         e = experiment
         offsets = [e.first + n * e.step for n in range(e.offsets)]
         # Partitions begin an odd number of blocks apart, so that all groups of dies have their share.
@@ -45,9 +50,9 @@ class Drives(Drafts):
         if self.short:
             offsets = offsets[:2 * e.block // e.step]
         writes = (("Write", n * pitch + offset, size) for offset in offsets for n in range(partitions))
-        load = self.trace(f"{e.drive}-shift-{size}", writes, queue_depth=32)
-        changes = {"ssd.flash.user_capacity": f"{e.capacity / 1e6:.0f} MB", "firmware.buffer.mode": "write-through"}
-        return self.start(SCENARIOS[e.drive], load, changes, f"{{fill: {e.fill} %, order: sequential}}", log=True)
+        load = self.trace(f"{e.drive}-shift-{size}", writes)
+        changes = {"ssd.flash.user_capacity": f"{e.capacity / 1e6:.0f} MB", "firmware.buffer.mode": "write-through"} | (more or {})
+        return self.start(SCENARIOS[e.drive], load, changes, f"{{fill: {e.fill} %, order: sequential}}", log=True, certain=True)
 
 
 def journalled(writes, behind):
@@ -59,9 +64,9 @@ def journalled(writes, behind):
         place = (place + RECORD) % JOURNAL
 
 
-def random_requests(kind, size, file, count, start):
+def random_requests(kind, size, file, count, start, seed):
     """Requests at multiples of their size, anywhere in a file of so many bytes that begins at `start`."""
-    chance = random.Random(1)
+    chance = random.Random(seed)
     for _ in range(count):
         yield kind, start + chance.randrange(file // size) * size, size
 

@@ -37,8 +37,8 @@ BAD = {
         "6: metrics.tail: there is no metric 'read.p98'; the nearest is 'read.p99'",
     ),
     "unknown statistic": (
-        ("read.p99,", "statistics.firmware.ftl.flash.eraces,"),
-        "6: metrics.tail: there is no metric 'statistics.firmware.ftl.flash.eraces'; the",
+        ("read.p99,", "statistics.firmware.flash.eraces,"),
+        "6: metrics.tail: there is no metric 'statistics.firmware.flash.eraces'; the",
     ),
     "bad expression": (("read.p99,", "read.p99 +,"), "6: metrics.tail: 'read.p99 +' is no expr"),
     "unknown parameter": (
@@ -67,7 +67,30 @@ BAD = {
         "5: constraints: must compare",
     ),
     "bad limit": (("seeds: 2", "limits: {time: 5}"), "5: limits.time: must be a quantity"),
-    "setting of the base": (("seeds: 2", "set: {ssd.flash.chanels: 2}"), " ssd.flash"),
+    "unknown setting": (
+        ("seeds: 2", "set:\n  load.iodepth: 2\n  ssd.flash.chanels: 2"),
+        "7: set.ssd.flash.chanels: key 'chanels' is not known in ssd.flash; did you mean",
+    ),
+    "setting out of range": (
+        ("seeds: 2", "set: {ssd.flash.channels: 0}"),
+        "5: set.ssd.flash.channels: ssd.flash.channels: 0 is out of range",
+    ),
+    "setting that is no parameter": (
+        ("seeds: 2", "set: {ssd: fast}"),
+        "5: set.ssd: ",
+    ),
+    "setting within a part": (
+        ("seeds: 2", "set: {ssd.flash.part: {file: parts/nand/tlc-48l.yaml, planez: 2}}"),
+        "5: set.ssd.flash.part: key 'planez' is not known in ssd.flash.part; did you mean 'planes'",
+    ),
+    "setting that contradicts all points": (
+        ("seeds: 2", "set:\n  ssd.flash.over_provisioning: 0.5 %"),
+        "6: set.ssd.flash.over_provisioning: every point is contradictory; the first: ",
+    ),
+    "value of an axis within a part": (
+        ("load.iodepth: [1, 4]", "ssd.flash.part: [{file: parts/nand/tlc-48l.yaml, planez: 2}]"),
+        "4: key 'planez' is not known in ssd.flash.part; did you mean 'planes'",
+    ),
 }
 
 

@@ -1,10 +1,11 @@
-"""One study on every engine: the same results, byte for byte."""
+"""A study, what-if and a comparison on every engine: the same results, byte for byte."""
 
 import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.slurm import NODE_CPUS, controller_log, one_node_slurm
 from tlmssd.program import SOURCE_TREE, find_program
 
-STUDY_SECONDS = 240
+STUDY_SECONDS = 900
 BASE = """
 ssd:
   host: {lba_size: 4 KiB}
@@ -65,6 +66,31 @@ def explore(study: Path, name: str, *engine: object, environment=os.environ) -> 
     return {name: (out / name).read_bytes() for name in names}
 
 
+def told(command: str, *arguments: object, folder: Path, environment=os.environ) -> str:
+    """What another command prints, with a store of its own."""
+    words = [sys.executable, "-m", "tlmssd", command, *arguments]
+    run = subprocess.run(
+        [str(word) for word in [*words, "--store", tempfile.mkdtemp(dir=folder)]],
+        env=environment_of(environment),
+        capture_output=True,
+        text=True,
+        timeout=STUDY_SECONDS,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def asked(study: Path, *engine: object, environment=os.environ) -> str:
+    """What-if and a comparison of scenarios, on an engine."""
+    base, other = study.parent / "base.yaml", study.parent / "other.yaml"
+    other.write_text(BASE.replace("channels: 2", "channels: 4"))
+    place = {"folder": study.parent, "environment": environment}
+    what_if = ("--metric", "iops", "--seeds", 2, "--steps", "100%", "--no-interactions")
+    return told("whatif", base, *what_if, *engine, **place) + told(
+        "compare", base, other, "--seeds", 2, "--all", *engine, **place
+    )
+
+
 def environment_of(environment) -> dict[str, str]:
     """With this package and this program, for workers too."""
     own = {"PYTHONPATH": str(SOURCE_TREE / "scripts"), "TLMSSD_PROGRAM": str(find_program().path)}
@@ -75,6 +101,14 @@ def environment_of(environment) -> dict[str, str]:
 def one_job(study) -> dict[str, bytes]:
     """What every engine is to give."""
     return explore(study, "one", "--jobs", 1)
+
+
+@pytest.fixture(scope="module")
+def answers(study) -> str:
+    """What-if and a comparison on this machine, one run at a time."""
+    text = asked(study, "--jobs", 1)
+    assert "resource" in text and "Why other differs from base" in text
+    return text
 
 
 @contextlib.contextmanager
@@ -101,21 +135,23 @@ def dask_cluster(folder: Path, workers: int) -> Iterator[str]:
             process.wait(timeout=30)
 
 
-def test_a_dask_cluster_of_several_processes(study, one_job, tmp_path):
+def test_a_dask_cluster_of_several_processes(study, one_job, answers, tmp_path):
     with dask_cluster(tmp_path, workers=3) as address:
         assert explore(study, "dask", "--scheduler", address) == one_job
+        assert asked(study, "--scheduler", address) == answers
 
 
 @pytest.mark.slow
-def test_a_real_slurm(study, one_job, tmp_path):
+def test_a_real_slurm(study, one_job, answers, tmp_path):
     cluster = tmp_path / "slurm.yaml"
     cluster.write_text(
         f"system: slurm\njobs: {NODE_CPUS}\n"
-        'options: {queue: main, cores: 1, memory: 1 GiB, walltime: "00:10:00",\n'
+        'options: {queue: main, cores: 1, memory: 1 GiB, walltime: "00:30:00",\n'
         f"  log_directory: {tmp_path}/logs, local_directory: {tmp_path}/dask}}\n"
     )
     pytest.importorskip("dask_jobqueue")
     with one_node_slurm() as environment:
         assert explore(study, "slurm", "--cluster", cluster, environment=environment) == one_job
+        assert asked(study, "--cluster", cluster, environment=environment) == answers
         log = controller_log(environment)
     assert log.count("sched: Allocate JobId") + log.count("backfill: Started JobId") >= NODE_CPUS

@@ -117,12 +117,13 @@ def test_an_interrupted_study_goes_on(folder):
     process = start_explore("study.yaml", "--jobs", 2, "--no-page")
     wait_for_runs(folder / "store", 4)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=200)
     assert process.returncode == 130, err
     assert "the same command goes on from there" in err
     assert "Traceback" not in err
     assert not (folder / "out").exists()
-    assert not [p for p in psutil.process_iter() if str(folder) in " ".join(p.cmdline() or [])]
+    left = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
+    assert not [line for line in left if str(folder) in " ".join(line)]
     known = len(list((folder / "store").glob("runs/*/*")))
     done = explore("study.yaml", "--jobs", 2, "--no-page")
     assert done.returncode == 0, done.stderr
@@ -167,3 +168,26 @@ def test_no_scheduler_is_one_line(folder):
     assert done.returncode == 2
     assert "no Dask scheduler at tcp://127.0.0.1:1" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_damaged_results_in_the_store_are_made_again(folder):
+    first = carry_out("study.yaml", "out")
+    before = (folder / "out/results.csv").read_bytes()
+    reports = sorted((folder / "store/runs").glob("*/*/report.json"))
+    assert len(reports) == len(first.rows)
+    reports[0].write_text(reports[0].read_text()[:100])
+    reports[1].unlink()
+    reports[2].write_text("[]")
+    again = carry_out("study.yaml", "again")
+    assert again.statuses == {"ok": len(reports)}
+    assert (folder / "again/results.csv").read_bytes() == before
+
+
+def test_a_full_disk_is_a_reason_that_is_not_remembered(folder, monkeypatch):
+    full = 'echo "tlmssd: out/report.json: cannot be written in full: No space left on device" >&2'
+    program = fake_program(folder, "[ ! -e room ]", f"{full}; exit 2")
+    program.write_text(program.read_text().replace("[ ! -e room ]", f"[ ! -e {folder}/room ]"))
+    monkeypatch.setenv("TLMSSD_PROGRAM", str(program))
+    assert carry_out("study.yaml", "out").statuses == {"disk": 8}
+    (folder / "room").touch()
+    assert carry_out("study.yaml", "out").statuses == {"ok": 8}

@@ -11,7 +11,7 @@ from tlmssd.whatif import whatif
 from tlmssd.whatif.page import page_of
 
 STUDY = """
-title: Which collector for how much spare flash?
+title: Which victim policy for how much spare flash?
 base: base.yaml
 axes:
   firmware.gc.policy: [greedy, fifo]

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -21,40 +22,48 @@ PROBLEM = """base: drive.yaml
 axes:
   ssd.flash.channels: [1, 2, 4, 8]
   ssd.flash.ways: [1, 2, 4]
-  ssd.cpu.clock: {from: 100 MHz, to: 1600 MHz, factor: 2}
+  ssd.cpu.clock: {from: 50 MHz, to: 800 MHz, factor: 2}
+  ssd.cpu.cores: [1, 2, 4]
   ssd.host.link: [pcie1x1, pcie2x1, pcie3x1, pcie3x2]
   ssd.flash.bus: [50 MT/s, 200 MT/s, 800 MT/s]
+  ssd.dram.bandwidth: [100 MB/s, 400 MB/s, 1600 MB/s]
 metrics:
   cost: >-
     scenario.ssd.flash.channels * (3 + scenario.ssd.flash.ways * 8)
-    + scenario.ssd.cpu.clock / 100 MHz + scenario.ssd.flash.bus / 50 MT/s
+    + scenario.ssd.cpu.cores * (3 + scenario.ssd.cpu.clock / 50 MHz)
+    + scenario.ssd.flash.bus / 50 MT/s + scenario.ssd.dram.bandwidth / 100 MB/s
 objectives: {cost: minimize, iops: maximize}
-search: {engine: optuna, sampler: SAMPLER, points: 90, seed: SEED, batch: 10}
+search: {engine: optuna, sampler: SAMPLER, points: RUNS, seed: SEED, batch: 10}
 """
+RUNS, SEEDS = 100, range(1, 13)
 REFERENCE = (500.0, 0.0)
 """Worse than any point: cost, iops."""
 
 
 def dominated_share(rows: Sequence[Row]) -> float:
-    """Hypervolume of cost (down) and iops (up) against REFERENCE."""
-    points = sorted({(row.values["cost"], row.values["iops"]) for row in rows})
+    """Hypervolume of cost (down) and iops (up) against REFERENCE; cost by its logarithm.
+
+    So every halving of the cost counts the same, and not the dear drives alone.
+    """
+    points = sorted({(math.log(row.values["cost"]), row.values["iops"]) for row in rows})
     volume, best = 0.0, REFERENCE[1]
-    for i, (_, iops) in enumerate(points):
+    for i, (cost, iops) in enumerate(points):
         best = max(best, iops)
-        nearest_worse = points[i + 1][0] if i + 1 < len(points) else REFERENCE[0]
-        volume += (nearest_worse - points[i][0]) * (best - REFERENCE[1])
+        nearest_worse = points[i + 1][0] if i + 1 < len(points) else math.log(REFERENCE[0])
+        volume += (nearest_worse - cost) * (best - REFERENCE[1])
     return volume
 
 
 def read_problem(folder, sampler: str, seed: int) -> Study:
     path = folder / "problem.yaml"
-    path.write_text(PROBLEM.replace("SAMPLER", sampler).replace("SEED", str(seed)))
+    text = PROBLEM.replace("SAMPLER", sampler).replace("SEED", str(seed))
+    path.write_text(text.replace("RUNS", str(RUNS)))
     return Study.read(path)
 
 
 @pytest.mark.slow
 def test_a_search_beats_chance_at_the_same_number_of_runs(folder):
-    """720 small drives are all run, so that the front is known; then searches may ask for 90."""
+    """6480 small drives are all run, so that the front is known; searches may ask for 100."""
     drive = SMALL.split("precondition")[0].replace("channels: 2", "channels: 1")
     drive += "load: {rw: randread, bs: 4k, iodepth: 32, number_ios: 300}\n"
     (folder / "drive.yaml").write_text(drive)
@@ -73,15 +82,17 @@ def test_a_search_beats_chance_at_the_same_number_of_runs(folder):
 
     shares = {}
     for sampler in ("random", "tpe", "nsga2"):
-        found = [search(read_problem(folder, sampler, seed), evaluate) for seed in range(1, 9)]
-        assert all(len(rows) == 90 for rows in found)
-        shares[sampler] = [dominated_share(rows) / whole for rows in found]
-    print({name: (min(s), statistics.median(s)) for name, s in shares.items()})
+        found = [search(read_problem(folder, sampler, seed), evaluate) for seed in SEEDS]
+        assert all(len(rows) == RUNS for rows in found)
+        shares[sampler] = np.array([dominated_share(rows) / whole for rows in found])
+        low, middle, high = np.percentile(shares[sampler], (10, 50, 90))
+        print(f"{sampler}: median {middle:.3f}, 10th to 90th percentile {low:.3f} to {high:.3f}")
     for sampler in ("tpe", "nsga2"):
-        assert statistics.median(shares[sampler]) > statistics.median(shares["random"])
-        better = np.array(shares[sampler]) > np.array(shares["random"])
-        assert better.sum() >= 6, shares
-    assert statistics.median(shares["tpe"]) > 0.97
+        better = sorted(shares[sampler] - shares["random"])
+        low, high = better[2], better[-3]  # holds the median with 96 %, whatever the distribution
+        print(f"{sampler} against random, seed by seed: median {low:+.3f} to {high:+.3f} (96 %)")
+        assert low > 0
+    assert np.median(shares["random"]) < 0.95  # a problem that chance does not solve
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "cmaes", "random"])

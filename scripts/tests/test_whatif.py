@@ -1,6 +1,7 @@
 """What-if: steps of resources, effects with their confidence, costs, interactions."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from reports import operation, report, write
 from tlmssd import cli
 from tlmssd.errors import InputError, RunFailed
 from tlmssd.program import find_program
+from tlmssd.result import Result
 from tlmssd.runs import Outcome
 from tlmssd.scenario import flat_parameters
-from tlmssd.whatif import whatif
+from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.drive import Drive
 from tlmssd.whatif.experiment import Effect
@@ -61,27 +63,33 @@ def test_steps_keep_units_and_capacity(drive):
     assert step(drive, "link", 0.1).settings == {"ssd.host.link": "pcie3x8"}
     dies = step(drive, "dies", 0.5)
     assert (dies.before, dies.after, dies.ratio) == ("4", "8", 2.0)
-    assert dies.settings["ssd.flash.user_capacity"] == f"{drive.user_capacity} B"
+    assert "ssd.flash.user_capacity" not in dies.settings  # the part's own: it grows with them
+    given = Drive({**drive.parameters, "ssd.flash.user_capacity": "64 MiB"})
+    assert step(given, "dies", 0.5).settings["ssd.flash.user_capacity"] == f"{128 << 20} B"
     spare = step(drive, "spare flash", 0.5)
     assert spare.settings["ssd.flash.over_provisioning"] == "37.5 %"
     buffer = step(drive, "write buffer", 0.5)
     assert buffer.settings["ssd.dram.capacity"] == f"{(256 + 16) << 20} B"
 
 
-def test_channels_are_compared_with_as_many_dies(drive):
-    """Four channels of one die become eight, against four channels of two."""
-    channels = step(drive, "channels", 0.5)
-    assert channels.settings["ssd.flash.channels"] == "8"
-    assert channels.control["ssd.flash.ways"] == "2"
-    assert channels.weight == pytest.approx(math.log(1.5) / math.log(2))
+def test_channels_take_the_dies_that_are_there(drive):
+    """Four channels of one die each have no use for a fifth; of four each, for any up to 16."""
+    channels = next(one for one in resources() if one.name == "channels")
+    assert channels.step(drive, 0.5) is None
+    wide = Drive({**drive.parameters, "ssd.flash.ways": "4"})
+    step = channels.step(wide, 0.5)
+    assert step.settings["ssd.flash.channels"] == "8"
+    assert step.settings["ssd.flash.ways"] == "2"
+    assert step.weight == pytest.approx(math.log(1.5) / math.log(2))
+    assert channels.step(wide, 63.0).settings["ssd.flash.ways"] == "1"
 
 
 def test_every_step_is_a_scenario_that_the_program_takes(scenario, drive):
     for resource in resources():
         for share in (0.1, 0.5, 2.0):
             made = resource.step(drive, share) if resource.needs(drive) else None
-            for settings in (made.settings, made.control) if made else ():
-                given = [f"--set={path}={value}" for path, value in settings.items()]
+            if made:
+                given = [f"--set={path}={value}" for path, value in made.settings.items()]
                 find_program().ask("check", str(scenario), *given)
 
 
@@ -106,8 +114,9 @@ def test_confidence_of_an_effect():
 class Lab:
     """Runs nothing: works out a latency from the settings, and counts the runs."""
 
-    def __init__(self, folder: Path, latency):
+    def __init__(self, folder: Path, latency, causes=None):
         self.folder, self.latency, self.runs = folder, latency, 0
+        self.causes = causes or {"sense": 1}
 
     def __call__(self, requests):
         return [self.outcome(request) for request in requests]
@@ -119,7 +128,9 @@ class Lab:
         latency = self.latency(settings, seed)
         if latency is None:
             return Outcome(request, "refused", "contradiction")
-        read = operation(latency, {"sense": latency}, {"sense": latency})
+        whole = sum(self.causes.values())
+        causes = {cause: latency * part / whole for cause, part in self.causes.items()}
+        read = operation(latency, causes, causes)
         folder = write(self.folder / str(self.runs), report(seed, read=read))
         return Outcome(request, "ok", "", folder)
 
@@ -139,12 +150,12 @@ def test_the_largest_effect_comes_first_and_seeds_cancel(scenario, tmp_path):
     assert [one.resource.name for one in found.findings[:2]] == ["core clock", "system bus"]
     assert found.first == "core clock"
     effect = found.findings[0].largest.effect
-    assert effect.mean == pytest.approx(1 / 1.5 - 1)
+    assert effect.mean == pytest.approx(1 / 4 - 1)
     assert effect.is_certain
     assert found.unit == "ns"
     (together,) = [i for i in found.interactions if i.names == ("core clock", "system bus")]
     assert together.beyond.mean == pytest.approx(0, abs=1e-9)
-    assert together.together.mean == pytest.approx(1 / 1.5**1.5 - 1)
+    assert together.together.mean == pytest.approx(1 / 4**1.5 - 1)
     dies = next(one for one in found.findings if one.resource.name == "dies")
     assert dies.largest is None
     assert dies.trials[-1].reason == "contradiction"
@@ -169,23 +180,106 @@ def test_an_interaction_is_found(scenario, tmp_path):
     assert pair.beyond.is_certain
 
 
-def test_what_keeps_the_dies_busy_comes_before_dies(scenario, tmp_path):
-    """Where seeds cannot tell more dies from a faster erase, and only there."""
+def dies_or(key, faster, latency):
+    """1000 alone, that by `faster` with more dies, and `latency` with another value of `key`."""
 
-    def latency(noise):
-        def of(settings, seed):
-            if "ssd.flash.ways" in settings and "ssd.flash.channels" not in settings:
-                return 700 + noise * (seed - 2)
-            return 720 if "ssd.flash.part.erase_latency" in settings else 1000
+    def of(settings, seed):
+        if "ssd.flash.ways" in settings and "ssd.flash.channels" not in settings:
+            return (1000 + seed) / faster
+        return latency if key in settings else 1000 + seed
 
-        return of
+    return of
 
-    options = {"seeds": 3, "steps": [0.5], "factorial": False}
-    unclear = whatif(scenario, "read.mean", run=Lab(tmp_path / "a", latency(60)), **options)
-    assert [one.resource.name for one in unclear.findings[:2]] == ["erase", "dies"]
-    assert "cannot be told from dies" in unclear._repr_html_()
-    clear = whatif(scenario, "read.mean", run=Lab(tmp_path / "b", latency(1)), **options)
-    assert clear.first == "dies"
+
+def test_waiting_comes_before_dies_where_it_is_most_of_their_gain(scenario, tmp_path):
+    """More dies do what a faster erase does, too."""
+
+    latency = partial(dies_or, "ssd.flash.part.erase_latency", 2)
+    options = {"seeds": 3, "steps": [3.0], "factorial": False}
+    most = whatif(scenario, "read.mean", run=Lab(tmp_path / "a", latency(700)), **options)
+    assert [one.resource.name for one in most.findings[:2]] == ["erase", "dies"]
+    assert most.choice.share == pytest.approx(0.6, rel=0.01)
+    assert "the drive is held up by erase, not short of dies" in most._repr_html_()
+    less = whatif(scenario, "read.mean", run=Lab(tmp_path / "b", latency(800)), **options)
+    assert (less.first, less.choice) == ("dies", None)
+
+
+def test_spare_flash_comes_before_dies_where_it_takes_most_of_their_time(scenario, tmp_path):
+    """More dies share the work of collection; more spare flash does away with it."""
+
+    latency = partial(dies_or, "ssd.flash.over_provisioning", 4)
+    options = {"seeds": 3, "steps": [3.0], "factorial": False}
+    most = whatif(scenario, "read.mean", run=Lab(tmp_path / "a", latency(400)), **options)
+    assert [one.resource.name for one in most.findings[:2]] == ["spare flash", "dies"]
+    assert most.choice.share == pytest.approx(0.6, rel=0.01)
+    assert "It takes 60 % of the time of the dies off them" in most._repr_html_()
+    less = whatif(scenario, "read.mean", run=Lab(tmp_path / "b", latency(600)), **options)
+    assert (less.first, less.choice) == ("dies", None)
+
+
+@pytest.mark.parametrize(("waiting", "first"), [(600, "dies"), (200, "array read")])
+def test_dies_are_few_where_reads_wait_longer_than_they_are_sensed(
+    waiting, first, scenario, tmp_path
+):
+    def latency(settings, seed):
+        if "ssd.flash.part.read_latency" in settings:
+            return 250 + seed / 4
+        dies = "ssd.flash.ways" in settings and "ssd.flash.channels" not in settings
+        return 300 if dies else 1000 + seed
+
+    causes = {"die busy: read": waiting, "die busy: gc": 100, "sense": 900 - waiting}
+    lab = Lab(tmp_path, latency, causes)
+    found = whatif(scenario, "read.mean", seeds=3, steps=[3.0], factorial=False, run=lab)
+    assert found.first == first
+    if first == "dies":
+        assert found.choice.queued == pytest.approx(0.7)
+        assert "70 % of the time that reads spend on dies they wait" in found._repr_html_()
+
+
+def test_spare_flash_stays_within_what_drives_are_built_with(drive):
+    """Four times 25 % would be as much flash again as the host sees."""
+    largest = step(drive, "spare flash", 3.0)
+    assert (largest.settings["ssd.flash.over_provisioning"], largest.ratio) == ("50 %", 2.0)
+    more = Drive({**drive.parameters, "ssd.flash.over_provisioning": "80 %"})
+    assert step(more, "spare flash", 3.0).settings["ssd.flash.over_provisioning"] == "88 %"
+    none = Drive({**drive.parameters, "ssd.flash.over_provisioning": "0 %"})
+    assert step(none, "spare flash", 3.0) is None
+
+
+def test_the_advice_of_the_run_is_passed_on(tmp_path):
+    content = report(1, read=operation(10.0, {"sense": 10.0}, {"sense": 10.0}))
+    content["advice"] = [{"name": "x", "text": "reads of nothing", "look_at": "precondition"}]
+    result = Result(write(tmp_path / "run", content))
+    buffer = Drive({"firmware.buffer.capacity": "1 MiB"})
+    assert cautions(result, buffer) == ("reads of nothing (look at precondition)",)
+
+
+@pytest.mark.parametrize("service", [10, 900])
+def test_few_or_slow_is_told_by_what_is_left_of_the_clock(service, scenario, tmp_path):
+    """A queue before the cores that either shortens, and a service that only the clock does."""
+
+    def latency(settings, seed):
+        clock = float(settings.get("ssd.cpu.clock", "500 MHz").split()[0]) / 500
+        cores = float(settings.get("ssd.cpu.cores", 2)) / 2
+        return service / clock + 2000 / clock / cores + 100 + seed
+
+    options = {"seeds": 3, "steps": [3.0], "factorial": False}
+    found = whatif(scenario, "read.mean", run=Lab(tmp_path / "lab", latency), **options)
+    few = service == 10
+    assert found.first == ("cores" if few else "core clock")
+    assert (found.choice.left < 0.5) == few
+    words = "they are few, not slow" if few else "core clock still saves"
+    assert words in found._repr_html_()
+
+
+def test_what_gains_alike_is_said_to_be_tied(scenario, tmp_path):
+    def latency(settings, seed):
+        tied = {"ssd.cpu.clock", "ssd.bus.clock"} & settings.keys()
+        return 1000 - 300 * len(tied) + (seed * 7919 * len(str(sorted(tied)))) % 50
+
+    found = whatif(scenario, "read.mean", seeds=5, steps=[3.0], run=Lab(tmp_path / "lab", latency))
+    other = {"core clock": "system bus", "system bus": "core clock"}[found.first]
+    assert f"With these seeds it cannot be told from {other}" in found._repr_html_()
 
 
 def test_a_goal_turns_the_ranking(scenario, tmp_path):

@@ -1,6 +1,8 @@
 """The wheel in an environment of its own: the program runs without the machine's libraries."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -76,6 +78,32 @@ def test_program_runs_with_scenarios_and_parts(clean, tmp_path):
         )
         assert run.returncode == 0, run.stderr
     assert (tmp_path / "out/report.json").exists()
+
+
+def test_program_runs_where_there_is_nothing_but_libc(clean, tmp_path):
+    """A root of its own (chroot): the wheel's files, the C library, and not a file of this tree."""
+    root = tmp_path / "root"
+    shutil.copytree(clean, root / "own", symlinks=True)
+    listed = subprocess.run(["ldd", clean / "bin/tlmssd"], capture_output=True, text=True, env=BARE)
+    for file in re.findall(r"(/\S+) \(0x", listed.stdout):
+        if file.startswith(str(clean)):
+            continue  # the wheel's own
+        (root / file[1:]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, root / file[1:])
+    (root / "tmp").mkdir(exist_ok=True)
+    enter = ["chroot", root] if os.geteuid() == 0 else ["unshare", "-r", "chroot", root]
+    scenario = "/own/share/tlmssd/scenarios/quickstart.yaml"
+    command = [*enter, "/own/bin/tlmssd", "run", scenario, "--short", "--out", "/tmp/out"]
+    # The loader finds the wheel's libraries beside the program by /proc, which this root has not.
+    environment = {"PATH": "/usr/sbin:/sbin:/usr/bin:/bin", "LD_ORIGIN_PATH": "/own/bin"}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if "Operation not permitted" in run.stderr:
+        pytest.skip("this machine allows no root of its own")
+    assert run.returncode == 0, run.stderr
+    assert (root / "tmp/out/report.json").exists()
+    files = [file for file in root.rglob("*") if file.is_file() and "own" not in file.parts]
+    libraries = [file.name for file in files if ".so" in file.name]
+    assert all(name.startswith(LEFT_TO_THE_MACHINE) for name in libraries), libraries
 
 
 def test_package_finds_the_program_of_its_wheel(clean, tmp_path):

@@ -18,6 +18,7 @@ _HOMES = {
     "Study": "study.study",
     "StudyEnv": "gym_env",
     "find_program": "program",
+    "parameters": "schema",
     "run": "runs",
     "run_many": "runs",
 }

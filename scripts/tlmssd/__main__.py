@@ -1,4 +1,4 @@
-"""python -m tlmssd explore|compare|whatif ..."""
+"""python -m tlmssd COMMAND ..."""
 
 import sys
 

@@ -14,6 +14,10 @@ from tlmssd.errors import InputError, RunFailed
 COMMANDS = {
     "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
     "compare": ("tlmssd.compare", "put results side by side and say why they differ"),
+    "calibrate": ("tlmssd.calibrate", "fit a drive to what fio measured on a real one"),
+    "pts": ("tlmssd.pts", "run SNIA's Performance Test Specification on a drive"),
+    "probe": ("tlmssd.probe", "find out what is inside a drive, by fio jobs and their results"),
+    "validate": ("tlmssd.validate", "judge a calibrated drive by measurements held out"),
     "whatif": ("tlmssd.whatif", "find the bottleneck by making each resource faster in turn"),
 }
 """Command to its module and what it does in a few words."""
@@ -42,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         return complain(FAILED, error)
     except KeyboardInterrupt:
         return complain(130, "interrupted")
-    except BrokenPipeError:  # whoever reads has enough (| head)
+    except BrokenPipeError:  # the reader has enough (| head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
 

@@ -1,6 +1,7 @@
 """Carries out jobs: looks in the store first, runs the program otherwise, within limits."""
 
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -16,6 +17,10 @@ from tlmssd.store import Store
 
 CERTAIN = ("refused", "stalled", "failed")
 """What happens again whenever a run is carried out, so that it is remembered."""
+NO_SPACE = os.strerror(errno.ENOSPC)
+
+COMMANDS_FAILED = 5
+"""Exit code of a run with results in which commands failed: the report's warnings say which."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,8 @@ class Done:
     """What became of a job.
 
     `status`: ok; refused (the scenario is contradictory), stalled, failed (the emulator is at
-    fault), crashed, timeout, memory, lost (with its worker); `reason` is one line. `known`: it was
-    in the store.
+    fault), crashed, timeout, memory, disk (full), lost (with its worker); `reason` is one line.
+    `known`: it was in the store.
     `seconds` of wall-clock time; `saved`: those that a snapshot saved.
     """
 
@@ -90,7 +95,14 @@ class Workshop:
                 done = self._known(store, job) or self._run(store, job, snapshot)
         if done.status != "ok":
             return done
-        return replace(done, figures=read(store.run(job.key), job.scenario))
+        try:
+            return replace(done, figures=read(store.run(job.key), job.scenario))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            if not done.known:
+                raise
+        # What the store holds is damaged: the run is carried out again.
+        store.discard(job.key)
+        return self.run(job, read, snapshot)
 
     def prepare(self, job: Job) -> Done:
         """Makes the snapshot of the job's drive, unless it is there."""
@@ -145,11 +157,13 @@ class Workshop:
         (folder / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
         command = [program, "run", "scenario.yaml", "--quiet", "--with-parent", *more]
         command += ["--short"] if self.short else []
+        own = environment()
+        own.pop("TLMSSD_PLUGINS", None)  # the scenario names them, by their absolute paths
         begin = time.monotonic()
         with open(folder / "stderr", "w+b") as errors:
             process = subprocess.Popen(
                 command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=errors, env=environment(),
+                stderr=errors, env=own,
             )  # fmt: skip
             if self.limits.memory:
                 with contextlib.suppress(ProcessLookupError):
@@ -174,10 +188,12 @@ def judged(code: int, said: str) -> tuple[str, str]:
     lines = said.splitlines()
     # The scenario is one line of JSON: its place says nothing.
     reason = lines[-1].removeprefix("tlmssd: ").removeprefix("scenario.yaml:1: ") if lines else ""
-    if code == 0:
+    if code in (0, COMMANDS_FAILED):
         return "ok", ""
     if code == -9:
         return "memory", "killed by the system, which does so for want of memory"
+    if NO_SPACE in reason:
+        return "disk", "no space left for its results"
     if code < 0 or code > 128:
         return "crashed", f"ended by signal {-code if code < 0 else code - 128}"
     if "out of memory" in reason or "bad_alloc" in said:

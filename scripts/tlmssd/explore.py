@@ -2,14 +2,13 @@
 
 import argparse
 import collections
-import contextlib
 import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tlmssd.engine import Pool, cluster_pool, local_pool, scheduler_pool
+from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
 from tlmssd.runs import Runner
 from tlmssd.study.check import Checked
@@ -27,26 +26,8 @@ OK, INCOMPLETE, INTERRUPTED = 0, 4, 130
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `tlmssd explore` understands."""
     parser.add_argument("study", type=Path, help="study file (YAML)")
-    engine = parser.add_mutually_exclusive_group()
-    engine.add_argument(
-        "--jobs",
-        type=positive,
-        metavar="N",
-        help="runs at a time on this machine (default: all processors)",
-    )
-    engine.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler that runs already")
-    engine.add_argument(
-        "--cluster",
-        type=Path,
-        metavar="FILE",
-        help="a cluster by dask-jobqueue, such as Slurm (YAML)",
-    )
+    add_engine_arguments(parser)
     parser.add_argument("--out", type=Path, help="folder for the results (default: out/STUDY)")
-    parser.add_argument(
-        "--store",
-        type=Path,
-        help="folder of known runs (default: TLMSSD_STORE, or the user's cache)",
-    )
     parser.add_argument(
         "--no-snapshots", action="store_true", help="every run preconditions its own drive"
     )
@@ -54,14 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="say whether the study is good, and end"
     )
-
-
-def positive(text: str) -> int:
-    """A number of at least 1, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -96,15 +69,6 @@ def refuse_foreign(out: Path) -> None:
         raise InputError(f"{out}: is a file; name a folder by --out")
     if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
         raise InputError(f"{out}: is not empty and holds no earlier study; name another by --out")
-
-
-def engine(arguments: argparse.Namespace) -> contextlib.AbstractContextManager[Pool]:
-    """The engine that the command line asks for."""
-    if arguments.scheduler:
-        return scheduler_pool(arguments.scheduler)
-    if arguments.cluster:
-        return cluster_pool(arguments.cluster)
-    return local_pool(arguments.jobs)
 
 
 class Exploration:

@@ -9,7 +9,7 @@ percentiles, and p99.9 and the like of several jobs are approximations. Sources:
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,7 @@ class FioResult(Result):
     def __init__(self, path: str | Path):
         """Raises InputError with the file's name when it is not fio's json."""
         super().__init__(path)
-        self.__dict__["report"] = report_of(_read(self.folder), self.folder)
+        self.__dict__["report"] = report_of(fio_content(self.folder), self.folder)
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ def is_fio_json(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        return "jobs" in _read(path)
+        return "jobs" in fio_content(path)
     except InputError:
         return False
 
@@ -59,7 +59,19 @@ def report_of(content: Mapping, path: Path) -> dict:
     return {"title": title, "results": {"total": _load(jobs, path), "loads": loads}}
 
 
-def _read(path: Path) -> dict:
+def read_jobs(path: Path, name: Callable[[str], str] = str) -> dict[str, dict]:
+    """Each job of fio's json as a load of a report; those of one `name` are taken together.
+
+    Raises InputError with the file's name when it is not fio's json.
+    """
+    named: dict[str, list[Mapping]] = {}
+    for job in fio_content(path)["jobs"]:
+        named.setdefault(name(str(job.get("jobname", "job"))), []).append(job)
+    return {job: _load(parts, path) for job, parts in named.items()}
+
+
+def fio_content(path: Path) -> dict:
+    """All of fio's json as it is; raises InputError with the file's name when it is none."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

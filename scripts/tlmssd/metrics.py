@@ -12,7 +12,7 @@ A metric has a short name, and its path in report.json means the same:
 | `loads.NAME.read.p99` | the same of one load, by its name (a second one: `NAME_2`) |
 | `write_amplification` | `write_amplification.total.value` |
 | `write_amplification.refresh` | `write_amplification.refresh.value` |
-| `statistics.firmware.ftl.flash.erases` | `statistics.firmware.ftl.flash.erases.value` |
+| `statistics.firmware.flash.erases` | `statistics.firmware.flash.erases.value` |
 """
 
 import difflib

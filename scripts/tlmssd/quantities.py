@@ -41,6 +41,11 @@ def percent_text(share: float, signed: bool = True) -> str:
     return f"{sign}{percent:.0f} %" if abs(percent) >= 10 else f"{sign}{percent:.1f} %"
 
 
+def runs_text(count: int) -> str:
+    """How many runs something was measured with: '1 run', '5 seeds'."""
+    return "1 run" if count == 1 else f"{count} seeds"
+
+
 def _bytes_rate(text: str) -> str:
     return text + ("B/s" if text[-1].isalpha() else " B/s")
 

@@ -15,6 +15,8 @@ from tlmssd.program import Program, environment, file_digest
 
 FILE_KEYS = ("trace", "fio", "traces_folder")
 """Words of a load that name files."""
+INSTALLED_PLUGINS = "../lib/tlmssd/plugins"
+"""Folder of installed plug-ins, from the program's."""
 
 
 class Resolver:
@@ -25,6 +27,7 @@ class Resolver:
 
     def __init__(self, program: Program, scenario: str | Path):
         self.scenario = Path(scenario)
+        self._installed = program.path.parent / INSTALLED_PLUGINS
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
             [program.path, "resolve", self.scenario],
@@ -49,7 +52,7 @@ class Resolver:
     def resolve(self, settings: Iterable[tuple[str, str]]) -> dict:
         """The scenario with every default filled in, files by their absolute paths.
 
-        Raises InputError with the program's line for what is wrong in it.
+        Raises InputError with the program's lines for what is wrong in it.
         """
         request = json.dumps([f"{path}={value}" for path, value in settings])
         with self._lock:
@@ -62,9 +65,26 @@ class Resolver:
         if not line:
             raise RunFailed("the program has ended while it filled in scenarios")
         answer = json.loads(line)
-        if "error" in answer:
-            raise InputError(answer["error"])
-        return with_absolute_files(answer["scenario"], self.scenario.parent)
+        if "errors" in answer:
+            raise InputError("\n".join(error["text"] for error in answer["errors"]))
+        found = with_absolute_files(answer["scenario"], self.scenario.parent)
+        return with_absolute_plugins(found, self.scenario.parent, self._installed)
+
+
+def with_absolute_plugins(scenario: dict, folder: Path, installed: Path) -> dict:
+    """Plug-ins where the program finds them: beside the scenario, then where they are installed.
+
+    Those of TLMSSD_PLUGINS are added, so that every worker loads them.
+    """
+    given = os.environ.get("TLMSSD_PLUGINS", "").split(":")
+    places = [(Path(), name) for name in given if name]
+    places += [(folder, name) for name in scenario.get("plugins") or []]
+    found = {}
+    for beside, name in places:
+        files = (beside / name, installed / name)
+        file = next((file for file in files if file.is_file()), files[0])
+        found.setdefault(file.name, str(file.resolve()))
+    return {**scenario, "plugins": list(found.values())} if found else scenario
 
 
 def with_absolute_files(scenario: dict, folder: Path) -> dict:
@@ -80,12 +100,15 @@ def with_absolute_files(scenario: dict, folder: Path) -> dict:
 
 
 def run_key(scenario: dict, program: Program, short: bool = False) -> str:
-    """What a run is known by: the resolved scenario, the program's build, its files' content."""
+    """What a run is known by: the resolved scenario, the program's build, its files' content.
+
+    Files are traces, job files and plug-ins."""
     return _key("short run" if short else "run", program, _by_content(scenario))
 
 
 # Parameters that say how long something takes and nothing else: preconditioning knows no time, so
-# drives that differ in these alone are the same drive when they have been prepared.
+# drives that differ in these alone are the same drive when they have been prepared (but for steps
+# `until: steady`).
 TIMING = {
     "ssd.host": (
         "link queues queue_depth arbitration weights burst outstanding_limit max_payload "
@@ -102,7 +125,7 @@ TIMING = {
         "program_suspend_latency erase_suspend_latency max_suspends min_resume_time"
     ),
 }
-LATER = ("title", "load", "run", "report")
+LATER = ("title", "load", "targets", "run", "report")
 """Sections that matter only after the drive has been prepared."""
 
 
@@ -111,11 +134,12 @@ def drive_key(scenario: dict, program: Program, short: bool = False) -> str | No
     if not scenario.get("precondition"):
         return None
     drive = copy.deepcopy({key: part for key, part in scenario.items() if key not in LATER})
-    for path, names in TIMING.items():
+    timed = any(step.get("until") == "steady" for step in scenario["precondition"])
+    for path, names in () if timed else TIMING.items():
         section = functools.reduce(lambda node, word: node.get(word, {}), path.split("."), drive)
         for name in names.split():
             section.pop(name, None)
-    return _key("short drive" if short else "drive", program, drive)
+    return _key("short drive" if short else "drive", program, _plugins_by_content(drive))
 
 
 def _key(kind: str, program: Program, content: dict) -> str:
@@ -125,6 +149,7 @@ def _key(kind: str, program: Program, content: dict) -> str:
 
 def _by_content(scenario: dict) -> dict:
     """The scenario with the files' hashes in place of their names."""
+    scenario = _plugins_by_content(scenario)
     loads = scenario.get("load", [])
     if not any(load.get(key) for load in loads for key in FILE_KEYS):
         return scenario
@@ -134,6 +159,13 @@ def _by_content(scenario: dict) -> dict:
             if load.get(key):
                 load[key] = content_of(Path(load[key]))
     return scenario
+
+
+def _plugins_by_content(scenario: dict) -> dict:
+    plugins = scenario.get("plugins")
+    if not plugins:
+        return scenario
+    return {**scenario, "plugins": [content_of(Path(name)) for name in plugins]}
 
 
 def content_of(path: Path) -> str:

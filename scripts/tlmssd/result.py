@@ -58,7 +58,7 @@ class Result:
         return metrics.figures(self.report)
 
     def value(self, path: str) -> float:
-        """A figure by name or path: 'read.p99.9' (ns), 'statistics.firmware.ftl.commands', ...
+        """A figure by name or path: 'read.p99.9' (ns), 'statistics.firmware.commands', ...
 
         Raises UnknownMetric with the nearest name there is.
         """
@@ -101,6 +101,12 @@ class Result:
         """False for the results of real drives, which do not say where the time went."""
         found = self.report["results"]["total"]["operations"].values()
         return bool(found) and all("ledger" in part for part in found)
+
+    @property
+    def advice(self) -> list[str]:
+        """What the program has to say against these results, such as a load that was too short."""
+        found = self.report.get("advice", [])
+        return [f"{part['text']} (look at {part['look_at']})" for part in found]
 
     def time_series(self) -> pd.DataFrame:
         """Columns time (s, start of the step), series ('read.iops', 'queue_depth', ...), value."""

@@ -1,7 +1,7 @@
 """Runs of the program: one, several seeds of one, or many at once."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,8 +136,16 @@ class Runner:
         key = run_key(scenario, self.program, short)
         return Job.of(scenario, key, drive_key(scenario, self.program, short))
 
-    def run(self, requests: Sequence[RunRequest], pool: Pool) -> list[Outcome]:
-        """Carries out `requests`; outcomes in their order. A wrong scenario is an outcome, too."""
+    def run(
+        self,
+        requests: Sequence[RunRequest],
+        pool: Pool,
+        ended: Callable[[int], None] = lambda count: None,
+    ) -> list[Outcome]:
+        """Carries out `requests`; outcomes in their order. A wrong scenario is an outcome, too.
+
+        `ended` is told how many have come to an end, each time one has.
+        """
         outcomes: dict[int, Outcome] = {}
         jobs: dict[int, Job] = {}
         for number, request in enumerate(requests):
@@ -151,9 +159,10 @@ class Runner:
             number = numbers[place]
             folder = self.store.run(jobs[number].key) if done.status == "ok" else None
             outcomes[number] = Outcome(requests[number], done.status, done.reason, folder)
+            ended(len(outcomes))
         return [outcomes[number] for number in range(len(requests))]
 
 
 def nothing(_folder: Path, _scenario: dict) -> dict:
-    """Takes no figures: whoever asked reads the results."""
+    """Takes no figures: the caller reads the results."""
     return {}

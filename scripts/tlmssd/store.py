@@ -84,11 +84,16 @@ class Store:
             os.rename(results, target)
         return target
 
+    def discard(self, key: str) -> None:
+        """Removes a run's results that cannot be read."""
+        with self.locked(key):
+            shutil.rmtree(self.run(key), ignore_errors=True)
+
     def failure(self, key: str) -> tuple[str, str] | None:
         """Status and reason of a run that is known to fail."""
         try:
             status, reason = json.loads(self._failure(key).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (OSError, ValueError):  # none, or a damaged one
             return None
         return status, reason
 
@@ -140,7 +145,7 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self, key: str) -> Iterator[None]:
-        """Waits until nobody else works on `key`; a process that dies lets go of it."""
+        """Waits until no other process works on `key`; one that dies releases it."""
         path = self.folder / "locks" / key
         while True:
             with open(path, "w", encoding="utf-8") as file:

@@ -15,7 +15,8 @@ import pandas as pd
 
 from tlmssd.latency import Histogram
 from tlmssd.pictures import study_charts
-from tlmssd.pictures.page import Cell, Page, asset
+from tlmssd.pictures.assets import asset
+from tlmssd.pictures.page import Cell, Page
 from tlmssd.result import Result
 from tlmssd.store import Store
 from tlmssd.study_data import Column, StudyData

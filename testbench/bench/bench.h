@@ -1,6 +1,6 @@
-// The convention of the bench programs (README.md beside this file): cases with names, one case per process,
-// one line of JSON as its result. A case that wants Google Benchmark's loop uses it inside; drive cases time
-// a whole run instead.
+// The convention of the bench programs (README.md beside this file): cases with names, one case per
+// process, one line of JSON as its result. A case that wants Google Benchmark's loop uses it
+// inside; drive cases time a whole run instead.
 #pragma once
 
 #include <cstdio>
@@ -24,7 +24,8 @@ struct Case {
   double growth_budget = 0;  ///< how many times the baseline this case may cost; 0: no budget
 };
 
-/// `--list` prints the names of the cases; a name runs that case and prints its result as one line of JSON.
+/// `--list` prints the names of the cases; a name runs that case and prints its result as one line
+/// of JSON.
 inline int run_cases(int argc, char* argv[], const std::vector<Case>& cases) {
   if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
     for (const Case& each : cases) std::printf("%s\n", each.name.c_str());

@@ -1,15 +1,16 @@
-// What a whole drive costs per command or page: the budgets of the architecture (docs/performance.md).
+// What a whole drive costs per command or page: the budgets of the architecture
+// (docs/performance.md).
 //
-// All checks are on: scoreboard on every read, ledger of every command. Pages are 4 KiB, so that a unit, a page and a command
-// of the random loads are one and the same.
+// All checks are on: scoreboard on every read, ledger of every command. Pages are 4 KiB, so that a
+// unit, a page and a command of the random loads are one and the same.
 #include <systemc>
 
 #include <ctime>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
+#include "testbench/app/simulation.h"
 #include "testbench/bench/bench.h"
-#include "testbench/loads/load_config.h"
-#include "testbench/simulation.h"
+#include "testbench/loads/config/load_config.h"
 
 namespace {
 
@@ -19,15 +20,18 @@ using namespace tlmssd::literals;
 struct Drive {
   std::uint32_t channels = 8;
   std::uint32_t ways = 8;
+  std::uint32_t planes = 1;
   Bytes user = 16_GiB;
   double spare_factor = 0.20;
   bool errors = false;  ///< wrong bits in what is read, decoded with BCH
+  std::uint32_t lba = 4096;
+  std::uint32_t queue_depth = 4096;
 };
 
 SsdConfig make_config(const Drive& drive) {
   SsdConfig config;
-  config.host.lba_size = 4096;
-  config.host.queue_depth = 4096;
+  config.host.lba_size = drive.lba;
+  config.host.queue_depth = drive.queue_depth;
   config.host.queues = 4;
   config.host.link = "pcie5x16";
   config.cpu.cores = 4;
@@ -38,7 +42,7 @@ SsdConfig make_config(const Drive& drive) {
   config.flash.channels = drive.channels;
   config.flash.ways = drive.ways;
   config.flash.bus = 1'200'000'000;
-  config.part.planes = 1;
+  config.part.planes = drive.planes;
   config.part.page_size = 4096;
   config.part.pages_per_block = 256;
   config.part.read_latency = {static_cast<std::int64_t>(40_us)};
@@ -97,6 +101,37 @@ bench::Result random_read(const Drive& drive, std::uint32_t depth, Bytes filled,
       "command", budget};
 }
 
+/// Reads and writes of 4 KiB within `region`, so that with many outstanding most wait for others.
+bench::Result mixed(std::uint32_t depth, Bytes region) {
+  Simulation simulation(make_config({.queue_depth = 65'536}));
+  fill(simulation, region);
+  constexpr std::uint64_t k_commands = 500'000;
+  time_run(simulation, make_load(simulation, "randrw", 4_KiB, depth, k_commands / 5, region));
+  return {
+      time_run(simulation, make_load(simulation, "randrw", 4_KiB, depth, k_commands, region)) / k_commands,
+      "command"};
+}
+
+/// 32 outstanding writes of 256 KiB to 2 MiB at any logical block of 512 B within `region`.
+bench::Result large_writes(Bytes region) {
+  Simulation simulation(make_config({.user = 4_GiB, .lba = 512}));
+  LoadConfig config;
+  config.kind.name = "writes";
+  config.generator.rw = "randwrite";
+  config.generator.bsrange = "256k-2m";
+  config.generator.blockalign = "512";
+  config.generator.iodepth = 32;
+  config.generator.size = std::to_string(region);
+  config.generator.number_ios = 3000;
+  config.generator.io_size = std::to_string(1024_GiB);
+  Measurement measurement({"load"});
+  const double start = processor_nanoseconds();
+  std::vector<Load> loads = make_loads(config, simulation.drive_size(), 1);
+  simulation.run(loads, measurement);
+  const double bytes = static_cast<double>(measurement.total().bytes());
+  return {(processor_nanoseconds() - start) / (bytes / 512), "block"};
+}
+
 /// NAND page operations: programs, and reads of garbage collection.
 std::uint64_t page_operations(const Simulation& simulation) {
   const firmware::FtlStatistics& s = const_cast<Simulation&>(simulation).ssd().ftl().statistics();
@@ -119,8 +154,8 @@ bench::Result random_write_steady() {
   return {time / static_cast<double>(page_operations(simulation)), "page operation", 25};
 }
 
-bench::Result sequential(const char* rw) {
-  Simulation simulation(make_config({}));
+bench::Result sequential(const char* rw, const Drive& drive) {
+  Simulation simulation(make_config(drive));
   if (std::string(rw) == "read") fill(simulation, 4_GiB);
   constexpr std::uint64_t k_commands = 32'768;
   return {
@@ -154,6 +189,7 @@ bench::Result untimed_overwrite() {
 int sc_main(int argc, char* argv[]) {
   const Drive eight = {.channels = 1, .ways = 8};
   const Drive thousand = {.channels = 32, .ways = 32};
+  const Drive planes = {.ways = 2, .planes = 2};  // each command reads two pages in every die
   const Drive large = {.channels = 8, .ways = 8, .user = 4_TiB};
   return bench::run_cases(
       argc, argv,
@@ -162,14 +198,21 @@ int sc_main(int argc, char* argv[]) {
        {"random_read_errors", [] { return random_read({.errors = true}, 256, 16_GiB, 0); },
         "random_read_qd256", 1.5},
        {"random_write_steady", random_write_steady},
-       {"sequential_read_128k", [] { return sequential("read"); }},
-       {"sequential_write_128k", [] { return sequential("write"); }},
+       {"sequential_read_128k", [] { return sequential("read", {}); }},
+       {"sequential_read_128k_planes", [=] { return sequential("read", planes); }},
+       {"sequential_write_128k", [] { return sequential("write", {}); }},
        {"untimed_fill", untimed_fill},
        {"untimed_overwrite", untimed_overwrite},
        {"read_8_dies", [=] { return random_read(eight, 256, 4_GiB, 0); }},
        {"read_1024_dies", [=] { return random_read(thousand, 256, 4_GiB, 0); }, "read_8_dies", 1.5},
        {"read_qd1", [] { return random_read({}, 1, 4_GiB, 0); }},
        {"read_qd4096", [] { return random_read({}, 4096, 4_GiB, 0); }, "read_qd1", 1.5},
+       {"mixed_qd64", [] { return mixed(64, 1_GiB); }},
+       {"mixed_qd65536", [] { return mixed(65'536, 1_GiB); }, "mixed_qd64", 6},
+       {"mixed_1_mib_qd64", [] { return mixed(64, 1_MiB); }},
+       {"mixed_1_mib_qd65536", [] { return mixed(65'536, 1_MiB); }, "mixed_1_mib_qd64", 16},
+       {"large_writes_apart", [] { return large_writes(4_GiB); }},
+       {"large_writes_overlapping", [] { return large_writes(8_MiB); }, "large_writes_apart", 2},
        {"read_16_gib", [] { return random_read({}, 64, 16_GiB, 0); }},
        {"read_4_tib", [=] { return random_read(large, 64, 16_GiB, 0); }, "read_16_gib", 1.5}});
 }

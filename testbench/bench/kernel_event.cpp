@@ -1,12 +1,12 @@
-// The yardstick E: what one timed activation of the SystemC kernel costs, one SC_METHOD that notifies its own
-// event again. Beside it, what an item of our own agenda costs when that same kernel drives it. Nothing of a
-// drive is modelled here.
+// The yardstick E: what one timed activation of the SystemC kernel costs, one SC_METHOD that
+// notifies its own event again. Beside it, what an item of our own event queue costs when that same
+// kernel drives it. Nothing of a drive is modelled here.
 #include <systemc>
 
 #include <benchmark/benchmark.h>
 
-#include "models/common/agenda.h"
-#include "models/common/kernel_time.h"
+#include "models/base/event_queue.h"
+#include "models/tlm/kernel_time.h"
 #include "testbench/bench/bench.h"
 
 namespace {
@@ -29,14 +29,15 @@ struct Ticker : sc_core::sc_module {
   std::int64_t left = 0;
 };
 
-/// Chains of items on one agenda, each of which adds its successor a little later than its neighbours.
+/// Chains of items on one event queue, each of which adds its successor a little later than its
+/// neighbours.
 struct Chain {
   static void step(void* self) {
     auto* chain = static_cast<Chain*>(self);
     if (--*chain->left <= 0) return;
-    chain->agenda->at(chain->agenda->now() + chain->period, &Chain::step, self);
+    chain->event_queue->at(chain->event_queue->now() + chain->period, &Chain::step, self);
   }
-  Agenda* agenda;
+  EventQueue* event_queue;
   std::int64_t* left;
   Picoseconds period;
 };
@@ -73,17 +74,17 @@ bench::Result kernel_event() {
   return {cost, "activation"};
 }
 
-bench::Result agenda_items(int chains) {
-  Agenda agenda;
-  AgendaProcess process("agenda", agenda);
+bench::Result queued_events(int chains) {
+  EventQueue event_queue;
+  EventQueueProcess process("event_queue", event_queue);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   std::int64_t left = 0;
   std::vector<Chain> all;
-  for (int i = 0; i < chains; ++i) all.push_back({&agenda, &left, 1'000 + 7 * i});
+  for (int i = 0; i < chains; ++i) all.push_back({&event_queue, &left, 1'000 + 7 * i});
   const double cost = measure([&](benchmark::State& state) {
     for ([[maybe_unused]] auto batch : state) {
       left = k_batch;
-      for (Chain& chain : all) agenda.at(agenda.now() + chain.period, &Chain::step, &chain);
+      for (Chain& chain : all) event_queue.at(event_queue.now() + chain.period, &Chain::step, &chain);
       sc_core::sc_start();
     }
   });
@@ -95,6 +96,6 @@ bench::Result agenda_items(int chains) {
 int sc_main(int argc, char* argv[]) {
   return bench::run_cases(argc, argv,
                           {{"kernel_event", kernel_event},
-                           {"agenda_1", [] { return agenda_items(1); }},
-                           {"agenda_64", [] { return agenda_items(64); }}});
+                           {"event_queue_1", [] { return queued_events(1); }},
+                           {"event_queue_64", [] { return queued_events(64); }}});
 }

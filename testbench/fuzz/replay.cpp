@@ -1,5 +1,5 @@
-// Feeds files to a fuzz target, once each, in order of name: what libFuzzer does with a corpus when it is not
-// fuzzing.
+// Feeds files to a fuzz target, once each, in order of name: what libFuzzer does with a corpus when
+// it is not fuzzing.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

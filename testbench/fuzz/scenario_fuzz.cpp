@@ -1,6 +1,6 @@
-// Fuzz target of the scenario reader. The input is a scenario; what follows a zero byte is a --set. Whatever
-// it holds, reading ends in a scenario whose resolved form reads back to itself, or in InputErrors with
-// a message of one line each.
+// Fuzz target of the scenario reader. The input is a scenario; what follows a zero byte is a --set.
+// Whatever it holds, reading ends in a scenario whose resolved form reads back to itself, or in
+// InputErrors with a message of one line each.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

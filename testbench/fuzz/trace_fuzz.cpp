@@ -1,12 +1,13 @@
-// Fuzz target of the trace readers. The first byte chooses the format (the list of trace_formats(), then
-// `auto`) and how requests of size zero are taken; the rest is the file, compressed or not. Whatever it
-// holds, reading ends in a request, the end of the file or an InputError with a message of one line.
+// Fuzz target of the trace readers. The first byte chooses the format (the list of trace_formats(),
+// then `auto`) and how requests of size zero are taken; the rest is the file, compressed or not.
+// Whatever it holds, reading ends in a request, the end of the file or an InputError with a message
+// of one line.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "models/common/input_error.h"
-#include "testbench/loads/trace_reader.h"
+#include "models/base/input_error.h"
+#include "testbench/loads/traces/trace_reader.h"
 
 namespace {
 

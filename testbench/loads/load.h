@@ -1,16 +1,17 @@
 // A load as the host driver runs it: a stream of placed requests and the rules for issuing them.
 //
-// A scenario's `load:` (or each entry of `loads:`) is a trace, the profile of a volume, a generator in fio's words, or a fio job
-// file; one entry can make several loads (numjobs, several jobs in a file). Each runs on a queue of its own.
+// A scenario's `load:` (or each entry of `loads:`) is a trace, the profile of a volume, a generator
+// in fio's words, or a fio job file; one entry can make several loads (numjobs, several jobs in a
+// file). Each runs on a queue of its own.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "models/common/input_error.h"
-#include "testbench/loads/load_config.h"
-#include "testbench/loads/placement.h"
+#include "models/base/input_error.h"
+#include "testbench/loads/config/load_config.h"
+#include "testbench/loads/requests/placement.h"
 
 namespace tlmssd {
 
@@ -21,6 +22,7 @@ enum class Pacing : std::uint8_t {
 
 struct Load {
   std::string name;
+  std::string job;          ///< the loads of one job (numjobs) have it in common
   std::string description;  ///< one line for the report: what it is and how it was read
   std::unique_ptr<PlacedSource> source;
   Pacing pacing = Pacing::closed_loop;
@@ -35,7 +37,9 @@ struct Load {
   std::uint64_t requests = 0;       ///< stop after so many more requests; 0: when the source ends
   Picoseconds think_time = 0;       ///< pause after every `think_blocks` requests
   std::uint32_t think_blocks = 1;
-  bool time_based = false;  ///< the source never ends by itself
+  std::uint64_t wanted = 0;  ///< requests that number_ios asks for; 0: none in particular
+  bool made = false;         ///< by a generator, alike from beginning to end
+  bool time_based = false;   ///< the source never ends by itself
   /// Whether `runtime` alone ends the load.
   [[nodiscard]] bool endless() const { return time_based && requests == 0; }
   std::vector<std::string> warnings;  ///< things in the input that have no effect here
@@ -47,8 +51,9 @@ InputError warm_up_takes_all(std::uint64_t requests, std::uint64_t all);
 /// When `load` runs, as a scenario says it.
 void schedule(Load& load, const RunConfig& run);
 
-/// All loads of one scenario entry, laid onto `drive`. `seed` is the scenario's; relative file names are looked up in
-/// `directory`. Reads a trace once from end to end, so that bad input is found before the run. Throws InputError.
+/// All loads of one scenario entry, laid onto `drive`. `seed` is the scenario's; relative file
+/// names are looked up in `directory`. Reads a trace once from end to end, so that bad input is
+/// found before the run. Throws InputError.
 std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory = {});
 

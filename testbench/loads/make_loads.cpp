@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-#include "models/common/input_error.h"
-#include "models/common/suggest.h"
-#include "testbench/loads/fio_job.h"
-#include "testbench/loads/generator.h"
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "testbench/loads/fio/fio_job.h"
+#include "testbench/loads/generator/generator.h"
 #include "testbench/loads/load.h"
 #include "testbench/loads/profile_load.h"
-#include "testbench/loads/trace_reader.h"
+#include "testbench/loads/traces/trace_reader.h"
 
 namespace tlmssd {
 
@@ -64,7 +64,8 @@ Scan scan(const TraceFile& file, const LimitConfig& limits) {
   return result;
 }
 
-/// The part of a trace that is replayed, as often as asked, with times from its first request and scaled.
+/// The part of a trace that is replayed, as often as asked, with times from its first request and
+/// scaled.
 class TracePart final : public RequestSource {
  public:
   TracePart(TraceFile file, const LimitConfig& limits, const Scan& scan, double time_scale,
@@ -223,6 +224,7 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
   for (std::uint32_t job = 0; job < config.numjobs; ++job) {
     Load load;
     load.name = config.numjobs == 1 ? name : fmt::format("{}.{}", name, job);
+    load.job = name;
     const GeneratorPlan plan = plan_generator(config, drive, units, job);
     RandomStream seeds(config.randseed != 0 ? config.randseed : seed, "load " + load.name);
     load.source =
@@ -233,6 +235,8 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.queue_depth = config.iodepth;
     schedule(load, run);
     load.time_based = config.time_based && config.number_ios == 0;
+    load.wanted = config.number_ios;
+    load.made = true;
     load.think_time = config.thinktime;
     load.think_blocks = config.thinktime_blocks;
     loads.push_back(std::move(load));
@@ -295,7 +299,8 @@ std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive
 
 // -------------------------------------------------------------------------------------------------------------------- warm-up
 
-/// How many requests of `load` come before the run. `bounded`: the number that the load expects is certain.
+/// How many requests of `load` come before the run. `bounded`: the number that the load expects is
+/// certain.
 std::uint64_t warm_up_requests(const Load& load, const WarmUp& warm_up, bool bounded) {
   const std::uint64_t all = load.source->expected();
   if (warm_up.share > 0 && all == 0) {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-#include "models/common/input_error.h"
-#include "models/common/random.h"
-#include "testbench/loads/profile_source.h"
-#include "testbench/measure/quantities.h"
+#include "models/base/input_error.h"
+#include "models/base/quantity_text.h"
+#include "models/base/random.h"
+#include "testbench/loads/profiles/profile_source.h"
 
 namespace tlmssd {
 

@@ -1,4 +1,5 @@
-// From a scenario's `profile` to loads: made-up requests, or the recorded volume where a folder of traces has it.
+// From a scenario's `profile` to loads: made-up requests, or the recorded volume where a folder of
+// traces has it.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace tlmssd {
 
-/// The recording of `volume` in `folder`: NAME.csv, or compressed. Throws InputError when there is none.
+/// The recording of `volume` in `folder`: NAME.csv, or compressed. Throws InputError when there is
+/// none.
 std::string recorded_volume(const std::string& volume, const std::string& folder);
 
 /// The recorded volume's trace as a load's configuration.

@@ -1,6 +1,6 @@
 // Latency histogram, log-linear as in HdrHistogram (Tene): 512 buckets for each factor of two, so a
-// percentile is off by at most 0.1 %. Count, minimum, maximum, sum and sum of squares are exact. Memory:
-// about 220 KiB of address space, of which only pages that have been counted in are real.
+// percentile is off by at most 0.1 %. Count, minimum, maximum, sum and sum of squares are exact.
+// Memory: about 220 KiB of address space, of which only pages that have been counted in are real.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "models/common/sparse_array.h"
-#include "models/common/types.h"
+#include "models/base/sparse_array.h"
+#include "models/base/types.h"
 
 namespace tlmssd {
 
@@ -70,12 +70,16 @@ class Histogram {
     const double fraction = static_cast<double>(rest) / n;
     return std::sqrt(std::max(0.0, variance - fraction * fraction));
   }
-  /// The value that `share` (0..1) of the values do not exceed, by nearest rank; 1 gives the maximum exactly.
+  /// Nearest rank (1 to `count`) of the value that `share` of `count` values do not exceed.
+  [[nodiscard]] static std::uint64_t rank(double share, std::uint64_t count) {
+    const double exact = std::ceil(share * static_cast<double>(count) - 1e-9);
+    return std::clamp<std::uint64_t>(exact < 1 ? 1 : static_cast<std::uint64_t>(exact), 1, count);
+  }
+  /// The value that `share` (0..1) of the values do not exceed, by nearest rank; 1 gives the
+  /// maximum exactly.
   [[nodiscard]] Picoseconds percentile(double share) const {
     if (count_ == 0) return 0;
-    const double exact = std::ceil(share * static_cast<double>(count_) - 1e-9);
-    const std::uint64_t rank =
-        std::clamp<std::uint64_t>(exact < 1 ? 1 : static_cast<std::uint64_t>(exact), 1, count_);
+    const std::uint64_t rank = Histogram::rank(share, count_);
     if (rank == count_) return maximum_;
     std::uint64_t seen = 0;
     for (std::size_t i = bucket(minimum_); i <= bucket(maximum_); ++i) {
@@ -84,7 +88,8 @@ class Histogram {
     }
     return maximum_;
   }
-  /// Calls use(lowest value, highest value, count) for every bucket that counts something, in rising order.
+  /// Calls use(lowest value, highest value, count) for every bucket that counts something, in
+  /// rising order.
   template <class Use>
   void for_each(Use&& use) const {
     if (count_ == 0) return;

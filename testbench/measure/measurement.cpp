@@ -13,59 +13,139 @@ double per_second(std::uint64_t count, Picoseconds span) {
 // ----------------------------------------------------------------------------------------------------------
 // one operation
 
-/// Quarter octaves: bins of the two bits below the leading one.
+void LedgerBin::add(const LedgerBin& other) {
+  count += other.count;
+  for (std::size_t i = 0; i < k_causes; ++i) spent[i] += other.spent[i];
+  for (std::size_t i = 0; i < k_blockers; ++i) behind[i] += other.behind[i];
+}
+
+/// Sixteenths of an octave: bins of the four bits below the leading one.
 unsigned OperationMeasurement::bin(Picoseconds latency) {
   const auto v = static_cast<std::uint64_t>(latency);
-  if (v < 4) return static_cast<unsigned>(v);
-  const auto shift = static_cast<unsigned>(std::bit_width(v)) - 3;
-  return shift * 4 + static_cast<unsigned>(v >> shift);
+  if (v < (1U << k_bits)) return static_cast<unsigned>(v);
+  const auto shift = static_cast<unsigned>(std::bit_width(v)) - 1 - k_bits;
+  return (shift << k_bits) + static_cast<unsigned>(v >> shift);
 }
 
 Picoseconds OperationMeasurement::bin_start(unsigned bin) {
-  if (bin < 8) return bin;
-  return static_cast<Picoseconds>((bin % 4 + 4)) << (bin / 4 - 1);
+  constexpr unsigned k_steps = 1U << k_bits;
+  if (bin < 2 * k_steps) return bin;
+  return static_cast<Picoseconds>(bin % k_steps + k_steps) << (bin / k_steps - 1);
 }
 
 void OperationMeasurement::record(const Completed& command, Picoseconds latency) {
   static constexpr Picoseconds k_full = Picoseconds{1} << 61;
-  if (partial_.empty()) partial_.resize(k_bins);
+  if (partial_.size() == 0) partial_ = ZeroPages<Partial>(k_bins);
   latency_.record(latency);
   bytes_ += command.bytes;
   ++by_status_[static_cast<std::size_t>(command.status)];
   const unsigned where = bin(latency);
   Partial& sum = partial_[where];
   if (sum.total > k_full - std::min(latency, k_full)) {
-    if (full_.empty()) full_.resize(k_bins);
+    if (full_.size() == 0) full_ = ZeroPages<LedgerBin>(k_bins);
     full_[where] = sums(where);
     sum = Partial{};
   }
   ++sum.count;
   sum.total += latency;
-  for (std::size_t i = 0; i < k_causes; ++i) sum.spent[i] += command.ledger->spent(static_cast<Cause>(i));
+  const Ledger& ledger = *command.ledger;
+  for (std::size_t i = 0; i < k_causes; ++i) sum.spent[i] += ledger.spent(static_cast<Cause>(i));
+  for (std::size_t i = 0; i < k_blockers; ++i) sum.behind[i] += ledger.behind(i);
+  if (slowest_.wants(latency)) keep(command, latency);
+}
+
+void OperationMeasurement::keep(const Completed& command, Picoseconds latency) {
+  SlowCommand slow;
+  slow.latency = latency;
+  slow.submitted = command.submitted;
+  slow.lba = command.lba;
+  slow.bytes = command.bytes;
+  slow.status = command.status;
+  slow.load = command.load;
+  slow.queue = command.queue;
+  for (std::size_t i = 0; i < k_causes; ++i) slow.spent[i] = command.ledger->spent(static_cast<Cause>(i));
+  for (std::size_t i = 0; i < k_blockers; ++i) slow.behind[i] = command.ledger->behind(i);
+  slowest_.add(slow);
 }
 
 LedgerBin OperationMeasurement::sums(unsigned bin) const {
   LedgerBin result;
-  if (!full_.empty()) result = full_[bin];
-  if (partial_.empty()) return result;
-  result.count += partial_[bin].count;
-  for (std::size_t i = 0; i < k_causes; ++i) result.spent[i] += partial_[bin].spent[i];
+  if (full_.size() != 0) result = full_[bin];
+  if (partial_.size() == 0) return result;
+  const Partial& part = partial_[bin];
+  result.count += part.count;
+  for (std::size_t i = 0; i < k_causes; ++i) result.spent[i] += part.spent[i];
+  for (std::size_t i = 0; i < k_blockers; ++i) result.behind[i] += part.behind[i];
+  return result;
+}
+
+/// The bins of a quarter octave together.
+LedgerBin OperationMeasurement::quarter(unsigned first) const {
+  LedgerBin result;
+  for (unsigned i = 0; i < k_bins_of_quarter; ++i) result.add(sums(first + i));
   return result;
 }
 
 __int128 OperationMeasurement::spent(Cause cause) const {
   __int128 result = 0;
   const auto i = static_cast<std::size_t>(cause);
-  for (const Partial& sum : partial_) result += sum.spent[i];
-  for (const LedgerBin& sum : full_) result += sum.spent[i];
+  for (std::size_t bin = 0; bin < partial_.size(); ++bin) result += partial_[bin].spent[i];
+  for (std::size_t bin = 0; bin < full_.size(); ++bin) result += full_[bin].spent[i];
+  return result;
+}
+
+/// The bin in which lies the command that `slower` others are slower than.
+LedgerBin OperationMeasurement::around(std::uint64_t slower) const {
+  std::uint64_t seen = 0;
+  for (unsigned bin = k_bins; bin-- > 0;) {
+    LedgerBin sum = sums(bin);
+    seen += sum.count;
+    if (seen > slower) return sum;
+  }
+  return {};
+}
+
+/// Of the slowest commands those from number `from` (the slowest is 0) up to and without `until`.
+LedgerBin OperationMeasurement::among_slowest(std::uint64_t from, std::uint64_t until) const {
+  LedgerBin sum;
+  const std::vector<const SlowCommand*> commands = slowest_.sorted();
+  for (std::uint64_t n = from; n < until; ++n) {
+    const SlowCommand& command = *commands[n];
+    ++sum.count;
+    for (std::size_t i = 0; i < k_causes; ++i) sum.spent[i] += command.spent[i];
+    for (std::size_t i = 0; i < k_blockers; ++i) sum.behind[i] += command.behind[i];
+  }
+  return sum;
+}
+
+/// By the commands whose ranks differ from the percentile's by a tenth of the commands beyond it at
+/// most: of 100,000, p99.9 is told by twenty and the maximum by one.
+PercentileLedger OperationMeasurement::explain(double share) const {
+  const std::uint64_t rank = Histogram::rank(share, count());
+  const std::uint64_t slower = count() - rank;
+  const std::uint64_t reach = slower / 10;
+  PercentileLedger result;
+  result.latency = latency_.percentile(share);
+  result.exact = slower + reach < slowest_.size();
+  const LedgerBin group =
+      result.exact ? among_slowest(slower - reach, std::min<std::uint64_t>(slower + reach + 1, count()))
+                   : around(slower);
+  result.commands = group.count;
+  double total = 0;
+  for (const __int128 part : group.spent) total += static_cast<double>(part);
+  const double scale = total > 0 ? static_cast<double>(result.latency) / total : 0;
+  for (std::size_t i = 0; i < k_causes; ++i) result.spent[i] = static_cast<double>(group.spent[i]) * scale;
+  for (std::size_t i = 0; i < k_blockers; ++i)
+    result.behind[i] = static_cast<double>(group.behind[i]) * scale;
   return result;
 }
 
 OperationMeasurement::Tail OperationMeasurement::tail(double share) const {
   Tail result;
   const double wanted = share * static_cast<double>(count());
-  for (unsigned bin = k_bins; bin-- > 0 && count() != 0;) {
-    const LedgerBin sum = sums(bin);
+  for (unsigned bin = k_bins; bin != 0 && count() != 0;) {
+    bin -= k_bins_of_quarter;
+    const LedgerBin sum = quarter(bin);
     if (sum.count == 0) continue;
     result.count += sum.count;
     result.above = std::max(bin_start(bin), latency_.minimum());
@@ -80,12 +160,12 @@ void OperationMeasurement::merge(const OperationMeasurement& other) {
   latency_.merge(other.latency_);
   bytes_ += other.bytes_;
   for (std::size_t i = 0; i < k_statuses; ++i) by_status_[i] += other.by_status_[i];
-  if (full_.empty()) full_.resize(k_bins);
+  if (full_.size() == 0) full_ = ZeroPages<LedgerBin>(k_bins);
   for (unsigned bin = 0; bin < k_bins; ++bin) {
     const LedgerBin sum = other.sums(bin);
-    full_[bin].count += sum.count;
-    for (std::size_t i = 0; i < k_causes; ++i) full_[bin].spent[i] += sum.spent[i];
+    if (sum.count != 0) full_[bin].add(sum);
   }
+  slowest_.merge(other.slowest_);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -115,12 +195,17 @@ double LoadMeasurement::mean_depth() const {
 
 void LoadMeasurement::start(Picoseconds now) {
   for (auto& operation : operations_) operation = OperationMeasurement();
+  device_.clear();
+  wholes_ = {};
+  pieces_ = {};
   series_.clear();
+  for (LatencySteps& steps : latency_steps_) steps.clear();
   series_.reserve(k_steps);
   std::fill(time_at_depth_.begin(), time_at_depth_.end(), Picoseconds{0});
   width_ = k_first_width;
   start_ = now;
   settled_ = now;
+  active_from_ = active_until_ = now;
   current_until_ = current_from_ = 0;
 }
 
@@ -129,7 +214,11 @@ void LoadMeasurement::settle(Picoseconds now) {
   if (now <= settled_) return;
   if (time_at_depth_.size() <= depth_) time_at_depth_.resize(depth_ + 1 + depth_ / 2);
   time_at_depth_[depth_] += now - settled_;
-  if (depth_ != 0) spread(settled_, now);
+  if (depth_ != 0) {
+    if (active_until_ == active_from_) active_from_ = settled_;
+    active_until_ = now;
+    spread(settled_, now);
+  }
   settled_ = now;
 }
 
@@ -169,8 +258,37 @@ void LoadMeasurement::count(const Completed& command) {
   settle(command.completed);
   --depth_;
   SeriesStep& now = step(std::max(command.completed, start_));
-  ++now.commands[static_cast<std::size_t>(command.opcode)];
-  now.bytes[static_cast<std::size_t>(command.opcode)] += command.bytes;
+  const auto op = static_cast<std::size_t>(command.opcode);
+  now.bytes[op] += command.bytes;
+  if (command.piece) return;
+  ++now.commands[op];
+  latency_steps_[op].record(current_, command.completed - command.submitted);
+}
+
+/// A request whose pieces have been counted.
+void LoadMeasurement::count_whole(const Completed& request) {
+  const auto op = static_cast<std::size_t>(request.opcode);
+  ++step(std::max(request.completed, start_)).commands[op];
+  latency_steps_[op].record(current_, request.completed - request.submitted);
+}
+
+/// From here on the drive sees something else than the host.
+void LoadMeasurement::watch_device() {
+  if (!device_.empty()) return;
+  device_.resize(k_opcodes);
+  for (std::size_t op = 0; op < k_opcodes; ++op) device_[op].merge(operations_[op]);
+}
+
+/// Operations only.
+void LoadMeasurement::merge(const LoadMeasurement& other) {
+  if (!other.device_.empty()) watch_device();
+  for (std::size_t op = 0; op < k_opcodes; ++op) {
+    operations_[op].merge(other.operations_[op]);
+    if (!device_.empty())
+      device_[op].merge(other.device_.empty() ? other.operations_[op] : other.device_[op]);
+    wholes_[op] += other.wholes_[op];
+    pieces_[op] += other.pieces_[op];
+  }
 }
 
 /// Doubles the width: pairs of steps become one.
@@ -191,6 +309,7 @@ void LoadMeasurement::widen() {
     into.depth_time += step.depth_time;
   }
   series_.resize((series_.size() + 1) / 2);
+  for (LatencySteps& steps : latency_steps_) steps.widen();
 }
 
 // --------------------------------------------------------------------------------------------------------------
@@ -210,7 +329,7 @@ void Measurement::submitted(std::uint16_t load, Picoseconds now) {
   ++all_.depth_;
 }
 
-void Measurement::record(const Completed& command) {
+void Measurement::check_ledger(const Completed& command, bool submitted) {
   const Picoseconds latency = command.completed - command.submitted;
   Picoseconds sum = 0;
   Picoseconds signs = latency;
@@ -219,12 +338,36 @@ void Measurement::record(const Completed& command) {
     sum += part;
     signs |= part;
   }
+  if (sum != latency || signs < 0 || !submitted) fail(command, !submitted);
+}
+
+void Measurement::record(const Completed& command) {
   LoadMeasurement& load = loads_[command.load];
-  if (sum != latency || signs < 0 || load.depth_ == 0) fail(command, load.depth_ == 0);
-  load.operations_[static_cast<std::size_t>(command.opcode)].record(command, latency);
-  ++completed_;
+  check_ledger(command, load.depth_ != 0);
+  const Picoseconds latency = command.completed - command.submitted;
+  const auto op = static_cast<std::size_t>(command.opcode);
+  if (command.piece) {
+    load.watch_device();
+    ++load.pieces_[op];
+  } else {
+    load.operations_[op].record(command, latency);
+    ++completed_;
+  }
+  if (!load.device_.empty()) load.device_[op].record(command, latency);
+  drive_.look(command.completed);
   load.count(command);
   if (loads_.size() > 1) all_.count(command);
+}
+
+void Measurement::record_whole(const Completed& request) {
+  check_ledger(request, true);
+  LoadMeasurement& load = loads_[request.load];
+  const auto op = static_cast<std::size_t>(request.opcode);
+  load.operations_[op].record(request, request.completed - request.submitted);
+  ++load.wholes_[op];
+  ++completed_;
+  load.count_whole(request);
+  if (loads_.size() > 1) all_.count_whole(request);
 }
 
 void Measurement::fail(const Completed& command, bool not_submitted) {
@@ -243,6 +386,7 @@ void Measurement::fail(const Completed& command, bool not_submitted) {
 void Measurement::reset(Picoseconds now) {
   for (auto& load : loads_) load.start(now);
   all_.start(now);
+  drive_.start(now);
   start_ = now;
   end_ = now;
   completed_ = 0;
@@ -251,6 +395,7 @@ void Measurement::reset(Picoseconds now) {
 void Measurement::finish(Picoseconds now) {
   for (auto& load : loads_) load.close(now);
   all_.close(now);
+  drive_.finish(now);
   end_ = now;
 }
 
@@ -258,14 +403,15 @@ LoadMeasurement Measurement::total() const {
   const LoadMeasurement& depths = loads_.size() == 1 ? loads_.front() : all_;
   LoadMeasurement result;
   result.series_ = depths.series_;
+  result.latency_steps_ = depths.latency_steps_;
   result.time_at_depth_ = depths.time_at_depth_;
   result.width_ = depths.width_;
+  result.active_from_ = depths.active_from_;
+  result.active_until_ = depths.active_until_;
   result.start_ = depths.start_;
   result.settled_ = depths.settled_;
   result.depth_ = depths.depth_;
-  for (const auto& load : loads_) {
-    for (std::size_t op = 0; op < k_opcodes; ++op) result.operations_[op].merge(load.operations_[op]);
-  }
+  for (const auto& load : loads_) result.merge(load);
   return result;
 }
 

@@ -1,9 +1,10 @@
 // What is measured of a run: completed commands over exact simulated time, per load and operation.
 //
-// Latencies (histogram), where the time went (ledger sums by cause, kept per quarter octave of latency so
-// that the slow tail can be explained by itself), commands outstanding over time, and commands and bytes over
-// time. The time axis has a fixed number of steps whose width doubles as the run grows. Nothing is allocated
-// per command. Not kept: individual commands (command_log.h does).
+// Latencies (histogram), where the time went (ledger sums by cause, kept per sixteenth of an octave
+// of latency, and the whole ledgers of the slowest commands, so that any percentile can be
+// explained by itself), commands outstanding over time, and commands and bytes over time. The time
+// axis has a fixed number of steps whose width doubles as the run grows. Nothing is allocated per
+// command. Not kept: other individual commands (command_log.h does).
 #pragma once
 
 #include <array>
@@ -11,10 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "models/common/host_command.h"
-#include "models/common/ledger.h"
-#include "models/common/types.h"
+#include "models/base/host_command.h"
+#include "models/base/ledger.h"
+#include "models/base/types.h"
+#include "testbench/measure/drive_series.h"
 #include "testbench/measure/histogram.h"
+#include "testbench/measure/latency_steps.h"
+#include "testbench/measure/slowest.h"
 
 namespace tlmssd {
 
@@ -32,12 +36,24 @@ struct Completed {
   Picoseconds submitted = 0;
   Picoseconds completed = 0;
   const Ledger* ledger = nullptr;  ///< its causes must add up to completed - submitted
+  bool piece = false;              ///< one of the commands that a longer request was split into
 };
 
 /// Ledger sums of the commands whose latency fell in one quarter octave.
 struct LedgerBin {
   std::uint64_t count = 0;
   std::array<__int128, k_causes> spent{};
+  std::array<__int128, k_blockers> behind{};
+  void add(const LedgerBin& other);
+};
+
+/// Why commands at one percentile take as long as they do.
+struct PercentileLedger {
+  Picoseconds latency = 0;                  ///< at the percentile
+  std::uint64_t commands = 0;               ///< whose ledgers tell: those nearest to it in latency
+  bool exact = false;                       ///< they are the nearest by rank, not a sixteenth of an octave
+  std::array<double, k_causes> spent{};     ///< picoseconds; adds up to `latency`
+  std::array<double, k_blockers> behind{};  ///< the part of that in which a die was busy with these
 };
 
 /// Commands of one load and one operation.
@@ -52,20 +68,24 @@ class OperationMeasurement {
   [[nodiscard]] std::uint64_t errors() const { return count() - with_status(HostStatus::success); }
   /// Time charged to `cause`, all commands together.
   [[nodiscard]] __int128 spent(Cause cause) const;
-  /// The slowest commands: the whole top quarter octaves of latency that together hold at least `share` of
-  /// all commands.
+  /// The slowest commands: the whole top quarter octaves of latency that together hold at least
+  /// `share` of all commands.
   struct Tail {
     std::uint64_t count = 0;
     Picoseconds above = 0;  ///< all commands of at least this latency
     std::array<__int128, k_causes> spent{};
   };
   [[nodiscard]] Tail tail(double share) const;
-  /// Calls use(lowest latency, LedgerBin) for every quarter octave of latency that holds commands, in rising
-  /// order.
+  /// `share` (0..1]: 0.999 is p99.9, 1 the slowest command. At least one command must have been
+  /// counted.
+  [[nodiscard]] PercentileLedger explain(double share) const;
+  [[nodiscard]] const SlowestCommands& slowest() const { return slowest_; }
+  /// Calls use(lowest latency, LedgerBin) for every quarter octave of latency that holds commands,
+  /// in rising order.
   template <class Use>
   void for_each_bin(Use&& use) const {
-    for (unsigned i = 0; i < k_bins && count() != 0; ++i) {
-      const LedgerBin sum = sums(i);
+    for (unsigned i = 0; i < k_bins && count() != 0; i += k_bins_of_quarter) {
+      const LedgerBin sum = quarter(i);
       if (sum.count != 0) use(bin_start(i), sum);
     }
   }
@@ -74,7 +94,10 @@ class OperationMeasurement {
  private:
   friend class Measurement;
   void record(const Completed& command, Picoseconds latency);
-  static constexpr unsigned k_bins = 256;
+  void keep(const Completed& command, Picoseconds latency);
+  static constexpr unsigned k_bits = 4;  ///< below the leading one of a latency: sixteenths of an octave
+  static constexpr unsigned k_bins = (64 - k_bits) << k_bits;
+  static constexpr unsigned k_bins_of_quarter = (1U << k_bits) / 4;
   static unsigned bin(Picoseconds latency);
   static Picoseconds bin_start(unsigned bin);
   /// 64-bit sums that are moved to the 128-bit ones before they can overflow.
@@ -82,14 +105,19 @@ class OperationMeasurement {
     std::uint64_t count = 0;
     Picoseconds total = 0;
     std::array<Picoseconds, k_causes> spent{};
+    std::array<Picoseconds, k_blockers> behind{};
   };
   [[nodiscard]] LedgerBin sums(unsigned bin) const;
+  [[nodiscard]] LedgerBin quarter(unsigned first) const;
+  [[nodiscard]] LedgerBin around(std::uint64_t slower) const;
+  [[nodiscard]] LedgerBin among_slowest(std::uint64_t from, std::uint64_t until) const;
 
   Histogram latency_;
   Bytes bytes_ = 0;
   std::array<std::uint64_t, k_statuses> by_status_{};
-  std::vector<Partial> partial_;  ///< made at the first command
-  std::vector<LedgerBin> full_;   ///< made when a partial sum first fills up or at a merge
+  ZeroPages<Partial> partial_;  ///< made at the first command
+  ZeroPages<LedgerBin> full_;   ///< made when a partial sum first fills up or at a merge
+  SlowestCommands slowest_;
 };
 
 /// One step of the time axis.
@@ -105,15 +133,35 @@ class LoadMeasurement {
   [[nodiscard]] const OperationMeasurement& operation(HostOpcode opcode) const {
     return operations_[static_cast<std::size_t>(opcode)];
   }
+  /// As the drive sees it, where requests were split into several commands; null: it is the same.
+  [[nodiscard]] const OperationMeasurement* device(HostOpcode opcode) const {
+    const auto i = static_cast<std::size_t>(opcode);
+    return device_.empty() || pieces_[i] == 0 ? nullptr : &device_[i];
+  }
+  /// Requests that were split, and the commands that were made of them.
+  [[nodiscard]] std::uint64_t split_requests(HostOpcode opcode) const {
+    return wholes_[static_cast<std::size_t>(opcode)];
+  }
+  [[nodiscard]] std::uint64_t pieces(HostOpcode opcode) const {
+    return pieces_[static_cast<std::size_t>(opcode)];
+  }
   [[nodiscard]] std::uint64_t count() const;
   [[nodiscard]] Bytes bytes() const;
-  /// Steps of equal width (step_width()) from the start of measurement; the last one may be cut short by the
-  /// end.
+  /// Steps of equal width (step_width()) from the start of measurement; the last one may be cut
+  /// short by the end.
   [[nodiscard]] const std::vector<SeriesStep>& series() const { return series_; }
   [[nodiscard]] Picoseconds step_width() const { return width_; }
+  /// Latencies of an operation in these steps.
+  [[nodiscard]] const LatencySteps& latency_steps(HostOpcode opcode) const {
+    return latency_steps_[static_cast<std::size_t>(opcode)];
+  }
   /// Time during which exactly i commands were outstanding.
   [[nodiscard]] const std::vector<Picoseconds>& time_at_depth() const { return time_at_depth_; }
   [[nodiscard]] double mean_depth() const;
+  /// When its first command was outstanding, after the start of measurement.
+  [[nodiscard]] Picoseconds active_from() const { return active_from_ - start_; }
+  /// From its first command to the end of its last one: what fio calls the runtime of a job.
+  [[nodiscard]] Picoseconds active() const { return active_until_ - active_from_; }
 
  private:
   friend class Measurement;
@@ -122,17 +170,28 @@ class LoadMeasurement {
   void start(Picoseconds now);
   void settle(Picoseconds now);
   void count(const Completed& command);
+  void count_whole(const Completed& request);
   void close(Picoseconds now);
   void spread(Picoseconds from, Picoseconds until);
   SeriesStep& step(Picoseconds now);
   void widen();
+  void merge(const LoadMeasurement& other);
+  void watch_device();
 
-  std::array<OperationMeasurement, k_opcodes> operations_;
+  std::array<OperationMeasurement, k_opcodes> operations_;  ///< as the host's block layer sees it
+  /// As the drive sees it; kept from the first request on that is split, up to which the two are
+  /// the same.
+  std::vector<OperationMeasurement> device_;
+  std::array<std::uint64_t, k_opcodes> wholes_{};
+  std::array<std::uint64_t, k_opcodes> pieces_{};
   std::vector<SeriesStep> series_;
+  std::array<LatencySteps, k_opcodes> latency_steps_;
   std::vector<Picoseconds> time_at_depth_;
   Picoseconds width_ = k_first_width;
   Picoseconds start_ = 0;
   Picoseconds settled_ = 0;
+  Picoseconds active_from_ = 0;
+  Picoseconds active_until_ = 0;  ///< equal to active_from_ as long as nothing has been outstanding
   std::uint64_t depth_ = 0;
   std::size_t current_ = 0;  ///< the step that covers [current_from_, current_until_)
   Picoseconds current_from_ = 0;
@@ -146,13 +205,18 @@ class Measurement {
 
   /// A command of `load` is submitted at `now` (only the depth is noted).
   void submitted(std::uint16_t load, Picoseconds now);
-  /// A command has completed at command.completed, which never goes back. Throws std::logic_error when the
-  /// ledger does not add up.
+  /// A command has completed at command.completed, which never goes back. Throws std::logic_error
+  /// when the ledger does not add up.
   void record(const Completed& command);
+  /// A request that was split has completed with the last of its pieces, which have been recorded.
+  void record_whole(const Completed& request);
   /// Measurement starts here: forgets everything but the commands outstanding (end of warm-up).
   void reset(Picoseconds now);
   /// The run ends at `now`.
   void finish(Picoseconds now);
+  /// Where the drive's counts come from; to be set before measurement starts.
+  void set_drive(DriveSeries::Source source) { drive_.set_source(std::move(source)); }
+  [[nodiscard]] const DriveSeries& drive() const { return drive_; }
 
   [[nodiscard]] std::size_t loads() const { return loads_.size(); }
   [[nodiscard]] const std::string& name(std::size_t load) const { return names_[load]; }
@@ -165,10 +229,12 @@ class Measurement {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
 
  private:
+  static void check_ledger(const Completed& command, bool submitted);
   [[noreturn]] static void fail(const Completed& command, bool not_submitted);
   std::vector<std::string> names_;
   std::vector<LoadMeasurement> loads_;
   LoadMeasurement all_;  ///< series and depth of all loads together; not kept when there is only one
+  DriveSeries drive_;
   Picoseconds start_ = 0;
   Picoseconds end_ = 0;
   std::uint64_t completed_ = 0;

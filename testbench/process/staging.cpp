@@ -49,7 +49,7 @@ bool lock(int descriptor, const fs::path& path) {
          open.st_dev == named.st_dev;
 }
 
-/// Removes `path` if nobody is at work on it.
+/// Removes `path` if no process is at work on it.
 void remove_if_dead(const fs::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return;

@@ -1,8 +1,8 @@
 // Files and folders under construction: they have a name of their own beside their final place, and
 // take it when whole.
 //
-// The name is .tlmssd-HOST-PROCESS-NUMBER.partial, where HOST is a hash of the machine's name.
-// The process at work holds a lock (flock) on it, which the kernel takes back when the process ends,
+// The name is .tlmssd-HOST-PROCESS-NUMBER.partial, where HOST is a hash of the machine's name. The
+// process at work holds a lock (flock) on it, which the kernel takes back when the process ends,
 // however it ends. What lies there under such a name of this host without a lock was left behind by
 // a process that was killed, and is removed before anything new is made in the same folder. On file
 // systems without locks nothing is removed.

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 namespace {

@@ -8,7 +8,8 @@ namespace {
 
 constexpr CodeConfig default_of(EccCode code) {
   CodeConfig c;
-  // F: decoding 16 KiB takes 20 us (ASPLOS'21, 72 bits per 1 KiB); B: LDPC decoders of the time reach 1.6 GB/s on one sense.
+  // F: decoding 16 KiB takes 20 us (ASPLOS'21, 72 bits per 1 KiB); B: LDPC decoders of the time
+  // reach 1.6 GB/s on one sense.
   c.throughput = code == EccCode::bch || code == EccCode::soft_ldpc ? 800_MBps : 1600_MBps;
   c.waterfall = code == EccCode::bch ? 0 : 0.03;  // A
   switch (code) {
@@ -43,7 +44,8 @@ CodeConfigOf<k_code>::CodeConfigOf() : CodeConfig(default_of(k_code)) {}
 template <EccCode k_code>
 const ParameterTable<CodeConfigOf<k_code>>& CodeConfigOf<k_code>::parameters() {
   using C = CodeConfigOf<k_code>;
-  // A member of the base is named by a pointer into the base; the table wants one into the class itself.
+  // A member of the base is named by a pointer into the base; the table wants one into the class
+  // itself.
   constexpr std::uint32_t C::*k_correctable = &CodeConfig::correctable;
   constexpr std::uint32_t C::*k_extra_senses = &CodeConfig::extra_senses;
   static const auto table =

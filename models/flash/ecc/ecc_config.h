@@ -1,19 +1,22 @@
-// The flash controller's error correction: codes, decoders, engines (scenario: ssd.flash.ecc and a section for each code below it).
+// The flash controller's error correction: codes, decoders, engines (scenario: ssd.flash.ecc and a
+// section for each code below it).
 //
-// Two decoders stand behind five codes: BCH, and one LDPC decoder that all kinds of LDPC share (Yamaga et al.). Capabilities are counted
-// in wrong bits of a frame as the page holds them, whatever a code is told beside them. Defaults, for frames of 1 KiB with 105 bytes
-// of parity and a frame failure rate of 1e-6 (D): BCH of that redundancy corrects 60 bits and bears a raw bit error rate of 3.4e-3; hard LDPC
-// 5e-3 and soft LDPC 1e-2 (B); EP-LDPC 2.52 times what BCH bears, so that it lives 57 % more cycles (S) where errors grow with
-// cycles^2.05 (F); Quick-LDPC halfway between the two on the scale of cycles (A).
+// Two decoders stand behind five codes: BCH, and one LDPC decoder that all kinds of LDPC share
+// (Yamaga et al.). Capabilities are counted in wrong bits of a frame as the page holds them,
+// whatever a code is told beside them. Defaults, for frames of 1 KiB with 105 bytes of parity and a
+// frame failure rate of 1e-6 (D): BCH of that redundancy corrects 60 bits and bears a raw bit error
+// rate of 3.4e-3; hard LDPC 5e-3 and soft LDPC 1e-2 (B); EP-LDPC 2.52 times what BCH bears, so that
+// it lives 57 % more cycles (S) where errors grow with cycles^2.05 (F); Quick-LDPC halfway between
+// the two on the scale of cycles (A).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <type_traits>
 
-#include "models/common/ecc_code.h"
-#include "models/common/parameters.h"
-#include "models/common/types.h"
+#include "models/base/ecc_code.h"
+#include "models/base/parameters.h"
+#include "models/base/types.h"
 
 namespace tlmssd {
 

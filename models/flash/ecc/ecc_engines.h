@@ -1,19 +1,21 @@
-// The decoders of the flash controller: whether a page can be decoded, when that is done, and what it took.
+// The decoders of the flash controller: whether a page can be decoded, when that is done, and what
+// it took.
 //
-// An engine serves in order and is a reservation, not a process: a page takes the engine of its decoder that is free first, occupies it
-// for its frames at the code's throughput, and is done the pipeline's latency later. A frame fails when it has more wrong bits
-// than the code corrects; where the code has a waterfall, the limit of each try is drawn from a normal distribution around that.
-// Leaves out: the encoders (taken to keep up with the bus), wrong corrections (a check sum is taken to find them), iterations that grow
-// with the number of errors, and what would have to be written anew when the code changes: data are taken to carry parity for
-// every code that is asked for.
+// An engine serves in order and is a reservation, not a process: a page takes the engine of its
+// decoder that is free first, occupies it for its frames at the code's throughput, and is done the
+// pipeline's latency later. A frame fails when it has more wrong bits than the code corrects; where
+// the code has a waterfall, the limit of each try is drawn from a normal distribution around that.
+// Leaves out: the encoders (taken to keep up with the bus), wrong corrections (a check sum is taken
+// to find them), iterations that grow with the number of errors, and what would have to be written
+// anew when the code changes: data are taken to carry parity for every code that is asked for.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "models/common/archive.h"
-#include "models/common/random.h"
-#include "models/common/statistics.h"
+#include "models/base/archive.h"
+#include "models/base/random.h"
+#include "models/base/statistics.h"
 #include "models/flash/ecc/ecc_config.h"
 
 namespace tlmssd {
@@ -29,7 +31,8 @@ class EccEngines {
     std::uint32_t worst = 0;         ///< wrong bits of the worst frame
     std::uint32_t wrong = 0;         ///< of all frames
   };
-  /// Tries to decode a page's `frames` frames with so many wrong bits each; none given: without any. A slot has `per_slot` of them.
+  /// Tries to decode a page's `frames` frames with so many wrong bits each; none given: without
+  /// any. A slot has `per_slot` of them.
   Verdict decode(EccCode code, std::uint32_t frames, std::span<const std::uint16_t> errors,
                  std::uint32_t per_slot = 1);
 

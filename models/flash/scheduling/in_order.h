@@ -1,5 +1,6 @@
-// in-order: the operations of a channel start in the order of their arrival; one that waits for its die holds all behind it up.
-// The simplest of controllers, and the baseline that shows what reordering is worth.
+// in-order: the operations of a channel start in the order of their arrival; one that waits for its
+// die holds all behind it up. The simplest of controllers, and the baseline that shows what
+// reordering is worth.
 #pragma once
 
 #include "models/flash/scheduling/scheduler.h"

@@ -1,4 +1,5 @@
-// out-of-order: each die serves its operations in the order of their arrival, dies are independent of each other.
+// out-of-order: each die serves its operations in the order of their arrival, dies are independent
+// of each other.
 #pragma once
 
 #include "models/flash/scheduling/scheduler.h"

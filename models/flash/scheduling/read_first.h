@@ -1,8 +1,9 @@
-// read-first: as out-of-order, but reads that someone waits for (host data and map pages) overtake programs, erases and the
-// reads of garbage collection, wear levelling, refresh and migration in their die's queue, and may suspend a running program or
-// erase. Background reads stay in line with the programs they feed. A program, erase or background read that has waited for the
-// starvation bound goes next, and is no longer suspended. (Read-first queues: Nguyen et al., Gao et al. as surveyed by Luo et al.;
-// suspend: Wu & He, FAST'12.)
+// read-first: as out-of-order, but reads that someone waits for (host data and map pages) overtake
+// programs, erases and the reads of garbage collection, wear levelling, refresh and migration in
+// their die's queue, and may suspend a running program or erase. Background reads stay in line with
+// the programs they feed. A program, erase or background read that has waited for the starvation
+// bound goes next, and is no longer suspended. (Read-first queues: Nguyen et al., Gao et al. as
+// surveyed by Luo et al.; suspend: Wu & He, FAST'12.)
 #pragma once
 
 #include "models/flash/scheduling/scheduler.h"

@@ -1,15 +1,17 @@
 // In which order a channel's operations start: the interface of scheduling policies.
 //
-// Every die has two queues, served first come first served each. A policy says which queue an operation joins and which queue
-// goes next; it only chooses: it must not change state, and its answers depend on its arguments alone. The channel sees to
-// what is possible at all (die free, registers free, suspend limits) and to the bus: among dies that are ready, commands
-// without data go first (they are short and keep arrays busy), then transfers, each kind in the order of becoming ready.
+// Every die has two queues, served first come first served each. A policy says which queue an
+// operation joins and which queue goes next; it only chooses: it must not change state, and its
+// answers depend on its arguments alone. The channel sees to what is possible at all (die free,
+// registers free, suspend limits) and to the bus: among dies that are ready, commands without data
+// go first (they are short and keep arrays busy), then transfers, each kind in the order of
+// becoming ready.
 #pragma once
 
 #include <memory>
 
-#include "models/common/flash_op.h"
-#include "models/common/parameters.h"
+#include "models/base/flash_op.h"
+#include "models/base/parameters.h"
 
 namespace tlmssd {
 
@@ -32,8 +34,9 @@ class Scheduler {
   [[nodiscard]] virtual bool overtakes() const { return false; }
 };
 
-/// All scheduling policies by name (scenario: ssd.flash.scheduling.policy); schedulers.cpp is the one file that lists them.
-const PolicyFamily<Scheduler>& schedulers();
+/// All scheduling policies by name (scenario: ssd.flash.scheduling.policy); schedulers.cpp is the
+/// one file that lists them.
+PolicyFamily<Scheduler>& schedulers();
 
 /// The policy called `name`; InputError when there is none.
 std::unique_ptr<Scheduler> make_scheduler(std::string_view name, const ParameterValues& values = NoValues{});

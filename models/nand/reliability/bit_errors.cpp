@@ -2,44 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
-#include "models/common/input_error.h"
-#include "models/common/random.h"
-#include "models/common/suggest.h"
+#include "models/base/input_error.h"
+#include "models/base/normal.h"
+#include "models/base/random.h"
+#include "models/base/suggest.h"
 
 namespace tlmssd {
 
 namespace {
-
-constexpr std::uint64_t k_golden = 0x9E3779B97F4A7C15U;
-
-/// The finisher of splitmix64: every bit of the result depends on every bit of `z`.
-constexpr std::uint64_t mixed(std::uint64_t z) {
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31U);
-}
-
-constexpr unsigned k_factor_bits = 12;
-
-/// Deviates z > 0 at which the normal distribution is (i + 1/2) / 4096, for the upper half of all i.
-std::vector<double> upper_normal_quantiles() {
-  constexpr std::size_t k_half = std::size_t{1} << (k_factor_bits - 1);
-  std::vector<double> result;
-  double z = 0;
-  for (std::size_t i = 0; i < k_half; ++i) {
-    const double above = (static_cast<double>(k_half - i) - 0.5) / (2.0 * k_half);
-    // Newton's method: from the last quantile it comes up to the next one without overshooting.
-    for (double change = 1; change > 1e-12;) {
-      const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-      change = (std::erfc(z / std::numbers::sqrt2) / 2 - above) / density;
-      z += change;
-    }
-    result.push_back(z);
-  }
-  return result;
-}
 
 /// 4096 equally likely factors, lognormal with mean 1; none when they are all 1.
 std::vector<float> factors(double sigma) {
@@ -59,7 +30,7 @@ std::vector<float> factors(double sigma) {
 }
 
 double pick(const std::vector<float>& factors, std::uint64_t hash) {
-  return factors.empty() ? 1.0 : factors[hash >> (64 - k_factor_bits)];
+  return factors.empty() ? 1.0 : factors[hash >> (64 - k_normal_bits)];
 }
 
 std::uint64_t block_hash(std::uint64_t seed, const BitErrors::Place& place) {
@@ -147,12 +118,12 @@ BitErrors::BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& pa
   std::copy(config.page_types.begin(), config.page_types.end(), type_factors_.begin());
 }
 
-double BitErrors::best_level(const PageStress& stress) const {
+double BitErrors::best_level(const ArrayOperation& stress) const {
   return config_.retry_shift * std::pow(stress.cycles, config_.retry_cycle_exponent) *
-         std::log1p(stress.days);
+         std::log1p(stress.age_days);
 }
 
-double BitErrors::retry_factor(const PageStress& stress, std::uint32_t level) const {
+double BitErrors::retry_factor(const ArrayOperation& stress, std::uint32_t level) const {
   if (level == 0) return 1;
   const double best = best_level(stress);
   const double scale = std::max(best, 1.0);
@@ -161,8 +132,8 @@ double BitErrors::retry_factor(const PageStress& stress, std::uint32_t level) co
 }
 
 /// Of the page type, or of SLC mode.
-double BitErrors::mode_factor(const PageStress& stress) const {
-  if (!stress.slc) return type_factors_[stress.type % type_factors_.size()];
+double BitErrors::mode_factor(const ArrayOperation& stress) const {
+  if (!stress.slc()) return type_factors_[stress.type % type_factors_.size()];
   return model_->knows_slc_mode() ? 1 : config_.slc_error_share;
 }
 
@@ -176,7 +147,7 @@ double BitErrors::pass_rate(double pass_voltage) const {
   return config_.pass_errors * below * below;
 }
 
-double BitErrors::rber(const Place& place, const PageStress& stress, std::uint32_t level,
+double BitErrors::rber(const Place& place, const ArrayOperation& stress, std::uint32_t level,
                        double pass_voltage) const {
   const std::uint64_t block = block_hash(seed_, place);
   const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);

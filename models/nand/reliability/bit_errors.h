@@ -1,37 +1,44 @@
-// Wrong bits of every frame that is read: a reliability model's average page, made into this page of this block, and its rate made
-// into whole numbers of errors.
+// Wrong bits of every frame that is read: a reliability model's average page, made into this page
+// of this block, and its rate made into whole numbers of errors.
 //
-// Rate of a page = model x page type's multiplier x block's factor x page's factor x gain of the retry step. The factors are
-// lognormal with mean 1 and belong to the place for good; the normal deviates behind them are 4096 equally likely ones, so they are
-// cut at 3.7 sigma.
+// Rate of a page = model x page type's multiplier x block's factor x page's factor x gain of the
+// retry step. The factors are lognormal with mean 1 and belong to the place for good; the normal
+// deviates behind them are 4096 equally likely ones, so they are cut at 3.7 sigma.
 //
-// Retry ladder (calibrated to a study of 160 chips of 48-layer TLC, ASPLOS'21: F "none when fresh, 8 steps at 1K cycles and 3
-// months, 19.9 on average at 2K cycles and 1 year"): the best read voltages lie s steps below the default ones,
+// Read-retry levels (calibrated to a study of 160 chips of 48-layer TLC, ASPLOS'21: F "none
+// when fresh, 8 steps at 1K cycles and 3 months, 19.9 on average at 2K cycles and 1 year"): the
+// best read voltages lie s steps below the default ones,
 //
 //   s = shift * cycles^0.927 * ln(1 + days)               shift 0.00294 and the exponent put s through those two points (D)
 //
-// and a read at step l has 1 + (1 - floor) ((s - l)^2 - s^2) / max(s, 1)^2 times the errors: all at l = 0, only the share `floor`,
-// which no voltage can tell apart, at l = s >= 1, as many as by default at 2 s, more beyond. The parabola is an assumption (A).
-// The published numbers are of steps until a read succeeds; here they are where the errors are fewest, so a code that can take
+// and a read at step l has 1 + (1 - floor) ((s - l)^2 - s^2) / max(s, 1)^2 times the errors: all at
+// l = 0, only the share `floor`, which no voltage can tell apart, at l = s >= 1, as many as by
+// default at 2 s, more beyond. The parabola is an assumption (A). The published numbers are of
+// steps until a read succeeds; here they are where the errors are fewest, so a code that can take
 // more stops a little earlier. Disturbed pages are given no other best voltages.
 //
-// A page in SLC mode has slc_error_share of the model's errors (A; none published: two states have the window of sixteen), whatever its
-// place on the word line, unless the model knows of the mode. Variation and retry ladder are the same.
+// A page in SLC mode has slc_error_share of the model's errors (A; none published: two states have
+// the window of sixteen), whatever its place on the word line, unless the model knows of the mode.
+// Variation and read-retry levels are the same.
 //
-// Pass voltage: a sense puts Vpass on all word lines but one, and that is what disturbs. At the share v of the nominal voltage it does
+// Pass voltage: a sense puts Vpass on all word lines but one, and that is what disturbs. At the
+// share v of the nominal voltage it does
 //
 //   exp(-pass_decay (1 - v))                              of the disturb of a nominal one
 //
-// (F: falls exponentially, Cai et al., DSN 2015; 35, from 2 % less voltage being half of the errors, B: MLC, 2Y nm). Below the share 1 -
-// pass_margin cells of the highest states do not open any more, and the page that is read has
+// (F: falls exponentially, Cai et al., DSN 2015; 35, from 2 % less voltage being half of the
+// errors, B: MLC, 2Y nm). Below the share 1 - pass_margin cells of the highest states do not open
+// any more, and the page that is read has
 //
 //   pass_errors (1 - v - pass_margin)^2                   added to its rate, before the factors above
 //
-// (A, form and numbers; Cai et al. have such errors grow with the reduction, and fewer of them the older the data are, which is left out).
+// (A, form and numbers; Cai et al. have such errors grow with the reduction, and fewer of them the
+// older the data are, which is left out).
 //
-// The errors of a frame follow from a hash of (seed, place, erases, frame): data has the same errors whenever it is read, and they only
-// become more as the rate grows (with age, reads, a worse retry step). Left out: which bits are wrong; noise from one read to the
-// next; that another retry step has other bits wrong, not just fewer.
+// The errors of a frame follow from a hash of (seed, place, erases, frame): data has the same
+// errors whenever it is read, and they only become more as the rate grows (with age, reads, a worse
+// retry step). Left out: which bits are wrong; noise from one read to the next; that another retry
+// step has other bits wrong, not just fewer.
 #pragma once
 
 #include <array>
@@ -39,15 +46,16 @@
 #include <string>
 #include <vector>
 
-#include "models/common/types.h"
+#include "models/base/types.h"
 #include "models/nand/reliability/error_distribution.h"
 #include "models/nand/reliability/reliability_model.h"
 
 namespace tlmssd {
 
-/// Beside the parameters of the model in the scenario's section ssd.flash.reliability. Assumptions (A): a dispersion that doubles the
-/// variance of a 1 KiB frame, a worst block in a thousand with 1.8 times and a worst page with 1.6 times the average rate, a tenth
-/// of the errors left at the best read voltages, a hundredth of them in SLC mode.
+/// Beside the parameters of the model in the scenario's section ssd.flash.reliability. Assumptions
+/// (A): a dispersion that doubles the variance of a 1 KiB frame, a worst block in a thousand with
+/// 1.8 times and a worst page with 1.6 times the average rate, a tenth of the errors left at the
+/// best read voltages, a hundredth of them in SLC mode.
 struct ErrorConfig {
   std::string distribution = "beta-binomial";
   double dispersion = 1e-4;
@@ -76,33 +84,36 @@ class BitErrors {
     std::uint32_t erases;  ///< of the block so far: which generation of data
   };
 
-  /// `frame_bits`: bits of a codeword, parity included. InputError when the configuration contradicts the part.
+  /// `frame_bits`: bits of a codeword, parity included. InputError when the configuration
+  /// contradicts the part.
   BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& part, const ErrorConfig& config,
             std::uint32_t frame_bits, std::uint64_t seed);
 
-  /// Raw bit error rate of this page, 0 to 0.5, variation and page type included, read with the voltages of step `level` of the
-  /// retry ladder (0: default).
-  /// `pass_voltage`: of the other word lines, as a share of the nominal one.
-  [[nodiscard]] double rber(const Place& place, const PageStress& stress, std::uint32_t level,
+  /// Raw bit error rate of this page, 0 to 0.5, variation and page type included, read with the
+  /// voltages of step `level` of the read-retry levels (0: default). `pass_voltage`: of the
+  /// other word lines, as a share of the nominal one.
+  [[nodiscard]] double rber(const Place& place, const ArrayOperation& stress, std::uint32_t level,
                             double pass_voltage = 1) const;
 
   /// Disturb of a sense with this pass voltage, as a share of that of a nominal one.
   [[nodiscard]] double disturb_weight(double pass_voltage) const;
 
-  /// Wrong bits of each of `count` frames of the page from number `first` on, at this rate; at most 65535.
+  /// Wrong bits of each of `count` frames of the page from number `first` on, at this rate; at most
+  /// 65535.
   void draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,
             std::uint16_t* errors) const;
 
   /// Probability of more than `t` wrong bits in a frame at `rber`: the closed form.
   [[nodiscard]] double tail(double rber, std::uint32_t t) const { return distribution_.tail(rber, t); }
 
-  /// Where on the retry ladder the best read voltages of a page are: steps from the default, not rounded.
-  [[nodiscard]] double best_level(const PageStress& stress) const;
+  /// Where on the read-retry levels the best read voltages of a page are: steps from the
+  /// default, not rounded.
+  [[nodiscard]] double best_level(const ArrayOperation& stress) const;
 
  private:
-  [[nodiscard]] double mode_factor(const PageStress& stress) const;
+  [[nodiscard]] double mode_factor(const ArrayOperation& stress) const;
   [[nodiscard]] double pass_rate(double pass_voltage) const;
-  [[nodiscard]] double retry_factor(const PageStress& stress, std::uint32_t level) const;
+  [[nodiscard]] double retry_factor(const ArrayOperation& stress, std::uint32_t level) const;
 
   std::unique_ptr<ReliabilityModel> model_;
   ErrorConfig config_;

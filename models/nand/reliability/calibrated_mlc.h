@@ -1,20 +1,23 @@
-// 1X-nm MLC, CALIBRATED: no public curve of such a part was found, so this one is made from what Yamaga et al. say of the number of
-// cycles at which their weaker code (Quick-LDPC) hands over to the stronger one:
+// 1X-nm MLC, CALIBRATED: no public curve of such a part was found, so this one is made from what
+// Yamaga et al. say of the number of cycles at which their weaker code (Quick-LDPC) hands over to
+// the stronger one:
 //
 //   RBER = fresh + K N^k t^n, n = 0.465 k                 N: P/E cycles, t: retention in days
 //
-// "2.3 times more cycles at 1 day of retention than at 6 days" (S) gives N_max ~ t^-0.465 and with it n / k (D). The curve goes
-// through the anchor: hand-over near 2000 cycles (S, for prxy_1) at 1 day, where the rate is what Quick-LDPC can just take (A).
-// k is not published: 2.05 is the wear exponent of the 72-layer TLC fit (F there, A here); it scales what the stronger codes gain
-// (their ratio of tolerable RBER is 1.57^k, D). Never show it as a measured curve.
-// Leaves out: read disturb, lower and upper pages (give `page_types`), neighbour interference beyond its part in the total.
+// "2.3 times more cycles at 1 day of retention than at 6 days" (S) gives N_max ~ t^-0.465 and with
+// it n / k (D). The curve goes through the anchor: hand-over near 2000 cycles (S, for prxy_1) at 1
+// day, where the rate is what Quick-LDPC can just take (A). k is not published: 2.05 is the wear
+// exponent of the 72-layer TLC fit (F there, A here); it scales what the stronger codes gain (their
+// ratio of tolerable RBER is 1.57^k, D). Never show it as a measured curve. Leaves out: read
+// disturb, lower and upper pages (give `page_types`), neighbour interference beyond its part in the
+// total.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/common/input_error.h"
-#include "models/common/quantity.h"
+#include "models/base/input_error.h"
+#include "models/base/quantity.h"
 #include "models/nand/reliability/reliability_model.h"
 
 namespace tlmssd {
@@ -61,8 +64,8 @@ class CalibratedMlc final : public ReliabilityModel {
              (std::pow(config.anchor_cycles, k_) * std::pow(config.anchor_retention, n_));
   }
 
-  [[nodiscard]] double rber(const PageStress& stress) const override {
-    return at_most_half(fresh_ + scale_ * std::pow(stress.cycles, k_) * std::pow(stress.days, n_));
+  [[nodiscard]] double rber(const ArrayOperation& stress) const override {
+    return at_most_half(fresh_ + scale_ * std::pow(stress.cycles, k_) * std::pow(stress.age_days, n_));
   }
 
  private:

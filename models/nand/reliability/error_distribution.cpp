@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 
 namespace {
 
-// The grid of rates is that of floating-point numbers with 7 bits of mantissa, from 2^-40 to a half. Its cell and the place in
-// the cell, linear in the rate, are then bit fields of the rate.
+// The grid of rates is that of floating-point numbers with 7 bits of mantissa, from 2^-40 to a
+// half. Its cell and the place in the cell, linear in the rate, are then bit fields of the rate.
 constexpr unsigned k_fraction_bits = 52 - 7;
 constexpr double k_lowest_rate = 0x1.0p-40;
 constexpr auto k_lowest_bits = std::bit_cast<std::uint64_t>(k_lowest_rate);
@@ -59,7 +59,8 @@ double ErrorDistribution::tail(double rate, std::uint32_t t) const {
 }
 
 ErrorDistribution::Table ErrorDistribution::build(double rate) const {
-  // Weights relative to that of the mean, as far down as floats can tell survival from 1 and as far up as draws reach.
+  // Weights relative to that of the mean, as far down as floats can tell survival from 1 and as far
+  // up as draws reach.
   constexpr double k_negligible_below = 1e-14;
   constexpr double k_negligible_above = 1e-30;
   const auto middle = static_cast<std::uint32_t>(rate * bits_);

@@ -1,12 +1,13 @@
-// Retention of three-dimensional NAND: the logarithm of the error rate grows with the logarithm of time, the faster the more the
-// block is worn:
+// Retention of three-dimensional NAND: the logarithm of the error rate grows with the logarithm of
+// time, the faster the more the block is worn:
 //
 //   ln RBER = (A c + B) ln t + C c + D                    c: P/E cycles, t: retention in days, at least t_min
 //
-// Form F; the coefficients are assumptions (A), chosen so that a page has 2e-4 fresh, and after 3000 cycles 5e-4 within a day and
-// 4e-3 - about what 72 bits per 1 KiB correct - within a year. Early loss: below t_min, where the logarithm has no bottom, the rate
-// stays what it is at t_min. With t_min below exp(-C / A) a page just programmed would get better with wear.
-// Leaves out: read disturb, and the difference between layers other than as random variation from page to page.
+// Form F; the coefficients are assumptions (A), chosen so that a page has 2e-4 fresh, and after
+// 3000 cycles 5e-4 within a day and 4e-3 - about what 72 bits per 1 KiB correct - within a year.
+// Early loss: below t_min, where the logarithm has no bottom, the rate stays what it is at t_min.
+// With t_min below exp(-C / A) a page just programmed would get better with wear. Leaves out: read
+// disturb, and the difference between layers other than as random variation from page to page.
 #pragma once
 
 #include <cmath>
@@ -45,8 +46,8 @@ class LogRetention final : public ReliabilityModel {
   using Config = LogRetentionConfig;
   LogRetention(const Config& config, const NandPart& /*part*/) : c_(config) {}
 
-  [[nodiscard]] double rber(const PageStress& stress) const override {
-    const double log_days = std::log(std::max(stress.days, c_.shortest_retention));
+  [[nodiscard]] double rber(const ArrayOperation& stress) const override {
+    const double log_days = std::log(std::max(stress.age_days, c_.shortest_retention));
     return at_most_half(std::exp((c_.wear_retention * stress.cycles + c_.retention) * log_days +
                                  c_.wear * stress.cycles + c_.level));
   }

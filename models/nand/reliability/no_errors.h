@@ -11,7 +11,7 @@ class NoErrors final : public ReliabilityModel {
   static constexpr std::string_view k_summary = "no bit errors";
   using Config = NoParameters;
   NoErrors(const Config& /*config*/, const NandPart& /*part*/) {}
-  [[nodiscard]] double rber(const PageStress& /*stress*/) const override { return 0; }
+  [[nodiscard]] double rber(const ArrayOperation& /*stress*/) const override { return 0; }
 };
 
 }  // namespace tlmssd

@@ -2,9 +2,10 @@
 //
 //   RBER = base + a c^k1 + b c^k2 t^n2 + d c^k3 r^n3      c: P/E cycles, t: retention in days, r: reads per page since programming
 //
-// Form and default coefficients: those published for 72-layer TLC (F; the text that gives them does not name the original source).
-// That t is in days is inferred from plausibility. Leaves out: retention and disturb of a block that was never cycled (c^k is 0
-// there unless k is), and a curvature other than that of the powers.
+// Form and default coefficients: those published for 72-layer TLC (F; the text that gives them does
+// not name the original source). That t is in days is inferred from plausibility. Leaves out:
+// retention and disturb of a block that was never cycled (c^k is 0 there unless k is), and a
+// curvature other than that of the powers.
 #pragma once
 
 #include <cmath>
@@ -52,12 +53,12 @@ class PowerLaw final : public ReliabilityModel {
   using Config = PowerLawConfig;
   PowerLaw(const Config& config, const NandPart& /*part*/) : c_(config) {}
 
-  [[nodiscard]] double rber(const PageStress& stress) const override {
+  [[nodiscard]] double rber(const ArrayOperation& stress) const override {
     const double wear = c_.wear * std::pow(stress.cycles, c_.wear_exponent);
     const double retention = c_.retention * std::pow(stress.cycles, c_.retention_cycle_exponent) *
-                             std::pow(stress.days, c_.retention_exponent);
+                             std::pow(stress.age_days, c_.retention_exponent);
     const double disturb = c_.disturb * std::pow(stress.cycles, c_.disturb_cycle_exponent) *
-                           std::pow(stress.reads, c_.disturb_exponent);
+                           std::pow(stress.reads_per_page, c_.disturb_exponent);
     return at_most_half(c_.base + wear + retention + disturb);
   }
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <string>
 
-#include "models/common/input_error.h"
-#include "models/common/quantity.h"
+#include "models/base/input_error.h"
+#include "models/base/quantity.h"
 
 namespace tlmssd {
 
@@ -71,16 +71,16 @@ RberTable::RberTable(const Config& config, const NandPart& /*part*/)
   }
 }
 
-double RberTable::rber(const PageStress& stress) const {
+double RberTable::rber(const ArrayOperation& stress) const {
   const Axis::Spot row = cycles_.locate(stress.cycles);
-  const Axis::Spot column = days_.locate(stress.days);
+  const Axis::Spot column = days_.locate(stress.age_days);
   const auto along = [&](std::size_t of) {
     const double* const rates = log_rber_.data() + of * days_.size();
     return std::lerp(rates[column.low], rates[column.high], column.share);
   };
   const double log_rate = std::lerp(along(row.low), along(row.high), row.share) + row.beyond * row_step_ +
                           column.beyond * column_step_;
-  return at_most_half(std::exp(log_rate) + read_disturb_ * stress.reads);
+  return at_most_half(std::exp(log_rate) + read_disturb_ * stress.reads_per_page);
 }
 
 }  // namespace tlmssd

@@ -1,9 +1,12 @@
 // Measured error rates: a grid over cycles and retention, with read disturb on top.
 //
-// Between grid points the logarithm of the rate is interpolated linearly in the logarithms of cycles and days, so power laws come
-// out exact. An axis may begin at 0, which has no logarithm: between 0 and the next point it is linear. Below its first point an
-// axis is clamped; beyond its last one the rate goes on with the slope of the axis' last interval, on average over the other axis
-// (a worn block must not stop wearing where the measurement ended, and no row must cross another out there). Read disturb adds a constant rate per read. Leaves out: disturb that grows with wear.
+// Between grid points the logarithm of the rate is interpolated linearly in the logarithms of
+// cycles and days, so power laws come out exact. An axis may begin at 0, which has no logarithm:
+// between 0 and the next point it is linear. Below its first point an axis is clamped; beyond its
+// last one the rate goes on with the slope of the axis' last interval, on average over the other
+// axis (a worn block must not stop wearing where the measurement ended, and no row must cross
+// another out there). Read disturb adds a constant rate per read. Leaves out: disturb that grows
+// with wear.
 //
 // The default grid is sampled from the power law of 72-layer TLC (D), to show the form.
 #pragma once
@@ -34,7 +37,7 @@ class RberTable final : public ReliabilityModel {
   /// InputError when the lists contradict each other.
   RberTable(const Config& config, const NandPart& part);
 
-  [[nodiscard]] double rber(const PageStress& stress) const override;
+  [[nodiscard]] double rber(const ArrayOperation& stress) const override;
 
  private:
   /// One axis: its points, and where a value lies among them.

@@ -1,11 +1,14 @@
 // How often a cell is read wrongly: the interface of reliability models.
 //
-// A model gives the raw bit error rate (RBER, wrong bits per bit read, before any correction) of an average page, read with the
-// default read voltages, as a function of what the page has been through. BitErrors adds what all models have in common: the page
-// type's share, the variation from block to block and page to page, the gain of a read retry, and how many bits of a frame are
-// wrong at that rate. A model must be a pure function of its arguments.
+// A model gives the raw bit error rate (RBER, wrong bits per bit read, before any correction) of an
+// average page, read with the default read voltages, as a function of what the page has been
+// through. BitErrors adds what all models have in common: the page type's share, the variation from
+// block to block and page to page, the gain of a read retry, and how many bits of a frame are wrong
+// at that rate. A model must be a pure function of its argument, which is what a timing model is
+// given (array_operation.h).
 //
-// What all of them leave out: program disturb, open blocks, recovery of charge while a block rests, the value that is stored.
+// What all of them leave out: program disturb, open blocks, recovery of charge while a block rests,
+// the value that is stored.
 #pragma once
 
 #include <algorithm>
@@ -13,28 +16,20 @@
 #include <memory>
 #include <string>
 
-#include "models/common/parameters.h"
-#include "models/nand/part.h"
+#include "models/base/parameters.h"
+#include "models/nand/part/array_operation.h"
+#include "models/nand/part/part.h"
 
 namespace tlmssd {
-
-/// What a page has been through.
-struct PageStress {
-  double cycles = 0;  ///< program/erase cycles of its block, as cycles of the native mode
-  double days = 0;    ///< retention: days since it was programmed, at the reference temperature
-  double reads =
-      0;  ///< reads of its block since it was erased, per page that the block can hold: of a full block read evenly, of each
-          ///< page
-  std::uint32_t type = 0;  ///< page type: page number modulo bits per cell; 0 in SLC mode
-  bool slc = false;        ///< its block is in SLC mode
-};
 
 class ReliabilityModel {
  public:
   virtual ~ReliabilityModel() = default;
-  /// Raw bit error rate with default read voltages, 0 to 0.5. Nothing in the stress may be negative.
-  [[nodiscard]] virtual double rber(const PageStress& stress) const = 0;
-  /// Whether rber() looks at stress.slc. If not, a page in SLC mode has a fixed share of the errors that it says.
+  /// Raw bit error rate with default read voltages, 0 to 0.5. Nothing in the stress may be
+  /// negative.
+  [[nodiscard]] virtual double rber(const ArrayOperation& stress) const = 0;
+  /// Whether rber() looks at stress.slc(). If not, a page in SLC mode has a fixed share of the
+  /// errors that it says.
   [[nodiscard]] virtual bool knows_slc_mode() const { return false; }
 
  protected:
@@ -42,8 +37,9 @@ class ReliabilityModel {
   static double at_most_half(double rate) { return std::min(rate, 0.5); }
 };
 
-/// All reliability models by name; reliability_models.cpp is the one file that lists them.
-const PolicyFamily<ReliabilityModel, const NandPart&>& reliability_models();
+using ReliabilityFamily = PolicyFamily<ReliabilityModel, const NandPart&>;
+/// All reliability models by name; reliability_models.cpp lists those of the program.
+ReliabilityFamily& reliability_models();
 
 /// The model of that name; InputError when there is none.
 std::unique_ptr<ReliabilityModel> make_reliability_model(const std::string& name, const NandPart& part,

@@ -1,5 +1,6 @@
-// Reliability models: the one file where they register. A new model is a class in a file of its own and one line here.
-#include "models/common/input_error.h"
+// Reliability models: the one file where they register. A new model is a class in a file of its own
+// and one line here.
+#include "models/base/input_error.h"
 #include "models/nand/reliability/calibrated_mlc.h"
 #include "models/nand/reliability/log_retention.h"
 #include "models/nand/reliability/no_errors.h"
@@ -9,13 +10,13 @@
 
 namespace tlmssd {
 
-const PolicyFamily<ReliabilityModel, const NandPart&>& reliability_models() {
-  static const auto family = PolicyFamily<ReliabilityModel, const NandPart&>{}
-                                 .with<NoErrors>()
-                                 .with<PowerLaw>()
-                                 .with<LogRetention>()
-                                 .with<RberTable>()
-                                 .with<CalibratedMlc>();
+ReliabilityFamily& reliability_models() {
+  static auto family = ReliabilityFamily{}
+                           .with<NoErrors>()
+                           .with<PowerLaw>()
+                           .with<LogRetention>()
+                           .with<RberTable>()
+                           .with<CalibratedMlc>();
   return family;
 }
 

@@ -1,15 +1,17 @@
-// Time as charge loss sees it: retention at the operating temperature, counted as retention at a reference temperature.
+// Time as charge loss sees it: retention at the operating temperature, counted as retention at a
+// reference temperature.
 //
-// Arrhenius' law: t_ref = t exp(Ea / k (1 / T_ref - 1 / T)), T absolute, k Boltzmann's constant. The activation energy of 1.1 eV (D)
-// follows from "13 hours at 85 C are about a year at 30 C" (F). The drive has one temperature at a time: no self-heating, no
-// difference between dies. Wear and read disturb do not depend on temperature here.
+// Arrhenius' law: t_ref = t exp(Ea / k (1 / T_ref - 1 / T)), T absolute, k Boltzmann's constant.
+// The activation energy of 1.1 eV (D) follows from "13 hours at 85 C are about a year at 30 C" (F).
+// The drive has one temperature at a time: no self-heating, no difference between dies. Wear and
+// read disturb do not depend on temperature here.
 #pragma once
 
 #include <cstdint>
 
-#include "models/common/archive.h"
-#include "models/common/parameters.h"
-#include "models/common/types.h"
+#include "models/base/archive.h"
+#include "models/base/parameters.h"
+#include "models/base/types.h"
 
 namespace tlmssd {
 
@@ -26,15 +28,19 @@ class RetentionClock {
  public:
   explicit RetentionClock(const RetentionConfig& config);
 
-  /// Nanoseconds at the reference temperature since the drive was made, at most 126 years. `now`: the agenda's time, spent at the
-  /// operating temperature.
+  /// Nanoseconds at the reference temperature since the drive was made, at most 126 years. `now`:
+  /// the event queue's time, spent at the operating temperature.
   [[nodiscard]] std::int64_t at(Picoseconds now) const;
 
-  /// Age of what was programmed at `from` on this clock: days at the reference temperature, not less than the configured least.
+  /// Age of what was programmed at `from` on this clock: days at the reference temperature, not
+  /// less than the configured least.
   [[nodiscard]] double days_since(std::int64_t from, Picoseconds now) const {
     const double age = days(at(now) - from);
     return age < least_days_ ? least_days_ : age;
   }
+
+  /// Operating temperature, degrees Celsius.
+  [[nodiscard]] double temperature() const { return config_.temperature; }
 
   /// `seconds` pass at `celsius` without the simulation seeing them.
   void age(double seconds, double celsius);

@@ -2,12 +2,13 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from tlmssd.compare.differences import compare_metrics
+from tlmssd.compare.scenarios import run_scenarios
 from tlmssd.compare.sides import Side, parameter_differences, read_sides
 from tlmssd.compare.why import Explanation, explain
-from tlmssd.output import check_writable
+from tlmssd.engine import add_engine_arguments, positive
+from tlmssd.output import add_output_arguments, check_outputs, write_outputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,28 +18,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="[NAME=]RESULTS",
         help="what to compare, the first with each other: a folder of results; a folder of such "
-        "folders, one per seed; several of them, joined by commas; or fio's json of a real drive",
+        "folders, one per seed; several of them, joined by commas; fio's json of a real drive; or "
+        "a scenario (.yaml), which is run",
     )
-    parser.add_argument("-o", "--out", type=Path, help="write the comparison as one HTML page")
-    parser.add_argument("--csv", type=Path, help="write every metric of every side as a table")
+    seeds = "runs of each scenario, from its own seed on (default: %(default)s)"
+    parser.add_argument("--seeds", type=positive, default=SEEDS, metavar="N", help=seeds)
+    add_engine_arguments(parser)
+    add_output_arguments(parser, "the comparison")
     parser.add_argument("--all", action="store_true", help="show every metric, not only the main")
+
+
+SEEDS = 3
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints the comparison, and writes what was asked for; 0."""
+    from tlmssd.compare.page import page_of
     from tlmssd.compare.terminal import text_of
 
-    comparison = Comparison(read_sides(arguments.sides))
-    for path in (arguments.out, arguments.csv):
-        check_writable(path)
+    check_outputs(arguments)
+    ran = run_scenarios(arguments.sides, arguments.seeds, arguments)
+    comparison = Comparison(read_sides(arguments.sides, ran))
     sys.stdout.write(text_of(comparison, every=arguments.all))
-    if arguments.csv:
-        comparison.frame().to_csv(arguments.csv, index=False)
-    if arguments.out:
-        from tlmssd.compare.page import page_of
-
-        arguments.out.write_text(page_of(comparison), encoding="utf-8")
-        print(f"\nPage in {arguments.out}")
+    write_outputs(arguments, comparison.frame, lambda: page_of(comparison))
     return 0
 
 

@@ -23,9 +23,11 @@ NOTE = (
 
 def page_of(comparison: "Comparison") -> str:
     """The HTML of the page."""
-    names = [side.name for side in comparison.sides]
-    page = Page(" against ".join(names), "; ".join(_about(side) for side in comparison.sides))
-    _add_reasons(page, comparison)
+    subjects = [
+        (side.name, side.results[0].title or "no title", side.seeds) for side in comparison.sides
+    ]
+    title = " against ".join(side.name for side in comparison.sides)
+    page = Page.of_findings(title, subjects, _reasons(comparison))
     page.heading("Figures")
     page.text(NOTE, "note")
     _add_metrics(
@@ -49,22 +51,16 @@ def notebook_html(comparison: "Comparison") -> str:
     return f"<pre>{html.escape(text_of(comparison))}</pre>"
 
 
-def _about(side) -> str:
-    runs = "1 run" if side.seeds == 1 else f"{side.seeds} seeds"
-    return f"{side.name}: {side.results[0].title or 'no title'}, {runs}"
-
-
-def _add_reasons(page: Page, comparison: "Comparison") -> None:
-    page.heading("Why")
+def _reasons(comparison: "Comparison") -> list[str]:
+    """Why each side differs from the first."""
+    sentences = []
     for side in comparison.sides[1:]:
         told = [reason for reason in comparison.reasons if reason.other == side.name]
         if not told:
-            page.text(f"{side.name}: without ledgers on both sides nothing can be said.", "note")
-            continue
-        if len(comparison.sides) > 2:
-            page.heading(f"{side.name} against {comparison.sides[0].name}", 3)
-        for reason in told:
-            page.text(reason.sentence(), "why")
+            sentences.append(f"{side.name}: without ledgers on both sides no cause is known.")
+        which = f"{side.name}: " if len(comparison.sides) > 2 else ""
+        sentences += [f"{which}{reason.sentence()}" for reason in told]
+    return sentences
 
 
 def _add_metrics(

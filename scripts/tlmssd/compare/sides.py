@@ -1,7 +1,7 @@
 """What is compared: results of one scenario with one or several seeds, or of a real drive."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,13 +31,18 @@ class Side:
         return all(result.has_ledgers for result in self.results)
 
 
-def read_sides(given: Sequence[str | Path | Result | Results]) -> list[Side]:
-    """Reads at least two sides; raises InputError with one line for what is wrong."""
+def read_sides(
+    given: Sequence[str | Path | Result | Results], ran: Mapping[Path, Results] | None = None
+) -> list[Side]:
+    """Reads at least two sides; raises InputError with one line for what is wrong.
+
+    `ran` has the results of those that are scenarios.
+    """
     if len(given) < 2:
         raise InputError("compare needs two results or more: compare A B [C...]")
     labels, contents = [], []
     for one in given:
-        label, content = _read(one)
+        label, content = _read(one, ran or {})
         labels.append(label)
         contents.append(content)
     names = _distinct(labels, contents)
@@ -47,18 +52,29 @@ def read_sides(given: Sequence[str | Path | Result | Results]) -> list[Side]:
     return sides
 
 
-def _read(given: str | Path | Result | Results) -> tuple[str, list[Result]]:
+def _read(
+    given: str | Path | Result | Results, ran: Mapping[Path, Results]
+) -> tuple[str, list[Result]]:
     if isinstance(given, Result):
         return given.name, [given]
     if isinstance(given, Sequence) and not isinstance(given, (str, Path)):
         return "", list(given)
-    text = str(given)
+    label, parts = split_side(str(given))
+    scenarios = [part for part in parts if part in ran]
+    if scenarios:
+        if len(parts) > 1:
+            raise InputError(f"{scenarios[0]}: a scenario is a side of its own; give it alone")
+        return label or scenarios[0].stem, list(ran[scenarios[0]])
+    found = [result for part in parts for result in _results_in(part)]
+    return label or (parts[0].resolve().name if len(parts) == 1 else ""), found
+
+
+def split_side(text: str) -> tuple[str, list[Path]]:
+    """Label (or '') and paths of a side as it stands on the command line."""
     label = ""
     if "=" in text and not Path(text).exists():
         label, text = text.split("=", 1)
-    parts = [text] if Path(text).exists() else text.split(",")
-    found = [result for part in parts for result in _results_in(Path(part))]
-    return label or (Path(text).resolve().name if len(parts) == 1 else ""), found
+    return label, [Path(part) for part in ([text] if Path(text).exists() else text.split(","))]
 
 
 def _results_in(path: Path) -> list[Result]:
@@ -74,7 +90,7 @@ def _results_in(path: Path) -> list[Result]:
     if path.name == "report.json":
         return [Result(path.parent)]
     if not is_fio_json(path):
-        raise InputError(f"{path}: neither a folder of results nor fio's json")
+        raise InputError(f"{path}: neither a folder of results, nor fio's json, nor a scenario")
     return [FioResult(path)]
 
 

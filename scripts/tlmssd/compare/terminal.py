@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tlmssd.compare.differences import Change, Row, Value
-from tlmssd.quantities import percent_text, quantity_text
+from tlmssd.quantities import percent_text, quantity_text, runs_text
 from tlmssd.text_table import columns, shortened
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ def text_of(comparison: "Comparison", every: bool = False) -> str:
 def _sides(comparison: "Comparison") -> str:
     rows = []
     for side in comparison.sides:
-        runs = "1 run" if side.seeds == 1 else f"{side.seeds} seeds"
-        rows.append([side.name, runs, side.results[0].title])
+        rows.append([side.name, runs_text(side.seeds), side.results[0].title])
     return columns(rows, left=3)
 
 

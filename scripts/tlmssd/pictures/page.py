@@ -1,19 +1,19 @@
 """A page in one file: charts, legends, tables that sort; works offline.
 
-Vega, Vega-Lite and Vega-Embed come out of vl-convert-python and lie in the file. Legends are HTML
-and not Vega's, so that they wrap on narrow screens. Tables are drawn by the page's own script,
+Vega, Vega-Lite and Vega-Embed (assets/vega.js, see scripts/check_vega) lie in the file. Legends are
+HTML and not Vega's, so that they wrap on narrow screens. Tables are drawn by the page's own script,
 a hundred rows at a time, so that thousands of rows stay quick.
 """
 
-import functools
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 import altair
-import vl_convert
+
+from tlmssd.pictures.assets import asset
+from tlmssd.quantities import runs_text
 
 Cell = str | tuple[float, str] | tuple[float, str, str]
 """A text; or a number to sort by and its text; or these and a class or '#link' of the page."""
@@ -32,6 +32,20 @@ class Page:
         self.tables: dict[str, Any] = {}
         self.data: dict[str, Any] = {}
         self.scripts: list[str] = []
+
+    @classmethod
+    def of_findings(
+        cls, title: str, subjects: Sequence[tuple[str, str, int]], findings: Sequence[str]
+    ) -> "Page":
+        """A page that begins with what was found, in sentences.
+
+        `subjects`: name, what there is to say of it, and number of runs of each thing looked at.
+        """
+        told = (f"{name}: {what}, {runs_text(runs)}" for name, what, runs in subjects)
+        page = cls(title, "; ".join(told))
+        for sentence in findings:
+            page.text(sentence, "why")
+        return page
 
     def heading(self, text: str, level: int = 2, anchor: str = "") -> None:
         """A heading of plain text."""
@@ -105,7 +119,7 @@ class Page:
                 f"<style>{asset('page.css')}</style></head><body>",
                 *self.parts,
                 f'<script type="application/json" id="content">{json_for_html(content)}</script>',
-                f'<script type="module">{vega_bundle() if self.charts else ""}</script>',
+                f'<script type="module">{asset("vega.js") if self.charts else ""}</script>',
                 f'<script type="module">{asset("page.js")}',
                 *self.scripts,
                 'document.documentElement.dataset.drawn = "yes";',
@@ -150,17 +164,3 @@ def _finite(node: Any) -> Any:
     if isinstance(node, (list, tuple)):
         return [_finite(part) for part in node]
     return node
-
-
-def asset(name: str) -> str:
-    """A file that goes into every page."""
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-@functools.cache
-def vega_bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, of the version that Altair writes for."""
-    wanted = altair.SCHEMA_VERSION.removeprefix("v").rsplit(".", 1)[0]
-    known = vl_convert.get_vegalite_versions()
-    version = next((one for one in known if one == wanted), known[-1])
-    return vl_convert.javascript_bundle(vl_version=version)

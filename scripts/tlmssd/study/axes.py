@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from tlmssd import units
 from tlmssd.errors import InputError
 from tlmssd.scenario import setting_text
+from tlmssd.schema import type_of
 from tlmssd.study.document import Entry
 
 Settings = tuple[tuple[str, str], ...]
@@ -61,17 +62,20 @@ class Axis:
 
     @property
     def unit(self) -> str | None:
-        """Unit of its values where all are numbers in the same unit; None where they are words."""
+        """Of its values: the first's, where all are numbers of one kind; None: they are words."""
         if self.span:
             return self.span.unit
         found = [units.split(choice.label) for choice in self.choices]
-        if None in found or len({unit for _, unit in found}) > 1:
+        if None in found:
             return None
-        return found[0][1]
+        known = [unit for _, unit in found]
+        return known[0] if all(_goes_with(unit, known[0]) for unit in known) else None
 
     def value(self, choice: Choice) -> float | str:
         """What tables hold for a choice: a number in `unit`, or its label."""
-        return choice.label if self.unit is None else units.split(choice.label)[0]
+        if self.unit is None:
+            return choice.label
+        return _converted(*units.split(choice.label), self.unit)
 
     def choose(self, share: float) -> Choice:
         """The choice at `share` (0 up to 1) of the axis."""
@@ -156,10 +160,7 @@ def _range(name: str, entry: Entry) -> tuple[tuple[Choice, ...], Span | None]:
     parts = entry.known("from", "to", "step", "steps", "factor", "scale")
     if "to" not in parts:
         entry.fail("a range has from and to")
-    low, unit = _quantity(parts["from"])
-    high = _in_unit(parts["to"], unit)
-    if high <= low:
-        parts["to"].fail("must be above from")
+    low, high, unit = read_span(parts["from"], parts["to"])
     if len(set(parts) & {"step", "steps", "factor"}) > 1:
         entry.fail("give one of step, steps and factor")
     logarithmic = "factor" in parts or (
@@ -167,13 +168,23 @@ def _range(name: str, entry: Entry) -> tuple[tuple[Choice, ...], Span | None]:
     )
     if logarithmic and low <= 0:
         parts["from"].fail("must be above 0 in a logarithmic range")
-    whole = low.is_integer() and high.is_integer() and not unit
+    real = (type_of(name) or "").startswith("number")
+    whole = low.is_integer() and high.is_integer() and not unit and not real
     span = Span(low, high, unit, logarithmic, whole)
     values = _values(parts, span)
     if values is None:
         return (), span
     texts = list(dict.fromkeys(quantity(value, unit) for value in values))
     return tuple(Choice(text, ((name, text),), entry.line) for text in texts), None
+
+
+def read_span(low: Entry, high: Entry) -> tuple[float, float, str]:
+    """Both ends of a range in the unit of the lower one; raises InputError."""
+    least, unit = _quantity(low)
+    most = _in_unit(high, unit)
+    if most <= least:
+        high.fail("must be above from")
+    return least, most, unit
 
 
 def _values(parts: dict[str, Entry], span: Span) -> list[float] | None:
@@ -214,11 +225,21 @@ def _quantity(entry: Entry) -> tuple[float, str]:
 def _in_unit(entry: Entry, unit: str) -> float:
     """A quantity in another unit of its kind."""
     value, own = _quantity(entry)
-    if own == unit:
-        return value
-    if unit not in units.BASES or own not in units.BASES or units.kind(own) != units.kind(unit):
+    if not _goes_with(own, unit):
         entry.fail(f"needs a unit that goes with '{unit}'" if unit else "must have no unit")
-    return float(f"{value * units.BASES[own][0] / units.BASES[unit][0]:.12g}")
+    return _converted(value, own, unit)
+
+
+def _goes_with(unit: str, other: str) -> bool:
+    """Whether quantities in one unit are quantities in the other, too."""
+    known = unit in units.BASES and other in units.BASES
+    return unit == other or (known and units.kind(unit) == units.kind(other))
+
+
+def _converted(value: float, unit: str, other: str) -> float:
+    if unit == other:
+        return value
+    return float(f"{value * units.BASES[unit][0] / units.BASES[other][0]:.12g}")
 
 
 def quantity(value: float, unit: str) -> str:

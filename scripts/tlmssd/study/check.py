@@ -101,20 +101,39 @@ def _check_choice(study: Study, axis: Axis, choice: Choice, resolver: Resolver) 
 
 
 def _is_about(complaint: str, choice: Choice) -> bool:
-    return any(complaint.startswith(f"--set {path}={value}") for path, value in choice.settings)
+    return any(_reason(complaint, *setting) for setting in choice.settings)
+
+
+def _reason(complaint: str, path: str, value: str) -> str | None:
+    """What the program says of a setting, where the complaint is about that one.
+
+    It begins with '--set path=value: ', in which a long value is cut and ends with '...'.
+    """
+    rest = complaint.removeprefix(f"--set {path}=")
+    if rest == complaint:
+        return None
+    if rest.startswith(f"{value}: "):
+        return rest.removeprefix(f"{value}: ")
+    told, cut, reason = rest.partition("...: ")
+    return reason if cut and value.startswith(told) else None
 
 
 def _refuse(study: Study, entry: Entry, choice: Choice, complaint: str) -> NoReturn:
     if not complaint.startswith("--set "):
         raise InputError(complaint)
-    for path, value in choice.settings:
-        if complaint.startswith(f"--set {path}={value}: "):
-            reason = complaint.removeprefix(f"--set {path}={value}: ")
-            raise InputError(f"{entry.file}:{choice.line or entry.line}: {reason}")
-    for path, value in study.settings:
-        if complaint.startswith(f"--set {path}={value}: "):
-            raise InputError(f"{entry.file}: set: {complaint}")
+    for one in (choice, *(end for axis in study.axes for end in axis.ends())):
+        for path, value in one.settings:
+            if reason := _reason(complaint, path, value):
+                raise InputError(f"{entry.file}:{one.line or entry.line}: {reason}")
+    _refuse_setting(study, complaint, "")
     entry.fail(complaint)
+
+
+def _refuse_setting(study: Study, complaint: str, where: str) -> None:
+    """Raises InputError with the line under `set:` that the program complains about, if it does."""
+    for path, value in study.settings:
+        if reason := _reason(complaint, path, value):
+            dict(study.set_entry.items())[path].fail(f"{where}{reason}")
 
 
 def _first_drive(study: Study, program: Program, resolver: Resolver) -> tuple[dict, dict]:
@@ -129,7 +148,9 @@ def _first_drive(study: Study, program: Program, resolver: Resolver) -> tuple[di
             return json.loads(program.ask("figures", str(study.base), *arguments)), scenario
         except InputError as error:
             first = first or error
-    study.entry.fail(f"every point is contradictory; the first: {first}")
+    said = "every point is contradictory; the first: "
+    _refuse_setting(study, str(first), said)
+    study.entry.fail(f"{said}{first}")
 
 
 def _points(study: Study) -> Iterator[Point]:

@@ -1,8 +1,9 @@
 """Expressions over figures of a report: 'read.p99.9', 'iops / scenario.ssd.flash.channels < 5 k'.
 
 Figures go by the names of tlmssd.metrics and are in base units (s, B, B/s); `scenario.PATH` is a
-parameter; quantities have units ('5 ms'). A name with other characters stands in quotes:
-'"read.ledger.die busy: gc"'. Functions: min, max, abs, sqrt, log, log2, exp, round.
+parameter; quantities have units ('5 ms'). A name may have spaces ('read.ledger.map fetch.share');
+with other characters it stands in quotes: '"read.ledger.die busy: gc"'. Functions: min, max, abs,
+sqrt, log, log2, exp, round.
 """
 
 import ast
@@ -18,7 +19,7 @@ from tlmssd import units
 TOKEN = re.compile(
     r"""\s*(?:
       (?P<quoted>"[^"]*"|'[^']*')
-    | (?P<name>[A-Za-z_]\w*(?:\.\w+)*)
+    | (?P<name>[A-Za-z_]\w*(?:\.\w+)*(?:\ [A-Za-z_]\w*(?:\.\w+)*)*)
     | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:\s*(?P<unit>%|[A-Za-z]+(?:/s)?))?
     | (?P<operator>\*\*|<=|>=|==|!=|[-+*/%(),<>])
     )""",

@@ -1,6 +1,6 @@
 """A study: a base scenario, axes, a design or a search, metrics, constraints, objectives.
 
-title: Which collector for how much spare flash?
+title: Which victim policy for how much spare flash?
 base: ../quickstart.yaml                # from this file's folder
 set: {load.number_ios: 20000}           # over the base, for all points
 axes:                                   # see tlmssd.study.axes
@@ -22,7 +22,9 @@ from pathlib import Path
 from tlmssd import units
 from tlmssd.errors import InputError
 from tlmssd.execute import Limits
+from tlmssd.program import find_program
 from tlmssd.scenario import setting_text
+from tlmssd.schema import sections
 from tlmssd.study.axes import Axis, Choice, Settings, read_axis
 from tlmssd.study.designs import Design, check_fit, read_design
 from tlmssd.study.document import Entry, nearest, read_document
@@ -41,20 +43,6 @@ KEYS = (
     "search",
     "limits",
 )
-SECTIONS = (
-    "title",
-    "seed",
-    "ssd",
-    "firmware",
-    "converter",
-    "file_cache",
-    "precondition",
-    "age",
-    "load",
-    "run",
-    "report",
-)
-"""Top sections of a scenario; another name without a dot is one of the user's own."""
 SAMPLERS = ("tpe", "nsga2", "cmaes", "random")
 DEFAULT_METRICS = ("iops", "bandwidth", "read.p99", "write.p99", "write_amplification")
 
@@ -100,7 +88,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as read; what the program has to say about it comes with tlmssd.study.check."""
+    """A study as read; what the program has to say about it comes with tlmssd.study.check.
+
+    `entry` and `set_entry` are where axes and settings stand in the file.
+    """
 
     file: Path
     title: str
@@ -115,6 +106,7 @@ class Study:
     search: Search | None
     limits: Limits
     entry: Entry = field(repr=False)
+    set_entry: Entry | None = field(default=None, repr=False)
 
     @staticmethod
     def read(path: str | Path) -> "Study":
@@ -136,8 +128,8 @@ class Study:
         return Study(
             Path(path),
             parts["title"].text if "title" in parts else Path(path).stem,
-            _base(parts["base"], Path(path).parent),
-            _settings(parts.get("set")),
+            read_base(parts["base"], Path(path).parent),
+            read_settings(parts.get("set")),
             axes,
             design,
             _seeds(parts.get("seeds")),
@@ -145,8 +137,9 @@ class Study:
             _constraints(parts.get("constraints")),
             objectives,
             search,
-            _limits(parts.get("limits")),
+            read_limits(parts.get("limits")),
             parts["axes"],
+            parts.get("set"),
         )
 
     def points(self) -> Iterator[Point]:
@@ -161,8 +154,11 @@ class Study:
 
 
 def is_parameter(name: str) -> bool:
-    """Whether an axis of this name varies the parameter of that path."""
-    return "." in name or name in SECTIONS
+    """Whether an axis of this name varies the parameter or section of that path.
+
+    A name without a dot that is no section of a scenario is one of the user's own.
+    """
+    return "." in name or name in sections(find_program())
 
 
 def _axes(entry: Entry) -> tuple[Axis, ...]:
@@ -179,14 +175,16 @@ RESERVED = ("point", "seed", "status", "reason", "run", "feasible")
 """Columns that every table of results has."""
 
 
-def _base(entry: Entry, folder: Path) -> Path:
+def read_base(entry: Entry, folder: Path) -> Path:
+    """The scenario that a study builds on, found from its folder; raises InputError."""
     path = folder / entry.text
     if not path.is_file():
         entry.fail(f"there is no file {path}")
     return path
 
 
-def _settings(entry: Entry | None) -> Settings:
+def read_settings(entry: Entry | None) -> Settings:
+    """Settings that are put over the base, from a map of paths to values."""
     if entry is None:
         return ()
     return tuple(
@@ -276,7 +274,8 @@ def _search(entry: Entry, objectives: tuple[Objective, ...], axes: tuple[Axis, .
     )
 
 
-def _limits(entry: Entry | None) -> Limits:
+def read_limits(entry: Entry | None) -> Limits:
+    """What each run may use; raises InputError."""
     if entry is None:
         return Limits()
     parts = entry.known("time", "memory")

@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tlmssd.engine import add_engine_arguments, engine
 from tlmssd.errors import InputError
 from tlmssd.metrics import canonical, higher_is_better
+from tlmssd.output import add_output_arguments, check_outputs, write_outputs
+from tlmssd.quantities import quantity_text
+from tlmssd.result import Result
+from tlmssd.runs import Runner
 from tlmssd.scenario import setting_text
-from tlmssd.whatif.experiment import Bench, Finding, Run, find, run_with
+from tlmssd.whatif.drive import Drive
+from tlmssd.whatif.experiment import Bench, Finding, Run, find, run_here, run_on
 from tlmssd.whatif.interactions import Interaction, interactions
+from tlmssd.whatif.ranking import Choice, ranked
 
-SHARES = (0.1, 0.5)
+SHARES = (0.1, 0.5, 3.0)
+"""Steps: so much faster each, the last four times as fast, by which resources are ranked."""
 COLUMNS = [
     "rank", "resource", "before", "after", "ratio", "effect", "low", "high", "cost", "reason",
 ]  # fmt: skip
@@ -28,45 +36,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--metric", required=True, help="a figure of the report, as read.p99.9")
     goal = "which way is better; by default more of rates, less of latencies and of WA"
     add("--goal", choices=("min", "max"), help=goal)
-    steps = "how much faster each resource is made (default: 10%%,50%%)"
-    add("--steps", default="10%,50%", metavar="SHARES", help=steps)
+    steps = "how much faster each resource is made (default: 10%%,50%%,300%%); the largest ranks"
+    add("--steps", default="10%,50%,300%", metavar="SHARES", help=steps)
     seeds = "runs of each drive, from the scenario's seed on (default: %(default)s)"
     add("--seeds", type=int, default=SEEDS, metavar="N", help=seeds)
     override = "override a parameter, as in tlmssd run"
     add("--set", action="append", default=[], metavar="PATH=VALUE", help=override)
     add("--no-interactions", action="store_true", help="leave them out")
-    add("--jobs", type=int, metavar="N", help="runs at a time (default: one per processor)")
-    add("--store", type=Path, help="where results are kept")
-    add("-o", "--out", type=Path, help="write the findings as one HTML page")
-    add("--csv", type=Path, help="write the findings as a table")
+    add_engine_arguments(parser)
+    add_output_arguments(parser, "the findings")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints the ranked table, and writes what was asked for; 0."""
-    from tlmssd.output import check_writable
+    from tlmssd.whatif.page import page_of
     from tlmssd.whatif.terminal import text_of
 
-    for path in (arguments.out, arguments.csv):
-        check_writable(path)
-    found = whatif(
-        arguments.scenario,
-        arguments.metric,
-        _settings(arguments.set),
-        goal=arguments.goal,
-        steps=_shares(arguments.steps),
-        seeds=arguments.seeds,
-        factorial=not arguments.no_interactions,
-        jobs=arguments.jobs,
-        store=arguments.store,
-    )
+    check_outputs(arguments)
+    steps, settings = _shares(arguments.steps), _settings(arguments.set)
+    with Runner(arguments.store) as runner, engine(arguments) as pool:
+        found = whatif(
+            arguments.scenario,
+            arguments.metric,
+            settings,
+            goal=arguments.goal,
+            steps=steps,
+            seeds=arguments.seeds,
+            factorial=not arguments.no_interactions,
+            run=run_on(runner, pool, quiet=not sys.stderr.isatty()),
+        )
     sys.stdout.write(text_of(found))
-    if arguments.csv:
-        found.frame().to_csv(arguments.csv, index=False)
-    if arguments.out:
-        from tlmssd.whatif.page import page_of
-
-        arguments.out.write_text(page_of(found), encoding="utf-8")
-        print(f"\nPage in {arguments.out}")
+    write_outputs(arguments, found.frame, lambda: page_of(found))
     return 0
 
 
@@ -74,7 +74,9 @@ def main(arguments: argparse.Namespace) -> int:
 class WhatIf:
     """What was found: resources in the order of what they gain, and how they act together.
 
-    `base` has the metric of the drive as it is for each seed, in `unit`.
+    `base` has the metric of the drive as it is for each seed, in `unit`; `choice` says why the
+    first comes before another that gains as much (tlmssd.whatif.ranking); `cautions` are what makes
+    the runs of the drive as it is hard to believe, such as a load that is too short.
     """
 
     title: str
@@ -84,6 +86,8 @@ class WhatIf:
     base: tuple[float, ...]
     findings: tuple[Finding, ...]
     interactions: tuple[Interaction, ...]
+    choice: Choice | None = None
+    cautions: tuple[str, ...] = ()
 
     @property
     def first(self) -> str:
@@ -139,12 +143,12 @@ def whatif(
         metric,
         {path: setting_text(value) for path, value in (settings or {}).items()},
         seeds,
-        run or run_with(jobs, store, quiet=not sys.stderr.isatty()),
+        run or run_here(jobs, store),
     )
     more_is_better = _goal(metric, goal)
     bench.fetch([{}])
     base = bench.base()
-    findings = find(bench, steps, more_is_better)
+    findings, choice = ranked(bench, find(bench, steps), more_is_better)
     result = bench.known[()][0].result
     return WhatIf(
         result.title or Path(scenario).stem,
@@ -154,7 +158,31 @@ def whatif(
         tuple(base),
         tuple(findings),
         tuple(interactions(bench, findings) if factorial else ()),
+        choice,
+        cautions(result, bench.drive),
     )
+
+
+ROUNDS = 8
+"""Times that writes fill the write buffer before they are those of a drive at work, a larger one's
+too."""
+
+
+def cautions(result: Result, drive: Drive) -> tuple[str, ...]:
+    """Why not to believe the drive's run: too few writes for its buffer, and the advice in it."""
+    written = result.figures.get("write.bytes")
+    buffer = drive.number("firmware.buffer.capacity")
+    pauses = any(
+        path.endswith(".thinktime") and drive.number(path) > 0 for path in drive.parameters
+    )
+    if written is None or pauses or not 0 < written.value < ROUNDS * buffer:
+        return tuple(result.advice)
+    short = (
+        f"The load writes {quantity_text(written.value, 'B')}, and the write buffer holds "
+        f"{quantity_text(buffer, 'B')}: hardly a write waits for the flash. Make the load longer "
+        "to see the drive at work."
+    )
+    return (short, *result.advice)
 
 
 def _goal(metric: str, goal: str | None) -> bool:

@@ -2,7 +2,7 @@
 
 The effect of a step is the ratio of the metric with and without it, for each seed by itself, so
 that what the seed does to both cancels out; the mean and its confidence interval (Student's t,
-95 %) are of the logarithms. A step with a control is compared with the control.
+95 %) are of the logarithms.
 """
 
 import math
@@ -14,21 +14,16 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
+from tlmssd.engine import Pool
 from tlmssd.errors import InputError, RunFailed
 from tlmssd.program import find_program
-from tlmssd.runs import Outcome, RunRequest, run_many
+from tlmssd.runs import Outcome, Runner, RunRequest, run_many
 from tlmssd.scenario import flat_parameters
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.drive import Drive
 from tlmssd.whatif.resources import Resource, Step, resources
 
 CONFIDENCE = 0.95
-LEAST_GAIN = 0.005
-"""A gain below this (a logarithm) is none."""
-NEARLY = 0.8
-"""Share of the dies' gain from which on an array operation explains it."""
-ARRAY = ("array read", "program", "erase")
-
 Settings = tuple[tuple[str, str], ...]
 Run = Callable[[Sequence[RunRequest]], list[Outcome]]
 
@@ -84,44 +79,21 @@ class Finding:
         tried = [trial for trial in self.trials if trial.effect]
         return tried[-1] if tried else None
 
-    def gain(self, more_is_better: bool) -> float:
-        """How much better the metric gets by the largest step (a logarithm), what ranks it."""
+    def gains(self, more_is_better: bool) -> list[float]:
+        """How much better the largest step makes the metric, a logarithm for each seed.
+
+        Where that step had to be longer than was asked for, only so much of its effect counts; a
+        resource without any effect gains nothing.
+        """
         if self.largest is None:
-            return -math.inf
-        gain = float(np.mean(self.largest.effect.logs)) * self.largest.step.weight
-        return gain if more_is_better else -gain
+            return []
+        factor = self.largest.step.weight * (1 if more_is_better else -1)
+        return [factor * value for value in self.largest.effect.logs]
 
-
-def cannot_tell(first: Finding, other: Finding, more_is_better: bool) -> bool:
-    """Whether the seeds do not tell which of two gains is the larger."""
-    if other.largest is None or other.gain(more_is_better) < LEAST_GAIN:
-        return False
-    logs = [
-        finding.largest.step.weight * np.array(finding.largest.effect.logs)
-        for finding in (first, other)
-    ]
-    difference = Effect(tuple(float(value) for value in logs[0] - logs[1]))
-    if difference.interval is None:
-        return abs(difference.mean) < LEAST_GAIN
-    return not difference.is_certain
-
-
-def ranked(findings: Sequence[Finding], more_is_better: bool) -> list[Finding]:
-    """The largest gain first; but what dies are short of comes before dies, where seeds allow it.
-
-    More dies do more of everything at once, so they gain about as much as the one array operation
-    that keeps them busy, where there is one. That operation is then the better answer.
-    """
-    found = sorted(findings, key=lambda one: -one.gain(more_is_better))
-    first = found[0]
-    if first.resource.name != "dies":
-        return found
-    enough = NEARLY * first.gain(more_is_better)
-    for other in found[1:]:
-        explains = other.resource.name in ARRAY and other.gain(more_is_better) >= enough
-        if explains and cannot_tell(first, other, more_is_better):
-            return [other, *(one for one in found if one is not other)]
-    return found
+    def gain(self, more_is_better: bool) -> float:
+        """The mean of gains(), what ranks it."""
+        gains = self.gains(more_is_better)
+        return float(np.mean(gains)) if gains else -math.inf
 
 
 class Bench:
@@ -164,9 +136,11 @@ class Bench:
             )
         return values
 
-    def effect(self, settings: Mapping[str, str], control: Mapping[str, str]) -> Effect:
-        """Effect of settings against a control; raises as values() does."""
-        pairs = zip(self.values(settings), self.values(control), strict=True)
+    def effect(
+        self, settings: Mapping[str, str], control: Mapping[str, str] | None = None
+    ) -> Effect:
+        """Effect against `control`, by default the drive as it is; raises as values() does."""
+        pairs = zip(self.values(settings), self.values(control or {}), strict=True)
         logs = []
         for with_it, without in pairs:
             if not (with_it > 0 and without > 0):
@@ -175,18 +149,16 @@ class Bench:
         return Effect(tuple(logs))
 
 
-def find(bench: Bench, shares: Sequence[float], more_is_better: bool) -> list[Finding]:
-    """Tries every resource; the findings in the order of their gain, the largest first."""
+def find(bench: Bench, shares: Sequence[float]) -> list[Finding]:
+    """Tries every resource that the drive has, in the order of resources()."""
     steps = {resource.name: _steps(resource, bench.drive, shares) for resource in resources()}
-    every = [step for found in steps.values() for step in found]
-    bench.fetch([{}, *(step.settings for step in every), *(step.control for step in every)])
+    bench.fetch([{}, *(step.settings for found in steps.values() for step in found)])
     bench.base()
-    findings = [
+    return [
         Finding(resource, tuple(_trial(bench, step) for step in steps[resource.name]))
         for resource in resources()
         if steps[resource.name]
     ]
-    return ranked(findings, more_is_better)
 
 
 def _steps(resource: Resource, drive: Drive, shares: Sequence[float]) -> list[Step]:
@@ -201,9 +173,9 @@ def _steps(resource: Resource, drive: Drive, shares: Sequence[float]) -> list[St
 
 
 def _trial(bench: Bench, step: Step) -> Trial:
-    cost = extra_cost(bench.drive, step.settings, step.control)
+    cost = extra_cost(bench.drive, step.settings)
     try:
-        return Trial(step, bench.effect(step.settings, step.control), "", cost)
+        return Trial(step, bench.effect(step.settings), "", cost)
     except (InputError, RunFailed) as error:
         return Trial(step, None, str(error), cost)
 
@@ -212,20 +184,24 @@ def _key(settings: Mapping[str, str]) -> Settings:
     return tuple(sorted(settings.items()))
 
 
-AT_ONCE = 64
-"""Runs between two reports of how far they are."""
-
-
-def run_with(jobs: int | None, store: str | Path | None, quiet: bool = False) -> Run:
-    """Runs on this machine, `jobs` at a time; says on stderr how far they are unless `quiet`."""
+def run_on(runner: Runner, pool: Pool, quiet: bool = False) -> Run:
+    """Runs on an engine; says on stderr how far they are unless `quiet`."""
 
     def run(requests: Sequence[RunRequest]) -> list[Outcome]:
-        outcomes: list[Outcome] = []
-        for start in range(0, len(requests), AT_ONCE):
-            outcomes += run_many(requests[start : start + AT_ONCE], jobs=jobs, store=store)
+        def ended(count: int) -> None:
             if not quiet:
-                ended = "\r" if len(outcomes) < len(requests) else "\n"
-                print(f"{len(outcomes)} of {len(requests)} runs", end=ended, file=sys.stderr)
-        return outcomes
+                end = "\r" if count < len(requests) else "\n"
+                print(f"{count} of {len(requests)} runs", end=end, file=sys.stderr)
+
+        return runner.run(requests, pool, ended)
+
+    return run
+
+
+def run_here(jobs: int | None, store: str | Path | None) -> Run:
+    """Runs on this machine, `jobs` at a time, without a word."""
+
+    def run(requests: Sequence[RunRequest]) -> list[Outcome]:
+        return run_many(requests, jobs=jobs, store=store)
 
     return run

@@ -26,21 +26,23 @@ BETTER, WORSE, NEITHER = SIDE_COLOURS[0], SIDE_COLOURS[1], "#999999"
 LEGEND = {"better": BETTER, "worse": WORSE, "not told from nothing by these seeds": NEITHER}
 METHOD = (
     "Every resource in turn is made faster or more, with the same seeds; the effect is the change "
-    "of the metric, seed by seed, and the line its 95 % confidence interval. Channels are compared "
-    "with as many dies on the old channels. The smaller step has the paler bar."
+    "of the metric, seed by seed, and the line its 95 % confidence interval. Smaller steps have "
+    "paler bars; the largest ranks."
 )
 
 
 def page_of(found: "WhatIf") -> str:
     """The HTML of the page."""
     mean = quantity_text(float(np.mean(found.base)), found.unit)
-    page = Page(f"What if: {found.metric}", f"{found.title}: {found.metric} is {mean}.")
-    page.text(conclusion(found), "why")
+    subject = (found.title, f"{found.metric} is {mean}", len(found.base))
+    page = Page.of_findings(f"What if: {found.metric}", [subject], [conclusion(found)])
+    for text in found.cautions:
+        page.text(text, "note")
     page.heading("Effect of each resource")
     page.text(METHOD, "note")
     data = _bars(found)
     if len(data):
-        height = 26 * data["resource"].nunique() + 60
+        height = 30 * data["resource"].nunique() + 60
         page.chart(effects_chart(data, found.metric), f"Change of {found.metric}", height, LEGEND)
     page.heading("Ranked")
     _add_table(page, found)
@@ -70,7 +72,9 @@ def effects_chart(data: pd.DataFrame, metric: str) -> alt.LayerChart:
     """A bar for each step, and its interval as a line."""
     order = list(dict.fromkeys(data["resource"]))
     y = alt.Y("resource:N", sort=order, title=None)
-    offset = alt.YOffset("step:N", sort=["large", "small"])
+    steps = sorted(set(data["step"]))
+    paler = [0.3 + 0.7 * (number + 1) / len(steps) for number in range(len(steps))]
+    offset = alt.YOffset("step:N", sort=steps[::-1])
     scale = alt.Scale(domain=list(LEGEND), range=list(LEGEND.values()))
     base = alt.Chart(data)
     bars = base.mark_bar().encode(
@@ -80,9 +84,9 @@ def effects_chart(data: pd.DataFrame, metric: str) -> alt.LayerChart:
         color=alt.Color("kind:N", scale=scale, legend=None),
         opacity=alt.Opacity(
             "step:N",
-            sort=["large", "small"],
+            sort=steps[::-1],
             legend=None,
-            scale=alt.Scale(domain=["large", "small"], range=[1, 0.45]),
+            scale=alt.Scale(domain=steps, range=paler),
         ),
         tooltip=["resource:N", "from:N", "to:N", alt.Tooltip("effect:Q", format="+.2%")],
     )
@@ -94,15 +98,17 @@ def effects_chart(data: pd.DataFrame, metric: str) -> alt.LayerChart:
 
 def _bars(found: "WhatIf") -> pd.DataFrame:
     rows = []
+    most = max(len(finding.trials) for finding in found.findings)
     for finding in found.findings:
-        tried = [trial for trial in finding.trials if trial.effect]
-        for trial in tried:
+        for place, trial in enumerate(finding.trials, most - len(finding.trials)):
+            if not trial.effect:
+                continue
             effect = trial.effect
             low, high = effect.interval or (effect.mean, effect.mean)
             rows.append(
                 {
                     "resource": finding.resource.name,
-                    "step": "large" if trial is tried[-1] else "small",
+                    "step": f"step {place + 1}",
                     "from": trial.step.before,
                     "to": trial.step.after,
                     "effect": effect.mean,
@@ -155,14 +161,9 @@ def _add_table(page: Page, found: "WhatIf") -> None:
 
 
 def _note(trial: Trial) -> str:
-    notes = []
-    if trial.step.control:
-        notes.append("against as many dies on the old channels")
-    if trial.step.weight < 1:
-        notes.append(
-            f"ranked with {trial.step.weight:.2f} of the effect: a shorter step was not possible"
-        )
-    return "; ".join(notes)
+    if trial.step.weight == 1:
+        return ""
+    return f"ranked with {trial.step.weight:.2f} of the effect: a shorter step was not possible"
 
 
 def _add_interactions(page: Page, found: "WhatIf") -> None:

@@ -1,13 +1,14 @@
 """The resources of a drive, and how each is made faster or more.
 
 A resource that has a speed is made faster by the share that is asked for. One that comes in pieces
-(channels, dies, cores) gets as many more as fit into that share, and at least one; a link goes to
-the next one that can be bought. The host's capacity stays what it was, however many dies there are.
+(dies, cores) gets as many more as fit into that share, and at least one; a link goes to the next
+one that can be bought. More dies make the drive larger, in nothing else another one; all other
+changes leave the host's capacity as it was.
 """
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from tlmssd.whatif import drive as at
 from tlmssd.whatif.drive import Drive, bytes_text
@@ -19,33 +20,43 @@ PART = "ssd.flash.part."
 class Step:
     """One change to one resource.
 
-    `ratio`: how much faster or more it is (1.5: half as much again). `control`: settings of the
-    drive it is compared with, where that is not the one it came from. `weight`: share of the effect
-    that counts in the ranking, below 1 where the step had to be longer than the least there is.
+    `ratio`: how much faster or more it is (1.5: half as much again); `weight`: share of its effect
+    that counts in the ranking, below 1 where no step as short as was asked for is to be had.
     """
 
     before: str
     after: str
     ratio: float
     settings: dict[str, str]
-    control: dict[str, str] = field(default_factory=dict)
     weight: float = 1.0
+
+    @property
+    def reach(self) -> float:
+        """How much faster it is as far as it counts."""
+        return self.ratio**self.weight
 
 
 @dataclass(frozen=True)
 class Resource:
-    """What may be the bottleneck: `step` makes it faster by a share, or gives None if it cannot."""
+    """What may be the bottleneck: `change` makes it faster by a share; None where it cannot."""
 
     name: str
     what: str
-    step: Callable[[Drive, float], Step | None]
+    change: Callable[[Drive, float], Step | None]
     needs: Callable[[Drive], bool] = lambda drive: True
+
+    def step(self, drive: Drive, share: float) -> Step | None:
+        """The change by a share, with the weight that its effect has."""
+        step = self.change(drive, share)
+        if step is None or step.ratio <= 1 + share:
+            return step
+        return replace(step, weight=math.log(1 + share) / math.log(step.ratio))
 
 
 def resources() -> list[Resource]:
     """All that are tried, in the order of a command's way."""
     return [
-        Resource("link", "host link: the next width, or generation", _link),
+        Resource("link", "host link: lanes, then generation", _link),
         Resource("link latency", "latency of link and interrupt", _times(
             "ssd.host.link_latency", "ssd.host.interrupt_latency")),
         Resource("cores", "controller cores", _cores),
@@ -58,7 +69,7 @@ def resources() -> list[Resource]:
         Resource("decoders", "decoders of each kind", _decoders, _has_decoders),
         Resource("flash bus", "transfers per second of a channel", _rate("ssd.flash.bus")),
         Resource("channels", "channels, with as many dies as before", _channels),
-        Resource("dies", "dies, with the same capacity for the host", _dies),
+        Resource("dies", "dies like those that are there", _dies),
         Resource("array read", "tR", _times(PART + "read_latency", PART + "slc_read_latency")),
         Resource("program", "tPROG", _times(
             PART + "program_latency", PART + "slc_program_latency")),
@@ -117,24 +128,33 @@ GENERATIONS = {
     6: 64,
 }
 """Gb/s of a lane after its line code, by generation (of 6, which has flits, about)."""
+LANES = (1, 2, 4, 8, 16)
+NEARLY = 0.98
+"""Twice as fast but for the line code is twice as fast."""
 
 
 def _link(drive: Drive, share: float) -> Step | None:
-    """Twice the lanes; with the most lanes, the next generation."""
+    """The slowest link that is at least so much faster: more lanes, then later generations."""
     path, link = "ssd.host.link", drive.text("ssd.host.link")
     if link == "sata3":
         return Step(link, "sata6", 2.0, {path: "sata6"})
     if not link.startswith("pcie"):
         return None
     generation, lanes = (int(number) for number in link.removeprefix("pcie").split("x"))
-    if lanes < 16:
-        faster = f"pcie{generation}x{2 * lanes}"
-        return Step(link, faster, 2.0, {path: faster})
-    if generation + 1 not in GENERATIONS:
+    rate = GENERATIONS[generation] * lanes
+    faster = sorted(
+        (GENERATIONS[other] * width / rate, other, width)
+        for other in GENERATIONS
+        if other >= generation
+        for width in LANES
+        if width >= lanes and (other, width) != (generation, lanes)
+    )
+    if not faster:
         return None
-    faster = f"pcie{generation + 1}x{lanes}"
-    ratio = GENERATIONS[generation + 1] / GENERATIONS[generation]
-    return Step(link, faster, ratio, {path: faster})
+    enough = (one for one in faster if one[0] >= NEARLY * (1 + share))
+    ratio, other, width = next(enough, faster[-1])
+    after = f"pcie{other}x{width}"
+    return Step(link, after, ratio, {path: after})
 
 
 def more_pieces(count: int, share: float) -> int:
@@ -142,10 +162,13 @@ def more_pieces(count: int, share: float) -> int:
     return count + max(1, math.floor(count * share + 1e-9))
 
 
+MOST_CORES = 256
+
+
 def _cores(drive: Drive, share: float) -> Step:
     path = "ssd.cpu.cores"
     before = drive.whole(path)
-    after = more_pieces(before, share)
+    after = min(more_pieces(before, share), MOST_CORES)
     return Step(str(before), str(after), after / before, {path: str(after)})
 
 
@@ -184,31 +207,39 @@ def _buffer(drive: Drive, share: float) -> Step:
     return Step(_size(before), _size(after), after / before, settings)
 
 
-def _same_capacity(drive: Drive) -> dict[str, str]:
-    return {at.USER_CAPACITY: bytes_text(drive.user_capacity)}
-
-
 def _dies(drive: Drive, share: float) -> Step:
-    """More packages on each channel, or where there is one, as many of two."""
-    path = at.WAYS
-    before = drive.whole(path)
+    """More packages on each channel, each with dies as they are: the drive grows with them.
+
+    With fewer blocks in each die, the blocks that collection keeps free would weigh more; with
+    smaller ones, victims would be emptier: both would be told of dies. The load grows, too: each
+    die is to see as much of it, or its free blocks last to the end.
+    """
+    before = drive.whole(at.WAYS)
     after = more_pieces(before, share)
-    settings = {path: str(after), **_same_capacity(drive)}
+    ratio = after / before
+    memory = "ssd.dram.capacity"
+    settings = {at.WAYS: str(after), memory: bytes_text(drive.number(memory) * ratio)}
+    if drive.number(at.USER_CAPACITY) > 0:
+        settings[at.USER_CAPACITY] = bytes_text(drive.number(at.USER_CAPACITY) * ratio)
+    for path in drive.parameters:
+        if path.startswith("load.") and path.endswith(".number_ios") and drive.whole(path) > 0:
+            settings[path] = str(round(drive.whole(path) * ratio))
     dies = drive.dies
-    return Step(str(dies), str(dies * after // before), after / before, settings)
+    return Step(str(dies), str(dies * after // before), ratio, settings)
 
 
-def _channels(drive: Drive, share: float) -> Step:
-    """More channels with dies on them, against a drive with as many dies on the old channels."""
-    before, ways = drive.whole(at.CHANNELS), drive.whole(at.WAYS)
-    least = more_pieces(before, share)
-    after = next(count for count in range(least, 2 * least + 1) if ways * count % before == 0)
-    weight = math.log(least / before) / math.log(after / before)
-    fixed = _same_capacity(drive)
-    settings = {at.CHANNELS: str(after), **fixed}
+def _channels(drive: Drive, share: float) -> Step | None:
+    """More channels for the same dies: fewer dies on each, down to one."""
+    before, ways, inside = (drive.whole(path) for path in (at.CHANNELS, at.WAYS, at.DIES_PER_WAY))
+    times = [n for n in range(2, max(ways, inside) + 1) if ways % n == 0 or inside % n == 0]
+    if not times:
+        return None
+    more = next((n for n in times if n >= 1 + share), times[-1])
+    path, dies = (at.WAYS, ways) if ways % more == 0 else (at.DIES_PER_WAY, inside)
+    after = before * more
+    settings = {at.CHANNELS: str(after), path: str(dies // more)}
     settings |= _gang(drive, after)
-    control = {at.WAYS: str(ways * after // before), **fixed}
-    return Step(str(before), str(after), after / before, settings, control, weight)
+    return Step(str(before), str(after), float(more), settings)
 
 
 def _gang(drive: Drive, channels: int) -> dict[str, str]:
@@ -221,15 +252,28 @@ def _gang(drive: Drive, channels: int) -> dict[str, str]:
     return {path: str(fitting[-1])}
 
 
-def _spare(drive: Drive, share: float) -> Step:
+MOST_SPARE = 0.5
+"""Over-provisioning of drives built for heavy writing, about; no step goes further."""
+LEAST_STEP = 1.1
+"""But for drives that have as much already: they get a tenth more."""
+
+
+def _spare(drive: Drive, share: float) -> Step | None:
+    """More flash for the same host's capacity, within what drives are built with.
+
+    Four times 30 % would be more flash than all that the host sees: with that no drive collects,
+    and every one that is written at random would seem to be short of it.
+    """
     before = drive.over_provisioning
-    after = before * (1 + share)
-    settings = _same_capacity(drive)
+    if before <= 0:
+        return None
+    after = min(before * (1 + share), max(MOST_SPARE, before * LEAST_STEP))
+    settings = {at.USER_CAPACITY: bytes_text(drive.user_capacity)}
     if drive.has(at.SPARE_FACTOR):
         settings[at.SPARE_FACTOR] = f"{100 * after / (1 + after):.9g} %"
     else:
         settings[at.OVER_PROVISIONING] = f"{100 * after:.9g} %"
-    return Step(f"{100 * before:.3g} %", f"{100 * after:.3g} %", 1 + share, settings)
+    return Step(f"{100 * before:.3g} %", f"{100 * after:.3g} %", after / before, settings)
 
 
 THRESHOLDS = ("firmware.gc.background_start", "firmware.gc.background_stop")

@@ -4,10 +4,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tlmssd.quantities import percent_text, quantity_text
+from tlmssd.quantities import percent_text, quantity_text, runs_text
 from tlmssd.text_table import columns
-from tlmssd.whatif.experiment import LEAST_GAIN, Effect, Trial, cannot_tell
+from tlmssd.whatif.experiment import Effect, Trial
 from tlmssd.whatif.interactions import Interaction
+from tlmssd.whatif.ranking import (
+    FEW_OR_SLOW,
+    LEAST_GAIN,
+    WORK_OR_WASTE,
+    Choice,
+    cannot_tell,
+)
 
 if TYPE_CHECKING:
     from tlmssd.whatif import WhatIf
@@ -16,6 +23,8 @@ if TYPE_CHECKING:
 def text_of(found: "WhatIf") -> str:
     """The metric, the ranked table, what can be concluded, and the interactions."""
     parts = [_head(found), _table(found), conclusion(found)]
+    if found.cautions:
+        parts.append("\n".join(f"! {text}" for text in found.cautions))
     if found.interactions:
         parts.append(_interactions(found))
     return "\n\n".join(parts) + "\n"
@@ -24,8 +33,7 @@ def text_of(found: "WhatIf") -> str:
 def _head(found: "WhatIf") -> str:
     mean = quantity_text(float(np.mean(found.base)), found.unit)
     goal = "more is better" if found.more_is_better else "less is better"
-    seeds = "1 seed" if len(found.base) == 1 else f"{len(found.base)} seeds"
-    return f"{found.title}: {found.metric} is {mean} ({goal}; {seeds})"
+    return f"{found.title}: {found.metric} is {mean} ({goal}; {runs_text(len(found.base))})"
 
 
 def _table(found: "WhatIf") -> str:
@@ -78,6 +86,8 @@ def conclusion(found: "WhatIf") -> str:
         f"{first.largest.step.before} changes {found.metric} by "
         f"{effect_text(first.largest.effect)}."
     )
+    if found.choice:
+        text += f" {choice_text(found.choice)}"
     equals = [
         other.resource.name
         for other in found.findings[1:]
@@ -86,6 +96,37 @@ def conclusion(found: "WhatIf") -> str:
     if equals:
         text += f" With these seeds it cannot be told from {', '.join(equals)}."
     return text
+
+
+def choice_text(choice: Choice) -> str:
+    """Why the first comes before the second."""
+    if choice.queued is not None:
+        queued = percent_text(choice.queued, signed=False)
+        return (
+            f"A faster {choice.second} helps as well, but {queued} of the time that reads spend on "
+            f"{choice.first} they wait for them: they are few, not slow."
+        )
+    if choice.left is None:
+        share = percent_text(choice.share, signed=False)
+        if (choice.second, choice.first) in WORK_OR_WASTE:
+            return (
+                f"It takes {share} of the time of the {choice.second} off them: "
+                f"the drive is held up by collection, not short of {choice.second}."
+            )
+        return (
+            f"That saves {share} of what more {choice.second} would: "
+            f"the drive is held up by {choice.first}, not short of {choice.second}."
+        )
+    left = percent_text(max(choice.left, 0.0), signed=False)
+    if choice.first in dict(FEW_OR_SLOW):
+        return (
+            f"More {choice.second} help as well, but with as many as can be used, "
+            f"{choice.first} still saves {left} of what it did."
+        )
+    return (
+        f"With as many as can be used, {choice.second} would save {left} of what it does now: "
+        f"they are few, not slow."
+    )
 
 
 def _interactions(found: "WhatIf") -> str:

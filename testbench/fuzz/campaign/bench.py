@@ -106,6 +106,14 @@ class Bench:
             return False
         return True
 
+    def results_are_partial(self):
+        """Whether what lies in the folder are whole files of a run that a signal has ended."""
+        try:
+            report = json.loads((self.folder / "results" / "report.json").read_text())
+        except (OSError, ValueError):
+            return False
+        return "partial" in report and self._run_json_is_whole()
+
     def snapshot_of(self):
         """The same for the snapshot."""
         found = _digests(self.folder).get("drive.snapshot")
@@ -114,7 +122,7 @@ class Bench:
         return next((seed for seed in SEEDS if self.references[seed]["drive.snapshot"] == found), None)
 
     def leftovers(self):
-        """What lies in the folder, or in the results, that nobody has asked for."""
+        """What lies in the folder, or in the results, that was not asked for."""
         ours = {"s.yaml", "results", "drive.snapshot"}
         found = [path.name for path in self.folder.iterdir() if path.name not in ours]
         results = self.folder / "results"
@@ -125,22 +133,16 @@ class Bench:
 
     def judge(self, code, seeds, disturbance, may_leave=False):
         """What must hold after runs with `seeds`; `code` 0: at least one of them has ended well."""
-        results, snapshot = self.results_of(), self.snapshot_of()
-        old = SEEDS[0]
-        if results is None:
-            self.found("half-written results", f"after {disturbance} (exit code {code})")
-        elif results == 0:
-            self.found("results lost", f"after {disturbance} (exit code {code})")
-        elif code == 0 and results not in seeds:
-            self.found("results missing", f"after {disturbance}: exit code 0, but the results are those of seed {results}")
-        elif code not in (0, None) and results not in (old, *seeds):
-            self.found("results of another run", f"after {disturbance}: seed {results}")
-        if snapshot is None:
-            self.found("half-written snapshot", f"after {disturbance} (exit code {code})")
-        elif snapshot == 0:
-            self.found("snapshot lost", f"after {disturbance} (exit code {code})")
-        elif code == 0 and snapshot not in seeds:
-            self.found("snapshot missing", f"after {disturbance}: exit code 0, but the snapshot is of seed {snapshot}")
+        after = f"after {disturbance} (exit code {code})"
+        for what, seed in (("results", self.results_of()), ("snapshot", self.snapshot_of())):
+            if seed is None:
+                self.found(f"half-written {what}", after)
+            elif seed == 0:
+                self.found(f"{what} lost", after)
+            elif code == 0 and seed not in seeds:
+                self.found(f"{what} missing", f"{after}: what is there is of seed {seed}")
+            elif code not in (0, None) and seed not in (SEEDS[0], *seeds):
+                self.found(f"{what} of another run", f"{after}: of seed {seed}")
         left = self.leftovers()
         if left and not may_leave:
-            self.found("leftovers", f"after {disturbance} (exit code {code}): {', '.join(left)}")
+            self.found("leftovers", f"{after}: {', '.join(left)}")

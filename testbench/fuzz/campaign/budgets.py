@@ -51,7 +51,7 @@ def run(setup, number):
 @functools.lru_cache
 def _cases(program):
     """(what, scenario, judge) of all cases, always in the same order."""
-    return [*_ends(schema.of_program(program)), *_shapes(), *_idle()]
+    return [*_ends(schema.of_program(program)), *_shapes(program), *_idle()]
 
 
 # ---- both ends of every range
@@ -155,7 +155,7 @@ def _keys(setup):
 # ---- drives that no machine holds
 
 
-def _shapes():
+def _shapes(program):
     for channels, ways, dies, blocks in ((1024, 1024, 64, 1024), (1024, 64, 1, 1024), (1024, 1024, 1, 24),
                                          (1, 1, 1, 16777216), (1024, 1024, 64, 1), (64, 64, 64, 16777216)):
         flash = {"channels": channels, "ways": ways, "dies_per_way": dies, "part": {"blocks_per_plane": blocks}}
@@ -163,6 +163,11 @@ def _shapes():
     for capacity in ("256 TiB", "64 TiB"):
         yield (f"user capacity {capacity}", {**_SMALL, "ssd": {"flash": {"user_capacity": capacity}}}, _shape)
     yield "DRAM of 1 TiB", {**_SMALL, "ssd": {**_SMALL["ssd"], "dram": {"capacity": "1 TiB"}}}, _runs
+    for scheme in schema.of_program(program).sections["firmware.mapping"].policy.choices:
+        flash = {"channels": 8, "ways": 8, "over_provisioning": "60 %", "part": {"cell": "mlc"}}
+        yield (f"trims of a large empty drive, {scheme}",
+               {"ssd": {"flash": flash}, "firmware": {"mapping": {"scheme": scheme}, "buffer": {"capacity": "64 MiB"}},
+                "load": [{"rw": "randtrim", "number_ios": 30000, "iodepth": 16}]}, _runs)
     yield "65536 outstanding", {**_SMALL, "load": [{"rw": "randread", "number_ios": 20000, "iodepth": 65536}]}, _runs
 
 

@@ -31,7 +31,7 @@ _FORMATS = ("msr", "mqsim", "spc", "alibaba", "tencent", "fio-iolog", "blkparse"
 _PACKED = {"": lambda data: data, ".gz": lambda data: gzip.compress(data, mtime=0), ".xz": lzma.compress,
            ".bz2": bz2.compress}
 _UNPACKED = {".gz": gzip.decompress, ".xz": lzma.decompress, ".bz2": bz2.decompress}
-_SNAPSHOTS = ("collection", "dftl", "superblock", "cache", "pslc", "replicas", "converter", "errors")
+_SNAPSHOTS = ("collection", "dftl", "superblock", "cache", "pslc", "replicas", "log_structured", "errors")
 
 
 @dataclass

@@ -13,7 +13,8 @@ NAME = "disks"
 COUNT = 40
 
 # Commands that print to standard output; all must tell when that is full.
-_PRINTING = (["run", "s.yaml"], ["check", "s.yaml"], ["schema"], ["list"], ["list", "gc"], ["reference"], ["profile"],
+_PRINTING = (["run", "s.yaml"], ["check", "s.yaml"], ["figures", "s.yaml"], ["conform", "victim", "greedy", "--quick"],
+             ["schema"], ["list"], ["list", "gc"], ["reference"], ["profile"],
              ["profile", "hm_0", "--scale", "0.001"], ["profile", "--json"], ["--help"], ["--version"], ["run", "--help"])
 
 

@@ -54,7 +54,7 @@ def run(setup, number):
     """One case: first every call for files there is, one by one; after these, anything."""
     one_by_one = bench.once(setup, "all calls", lambda: _all_calls(setup))
     if number < len(one_by_one):
-        return _failing(setup, number, *one_by_one[number])
+        return failing(setup, number, *one_by_one[number])
     chance = random.Random(f"{setup.seed}/{NAME}/{number}")
     if chance.random() < _MEMORY_SHARE:
         return _with_little_memory(setup, number, chance)
@@ -65,9 +65,8 @@ def run(setup, number):
     # Early calls are as interesting as late ones, of which there are many more.
     at = chance.randint(1, calls) if chance.random() < 0.5 else round(calls ** chance.random())
     error = chance.choice(_ERRORS[call])
-    # An interrupted call is made again, and memory that is given back can be had again.
-    lasting = call != "allocate" and error not in (0, errno.EINTR)
-    return _failing(setup, number, call, at, error, 0 if lasting and chance.random() < 0.3 else at)
+    lasting = error not in (0, errno.EINTR)  # an interrupted call is made again
+    return failing(setup, number, call, at, error, 0 if lasting and chance.random() < 0.3 else at)
 
 
 def _all_calls(setup):
@@ -76,7 +75,8 @@ def _all_calls(setup):
             for at in range(1, 1 + bench.once(setup, f"calls of {call}", lambda call=call: _count(setup, call)))]
 
 
-def _failing(setup, number, call, at, error, last):
+def failing(setup, number, call, at, error, last):
+    """One call that fails, or all from `at` to `last`; 0: to the end."""
     what = f"call {at}{'' if last else ' and all that follow'} of {call} failing ({_name(error)})"
     return _disturbed(setup, number, what, call, environment=_environment(setup, call, at, last, error))
 
@@ -97,8 +97,10 @@ def _disturbed(setup, number, what, call, **limits):
     elif outcome.code == 2:
         for rule, detail in verdict.promised(outcome, {"tlmssd"}):
             trial.found(rule, f"after {what}: {detail}")
-    # What cannot be removed stays, and what cannot be opened in the end is a folder to be removed; the next run sweeps it.
-    trial.judge(outcome.code, [2], what, may_leave=call == "unlink" or (call == "open" and outcome.code == 0))
+    # What cannot be removed stays, and what cannot be opened in the end is a folder to be removed; the next run sweeps it,
+    # as it does after a run that had no memory left to remove anything.
+    may_leave = call == "unlink" or (call == "open" and outcome.code == 0) or (call == "allocate" and outcome.code == 1)
+    trial.judge(outcome.code, [2], what, may_leave=may_leave)
     trial.close()
     return Result(number, _word(outcome), outcome.seconds, 1, trial.findings)
 

@@ -29,6 +29,17 @@ def check(report, timed):
     yield from _statistics(report)
 
 
+def _at_drive(operation):
+    """Commands as the drive sees them: those that requests longer than max_transfer were split into."""
+    return operation.get("device", operation)
+
+
+def _time_at_drive(scope):
+    """What the commands of all operations have spent in the drive, in ps."""
+    at_drive = [_at_drive(operation) for operation in scope["operations"].values()]
+    return sum(o["commands"] * o["latency"]["mean"] for o in at_drive) * 1000
+
+
 def _scopes(report):
     yield "total", report["results"]["total"]
     for load in report["results"]["loads"]:
@@ -40,16 +51,23 @@ def _near(a, b, relative=1e-9, absolute=1e-6):
 
 
 def _numbers(node, where):
-    """No figure is missing, infinite or not a number."""
+    """No figure is missing, infinite or not a number; but see _has_gaps()."""
     if isinstance(node, dict):
         for key, value in node.items():
-            if key not in ("scenario", "doc"):
+            unmeasured = key == "value" and node.get("met") is False  # of a target
+            if key not in ("scenario", "doc") and not unmeasured and not _has_gaps(where, key, value):
                 yield from _numbers(value, f"{where}.{key}")
     elif isinstance(node, list):
         for value in node:
             yield from _numbers(value, where)
     elif node is None or (isinstance(node, float) and not math.isfinite(node)):
         yield "finite numbers", f"{where} is {node}"
+
+
+def _has_gaps(where, key, node):
+    """A figure over time that a window in which nothing ended, or was written, does not have: null there."""
+    over_time = where.endswith(".latency") and ".series." in where or where.endswith(".series") and key == "write_amplification"
+    return over_time and isinstance(node, list) and all(v is None or (math.isfinite(v) and v >= 0) for v in node)
 
 
 def _counts(report):
@@ -65,7 +83,22 @@ def _counts(report):
 
 
 def _latency(where, operation, span):
+    if "device" in operation:
+        yield from _ledger(f"{where}, in pieces", operation["device"])
+    yield from _ledger(where, operation)
     latency, count = operation["latency"], operation["commands"]
+    if span > 0 and not _near(operation["iops"] * span * 1e-12, count):
+        yield "rate x time = count", f"{where}: {operation['iops']} IOPS, {count} commands"
+    shares = [point[1] for point in operation["distribution"]]
+    if shares != sorted(shares) or not shares or not _near(shares[-1], 1):
+        yield "distribution ends at 1", f"{where}: {shares[-3:]}"
+    tail = operation["tail"]
+    if not 0 < tail["share"] <= 1 or sum(operation["errors"].values()) > count:
+        yield "tail", f"{where}: share {tail['share']}, errors {operation['errors']}"
+
+
+def _ledger(where, operation):
+    latency = operation["latency"]
     spent = sum(part["mean_ns"] for part in operation["ledger"].values())
     if not _near(spent, latency["mean"], absolute=1e-3):
         yield "ledger = latency", f"{where}: causes add up to {spent} ns of {latency['mean']} ns"
@@ -77,14 +110,6 @@ def _latency(where, operation, span):
     values = [latency[key] for key in _ORDERED]
     if values != sorted(values) or not values[0] - 1e-6 <= latency["mean"] <= values[-1] + 1e-6:
         yield "percentiles in order", f"{where}: {values}, mean {latency['mean']}"
-    if span > 0 and not _near(operation["iops"] * span * 1e-12, count):
-        yield "rate x time = count", f"{where}: {operation['iops']} IOPS, {count} commands"
-    shares = [point[1] for point in operation["distribution"]]
-    if shares != sorted(shares) or not shares or not _near(shares[-1], 1):
-        yield "distribution ends at 1", f"{where}: {shares[-3:]}"
-    tail = operation["tail"]
-    if not 0 < tail["share"] <= 1 or sum(operation["errors"].values()) > count:
-        yield "tail", f"{where}: share {tail['share']}, errors {operation['errors']}"
 
 
 def _depth(where, scope, span):
@@ -97,7 +122,7 @@ def _depth(where, scope, span):
         yield "time at depths", f"{where}: shares add up to {sum(s for _, s in shares)}"
     if not _near(sum(d * s for d, s in shares), depth["mean"]):
         yield "time at depths", f"{where}: mean {depth['mean']} is not that of the shares"
-    inside = sum(o["commands"] * o["latency"]["mean"] for o in scope["operations"].values()) * 1000 / span
+    inside = _time_at_drive(scope) / span
     # At the window's beginning some commands lie outside in part: no more than are outstanding at once.
     most = max((o["latency"]["max"] for o in scope["operations"].values()), default=0) * 1000 / span
     if depth["mean"] > inside + 1e-6 + 2 * depth["max"] * most:
@@ -111,7 +136,7 @@ def _littles_law_exactly(report, waits):
     """
     span = report["measured_picoseconds"]
     for where, scope in _scopes(report):
-        inside = sum(o["commands"] * o["latency"]["mean"] for o in scope["operations"].values()) * 1000
+        inside = _time_at_drive(scope)
         depth = scope["queue_depth"]["mean"]
         if span > 0 and not _near(inside / span, depth, 1e-8) and not (waits and inside / span > depth):
             yield "Little's law", f"{where}: {inside / span} by latencies, {depth} by depth"
@@ -128,14 +153,14 @@ def _value(node, *path):
 def _amplification(report):
     """Write amplification is the sum of its causes, and what was programmed by unit written."""
     shown = report.get("write_amplification")
-    ftl = report["statistics"].get("firmware", {}).get("ftl", {})
-    if not shown or not ftl:
+    firmware = report["statistics"].get("firmware", {})
+    if not shown or not firmware:
         return
     parts = {k: v["value"] for k, v in shown.items() if k not in ("doc", "total")}
     if not _near(sum(parts.values()), shown["total"]["value"]):
         yield "write amplification", f"{parts} do not add up to {shown['total']['value']}"
-    written = _value(ftl, "host_units_written_net")
-    flash = {k: v for k, v in ftl.get("flash", {}).items() if isinstance(v, dict) and "units_programmed" in v}
+    written = _value(firmware, "host_units_written_net")
+    flash = {k: v for k, v in firmware.get("flash", {}).items() if isinstance(v, dict) and "units_programmed" in v}
     programmed = sum(_value(v, "units_programmed") + _value(v, "units_padded") for v in flash.values())
     if written and not _near(shown["total"]["value"] * written, programmed, 1e-9, 1e-3):
         yield "write amplification", f"{shown['total']['value']} x {written} units are not {programmed} programmed"
@@ -159,13 +184,13 @@ def whole_run(report, by_software, waits):
     `by_software`: what the drive is given is not what the loads ask; `waits`: commands wait in the host.
     """
     yield from _littles_law_exactly(report, waits)
-    host = report["statistics"].get("host", {}).get("host", {})
+    host = report["statistics"].get("host", {})
     if by_software or not host:
         return
-    commands = report["results"]["total"]["commands"]
+    commands = sum(_at_drive(o)["commands"] for o in report["results"]["total"]["operations"].values())
     fetched = sum(_value(v, "fetched") for k, v in host.items() if k.startswith("queue_"))
     done = sum(_value(host, kind, "commands") for kind in ("read", "write", "flush", "trim", "write_zeroes"))
-    firmware = _value(report["statistics"], "firmware", "ftl", "commands")
+    firmware = _value(report["statistics"], "firmware", "commands")
     failed = _value(host, "failed")  # some of these the host interface refuses by itself
     if not commands == fetched == done or not done - failed <= firmware <= done:
         yield "counts conserve", f"{commands} measured, {fetched} fetched, {done} completed, {firmware} in firmware"

@@ -5,6 +5,8 @@ trial(setup, number, tree, text, files) -> findings its findings can be made sma
 how many cases there are when they are a list.
 """
 
-from campaign import budgets, concurrent, damaged, disks, failing_calls, mutations, relations, scenarios, signals
+from campaign import (budgets, concurrent, damaged, disks, failing_calls, mutations, proposals, relations, scenarios,
+                      signals)
 
-ALL = {kind.NAME: kind for kind in (scenarios, mutations, relations, budgets, damaged, signals, disks, concurrent, failing_calls)}
+ALL = {kind.NAME: kind for kind in (scenarios, mutations, proposals, relations, budgets, damaged, signals, disks, concurrent,
+                                     failing_calls)}

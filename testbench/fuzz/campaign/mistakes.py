@@ -117,7 +117,7 @@ def indentation(random, text):
 
 
 def strange_character(random, text):
-    """A character or two that mean something to YAML, to terminals or to nobody."""
+    """A character or two that mean something to YAML, to terminals or to none."""
     at = random.randrange(len(text) + 1)
     return text[:at] + random.choice(_STRANGE) + text[at:]
 

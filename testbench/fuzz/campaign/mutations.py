@@ -33,7 +33,8 @@ def run(setup, number):
         kind = mistakes.JOBS if which.endswith(".fio") else mistakes.YAML
         mistake = chance.choice(kind)
         changed = mistake(chance, texts[which])
-        refused = refused or (mistake in mistakes.REFUSED and changed != texts[which])
+        if changed != texts[which]:  # a later one may undo an earlier one: a line twice, then one of them missing
+            refused = mistake in mistakes.REFUSED
         texts[which] = changed
     whole = {**files, **{n: t for n, t in texts.items() if n != "s.yaml"}}
     return _judge(setup, number, texts["s.yaml"], whole, refused)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from campaign.program import Outcome
+from campaign.program import Outcome, results_are_there
 
 
 def start(setup, folder, arguments, *, environment=None, memory=None, file_size=None, output=subprocess.PIPE):
@@ -38,7 +38,7 @@ def finish(setup, process, limit=30):
         out, err = process.communicate()
         code = None
     seconds = time.monotonic() - process.begin
-    return Outcome(code, (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace"), seconds)
+    return Outcome(results_are_there(code), (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace"), seconds)
 
 
 def run(setup, folder, arguments, **how):

@@ -113,7 +113,7 @@ class _Trial:
         for rule, detail in invariants.check(report, timed):
             self.found(rule, detail)
         if timed and self._is_whole():
-            software = "converter" in self.tree or "file_cache" in self.tree
+            software = "log_structured" in self.tree or "file_cache" in self.tree
             for rule, detail in invariants.whole_run(report, software, self._waits_in_host()):
                 self.found(rule, detail)
         for name in (p.name for p in results.glob("commands.*")):

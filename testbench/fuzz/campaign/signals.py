@@ -14,9 +14,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 
 
 def run(setup, number):
-    """One case: a signal, sometimes two, then a run that nobody disturbs."""
+    """One case: a signal, sometimes two, then a run without a signal."""
     chance = random.Random(f"{setup.seed}/{NAME}/{number}")
-    trial = bench.Bench(setup, NAME, number, old=chance.random() < 0.8)
+    old = chance.random() < 0.8
+    trial = bench.Bench(setup, NAME, number, old)
     sent = chance.choice(_SIGNALS)
     instant = chance.random() * 1.6 * bench.once(setup, "usual seconds", lambda: _usual_seconds(setup))
     process = processes.start(setup, trial.folder, bench.arguments(2))
@@ -30,8 +31,10 @@ def run(setup, number):
     killed = outcome.code == -signal.SIGKILL
     if outcome.code not in (0, -sent, 128 + sent):
         trial.found(f"exit code {outcome.code}", f"after {what}: {verdict.last_line(outcome)}")
-    if trial.results_of() != 0 or trial.snapshot_of() != 0 or outcome.code == 0:
+    if old or outcome.code == 0:
         _judge(trial, outcome, what, killed)
+    elif not killed and trial.results_of() is None and not trial.results_are_partial():
+        trial.found("half-written results", f"after {what}")
     _again(setup, trial, what)
     trial.close()
     return Result(number, "ran" if outcome.code == 0 else "ended", outcome.seconds, 2, trial.findings)
@@ -49,9 +52,7 @@ def _judge(trial, outcome, what, killed):
     """Old or new, each of them whole. In the middle of the renames a killed process may leave some of both."""
     if killed and trial.results_of() is None and (trial.folder / "results").is_dir():
         return
-    had_old = trial.results_of() != 0 and trial.snapshot_of() != 0
-    if had_old or outcome.code == 0:
-        trial.judge(outcome.code if outcome.code == 0 else 1, [2], what, may_leave=killed)
+    trial.judge(outcome.code if outcome.code == 0 else 1, [2], what, may_leave=killed)
 
 
 def _again(setup, trial, what):

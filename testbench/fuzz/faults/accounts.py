@@ -10,11 +10,16 @@ def results(report):
     return json.loads(report)["results"]["total"]
 
 
+def of_firmware(report, key):
+    """A count of the firmware's flash operations."""
+    return _plain(json.loads(report)["statistics"])["firmware"]["flash"][key]
+
+
 def check(report, failures=False):
     """What does not balance in a report.json (bytes), or an empty text. `failures`: commands may fail."""
     content = json.loads(report)
     statistics = _plain(content["statistics"])
-    software = "converter" in statistics or "file_cache" in statistics
+    software = "log_structured" in statistics or "file_cache" in statistics
     paced = any("rate" in load["description"] for load in content["results"]["loads"])
     rules = [*invariants.check(content, True), *invariants.whole_run(content, software, paced)]
     if rules:
@@ -41,7 +46,7 @@ def _failures(content):
 
 
 def _of_firmware(statistics, key):
-    flash = statistics["firmware"]["ftl"]["flash"]
+    flash = statistics["firmware"]["flash"]
     return sum(purpose.get(key, 0) for purpose in flash.values() if isinstance(purpose, dict))
 
 
@@ -74,7 +79,7 @@ def _programs(statistics):
 
 def _erases(statistics):
     under_way = statistics["flash"]["controller"]["outstanding"]
-    flash = statistics["firmware"]["ftl"]["flash"]
+    flash = statistics["firmware"]["flash"]
     firmware = flash["erases"] + flash["erase_failures"]
     channels = _of_channels(statistics, "erase", "operations")
     if abs(channels - firmware) > under_way:

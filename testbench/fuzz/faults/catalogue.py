@@ -1,11 +1,13 @@
 """The planted faults: read from catalogue/*.yaml, checked against the sources, put into a text."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import yaml
 
 FOLDER = Path(__file__).parent / "catalogue"
+DETECTORS = Path(__file__).parent / "detectors"
 KEYS = {"name", "breaks", "file", "text", "becomes", "found_by", "run", "test"}
 
 
@@ -62,9 +64,30 @@ def _fault(entry, path):
 
 
 def check(root, faults):
-    """Raises CatalogueError unless every fault still applies to the sources under `root`."""
+    """Raises CatalogueError unless every fault still applies to the sources under `root`, and what finds it is there."""
     for fault in faults:
         path = root / fault.file
         if not path.is_file():
             raise CatalogueError(f"{fault.name}: there is no file {fault.file}")
         fault.plant(path.read_text(encoding="utf-8"))
+        for detector in fault.run:
+            if not scenario_of(detector).is_file():
+                raise CatalogueError(f"{fault.name}: there is no detector {scenario_of(detector).name}")
+        if fault.test and not _is_test(root, fault.test):
+            raise CatalogueError(f"{fault.name}: there is no test {fault.test}")
+
+
+def scenario_of(detector):
+    """The scenario of a detector such as "snapshot of collection" or "collection --check-protocol"."""
+    return DETECTORS / f"{detector.rpartition(' of ')[2].split()[0]}.yaml"
+
+
+def _is_test(root, name):
+    area, _, case = name.partition(": ")
+    return any(f'"{case}"' in _in_one_piece(path.read_text(encoding="utf-8"))
+               for path in sorted((root / "testbench" / "tests" / area).glob("*.cpp")))
+
+
+def _in_one_piece(source):
+    """Literals that are continued on the next line, joined."""
+    return re.sub(r'"\s*\n\s*"', "", source)

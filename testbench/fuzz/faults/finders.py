@@ -13,10 +13,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from faults import accounts
+from faults import accounts, catalogue
 
-DETECTORS = Path(__file__).parent / "detectors"
-FAILING = ("errors", "wear")  # detectors whose drives lose data or come to their end
+# Detectors whose drives lose data or come to their end, and what firmware must have counted there.
+FAILING = {"errors": "uncorrectable_units", "wear": "erase_failures"}
 LIMIT = 60  # seconds of a run, which takes less than one without a fault
 TEST_LIMIT = 300
 
@@ -32,6 +32,7 @@ MESSAGES = (
     ("watchdog", r"stalled: |does not come to rest|did not end at once|firmware did not complete a command at once"),
     ("firmware", r"internal error"),
 )
+FAILED_COMMANDS = 5  # exit code
 
 
 class Finding:
@@ -55,13 +56,17 @@ class Lab:
         """Finding of a detector, or None."""
         kind, _, name = detector.rpartition(" of ")
         name, *options = name.split()
-        scenario = DETECTORS / f"{name}.yaml"
-        if not scenario.is_file():
-            raise ValueError(f"there is no detector {name} (known: {', '.join(known())})")
+        scenario = catalogue.scenario_of(detector)
         if kind:
             return {"repetition": self._repetition, "seeds": self._seeds, "snapshot": self._snapshot}[kind](scenario)
         found = self._run("run", scenario, *options)
         return found or self._accounts("run", name in FAILING)
+
+    def expect_failures(self, detector):
+        """Raises ValueError when the drive of a detector that has just run well was to fail in something and did not."""
+        wanted = FAILING.get(detector)
+        if wanted and not accounts.of_firmware(self._report("run"), wanted):
+            raise ValueError(f"{detector}: firmware has counted no {wanted}, so that it finds nothing; make its drive worse")
 
     def test(self, name):
         """Finding of the test "<area>: <case>", whose program must have been built, or None."""
@@ -87,6 +92,8 @@ class Lab:
         if done.returncode == 0:
             return None
         said = done.stderr.strip() or done.stdout.strip()
+        if done.returncode == FAILED_COMMANDS:
+            return Finding("failed commands", f"{scenario.stem}: commands ended with an error")
         if done.returncode < 0:
             return Finding("crash", f"{scenario.stem}: signal {-done.returncode} {said}")
         for finder, pattern in MESSAGES:
@@ -129,8 +136,3 @@ class Lab:
         if self._report("saves") == self._report("restores"):
             return None
         return Finding("snapshot", f"{scenario.stem}: another report from the snapshot")
-
-
-def known():
-    """Names of the detectors."""
-    return sorted(path.stem for path in DETECTORS.glob("*.yaml"))

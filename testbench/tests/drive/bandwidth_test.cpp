@@ -78,7 +78,8 @@ double measured(const SsdConfig& config, const Way& way, bool read) {
   std::vector<Load> loads =
       make_loads({.rw = read ? "read" : "write",
                   .bs = operation,
-                  // With the buffer's 256, well below the region: no write meets its successor in the buffer.
+                  // With the buffer's 256, well below the region: no write meets its successor in
+                  // the buffer.
                   .depth = 512,
                   .size = region,
                   .amount = 1000 * region},

@@ -1,14 +1,14 @@
-// What the catalogue lists and what is accepted agree: each bound of each parameter's range passes every check that is about that
-// parameter, or is refused for another key.
+// What the catalogue lists and what is accepted agree: each bound of each parameter's range passes
+// every check that is about that parameter, or is refused for another key.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "models/common/quantity.h"
+#include "models/base/quantity.h"
 #include "platform/scenario/value_search.h"
 #include "platform/ssd_config.h"
-#include "testbench/scenario_catalogue.h"
-#include "testbench/scenario_check.h"
-#include "testbench/scenario_loads.h"
+#include "testbench/app/scenario_catalogue.h"
+#include "testbench/app/scenario_check.h"
+#include "testbench/app/scenario_loads.h"
 
 namespace tlmssd::drive_tests {
 namespace {

@@ -1,5 +1,6 @@
-// A drive with errors, age and any ECC policy, saved and restored into a drive newly made, goes on as the one that was saved; and
-// one without error correction does not notice that there are decoders.
+// A drive with errors, age and any ECC policy, saved and restored into a drive newly made, goes on
+// as the one that was saved; and one without error correction does not notice that there are
+// decoders.
 #include <systemc>
 
 #include <catch2/catch.hpp>
@@ -50,7 +51,7 @@ void first_half(Simulation& simulation) {
 
 Half second_half(Simulation& simulation) {
   Half half;
-  const Picoseconds start = simulation.ssd().agenda().now();
+  const Picoseconds start = simulation.ssd().event_queue().now();
   half.clock = simulation.ssd().flash().retention_clock().at(start);
   simulation.driver().set_completion_hook([&](const Completed& command) {
     half.media_errors += command.status == HostStatus::media_error ? 1 : 0;
@@ -70,7 +71,7 @@ Half second_half(Simulation& simulation) {
   run_mix(simulation, 3);
   simulation.driver().set_completion_hook(nullptr);
   half.statistics = simulation.ssd().ftl().statistics();
-  half.time = simulation.ssd().agenda().now() - start;
+  half.time = simulation.ssd().event_queue().now() - start;
   return half;
 }
 

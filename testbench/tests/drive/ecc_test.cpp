@@ -1,5 +1,5 @@
-// Error correction in the whole drive: what it costs an unloaded read to the picosecond, what becomes of data that cannot be decoded,
-// and what refresh does in a year.
+// Error correction in the whole drive: what it costs an unloaded read to the picosecond, what
+// becomes of data that cannot be decoded, and what refresh does in a year.
 #include <systemc>
 
 #include <catch2/catch.hpp>
@@ -71,7 +71,7 @@ TEST_CASE("retries of an unloaded read take their times, one after another", "[d
   // Best at step 10: cycles x ln(1 + days) / 100 = 10.
   config.errors = {"binomial", 0, 0, 0, {}, 0.01, 0.02, 1};
   config.retention.least_retention = (std::numbers::e - 1) * 86'400;
-  with_rber(config, [](const PageStress& stress) { return stress.cycles < 1000 ? 0 : 0.05; });
+  with_rber(config, [](const ArrayOperation& stress) { return stress.cycles < 1000 ? 0 : 0.05; });
   config.firmware.ecc.policy = "retry-only";
   Check check(config);
   check.fill(128_KiB);
@@ -83,7 +83,10 @@ TEST_CASE("retries of an unloaded read take their times, one after another", "[d
     REQUIRE(retries <= 40);
     const BitErrors::Place place{DieId{0}, PlaneId{0}, BlockId{0}, PageId{0}, 0};
     std::array<std::uint16_t, 4> wrong{};
-    oracle->draw(place, oracle->rber(place, {1000, std::numbers::e - 1, 1, 0}, retries), 4, 4, wrong.data());
+    oracle->draw(
+        place,
+        oracle->rber(place, {.cycles = 1000, .age_days = std::numbers::e - 1, .reads_per_page = 1}, retries),
+        4, 4, wrong.data());
     bears = *std::max_element(wrong.begin(), wrong.end()) <= config.ecc.of(EccCode::bch).correctable;
   }
   --retries;
@@ -111,8 +114,9 @@ TEMPLATE_TEST_CASE_SIG("whatever cannot be decoded is a media error for the host
   const Given few({{"steps", whole(3)}});
   config.firmware.ecc_policy = &few;
   for (CodeConfig& code : config.ecc.codes) code.correctable = 60;
-  with_rber(config,
-            [](const PageStress&) { return 0.0038; });  // 34 of 60 on average; a frame in hundreds has more
+  with_rber(config, [](const ArrayOperation&) {
+    return 0.0038;
+  });  // 34 of 60 on average; a frame in hundreds has more
   Simulation simulation(config);
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
   CHECK(simulation.driver().failed() == 0);
@@ -140,7 +144,7 @@ TEST_CASE("random commands under errors near the limit leave the data that are n
   SsdConfig config = drive("pcie3x4", 512);
   config.check_protocol = true;
   config.firmware.ecc.policy = "conventional";
-  with_rber(config, [](const PageStress& s) { return 0.0085 + 1e-5 * s.reads; });
+  with_rber(config, [](const ArrayOperation& s) { return 0.0085 + 1e-5 * s.reads_per_page; });
   Simulation simulation(config);
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
   std::uint64_t media_errors = 0;
@@ -174,7 +178,7 @@ struct Year {
   explicit Year(bool refresh)
       : limits({{"retention", Value(20 * k_day)}, {"reads", whole(0)}, {"patrol", Value(k_day)}}),
         config(whole_pages()) {
-    with_rber(config, [](const PageStress& stress) { return 1e-4 * (1 + stress.days); });
+    with_rber(config, [](const ArrayOperation& stress) { return 1e-4 * (1 + stress.age_days); });
     config.errors = {"binomial", 0, 0, 0, {}, 0, 0, 1};
     config.firmware.ecc.policy = "fixed";
     if (refresh) config.firmware.refresh.policy = "limits";
@@ -190,7 +194,7 @@ struct Year {
           const DieState::Block& state = die.block(PlaneId{plane}, BlockId{block});
           if (state.next_page == 0) continue;
           result = std::max(result, die.rber(PlaneId{plane}, BlockId{block}, PageId{0}, 0,
-                                             simulation.ssd().agenda().now()));
+                                             simulation.ssd().event_queue().now()));
         }
       }
     }

@@ -1,5 +1,5 @@
-// The end of a drive's life, and of a run that cannot go on: writes are refused with a clear status while reads stay right; a stall is
-// reported with the commands and the free blocks; nothing hangs.
+// The end of a drive's life, and of a run that cannot go on: writes are refused with a clear status
+// while reads stay right; a stall is reported with the commands and the free blocks; nothing hangs.
 #include <systemc>
 
 #include <catch2/catch.hpp>
@@ -42,8 +42,8 @@ SsdConfig worn_pslc_drive(const char* when_full) {
   config.capacity.over_provisioning = 0.6;
   const Bytes block = config.geometry().dies() * Bytes{config.part.page_size} * 6;
   config.firmware.pslc.policy = "all";
-  config.firmware.pslc.fixed_bytes = block;
-  config.firmware.pslc.borrowed_bytes = 4 * block;
+  config.firmware.pslc.static_bytes = block;
+  config.firmware.pslc.dynamic_bytes = 4 * block;
   config.firmware.pslc.when_full = when_full;
   return config;
 }
@@ -179,12 +179,12 @@ namespace {
 
 /// Comes round every microsecond, for ever.
 struct Ticker {
-  explicit Ticker(Agenda& on) : agenda(on) { tick(this); }
+  explicit Ticker(EventQueue& on) : event_queue(on) { tick(this); }
   static void tick(void* self) {
-    Agenda& on = static_cast<Ticker*>(self)->agenda;
+    EventQueue& on = static_cast<Ticker*>(self)->event_queue;
     on.at(on.now() + 1_us, &Ticker::tick, self);
   }
-  Agenda& agenda;
+  EventQueue& event_queue;
 };
 
 /// A drive whose writes take a thousand seconds each.
@@ -208,7 +208,7 @@ TEST_CASE("one that takes its time is no stall", "[drive]") {
 
 TEST_CASE("what goes on for ever and completes nothing is a stall", "[drive][slow]") {
   Simulation simulation(sluggish_drive());
-  const Ticker ticker(simulation.ssd().agenda());
+  const Ticker ticker(simulation.ssd().event_queue());
   std::vector<Load> loads = make_loads({.rw = "randwrite", .amount = 3 * 4096}, simulation.drive_size());
   Measurement measurement({"load"});
   CHECK_THROWS_AS(simulation.run(loads, measurement), Stalled);

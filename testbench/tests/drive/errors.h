@@ -1,4 +1,5 @@
-// What the tests of error correction in whole drives share: drives whose bit error rate is a function, and their oracle.
+// What the tests of error correction in whole drives share: drives whose bit error rate is a
+// function, and their oracle.
 #pragma once
 
 #include <functional>
@@ -11,12 +12,12 @@
 
 namespace tlmssd::drive_tests {
 
-using Rber = std::function<double(const PageStress&)>;
+using Rber = std::function<double(const ArrayOperation&)>;
 
 class FunctionModel final : public ReliabilityModel {
  public:
   explicit FunctionModel(Rber function) : function_(std::move(function)) {}
-  [[nodiscard]] double rber(const PageStress& stress) const override { return function_(stress); }
+  [[nodiscard]] double rber(const ArrayOperation& stress) const override { return function_(stress); }
 
  private:
   Rber function_;

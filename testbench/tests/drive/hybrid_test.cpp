@@ -1,4 +1,5 @@
-// The drive with a cache in SCM: latencies to the picosecond, what a hit leaves alone, wear, snapshots, repeatability.
+// The drive with a cache in SCM: latencies to the picosecond, what a hit leaves alone, wear,
+// snapshots, repeatability.
 #include <systemc>
 
 #include <catch2/catch.hpp>
@@ -9,9 +10,9 @@
 #include <unistd.h>
 
 #include "firmware/cache/cache.h"
-#include "testbench/measure/json_sink.h"
-#include "testbench/measure/snapshot.h"
-#include "testbench/scenario_catalogue.h"
+#include "testbench/app/scenario_catalogue.h"
+#include "testbench/report/json_sink.h"
+#include "testbench/report/snapshot.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"
 
@@ -57,7 +58,8 @@ std::uint64_t programmed(const Ssd& ssd) {
   return std::accumulate(ssd.scm()->wear().begin(), ssd.scm()->wear().end(), std::uint64_t{0});
 }
 
-/// A drive that is small beside its load: evictions, collection and copies into the SCM all the time.
+/// A drive that is small beside its load: evictions, collection and copies into the SCM all the
+/// time.
 SsdConfig busy(std::uint64_t seed) {
   SsdConfig config = hybrid("pcie3x4", 512);
   config.seed = config.firmware.seed = seed;
@@ -84,7 +86,7 @@ Picoseconds work(Simulation& simulation, std::uint64_t seed) {
   const DriveSize size = simulation.drive_size();
   std::vector<Load> loads = one(mixed_load({.requests = 4000, .hot_blocks = 6000}, size, seed));
   Measurement measurement({"mixed"});
-  measurement.reset(simulation.ssd().agenda().now());
+  measurement.reset(simulation.ssd().event_queue().now());
   simulation.run(loads, measurement);
   simulation.drain();
   return measurement.span();
@@ -208,7 +210,8 @@ TEST_CASE("wear of the SCM is what the host wrote and what was copied in", "[dri
   Simulation simulation(hybrid("pcie3x4", 512));
   const Ssd& ssd = simulation.ssd();
   const firmware::Cache& cache = *ssd.ftl().cache();
-  // 3 sectors beginning at sector 5 of a unit take the first three grains: region 0, whatever their address.
+  // 3 sectors beginning at sector 5 of a unit take the first three grains: region 0, whatever their
+  // address.
   run_unloaded(simulation, {{HostOpcode::write, 1_MiB + 5 * 512, 3 * 512}});
   CHECK(ssd.scm()->wear()[0] == 3);
   CHECK(programmed(ssd) == 3);

@@ -1,5 +1,5 @@
-// The sum of parts that an unloaded command should take, computed from the configuration alone: link, core cycles, closed forms of
-// bus, DRAM and SCM, bus phases and array times of the flash.
+// The sum of parts that an unloaded command should take, computed from the configuration alone:
+// link, core cycles, closed forms of bus, DRAM and SCM, bus phases and array times of the flash.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,8 @@ class Parts {
     return sum;
   }
 
-  /// From submission until the entry is in; then `data` bytes over the link and, of a write, into DRAM meanwhile.
+  /// From submission until the entry is in; then `data` bytes over the link and, of a write, into
+  /// DRAM meanwhile.
   Parts& fetch(Bytes data = 0, bool to_memory = false) {
     add(Cause::link,
         sata_ ? link_.entry_time() + link_.latency()
@@ -62,7 +63,8 @@ class Parts {
     add(Cause::memory, memory(bytes));
     return *this;
   }
-  /// Data between SCM and the command's buffer in DRAM: both accesses start together, and the bus grants SCM first.
+  /// Data between SCM and the command's buffer in DRAM: both accesses start together, and the bus
+  /// grants SCM first.
   Parts& scm_copy(Bytes bytes, bool write) {
     const Picoseconds on_bus = transfer_time(bytes, config_.bus.bandwidth());
     const Picoseconds scm = config_.bus.latency + std::max(on_bus, scm_time(bytes, write));
@@ -113,7 +115,8 @@ class Parts {
            std::max(transfer_time(bytes, config_.bus.bandwidth()),
                     transfer_time(bytes, config_.dram.bandwidth) + config_.dram.latency);
   }
-  /// One access of an SCM at rest: the slower of interface and banks, which work in parallel sector by sector.
+  /// One access of an SCM at rest: the slower of interface and banks, which work in parallel sector
+  /// by sector.
   [[nodiscard]] Picoseconds scm_time(Bytes bytes, bool write) const {
     const ScmConfig& scm = *config_.scm;
     const Bytes sectors = bytes / 512;
@@ -128,7 +131,8 @@ class Parts {
   std::array<Picoseconds, k_causes> spent_{};
 };
 
-/// Pages of 16 KiB hold four mapping units, so that a single unit stays in the write buffer until it is flushed out.
+/// Pages of 16 KiB hold four mapping units, so that a single unit stays in the write buffer until
+/// it is flushed out.
 inline SsdConfig drive(const std::string& link, Bytes lba) {
   SsdConfig config;
   config.host.link = link;

@@ -1,5 +1,5 @@
-// Unloaded latency: one command on a drive at rest takes exactly the sum of its parts, to the picosecond, and each part is
-// charged to its cause (latency_parts.h computes them).
+// Unloaded latency: one command on a drive at rest takes exactly the sum of its parts, to the
+// picosecond, and each part is charged to its cause (latency_parts.h computes them).
 #include <systemc>
 
 #include <catch2/catch.hpp>
@@ -47,7 +47,8 @@ void others(const SsdConfig& config) {
              check.parts().fetch().command().translate(2).complete());
   check.step("a trimmed unit", {HostOpcode::read, 16_KiB, 4096},
              check.parts().fetch().command().translate(1).map(1).complete(4096));
-  // Force unit access does what write-through does. The fill and the flush took pages 0 to 4 of channel 0.
+  // Force unit access does what write-through does. The fill and the flush took pages 0 to 4 of
+  // channel 0.
   check.step("a write with force unit access", {HostOpcode::write, 0, 4096, true},
              check.parts().fetch(4096, true).command().buffer(1).flash(1).program(PageId{4}).complete());
 }

@@ -1,5 +1,5 @@
-// What merges and rewrites of management blocks cost in time: a forced write on a drive at rest takes exactly the sum of its parts and
-// of those of the merges that it has to wait for.
+// What merges and rewrites of block-mapped regions cost in time: a forced write on a drive at rest
+// takes exactly the sum of its parts and of those of the merges that it has to wait for.
 #include <systemc>
 
 #include <catch2/catch.hpp>
@@ -53,8 +53,8 @@ class Timed {
   [[nodiscard]] Picoseconds plain() const {
     return parts().fetch(k_unit, true).command().buffer(1).flash(1).program(k_page).complete().total();
   }
-  /// `units` copied one after the other: the read of one follows the program of the one before, on the same die; the stages before
-  /// the read pass meanwhile, but for the first.
+  /// `units` copied one after the other: the read of one follows the program of the one before, on
+  /// the same die; the stages before the read pass meanwhile, but for the first.
   [[nodiscard]] Picoseconds copies(std::uint32_t units) const {
     if (units == 0) return 0;
     const Picoseconds each = parts().sense(k_page, 0, 1).flash(1).program(k_page).total();
@@ -90,7 +90,7 @@ TEST_CASE("BAST in time: switch, partial and full merges", "[drive]") {
   CHECK(timed.merges().fulls == 1);
 }
 
-TEST_CASE("FAST in time: a log that is given up costs a full merge for each of its management blocks",
+TEST_CASE("FAST in time: a log that is given up costs a full merge for each of its block-mapped regions",
           "[drive]") {
   const Given one_log({{"log_blocks", whole(1)}});
   const SsdConfig config = one_die("fast", one_log);
@@ -109,8 +109,8 @@ TEST_CASE("FAST in time: a log that is given up costs a full merge for each of i
 TEST_CASE("superblock in time: making room in one copies what is valid in its emptiest blocks", "[drive]") {
   const Given pair({{"log_blocks", whole(1)}, {"adjacent", whole(2)}, {"update_blocks", whole(1)}});
   Timed timed(one_die("superblock", pair));
-  // The update block takes one block's worth of pages; then the block has no valid page left and costs nothing but its erase, which
-  // comes behind the program.
+  // The update block takes one block's worth of pages; then the block has no valid page left and
+  // costs nothing but its erase, which comes behind the program.
   for (std::uint64_t n = 0; n < k_pages; ++n) CHECK(timed.write(n) == timed.plain());
   CHECK(timed.write(0) == timed.plain());
   // Now every page of blocks 0 and 1 in turn: the victim has half of its pages left.
@@ -131,14 +131,15 @@ TEST_CASE("full merges of blocks over several dies take as much less time", "[dr
   timed.write(5);
   const Picoseconds wait = timed.write(4 * k_pages + 5) - timed.plain();
   CHECK(timed.merges().fulls == 1);
-  // 4 U units in batches of four: each lane does what one die did for U of them, and the controller the fourfold.
+  // 4 U units in batches of four: each lane does what one die did for U of them, and the controller
+  // the fourfold.
   const Picoseconds more = 3 * timed.parts().flash(1).total() * k_pages;
   CHECK(static_cast<double>(wait) == Approx(static_cast<double>(timed.copies(k_pages) + more)).epsilon(0.02));
 }
 
-TEST_CASE("a management block in time: read the rest, program all of it", "[drive]") {
+TEST_CASE("a block-mapped region in time: read the rest, program all of it", "[drive]") {
   const Given whole_block({{"block", whole(k_pages * k_unit)}});
-  Timed timed(one_die("management-block", whole_block));
+  Timed timed(one_die("block-mapped", whole_block));
   const auto program = timed.parts().program(k_page).total();
   const auto sense = timed.parts().sense(k_page, 0, 1).total();
   const Picoseconds rest =

@@ -1,4 +1,5 @@
-// Resident memory of a preconditioned drive: at most 16 bytes per touched mapping unit and 64 MiB, whatever the capacity.
+// Resident memory of a preconditioned drive: at most 16 bytes per touched mapping unit and 64 MiB,
+// whatever the capacity.
 #include <systemc>
 
 #include <catch2/catch.hpp>

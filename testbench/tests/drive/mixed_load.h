@@ -1,4 +1,5 @@
-// A load that mixes everything a host can ask for, over few addresses, so that commands overlap all the time.
+// A load that mixes everything a host can ask for, over few addresses, so that commands overlap all
+// the time.
 #pragma once
 
 #include "testbench/tests/drive/support.h"
@@ -13,7 +14,8 @@ struct Mix {
   std::uint64_t hot_blocks = 256;  ///< nine requests of ten start here
 };
 
-/// Requests are drawn one by one; sizes are mostly short, starts are mostly hot, ends never beyond the drive.
+/// Requests are drawn one by one; sizes are mostly short, starts are mostly hot, ends never beyond
+/// the drive.
 inline Load mixed_load(const Mix& mix, const DriveSize& drive, std::uint64_t seed) {
   auto random = std::make_shared<RandomStream>(seed, "mixed load");
   auto left = std::make_shared<std::uint64_t>(mix.requests);

@@ -1,4 +1,5 @@
-// The TLM-2.0 base protocol on every socket of the drive, under mixed random load with garbage collection at work.
+// The TLM-2.0 base protocol on every socket of the drive, under mixed random load with garbage
+// collection at work.
 #include <systemc>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// A drive with pSLC against closed forms: where sequential writing falls off the cliff, how fast it goes on while folding, what reads of fresh and of
-// folded data take.
+// A drive with pSLC against closed forms: where sequential writing falls off the cliff, how fast it
+// goes on while folding, what reads of fresh and of folded data take.
 //
 // Die times per row of SLC mode (B bytes: one page in every plane), with C read command, O data out, W data in, S status:
 //   write  s = W + S + tPROG(SLC)          plus its share of the block's erase
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t k_dies = 2;
 
-SsdConfig drive(std::uint32_t fixed, std::uint32_t borrowed) {
+SsdConfig drive(std::uint32_t fixed, std::uint32_t dynamic) {
   SsdConfig config;
   config.host.lba_size = 4096;
   config.host.link = "pcie6x16";
@@ -49,9 +49,9 @@ SsdConfig drive(std::uint32_t fixed, std::uint32_t borrowed) {
   config.firmware.gc.idle_after = 1000_s;  // only when a test says so
   const Bytes blocks =
       k_dies * config.part.planes * config.part.page_size * (config.part.pages_per_block / 4);
-  config.firmware.pslc.policy = fixed + borrowed > 0 ? "all" : "none";
-  config.firmware.pslc.fixed_bytes = fixed * blocks;
-  config.firmware.pslc.borrowed_bytes = borrowed * blocks;
+  config.firmware.pslc.policy = fixed + dynamic > 0 ? "all" : "none";
+  config.firmware.pslc.static_bytes = fixed * blocks;
+  config.firmware.pslc.dynamic_bytes = dynamic * blocks;
   config.firmware.pslc.fold_below = 0;  // not before it is full
   return config;
 }
@@ -136,7 +136,8 @@ double rate(const Course& course, double from, double until) {
          (course.seconds[at(until)] - course.seconds[at(from)]);
 }
 
-/// Bytes after which writing falls behind the rate at which it went until half of `expected` bytes, by a tenth of a second.
+/// Bytes after which writing falls behind the rate at which it went until half of `expected` bytes,
+/// by a tenth of a second.
 double cliff(const Course& course, double expected) {
   const auto step = [&](double bytes) { return static_cast<std::size_t>(bytes / course.step); };
   const std::size_t early = step(0.2 * expected);
@@ -149,17 +150,18 @@ double cliff(const Course& course, double expected) {
   return static_cast<double>(n) * course.step;
 }
 
-/// Bytes that fit into the pSLC of a drive that is filled to `fill` and goes on being filled by them.
+/// Bytes that fit into the pSLC of a drive that is filled to `fill` and goes on being filled by
+/// them.
 double room(const SsdConfig& config, double fill, Bytes user) {
   const firmware::PslcConfig& c = config.firmware.pslc;
   double low = 0;
-  double high = static_cast<double>(c.fixed_bytes + c.borrowed_bytes);
+  double high = static_cast<double>(c.static_bytes + c.dynamic_bytes);
   for (int n = 0; n < 60; ++n) {
     const double written = (low + high) / 2;
     const double full = fill + written / static_cast<double>(user);
     const double share = std::clamp((c.gone_at - full) / (c.gone_at - c.full_until), 0.0, 1.0);
     const bool fits =
-        written <= static_cast<double>(c.fixed_bytes) + share * static_cast<double>(c.borrowed_bytes);
+        written <= static_cast<double>(c.static_bytes) + share * static_cast<double>(c.dynamic_bytes);
     (fits ? low : high) = written;
   }
   return low;
@@ -211,7 +213,7 @@ TEST_CASE("a pSLC that shrinks while it is written to has that much more to fold
   const DieTimes t = die_times(config);
   const auto& c = config.firmware.pslc;
   const double lost =
-      static_cast<double>(c.borrowed_bytes) / ((c.gone_at - c.full_until) * static_cast<double>(user));
+      static_cast<double>(c.dynamic_bytes) / ((c.gone_at - c.full_until) * static_cast<double>(user));
   const Course course = in_child<Course>([&] { return write_on(config, 0.3, 0.7); });
   const double expected = k_dies * static_cast<double>(t.row) / (t.write + (1 + lost) * t.fold);
   CHECK(rate(course, 0.5, 1) == Approx(expected).epsilon(0.05));

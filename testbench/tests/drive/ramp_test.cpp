@@ -55,12 +55,12 @@ Measured run(Simulation& simulation, const std::vector<Part>& parts) {
   }
   Measured result;
   HostDriver& driver = simulation.driver();
-  const Picoseconds start = simulation.ssd().agenda().now();
+  const Picoseconds start = simulation.ssd().event_queue().now();
   const std::uint64_t before = driver.completed();
   driver.set_measurement_hook([&] {
     ++result.begun;
     result.before = driver.completed() - before;
-    result.begin = simulation.ssd().agenda().now() - start;
+    result.begin = simulation.ssd().event_queue().now() - start;
   });
   Picoseconds last = start;
   driver.set_completion_hook([&](const Completed& command) {

@@ -1,10 +1,13 @@
-// Model check of the whole drive: many small drives of every kind under overlapping random commands.
+// Model check of the whole drive: many small drives of every kind under overlapping random
+// commands.
 //
-// Each drive is drawn from its number: odd geometries, program units, mapping units, policies, link, gangs, suspend, cached operations;
-// half of them have wear, age, wrong bits and decoders that hardly bear them.
-// Three things watch and stop the run by themselves: the scoreboard compares every block read with what it may hold, the
-// measurement wants every ledger to add up to its latency, and the dies refuse what silicon refuses. On top, a drive that is saved
-// and restored in between must go on exactly as one that is not. A failure is repeated by running the one test case.
+// Each drive is drawn from its number: odd geometries, program units, mapping units, policies,
+// link, gangs, suspend, cached operations; half of them have wear, age, wrong bits and decoders
+// that hardly bear them. Three things watch and stop the run by themselves: the scoreboard compares
+// every block read with what it may hold, the measurement wants every ledger to add up to its
+// latency, and the dies refuse what silicon refuses. On top, a drive that is saved and restored in
+// between must go on exactly as one that is not. A failure is repeated by running the one test
+// case.
 #include <systemc>
 
 #include <catch2/catch.hpp>
@@ -12,13 +15,13 @@
 #include <fmt/format.h>
 #include <sstream>
 
-#include "firmware/allocation/order.h"
+#include "firmware/base/allocation_order.h"
+#include "firmware/blocks/wear_policy.h"
 #include "firmware/cache/cache_policy.h"
 #include "firmware/ecc/ecc_policy.h"
-#include "firmware/gc/victim_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "firmware/pslc/data_path.h"
-#include "firmware/wear/wear_policy.h"
+#include "firmware/victims/victim_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "testbench/tests/drive/mixed_load.h"
 #include "testbench/tests/support/given.h"
@@ -124,7 +127,7 @@ void draw_firmware(SsdConfig& config, RandomStream& random) {
   f.allocation.multi_plane = random.below(2) == 0;
   f.allocation.streams = pick<const char*>(random, {"separate", "shared"});
   f.buffer.mode = pick<const char*>(random, {"write-back", "write-back", "write-through"});
-  f.buffer.destage_at = pick<double>(random, {0, 0.5, 1});
+  f.buffer.flush_at = pick<double>(random, {0, 0.5, 1});
   f.gc.policy = any_of(firmware::victim_family(), random);
   f.gc.low_water = static_cast<std::uint32_t>(1 + random.below(3));
   f.gc.background_start = pick<double>(random, {0, 0.1, 0.6});
@@ -145,6 +148,7 @@ struct Drawn {
   std::unique_ptr<Given> map = std::make_unique<Given>();
   std::unique_ptr<Given> refresh = std::make_unique<Given>();
   std::unique_ptr<Given> pslc = std::make_unique<Given>();
+  double read_dies = 0;  ///< of the partition, if there is one
   [[nodiscard]] bool fails() const { return config.has_errors(); }
 };
 
@@ -163,12 +167,12 @@ void draw_map(Drawn& drawn, RandomStream& random) {
   f.mapping_policy = drawn.map.get();
 }
 
-/// Log blocks or management blocks in half of the drives that have the map in DRAM. Blocks that divide what is erased at a time, few
-/// logs as a rule.
+/// Log blocks or block-mapped regions in half of the drives that have the map in DRAM. Blocks that
+/// divide what is erased at a time, few logs as a rule.
 void draw_scheme(Drawn& drawn, RandomStream& random) {
   firmware::FirmwareConfig& f = drawn.config.firmware;
   if (f.mapping.scheme != "page" || random.below(2) == 0) return;
-  f.mapping.scheme = pick<const char*>(random, {"management-block", "bast", "fast", "superblock"});
+  f.mapping.scheme = pick<const char*>(random, {"block-mapped", "bast", "fast", "superblock"});
   const firmware::Layout layout(drawn.config.shape(), f.allocation);
   const std::uint32_t programs = layout.block_units / layout.die_units;
   std::uint32_t block = 1;
@@ -183,11 +187,12 @@ void draw_scheme(Drawn& drawn, RandomStream& random) {
              {"adjacent", whole(static_cast<std::int64_t>(1 + random.below(4)))},
              {"update_blocks", whole(static_cast<std::int64_t>(1 + random.below(3)))}});
   f.mapping_policy = drawn.map.get();
-  if (f.mapping.scheme == "management-block" && by_address)
+  if (f.mapping.scheme == "block-mapped" && by_address)
     f.buffer.capacity = std::max<Bytes>(f.buffer.capacity, bytes * (2 + random.below(3)));
 }
 
-/// Blocks in SLC mode in half of the drives that can have them: static ones, dynamic ones or both, often very few.
+/// Blocks in SLC mode in half of the drives that can have them: static ones, dynamic ones or both,
+/// often very few.
 void draw_pslc(Drawn& drawn, RandomStream& random) {
   SsdConfig& config = drawn.config;
   firmware::FirmwareConfig& f = config.firmware;
@@ -200,11 +205,11 @@ void draw_pslc(Drawn& drawn, RandomStream& random) {
   firmware::PslcConfig& c = f.pslc;
   c.policy = any_of(firmware::path_family(), random);
   const firmware::Layout layout(config.shape(), f.allocation);
-  const Bytes block = Bytes{layout.groups} * layout.slc_units() * layout.unit_bytes;
+  const Bytes block = Bytes{layout.pus} * layout.slc_units() * layout.unit_bytes;
   const std::uint64_t kinds = random.below(3);
   // Beside these and what the firmware sets aside, a few blocks must be left for data.
-  if (kinds != 0) c.fixed_bytes = block * (1 + random.below(2));
-  if (kinds != 1) c.borrowed_bytes = block * (1 + random.below(random.below(2) == 0 ? 2 : 9));
+  if (kinds != 0) c.static_bytes = block * (1 + random.below(2));
+  if (kinds != 1) c.dynamic_bytes = block * (1 + random.below(random.below(2) == 0 ? 2 : 9));
   c.when_full = pick<const char*>(random, {"wait", "direct"});
   c.fold_first = pick<const char*>(random, {"oldest", "emptiest"});
   c.direct_buffer = pick<double>(random, {0, 0.1, 0.5, 0.9});
@@ -244,8 +249,9 @@ void draw_errors(Drawn& drawn, RandomStream& random) {
   config.reliability = any_of(reliability_models(), random);
   config.errors.distribution = pick<const char*>(random, {"beta-binomial", "binomial"});
   const auto model = reliability_models().make(config.reliability, NoValues(), config.part);
-  const double rate =
-      model->rber({static_cast<double>(drawn.age.cycles), drawn.age.retention / 86'400, 100, 0});
+  const double rate = model->rber({.cycles = static_cast<double>(drawn.age.cycles),
+                                   .age_days = drawn.age.retention / 86'400,
+                                   .reads_per_page = 100});
   const double margin = 1 + 2 * random.uniform();
   for (CodeConfig& code : config.ecc.codes) {
     code.correctable =
@@ -267,7 +273,8 @@ std::uint32_t count_dies(const SsdConfig& config) {
   return config.flash.channels * config.flash.ways * config.flash.dies_per_way;
 }
 
-/// Remedies against read disturb: regions instead of blocks, blocks of their own for data that are read much, lower pass voltages.
+/// Remedies against read disturb: regions instead of blocks, blocks of their own for data that are
+/// read much, lower pass voltages.
 void draw_remedies(Drawn& drawn, RandomStream& random) {
   firmware::FirmwareConfig& f = drawn.config.firmware;
   const bool regions = random.below(2) == 0;
@@ -284,9 +291,10 @@ void draw_remedies(Drawn& drawn, RandomStream& random) {
   if (f.ecc.policy != "none" && random.below(2) == 0) f.pass_voltage.policy = "tuned";
   const std::uint32_t dies = count_dies(drawn.config);
   if (f.mapping.scheme == "page" && f.allocation.stripe == "none" && dies > 1 && random.below(3) == 0) {
-    f.partition.policy = "read-write";
-    f.partition.read_dies = (1 + static_cast<double>(random.below(dies - 1))) / dies;
-    f.partition.keep_room = pick<double>(random, {0, 0.1, 0.5});
+    drawn.read_dies = (1 + static_cast<double>(random.below(dies - 1))) / dies;
+    choose(
+        f, "firmware.partition", "read-write",
+        {{"read_dies", Value(drawn.read_dies)}, {"keep_room", Value(pick<double>(random, {0, 0.1, 0.5}))}});
   }
 }
 
@@ -350,8 +358,8 @@ std::string describe(const Drawn& drawn) {
       f.mapping.scheme, describe_map(drawn), config.capacity.over_provisioning, drawn.age.cycles,
       drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy, config.ecc.frame,
       config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy,
-      f.partition.policy, f.partition.read_dies, f.pslc.policy, f.pslc.fixed_bytes, f.pslc.borrowed_bytes,
-      f.pslc.when_full, f.pslc.fold_by, f.pslc.fold_first);
+      f.choice("firmware.partition").policy, drawn.read_dies, f.pslc.policy, f.pslc.static_bytes,
+      f.pslc.dynamic_bytes, f.pslc.when_full, f.pslc.fold_by, f.pslc.fold_first);
 }
 
 void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std::uint64_t seed) {
@@ -407,7 +415,7 @@ End run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
   run_loads(simulation, {.requests = 600, .depth = 4, .reads = 20, .hot_blocks = 1'000'000'000}, 1,
             number + 300);
   end.statistics = simulation.ssd().ftl().statistics();
-  end.now = simulation.ssd().agenda().now();
+  end.now = simulation.ssd().event_queue().now();
   end.checked_blocks = simulation.scoreboard().checked_blocks();
   std::vector<Load> all = one(read_all(size, 8));
   Measurement measurement({"all"});
@@ -456,8 +464,9 @@ TEMPLATE_TEST_CASE_SIG("random drive", "[drive]", ((int Number), Number), 0, 1, 
   check_drive(Number);
 }
 
-// Those that have found something: collection in circles or given up too early, an archive restored over what was there, a suspend
-// that came after the end, evictions that put in more map entries than they put out, collection that waited for the read that set it off.
+// Those that have found something: collection in circles or given up too early, an archive restored
+// over what was there, a suspend that came after the end, evictions that put in more map entries
+// than they put out, collection that waited for the read that set it off.
 TEMPLATE_TEST_CASE_SIG("random drive that has been telling", "[drive]", ((int Number), Number), 72, 73, 77,
                        116, 152, 182, 199, 225, 326, 486, 577, 637, 680) {
   check_drive(Number);

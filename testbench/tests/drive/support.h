@@ -1,7 +1,9 @@
-// What the tests of the whole drive share: small drives, scripted loads, runs that keep every completion.
+// What the tests of the whole drive share: small drives, scripted loads, runs that keep every
+// completion.
 //
-// SystemC elaborates once per process, so a test that compares two drives runs one of them in a child process
-// (in_child): a fork made before anything of SystemC exists, whose result comes back through a pipe.
+// SystemC elaborates once per process, so a test that compares two drives runs one of them in a
+// child process (in_child): a fork made before anything of SystemC exists, whose result comes back
+// through a pipe.
 #pragma once
 
 #include <cstring>
@@ -15,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/common/random.h"
-#include "testbench/loads/load_config.h"
-#include "testbench/simulation.h"
+#include "models/base/random.h"
+#include "testbench/app/simulation.h"
+#include "testbench/loads/config/load_config.h"
 
 namespace tlmssd::drive_tests {
 
@@ -149,7 +151,8 @@ class MemoryArchive final : public Archive {
   std::size_t at_ = 0;
 };
 
-/// Runs `work` in a child process and returns what it returned; an exception in it is thrown here as a std::runtime_error.
+/// Runs `work` in a child process and returns what it returned; an exception in it is thrown here
+/// as a std::runtime_error.
 template <class Result>
 Result in_child(const std::function<Result()>& work) {
   static_assert(std::is_trivially_copyable_v<Result>);

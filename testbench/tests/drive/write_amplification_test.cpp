@@ -1,5 +1,6 @@
-// Timed and untimed operation do the same work: the same load on the same preconditioned drive ends with the same counts of
-// programs, victims and erases. At queue depth 1 with write-through they agree exactly.
+// Timed and untimed operation do the same work: the same load on the same preconditioned drive ends
+// with the same counts of programs, victims and erases. At queue depth 1 with write-through they
+// agree exactly.
 #include <systemc>
 
 #include <array>
@@ -93,10 +94,12 @@ void exactly_equal(const std::string& policy) {
   CHECK(untimed.amplification > 1.5);
 }
 
-/// Deep queues: several collections and host programs are under way at once. A victim is then chosen somewhat earlier relative to the
-/// overwrites than untimed, where each collection is over before the next command is looked at: the last overwrites that would have
-/// hit the victim come too late. The order in which the host's units reach flash differs, too, so the samples of two random
-/// processes are compared: 3 rounds over some 9,800 units leave a spread of about half a per cent.
+/// Deep queues: several collections and host programs are under way at once. A victim is then
+/// chosen somewhat earlier relative to the overwrites than untimed, where each collection is over
+/// before the next command is looked at: the last overwrites that would have hit the victim come
+/// too late. The order in which the host's units reach flash differs, too, so the samples of two
+/// random processes are compared: 3 rounds over some 9,800 units leave a spread of about half a per
+/// cent.
 void nearly_equal(const std::string& policy) {
   const SsdConfig config = drive(policy, "write-back");
   const Counts untimed = in_child<Counts>([&] { return run(config, false, 1, 3); });

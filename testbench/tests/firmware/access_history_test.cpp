@@ -1,10 +1,10 @@
 // The list of what was accessed last, against one that is searched.
-#include "firmware/access_history.h"
+#include "firmware/base/access_history.h"
 
 #include <algorithm>
 #include <deque>
 
-#include "models/common/random.h"
+#include "models/base/random.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;
@@ -16,11 +16,11 @@ namespace {
 /// Units with their accesses, the one accessed longest ago first.
 struct Reference {
   std::size_t most;
-  std::deque<std::pair<LogicalUnit, std::uint32_t>> units;
-  auto find(LogicalUnit unit) {
+  std::deque<std::pair<Lpn, std::uint32_t>> units;
+  auto find(Lpn unit) {
     return std::find_if(units.begin(), units.end(), [unit](const auto& u) { return u.first == unit; });
   }
-  std::uint32_t access(LogicalUnit unit) {
+  std::uint32_t access(Lpn unit) {
     std::uint32_t accesses = 1;
     if (const auto at = find(unit); at != units.end()) {
       accesses = at->second + 1;
@@ -31,7 +31,7 @@ struct Reference {
     units.emplace_back(unit, accesses);
     return accesses;
   }
-  void forget(LogicalUnit unit) {
+  void forget(Lpn unit) {
     if (const auto at = find(unit); at != units.end()) units.erase(at);
   }
 };
@@ -44,7 +44,7 @@ TEST_CASE("an access history counts what was accessed last, and nothing else") {
     Reference reference{most, {}};
     RandomStream random(most, "access history");
     for (int n = 0; n < 20'000; ++n) {
-      const auto unit = static_cast<LogicalUnit>(random.below(random.below(2) == 0 ? 300 : 10));
+      const auto unit = static_cast<Lpn>(random.below(random.below(2) == 0 ? 300 : 10));
       if (random.below(10) == 0) {
         history.forget(unit);
         reference.forget(unit);

@@ -1,6 +1,7 @@
-// What the cache policies promise: what is taken in, in which order lines go, how much stays free; and which caches are refused.
+// What the cache policies promise: what is taken in, in which order lines go, how much stays free;
+// and which caches are refused.
 #include "firmware/cache/lru_order.h"
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/cache_rig.h"
 
 using namespace tlmssd;
@@ -113,7 +114,7 @@ TEST_CASE("LRU order gives up lines as its preferences say") {
   LineStore store(0, 64 * 16384, 512, 32, 512);
   const std::array<Stamp, 64> stamps{};
   MemorySpans where;
-  const auto line = [&](LogicalUnit unit, std::uint64_t sectors, bool dirty) {
+  const auto line = [&](Lpn unit, std::uint64_t sectors, bool dirty) {
     const LineStore::Index i = store.add(unit);
     store.lay(i, sectors, stamps.data(), dirty, where);
     return i;
@@ -166,7 +167,7 @@ TEST_CASE("a read that copies nothing in does not wait for room") {
   rig.host.read((units + 1) * 32, 8);  // never written
   rig.host.wait_below(1);
   CHECK(rig.cache().statistics().read_hits == before.read_hits + 1);
-  CHECK(rig.cache().statistics().room_waits == before.room_waits);
+  CHECK(rig.cache().statistics().full_waits == before.full_waits);
   CHECK(rig.cache().statistics().evictions == before.evictions);
 }
 

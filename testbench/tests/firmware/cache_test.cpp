@@ -1,4 +1,5 @@
-// The cache keeps what it is given: under any policy and shape, when the power fails, across snapshots and at the end of life.
+// The cache keeps what it is given: under any policy and shape, when the power fails, across
+// snapshots and at the end of life.
 #include "testbench/tests/firmware/cache_rig.h"
 
 using namespace tlmssd;
@@ -248,7 +249,7 @@ TEST_CASE("writes forced to flash past a volatile cache are there when they end,
     INFO("the second write comes " << pause << " ps after the first");
     const std::uint64_t programs = rig.hw.flash.programs;
     rig.host.write(lba, 1, true);
-    rig.hw.agenda.run_until(rig.hw.agenda.now() + pause);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + pause);
     rig.host.write(lba + 1, 1, true);
     rig.host.wait_below(2);
     CHECK(rig.hw.flash.programs > programs);
@@ -279,7 +280,7 @@ TEST_CASE("a flush is not cut short by a write that is forced to flash meanwhile
       completed(command);
     };
     rig.host.flush();
-    rig.hw.agenda.run_until(rig.hw.agenda.now() + pause);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + pause);
     rig.host.write(1, 1, true);
     rig.host.wait_below(1);
     CHECK(programs > 0);
@@ -296,11 +297,11 @@ TEST_CASE("a drive may be taken down while commands wait for room in its cache")
     rig.host.write(lba, 32);
     rig.host.wait_below(8);
   }
-  const std::uint64_t waits = rig.cache().statistics().room_waits;
-  for (std::uint64_t lba = 0; rig.cache().statistics().room_waits < waits + 20; lba += 32) {
+  const std::uint64_t waits = rig.cache().statistics().full_waits;
+  for (std::uint64_t lba = 0; rig.cache().statistics().full_waits < waits + 20; lba += 32) {
     REQUIRE(lba < rig.shape.logical_blocks);
     rig.host.read(lba, 16);
-    rig.hw.agenda.run_until(rig.hw.agenda.now() + 1'000'000);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 1'000'000);
   }
   CHECK(rig.host.outstanding > 10);
 }

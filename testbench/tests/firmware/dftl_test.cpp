@@ -1,9 +1,10 @@
-// DFTL: what is cached and for how long, what misses and evictions cost, and that nothing is lost on the way.
+// DFTL: what is cached and for how long, what misses and evictions cost, and that nothing is lost
+// on the way.
 #include "firmware/mapping/dftl.h"
 
 #include <algorithm>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -51,7 +52,8 @@ struct Rig {
     }
     host.drain();
   }
-  /// Evicts whatever is dirty by reading units from the drive's end, until the cache holds nothing but those.
+  /// Evicts whatever is dirty by reading units from the drive's end, until the cache holds nothing
+  /// but those.
   void rinse(std::uint32_t lines) {
     for (std::uint32_t n = 0; n < 2 * lines + 2; ++n) {
       host.read(blocks - 1 - n % (lines + 1), 1);
@@ -61,10 +63,10 @@ struct Rig {
     ftl.reset_statistics();
   }
   Picoseconds lasts(std::uint64_t lba, std::uint32_t count = 1) {
-    const Picoseconds start = hw.agenda.now();
+    const Picoseconds start = hw.event_queue.now();
     host.read(lba, count);
     host.wait_below(1);
-    return hw.agenda.now() - start;
+    return hw.event_queue.now() - start;
   }
   /// Whether the read of a unit found its entry in the cache.
   bool hits(std::uint64_t unit) {
@@ -173,7 +175,7 @@ TEST_CASE("dftl: lines of a whole map page are written without reading") {
 TEST_CASE("dftl: misses cost a flash read, dirty evictions another, hits nothing") {
   Setup setup(64);
   setup.options.timed = true;
-  setup.config.buffer.destage_at = 0.5;  // so that the map page's program does not take the core meanwhile
+  setup.config.buffer.flush_at = 0.5;  // so that the map page's program does not take the core meanwhile
   Rig rig(setup);
   rig.fill();
   rig.rinse(64);
@@ -185,7 +187,7 @@ TEST_CASE("dftl: misses cost a flash read, dirty evictions another, hits nothing
   CHECK(rig.lasts(1) == hit);
   for (std::uint64_t unit = 0; unit < 64; ++unit) rig.host.write(unit, 1);
   rig.host.drain();
-  rig.hw.agenda.run_until(k_never);
+  rig.hw.event_queue.run_until(k_never);
   CHECK(rig.lasts(1000) == hit + 2 * page_read);
   CHECK(rig.lasts(1000) == hit);
 
@@ -260,7 +262,7 @@ TEST_CASE("dftl: with room for the whole map a warm drive reads exactly as with 
     for (int n = 0; n < 3000; ++n) {
       rig.host.read(rig.host.random.below(rig.blocks - 8), 8);
       rig.host.wait_below(16);
-      latencies[which].push_back(rig.hw.agenda.now());
+      latencies[which].push_back(rig.hw.event_queue.now());
     }
     rig.host.wait_below(1);
     CHECK(rig.map_reads() + rig.map_units() == 0);

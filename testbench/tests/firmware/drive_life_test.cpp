@@ -1,9 +1,10 @@
-// Allocation, coalescing, durability, wear-out, snapshots, and complaints about impossible configurations.
+// Allocation, coalescing, durability, wear-out, snapshots, and complaints about impossible
+// configurations.
 #include <algorithm>
 #include <set>
 
-#include "firmware/allocation/order.h"
-#include "models/common/input_error.h"
+#include "firmware/base/allocation_order.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;
@@ -102,10 +103,10 @@ TEST_CASE("write-back completes in the buffer, forced and flushed data on flash"
   setup.options.timed = true;
   Rig rig(setup);
   const auto lasts = [&](auto&& command) {
-    const Picoseconds start = rig.hw.agenda.now();
+    const Picoseconds start = rig.hw.event_queue.now();
     command();
     rig.host.wait_below(1);
-    return rig.hw.agenda.now() - start;
+    return rig.hw.event_queue.now() - start;
   };
   REQUIRE(lasts([&] { rig.host.write(0, 8); }) < setup.options.program_time);
   REQUIRE(lasts([&] { rig.host.flush(); }) <= setup.options.program_time + 10 * setup.options.stage_time);
@@ -121,7 +122,7 @@ TEST_CASE("write-back completes in the buffer, forced and flushed data on flash"
 
 TEST_CASE("a power failure takes what the write buffer held, and nothing that was flushed") {
   Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
-  setup.config.buffer.destage_at = 1;
+  setup.config.buffer.flush_at = 1;
   setup.size();
   Rig rig(setup);
   rig.host.write(0, 8);
@@ -134,7 +135,7 @@ TEST_CASE("a power failure takes what the write buffer held, and nothing that wa
 
 TEST_CASE("half a unit is read, merged and written; two halves together are not") {
   Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
-  setup.config.buffer.destage_at = 1;
+  setup.config.buffer.flush_at = 1;
   setup.size();
   Rig rig(setup);
   rig.host.write(0, 16);
@@ -354,7 +355,7 @@ TEST_CASE("a snapshot of another drive is refused with the difference") {
   other.size();
   Rig larger(other);
   MemoryArchive load(saved.content());
-  REQUIRE_THROWS_WITH(load(larger.ftl), Catch::Contains("16 blocks per group, this drive has 18"));
+  REQUIRE_THROWS_WITH(load(larger.ftl), Catch::Contains("16 blocks per parallel unit, this drive has 18"));
   setup.config.gc.policy = "fifo";
   Rig fifo(setup);
   MemoryArchive reload(saved.content());
@@ -436,23 +437,23 @@ TEST_CASE("commands beyond the drive are refused, and a stall tells who waits fo
   command.blocks = 16;
   command.data = data;
   rig.ftl.submit(command);
-  rig.hw.agenda.run_until(k_never);
+  rig.hw.event_queue.run_until(k_never);
   REQUIRE(status == HostStatus::lba_out_of_range);
   command.lba = ~std::uint64_t{0} - 4;
   rig.ftl.submit(command);
-  rig.hw.agenda.run_until(k_never);
+  rig.hw.event_queue.run_until(k_never);
   REQUIRE(status == HostStatus::lba_out_of_range);
   command.blocks = 0;
   rig.ftl.submit(command);
-  rig.hw.agenda.run_until(k_never);
+  rig.hw.event_queue.run_until(k_never);
   REQUIRE(status == HostStatus::invalid_field);
   command.opcode = HostOpcode::write;
   command.lba = 8;
   command.blocks = 16;
   command.force_unit_access = true;
-  command.ledger = Ledger(rig.hw.agenda.now());
+  command.ledger = Ledger(rig.hw.event_queue.now());
   rig.ftl.submit(command);
-  rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.options.program_time / 2);
+  rig.hw.event_queue.run_until(rig.hw.event_queue.now() + setup.options.program_time / 2);
   std::string text;
   rig.ftl.describe_stall(text);
   REQUIRE_THAT(text, Catch::Contains("write of 16 blocks at 8 waits for its data to reach flash"));
@@ -475,17 +476,18 @@ TEST_CASE("a silent drive cleans up, and stops when the host comes back") {
   rig.host.flush();
   rig.host.wait_below(1);
   while (!rig.ftl.idle())
-    rig.hw.agenda.run_until(rig.hw.agenda.next());  // the collection that the writes set off
+    rig.hw.event_queue.run_until(rig.hw.event_queue.next());  // the collection that the writes started
   const auto victims = [&] { return rig.ftl.statistics().gc_victims; };
   const std::uint64_t before = victims();
-  rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.config.gc.idle_after / 2);
+  rig.hw.event_queue.run_until(rig.hw.event_queue.now() + setup.config.gc.idle_after / 2);
   REQUIRE(victims() == before);
-  while (victims() < before + 2) rig.hw.agenda.run_until(rig.hw.agenda.next());  // cleaning has begun
+  while (victims() < before + 2)
+    rig.hw.event_queue.run_until(rig.hw.event_queue.next());  // cleaning has begun
   rig.host.read(0, 8);
   rig.host.wait_below(1);
-  rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.config.gc.idle_after / 2);
-  REQUIRE(victims() <= before + 4);  // each of the two groups may have been about to choose
-  rig.hw.agenda.run_until(k_never);
+  rig.hw.event_queue.run_until(rig.hw.event_queue.now() + setup.config.gc.idle_after / 2);
+  REQUIRE(victims() <= before + 4);  // each of the two parallel units may have been about to choose
+  rig.hw.event_queue.run_until(k_never);
   REQUIRE(victims() > before + 8);
   REQUIRE(rig.ftl.idle());
   rig.host.verify_all();
@@ -504,7 +506,8 @@ TEST_CASE("background cleaning keeps the host from waiting for space") {
     for (std::uint64_t n = 0; n < 6 * units; ++n) {
       rig.host.write(rig.host.random.below(units) * 8, 8);
       rig.host.wait_below(1);
-      if (n % 4 == 0) rig.hw.agenda.run_until(rig.hw.agenda.now() + 12 * setup.options.program_time);
+      if (n % 4 == 0)
+        rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 12 * setup.options.program_time);
     }
     waits[background ? 1 : 0] = rig.ftl.statistics().space_waits;
     rig.host.drain();

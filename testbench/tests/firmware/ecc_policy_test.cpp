@@ -1,4 +1,5 @@
-// ECC selection policies against the contract of their interface and against what their authors describe, and the classifier of workloads.
+// ECC selection policies against the contract of their interface and against what their authors
+// describe, and the classifier of workloads.
 #include <cmath>
 #include <unordered_set>
 
@@ -49,7 +50,8 @@ PageFacts some_page(RandomStream& random) {
           400 * random.uniform()};
 }
 
-/// One read with failures at random and what goes with it; its attempts, each with the code it asks for.
+/// One read with failures at random and what goes with it; its attempts, each with the code it asks
+/// for.
 std::vector<ReadAttempt> use(EccPolicy& policy, RandomStream& random) {
   if (policy.watches_host()) {
     const std::uint64_t lba = random.below(10'000);
@@ -74,7 +76,7 @@ std::vector<ReadAttempt> use(EccPolicy& policy, RandomStream& random) {
 
 bool same(const std::vector<ReadAttempt>& a, const std::vector<ReadAttempt>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ReadAttempt& x, const ReadAttempt& y) {
-    return x.code == y.code && x.ladder == y.ladder;
+    return x.code == y.code && x.retry_level == y.retry_level;
   });
 }
 
@@ -82,7 +84,8 @@ Decoded corrected(double mean) {
   return {static_cast<std::uint32_t>(mean), mean};
 }
 
-/// `windows` whole windows of `reads` reads and then writes, of 8 blocks each: passes over the first `span` blocks.
+/// `windows` whole windows of `reads` reads and then writes, of 8 blocks each: passes over the
+/// first `span` blocks.
 void drive(AoaEcc& policy, std::uint64_t window, std::uint64_t reads, std::uint64_t span,
            std::uint64_t windows = 1) {
   std::uint64_t at = 0;
@@ -153,16 +156,16 @@ TEST_CASE("fixed: one code, one attempt") {
   CHECK_FALSE(policy.next({}, {EccCode::ep_ldpc, 0}, 1));
 }
 
-TEST_CASE("retry-only goes up the ladder once") {
+TEST_CASE("retry-only goes up the read-retry levels once") {
   RetryOnlyEcc policy({"bch", 5, false}, k_context);
   for (int read = 0; read < 2; ++read) {
     ReadAttempt last = policy.first({3, 0, 0});
-    CHECK(last.ladder == 0);
+    CHECK(last.retry_level == 0);
     for (std::uint32_t tried = 1; tried <= 5; ++tried) {
       const auto next = policy.next({3, 0, 0}, last, tried);
       REQUIRE(next);
       last = *next;
-      CHECK(last.ladder == tried);
+      CHECK(last.retry_level == tried);
       CHECK(last.code == EccCode::bch);
     }
     CHECK_FALSE(policy.next({3, 0, 0}, last, 6));
@@ -173,18 +176,18 @@ TEST_CASE("retry-only goes up the ladder once") {
 TEST_CASE("retry-only that remembers begins where the block was last read, and still tries every step once") {
   RetryOnlyEcc policy({"bch", 5, true}, k_context);
   policy.decoded({3, 0, 0}, {EccCode::bch, 4}, {});
-  CHECK(policy.first({2, 0, 0}).ladder == 0);
+  CHECK(policy.first({2, 0, 0}).retry_level == 0);
   ReadAttempt last = policy.first({3, 0, 0});
-  std::vector<int> ladder = {last.ladder};
+  std::vector<int> retry_level = {last.retry_level};
   for (std::uint32_t tried = 1;; ++tried) {
     const auto next = policy.next({3, 0, 0}, last, tried);
     if (!next) break;
     last = *next;
-    ladder.push_back(last.ladder);
+    retry_level.push_back(last.retry_level);
   }
-  CHECK(ladder == std::vector<int>{4, 5, 0, 1, 2, 3});
+  CHECK(retry_level == std::vector<int>{4, 5, 0, 1, 2, 3});
   policy.decoded({3, 0, 0}, {EccCode::bch, 0}, {});
-  CHECK(policy.first({3, 0, 0}).ladder == 0);
+  CHECK(policy.first({3, 0, 0}).retry_level == 0);
 }
 
 TEST_CASE("what retry-only remembers fits a snapshot of a drive that does not, and the reverse") {
@@ -198,7 +201,7 @@ TEST_CASE("what retry-only remembers fits a snapshot of a drive that does not, a
     RetryOnlyEcc restored({"bch", 5, !remembers}, k_context);
     MemoryArchive reader(archive.content());
     restored.archive(reader);
-    CHECK(restored.first({3, 0, 0}).ladder == 0);
+    CHECK(restored.first({3, 0, 0}).retry_level == 0);
     after = 0;
     reader.bytes(&after, sizeof after);
     CHECK(after == 0xABCD);
@@ -214,7 +217,8 @@ TEST_CASE("conventional switches where the mean says, and back where that says")
   }
   policy.decoded({}, {EccCode::bch, 0}, corrected(50));
   CHECK(code() == EccCode::soft_ldpc);
-  // A mean over 100 pages goes from 50 towards 10 as 10 + 40 x 0.99^n, the first pages faster: 24 is passed at the latest at n = 105.
+  // A mean over 100 pages goes from 50 towards 10 as 10 + 40 x 0.99^n, the first pages faster: 24
+  // is passed at the latest at n = 105.
   int pages = 0;
   while (code() == EccCode::soft_ldpc && pages < 200) {
     policy.decoded({}, {EccCode::soft_ldpc, 0}, corrected(10));
@@ -276,7 +280,8 @@ TEST_CASE("the sample of one block in 64 finds the write frequency within its er
         for (std::uint64_t b = lba; b < lba + 8; ++b) distinct.insert(b);
       }
       const double exact = 800'000.0 / static_cast<double>(distinct.size());
-      // Of n blocks sampled the mean number of writes is known to its spread over sqrt(n); Poisson, and wider where skewed.
+      // Of n blocks sampled the mean number of writes is known to its spread over sqrt(n); Poisson,
+      // and wider where skewed.
       const double spread = std::sqrt(exact) + (skewed ? 2 * exact : 0);
       const double error = spread / std::sqrt(static_cast<double>(distinct.size()) / 64);
       CHECK(std::abs(classifier.traits().write_frequency - exact) < 4 * error);

@@ -1,7 +1,9 @@
-// Hardware for firmware tests: NAND in plain arrays that refuses what silicon refuses, SLC mode included, and fixed latencies on an agenda.
+// Hardware for firmware tests: NAND in plain arrays that refuses what silicon refuses, SLC mode
+// included, and fixed latencies on an event queue.
 //
-// Untimed: everything is done when the call returns. Timed: operations take effect when they complete, which with `shuffle` happens
-// in a seeded random order as far as silicon allows it (programs of a block stay in order). Leaves out buses and queues.
+// Untimed: everything is done when the call returns. Timed: operations take effect when they
+// complete, which with `shuffle` happens in a seeded random order as far as silicon allows it
+// (programs of a block stay in order). Leaves out buses and queues.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "firmware/drive_shape.h"
-#include "firmware/hardware.h"
-#include "models/common/archive.h"
-#include "models/common/random.h"
+#include "firmware/base/drive_shape.h"
+#include "firmware/base/hardware.h"
+#include "models/base/archive.h"
+#include "models/base/random.h"
 
 namespace tlmssd::firmware::testing {
 
@@ -44,9 +46,9 @@ struct FakeOptions {
 
 class FakeFlash final : public FlashPort {
  public:
-  FakeFlash(Agenda& agenda, const DriveShape& shape, const FakeOptions& how)
+  FakeFlash(EventQueue& event_queue, const DriveShape& shape, const FakeOptions& how)
       : options(how),
-        agenda_(agenda),
+        event_queue_(event_queue),
         shape_(shape),
         units_per_page_(shape.geometry.page_bytes / static_cast<std::uint32_t>(shape.mapping_unit_bytes)),
         sectors_(static_cast<std::uint32_t>(shape.mapping_unit_bytes) / shape.lba_bytes),
@@ -72,8 +74,8 @@ class FakeFlash final : public FlashPort {
     const Picoseconds time = op.command == FlashCommand::read    ? options.read_time
                              : op.command != FlashCommand::erase ? options.program_time
                                                                  : options.erase_time;
-    flying.submitted = agenda_.now();
-    flying.end = agenda_.now() +
+    flying.submitted = event_queue_.now();
+    flying.end = event_queue_.now() +
                  (options.shuffle ? static_cast<Picoseconds>(time * (0.2 + 3 * random_.uniform())) : time);
     for (std::uint32_t p = 0; p < op.planes; ++p) {
       Block& block = block_of(op, p);
@@ -88,7 +90,7 @@ class FakeFlash final : public FlashPort {
       if (op.command == FlashCommand::erase && block.programs > 0)
         illegal("erase while a program is under way", op);
     }
-    agenda_.at(flying.end, &FakeFlash::end, &flying);
+    event_queue_.at(flying.end, &FakeFlash::end, &flying);
     return false;
   }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return pending_[index(die)]; }
@@ -117,7 +119,8 @@ class FakeFlash final : public FlashPort {
   std::uint64_t copybacks = 0;     ///< of these
   std::uint64_t erased = 0;
   std::function<void(const FlashOp&)> watch;  ///< told of every operation as it is performed
-  /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once that has been read.
+  /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once
+  /// that has been read.
   std::function<bool(const FlashOp&)> fails;
   std::function<std::uint64_t(const FlashOp&)> failed_slots;  ///< of a read that fails; none: all of them
   std::function<std::uint32_t(const FlashOp&)> wrong_bits;    ///< in the worst frame of a read; null: none
@@ -317,13 +320,13 @@ class FakeFlash final : public FlashPort {
     }
   }
 
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   DriveShape shape_;
   std::uint32_t units_per_page_;
   std::uint32_t sectors_;
   RandomStream random_;
   std::vector<Block> blocks_;
-  std::vector<LogicalUnit> spare_;
+  std::vector<Lpn> spare_;
   std::vector<Stamp> stamps_;
   std::vector<std::uint32_t> pending_;
   std::vector<std::uint32_t> writing_;
@@ -331,12 +334,14 @@ class FakeFlash final : public FlashPort {
   std::vector<Flying*> free_;
 };
 
-/// One core and one memory that serve in order; the memory now and then answers late, as a queueing one would.
+/// One core and one memory that serve in order; the memory now and then answers late, as a queueing
+/// one would.
 class FakeCpu final : public CpuPort {
  public:
-  FakeCpu(Agenda& agenda, const FakeOptions& options) : agenda_(agenda), options_(options) {}
+  FakeCpu(EventQueue& event_queue, const FakeOptions& options)
+      : event_queue_(event_queue), options_(options) {}
   Run run(Stage /*stage*/, std::uint32_t times) override {
-    const Picoseconds now = agenda_.now();
+    const Picoseconds now = event_queue_.now();
     if (!options_.timed) return {now, now};
     const Picoseconds start = std::max(now, free_);
     free_ = start + options_.stage_time * times;
@@ -351,23 +356,23 @@ class FakeCpu final : public CpuPort {
   void archive(Archive& a) { a(free_); }
 
  private:
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   const FakeOptions& options_;
   Picoseconds free_ = 0;
 };
 
 class FakeMemory final : public MemoryPort {
  public:
-  FakeMemory(Agenda& agenda, const FakeOptions& options)
-      : agenda_(agenda), options_(options), random_(options.seed, "fake memory") {}
+  FakeMemory(EventQueue& event_queue, const FakeOptions& options)
+      : event_queue_(event_queue), options_(options), random_(options.seed, "fake memory") {}
   Picoseconds access(MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                      Completion& done) override {
     std::uint64_t& top = memory == MemoryKind::dram ? highest : scm_highest;
     top = std::max(top, address + bytes);
-    if (!options_.timed) return agenda_.now();
-    free_ = std::max(agenda_.now(), free_) + options_.memory_time;
+    if (!options_.timed) return event_queue_.now();
+    free_ = std::max(event_queue_.now(), free_) + options_.memory_time;
     if (write || random_.below(4) != 0) return free_;
-    agenda_.at(
+    event_queue_.at(
         free_, [](void* late) { static_cast<Completion*>(late)->fire(); }, &done);
     return k_never;
   }
@@ -379,7 +384,7 @@ class FakeMemory final : public MemoryPort {
   std::uint64_t scm_highest = 0;
 
  private:
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   const FakeOptions& options_;
   RandomStream random_;
   Picoseconds free_ = 0;
@@ -397,22 +402,24 @@ class FakeHost final : public HostPort {
 
 struct FakeHardware {
   FakeHardware(const DriveShape& shape, const FakeOptions& options)
-      : flash(agenda, shape, options), cpu(agenda, flash.options), memory(agenda, flash.options) {}
+      : flash(event_queue, shape, options),
+        cpu(event_queue, flash.options),
+        memory(event_queue, flash.options) {}
   /// State at an idle moment, the clock included.
   void archive(Archive& a) {
-    Picoseconds now = agenda.now();
+    Picoseconds now = event_queue.now();
     a(now);
-    agenda.advance(now);
+    event_queue.advance(now);
     a(flash);
     a(cpu);
     a(memory);
   }
-  Agenda agenda;
+  EventQueue event_queue;
   FakeFlash flash;
   FakeCpu cpu;
   FakeMemory memory;
   FakeHost host;
-  Hardware ports{agenda, cpu, memory, flash, host};
+  Hardware ports{event_queue, cpu, memory, flash, host};
 };
 
 }  // namespace tlmssd::firmware::testing

@@ -1,12 +1,12 @@
-// What log blocks cost, merge by merge, against counts that follow from the papers: Kim et al. 2002 (BAST), Lee et al. 2007 (FAST),
-// Kang et al. 2006 (superblock).
+// What log blocks cost, merge by merge, against counts that follow from the papers: Kim et al. 2002
+// (BAST), Lee et al. 2007 (FAST), Kang et al. 2006 (superblock).
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/log_rig.h"
 
 using namespace tlmssd;
@@ -29,7 +29,7 @@ void check_merges(const LogRig& rig, std::uint64_t switches, std::uint64_t parti
 
 // ---------------------------------------------------------------------------------------------------------------------- BAST
 
-TEST_CASE("BAST: overwriting whole management blocks in order costs one erase each and copies nothing") {
+TEST_CASE("BAST: overwriting whole block-mapped regions in order costs one erase each and copies nothing") {
   for (const std::int64_t logs : {1, 4}) {
     LogSetup setup("bast");
     setup.logs = logs;
@@ -93,7 +93,7 @@ TEST_CASE("BAST: a page written twice keeps the log from taking the block's plac
   check_merges(rig, 1, 0, 1, rig.units, 3);
 }
 
-TEST_CASE("BAST: writes that go round more management blocks than there are logs merge every time") {
+TEST_CASE("BAST: writes that go round more block-mapped regions than there are logs merge every time") {
   LogSetup setup("bast");
   LogRig rig(setup);
   rig.write_blocks(0, rig.blocks);
@@ -106,7 +106,8 @@ TEST_CASE("BAST: writes that go round more management blocks than there are logs
   rig.start_counting();
   round(count, 10);
   check_merges(rig, 0, 0, 10 * count, 10 * count * rig.units, 20 * count);
-  // With one fewer, a log is merged only when it is full: the last program of U fills it, the next one finds it so.
+  // With one fewer, a log is merged only when it is full: the last program of U fills it, the next
+  // one finds it so.
   round(count - 1, rig.units);
   rig.start_counting();
   round(count - 1, 10 * rig.units);
@@ -130,7 +131,7 @@ TEST_CASE("BAST: a log of which everything was trimmed is erased without a copy"
 
 // ---------------------------------------------------------------------------------------------------------------------- FAST
 
-TEST_CASE("FAST: runs through whole management blocks cost one erase each and copy nothing") {
+TEST_CASE("FAST: runs through whole block-mapped regions cost one erase each and copy nothing") {
   LogSetup setup("fast");
   LogRig rig(setup);
   for (int pass = 0; pass < 2; ++pass) rig.write_blocks(0, rig.blocks);
@@ -155,9 +156,9 @@ TEST_CASE("FAST: a run that stops after k of U pages is completed by copying U -
   rig.host.verify_all();
 }
 
-TEST_CASE("FAST: a log that is given up costs a full merge for every management block in it") {
+TEST_CASE("FAST: a log that is given up costs a full merge for every block-mapped region in it") {
   for (const std::uint64_t owners : {1U, 2U, 5U, 16U}) {
-    INFO(owners << " management blocks");
+    INFO(owners << " block-mapped regions");
     LogSetup setup("fast");
     setup.logs = 1;
     LogRig rig(setup);
@@ -173,13 +174,13 @@ TEST_CASE("FAST: a log that is given up costs a full merge for every management 
 }
 
 TEST_CASE(
-    "FAST: what other logs hold of a management block is merged with it, and its log later dies for "
+    "FAST: what other logs hold of a block-mapped region is merged with it, and its log later dies for "
     "nothing") {
   LogSetup setup("fast");
   setup.logs = 2;
   LogRig rig(setup);
   rig.write_blocks(0, rig.blocks);
-  // Two logs full of the same management block, each of other pages of it.
+  // Two logs full of the same block-mapped region, each of other pages of it.
   for (std::uint64_t n = 0; n < 2 * rig.units; ++n) rig.write_unit((n < rig.units ? 1 : 8) + n % 7);
   rig.start_counting();
   for (std::uint64_t n = 0; n < rig.units; ++n) rig.write_unit(5 * rig.units + 1 + n % (rig.units - 1));
@@ -191,13 +192,15 @@ TEST_CASE(
   rig.host.verify_all();
 }
 
-// Renewals. A management block that was merged before write m U (logs are given up when the first program of another is due) has
-// nothing in the logs. The first write to it comes g writes later, P(g) = (1 - 1/L)^g / L, and lies in log m + floor(g / U); R logs
-// later that is given up and the management block merged again, whatever else of it lies in younger logs: all U (R + floor(g / U))
-// writes. With q = (1 - 1/L)^U, E[floor(g / U)] = q / (1 - q), so L management blocks merge L / (W + U q / (1 - q)) times per
-// write, W = R U; for L much larger than U about L / (W + L - U/2). Left out: a page written again within W writes, after which its
-// log holds nothing of that management block unless something else does: less than one in W / (L (U - 1)).
-TEST_CASE("FAST: random writes over L management blocks merge L / (W + U q / (1 - q)) times each") {
+// Renewals. A block-mapped region that was merged before write m U (logs are given up when the
+// first program of another is due) has nothing in the logs. The first write to it comes g writes
+// later, P(g) = (1 - 1/L)^g / L, and lies in log m + floor(g / U); R logs later that is given up
+// and the block-mapped region merged again, whatever else of it lies in younger logs: all U (R +
+// floor(g / U)) writes. With q = (1 - 1/L)^U, E[floor(g / U)] = q / (1 - q), so L block-mapped
+// regions merge L / (W + U q / (1 - q)) times per write, W = R U; for L much larger than U about L
+// / (W + L - U/2). Left out: a page written again within W writes, after which its log holds
+// nothing of that block-mapped region unless something else does: less than one in W / (L (U - 1)).
+TEST_CASE("FAST: random writes over L block-mapped regions merge L / (W + U q / (1 - q)) times each") {
   for (const std::int64_t logs : {1, 3}) {
     LogSetup setup("fast", 110, 64);
     setup.logs = logs;
@@ -207,7 +210,7 @@ TEST_CASE("FAST: random writes over L management blocks merge L / (W + U q / (1 
     rig.write_blocks(0, l);
     const auto writes = [&](std::uint64_t count) {
       for (std::uint64_t n = 0; n < count; ++n) {
-        // Never the first page of a management block, which would begin a run.
+        // Never the first page of a block-mapped region, which would begin a run.
         const std::uint64_t block = rig.host.random.below(l);
         rig.write_unit(block * rig.units + 1 + rig.host.random.below(rig.units - 1));
       }
@@ -219,7 +222,7 @@ TEST_CASE("FAST: random writes over L management blocks merge L / (W + U q / (1 
     const double q = std::pow(1 - 1.0 / static_cast<double>(l), u);
     const double w = static_cast<double>(logs) * u;
     const double expected = static_cast<double>(l) / (w + u * q / (1 - q));
-    INFO(l << " management blocks, " << w << " pages of log");
+    INFO(l << " block-mapped regions, " << w << " pages of log");
     CHECK(static_cast<double>(rig.merges().fulls) / k_writes == Approx(expected).epsilon(0.02));
     CHECK(rig.copies() == rig.merges().fulls * rig.units);
     CHECK(rig.statistics().erases == Approx(rig.merges().fulls + k_writes / rig.units).margin(2));
@@ -230,8 +233,9 @@ TEST_CASE("FAST: random writes over L management blocks merge L / (W + U q / (1 
 
 namespace {
 
-/// The policy of one superblock alone, in a few lines: pages go to the newest of N + e blocks; when that is full and there may be no
-/// more, the emptiest ones that give at least a page when packed together are copied to a new one.
+/// The policy of one superblock alone, in a few lines: pages go to the newest of N + e blocks; when
+/// that is full and there may be no more, the emptiest ones that give at least a page when packed
+/// together are copied to a new one.
 class SuperModel {
  public:
   SuperModel(std::uint32_t blocks, std::uint32_t pages) : most_(blocks), pages_(pages) {}
@@ -295,7 +299,7 @@ class SuperModel {
 TEST_CASE("superblock: copies and erases are those of its policy, write by write") {
   for (const std::int64_t adjacent : {1, 3, 4}) {
     for (const std::int64_t updates : {1, 2, 5}) {
-      INFO(adjacent << " management blocks, " << updates << " update blocks");
+      INFO(adjacent << " block-mapped regions, " << updates << " update blocks");
       LogSetup setup("superblock");
       setup.adjacent = adjacent;
       setup.update_blocks = updates;
@@ -340,7 +344,7 @@ TEST_CASE("superblock: writes within one touch no block of another") {
   rig.host.verify_all();
 }
 
-TEST_CASE("superblock: update blocks go to whoever writes, and others are packed for them") {
+TEST_CASE("superblock: update blocks go to the writer, and others are packed for them") {
   LogSetup setup("superblock", 60);
   setup.adjacent = 4;
   setup.logs = 2;
@@ -370,11 +374,11 @@ TEST_CASE("tables of log-block schemes take the DRAM that their entries need") {
     const auto [dram, blocks] = bytes(LogSetup("page"));
     CHECK(dram == Approx(4 * 16 * blocks).margin(4 * 16));
   }
-  {  // an entry per management block; per log its owner and two bytes per page
+  {  // an entry per block-mapped region; per log its owner and two bytes per page
     const auto [dram, blocks] = bytes(LogSetup("bast"));
     CHECK(dram == 4 * blocks + 4 * (4 + 2 * 16));
   }
-  {  // an entry per management block and per page of the logs, and the owner of the sequential log
+  {  // an entry per block-mapped region and per page of the logs, and the owner of the sequential log
     const auto [dram, blocks] = bytes(LogSetup("fast"));
     CHECK(dram == 4 * blocks + 4 * 4 * 16 + 4);
   }
@@ -389,7 +393,7 @@ TEST_CASE("tables of log-block schemes take the DRAM that their entries need") {
     CHECK(more == 4 * (as_many / 4) * 6 + 2 * 64 * as_many);
   }
   {
-    LogSetup setup("management-block");
+    LogSetup setup("block-mapped");
     setup.block = 4 * 4096;
     const auto [dram, blocks] = bytes(setup);
     CHECK(dram == Approx(4 * blocks * 4).margin(16));
@@ -400,7 +404,7 @@ TEST_CASE("tables of log-block schemes take the DRAM that their entries need") {
   }
 }
 
-TEST_CASE("a group holds back what merges need, and says how many log blocks it has room for") {
+TEST_CASE("a parallel unit holds back what merges need, and says how many log blocks it has room for") {
   for (const char* scheme : {"bast", "fast", "superblock"}) {
     INFO(scheme);
     const std::uint64_t extra = std::string(scheme) == "fast" ? 2 : 1;

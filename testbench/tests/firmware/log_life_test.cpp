@@ -1,5 +1,5 @@
-// The life of drives with log blocks and management blocks: failures, end of life, loss of power, snapshots, wear levelling, refresh,
-// idle time.
+// The life of drives with log blocks and block-mapped regions: failures, end of life, loss of
+// power, snapshots, wear levelling, refresh, idle time.
 #include <algorithm>
 
 #include "testbench/tests/firmware/log_rig.h"
@@ -10,21 +10,21 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-const std::vector<std::string> k_schemes = {"bast", "fast", "superblock", "management-block",
-                                            "management-block as a log"};
+const std::vector<std::string> k_schemes = {"bast", "fast", "superblock", "block-mapped",
+                                            "block-mapped as a log"};
 
 bool has_logs(const std::string& scheme) {
-  return !scheme.starts_with("management");
+  return !scheme.starts_with("block-mapped");
 }
 
-/// Two groups of each scheme, with multi-plane program units if asked to.
-LogSetup two_groups(const std::string& scheme, std::uint32_t blocks, bool multi_plane = false) {
-  LogSetup setup(scheme.starts_with("management") ? "management-block" : scheme);
+/// Two parallel units of each scheme, with multi-plane program units if asked to.
+LogSetup two_pus(const std::string& scheme, std::uint32_t blocks, bool multi_plane = false) {
+  LogSetup setup(scheme.starts_with("block-mapped") ? "block-mapped" : scheme);
   setup.shape.geometry = {2, 1, 1, multi_plane ? 2U : 1U, blocks, 8, 8192, 0};
   setup.config.allocation.multi_plane = multi_plane;
   setup.logs = 3;
   setup.adjacent = 2;
-  if (scheme == "management-block") setup.block = Bytes{multi_plane ? 4U : 2U} * 8192;
+  if (scheme == "block-mapped") setup.block = Bytes{multi_plane ? 4U : 2U} * 8192;
   if (scheme.ends_with("log")) setup.placement = "log";
   return setup;
 }
@@ -44,7 +44,7 @@ TEST_CASE("worn-out drives of every scheme become read-only, keep their data and
       for (const char* wear : {"none", "dynamic", "static"}) {
         const bool multi_plane = timed;
         INFO(scheme << (timed ? ", timed, " : ", untimed, ") << wear);
-        LogSetup setup = two_groups(scheme, 24, multi_plane);
+        LogSetup setup = two_pus(scheme, 24, multi_plane);
         setup.fill = 0.9;
         setup.config.wear.policy = wear;
         setup.options.timed = timed;
@@ -81,7 +81,7 @@ TEST_CASE("failed programs lose nothing with any scheme") {
     std::uint64_t failures = 0;
     for (std::uint64_t seed = 1; seed <= 4 * stress(); ++seed) {
       INFO(scheme << ", seed " << seed);
-      LogSetup setup = two_groups(scheme, 90, seed % 3 == 0);
+      LogSetup setup = two_pus(scheme, 90, seed % 3 == 0);
       setup.data_blocks = 40;
       setup.options.timed = seed > 1;
       setup.options.shuffle = true;
@@ -105,7 +105,7 @@ TEST_CASE("the first program of a log that fails does not hold the drive up") {
   for (const std::string& scheme : k_schemes) {
     for (const bool timed : {false, true}) {
       INFO(scheme << (timed ? ", timed" : ", untimed"));
-      LogSetup setup = two_groups(scheme, 40);
+      LogSetup setup = two_pus(scheme, 40);
       setup.data_blocks = 20;
       setup.options.timed = timed;
       LogRig rig(setup);
@@ -130,11 +130,11 @@ TEST_CASE("a deep queue meets the end of life of every scheme without hanging") 
   for (const std::string& scheme : k_schemes) {
     for (std::uint64_t seed = 1; seed <= 6 * stress(); ++seed) {
       INFO(scheme << ", seed " << seed);
-      LogSetup setup = two_groups(scheme, 16, seed % 2 == 0);
+      LogSetup setup = two_pus(scheme, 16, seed % 2 == 0);
       setup.fill = seed % 3 == 0 ? 1.0 : 0.8;
       if (seed % 3 == 0 && has_logs(scheme)) setup.shape.program_unit = 8;
       setup.config.buffer.capacity = 512 << 10;
-      if (scheme == "management-block" && seed % 3 == 0) setup.block = 0;
+      if (scheme == "block-mapped" && seed % 3 == 0) setup.block = 0;
       setup.config.buffer.mode = seed % 4 < 2 ? "write-back" : "write-through";
       setup.config.wear.policy = seed % 2 == 0 ? "static" : "dynamic";
       setup.options.timed = true;
@@ -160,7 +160,7 @@ TEST_CASE("drives of every scheme go on after a snapshot exactly as without") {
   for (const std::string& scheme : k_schemes) {
     for (const bool timed : {false, true}) {
       INFO(scheme << (timed ? ", timed" : ", untimed"));
-      LogSetup setup = two_groups(scheme, 20, timed);
+      LogSetup setup = two_pus(scheme, 20, timed);
       setup.fill = 0.9;
       setup.config.wear.policy = "static";
       setup.options.timed = timed;
@@ -194,9 +194,9 @@ TEST_CASE("drives of every scheme go on after a snapshot exactly as without") {
 TEST_CASE("what was forced or flushed outlives a loss of power with every scheme") {
   for (const std::string& scheme : k_schemes) {
     INFO(scheme);
-    LogSetup setup = two_groups(scheme, 20);
+    LogSetup setup = two_pus(scheme, 20);
     setup.options.timed = true;
-    setup.config.buffer.destage_at = 1;
+    setup.config.buffer.flush_at = 1;
     LogRig rig(setup);
     keep_busy(rig, 1500, 40, 8);
     rig.host.wait_below(1);
@@ -209,8 +209,8 @@ TEST_CASE("what was forced or flushed outlives a loss of power with every scheme
     rig.host.write(64, 8);  // stays in the write buffer
     rig.host.wait_below(1);
     while (rig.ftl.statistics().commands < rig.host.completions)
-      rig.hw.agenda.run_until(rig.hw.agenda.next());
-    rig.hw.agenda.run_until(k_never);
+      rig.hw.event_queue.run_until(rig.hw.event_queue.next());
+    rig.hw.event_queue.run_until(k_never);
     rig.ftl.power_cycle();
     rig.host.reference = safe;
     rig.host.verify_all();
@@ -224,7 +224,7 @@ TEST_CASE("a drive that is exactly full can be overwritten, trimmed and filled a
   for (const std::string& scheme : k_schemes) {
     for (const bool timed : {false, true}) {
       INFO(scheme << (timed ? ", timed" : ", untimed"));
-      LogSetup setup = two_groups(scheme, 16, timed);
+      LogSetup setup = two_pus(scheme, 16, timed);
       setup.fill = 1.0;
       setup.options.timed = timed;
       LogRig rig(setup);
@@ -257,9 +257,9 @@ TEST_CASE("static wear levelling keeps erase counts together with every scheme, 
     std::uint64_t spread[2];
     int which = 0;
     for (const char* wear : {"dynamic", "static"}) {
-      LogSetup setup = two_groups(scheme, 64);
+      LogSetup setup = two_pus(scheme, 64);
       setup.shape.geometry = {1, 1, 1, 1, 64, 16, 4096, 0};
-      setup.block = scheme == "management-block" ? 2 * 4096 : 0;
+      setup.block = scheme == "block-mapped" ? 2 * 4096 : 0;
       setup.fill = 0.9;
       setup.config.wear.policy = wear;
       const Given limits({{"threshold", whole(8)}, {"interval", whole(8)}});
@@ -290,7 +290,7 @@ TEST_CASE("refresh writes all old data anew with every scheme, those in open log
   for (const std::string& scheme : k_schemes) {
     for (const bool timed : {false, true}) {
       INFO(scheme << (timed ? ", timed" : ", untimed"));
-      LogSetup setup = two_groups(scheme, 24);
+      LogSetup setup = two_pus(scheme, 24);
       setup.fill = 0.8;
       setup.options.timed = timed;
       setup.config.refresh.policy = "limits";
@@ -333,7 +333,7 @@ TEST_CASE("idle time merges all log blocks, and stops when the host comes back")
   for (const std::string& scheme : k_schemes) {
     if (!has_logs(scheme)) continue;
     INFO(scheme);
-    LogSetup setup = two_groups(scheme, 40);
+    LogSetup setup = two_pus(scheme, 40);
     setup.fill = 0.9;
     setup.options.timed = true;
     setup.config.gc.idle_after = 1'000'000'000'000;
@@ -350,23 +350,23 @@ TEST_CASE("idle time merges all log blocks, and stops when the host comes back")
     rig.host.wait_below(1);
     rig.host.flush();
     rig.host.wait_below(1);
-    while (!rig.ftl.idle()) rig.hw.agenda.run_until(rig.hw.agenda.next());
+    while (!rig.ftl.idle()) rig.hw.event_queue.run_until(rig.hw.event_queue.next());
     const std::uint64_t before = rig.copies();
-    rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.config.gc.idle_after / 2);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + setup.config.gc.idle_after / 2);
     CHECK(rig.copies() == before);
-    while (rig.copies() == before) rig.hw.agenda.run_until(rig.hw.agenda.next());
+    while (rig.copies() == before) rig.hw.event_queue.run_until(rig.hw.event_queue.next());
     rig.host.read(0, 8);
     rig.host.wait_below(1);
-    rig.hw.agenda.run_until(rig.hw.agenda.now() + setup.config.gc.idle_after / 2);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + setup.config.gc.idle_after / 2);
     const std::uint64_t interrupted = rig.copies();
-    rig.hw.agenda.run_until(k_never);
+    rig.hw.event_queue.run_until(k_never);
     CHECK(rig.copies() > interrupted);
     CHECK(rig.ftl.idle());
     // Nothing is left to merge: another silence copies nothing.
     const std::uint64_t done = rig.copies();
     rig.host.read(0, 8);
     rig.host.wait_below(1);
-    rig.hw.agenda.run_until(k_never);
+    rig.hw.event_queue.run_until(k_never);
     CHECK(rig.copies() == done);
     rig.host.verify_all();
   }

@@ -1,7 +1,8 @@
-// A drive with log blocks or management blocks on hardware that counts, and a host that knows what it must read.
+// A drive with log blocks or block-mapped regions on hardware that counts, and a host that knows
+// what it must read.
 //
-// Unless a test says otherwise there is one allocation group whose pages hold one mapping unit each, so that a host write of one unit
-// is one program at once.
+// Unless a test says otherwise there is one parallel unit whose pages hold one mapping unit each,
+// so that a host write of one unit is one program at once.
 #pragma once
 
 #include <memory>
@@ -22,10 +23,10 @@ struct LogSetup {
   DriveShape shape;
   FirmwareConfig config;
   FakeOptions options;
-  std::int64_t logs = 4;           ///< log blocks of a group
-  std::int64_t adjacent = 1;       ///< management blocks of a superblock
+  std::int64_t logs = 4;           ///< log blocks of a parallel unit
+  std::int64_t adjacent = 1;       ///< block-mapped regions of a superblock
   std::int64_t update_blocks = 2;  ///< that a superblock may have
-  Bytes block = 0;                 ///< of the scheme management-block
+  Bytes block = 0;                 ///< of the scheme block-mapped
   std::string placement = "address";
   std::uint64_t data_blocks = 0;  ///< capacity in erase blocks; 0: `fill` of the most there may be
   double fill = 1.0;
@@ -54,7 +55,7 @@ class LogRig {
   explicit LogRig(LogSetup& setup, std::uint64_t seed = 1) : LogRig(setup, (setup.finish(), seed), 0) {}
 
   void write_unit(std::uint64_t unit) { host.write(unit * 8, 8); }
-  /// Writes whole management blocks from `first` on, unit by unit.
+  /// Writes whole block-mapped regions from `first` on, unit by unit.
   void write_blocks(std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t unit = first * units; unit < (first + count) * units; ++unit) write_unit(unit);
   }
@@ -74,8 +75,8 @@ class LogRig {
   FakeHardware hw;
   Ftl ftl;
   ModelHost host;
-  std::uint64_t units;   ///< of a management block
-  std::uint64_t blocks;  ///< management blocks of the drive
+  std::uint64_t units;   ///< of a block-mapped region
+  std::uint64_t blocks;  ///< block-mapped regions of the drive
 
  private:
   LogRig(LogSetup& setup, std::uint64_t seed, int)

@@ -1,9 +1,11 @@
-// A drive of any shape and configuration on fake hardware, under random commands that are checked against a reference.
+// A drive of any shape and configuration on fake hardware, under random commands that are checked
+// against a reference.
 #pragma once
 
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "firmware/core/feature.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -22,7 +24,7 @@ struct Case {
   std::string wear = "dynamic";
   std::string order = "CWDP";
   std::string stripe = "none";
-  double destage_at = 0;
+  double flush_at = 0;
   double fill = 0.9;  ///< of the most that the shape allows
   Picoseconds idle_after = 0;
   double background_start = 0.1;
@@ -34,14 +36,14 @@ struct Case {
       0;  ///< of map entries that are cached, the map being in flash; 0: the map is in DRAM
   std::int64_t map_line = 1;  ///< entries in such a line; 0: a map page
   std::string scheme = {};    ///< of the map in DRAM, when it is not page mapping
-  Bytes block = 0;            ///< management block
+  Bytes block = 0;            ///< block-mapped region
   std::string placement = "address";
-  std::int64_t logs = 2;      ///< log blocks of a group
-  std::int64_t adjacent = 1;  ///< management blocks of a superblock
+  std::int64_t logs = 2;      ///< log blocks of a parallel unit
+  std::int64_t adjacent = 1;  ///< block-mapped regions of a superblock
   bool copyback = false;
   std::uint32_t slc_pages = 0;  ///< of a block in SLC mode
-  std::uint32_t fixed = 0;      ///< blocks per group that are always in SLC mode
-  std::uint32_t borrowed = 0;   ///< that may be borrowed
+  std::uint32_t fixed = 0;      ///< blocks per parallel unit that are always in SLC mode
+  std::uint32_t dynamic = 0;    ///< that may be dynamic
   std::string path = "none";    ///< of data to them
   std::string when_full = "wait";
   double direct_buffer = 0.5;
@@ -51,6 +53,7 @@ struct Case {
   double slc_share = 0;        ///< of data that reached SLC mode, at least
   std::int64_t promotion = 0;  ///< reads of data on the list at which they are promoted; 0: never
   double keep_free = 0.5;
+  std::string pacing = {};     ///< policy; empty: none
   std::int64_t copies_at = 0;  ///< reads at which data get a second copy; 0: never
   std::uint32_t copies = 0;    ///< units that there may be of them
   std::int64_t parted_at = 0;  ///< reads at which data move to dies kept for reading; 0: there are none
@@ -88,7 +91,7 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   config.gc.low_water = c.low_water;
   config.wear.policy = c.wear;
   config.buffer.mode = c.mode;
-  config.buffer.destage_at = c.destage_at;
+  config.buffer.flush_at = c.flush_at;
   config.ecc.policy = c.ecc;
   if (c.refresh >= 0) config.refresh.policy = "limits";
   if (c.map_lines > 0) config.mapping.scheme = "dftl";
@@ -98,8 +101,8 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     const Geometry& g = c.geometry;
     const Bytes block = Bytes{g.page_bytes} * c.slc_pages * g.dies() * g.planes;
     config.pslc.policy = c.path;
-    config.pslc.fixed_bytes = c.fixed * block;
-    config.pslc.borrowed_bytes = c.borrowed * block;
+    config.pslc.static_bytes = c.fixed * block;
+    config.pslc.dynamic_bytes = c.dynamic * block;
     config.pslc.when_full = c.when_full;
     config.pslc.direct_buffer = c.direct_buffer;
     config.pslc.fold_first = c.fold_first;
@@ -108,19 +111,27 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     config.pslc.fold_until = c.fold_below + 0.2;
     config.pslc.gone_at = c.gone_at;
   }
+  const Value list = whole(static_cast<std::int64_t>(40 * c.unit));
   if (c.promotion > 0) {
-    config.promotion.policy = "lru";
-    config.promotion.keep_free = std::max(c.keep_free, config.pslc.fold_until);
+    choose(config, "firmware.pslc.promotion", "lru",
+           {{"list", list},
+            {"reads", whole(c.promotion)},
+            {"keep_free", Value(std::max(c.keep_free, config.pslc.fold_until))}});
   }
   if (c.copies_at > 0) {
-    config.replicas.policy = "hot-reads";
-    config.replicas.capacity = c.copies * c.unit;
+    choose(config, "firmware.replicas", "hot-reads",
+           {{"list", list},
+            {"reads", whole(c.copies_at)},
+            {"capacity", whole(static_cast<std::int64_t>(c.copies * c.unit))}});
   }
   if (c.parted_at > 0) {
-    config.partition.policy = "read-write";
-    config.partition.steer_from = c.steer_from;
-    config.partition.keep_room = c.keep_room;
+    choose(config, "firmware.partition", "read-write",
+           {{"list", list},
+            {"reads", whole(c.parted_at)},
+            {"steer_from", Value(c.steer_from)},
+            {"keep_room", Value(c.keep_room)}});
   }
+  if (!c.pacing.empty()) choose(config, "firmware.pacing", c.pacing);
   config.cache.policy = c.cache;
   config.cache.medium = c.cache_medium;
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
@@ -144,14 +155,14 @@ inline std::string describe(const Case& c) {
       "{} room, "
       "{} cache in {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
-      "destage at {}, fill {}",
+      "flush at {}, fill {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
-      c.slc_pages, c.fixed, c.borrowed, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
+      c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
       c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at, c.steer_from,
       c.keep_room, c.cache, c.cache_medium, c.endurance, c.slc_erases, c.program_failure, c.idle_after,
-      c.background_start, c.low_water, c.destage_at, c.fill);
+      c.background_start, c.low_water, c.flush_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.
@@ -190,17 +201,10 @@ struct CasePolicies {
                     {"retention", Value(3 * 86'400.0)},
                     {"patrol", Value(86'400.0)}});
     path = Given({{"cold_from", Value(0.3)}, {"list", Value(0.3)}});
-    const Value list = whole(static_cast<std::int64_t>(40 * c.unit));
-    promotion = Given({{"list", list}, {"reads", whole(c.promotion)}});
-    copies = Given({{"list", list}, {"reads", whole(c.copies_at)}});
-    partition = Given({{"list", list}, {"reads", whole(c.parted_at)}});
   }
   Given map;
   Given limits;
   Given path;
-  Given promotion;
-  Given copies;
-  Given partition;
 };
 
 /// The drive of a case and its host.
@@ -252,8 +256,15 @@ class CaseRig {
     REQUIRE(s.erases + s.erase_failures == hw.flash.erased);
     REQUIRE(s.copybacks == hw.flash.copybacks);
     REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
-    REQUIRE(s.units_folded + s.units_folded_on_die + s.units_promoted + s.units_copied + s.units_parted ==
+    REQUIRE(s.units_folded + s.units_folded_on_die + moved_by_features() ==
             s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
+  }
+  [[nodiscard]] std::uint64_t moved_by_features() const {
+    std::uint64_t units = 0;
+    for (const auto& [path, choice] : config.features) {
+      if (const auto moved = ftl.feature(path)->moved()) units += moved->units;
+    }
+    return units;
   }
 
  private:
@@ -274,9 +285,6 @@ class CaseRig {
     config.mapping_policy = &policies.map;
     config.refresh_policy = &policies.limits;
     config.pslc_policy = &policies.path;
-    config.promotion_policy = &policies.promotion;
-    config.replicas_policy = &policies.copies;
-    config.partition_policy = &policies.partition;
     make(c, shape, config);
   }
   static FakeOptions options_of(const Case& c, bool timed, std::uint64_t seed) {

@@ -19,7 +19,7 @@ void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
           c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
   REQUIRE((s.refreshes > 0) == (c.refresh >= 0));
   REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
-  // The ladder's 41 attempts all fail once in 10^28 reads, or in 75.
+  // The 41 read-retry levels all fail once in 10^28 reads, or in 75.
   REQUIRE((rig.host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));
   REQUIRE((s.uncorrectable_units > 0) == (rig.host.media_errors > 0));
   const auto map_writes = s.units_programmed[static_cast<std::size_t>(Purpose::map)];
@@ -74,7 +74,7 @@ TEST_CASE("blocks over several dies give back what was written") {
   }
 }
 
-TEST_CASE("management blocks of any size give back what was written") {
+TEST_CASE("block-mapped regions of any size give back what was written") {
   std::uint64_t seed = 700;
   struct Shape {
     const char* stripe;
@@ -88,7 +88,7 @@ TEST_CASE("management blocks of any size give back what was written") {
     for (std::uint32_t n = 1; n <= programs; ++n) {
       if (programs % n != 0) continue;
       Case c{geometry(3, 2, 2, 1, 12, 6, 8192), s.program_unit};
-      c.scheme = "management-block";
+      c.scheme = "block-mapped";
       c.block = n * program;
       c.copyback = seed % 2 == 0;
       c.stripe = s.stripe;
@@ -102,7 +102,7 @@ TEST_CASE("management blocks of any size give back what was written") {
     }
   }
   Case failing{geometry(2, 1, 1, 2, 14, 8, 8192)};
-  failing.scheme = "management-block";
+  failing.scheme = "block-mapped";
   failing.block = 32768;
   failing.ecc = "fixed";
   failing.failures = 0.05;
@@ -110,7 +110,7 @@ TEST_CASE("management blocks of any size give back what was written") {
   run(failing, true, 3000, 16, ++seed);
   run(failing, false, 3000, 1, ++seed);
   Case log{geometry(2, 2, 1, 1, 14, 8, 8192)};
-  log.scheme = "management-block";
+  log.scheme = "block-mapped";
   log.stripe = "C";
   log.placement = "log";
   run(log, true, 3000, 16, ++seed);
@@ -151,7 +151,7 @@ TEST_CASE("log blocks give back what was written") {
         c.mode = seed % 4 == 0 ? "write-through" : "write-back";
         c.wear = seed % 3 == 0 ? "static" : seed % 3 == 1 ? "dynamic" : "none";
         c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
-        c.destage_at = seed % 7 == 0 ? 0.75 : 0;
+        c.flush_at = seed % 7 == 0 ? 0.75 : 0;
         const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
         run(c, true, 1000, depth, ++seed);
         run(c, false, 1000, 1, ++seed);
@@ -258,14 +258,14 @@ TEST_CASE("a map in flash keeps the data, however little of it is cached") {
   run(failing, true, 3000, 16, ++seed);
 }
 
-TEST_CASE("wear levelling, idle cleaning and late destaging keep the data") {
+TEST_CASE("wear levelling, idle cleaning and late flushing keep the data") {
   std::uint64_t seed = 300;
   for (const char* wear : {"none", "dynamic", "static"}) {
     for (const Picoseconds idle : {Picoseconds{0}, Picoseconds{100'000'000}}) {
       Case c{geometry(2, 1, 1, 1, 14, 8, 8192)};
       c.wear = wear;
       c.idle_after = idle;
-      c.destage_at = 0.75;
+      c.flush_at = 0.75;
       run(c, true, 4000, 8, ++seed);
       run(c, false, 4000, 1, ++seed);
     }

@@ -1,7 +1,9 @@
-// A host that knows what every logical block must hold: it submits commands, keeps a reference, and compares every read.
+// A host that knows what every logical block must hold: it submits commands, keeps a reference, and
+// compares every read.
 //
-// Commands take effect in the order of submission, so the reference changes when a command is submitted and a read's expected
-// data are taken at that moment, however many commands are under way.
+// Commands take effect in the order of submission, so the reference changes when a command is
+// submitted and a read's expected data are taken at that moment, however many commands are under
+// way.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -39,7 +41,7 @@ class ModelHost {
     Slot& slot = take(HostOpcode::write, lba, blocks);
     slot.command.force_unit_access = fua;
     for (std::uint32_t i = 0; i < blocks; ++i) {
-      slot.data[i] = make_stamp(static_cast<LogicalUnit>(lba + i), ++sequence_);
+      slot.data[i] = make_stamp(static_cast<Lpn>(lba + i), ++sequence_);
       if (!ftl_.read_only()) reference[lba + i] = slot.data[i];
     }
     submit(slot);
@@ -99,8 +101,8 @@ class ModelHost {
   /// Lets time pass until fewer than `limit` commands are under way.
   void wait_below(std::uint32_t limit) {
     while (outstanding >= limit) {
-      if (hw_.agenda.empty()) stalled();
-      hw_.agenda.run_until(hw_.agenda.next());
+      if (hw_.event_queue.empty()) stalled();
+      hw_.event_queue.run_until(hw_.event_queue.next());
     }
   }
   void drain() {
@@ -112,8 +114,8 @@ class ModelHost {
     };
     body(ftl_, done).start();
     while (!done) {
-      if (hw_.agenda.empty()) stalled();
-      hw_.agenda.run_until(hw_.agenda.next());
+      if (hw_.event_queue.empty()) stalled();
+      hw_.event_queue.run_until(hw_.event_queue.next());
     }
     REQUIRE(ftl_.idle());
   }
@@ -177,7 +179,7 @@ class ModelHost {
     if (!ftl_.read_only()) std::fill_n(reference.begin() + static_cast<std::ptrdiff_t>(lba), blocks, k_zeros);
   }
   void submit(Slot& slot) {
-    slot.start = hw_.agenda.now();
+    slot.start = hw_.event_queue.now();
     slot.command.ledger = Ledger(slot.start);
     ++outstanding;
     hw_.host.waiting = outstanding;
@@ -190,10 +192,10 @@ class ModelHost {
     ++completions;
     last_status = command.status;
     if (command.status == HostStatus::write_protected) ++refused;
-    if (command.ledger.total() != hw_.agenda.now() - slot.start ||
-        command.ledger.mark() != hw_.agenda.now()) {
+    if (command.ledger.total() != hw_.event_queue.now() - slot.start ||
+        command.ledger.mark() != hw_.event_queue.now()) {
       FAIL("ledger of a " << name_of(command.opcode) << " adds up to " << command.ledger.total()
-                          << " ps instead of " << hw_.agenda.now() - slot.start);
+                          << " ps instead of " << hw_.event_queue.now() - slot.start);
     }
     if (command.status == HostStatus::media_error && media_errors_expected) {
       ++media_errors;
@@ -244,7 +246,8 @@ std::vector<std::uint8_t> saved(Parts&... parts) {
   (archive(parts), ...);
   return archive.content();
 }
-/// A snapshot of the hardware and firmware of `from` is loaded into those of `to`, whose host knows what they must hold.
+/// A snapshot of the hardware and firmware of `from` is loaded into those of `to`, whose host knows
+/// what they must hold.
 template <class Rig>
 void restore(Rig& from, Rig& to) {
   MemoryArchive archive(saved(from.hw, from.ftl));

@@ -1,7 +1,10 @@
-// Dies kept for reading: what is only read goes there, once, what is written goes elsewhere, and all of the capacity can be used.
+// Dies kept for reading: what is only read goes there, once, what is written goes elsewhere, and
+// all of the capacity can be used.
+#include "firmware/features/partition/partition.h"
+
 #include <map>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -24,11 +27,7 @@ struct How {
 /// Four dies of 14 blocks that keep data, of 32 units each.
 struct Rig {
   explicit Rig(const How& how = {})
-      : values({{"list", whole(1 << 20)}, {"reads", whole(2)}}),
-        units(how.units),
-        hw(make(how), options),
-        ftl(hw.ports, shape, config),
-        host(hw, ftl, shape, 1) {
+      : units(how.units), hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {
     hw.flash.watch = [this](const FlashOp& op) {
       if (op.command != FlashCommand::program) return;
       programs[op.die] += 1;
@@ -42,11 +41,12 @@ struct Rig {
     shape.program_unit = 2;
     shape.logical_blocks = how.units * k_unit;
     config.buffer.capacity = Bytes{64} * 4096;
-    config.partition.policy = "read-write";
-    config.partition.read_dies = how.read_dies;
-    config.partition.steer_from = how.steer_from;
-    config.partition.keep_room = how.keep_room;
-    config.partition_policy = &values;
+    choose(config, "firmware.partition", "read-write",
+           {{"list", whole(1 << 20)},
+            {"reads", whole(2)},
+            {"read_dies", Value(how.read_dies)},
+            {"steer_from", Value(how.steer_from)},
+            {"keep_room", Value(how.keep_room)}});
     options.timed = true;
     return shape;
   }
@@ -62,18 +62,19 @@ struct Rig {
       host.read(unit * k_unit, k_unit);
       host.wait_below(1);
     }
-    while (!hw.agenda.empty()) hw.agenda.run_until(hw.agenda.next());
+    while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
   }
   /// Dies on which these units lie.
   [[nodiscard]] std::map<DieId, std::uint32_t> dies_of(std::uint64_t first, std::uint64_t count) const {
     std::map<DieId, std::uint32_t> dies;
-    for (std::uint64_t unit = first; unit < first + count; ++unit)
-      ++dies[die_of.at(static_cast<LogicalUnit>(unit))];
+    for (std::uint64_t unit = first; unit < first + count; ++unit) ++dies[die_of.at(static_cast<Lpn>(unit))];
     return dies;
   }
   [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+  [[nodiscard]] const Partition::Counters& counters() const {
+    return dynamic_cast<const Partition&>(*ftl.feature("firmware.partition")).counters();
+  }
 
-  Given values;
   std::uint64_t units;
   DriveShape shape;
   FirmwareConfig config;
@@ -82,7 +83,7 @@ struct Rig {
   Ftl ftl;
   ModelHost host;
   std::map<DieId, std::uint32_t> programs;
-  std::map<LogicalUnit, DieId> die_of;  ///< that a unit was programmed on last
+  std::map<Lpn, DieId> die_of;  ///< that a unit was programmed on last
 };
 
 }  // namespace
@@ -92,10 +93,10 @@ TEST_CASE("what is read again moves to the dies kept for reading, once") {
   rig.write(0, 200);
   CHECK(rig.dies_of(0, 200).size() == 4);  // written before anybody read
   rig.read(0, 64);
-  CHECK(rig.stats().units_parted == 0);
+  CHECK(rig.counters().units_moved == 0);
   rig.read(0, 64);
   rig.read(0, 64);
-  const auto moved = rig.stats().units_parted;
+  const auto moved = rig.counters().units_moved;
   CHECK(moved >= 24);  // of the half that lay elsewhere, whole program units of 8
   CHECK(moved <= 32);
   const auto dies = rig.dies_of(0, 64);
@@ -106,21 +107,21 @@ TEST_CASE("what is read again moves to the dies kept for reading, once") {
   CHECK(counts[0] + counts[1] >= 56);
   rig.read(0, 64);
   rig.read(0, 64);
-  CHECK(rig.stats().units_parted <= 40);
+  CHECK(rig.counters().units_moved <= 40);
   CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::migration)] ==
-        rig.stats().units_parted);
+        rig.counters().units_moved);
   rig.host.verify_all();
 }
 
-TEST_CASE("writes keep away from the dies kept for reading while somebody reads") {
+TEST_CASE("writes keep away from the dies kept for reading while there are reads") {
   Rig rig({.units = 800});
   rig.write(0, 400);
-  CHECK(rig.stats().programs_steered == 0);
+  CHECK(rig.counters().programs_kept_away == 0);
   for (int n = 0; n < 10; ++n) rig.read(0, 40);
   rig.programs.clear();
   rig.write(100, 100);
   CHECK(rig.programs.size() == 2);
-  CHECK(rig.stats().programs_steered > 0);
+  CHECK(rig.counters().programs_kept_away > 0);
   for (const auto& [die, count] : rig.dies_of(0, 40)) {
     if (count >= 10) CHECK_FALSE(rig.programs.contains(die));
   }
@@ -177,7 +178,7 @@ TEST_CASE(
       rig.host.wait_below(12);
     }
     rig.host.drain();
-    parted += rig.stats().units_parted;
+    parted += rig.counters().units_moved;
     rig.host.verify_all();
     rig.ftl.power_cycle();
     rig.host.verify_all();
@@ -203,12 +204,12 @@ TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") 
     Rig straight;
     straight.write(0, 200);
     work(straight, "before");
-    REQUIRE(straight.stats().units_parted > 0);
+    REQUIRE(straight.counters().units_moved > 0);
     Rig restored;
     restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
-    CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
+    CHECK(straight.hw.event_queue.now() == restored.hw.event_queue.now());
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
   }
 }

@@ -1,5 +1,7 @@
-// Promotion: what is read again from native blocks comes into SLC mode, as long as there is room, and nothing else does.
-#include "models/common/input_error.h"
+// Promotion: what is read again from native blocks comes into SLC mode, as long as there is room,
+// and nothing else does.
+#include "firmware/features/promotion/promoter.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -21,10 +23,7 @@ struct How {
 /// Two dies of QLC whose data lie in native blocks: idle time has folded everything.
 struct Rig {
   explicit Rig(const How& how = {})
-      : values({{"list", whole(static_cast<std::int64_t>(how.list))}, {"reads", whole(how.reads)}}),
-        hw(make(how), options),
-        ftl(hw.ports, shape, config),
-        host(hw, ftl, shape, 1) {}
+      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
   const DriveShape& make(const How& how) {
     shape.geometry = {2, 1, 1, 1, 16, 16, 16384, 0};
     shape.program_unit = 4;
@@ -32,11 +31,12 @@ struct Rig {
     shape.logical_blocks = 100 * k_unit;
     config.buffer.capacity = Bytes{64} * 4096;
     config.pslc.policy = "all";
-    config.pslc.fixed_bytes = Bytes{2} * 4 * 4 * 16384;  // four blocks a group
+    config.pslc.static_bytes = Bytes{2} * 4 * 4 * 16384;  // four blocks a parallel unit
     config.gc.idle_after = 1'000'000'000;
-    config.promotion.policy = "lru";
-    config.promotion.keep_free = how.keep_free;
-    config.promotion_policy = &values;
+    choose(config, "firmware.pslc.promotion", "lru",
+           {{"list", whole(static_cast<std::int64_t>(how.list))},
+            {"reads", whole(how.reads)},
+            {"keep_free", Value(how.keep_free)}});
     options.timed = how.timed;
     return shape;
   }
@@ -50,7 +50,7 @@ struct Rig {
   }
   /// Lets idle time pass until everything is folded.
   void settle() {
-    while (!hw.agenda.empty()) hw.agenda.run_until(hw.agenda.next());
+    while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
     REQUIRE(ftl.idle());
   }
   void read(std::uint64_t unit) {
@@ -64,8 +64,10 @@ struct Rig {
     }
   }
   [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+  [[nodiscard]] const Promoter::Counters& counters() const {
+    return dynamic_cast<const Promoter&>(*ftl.feature("firmware.pslc.promotion")).counters();
+  }
 
-  Given values;
   DriveShape shape;
   FirmwareConfig config;
   FakeOptions options;
@@ -94,9 +96,9 @@ TEST_CASE("data that are read again are read in SLC mode the third time") {
   REQUIRE(rig.stats().folds > 0);
   rig.read_some(1);
   CHECK(rig.stats().host_units_slc == 0);
-  CHECK(rig.stats().promotions_due == 0);
+  CHECK(rig.counters().due == 0);
   rig.read_some(1);
-  CHECK(rig.stats().promotions_due == 32);
+  CHECK(rig.counters().due == 32);
   rig.host.flush();
   rig.host.wait_below(1);
   CHECK(rig.stats().units_promoted == 32);
@@ -114,16 +116,16 @@ TEST_CASE("promotion asks for as many reads as it is told, and only of what is o
   Rig patient({.reads = 4});
   patient.write_and_fold();
   patient.read_some(3);
-  CHECK(patient.stats().promotions_due == 0);
+  CHECK(patient.counters().due == 0);
   patient.read_some(1);
-  CHECK(patient.stats().promotions_due == 32);
+  CHECK(patient.counters().due == 32);
   Rig forgetful({.list = Bytes{31} * 4096});
   forgetful.write_and_fold();
   forgetful.read_some(5);
-  CHECK(forgetful.stats().promotions_due == 0);
+  CHECK(forgetful.counters().due == 0);
 }
 
-TEST_CASE("promotion leaves the share of the pSLC free that it must, and makes nobody fold") {
+TEST_CASE("promotion leaves the share of the pSLC free that it must, and starts no folding") {
   Rig rig({.keep_free = 0.7});  // of four blocks one may be in use
   rig.write_and_fold();
   const auto folds = rig.stats().folds;
@@ -137,7 +139,7 @@ TEST_CASE("promotion leaves the share of the pSLC free that it must, and makes n
   rig.host.flush();
   rig.host.wait_below(1);
   CHECK(rig.stats().units_promoted == promoted);
-  CHECK(rig.stats().promotions_without_slc > 0);
+  CHECK(rig.counters().without_slc > 0);
   CHECK(rig.stats().folds == folds);
   rig.host.verify_all();
 }
@@ -148,7 +150,7 @@ TEST_CASE("a write, a trim or a power failure while data wait to be promoted end
     rig.write_and_fold();
     rig.read(5);
     rig.read(5);
-    REQUIRE(rig.stats().promotions_due == 1);
+    REQUIRE(rig.counters().due == 1);
     if (what == 0) rig.host.write(5 * k_unit + 2, 3);
     if (what == 1) rig.host.trim({{5 * k_unit, k_unit}});
     if (what == 2) rig.host.zeroes(5 * k_unit + 1, 2);
@@ -169,14 +171,14 @@ TEST_CASE("data that could not be read are not promoted") {
   host.media_errors_expected = true;
   host.write(0, 100 * k_unit);
   host.drain();
-  while (!hw.agenda.empty()) hw.agenda.run_until(hw.agenda.next());
+  while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
   hw.flash.fails = [](const FlashOp&) { return true; };
   for (int n = 0; n < 4; ++n) {
     host.read(0, k_unit);
     host.wait_below(1);
   }
   CHECK(host.media_errors == 4);
-  CHECK(ftl.statistics().promotions_due == 0);
+  CHECK(dynamic_cast<const Promoter&>(*ftl.feature("firmware.pslc.promotion")).counters().due == 0);
 }
 
 TEST_CASE("promotion goes on from a snapshot as if nothing had been") {
@@ -204,7 +206,7 @@ TEST_CASE("promotion goes on from a snapshot as if nothing had been") {
     restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
-    CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
+    CHECK(straight.hw.event_queue.now() == restored.hw.event_queue.now());
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
     promoted += restored.stats().units_promoted;
   }

@@ -1,4 +1,5 @@
-// A drive with blocks in SLC mode through its life: failures in either mode, the end, and snapshots.
+// A drive with blocks in SLC mode through its life: failures in either mode, the end, and
+// snapshots.
 #include "firmware/pslc/data_path.h"
 #include "testbench/tests/firmware/model_case.h"
 
@@ -8,12 +9,12 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-Case pslc_case(std::uint32_t fixed, std::uint32_t borrowed) {
+Case pslc_case(std::uint32_t fixed, std::uint32_t dynamic) {
   Case c{geometry(2, 1, 1, 2, 24, 12, 8192), 3};
   c.multi_plane = true;
   c.slc_pages = 4;
   c.fixed = fixed;
-  c.borrowed = borrowed;
+  c.dynamic = dynamic;
   c.path = "all";
   return c;
 }
@@ -42,11 +43,11 @@ std::uint64_t units(const CaseRig& rig) {
 
 TEST_CASE("a drive with blocks in SLC mode that is worn out becomes read-only and keeps its data") {
   std::uint64_t seed = 1;
-  for (const auto& [fixed, borrowed] : {std::pair<std::uint32_t, std::uint32_t>{2, 0}, {0, 6}, {2, 6}}) {
+  for (const auto& [fixed, dynamic] : {std::pair<std::uint32_t, std::uint32_t>{2, 0}, {0, 6}, {2, 6}}) {
     for (const char* when_full : {"wait", "direct"}) {
       for (const bool copyback : {false, true}) {
         for (const bool timed : {false, true}) {
-          Case c = pslc_case(fixed, borrowed);
+          Case c = pslc_case(fixed, dynamic);
           c.when_full = when_full;
           c.copyback = copyback;
           c.endurance = 12;
@@ -229,6 +230,6 @@ TEST_CASE("a snapshot of a drive whose blocks in SLC mode are others is refused 
   CHECK_THAT(complaint([](Case& other) { other.path = "none"; }), Contains("other firmware policies"));
   CHECK_THAT(complaint([](Case& other) { other.fold_first = "emptiest"; }), Contains("/all/emptiest"));
   CHECK_THAT(complaint([](Case& other) { other.fixed = 1; }), Contains("units"));
-  CHECK_THAT(complaint([](Case& other) { other.borrowed = 5; }),
-             Contains("4 dynamic SLC blocks per group, this drive has 5"));
+  CHECK_THAT(complaint([](Case& other) { other.dynamic = 5; }),
+             Contains("4 dynamic SLC blocks per parallel unit, this drive has 5"));
 }

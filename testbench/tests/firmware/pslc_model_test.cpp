@@ -1,11 +1,12 @@
-// Blocks in SLC mode under random commands of every kind: nothing is lost across changes of mode, folds, trims of the whole drive,
-// refresh, failures and losses of power, and nobody waits for ever.
+// Blocks in SLC mode under random commands of every kind: nothing is lost across changes of mode,
+// folds, trims of the whole drive, refresh, failures and losses of power, and nothing waits for
+// ever.
 #include <sstream>
 
+#include "firmware/blocks/wear_policy.h"
 #include "firmware/cache/cache_policy.h"
-#include "firmware/gc/victim_policy.h"
 #include "firmware/pslc/data_path.h"
-#include "firmware/wear/wear_policy.h"
+#include "firmware/victims/victim_policy.h"
 #include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;
@@ -33,11 +34,11 @@ TEST_CASE("blocks in SLC mode give back what was written, however few there are"
   const auto policies = victim_family().infos();
   for (Case c : shapes_with_slc()) {
     const bool may_copy = c.program_unit <= c.slc_pages;
-    for (const auto& [fixed, borrowed] :
+    for (const auto& [fixed, dynamic] :
          {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {0, 1}, {2, 3}, {0, 6}, {3, 0}}) {
       for (const char* when_full : {"wait", "direct"}) {
         c.fixed = fixed;
-        c.borrowed = borrowed;
+        c.dynamic = dynamic;
         c.when_full = when_full;
         c.copyback = may_copy && seed % 2 == 0;
         c.fill = seed % 3 == 0 ? 1.0 : seed % 3 == 1 ? 0.9 : 0.5;
@@ -49,7 +50,7 @@ TEST_CASE("blocks in SLC mode give back what was written, however few there are"
         c.wear = seed % 3 == 0 ? "static" : seed % 3 == 1 ? "dynamic" : "none";
         c.mode = seed % 5 == 0 ? "write-through" : "write-back";
         c.idle_after = seed % 7 == 0 ? 100'000'000 : 0;
-        c.destage_at = seed % 11 == 0 ? 0.75 : 0;
+        c.flush_at = seed % 11 == 0 ? 0.75 : 0;
         c.background_start = seed % 3 == 0 ? 0.0 : 0.1;
         c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
         c.slc_share = fixed > 0 && c.when_full == "wait" ? 0.6 : 0;
@@ -82,8 +83,8 @@ std::uint32_t small(RandomStream& random, std::uint32_t from, std::uint32_t to) 
 void draw_pslc(Case& c, RandomStream& random) {
   do {
     c.fixed = small(random, 0, random.below(3) == 0 ? 4 : 1);
-    c.borrowed = small(random, 0, random.below(2) == 0 ? 9 : 2);
-  } while (c.fixed + c.borrowed == 0);
+    c.dynamic = small(random, 0, random.below(2) == 0 ? 9 : 2);
+  } while (c.fixed + c.dynamic == 0);
   c.path = any_of(path_family(), random);
   if (random.below(2) == 0) c.path = "all";
   c.when_full = pick<const char*>(random, {"wait", "direct"});
@@ -108,7 +109,7 @@ Case draw(std::uint64_t seed) {
   c.gc = any_of(victim_family(), random);
   c.mode = pick<const char*>(random, {"write-back", "write-back", "write-through"});
   c.wear = any_of(wear_family(), random);
-  c.destage_at = pick<double>(random, {0, 0, 0.75});
+  c.flush_at = pick<double>(random, {0, 0, 0.75});
   c.fill = pick<double>(random, {1, 1, 0.9, 0.5});
   c.idle_after = pick<Picoseconds>(random, {0, 100'000'000});
   c.background_start = pick<double>(random, {0, 0.1, 0.4});
@@ -128,7 +129,7 @@ Case draw(std::uint64_t seed) {
   draw_pslc(c, random);
   // Room for a few blocks beside all that is set aside.
   c.geometry.blocks = c.fixed + c.low_water + 4 + small(random, 2, 14);
-  c.borrowed = std::min(c.borrowed, c.geometry.blocks - c.fixed);
+  c.dynamic = std::min(c.dynamic, c.geometry.blocks - c.fixed);
   return c;
 }
 
@@ -140,16 +141,16 @@ void lose_power(CaseRig& rig) {
   rig.ftl.power_cycle();
 }
 
-/// Time in which the host is silent, now and then until all that can be folded is folded.
+/// Time in which the host is idle, now and then until all that can be folded is folded.
 void rest(CaseRig& rig, bool timed) {
   rig.host.wait_below(1);
   if (!timed) {
     rig.ftl.idle_time();
   } else if (rig.host.random.below(2) == 0) {
-    rig.hw.agenda.run_until(rig.hw.agenda.now() + rig.host.random.below(100) * 1'000'000'000);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + rig.host.random.below(100) * 1'000'000'000);
   } else {
     rig.host.drain();
-    rig.hw.agenda.run_until(k_never);
+    rig.hw.event_queue.run_until(k_never);
   }
 }
 

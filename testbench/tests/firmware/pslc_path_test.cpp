@@ -1,4 +1,5 @@
-// Data paths of a pSLC against what their authors describe, and against the contract of their interface.
+// Data paths of a pSLC against what their authors describe, and against the contract of their
+// interface.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
@@ -7,7 +8,7 @@
 #include "firmware/pslc/hyflex.h"
 #include "firmware/pslc/lru_count.h"
 #include "firmware/pslc/request_size.h"
-#include "models/common/random.h"
+#include "models/base/random.h"
 #include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;
@@ -25,12 +26,13 @@ struct View final : PathView {
   double free = 1;
 };
 
-/// Writes `units` from `first` on with one command; returns how many went straight to native blocks.
-std::uint64_t write(DataPath& path, LogicalUnit first, std::uint64_t units) {
+/// Writes `units` from `first` on with one command; returns how many went straight to native
+/// blocks.
+std::uint64_t write(DataPath& path, Lpn first, std::uint64_t units) {
   path.command(units * 4096);
   std::uint64_t direct = 0;
   for (std::uint64_t n = 0; n < units; ++n)
-    direct += path.direct(static_cast<LogicalUnit>(first + n), units * 4096) ? 1 : 0;
+    direct += path.direct(static_cast<Lpn>(first + n), units * 4096) ? 1 : 0;
   return direct;
 }
 
@@ -136,7 +138,7 @@ TEST_CASE("hyflex: writes go straight to native blocks only while valid data gro
 }
 
 TEST_CASE(
-    "hyflex: more is borrowed in proportion to how inefficient folding is, but not while data grow fast") {
+    "hyflex: more is dynamic in proportion to how inefficient folding is, but not while data grow fast") {
   View view;
   HyflexConfig config;
   config.window = 0.1;
@@ -170,7 +172,7 @@ TEST_CASE("every data path goes on after a snapshot as if nothing had happened")
     const auto step = [&](DataPath& path, std::uint64_t draw) {
       path.collected(static_cast<std::uint32_t>(draw % 100), 100);
       const std::uint64_t units = 1 + draw % 32;
-      return write(path, static_cast<LogicalUnit>(draw % 7 == 0 ? draw % 1000 : draw % k_units), units);
+      return write(path, static_cast<Lpn>(draw % 7 == 0 ? draw % 1000 : draw % k_units), units);
     };
     for (int n = 0; n < 5000; ++n) {
       const std::uint64_t draw = random.below(1'000'000);
@@ -192,7 +194,8 @@ TEST_CASE("every data path goes on after a snapshot as if nothing had happened")
 
 namespace {
 
-/// A drive whose upper 70 % are cold. The write buffer is full of cold data when nothing has reached flash yet.
+/// A drive whose upper 70 % are cold. The write buffer is full of cold data when nothing has
+/// reached flash yet.
 testing::Case cold_case(double direct_buffer) {
   testing::Case c{testing::geometry(2, 1, 1, 1, 40, 16, 4096), 1, 4096, 4096};
   c.slc_pages = 4;
@@ -210,8 +213,8 @@ std::uint64_t on_flash(testing::CaseRig& rig) {
 std::uint64_t run_until(testing::CaseRig& rig, std::uint64_t completions) {
   const std::uint64_t before = on_flash(rig);
   while (rig.host.completions < completions && on_flash(rig) == before) {
-    REQUIRE_FALSE(rig.hw.agenda.empty());
-    rig.hw.agenda.run_until(rig.hw.agenda.next());
+    REQUIRE_FALSE(rig.hw.event_queue.empty());
+    rig.hw.event_queue.run_until(rig.hw.event_queue.next());
   }
   return rig.host.completions;
 }

@@ -1,5 +1,5 @@
-// Remedies against read disturb: regions of blocks that are refreshed by themselves, blocks that are chosen for read-hot data, and pass voltages
-// that follow the errors of a block.
+// Remedies against read disturb: regions of blocks that are refreshed by themselves, blocks that
+// are chosen for read-hot data, and pass voltages that follow the errors of a block.
 #include <map>
 #include <set>
 
@@ -76,7 +76,8 @@ struct Rig {
       host.wait_below(1);
     }
   }
-  /// Watches which units are moved for refresh from now on, and how many erases the blocks have that they go to.
+  /// Watches which units are moved for refresh from now on, and how many erases the blocks have
+  /// that they go to.
   void watch() {
     moved.clear();
     went_to.clear();
@@ -98,7 +99,7 @@ struct Rig {
   FakeHardware hw;
   Ftl ftl;
   ModelHost host;
-  std::set<LogicalUnit> moved;
+  std::set<Lpn> moved;
   std::vector<std::uint32_t> went_to;
 };
 
@@ -141,7 +142,7 @@ TEST_CASE("reads spread over a block's regions do not add up, unless the block h
   Rig apart({.regions = 4, .region_reads = 50});
   apart.fill();
   apart.watch();
-  std::set<LogicalUnit> of_block;
+  std::set<Lpn> of_block;
   apart.read(5, 50);
   of_block = apart.moved;  // one region
   CHECK(of_block.size() == 4);
@@ -165,7 +166,8 @@ TEST_CASE("one hot unit costs a region for every so many reads, however long it 
   rig.host.drain();
   const FtlStatistics& s = rig.stats();
   CHECK(s.refreshes == 0);
-  // Blocks that were ended early for it are collected, which moves it, too, and begins the count anew.
+  // Blocks that were ended early for it are collected, which moves it, too, and begins the count
+  // anew.
   CHECK(s.region_refreshes >= 10);
   CHECK(s.region_refreshes <= 40);
   CHECK(s.units_programmed[k_refresh] <= s.region_refreshes * k_block_units / 4);
@@ -211,7 +213,8 @@ TEST_CASE("a full drive whose regions are always due goes on, whatever the host 
   }
 }
 
-// Blocks that are ended early for a region, and the places that regions take, must not be those that collection counts on.
+// Blocks that are ended early for a region, and the places that regions take, must not be those
+// that collection counts on.
 TEST_CASE("regions that are always due leave collection its last free block") {
   for (const bool timed : {false, true}) {
     for (const char* victims : {"greedy", "random"}) {

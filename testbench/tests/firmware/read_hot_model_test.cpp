@@ -1,5 +1,8 @@
-// Promotion, second copies of read-hot data and dies kept for reading under random commands of every kind: nothing is lost, and nobody waits for ever.
-#include "firmware/gc/victim_policy.h"
+// Promotion, second copies of read-hot data and dies kept for reading under random commands of
+// every kind: nothing is lost, and nothing waits for ever.
+#include "firmware/features/partition/partition.h"
+#include "firmware/features/replicas/replicas.h"
+#include "firmware/victims/victim_policy.h"
 #include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;
@@ -8,15 +11,26 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-FtlStatistics run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth,
-                  std::uint64_t seed) {
+/// Random commands; afterwards what `look` sees of the rig.
+template <class Look>
+auto run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed,
+         Look look) {
   commands *= stress();
   seed += 10'000 * (stress() - 1);
   INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
   CaseRig rig(c, timed, seed);
   rig.anything(commands, depth);
   rig.finish();
-  return rig.ftl.statistics();
+  return look(rig);
+}
+
+std::uint64_t moved(const CaseRig& rig) {
+  return rig.moved_by_features();
+}
+
+template <class T>
+typename T::Counters counters(const CaseRig& rig) {
+  return dynamic_cast<const T&>(*rig.ftl.feature(T::k_path)).counters();
 }
 
 }  // namespace
@@ -25,9 +39,9 @@ TEST_CASE("promotion keeps the data, however little room there is for it") {
   std::uint64_t seed = 1300;
   std::uint64_t promoted = 0;
   for (Case c : shapes_with_slc()) {
-    for (const auto& [fixed, borrowed] : {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {2, 3}, {0, 6}}) {
+    for (const auto& [fixed, dynamic] : {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {2, 3}, {0, 6}}) {
       c.fixed = fixed;
-      c.borrowed = borrowed;
+      c.dynamic = dynamic;
       c.when_full = seed % 2 == 0 ? "direct" : "wait";
       c.fill = seed % 3 == 0 ? 1.0 : seed % 3 == 1 ? 0.9 : 0.4;
       c.fold_below = seed % 4 == 0 ? 0 : 0.3;
@@ -39,8 +53,8 @@ TEST_CASE("promotion keeps the data, however little room there is for it") {
       c.promotion = 2 + static_cast<std::int64_t>(seed % 2);
       c.keep_free = 0.2;
       const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
-      promoted += run(c, true, 1500, depth, ++seed).units_promoted;
-      promoted += run(c, false, 1500, 1, ++seed).units_promoted;
+      promoted += run(c, true, 1500, depth, ++seed, moved);
+      promoted += run(c, false, 1500, 1, ++seed, moved);
       ++seed;
     }
   }
@@ -60,7 +74,7 @@ TEST_CASE("second copies keep the data, on drives filled to the last unit too") 
       if (slc && c.slc_pages == 0) continue;
       for (const double failures : {0.0, 0.05}) {
         c.fixed = slc ? 1 : 0;
-        c.borrowed = slc ? 3 : 0;
+        c.dynamic = slc ? 3 : 0;
         c.path = slc ? "all" : "none";
         c.promotion = slc && seed % 2 == 0 ? 2 : 0;
         c.copies_at = 1 + static_cast<std::int64_t>(seed % 3);
@@ -76,8 +90,8 @@ TEST_CASE("second copies keep the data, on drives filled to the last unit too") 
         c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
         c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
         const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
-        served += run(c, true, 2000, depth, ++seed).reads_of_copies;
-        run(c, false, 1500, 1, ++seed);
+        served += run(c, true, 2000, depth, ++seed, counters<Replicas>).reads_of_copies;
+        run(c, false, 1500, 1, ++seed, moved);
         ++seed;
       }
     }
@@ -99,7 +113,7 @@ TEST_CASE("dies kept for reading keep the data, on drives filled to the last uni
       if (slc && c.slc_pages == 0) continue;
       for (int n = 0; n < 4; ++n) {
         c.fixed = slc ? 1 : 0;
-        c.borrowed = slc ? 3 : 0;
+        c.dynamic = slc ? 3 : 0;
         c.path = slc ? (n % 2 == 0 ? "all" : "cold-direct") : "none";
         c.when_full = seed % 2 == 0 ? "direct" : "wait";
         c.promotion = slc && seed % 3 == 0 ? 3 : 0;
@@ -119,10 +133,10 @@ TEST_CASE("dies kept for reading keep the data, on drives filled to the last uni
         c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
         c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
         const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
-        const FtlStatistics timed = run(c, true, 2000, depth, ++seed);
-        parted += timed.units_parted;
-        steered += timed.programs_steered;
-        run(c, false, 1500, 1, ++seed);
+        const Partition::Counters timed = run(c, true, 2000, depth, ++seed, counters<Partition>);
+        parted += timed.units_moved;
+        steered += timed.programs_kept_away;
+        run(c, false, 1500, 1, ++seed, moved);
         ++seed;
       }
     }
@@ -157,7 +171,7 @@ TEST_CASE(
         Case c{geometry(2, 1, 1, 2, 24, 12, 8192), 3};
         c.multi_plane = true;
         c.slc_pages = slc ? 4 : 0;
-        c.fixed = c.borrowed = slc ? 2 : 0;
+        c.fixed = c.dynamic = slc ? 2 : 0;
         c.path = slc ? "all" : "none";
         c.promotion = slc ? 2 : 0;
         c.copies_at = 1;
@@ -177,7 +191,7 @@ TEST_CASE(
         }
         REQUIRE(rig.ftl.read_only());
         rig.finish();
-        REQUIRE(rig.ftl.statistics().units_copied > 30);
+        REQUIRE(rig.moved_by_features() > 30);
       }
     }
   }

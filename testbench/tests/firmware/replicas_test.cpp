@@ -1,5 +1,7 @@
 // Second copies: read while the die of the original writes, never stale, gone when they have to be.
-#include "models/common/input_error.h"
+#include "firmware/features/replicas/replicas.h"
+
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -21,19 +23,17 @@ struct How {
 
 struct Rig {
   explicit Rig(const How& how = {})
-      : values({{"list", whole(1 << 20)}, {"reads", whole(how.reads)}}),
-        hw(make(how), options),
-        ftl(hw.ports, shape, config),
-        host(hw, ftl, shape, 1) {}
+      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
   const DriveShape& make(const How& how) {
     shape.geometry = {how.channels, 1, 1, 1, 16, 8, 16384, 0};
     shape.program_unit = 2;
     shape.logical_blocks = k_units * k_unit;
     config.buffer.capacity = Bytes{64} * 4096;
     config.ecc.policy = how.ecc;
-    config.replicas.policy = "hot-reads";
-    config.replicas.capacity = how.capacity;
-    config.replicas_policy = &values;
+    choose(config, "firmware.replicas", "hot-reads",
+           {{"list", whole(1 << 20)},
+            {"reads", whole(how.reads)},
+            {"capacity", whole(static_cast<std::int64_t>(how.capacity))}});
     options.timed = true;
     return shape;
   }
@@ -56,7 +56,7 @@ struct Rig {
   }
   /// Lets everything end that is under way.
   void pass() {
-    while (!hw.agenda.empty()) hw.agenda.run_until(hw.agenda.next());
+    while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
   }
   /// Reads units while now one die, now the other writes elsewhere.
   void read_beside_writes(std::uint64_t units) {
@@ -68,8 +68,10 @@ struct Rig {
     host.wait_below(1);
   }
   [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+  [[nodiscard]] const Replicas::Counters& counters() const {
+    return dynamic_cast<const Replicas&>(*ftl.feature("firmware.replicas")).counters();
+  }
 
-  Given values;
   DriveShape shape;
   FirmwareConfig config;
   FakeOptions options;
@@ -84,21 +86,21 @@ TEST_CASE("what is read often gets a copy on another die, once, and nothing else
   Rig rig;
   rig.fill();
   rig.read_some(40, 1);
-  CHECK(rig.stats().units_copied == 0);
-  std::map<LogicalUnit, DieId> dies;  // by unit number
+  CHECK(rig.counters().units_copied == 0);
+  std::map<Lpn, DieId> dies;  // by unit number
   rig.hw.flash.watch = [&](const FlashOp& op) {
     for (std::uint32_t n = 0; op.command == FlashCommand::program && n < op.slots; ++n)
       dies[op.spare[n]] = op.die;
   };
   rig.read_some(24, 1);
   // Three program units of 8, or two and a rest that waits for others.
-  CHECK(rig.stats().units_copied >= 8);
-  CHECK(rig.stats().units_copied <= 24);
-  CHECK(dies.size() == rig.stats().units_copied);
+  CHECK(rig.counters().units_copied >= 8);
+  CHECK(rig.counters().units_copied <= 24);
+  CHECK(dies.size() == rig.counters().units_copied);
   for (const auto& [number, die] : dies) CHECK(number >= k_units);
-  const auto copied = rig.stats().units_copied;
+  const auto copied = rig.counters().units_copied;
   rig.read_some(8, 5);
-  CHECK(rig.stats().units_copied <= copied + 16);
+  CHECK(rig.counters().units_copied <= copied + 16);
   CHECK(rig.stats().host_units_written == k_units);
   CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::host)] == k_units);
   rig.hw.flash.watch = nullptr;
@@ -109,25 +111,25 @@ TEST_CASE("a read whose die writes goes to the copy, and holds what was written 
   Rig rig({.capacity = Bytes{64} * 4096});
   rig.fill();
   rig.read_some(64, 3);
-  REQUIRE(rig.stats().units_copied >= 32);
-  const auto idle = rig.stats().reads_of_copies;
+  REQUIRE(rig.counters().units_copied >= 32);
+  const auto idle = rig.counters().reads_of_copies;
   rig.read_some(64, 1);
-  CHECK(rig.stats().reads_of_copies == idle);  // nothing was in the way
+  CHECK(rig.counters().reads_of_copies == idle);  // nothing was in the way
   rig.read_beside_writes(64);
-  CHECK(rig.stats().reads_in_conflict > 0);
-  CHECK(rig.stats().reads_of_copies > idle);
-  CHECK(rig.stats().reads_of_copies <= rig.stats().conflicts_with_copy);
-  CHECK(rig.stats().copies_rewritten == 0);
+  CHECK(rig.counters().conflicts > 0);
+  CHECK(rig.counters().reads_of_copies > idle);
+  CHECK(rig.counters().reads_of_copies <= rig.counters().conflicts_with_copy);
+  CHECK(rig.counters().rewritten == 0);
   // Rewritten data have no copy any more.
-  const auto before = rig.stats().reads_of_copies;
+  const auto before = rig.counters().reads_of_copies;
   for (std::uint64_t unit = 0; unit < 64; ++unit) {
     rig.host.write(unit * k_unit + 1, 2);
     rig.host.wait_below(8);
   }
   rig.host.drain();
-  CHECK(rig.stats().copies_rewritten > 0);
+  CHECK(rig.counters().rewritten > 0);
   rig.read_beside_writes(64);
-  CHECK(rig.stats().reads_of_copies == before);
+  CHECK(rig.counters().reads_of_copies == before);
   rig.host.drain();
   rig.host.verify_all();
 }
@@ -136,18 +138,18 @@ TEST_CASE("copies are gone with their data, and forgotten when power fails") {
   Rig rig;
   rig.fill();
   rig.read_some(32, 3);
-  const auto copied = rig.stats().units_copied;
+  const auto copied = rig.counters().units_copied;
   REQUIRE(copied >= 16);
   rig.host.trim({{0, 16 * k_unit}});
   rig.host.wait_below(1);
-  CHECK(rig.stats().copies_rewritten > 0);
+  CHECK(rig.counters().rewritten > 0);
   rig.host.drain();
   rig.pass();
   rig.ftl.power_cycle();
-  const auto before = rig.stats().reads_of_copies;
+  const auto before = rig.counters().reads_of_copies;
   rig.read_beside_writes(32);
   rig.host.drain();
-  CHECK(rig.stats().reads_of_copies == before);
+  CHECK(rig.counters().reads_of_copies == before);
   rig.host.verify_all();
 }
 
@@ -155,7 +157,7 @@ TEST_CASE("the copy used longest ago makes room for another") {
   Rig rig({.capacity = Bytes{16} * 4096});
   rig.fill();
   rig.read_some(100, 4);
-  CHECK(rig.stats().copies_displaced > 20);
+  CHECK(rig.counters().displaced > 20);
   rig.read_beside_writes(100);
   rig.host.drain();
   rig.host.verify_all();
@@ -165,15 +167,15 @@ TEST_CASE("a copy that cannot be decoded is no loss: the original is read") {
   Rig rig({.capacity = Bytes{64} * 4096, .ecc = "fixed"});
   rig.fill();
   rig.read_some(64, 3);
-  REQUIRE(rig.stats().units_copied >= 32);
-  const auto before = rig.stats().reads_of_copies;
+  REQUIRE(rig.counters().units_copied >= 32);
+  const auto before = rig.counters().reads_of_copies;
   rig.hw.flash.fails = [&](const FlashOp& op) {
     return op.command == FlashCommand::read && op.slots == 1 && op.spare[0] >= k_units &&
            op.spare[0] != k_no_unit;
   };
   rig.read_beside_writes(64);
   CHECK(rig.stats().lost_reads > 0);
-  CHECK(rig.stats().reads_of_copies == before);
+  CHECK(rig.counters().reads_of_copies == before);
   CHECK(rig.host.media_errors == 0);
   rig.host.verify_all();
 }
@@ -201,9 +203,9 @@ TEST_CASE("copies go on from a snapshot as if nothing had been") {
     restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
-    CHECK(straight.hw.agenda.now() == restored.hw.agenda.now());
+    CHECK(straight.hw.event_queue.now() == restored.hw.event_queue.now());
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
-    served += restored.stats().reads_of_copies;
+    served += restored.counters().reads_of_copies;
   }
   CHECK(served > 100);
 }

@@ -1,5 +1,5 @@
-// Reads that cannot be decoded: retries follow the policy, who waits is charged for them, and what is lost stays lost until it is
-// written anew, wherever it is moved meanwhile.
+// Reads that cannot be decoded: retries follow the policy, who waits is charged for them, and what
+// is lost stays lost until it is written anew, wherever it is moved meanwhile.
 #include <algorithm>
 
 #include "testbench/tests/firmware/model_host.h"
@@ -55,11 +55,11 @@ struct Rig {
   ModelHost host;
 };
 
-bool holds(const FlashOp& op, LogicalUnit unit) {
+bool holds(const FlashOp& op, Lpn unit) {
   return std::find(op.spare, op.spare + op.slots, unit) != op.spare + op.slots;
 }
 
-constexpr LogicalUnit k_lost = 33;
+constexpr Lpn k_lost = 33;
 
 /// Overwrites other units until collection has moved k_lost.
 void move_by_collection(Rig& rig) {
@@ -82,23 +82,23 @@ void move_by_collection(Rig& rig) {
 TEST_CASE("retries go the way that the policy names") {
   Rig rig("retry-only", Given({{"steps", whole(6)}}));
   rig.fill();
-  std::vector<int> ladder;
+  std::vector<int> retry_level;
   int good = 3;
   rig.hw.flash.fails = [&](const FlashOp& op) {
     CHECK(op.code == EccCode::bch);
-    ladder.push_back(op.ladder);
-    return op.ladder < good;
+    retry_level.push_back(op.retry_level);
+    return op.retry_level < good;
   };
   CHECK(rig.read(80) == HostStatus::success);
-  CHECK(ladder == std::vector<int>{0, 1, 2, 3});
+  CHECK(retry_level == std::vector<int>{0, 1, 2, 3});
   CHECK(rig.stats().retried_reads == 1);
   CHECK(rig.stats().retries == 3);
   CHECK(rig.stats().lost_reads == 0);
   CHECK(rig.stats().uncorrectable_units == 0);
-  ladder.clear();
+  retry_level.clear();
   good = 100;
   CHECK(rig.read(80) == HostStatus::media_error);
-  CHECK(ladder == std::vector<int>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(retry_level == std::vector<int>{0, 1, 2, 3, 4, 5, 6});
   CHECK(rig.stats().retried_reads == 2);
   CHECK(rig.stats().retries == 3 + 6);
   CHECK(rig.stats().lost_reads == 1);
@@ -119,14 +119,14 @@ TEST_CASE("a failure is final where the policy has nothing else, and another cod
   }
 }
 
-TEST_CASE("whoever reads is charged for the retries, to the picosecond") {
+TEST_CASE("the reading command is charged for the retries, to the picosecond") {
   for (const std::uint32_t units : {1U, 6U}) {
     Rig rig("retry-only", Given({{"steps", whole(10)}}), true);
     rig.fill();
     int tries = 0;
     rig.hw.flash.fails = [&](const FlashOp& op) {
       ++tries;
-      return op.ladder < 4;
+      return op.retry_level < 4;
     };
     Picoseconds retry = 0;
     const auto before = rig.hw.host.on_complete;
@@ -178,14 +178,14 @@ TEST_CASE("slots that were decoded once stay so, whichever attempt it was") {
     const auto failing = [](const FlashOp& op) {
       std::uint64_t slots = 0;
       for (std::uint32_t n = 0; n < op.slots; ++n) {
-        if (op.ladder != 1 + 2 * ((op.first_slot + n) % 2)) slots |= std::uint64_t{1} << n;
+        if (op.retry_level != 1 + 2 * ((op.first_slot + n) % 2)) slots |= std::uint64_t{1} << n;
       }
       return slots;
     };
     std::uint32_t together = 0;
     rig.hw.flash.failed_slots = failing;
     rig.hw.flash.fails = [&](const FlashOp& op) {
-      if (op.slots == 2 && op.ladder == 0) ++together;
+      if (op.slots == 2 && op.retry_level == 0) ++together;
       return failing(op) != 0;
     };
     for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64)
@@ -204,7 +204,7 @@ TEST_CASE("of a page that is moved only the slots that failed are lost") {
   };
   move_by_collection(rig);
   rig.hw.flash.fails = nullptr;
-  for (LogicalUnit unit = 0; (unit + 1) * k_unit <= rig.shape.logical_blocks; ++unit)
+  for (Lpn unit = 0; (unit + 1) * k_unit <= rig.shape.logical_blocks; ++unit)
     CHECK(rig.read(unit * k_unit) == (unit == k_lost ? HostStatus::media_error : HostStatus::success));
 }
 

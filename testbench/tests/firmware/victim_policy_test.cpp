@@ -1,5 +1,5 @@
 // Victim policies against brute force, under random inserts, invalidations, removals and choices.
-#include "firmware/gc/victim_policy.h"
+#include "firmware/victims/victim_policy.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,8 +7,8 @@
 #include <map>
 
 #include "firmware/blocks/block_pool.h"
+#include "firmware/blocks/wear_policy.h"
 #include "firmware/mapping/mapping.h"
-#include "firmware/wear/wear_policy.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;
@@ -80,12 +80,12 @@ TEST_CASE("victim policies choose what brute force would, and survive a snapshot
     INFO(info.name);
     auto policy = victim_family().make(info.name, values, context);
     RandomStream random(11, info.name);
-    std::map<BlockNumber, Mirror> groups[3];
+    std::map<BlockNumber, Mirror> pus[3];
     std::uint64_t clock[3] = {};
     std::uint64_t order = 0;
     for (int step = 0; step < 60'000; ++step) {
       const auto g = static_cast<std::uint32_t>(random.below(3));
-      auto& blocks = groups[g];
+      auto& blocks = pus[g];
       const auto block = static_cast<BlockNumber>(g * k_blocks + random.below(k_blocks));
       const auto found = blocks.find(block);
       const std::uint64_t dice = random.below(100);
@@ -151,7 +151,7 @@ TEST_CASE("policy families name everything that is promised") {
                                                              "d-choices", "windowed-greedy"});
   REQUIRE(names(wear_family()) == std::vector<std::string>{"none", "dynamic", "static"});
   REQUIRE(names(mapping_family()) ==
-          std::vector<std::string>{"page", "dftl", "management-block", "bast", "fast", "superblock"});
+          std::vector<std::string>{"page", "dftl", "block-mapped", "bast", "fast", "superblock"});
 }
 
 TEST_CASE("reciprocals divide exactly") {

@@ -1,7 +1,8 @@
-// Write amplification against theory: uniform random single-unit writes, one write frontier, one plane.
+// Write amplification against theory: uniform random single-unit writes, one write frontier, one
+// plane.
 //
-// The physical pages that count are those of all blocks but the one in reserve: whenever a victim is chosen, the open block is full and
-// one block is free.
+// The physical pages that count are those of all blocks but the one in reserve: whenever a victim
+// is chosen, the open block is full and one block is free.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
@@ -42,7 +43,7 @@ struct Drive {
     config.gc.background_start = 0;
     config.gc_policy = &choices;
     config.wear.policy = "none";
-    config.allocation.programs_per_group = 64;  // all of the buffer: nothing waits there to be overwritten
+    config.allocation.programs_per_pu = 64;  // all of the buffer: nothing waits there to be overwritten
     config.buffer.mode = mode;
     config.buffer.capacity = mode == "write-back" && !timed ? 2 * 4096 : 64 * 4096;
     FakeOptions options;
@@ -62,14 +63,14 @@ struct Drive {
     command.opcode = HostOpcode::write;
     command.lba = lba;
     command.blocks = 1;
-    command.ledger = Ledger(hw->agenda.now());
-    stamps[n] = make_stamp(static_cast<LogicalUnit>(lba), static_cast<std::uint16_t>(written));
+    command.ledger = Ledger(hw->event_queue.now());
+    stamps[n] = make_stamp(static_cast<Lpn>(lba), static_cast<std::uint16_t>(written));
     command.data = std::span(&stamps[n], 1);
     ++outstanding;
     ftl->submit(command);
     while (outstanding >= depth) {
-      if (hw->agenda.empty()) throw std::runtime_error("hangs");
-      hw->agenda.run_until(hw->agenda.next());
+      if (hw->event_queue.empty()) throw std::runtime_error("hangs");
+      hw->event_queue.run_until(hw->event_queue.next());
     }
   }
   void fill() {
@@ -261,8 +262,9 @@ TEST_CASE("the timed path at queue depth 1 counts exactly what the untimed one c
   }
 }
 
-// With many writes under way some of the units that a victim still holds are already being rewritten, and the policy chooses before
-// those programs have ended: a shift of at most the writes in flight (32 of 8192 pages) in what each choice knows.
+// With many writes under way some of the units that a victim still holds are already being
+// rewritten, and the policy chooses before those programs have ended: a shift of at most the writes
+// in flight (32 of 8192 pages) in what each choice knows.
 TEST_CASE("the timed path at queue depth 32 amplifies like the untimed one within 1 %") {
   Drive untimed("greedy", 0.20, 10, false, 129);
   Drive timed("greedy", 0.20, 10, true, 129);

@@ -1,5 +1,5 @@
-// Saturated bandwidth of one channel with D dies against the closed forms. Per operation: C read command, O data out, W data in,
-// S status on the bus, B bytes.
+// Saturated bandwidth of one channel with D dies against the closed forms. Per operation: C read
+// command, O data out, W data in, S status on the bus, B bytes.
 //
 //   read,  plain   B * min(D / (C + tR + O),           1 / (C + O))   a die waits for its own data to leave
 //   read,  cached  B * min(D / (C + tRCBSY + tR),      1 / (C + O))   the next page is sensed meanwhile

@@ -1,5 +1,5 @@
-// Blocks in SLC mode: unloaded latencies to the picosecond in both modes, folding, suspend, errors, reports. The rules of the die are in
-// testbench/tests/nand/block_modes_test.cpp.
+// Blocks in SLC mode: unloaded latencies to the picosecond in both modes, folding, suspend, errors,
+// reports. The rules of the die are in testbench/tests/nand/block_modes_test.cpp.
 #include <array>
 #include <map>
 
@@ -51,7 +51,8 @@ Picoseconds alone(Operation& o) {
   return o.latency();
 }
 
-/// `block` of die 0 in SLC mode, with `pages` pages in each plane; unit s of page p gets number 1000 plane + 10 p + s.
+/// `block` of die 0 in SLC mode, with `pages` pages in each plane; unit s of page p gets number
+/// 1000 plane + 10 p + s.
 void fill_slc(Bench& b, std::uint32_t block, std::uint32_t pages) {
   Operation erase = in(k_slc, make(b, FlashCommand::erase, 0, block, 0, 2));
   execute(erase);
@@ -77,15 +78,16 @@ struct Sink final : StatisticsSink {
   void text(std::string_view /*name*/, std::string_view /*value*/, std::string_view /*doc*/) override {}
 };
 
-/// A timing model that was written before there were modes.
+/// A timing model that has no opinion of SLC mode.
 class NativeTiming final : public TimingModel {
  public:
-  [[nodiscard]] Picoseconds sense(PageId /*page*/, std::uint32_t /*cycles*/) const override { return 1; }
-  [[nodiscard]] Picoseconds program(PageId /*first*/, std::uint32_t /*pages*/,
-                                    std::uint32_t /*cycles*/) const override {
-    return 2;
+  explicit NativeTiming(const NandPart& part) : part_(part) {}
+  [[nodiscard]] ArrayAnswer answer(const ArrayOperation& op) const override {
+    return {.duration = op.slc() ? data_sheet_latency(part_, op) : 1 + static_cast<Picoseconds>(op.command)};
   }
-  [[nodiscard]] Picoseconds erase(std::uint32_t /*cycles*/) const override { return 3; }
+
+ private:
+  const NandPart& part_;
 };
 
 }  // namespace
@@ -141,7 +143,7 @@ TEST_CASE("folding senses pages in SLC mode and programs a native word line") {
         Operation read = make(b, FlashCommand::read, 0, 2, page, 2);
         execute(read);
         for (std::uint32_t s = 0; s < 8; ++s) {
-          const LogicalUnit expected = 1000 * (s / 4) + 10 * page + s % 4;
+          const Lpn expected = 1000 * (s / 4) + 10 * page + s % 4;
           if (read.spare[s] != expected) return 5;
           if (fold.spare[(s / 4 * 4 + page) * 4 + s % 4] != expected) return 6;
         }
@@ -164,7 +166,7 @@ TEST_CASE("copies between modes take the sense of one and the program of the oth
   CHECK(alone(move) == cycles + 28_us + 200_us);
   Operation back = in(k_slc, make_copy(b, 0, 3, 0, 2, 1), k_native);
   CHECK(alone(back) == cycles + 60_us + 200_us);
-  CHECK(back.spare == std::vector<LogicalUnit>{20, 21, 22, 23});
+  CHECK(back.spare == std::vector<Lpn>{20, 21, 22, 23});
   // The same, blocking.
   Operation again = in(k_native, make_copy(b, 0, 1, 2, 3, 1), k_slc);
   again.op.spare = again.spare.data();
@@ -199,8 +201,8 @@ TEST_CASE("a program in SLC mode and an erase into it are suspended like others"
     slow.op.purpose = Purpose::gc;
     Operation read = in(k_slc, make(b, FlashCommand::read, 0, 1, 0));
     submit(slow);
-    const Picoseconds begun = b.agenda.now() + (erases ? bus.erase_command(2) : bus.data_in(2).total());
-    b.agenda.run_until(begun + 20_us);
+    const Picoseconds begun = b.event_queue.now() + (erases ? bus.erase_command(2) : bus.data_in(2).total());
+    b.event_queue.run_until(begun + 20_us);
     submit(read);
     b.run();
     CHECK(slow.op.suspended_for_host);
@@ -212,14 +214,14 @@ TEST_CASE("a program in SLC mode and an erase into it are suspended like others"
   }
 }
 
-TEST_CASE("a timing model that knows nothing of modes answers for native ones, the part for SLC mode") {
+TEST_CASE("a timing model is asked about both modes") {
   const Options o = qlc();
   const Geometry geometry = o.part.geometry(1, 1, 1);
   const BusTiming bus(o.part, 400_MBps, 4096);
-  const NativeTiming timing;
-  Agenda agenda;
-  TestCpu cpu("cpu", agenda);
-  NandDie die("die", agenda, {o.part, geometry, bus, timing, 4096, 1, k_flash_seed}, DieId{0});
+  const NativeTiming timing(o.part);
+  EventQueue event_queue;
+  TestCpu cpu("cpu", event_queue);
+  NandDie die("die", event_queue, {o.part, geometry, bus, timing, 4096, 1, k_flash_seed}, DieId{0});
   cpu.flash_isock.bind(die.channel_tsock);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   const auto array_time = [&](FlashCommand command, std::uint32_t block, BlockMode mode, Picoseconds phases) {
@@ -249,7 +251,7 @@ TEST_CASE("errors are asked for with the wear and the mode of the block") {
   Options o = qlc();
   o.part.endurance = 1000;
   o.part.slc_endurance = 4000;
-  o.rber = [](const PageStress& stress) { return 1e-6 * stress.cycles + (stress.slc ? 0.01 : 0.02); };
+  o.rber = [](const ArrayOperation& stress) { return 1e-6 * stress.cycles + (stress.slc() ? 0.01 : 0.02); };
   o.errors.block_variation = 0;
   o.errors.page_variation = 0;
   o.errors.slc_error_share = 0.25;

@@ -1,5 +1,6 @@
-// Copyback: unloaded latency to the picosecond, what it holds meanwhile and what not, suspend, saturation against the closed form of
-// flash_channel.h, gangs. The rules of the die are in testbench/tests/nand/die_state_test.cpp.
+// Copyback: unloaded latency to the picosecond, what it holds meanwhile and what not, suspend,
+// saturation against the closed form of flash_channel.h, gangs. The rules of the die are in
+// testbench/tests/nand/die_state_test.cpp.
 #include <array>
 #include <numeric>
 
@@ -28,7 +29,8 @@ Options tlc(const std::string& program_unit = "page") {
   return o;
 }
 
-/// Programs all of block 0 of a die; slot s of a page gets logical unit 1000 plane + 10 page + s and stamps that follow from it.
+/// Programs all of block 0 of a die; slot s of a page gets logical unit 1000 plane + 10 page + s
+/// and stamps that follow from it.
 void fill(Bench& b, std::uint32_t die) {
   const NandPart& part = b.array.part();
   const std::uint32_t pages = part.pages_per_program();
@@ -110,15 +112,17 @@ Options quick(std::uint32_t dies) {
   return o;
 }
 
-/// Copybacks per second of a saturated array; `cursor` gives the destinations, the source is page 0 of block 0.
+/// Copybacks per second of a saturated array; `cursor` gives the destinations, the source is page 0
+/// of block 0.
 double copies(Bench& b, const std::vector<std::uint32_t>& dies, std::uint32_t planes,
               std::vector<std::uint32_t>& cursor) {
   Saturation s{.bench = b, .command = FlashCommand::copyback, .on = dies, .planes = planes, .cursor = cursor};
   return s.run() / (planes * 4096.0);
 }
 
-/// So many copybacks per second on one set of control lines agree with the closed form, which is an upper bound where the bus is
-/// neither idle for the most part nor the limit: there an operation may lose, to others, the time of one more on the bus.
+/// So many copybacks per second on one set of control lines agree with the closed form, which is an
+/// upper bound where the bus is neither idle for the most part nor the limit: there an operation
+/// may lose, to others, the time of one more on the bus.
 void check_rate(double reached, const Phases& p, Picoseconds array, std::uint32_t dies) {
   const auto form = [&](Picoseconds wait) {
     return 1e12 * std::min(dies / static_cast<double>(p.bus + array + wait), 1 / static_cast<double>(p.bus));
@@ -233,13 +237,14 @@ TEST_CASE("a copyback of a block goes word line by word line, and lets others in
   Operation again = make_copy(b, 0, 1, 0, 2, 0, 2, 10);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(again);
-  b.agenda.run_until(b.agenda.now() + 1_us);
+  b.event_queue.run_until(b.event_queue.now() + 1_us);
   submit(read);
   b.run();
   check_ledger(again);
   check_ledger(read);
   const Picoseconds reading = b.array.bus().read_command(1) + 50_us + b.array.bus().data_out(0, 4).total();
-  // Of the same lane, so behind the copyback until that is done; read-first lets it in after the word line.
+  // Of the same lane, so behind the copyback until that is done; read-first lets it in after the
+  // word line.
   CHECK(read.latency() == alone - 1_us + reading);
 }
 
@@ -252,7 +257,7 @@ TEST_CASE("between two word lines of a copied block a read for the host may go f
   Operation copy = make_copy(b, 0, 0, 0, 1, 0, 2, 10);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(copy);
-  b.agenda.run_until(line.sense + 1_us);  // senses its first page
+  b.event_queue.run_until(line.sense + 1_us);  // senses its first page
   submit(read);
   b.run();
   check_ledger(copy);
@@ -278,7 +283,7 @@ TEMPLATE_TEST_CASE_SIG("debug and blocking transport copy at once, blocking adds
   Operation copy = make_copy(b, 1, 0, 0, 3, 0, 2, pages);
   copy.op.spare = copy.spare.data();
   copy.op.stamps = copy.stamps.data();
-  copy.op.sensed = 1;  // left by an earlier use of the object
+  copy.op.sense_count = 1;  // left by an earlier use of the object
   auto& payload = b.cpu.take(copy.op);
   sc_core::sc_time delay;
   b.cpu.flash_isock->b_transport(payload, delay);
@@ -298,17 +303,17 @@ TEST_CASE("a copyback leaves the bus to others but keeps its die") {
   Operation same = make(b, FlashCommand::read, 0, 0, 0);
   Operation other = make(b, FlashCommand::read, 1, 0, 0);
   submit(copy);
-  b.agenda.run_until(p.sense);
+  b.event_queue.run_until(p.sense);
   submit(same);
   submit(other);
   b.run();
   for (const Operation* o : {&copy, &same, &other}) check_ledger(*o);
   const BusTiming& bus = b.array.bus();
-  const Picoseconds sensed = p.sense + 50_us;
+  const Picoseconds sense_count = p.sense + 50_us;
   const Picoseconds out = bus.data_out(0, 4).total();
   CHECK(other.latency() == bus.read_command(1) + 50_us + out);
   CHECK(other.ledger.spent(Cause::bus_wait) == 0);
-  CHECK(copy.done == sensed + p.program + 500_us + p.status);
+  CHECK(copy.done == sense_count + p.program + 500_us + p.status);
   CHECK(copy.ledger.spent(Cause::bus_wait) == 0);
   CHECK(same.ledger.spent(Cause::die_gc) == copy.done - p.sense);
 }
@@ -320,7 +325,7 @@ TEST_CASE("the program command of a copyback waits for the bus") {
   Operation copy = make_copy(b, 0, 0, 0, 1, 0);
   Operation program = make(b, FlashCommand::program, 1, 1, 0);
   submit(copy);
-  b.agenda.run_until(p.sense + 45_us);
+  b.event_queue.run_until(p.sense + 45_us);
   submit(program);
   b.run();
   check_ledger(copy);
@@ -345,11 +350,11 @@ TEST_CASE("a copyback is suspended while it programs, not while it senses") {
       bus.control() + part.program_suspend_latency + bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
   const Picoseconds stopped = served + part.resume_overhead;
   for (const Picoseconds at : {p.sense + 10_us, programming + 200_us}) {
-    const Picoseconds start = b.agenda.now();
+    const Picoseconds start = b.event_queue.now();
     Operation copy = make_copy(b, 0, 0, 0, at < programming ? 1 : 2, 0);
     Operation read = make(b, FlashCommand::read, 0, 0, 0);
     submit(copy);
-    b.agenda.run_until(start + at);
+    b.event_queue.run_until(start + at);
     submit(read);
     b.run();
     check_ledger(copy);
@@ -373,7 +378,7 @@ TEST_CASE("a copyback is not suspended where programs are not") {
   Operation copy = make_copy(b, 0, 0, 0, 1, 0);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(copy);
-  b.agenda.run_until(200_us);
+  b.event_queue.run_until(200_us);
   submit(read);
   b.run();
   CHECK_FALSE(copy.op.suspended_for_host);
@@ -385,8 +390,8 @@ TEST_CASE("a die refuses others while its page register holds what a copyback wi
   const Geometry geometry = o.part.geometry(1, 1, 1);
   const BusTiming bus(o.part, 400_MBps, 4096);
   const auto timing = make_timing_model(o.part);
-  Agenda agenda;
-  NandDie die("die", agenda, {o.part, geometry, bus, *timing, 4096, 1, k_flash_seed}, DieId{0});
+  EventQueue event_queue;
+  NandDie die("die", event_queue, {o.part, geometry, bus, *timing, 4096, 1, k_flash_seed}, DieId{0});
   DieDriver driver("driver");
   driver.isock.bind(die.channel_tsock);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -403,9 +408,9 @@ TEST_CASE("a die refuses others while its page register holds what a copyback wi
     auto& payload = pool.take();
     payload.extension.op = &op;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = annotation(agenda);
+    sc_core::sc_time delay = annotation(event_queue);
     const auto answer = driver.isock->nb_transport_fw(payload, phase, delay);
-    agenda.run_until(agenda.now() + 1_ms);
+    event_queue.run_until(event_queue.now() + 1_ms);
     return answer;
   };
   CHECK(send(copy) == tlm::TLM_UPDATED);

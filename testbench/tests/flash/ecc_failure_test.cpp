@@ -1,4 +1,5 @@
-// Decoding succeeds or fails as the wrong bits that the dies drew say, and the decoders count all of it.
+// Decoding succeeds or fails as the wrong bits that the dies drew say, and the decoders count all
+// of it.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,14 +14,15 @@ namespace {
 
 constexpr std::uint32_t k_frames = 16;  // of a page
 
-/// Every page type with a rate of its own, around what `t` wrong bits of a frame need; nothing varies from page to page.
+/// Every page type with a rate of its own, around what `t` wrong bits of a frame need; nothing
+/// varies from page to page.
 Options failing(std::uint32_t t) {
   Options o = ecc_options("tlc");
   o.errors.distribution = "binomial";
   o.errors.block_variation = 0;
   o.errors.page_variation = 0;
   const double limit = static_cast<double>(t) / o.ecc.frame_bits();
-  o.rber = [limit](const PageStress& stress) { return limit * (0.7 + 0.2 * stress.type); };
+  o.rber = [limit](const ArrayOperation& stress) { return limit * (0.7 + 0.2 * stress.type); };
   return o;
 }
 
@@ -30,7 +32,7 @@ std::vector<std::uint16_t> drawn(const BitErrors& oracle, const Options& o, std:
                                  std::uint32_t first, std::uint32_t count) {
   std::vector<std::uint16_t> result(count);
   const BitErrors::Place place{DieId{die}, PlaneId{plane}, BlockId{block}, PageId{page}, 0};
-  oracle.draw(place, o.rber({0, 0, 0, page % o.part.bits()}), first, count, result.data());
+  oracle.draw(place, o.rber({.type = page % o.part.bits()}), first, count, result.data());
   return result;
 }
 
@@ -98,7 +100,7 @@ TEST_CASE("BCH fails when a frame has more wrong bits than it corrects, and neve
 
 TEST_CASE("a page read again has the same errors, one written anew has others") {
   Options o = failing(60);
-  o.rber = [](const PageStress&) { return 2e-3; };
+  o.rber = [](const ArrayOperation&) { return 2e-3; };
   Bench b(o);
   Operation program = make(b, FlashCommand::program, 0, 0, 0);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
@@ -120,14 +122,17 @@ TEST_CASE("a page read again has the same errors, one written anew has others") 
 
 TEST_CASE("errors come with wear, age, reads and the retry step") {
   Options o = failing(60);
-  o.rber = [](const PageStress& s) { return 1e-3 + 1e-6 * s.cycles + 1e-4 * s.days + 1e-5 * s.reads; };
+  o.rber = [](const ArrayOperation& s) {
+    return 1e-3 + 1e-6 * s.cycles + 1e-4 * s.age_days + 1e-5 * s.reads_per_page;
+  };
   Bench b(o);
   for (std::uint32_t page = 0; page < o.part.pages_per_block; ++page) {
     Operation program = make(b, FlashCommand::program, 0, 0, page);
     execute(program);
   }
-  const auto rber = [&](std::uint32_t ladder) {
-    return b.array.die(DieId{0}).state().rber(PlaneId{0}, BlockId{0}, PageId{0}, ladder, b.agenda.now());
+  const auto rber = [&](std::uint32_t retry_level) {
+    return b.array.die(DieId{0}).state().rber(PlaneId{0}, BlockId{0}, PageId{0}, retry_level,
+                                              b.event_queue.now());
   };
   CHECK(rber(0) == Approx(1e-3));
   b.array.age(1000, 0, 40);
@@ -144,7 +149,7 @@ TEST_CASE("errors come with wear, age, reads and the retry step") {
   read.op.code = EccCode::hard_ldpc;
   execute(read);
   const std::uint32_t by_default = read.op.wrong_bits;
-  read.op.ladder = 4;
+  read.op.retry_level = 4;
   execute(read);
   CHECK(read.op.wrong_bits < by_default / 3);
   CHECK(by_default == Approx(3.5e-3 * o.ecc.frame_bits() * k_frames).epsilon(0.2));
@@ -174,7 +179,7 @@ TEST_CASE("frames of pages fail as often as distribution and waterfall together 
   Options o = failing(60);
   o.errors.distribution = "beta-binomial";
   o.part.blocks_per_plane = 60;
-  o.rber = [](const PageStress&) { return 0.0062; };
+  o.rber = [](const ArrayOperation&) { return 0.0062; };
   o.ecc.codes[static_cast<std::size_t>(EccCode::quick_ldpc)].correctable = 64;
   o.ecc.codes[static_cast<std::size_t>(EccCode::quick_ldpc)].waterfall = 0.06;
   const auto oracle = errors_of(o);

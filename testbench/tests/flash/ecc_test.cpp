@@ -1,5 +1,5 @@
-// Decoding takes its time: unloaded latency of every code to the picosecond, engines as a queue with several servers, and what a read
-// of several senses leaves to others.
+// Decoding takes its time: unloaded latency of every code to the picosecond, engines as a queue
+// with several servers, and what a read of several senses leaves to others.
 #include <algorithm>
 
 #include "testbench/tests/flash/ecc_bench.h"
@@ -18,7 +18,7 @@ void run_alone(Operation& o, EccCode code) {
   check_ledger(o);
 }
 
-/// Senses that `code` takes of `page`, with the bus before and after each, and nobody else about.
+/// Senses that `code` takes of `page`, with the bus before and after each, and nothing else about.
 Picoseconds expected_sense(const Bench& b, const Options& o, const Operation& read, EccCode code) {
   const CodeConfig& config = o.ecc.of(code);
   const std::uint32_t bits = o.part.bits();
@@ -295,7 +295,7 @@ TEST_CASE("between two senses of a read others go first") {
   Operation host = make(b, FlashCommand::read, 0, 0, 0);
   submit(gc);
   const Picoseconds one = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
-  b.agenda.run_until(one + 10_us);  // the second sense is under way
+  b.event_queue.run_until(one + 10_us);  // the second sense is under way
   submit(host);
   b.run();
   check_ledger(gc);
@@ -319,7 +319,7 @@ TEST_CASE("a program is suspended for all senses of a read") {
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   read.op.code = EccCode::soft_ldpc;
   submit(program);
-  b.agenda.run_until(bus.data_in(1).total() + 200_us);
+  b.event_queue.run_until(bus.data_in(1).total() + 200_us);
   submit(read);
   b.run();
   check_ledger(program);

@@ -1,4 +1,5 @@
-// A flash array with a memory and a small initiator that plays the processor's part; the agenda is run without the kernel.
+// A flash array with a memory and a small initiator that plays the processor's part; the event
+// queue is run without the kernel.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -8,16 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "models/common/protocol_checker.h"
 #include "models/flash/flash_array.h"
+#include "models/tlm/protocol_checker.h"
 
 namespace tlmssd::test {
 
 /// A memory that answers at once with the end annotated (as Dram does), or later by BEGIN_RESP.
 class TestMemory : public sc_core::sc_module {
  public:
-  TestMemory(const sc_core::sc_module_name& name, Agenda& agenda, Picoseconds latency, bool late)
-      : sc_core::sc_module(name), tsock("tsock", *this), agenda_(agenda), latency_(latency), late_(late) {}
+  TestMemory(const sc_core::sc_module_name& name, EventQueue& event_queue, Picoseconds latency, bool late)
+      : sc_core::sc_module(name),
+        tsock("tsock", *this),
+        event_queue_(event_queue),
+        latency_(latency),
+        late_(late) {}
   TargetSocket<TestMemory> tsock;
   std::uint64_t bytes = 0;
   std::uint64_t transfers = 0;
@@ -27,7 +32,7 @@ class TestMemory : public sc_core::sc_module {
     if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
     bytes += payload.get_data_length();
     ++transfers;
-    const Picoseconds end = arrival(agenda_, delay) + latency_;
+    const Picoseconds end = arrival(event_queue_, delay) + latency_;
     if (!late_) {
       payload.set_response_status(tlm::TLM_OK_RESPONSE);
       delay += to_sc_time(latency_);
@@ -35,7 +40,7 @@ class TestMemory : public sc_core::sc_module {
     }
     payload.acquire();
     waiting_.push_back(&payload);
-    agenda_.at(
+    event_queue_.at(
         end, [](void* self) { static_cast<TestMemory*>(self)->answer(); }, this);
     phase = tlm::END_REQ;
     return transfers % 2 == 0 ? tlm::TLM_UPDATED
@@ -47,13 +52,13 @@ class TestMemory : public sc_core::sc_module {
  private:
   void accept_later() {
     accepting_.push_back(waiting_.back());
-    agenda_.soon([](void* self) { static_cast<TestMemory*>(self)->accept(); }, this);
+    event_queue_.soon([](void* self) { static_cast<TestMemory*>(self)->accept(); }, this);
   }
   void accept() {
     auto& payload = *accepting_.front();
     accepting_.pop_front();
     tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     tsock->nb_transport_bw(payload, phase, delay);
   }
   void answer() {
@@ -61,29 +66,30 @@ class TestMemory : public sc_core::sc_module {
     waiting_.pop_front();
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     REQUIRE(tsock->nb_transport_bw(payload, phase, delay) == tlm::TLM_COMPLETED);
     payload.release();
   }
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   Picoseconds latency_;
   bool late_;
   std::deque<tlm::tlm_generic_payload*> waiting_;
   std::deque<tlm::tlm_generic_payload*> accepting_;
 };
 
-/// Sends flash operations and has on_done called through the agenda, as the controller's processor does.
+/// Sends flash operations and has on_done called through the event queue, as the controller's
+/// processor does.
 class TestCpu : public sc_core::sc_module {
  public:
-  TestCpu(const sc_core::sc_module_name& name, Agenda& agenda)
-      : sc_core::sc_module(name), flash_isock("flash_isock", *this), agenda_(agenda) {}
+  TestCpu(const sc_core::sc_module_name& name, EventQueue& event_queue)
+      : sc_core::sc_module(name), flash_isock("flash_isock", *this), event_queue_(event_queue) {}
   InitiatorSocket<TestCpu> flash_isock;
   bool late_end = false;  ///< end answers by END_RESP a little later instead of at once
 
   void submit(FlashOp& op) {
     auto& payload = take(op);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     const auto answer = flash_isock->nb_transport_fw(payload, phase, delay);
     if (answer != tlm::TLM_UPDATED || phase != tlm::END_REQ)
       throw std::logic_error("flash controller did not accept");
@@ -98,11 +104,11 @@ class TestCpu : public sc_core::sc_module {
                               sc_core::sc_time&) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     FlashOp& op = *payload.get_extension<FlashExtension>()->op;
-    if (op.on_done != nullptr) agenda_.soon(op.on_done, op.on_done_self);
+    if (op.on_done != nullptr) event_queue_.soon(op.on_done, op.on_done_self);
     if (late_end) {
       ending_ = &payload;
-      agenda_.at(
-          agenda_.now() + 1000, [](void* self) { static_cast<TestCpu*>(self)->end(); }, this);
+      event_queue_.at(
+          event_queue_.now() + 1000, [](void* self) { static_cast<TestCpu*>(self)->end(); }, this);
       return tlm::TLM_ACCEPTED;
     }
     payload.release();
@@ -124,11 +130,11 @@ class TestCpu : public sc_core::sc_module {
  private:
   void end() {
     tlm::tlm_phase phase = tlm::END_RESP;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     flash_isock->nb_transport_fw(*ending_, phase, delay);
     ending_->release();
   }
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   PayloadPool<FlashExtension> pool_;
   unsigned char buffer_[512] = {};
   tlm::tlm_generic_payload* ending_ = nullptr;
@@ -145,26 +151,45 @@ struct Options {
   bool late_memory = false;
   bool check_protocol = true;
   EccConfig ecc;
-  std::function<double(const PageStress&)>
+  std::function<double(const ArrayOperation&)>
       rber;  ///< raw bit error rate of a page; null: no bit is ever wrong
   ErrorConfig errors;
   RetentionConfig retention;
+  /// How long the array works; null: as the part's timing model says.
+  std::function<ArrayAnswer(const NandPart& part, const ArrayOperation&)> timing;
 };
+
+/// A timing model that is a function.
+class FunctionTiming final : public TimingModel {
+ public:
+  explicit FunctionTiming(const Options& options) : function_(options.timing), part_(options.part) {}
+  [[nodiscard]] ArrayAnswer answer(const ArrayOperation& op) const override { return function_(part_, op); }
+
+ private:
+  std::function<ArrayAnswer(const NandPart& part, const ArrayOperation&)> function_;
+  NandPart part_;
+};
+
+inline std::unique_ptr<TimingModel> timing_of(const Options& options) {
+  if (options.timing) return std::make_unique<FunctionTiming>(options);
+  return make_timing_model(options.part);
+}
 
 /// A reliability model that is a function.
 class FunctionModel final : public ReliabilityModel {
  public:
-  explicit FunctionModel(std::function<double(const PageStress&)> function)
+  explicit FunctionModel(std::function<double(const ArrayOperation&)> function)
       : function_(std::move(function)) {}
-  [[nodiscard]] double rber(const PageStress& stress) const override { return function_(stress); }
+  [[nodiscard]] double rber(const ArrayOperation& stress) const override { return function_(stress); }
 
  private:
-  std::function<double(const PageStress&)> function_;
+  std::function<double(const ArrayOperation&)> function_;
 };
 
 inline constexpr std::uint64_t k_flash_seed = 1;
 
-/// The wrong bits that the dies of `options` get; null when they get none. A test that makes them anew knows every error.
+/// The wrong bits that the dies of `options` get; null when they get none. A test that makes them
+/// anew knows every error.
 inline std::unique_ptr<BitErrors> errors_of(const Options& options) {
   if (!options.rber) return nullptr;
   return std::make_unique<BitErrors>(std::make_unique<FunctionModel>(options.rber), options.part,
@@ -185,10 +210,10 @@ inline std::unique_ptr<Scheduler> scheduler_of(const Options& options) {
 
 struct Bench {
   explicit Bench(const Options& options)
-      : memory("memory", agenda, options.memory_latency, options.late_memory),
-        cpu("cpu", agenda),
+      : memory("memory", event_queue, options.memory_latency, options.late_memory),
+        cpu("cpu", event_queue),
         array(
-            agenda, options.part, options.config, scheduler_of(options), make_timing_model(options.part),
+            event_queue, options.part, options.config, scheduler_of(options), timing_of(options),
             options.unit_bytes, options.stamps_per_unit, k_flash_seed,
             [this, &options](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
               bind(options, from, to);
@@ -213,9 +238,9 @@ struct Bench {
     from.bind(checkers.back()->tsock);
     checkers.back()->isock.bind(to);
   }
-  void run() { agenda.run_until(k_never); }
+  void run() { event_queue.run_until(k_never); }
 
-  Agenda agenda;
+  EventQueue event_queue;
   std::vector<std::unique_ptr<ProtocolChecker>> checkers;
   TestMemory memory;
   TestCpu cpu;
@@ -227,7 +252,7 @@ struct Bench {
 /// An operation with its buffers, ledger and completion time.
 struct Operation {
   FlashOp op;
-  std::vector<LogicalUnit> spare;
+  std::vector<Lpn> spare;
   std::vector<Stamp> stamps;
   Ledger ledger;
   Picoseconds submitted = 0;
@@ -240,7 +265,7 @@ struct Operation {
 
 inline void completed(void* self) {
   auto& operation = *static_cast<Operation*>(self);
-  operation.done = operation.bench->agenda.now();
+  operation.done = operation.bench->event_queue.now();
   if (operation.then) operation.then(operation);
 }
 
@@ -279,7 +304,7 @@ inline void submit(Operation& o) {
   o.op.stamps = o.stamps.data();
   o.op.on_done = &completed;
   o.op.on_done_self = &o;
-  o.submitted = o.bench->agenda.now();
+  o.submitted = o.bench->event_queue.now();
   o.done = -1;
   o.ledger = Ledger(o.submitted);
   o.op.ledger = &o.ledger;

@@ -1,5 +1,6 @@
-// Gangs: unloaded latencies, saturation against the closed forms of bus_gang.h, order of the organisations, fairness, who waits for
-// what, random loads. A shared-bus gang must do exactly what one channel with all its dies does.
+// Gangs: unloaded latencies, saturation against the closed forms of bus_gang.h, order of the
+// organisations, fairness, who waits for what, random loads. A shared-bus gang must do exactly what
+// one channel with all its dies does.
 #include <array>
 
 #include "testbench/tests/flash/random_load.h"
@@ -51,15 +52,17 @@ void check_ledger(const Operation& o) {
   CHECK(o.ledger.total() == o.latency());
 }
 
-/// Of an operation: its time from the command to the end, and what it holds of data lines and of control lines.
+/// Of an operation: its time from the command to the end, and what it holds of data lines and of
+/// control lines.
 struct Costs {
   Picoseconds die;
   Picoseconds bus;
   Picoseconds control;
 };
 
-/// A saturated gang reaches its closed form. With shared control it may also wait, once an operation, for the control parts of the
-/// other members, which costs nothing where the control lines are the limit.
+/// A saturated gang reaches its closed form. With shared control it may also wait, once an
+/// operation, for the control parts of the other members, which costs nothing where the control
+/// lines are the limit.
 void check_rate(double operations, const std::string& organisation, std::uint32_t ways, const Costs& costs) {
   const bool shares_control = organisation == "shared-control-gang";
   const auto rate = [](double servers, Picoseconds time) {
@@ -109,7 +112,8 @@ void check_saturation(const std::string& organisation, Hertz bus_rate) {
   }
 }
 
-/// Operations drawn for each die before the run, so that every organisation gets the same; four at a time on each die.
+/// Operations drawn for each die before the run, so that every organisation gets the same; four at
+/// a time on each die.
 class Mix {
  public:
   explicit Mix(Bench& bench, std::uint64_t seed, std::uint32_t reads)
@@ -132,7 +136,7 @@ class Mix {
   }
   /// Time until everything is done.
   Picoseconds run() {
-    const Picoseconds start = bench_.agenda.now();
+    const Picoseconds start = bench_.event_queue.now();
     for (int i = 0; i < 4; ++i) {
       for (Die& d : dies_) d.next();
     }
@@ -140,7 +144,7 @@ class Mix {
     for (const Die& d : dies_) {
       for (const Operation& o : d.script) check_ledger(o);
     }
-    return bench_.agenda.now() - start;
+    return bench_.event_queue.now() - start;
   }
 
  private:
@@ -261,7 +265,8 @@ TEST_CASE("a shared-bus gang does what one channel with all its dies does") {
 }
 
 TEMPLATE_TEST_CASE_SIG("no member of a gang starves", "", ((int O), O), 1, 2) {
-  // One member programs rows of pages, one reads single units, two read rows: all want what is shared without end.
+  // One member programs rows of pages, one reads single units, two read rows: all want what is
+  // shared without end.
   Options options = four(k_organisations[O], 1'600'000'000);
   options.part.page_size = 16384;
   options.part.read_latency = {2_us};
@@ -283,7 +288,7 @@ TEMPLATE_TEST_CASE_SIG("no member of a gang starves", "", ((int O), O), 1, 2) {
       check_ledger(self);
       ++ended[channel];
       longest = std::max(longest, self.ledger.spent(Cause::bus_wait));
-      if (b.agenda.now() >= end) return;
+      if (b.event_queue.now() >= end) return;
       if (channel == 0) {
         const std::uint32_t page = index(self.op.block) * 256 + index(self.op.page) + 1;
         self.op.block = BlockId{page / 256};
@@ -294,7 +299,8 @@ TEMPLATE_TEST_CASE_SIG("no member of a gang starves", "", ((int O), O), 1, 2) {
   }
   for (Operation& o : operations) submit(o);
   b.run();
-  // A step waits for at most one transfer and the short phases of every other die; an operation has two steps.
+  // A step waits for at most one transfer and the short phases of every other die; an operation has
+  // two steps.
   const BusTiming& bus = b.array.bus();
   const Picoseconds turn = bus.data_in(2).total() + bus.read_command(2) + bus.status();
   INFO(ended[0] << ' ' << ended[1] << ' ' << ended[2] << ' ' << ended[3] << ", longest wait " << longest);
@@ -316,7 +322,7 @@ TEST_CASE("who waits for another member of the gang is charged bus wait") {
             Operation first = make(b, FlashCommand::program, die_of(1, 0), 0, 0);
             execute(first);
             submit(program);
-            b.agenda.run_until(100_ns);
+            b.event_queue.run_until(100_ns);
             submit(read);
             b.run();
             const Picoseconds alone = bus.read_command(1) + 20_us + bus.data_out(0, 1).total();
@@ -345,9 +351,9 @@ TEST_CASE("a suspend waits for the lines of the gang") {
             Operation program = make(b, FlashCommand::program, die_of(0, 0), 0, 0);
             Operation read = make(b, FlashCommand::read, die_of(1, 0), 0, 0);
             submit(erase);
-            b.agenda.run_until(1_ms);
+            b.event_queue.run_until(1_ms);
             submit(program);
-            b.agenda.run_until(1_ms + 100_ns);
+            b.event_queue.run_until(1_ms + 100_ns);
             submit(read);
             b.run();
             check_ledger(erase);
@@ -375,11 +381,11 @@ TEST_CASE("while a member waits for late memory, a shared bus is held and shared
       Operation program = make(b, FlashCommand::program, die_of(0, 0), 0, 0);
       Operation erase = make(b, FlashCommand::erase, die_of(1, 0), 0, 0);
       submit(program);
-      b.agenda.run_until(1_ns);
+      b.event_queue.run_until(1_ns);
       submit(erase);
       // Holds the control lines when the data of the program come.
       Operation other = make(b, FlashCommand::erase, die_of(2, 0), 0, 0);
-      b.agenda.run_until(300_us - 50_ns);
+      b.event_queue.run_until(300_us - 50_ns);
       submit(other);
       b.run();
       for (const Operation* p : {&program, &erase, &other}) check_ledger(*p);
@@ -402,7 +408,7 @@ TEST_CASE("a gang counts how long what it shares is held") {
       const BusTiming& bus = b.array.bus();
       Operation program = make(b, FlashCommand::program, die_of(3, 0), 0, 0);
       submit(program);
-      b.agenda.run_until(200_ns);
+      b.event_queue.run_until(200_ns);
       b.array.reset_statistics();  // in the middle of the command
       b.run();
       struct Sink final : StatisticsSink {
@@ -423,7 +429,7 @@ TEST_CASE("a gang counts how long what it shares is held") {
       const Picoseconds held =
           (k_organisations[i] == std::string("shared-bus-gang") ? in.total() : in.command) - 200_ns +
           bus.status();
-      const Picoseconds span = b.agenda.now() - 200_ns;
+      const Picoseconds span = b.event_queue.now() - 200_ns;
       return sink.phases == 1 &&
              sink.utilisation == Approx(static_cast<double>(held) / static_cast<double>(span));
     }));
@@ -508,7 +514,8 @@ TEMPLATE_TEST_CASE_SIG("the same load on a gang gives the same result", "", ((in
 
 namespace {
 
-/// Watches what must exclude each other: phases on each channel, and what the gang shares over all of them.
+/// Watches what must exclude each other: phases on each channel, and what the gang shares over all
+/// of them.
 class ExclusionObserver final : public FlashObserver {
  public:
   ExclusionObserver(const BusTiming& bus, bool shares_bus) : bus_(bus), shares_bus_(shares_bus) {}

@@ -1,4 +1,5 @@
-// Unloaded latency is the sum of its parts to the picosecond; suspend timing and limits; scheduling; memory that is slow or late.
+// Unloaded latency is the sum of its parts to the picosecond; suspend timing and limits;
+// scheduling; memory that is slow or late.
 #include "testbench/tests/flash/flash_fixture.h"
 
 using namespace tlmssd;
@@ -97,7 +98,7 @@ void program_in_passes(std::uint32_t passes) {
   Bench b(o);
   const BusTiming& bus = b.array.bus();
   Operation program = make(b, FlashCommand::program, 0, 0, 0, 2, 3);
-  for (std::size_t i = 0; i < program.spare.size(); ++i) program.spare[i] = static_cast<LogicalUnit>(i);
+  for (std::size_t i = 0; i < program.spare.size(); ++i) program.spare[i] = static_cast<Lpn>(i);
   run_alone(program);
   CHECK(program.latency() == passes * (bus.data_in(6).total() + bus.status()) + 3500_us);
   CHECK(program.ledger.spent(Cause::program) == 3500_us);
@@ -105,10 +106,11 @@ void program_in_passes(std::uint32_t passes) {
   Operation read = make(b, FlashCommand::read, 0, 0, 2, 2);
   run_alone(read);
   CHECK(read.spare[0] == 2 * 4);
-  // Another die's bus, and this one's die, are free between the passes: a read of the host comes in there.
+  // Another die's bus, and this one's die, are free between the passes: a read of the host comes in
+  // there.
   Operation next = make(b, FlashCommand::program, 0, 0, 3, 2, 3);
   submit(next);
-  b.agenda.run_until(b.agenda.now() + 10_us);
+  b.event_queue.run_until(b.event_queue.now() + 10_us);
   Operation between = make(b, FlashCommand::read, 0, 0, 1, 2);
   submit(between);
   b.run();
@@ -133,7 +135,7 @@ void program_in_passes(std::uint32_t passes) {
   payload.release();
   Operation fourth = make(b, FlashCommand::program, 0, 0, 9, 2, 3);
   execute(fourth);  // debug transport
-  CHECK(fourth.op.passed == 0);
+  CHECK(fourth.op.program_pass == 0);
 }
 
 }  // namespace
@@ -159,7 +161,7 @@ TEST_CASE("a block goes word line by word line") {
   o.part.pages_per_block = 10;  // the last word line is short
   Bench b(o);
   Operation program = make(b, FlashCommand::program, 0, 0, 0, 2, 10);
-  for (std::size_t i = 0; i < program.spare.size(); ++i) program.spare[i] = static_cast<LogicalUnit>(i);
+  for (std::size_t i = 0; i < program.spare.size(); ++i) program.spare[i] = static_cast<Lpn>(i);
   run_alone(program);
   const BusTiming& bus = b.array.bus();
   CHECK(program.latency() == 3 * (bus.data_in(6).total() + 3500_us + bus.status()) + bus.data_in(2).total() +
@@ -203,7 +205,7 @@ TEST_CASE("a payload that is no flash operation, or for no die, gets an error re
   payload.release();
 }
 
-TEST_CASE("whoever waits for a die is charged what the die was busy with") {
+TEST_CASE("a command that waits for a die is charged what the die was busy with") {
   Bench b(tlc());
   const BusTiming& bus = b.array.bus();
   Operation gc = make(b, FlashCommand::program, 0, 0, 0);
@@ -212,7 +214,7 @@ TEST_CASE("whoever waits for a die is charged what the die was busy with") {
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   Operation other = make(b, FlashCommand::erase, 1, 1, 0);
   submit(gc);
-  b.agenda.run_until(1_ns);
+  b.event_queue.run_until(1_ns);
   submit(erase);
   submit(read);
   CHECK(b.array.controller().pending(DieId{0}) == 3);
@@ -220,7 +222,8 @@ TEST_CASE("whoever waits for a die is charged what the die was busy with") {
   b.run();
   for (const Operation* o : {&gc, &erase, &read, &other}) check_ledger(*o);
   CHECK(read.ledger.spent(Cause::die_gc) == gc.latency() - 1_ns);
-  // The other die's command had the bus while the first die was free: the erase came right after the program.
+  // The other die's command had the bus while the first die was free: the erase came right after
+  // the program.
   CHECK(read.ledger.spent(Cause::die_erase) == erase.done - gc.done);
   CHECK(erase.ledger.spent(Cause::die_gc) == gc.latency() - 1_ns);
   CHECK(other.ledger.spent(Cause::bus_wait) == bus.data_in(1).total() - 1_ns);
@@ -240,7 +243,7 @@ TEST_CASE("read-first lets reads for the host overtake, but not background reads
   gc_read.op.purpose = Purpose::gc;
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   for (Operation& p : programs) submit(p);
-  b.agenda.run_until(b.agenda.now() + 1_ns);
+  b.event_queue.run_until(b.event_queue.now() + 1_ns);
   submit(gc_read);
   submit(read);
   b.run();
@@ -294,7 +297,7 @@ TEST_CASE("a suspended program takes up where it stopped, to the picosecond") {
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(program);
   const Picoseconds array_start = bus.data_in(1).total();
-  b.agenda.run_until(array_start + 200_us);
+  b.event_queue.run_until(array_start + 200_us);
   submit(read);
   b.run();
   check_ledger(program);
@@ -331,14 +334,14 @@ TEST_CASE("suspends keep to the limits of the part") {
     ends.push_back(self.done);
     if (erase.done < 0) submit(self);
   };
-  b.agenda.run_until(100_us);
+  b.event_queue.run_until(100_us);
   submit(read);
   b.run();
   check_ledger(erase);
   CHECK(b.array.channel(ChannelId{0}).counts().suspends == 3);
   CHECK(erase.ledger.spent(Cause::erase) == b.array.part().erase_latency);
-  // Three reads in three suspensions, each of which waited until the resumed erase might be suspended again; the fourth came
-  // after the erase.
+  // Three reads in three suspensions, each of which waited until the resumed erase might be
+  // suspended again; the fourth came after the erase.
   REQUIRE(ends.size() == 4);
   const Picoseconds going = b.array.bus().control() + b.array.part().resume_overhead + 400_us;
   const Picoseconds served = b.array.bus().control() + 200_us + b.array.bus().read_command(1) + 50_us +
@@ -360,14 +363,14 @@ TEST_CASE("an erase is not suspended shortly before its end, nor where that is s
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(erase);
   const Picoseconds end = bus.erase_command(1) + b.array.part().erase_latency;
-  b.agenda.run_until(end - b.array.part().erase_suspend_latency);
+  b.event_queue.run_until(end - b.array.part().erase_suspend_latency);
   submit(read);
   b.run();
   CHECK(erase.latency() == end + bus.status());
   check_ledger(read);
   Operation program = make(b, FlashCommand::program, 0, 0, 1);
   submit(program);
-  b.agenda.run_until(b.agenda.now() + 300_us);
+  b.event_queue.run_until(b.event_queue.now() + 300_us);
   submit(read);
   b.run();
   CHECK_FALSE(program.op.suspended_for_host);
@@ -379,22 +382,22 @@ TEST_CASE("options that contradict each other are refused") {
   const auto geometry = o.part.geometry(1, 1, 1);
   const BusTiming bus(o.part, 400_MBps, 4096);
   const EccConfig ecc;
-  Agenda agenda;
+  EventQueue event_queue;
   o.config.suspend = "both";
   const auto out_of_order = make_scheduler("out-of-order");
-  CHECK_THROWS_WITH(
-      FlashChannel("a", agenda, {o.part, geometry, o.config, bus, *out_of_order, 4096, ecc}, ChannelId{0}),
-      Catch::Contains("read-first"));
+  CHECK_THROWS_WITH(FlashChannel("a", event_queue,
+                                 {o.part, geometry, o.config, bus, *out_of_order, 4096, ecc}, ChannelId{0}),
+                    Catch::Contains("read-first"));
   const auto read_first = make_scheduler("read-first");
   o.part.suspend = false;
   CHECK_THROWS_WITH(
-      FlashChannel("b", agenda, {o.part, geometry, o.config, bus, *read_first, 4096, ecc}, ChannelId{0}),
+      FlashChannel("b", event_queue, {o.part, geometry, o.config, bus, *read_first, 4096, ecc}, ChannelId{0}),
       Catch::Contains("cannot suspend"));
   o.config.suspend = "none";
   o.config.cache_operations = true;
   o.part.cache_read = o.part.cache_program = false;
   CHECK_THROWS_WITH(
-      FlashChannel("c", agenda, {o.part, geometry, o.config, bus, *read_first, 4096, ecc}, ChannelId{0}),
+      FlashChannel("c", event_queue, {o.part, geometry, o.config, bus, *read_first, 4096, ecc}, ChannelId{0}),
       Catch::Contains("cache"));
   CHECK_THROWS_WITH(make_scheduler("fifo"), Catch::Contains("read-first out-of-order in-order"));
 }
@@ -458,7 +461,7 @@ TEST_CASE("a read of what a suspended erase is changing is refused") {
   Operation erase = make(b, FlashCommand::erase, 0, 0, 0);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(erase);
-  b.agenda.run_until(500_us);
+  b.event_queue.run_until(500_us);
   submit(read);
   CHECK_THROWS_AS(b.run(), NandViolation);
 }

@@ -1,10 +1,11 @@
-// Random operations on a small flash array, of which every end is checked, and the same in a process of its own.
+// Random operations on a small flash array, of which every end is checked, and the same in a
+// process of its own.
 #pragma once
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/common/random.h"
+#include "models/base/random.h"
 #include "testbench/tests/flash/flash_fixture.h"
 
 namespace tlmssd::test {
@@ -32,7 +33,7 @@ inline Options small(const std::string& scheduling) {
 inline Options with_errors(Options o) {
   o.ecc.engines = 1;
   for (CodeConfig& code : o.ecc.codes) code.throughput = 150'000'000;
-  o.rber = [](const PageStress& stress) { return 0.006 + 1e-4 * stress.reads; };
+  o.rber = [](const ArrayOperation& stress) { return 0.006 + 1e-4 * stress.reads_per_page; };
   return o;
 }
 
@@ -45,8 +46,8 @@ inline Options with_modes(Options o) {
   return o;
 }
 
-/// Reads, programs, erases and copybacks at random, never what firmware would not do. `codes`: reads ask for codes at random. Where the
-/// part has an SLC mode, erases choose a mode at random.
+/// Reads, programs, erases and copybacks at random, never what firmware would not do. `codes`:
+/// reads ask for codes at random. Where the part has an SLC mode, erases choose a mode at random.
 class RandomLoad {
  public:
   RandomLoad(Bench& bench, std::uint32_t pages_per_program, std::uint64_t seed, bool codes)
@@ -64,7 +65,7 @@ class RandomLoad {
   std::uint64_t run(std::uint32_t operations) {
     left_ = operations;
     for (int i = 0; i < 60; ++i) free_.push_back(std::make_unique<Operation>());
-    bench_.agenda.soon([](void* self) { static_cast<RandomLoad*>(self)->arrive(); }, this);
+    bench_.event_queue.soon([](void* self) { static_cast<RandomLoad*>(self)->arrive(); }, this);
     bench_.run();
     CHECK(ended_ == started_);
     CHECK(started_ >= operations);
@@ -105,8 +106,8 @@ class RandomLoad {
   void arrive() {
     for (auto n = 1 + random_.below(4); n > 0 && !free_.empty(); --n) start();
     if (left_ > 0) {
-      bench_.agenda.at(
-          bench_.agenda.now() + static_cast<Picoseconds>(random_.below(200'000'000)),
+      bench_.event_queue.at(
+          bench_.event_queue.now() + static_cast<Picoseconds>(random_.below(200'000'000)),
           [](void* self) { static_cast<RandomLoad*>(self)->arrive(); }, this);
     }
   }
@@ -145,7 +146,7 @@ class RandomLoad {
       o->op.slots = static_cast<std::uint32_t>(1 + random_.below(4 - o->op.first_slot));
       if (codes_) {
         o->op.code = static_cast<EccCode>(random_codes_.below(k_ecc_codes));
-        o->op.ladder = static_cast<std::uint8_t>(random_codes_.below(3));
+        o->op.retry_level = static_cast<std::uint8_t>(random_codes_.below(3));
       }
     }
     if (command == FlashCommand::erase) {
@@ -224,7 +225,7 @@ class RandomLoad {
       std::swap(held, running_.back());
       break;
     }
-    bench_.agenda.soon([](void* self) { static_cast<RandomLoad*>(self)->collect(); }, this);
+    bench_.event_queue.soon([](void* self) { static_cast<RandomLoad*>(self)->collect(); }, this);
     ended_list_.push_back(std::move(running_.back()));
     running_.pop_back();
   }

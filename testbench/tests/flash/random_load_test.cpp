@@ -1,5 +1,5 @@
-// Random loads under every policy, with and without error correction: ledgers add up, data come back, every operation ends, the
-// protocol is kept, and the same load gives the same result.
+// Random loads under every policy, with and without error correction: ledgers add up, data come
+// back, every operation ends, the protocol is kept, and the same load gives the same result.
 #include "testbench/tests/flash/random_load.h"
 
 using namespace tlmssd;

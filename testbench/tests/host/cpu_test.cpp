@@ -1,8 +1,9 @@
-// Controller cores: which core runs what and when, to the picosecond; their flash and memory sockets.
+// Controller cores: which core runs what and when, to the picosecond; their flash and memory
+// sockets.
 #include <catch2/catch.hpp>
 
-#include "models/common/input_error.h"
-#include "models/common/stalled.h"
+#include "models/base/input_error.h"
+#include "models/base/stalled.h"
 #include "testbench/tests/host/host_rig.h"
 
 namespace tlmssd {
@@ -105,7 +106,7 @@ TEST_CASE("flash operations come back whichever legal way the controller answers
   static FlashOp ops[40];
   static Stamp stamps[4];
   static Picoseconds done[40];
-  rig.agenda.at(
+  rig.event_queue.at(
       0,
       [](void*) {
         for (FlashOp& op : ops) {
@@ -115,7 +116,7 @@ TEST_CASE("flash operations come back whichever legal way the controller answers
           op.command = number % 3 == 0   ? FlashCommand::read
                        : number % 3 == 1 ? FlashCommand::program
                                          : FlashCommand::erase;
-          op.on_done = [](void* self) { done[static_cast<FlashOp*>(self) - ops] = r->agenda.now(); };
+          op.on_done = [](void* self) { done[static_cast<FlashOp*>(self) - ops] = r->event_queue.now(); };
           op.on_done_self = &op;
           r->cpu.submit(op);
         }
@@ -142,12 +143,12 @@ TEST_CASE("memory accesses of the cores end when the bus and DRAM say so") {
   r = &rig;
   static Picoseconds dram_end = 0;
   static Picoseconds late_end = 0;
-  rig.agenda.at(
+  rig.event_queue.at(
       1_us,
       [](void*) {
         dram_end = r->cpu.access(4096, 64, false, nullptr, nullptr);
         const Picoseconds late = r->cpu.access(
-            k_late_base, 64, true, [](void*) { late_end = r->agenda.now(); }, nullptr);
+            k_late_base, 64, true, [](void*) { late_end = r->event_queue.now(); }, nullptr);
         CHECK(late == k_never);
       },
       nullptr);
@@ -156,8 +157,19 @@ TEST_CASE("memory accesses of the cores end when the bus and DRAM say so") {
   CHECK(dram_end == 1_us + 10_ns + 20_ns + 50_ns);
   CHECK(late_end == 1_us + 5_ns + 10_ns + 320_ns);
   rig.cpu.set_mode(ControllerCpu::Mode::untimed);
-  CHECK(rig.cpu.access(4096, 64, false, nullptr, nullptr) == rig.agenda.now());
-  CHECK(rig.cpu.run(Stage::command, 5).end == rig.agenda.now());
+  CHECK(rig.cpu.access(4096, 64, false, nullptr, nullptr) == rig.event_queue.now());
+  CHECK(rig.cpu.run(Stage::command, 5).end == rig.event_queue.now());
+}
+
+TEST_CASE("a command that firmware completes within the call is answered after it") {
+  HostRig rig("rig");
+  static ControllerCpu* cpu = nullptr;
+  cpu = &rig.cpu;
+  rig.cpu.set_handler([](void*, HostCommand& command) { cpu->complete(command); }, nullptr);
+  for (std::uint64_t n = 0; n < 3; ++n) rig.driver.submit_at(0, rig.driver.make(HostOpcode::flush, 0, 0));
+  sc_core::sc_start();
+  rig.finish();  // the checkers say whether the answer came within the call
+  CHECK(rig.driver.finished.size() == 3);
 }
 
 TEST_CASE("untimed work that does not end is ended") {

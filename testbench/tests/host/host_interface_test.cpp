@@ -1,10 +1,10 @@
-// The host interface end to end: latencies are the sums of their parts, ledgers add up, limits and orders hold, and the base
-// protocol is kept on every socket.
+// The host interface end to end: latencies are the sums of their parts, ledgers add up, limits and
+// orders hold, and the base protocol is kept on every socket.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/host/host_rig.h"
 
 namespace tlmssd {
@@ -340,8 +340,8 @@ TEST_CASE("untimed commands are complete when the call returns and take no time"
   Submission& beyond = rig.driver.make(HostOpcode::read, 1U << 16U, 1);
   CHECK(rig.driver.untimed(beyond) == 0);
   CHECK(beyond.command.status == HostStatus::lba_out_of_range);
-  CHECK(rig.agenda.now() == 0);
-  CHECK(rig.agenda.empty());
+  CHECK(rig.event_queue.now() == 0);
+  CHECK(rig.event_queue.empty());
   CHECK(rig.host.outstanding() == 0);
 }
 

@@ -1,5 +1,5 @@
-// Host interface, controller cores, bus and DRAM with a scripted host in front, a few lines of firmware and a scripted flash behind,
-// and a protocol checker on every socket pair.
+// Host interface, controller cores, bus and DRAM with a scripted host in front, a few lines of
+// firmware and a scripted flash behind, and a protocol checker on every socket pair.
 #pragma once
 
 #include <deque>
@@ -10,18 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "models/common/kernel_time.h"
-#include "models/common/protocol_checker.h"
-#include "models/common/random.h"
+#include "models/base/random.h"
 #include "models/cpu/controller_cpu.h"
 #include "models/host/host_interface.h"
 #include "models/memory/dram.h"
 #include "models/memory/system_bus.h"
+#include "models/tlm/kernel_time.h"
+#include "models/tlm/protocol_checker.h"
 #include "testbench/tests/memory/memory_rig.h"
 
 namespace tlmssd {
 
-/// A host that submits what it is told, keeps the exclusion rules, and ends responses in the way chosen.
+/// A host that submits what it is told, keeps the exclusion rules, and ends responses in the way
+/// chosen.
 class FakeHost : public sc_core::sc_module {
  public:
   enum class EndsResponse : std::uint8_t { completed, updated, later };
@@ -38,8 +39,8 @@ class FakeHost : public sc_core::sc_module {
     std::function<void(Submission&)> then;
   };
 
-  FakeHost(const sc_core::sc_module_name& name, Agenda& agenda)
-      : sc_core::sc_module(name), isock("isock", *this), agenda_(agenda) {}
+  FakeHost(const sc_core::sc_module_name& name, EventQueue& event_queue)
+      : sc_core::sc_module(name), isock("isock", *this), event_queue_(event_queue) {}
   InitiatorSocket<FakeHost> isock;
   EndsResponse ends = EndsResponse::completed;
   std::deque<Submission> all;
@@ -79,13 +80,13 @@ class FakeHost : public sc_core::sc_module {
     submissions_[&payload] = &s;
   }
   void submit_at(Picoseconds when, Submission& s) {
-    agenda_.at(
+    event_queue_.at(
         when,
         [](void* self) { static_cast<Submission*>(self)->host->submit(*static_cast<Submission*>(self)); },
         &s);
   }
   void submit(Submission& s) {
-    s.submitted = agenda_.now();
+    s.submitted = event_queue_.now();
     s.command.ledger = Ledger(s.submitted);
     fill(s);
     waiting_.push_back(&s);
@@ -99,23 +100,24 @@ class FakeHost : public sc_core::sc_module {
   }
   tlm::tlm_sync_enum backward(unsigned, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                               sc_core::sc_time& delay) {
-    arrival(agenda_, delay);
+    arrival(event_queue_, delay);
     if (requesting_ == &payload) {
-      find(payload).accepted = agenda_.now();
+      find(payload).accepted = event_queue_.now();
       requesting_ = nullptr;
-      agenda_.soon([](void* self) { static_cast<FakeHost*>(self)->issue(); }, this);
+      event_queue_.soon([](void* self) { static_cast<FakeHost*>(self)->issue(); }, this);
     }
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     Submission& s = find(payload);
-    s.done = agenda_.now();
+    s.done = event_queue_.now();
     s.response = payload.get_response_status();
     if (s.command.owner != &s) SC_REPORT_ERROR("test", "the command's owner was not restored");
     finished.push_back(&s);
     if (s.then) s.then(s);
     if (ends == EndsResponse::later) {
       ending_ = &payload;
-      agenda_.at(
-          agenda_.now() + 25'000, [](void* self) { static_cast<FakeHost*>(self)->end_response(); }, this);
+      event_queue_.at(
+          event_queue_.now() + 25'000, [](void* self) { static_cast<FakeHost*>(self)->end_response(); },
+          this);
       return tlm::TLM_ACCEPTED;
     }
     payload.release();
@@ -131,14 +133,14 @@ class FakeHost : public sc_core::sc_module {
       Submission& s = *waiting_.front();
       waiting_.pop_front();
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
-      sc_core::sc_time delay = annotation(agenda_);
+      sc_core::sc_time delay = annotation(event_queue_);
       requesting_ = s.payload;
       const tlm::tlm_sync_enum status = isock->nb_transport_fw(*s.payload, phase, delay);
       if (status == tlm::TLM_ACCEPTED) return;
       requesting_ = nullptr;
-      s.accepted = agenda_.now();
+      s.accepted = event_queue_.now();
       if (status == tlm::TLM_COMPLETED) {
-        s.done = agenda_.now();
+        s.done = event_queue_.now();
         s.response = s.payload->get_response_status();
         finished.push_back(&s);
         s.payload->release();
@@ -147,12 +149,12 @@ class FakeHost : public sc_core::sc_module {
   }
   void end_response() {
     tlm::tlm_phase phase = tlm::END_RESP;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     tlm::tlm_generic_payload& payload = *std::exchange(ending_, nullptr);
     isock->nb_transport_fw(payload, phase, delay);
     payload.release();
   }
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   PayloadPool<HostExtension> pool_;
   std::deque<Submission*> waiting_;
   std::map<tlm::tlm_generic_payload*, Submission*> submissions_;
@@ -163,8 +165,8 @@ class FakeHost : public sc_core::sc_module {
 /// A flash controller that answers operations in every legal way in turn.
 class FakeFlash : public sc_core::sc_module {
  public:
-  FakeFlash(const sc_core::sc_module_name& name, Agenda& agenda)
-      : sc_core::sc_module(name), tsock("tsock", *this), agenda_(agenda) {}
+  FakeFlash(const sc_core::sc_module_name& name, EventQueue& event_queue)
+      : sc_core::sc_module(name), tsock("tsock", *this), event_queue_(event_queue) {}
   TargetSocket<FakeFlash> tsock;
   std::uint64_t operations = 0;
 
@@ -187,8 +189,9 @@ class FakeFlash : public sc_core::sc_module {
       case 2:  // END_REQ later, done much later
         payload.acquire();
         requested_ = &payload;
-        agenda_.at(
-            agenda_.now() + 15'000, [](void* self) { static_cast<FakeFlash*>(self)->end_request(); }, this);
+        event_queue_.at(
+            event_queue_.now() + 15'000, [](void* self) { static_cast<FakeFlash*>(self)->end_request(); },
+            this);
         return tlm::TLM_ACCEPTED;
       default:  // response with the return
         payload.acquire();
@@ -212,13 +215,13 @@ class FakeFlash : public sc_core::sc_module {
   };
   void finish_later(tlm::tlm_generic_payload& payload, Picoseconds after) {
     late_.push_back({this, &payload});
-    agenda_.at(
-        agenda_.now() + after,
+    event_queue_.at(
+        event_queue_.now() + after,
         [](void* self) {
           const Late& late = *static_cast<Late*>(self);
           late.payload->set_response_status(tlm::TLM_OK_RESPONSE);
           tlm::tlm_phase phase = tlm::BEGIN_RESP;
-          sc_core::sc_time delay = annotation(late.flash->agenda_);
+          sc_core::sc_time delay = annotation(late.flash->event_queue_);
           late.flash->tsock->nb_transport_bw(*late.payload, phase, delay);
           late.payload->release();
         },
@@ -226,11 +229,11 @@ class FakeFlash : public sc_core::sc_module {
   }
   void end_request() {
     tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     finish_later(*requested_, 20'000);
     tsock->nb_transport_bw(*std::exchange(requested_, nullptr), phase, delay);
   }
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   tlm::tlm_generic_payload* requested_ = nullptr;
   std::deque<Late> late_;
 };
@@ -238,8 +241,8 @@ class FakeFlash : public sc_core::sc_module {
 /// Firmware in ten lines: one stage per command, then done; blocks remember their stamps.
 class FakeFirmware {
  public:
-  FakeFirmware(Agenda& agenda, ControllerCpu& cpu, std::size_t blocks)
-      : agenda_(agenda), cpu_(cpu), store_(blocks) {
+  FakeFirmware(EventQueue& event_queue, ControllerCpu& cpu, std::size_t blocks)
+      : event_queue_(event_queue), cpu_(cpu), store_(blocks) {
     cpu.set_handler([](void* self, HostCommand& command) { static_cast<FakeFirmware*>(self)->take(command); },
                     this);
   }
@@ -265,12 +268,12 @@ class FakeFirmware {
     Picoseconds end = run.end;
     if (extra && cpu_.mode() == ControllerCpu::Mode::timed)
       command.ledger.charge(Cause::map_fetch, end += extra());
-    if (end <= agenda_.now()) {
+    if (end <= event_queue_.now()) {
       finish(command);
       return;
     }
     auto* pending = new Pending{this, &command};
-    agenda_.at(
+    event_queue_.at(
         end,
         [](void* self) {
           const std::unique_ptr<Pending> done(static_cast<Pending*>(self));
@@ -287,7 +290,7 @@ class FakeFirmware {
     }
     cpu_.complete(command);
   }
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   ControllerCpu& cpu_;
   std::vector<Stamp> store_;
 };
@@ -304,15 +307,15 @@ struct HostRigConfig {
 struct HostRig : sc_core::sc_module {
   explicit HostRig(const sc_core::sc_module_name& module_name, const HostRigConfig& config = {})
       : sc_core::sc_module(module_name),
-        process("process", agenda),
-        driver("driver", agenda),
-        host("host", config.host, HostWiring{config.blocks, 1U << 20U, Bytes{64} << 20U}, agenda),
-        cpu("cpu", config.cpu, agenda),
-        bus("bus", config.bus, agenda, 2),
-        dram("dram", config.dram, agenda),
-        late("late", agenda, 20'000, 300'000),
-        flash("flash", agenda),
-        firmware(agenda, cpu, config.blocks) {
+        process("process", event_queue),
+        driver("driver", event_queue),
+        host("host", config.host, HostWiring{config.blocks, 1U << 20U, Bytes{64} << 20U}, event_queue),
+        cpu("cpu", config.cpu, event_queue),
+        bus("bus", config.bus, event_queue, 2),
+        dram("dram", config.dram, event_queue),
+        late("late", event_queue, 20'000, 300'000),
+        flash("flash", event_queue),
+        firmware(event_queue, cpu, config.blocks) {
     connect(driver.isock, host.host_tsock);
     connect(host.mailbox_isock, cpu.mailbox_tsock);
     connect(host.memory_isock, bus.master_tsock(0));
@@ -340,8 +343,8 @@ struct HostRig : sc_core::sc_module {
     for (auto& checker : checkers) checker->finish();
   }
 
-  Agenda agenda;
-  AgendaProcess process;
+  EventQueue event_queue;
+  EventQueueProcess process;
   FakeHost driver;
   HostInterface host;
   ControllerCpu cpu;

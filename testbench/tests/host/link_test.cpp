@@ -1,10 +1,11 @@
-// The link's byte accounting against hand-made counts, arbitration, configuration. No kernel needed.
+// The link's byte accounting against hand-made counts, arbitration, configuration. No kernel
+// needed.
 #include "models/host/link.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "models/host/arbiter.h"
 
 namespace tlmssd {
@@ -117,8 +118,8 @@ TEST_CASE("a fetch takes the round trips of its packets") {
   CHECK(fetch.data_end == fetch.data_start + bytes(4096 + 16 * 22));
   CHECK(link.doorbell() == bytes(30) + 150_ns);
   CHECK(link.completion_time() == bytes(42 + 30));
-  // The next entry passes the payload and waits for the first entry only; its own payload waits for the first one and
-  // for what entries and doorbell took between its packets.
+  // The next entry passes the payload and waits for the first entry only; its own payload waits for
+  // the first one and for what entries and doorbell took between its packets.
   const Link::Fetch second = link.fetch(1_us, 512);
   CHECK(second.entry == entry + bytes(64 + 22));
   CHECK(second.data_start == fetch.data_end + bytes(64 + 22) + bytes(30));

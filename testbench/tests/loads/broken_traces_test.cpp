@@ -30,12 +30,10 @@ std::vector<Broken> broken_traces() {
       {"msr", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n", "t: holds no request"},
       {"auto", "hello world\n",
        "t:1: the format is not recognised from the line \"hello world\"; say format: fio-iolog, blkparse, "
-       "msr, spc, alibaba, "
-       "tencent, mqsim, csv"},
+       "perf-script, biosnoop, msr, spc, alibaba, tencent, mqsim, csv"},
       {"auto", std::string("\x01\xFF\x00\x7F", 4) + "\n",
        "t:1: the format is not recognised from the line \"\\x01\\xFF\\x00\\x7F\"; say format: fio-iolog, "
-       "blkparse, msr, spc, "
-       "alibaba, tencent, mqsim, csv"},
+       "blkparse, perf-script, biosnoop, msr, spc, alibaba, tencent, mqsim, csv"},
       {"msr", k_good + std::string("\x01\xFF,x", 4),
        "t:2: field time: \"\\x01\\xFF\" is not a whole number, expected ticks of 100 ns"},
       {"auto", k_good + "2,h,0,Raed,0,512,0\n",
@@ -125,8 +123,8 @@ TEST_CASE("files that cannot be read") {
 
 TEST_CASE("unknown formats and contradictory column maps") {
   CHECK(message_of([] { read_text("x", "MSR"); }) ==
-        "trace format \"MSR\" is unknown, expected one of auto, fio-iolog, blkparse, msr, spc, alibaba, "
-        "tencent, mqsim, csv");
+        "trace format \"MSR\" is unknown, expected one of auto, fio-iolog, blkparse, perf-script, "
+        "biosnoop, msr, spc, alibaba, tencent, mqsim, csv");
   CHECK(message_of([] { read_text("x", "csv"); }) ==
         "trace format csv needs the section columns (op, offset, size, ...)");
   TraceFile file = with_columns();

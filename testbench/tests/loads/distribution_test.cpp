@@ -1,5 +1,5 @@
 // Random positions against their closed forms.
-#include "testbench/loads/distribution.h"
+#include "testbench/loads/requests/distribution.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "models/common/input_error.h"
-#include "testbench/loads/trace_reader.h"
+#include "models/base/input_error.h"
+#include "testbench/loads/traces/trace_reader.h"
 
 namespace tlmssd::test {
 

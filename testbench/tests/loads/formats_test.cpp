@@ -165,6 +165,6 @@ TEST_CASE("every format has a name, a summary and is made by its name") {
     CHECK(info.make(blkparse, &columns) != nullptr);
     names.emplace_back(info.name);
   }
-  CHECK(names == std::vector<std::string>{"fio-iolog", "blkparse", "msr", "spc", "alibaba", "tencent",
-                                          "mqsim", "csv"});
+  CHECK(names == std::vector<std::string>{"fio-iolog", "blkparse", "perf-script", "biosnoop", "msr", "spc",
+                                          "alibaba", "tencent", "mqsim", "csv"});
 }

@@ -1,18 +1,19 @@
-// What the built-in fuzzing does with an input: feeds it to the readers, to trace-info and to the placement.
+// What the built-in fuzzing does with an input: feeds it to the readers, to trace-info and to the
+// placement.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "models/common/input_error.h"
-#include "testbench/loads/fio_job.h"
-#include "testbench/loads/placement.h"
-#include "testbench/loads/trace_info.h"
+#include "models/base/input_error.h"
+#include "testbench/loads/fio/fio_job.h"
+#include "testbench/loads/requests/placement.h"
+#include "testbench/loads/traces/trace_info.h"
 
 namespace tlmssd::fuzz {
 
-/// Reads `bytes` in the format that its first byte chooses (the formats, auto, fio job file). Anything but an InputError, or a
-/// request that leaves the drive, is a finding.
+/// Reads `bytes` in the format that its first byte chooses (the formats, auto, fio job file).
+/// Anything but an InputError, or a request that leaves the drive, is a finding.
 inline void read_trace(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::size_t choice = static_cast<unsigned char>(bytes.front()) % (trace_formats().size() + 2);

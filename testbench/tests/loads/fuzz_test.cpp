@@ -1,8 +1,9 @@
-// A short built-in fuzzing of the readers: mutations of sound inputs; nothing but an InputError may come of them.
+// A short built-in fuzzing of the readers: mutations of sound inputs; nothing but an InputError may
+// come of them.
 #include <catch2/catch.hpp>
 
 #include "fuzz_input.h"
-#include "models/common/random.h"
+#include "models/base/random.h"
 
 using namespace tlmssd;
 

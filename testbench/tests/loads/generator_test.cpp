@@ -1,5 +1,5 @@
 // Synthetic jobs in fio's words.
-#include "testbench/loads/generator.h"
+#include "testbench/loads/generator/generator.h"
 
 #include <catch2/catch.hpp>
 #include <map>

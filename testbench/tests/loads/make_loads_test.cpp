@@ -3,7 +3,7 @@
 #include <set>
 
 #include "files.h"
-#include "testbench/loads/fio_job.h"
+#include "testbench/loads/fio/fio_job.h"
 #include "testbench/loads/load.h"
 
 using namespace tlmssd;
@@ -244,7 +244,7 @@ TEST_CASE("fio job files that are refused, with their line") {
   CHECK_THAT(fio_refused("[a]\nverify=crc32c\n"),
              Catch::StartsWith("j.fio:2: option \"verify\" is not supported"));
   CHECK(fio_refused("rw=read\n[a]\n") ==
-        "j.fio:1: option \"rw\" stands before any section, expected [global] or [name]");
+        "j.fio:1: option \"rw\" comes before any section, expected [global] or [name]");
   CHECK(fio_refused("[a\n") == "j.fio:1: section \"[a\" is not closed, expected [name]");
   CHECK(fio_refused("[global]\nrw=read\n") ==
         "j.fio: holds no job, expected a section [name] beside [global]");

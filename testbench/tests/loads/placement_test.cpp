@@ -1,5 +1,5 @@
 // Laying loads onto drives: wrapping, scaling, refusing, rounding, several volumes.
-#include "testbench/loads/placement.h"
+#include "testbench/loads/requests/placement.h"
 
 #include <catch2/catch.hpp>
 

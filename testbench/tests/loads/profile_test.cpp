@@ -1,15 +1,15 @@
-// Made-up volumes: do they have the statistics that are published of them? The figures are written out once more here, from the
-// sources, so that a slip in the table shows.
+// Made-up volumes: do they have the statistics that are published of them? The figures are written
+// out once more here, from the sources, so that a slip in the table shows.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "files.h"
-#include "testbench/loads/profile_layout.h"
 #include "testbench/loads/profile_load.h"
-#include "testbench/loads/profile_report.h"
-#include "testbench/loads/profile_source.h"
+#include "testbench/loads/profiles/profile_layout.h"
+#include "testbench/loads/profiles/profile_report.h"
+#include "testbench/loads/profiles/profile_source.h"
 
 using namespace tlmssd;
 using namespace tlmssd::test;
@@ -28,8 +28,9 @@ struct Expected {
   double footprint;
 };
 
-// Means of prxy_0: 8.3 and 4.6 KB scaled by 5.2 KiB over their mean of 4.715 KB; of prxy_1: 24.6 and 26.1 KB by 12.8 KiB over 25.12 KB.
-// Footprints of web_1, proj_3, src2_1: bytes requested over 1.2, 3.6, 2.08; their offsets: footprint over mean.
+// Means of prxy_0: 8.3 and 4.6 KB scaled by 5.2 KiB over their mean of 4.715 KB; of prxy_1: 24.6
+// and 26.1 KB by 12.8 KiB over 25.12 KB. Footprints of web_1, proj_3, src2_1: bytes requested over
+// 1.2, 3.6, 2.08; their offsets: footprint over mean.
 constexpr Expected k_expected[] = {
     {"prxy_0", 0.01, 12'518'968, 96.9, 9374, 5195, 155'681, 2.18e9},
     {"proj_0", 0.03, 4'224'524, 87.5, 38'912, 38'912, 286'228, 11.7e9},
@@ -105,7 +106,8 @@ TEST_CASE("a twentieth of the requests is sequential, in every volume") {
 }
 
 TEST_CASE("popularity follows Zipf's law for the model's exponent") {
-  // Requests at the n-th most popular extent, where neither runs nor first visits count: prxy_1 has 432 for each.
+  // Requests at the n-th most popular extent, where neither runs nor first visits count: prxy_1 has
+  // 432 for each.
   std::map<Bytes, std::uint64_t> count;
   for (const Request& request : requests_of("prxy_1", 0.002, 3, 0)) {
     if (request.opcode == HostOpcode::read) ++count[request.offset];
@@ -142,7 +144,8 @@ TEST_CASE("reads and writes overlap in a fifth of the extents, with popularities
   const double extents = layout.extents();
   const double both = static_cast<double>(layout.by_rank(0).size() + layout.by_rank(1).size()) - extents;
   CHECK(both / extents == Approx(0.2).margin(0.01));
-  // Of the hundred clusters most read, about as many are among the hundred most written as chance will have it.
+  // Of the hundred clusters most read, about as many are among the hundred most written as chance
+  // will have it.
   const auto hot = [&](unsigned operation) {
     const auto& ranks = layout.by_rank(operation);
     return std::set<std::uint32_t>(ranks.begin(), ranks.begin() + 1600);
@@ -172,7 +175,8 @@ TEST_CASE("the same seed makes the same requests, another seed others") {
   CHECK(requests.size() == 5000);
   CHECK(requests == requests_of("hm_0", 0.01, 7, 5000));
   CHECK_FALSE(requests == requests_of("hm_0", 0.01, 8, 5000));
-  // The number asked for does not change the requests before it; more than the volume's are made when asked for.
+  // The number asked for does not change the requests before it; more than the volume's are made
+  // when asked for.
   auto longer = requests_of("hm_0", 0.01, 7, 60'000);
   REQUIRE(longer.size() == 60'000);
   longer.resize(5000);

@@ -1,10 +1,10 @@
 // Figures of traces: tiny ones worked out by hand, and the real ones against what is known of them.
-#include "testbench/loads/trace_info.h"
+#include "testbench/loads/traces/trace_info.h"
 
 #include <catch2/catch.hpp>
 
 #include "files.h"
-#include "testbench/loads/footprint.h"
+#include "testbench/loads/traces/footprint.h"
 
 using namespace tlmssd;
 using namespace tlmssd::test;
@@ -138,7 +138,8 @@ TEST_CASE("financial1 gives the same requests in both formats") {
   Request from_ascii;
   while (a.next(from_csv)) {
     REQUIRE(b.next(from_ascii));
-    // The CSV keeps ticks of 100 ns, the other nanoseconds: times agree to a tick, all else exactly.
+    // The CSV keeps ticks of 100 ns, the other nanoseconds: times agree to a tick, all else
+    // exactly.
     REQUIRE(std::abs(from_csv.time - from_ascii.time) < 100_ns);
     from_ascii.time = from_csv.time;
     REQUIRE(from_csv == from_ascii);

@@ -1,17 +1,18 @@
-// What is written to disk: snapshots, run directories, command logs and timelines, and how damaged ones are refused.
+// What is written to disk: snapshots, run directories, command logs, and how damaged
+// ones are refused.
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <sstream>
 
-#include "models/common/input_error.h"
-#include "testbench/measure/command_log.h"
-#include "testbench/measure/progress.h"
-#include "testbench/measure/run_directory.h"
-#include "testbench/measure/snapshot.h"
-#include "testbench/measure/timeline.h"
+#include "models/base/input_error.h"
 #include "testbench/process/interrupt.h"
+#include "testbench/report/command_log.h"
+#include "testbench/report/progress.h"
+#include "testbench/report/run_directory.h"
+#include "testbench/report/snapshot.h"
 #include "testbench/tests/measure/support.h"
 
 namespace tlmssd {
@@ -19,6 +20,7 @@ namespace {
 
 using namespace test;
 namespace fs = std::filesystem;
+namespace io = boost::iostreams;
 
 const Identity k_identity = {{"tlmssd", "0.1.0"}, {"ssd.flash.channels", "8"}, {"ssd.flash.part", "tlc"}};
 
@@ -51,6 +53,18 @@ std::string load_error(const std::string& path, const Identity& identity = k_ide
     return error.what();
   }
   return "";
+}
+
+/// `text` after a filter.
+template <class Filter>
+std::string through(const std::string& text) {
+  std::istringstream from(text);
+  io::filtering_istream stream;
+  stream.push(Filter());
+  stream.push(from);
+  std::ostringstream to;
+  to << stream.rdbuf();
+  return to.str();
 }
 
 }  // namespace
@@ -107,7 +121,7 @@ TEST_CASE("damaged, truncated and foreign snapshots are refused in one line") {
   refused("PK\x03\x04 something else altogether", "is not a tlmssd snapshot");
   std::string newer = whole;
   newer[8] = 9;
-  refused(newer, "is of snapshot format 9; this program reads format 3");
+  refused(newer, "is of snapshot format 9; this program reads format 4");
   std::string foreign = whole;
   std::swap(foreign[12], foreign[15]);
   refused(foreign, "machine of another type");
@@ -119,9 +133,24 @@ TEST_CASE("damaged, truncated and foreign snapshots are refused in one line") {
     put_content(bad, damaged);
     const std::string message = load_error(bad);
     INFO("byte " << at << ": " << message);
-    // A bit that zstd does not use may change; then the content must still be right, which the checksums have confirmed.
+    // A bit that zstd does not use may change; then the content must still be right, which the
+    // checksums have confirmed.
     CHECK((message.empty() || message.find("damaged") != std::string::npos));
   }
+  // Changed and compressed anew, so that nothing but the snapshot's own checksum can tell.
+  const std::size_t head = whole.find("\x28\xB5\x2F\xFD");
+  REQUIRE(head != std::string::npos);
+  const auto compress = [&](const std::string& content) {
+    std::string text = whole.substr(0, head) + through<io::zstd_compressor>(content);
+    const std::uint64_t length = text.size();
+    std::memcpy(text.data() + head - sizeof length, &length, sizeof length);
+    return text;
+  };
+  std::string content = through<io::zstd_decompressor>(whole.substr(head));
+  put_content(bad, compress(content));
+  CHECK(load_error(bad).empty());
+  content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+  refused(compress(content), "is damaged");
   CHECK_THAT(load_error(scratch / "absent"), Catch::Contains("cannot be read"));
   CHECK_THROWS_AS(save_snapshot(scratch / "no/such/folder", k_identity, [](Archive&) {}), InputError);
 }
@@ -246,54 +275,22 @@ TEST_CASE("the command log has a line for each command, also compressed") {
   CHECK_THROWS_AS(CommandLog(scratch / "no/such/folder.csv"), InputError);
 }
 
-TEST_CASE("the timeline is a Chrome trace that Perfetto reads") {
-  const Scratch scratch;
-  const std::string path = scratch / "timeline.perfetto";
-  TimelineWriter timeline(path, 1'000'000, 2'000'000);
-  timeline.span(Track::die, 3, "program \"gc\"", 500'000, 1'500'001);
-  timeline.span(Track::die, 3, "outside", 0, 900'000);
-  timeline.span(Track::queue, 0, "read 4 KiB", 1'100'000, 1'300'000);
-  timeline.span(Track::queue, 0, "read 4 KiB", 1'200'000, 1'400'000);
-  timeline.counter(Track::channel, 1, "waiting", 1'250'000, 7);
-  timeline.counter(Track::channel, 1, "waiting", 2'250'000, 8);
-  CHECK(timeline.events() == 4);
-  CHECK(timeline.wants(500'000, 1'000'000));
-  CHECK_FALSE(timeline.wants(2'000'000, 3'000'000));
-  timeline.close();
-  const auto json = nlohmann::json::parse(content_of(path));
-  int spans = 0;
-  int begins = 0;
-  int ends = 0;
-  for (const auto& event : json["traceEvents"]) {
-    REQUIRE(event.contains("ph"));
-    REQUIRE(event.contains("pid"));
-    const std::string phase = event["ph"];
-    spans += phase == "X" ? 1 : 0;
-    begins += phase == "b" ? 1 : 0;
-    ends += phase == "e" ? 1 : 0;
-    if (phase == "X") {
-      CHECK(event["name"] == "program \"gc\"");
-      CHECK(event["ts"] == 1.0);
-      CHECK(event["dur"] == 0.500001);
-    }
-    if (phase == "C") CHECK(event["args"]["value"] == 7);
-  }
-  CHECK(spans == 1);
-  CHECK(begins == 2);
-  CHECK(ends == 2);
-  TimelineWriter empty(scratch / "empty.perfetto", 0, 1);
-  empty.close();
-  CHECK(nlohmann::json::parse(content_of(scratch / "empty.perfetto"))["traceEvents"].empty());
+TEST_CASE("the progress line tells share, rate, simulated time and time left") {
+  const Progress progress("run", 1000, Progress::Shows::nothing);
+  CHECK(progress.line(250, 5'000'000'000, 30) ==
+        "run [######..................]  25 % of 1.00 k, 8.33/s, simulated 5.00 ms, 1:30 left");
+  CHECK(progress.line(0, 0, 0) == "run [........................]   0 % of 1.00 k, ? left");
+  CHECK(progress.line(1, 0, 30) == "run [........................]   0 % of 1.00 k, 0.03/s, 8:19:30 left");
+  const Progress open("run", 0, Progress::Shows::nothing);
+  CHECK(open.line(12'345, 0, 3) == "run 12.3 k, 4.12 k/s, 3 s");
 }
 
-TEST_CASE("the progress line tells share, simulated time and time left") {
-  const Progress progress("run", 1000, false);
-  CHECK(progress.line(250, 5'000'000'000, 30) ==
-        "run [######..................]  25 %, simulated 5.00 ms, 1:30 left");
-  CHECK(progress.line(0, 0, 1) == "run [........................]   0 %, ? left");
-  CHECK(progress.line(1, 0, 30) == "run [........................]   0 %, 8:19:30 left");
-  const Progress open("run", 0, false);
-  CHECK(open.line(12'345, 0, 3) == "run 12.3 k, 3 s");
+TEST_CASE("a phase of more than a minute is announced") {
+  const Progress progress("run", 1'000'000, Progress::Shows::nothing);
+  CHECK(progress.estimate(10'000, 2) == "run: 1.00 M requests, about 3:20 in all");
+  CHECK(progress.estimate(100'000, 2).empty());
+  CHECK(progress.estimate(0, 2).empty());
+  CHECK(Progress("run", 0, Progress::Shows::nothing).estimate(10'000, 2).empty());
 }
 
 }  // namespace tlmssd

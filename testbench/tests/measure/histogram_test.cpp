@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <ctime>
 
-#include "models/common/random.h"
+#include "models/base/random.h"
 
 namespace tlmssd {
 

@@ -1,11 +1,14 @@
-// Measurement: counts, rates, ledgers, depth and series against values worked out by hand and by plain sums.
+// Measurement: counts, rates, ledgers, depth and series against values worked out by hand and by
+// plain sums.
 #include "testbench/measure/measurement.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
 #include <deque>
+#include <numeric>
 
-#include "models/common/random.h"
+#include "models/base/random.h"
 
 namespace tlmssd {
 namespace {
@@ -187,6 +190,63 @@ TEST_CASE("measurement speed", "[.speed]") {
   }
   const double spent = static_cast<double>(std::clock() - begin) * 1e9 / CLOCKS_PER_SEC;
   WARN(spent / k_commands << " ns per command");
+}
+
+TEST_CASE("percentiles are explained by the commands that are there") {
+  // Commands of 100 us, of which every hundredth waits for collection and every thousandth for the
+  // reads of load 3: the slower, the rarer. More of them than are kept one by one.
+  Measurement m({"load"});
+  RandomStream random(1, "explain");
+  Picoseconds now = 0;
+  std::vector<Picoseconds> latencies;
+  const auto add = [&](int i) {
+    const auto jitter = static_cast<Picoseconds>(random.below(1'000'000));
+    Ledger ledger(now);
+    ledger.charge(Cause::sense, now + 100'000'000 + jitter);
+    if (i % 1000 == 0) {
+      ledger.charge(Cause::die_read, ledger.mark() + 9'000'000'000);
+      ledger.stood_behind(3, 9'000'000'000);
+    } else if (i % 100 == 0) {
+      ledger.charge(Cause::die_gc, ledger.mark() + 3'000'000'000);
+      ledger.stood_behind(k_behind_gc_erase, 3'000'000'000);
+    }
+    m.submitted(0, now);
+    m.record({HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, now, ledger.mark(), &ledger});
+    latencies.push_back(ledger.mark() - now);
+    now = ledger.mark();
+  };
+  const int commands = GENERATE(5, 990, 250'000);
+  for (int i = 1; i <= commands; ++i) add(i);
+  m.finish(now);
+  std::sort(latencies.begin(), latencies.end());
+  const OperationMeasurement& reads = m.load(0).operation(HostOpcode::read);
+  for (const double share : {0.5, 0.9, 0.99, 0.9985, 0.9995, 0.9999, 1.0}) {
+    INFO(commands << " commands, " << share);
+    const PercentileLedger told = reads.explain(share);
+    const std::size_t rank = Histogram::rank(share, latencies.size());
+    const auto latency = static_cast<double>(told.latency);
+    CHECK(latency == Approx(static_cast<double>(latencies[rank - 1])).epsilon(0.001));
+    CHECK(std::accumulate(told.spent.begin(), told.spent.end(), 0.0) == Approx(latency).epsilon(1e-12));
+    CHECK(told.commands > 0);
+    const double reading = told.spent[static_cast<std::size_t>(Cause::die_read)];
+    const double collecting = told.spent[static_cast<std::size_t>(Cause::die_gc)];
+    CHECK(reading == told.behind[3]);
+    CHECK(collecting == told.behind[k_behind_gc_erase]);
+    if (commands < 250'000) {
+      CHECK(told.exact);
+      continue;
+    }
+    CHECK(told.exact == (share > 0.995));
+    CHECK(reading / latency == (share > 0.999 ? Approx(0.989).epsilon(0.001) : Approx(0)));
+    CHECK(collecting / latency == (share > 0.99 && share < 0.999 ? Approx(0.967).epsilon(0.001) : Approx(0)));
+  }
+  CHECK(reads.slowest().size() == std::min<std::size_t>(latencies.size(), SlowestCommands::k_most));
+  const std::vector<const SlowCommand*> slowest = reads.slowest().sorted();
+  for (std::size_t i = 0; i < slowest.size(); ++i) {
+    CHECK(slowest[i]->latency == latencies[latencies.size() - 1 - i]);
+    CHECK(std::accumulate(slowest[i]->spent.begin(), slowest[i]->spent.end(), Picoseconds{0}) ==
+          slowest[i]->latency);
+  }
 }
 
 }  // namespace tlmssd

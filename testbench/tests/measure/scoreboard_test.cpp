@@ -1,6 +1,6 @@
-// The scoreboard against a brute-force search for linearizations, and against devices that are wrong on
-// purpose.
-#include "testbench/measure/scoreboard.h"
+// The scoreboard against a brute-force search for linearizations, and against devices that are
+// wrong on purpose.
+#include "testbench/scoreboard/scoreboard.h"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "models/common/random.h"
+#include "models/base/random.h"
 
 namespace tlmssd {
 namespace {
@@ -24,7 +24,8 @@ struct Event {
   bool optional = false;  ///< failed: it has happened or it has not
 };
 
-/// Wing and Gong's search: is there an order of the operations, within their times, that explains every read?
+/// Wing and Gong's search: is there an order of the operations, within their times, that explains
+/// every read?
 class Oracle {
  public:
   explicit Oracle(const std::vector<Event>& events) : events_(events) {}
@@ -87,8 +88,9 @@ bool was_read(const Flight& write, const std::vector<std::vector<Event>>& histor
   return false;
 }
 
-/// Random overlapping commands on few blocks, random answers, and both judges. Of the writes that fail, some have happened, some have
-/// not and nobody knows, and some are cancelled: those have not.
+/// Random overlapping commands on few blocks, random answers, and both judges. Of the writes that
+/// fail, some have happened, some have not and it is unknown, and some are cancelled: those have
+/// not.
 void random_history(RandomStream& random, std::uint32_t per_unit, bool trims, bool failures,
                     Outcome& outcome) {
   const std::uint64_t blocks = 1 + random.below(3);

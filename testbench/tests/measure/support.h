@@ -7,9 +7,9 @@
 #include <string>
 #include <unistd.h>
 
-#include "models/common/random.h"
-#include "testbench/measure/json_sink.h"
-#include "testbench/measure/report.h"
+#include "models/base/random.h"
+#include "testbench/report/json_sink.h"
+#include "testbench/report/report.h"
 
 namespace tlmssd::test {
 

@@ -1,4 +1,5 @@
-// Two masters, the system bus, DRAM and SCM, a memory that answers late, and a protocol checker on every socket pair.
+// Two masters, the system bus, DRAM and SCM, a memory that answers late, and a protocol checker on
+// every socket pair.
 #pragma once
 
 #include <deque>
@@ -6,19 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "models/common/kernel_time.h"
-#include "models/common/protocol_checker.h"
 #include "models/memory/memory_client.h"
 #include "models/memory/scm.h"
 #include "models/memory/system_bus.h"
+#include "models/tlm/kernel_time.h"
+#include "models/tlm/protocol_checker.h"
 
 namespace tlmssd {
 
-/// A third party's memory: approximately timed, all four phases, one request at a time, answers by BEGIN_RESP.
+/// A third party's memory: approximately timed, all four phases, one request at a time, answers by
+/// BEGIN_RESP.
 class LateMemory : public sc_core::sc_module {
  public:
-  LateMemory(const sc_core::sc_module_name& name, Agenda& agenda, Picoseconds accept, Picoseconds access)
-      : sc_core::sc_module(name), tsock("tsock", *this), agenda_(agenda), accept_(accept), access_(access) {}
+  LateMemory(const sc_core::sc_module_name& name, EventQueue& event_queue, Picoseconds accept,
+             Picoseconds access)
+      : sc_core::sc_module(name),
+        tsock("tsock", *this),
+        event_queue_(event_queue),
+        accept_(accept),
+        access_(access) {}
   TargetSocket<LateMemory> tsock;
   std::uint64_t answered = 0;
 
@@ -27,8 +34,8 @@ class LateMemory : public sc_core::sc_module {
     if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
     payload.acquire();
     requested_ = &payload;
-    const Picoseconds arrived = arrival(agenda_, delay);
-    agenda_.at(
+    const Picoseconds arrived = arrival(event_queue_, delay);
+    event_queue_.at(
         arrived + accept_, [](void* self) { static_cast<LateMemory*>(self)->end_request(); }, this);
     return tlm::TLM_ACCEPTED;
   }
@@ -43,11 +50,11 @@ class LateMemory : public sc_core::sc_module {
     tlm::tlm_generic_payload& payload = *requested_;
     requested_ = nullptr;
     under_way_.push_back(&payload);
-    agenda_.at(
-        agenda_.now() + access_, [](void* self) { static_cast<LateMemory*>(self)->respond(); }, this);
+    event_queue_.at(
+        event_queue_.now() + access_, [](void* self) { static_cast<LateMemory*>(self)->respond(); }, this);
     if (skip_end_request_ = !skip_end_request_; skip_end_request_ && access_ == 0) return;
     tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     tsock->nb_transport_bw(payload, phase, delay);
   }
   void respond() {
@@ -56,11 +63,11 @@ class LateMemory : public sc_core::sc_module {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     ++answered;
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     tsock->nb_transport_bw(payload, phase, delay);
     payload.release();
   }
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   Picoseconds accept_;
   Picoseconds access_;
   tlm::tlm_generic_payload* requested_ = nullptr;
@@ -69,8 +76,8 @@ class LateMemory : public sc_core::sc_module {
 };
 
 struct MasterModule : sc_core::sc_module {
-  MasterModule(const sc_core::sc_module_name& name, Agenda& agenda)
-      : sc_core::sc_module(name), client("isock", agenda) {}
+  MasterModule(const sc_core::sc_module_name& name, EventQueue& event_queue)
+      : sc_core::sc_module(name), client("isock", event_queue) {}
   MemoryClient client;
 };
 
@@ -80,13 +87,13 @@ struct MemoryRig {
   explicit MemoryRig(const DramConfig& dram_config = {}, const ScmConfig& scm_config = {},
                      const SystemBusConfig& bus_config = {}, Picoseconds late_accept = 30'000,
                      Picoseconds late_access = 100'000)
-      : process("process", agenda),
-        bus("bus", bus_config, agenda, 2),
-        dram("dram", dram_config, agenda),
-        scm("scm", scm_config, agenda),
-        late("late", agenda, late_accept, late_access),
-        first("first", agenda),
-        second("second", agenda) {
+      : process("process", event_queue),
+        bus("bus", bus_config, event_queue, 2),
+        dram("dram", dram_config, event_queue),
+        scm("scm", scm_config, event_queue),
+        late("late", event_queue, late_accept, late_access),
+        first("first", event_queue),
+        second("second", event_queue) {
     bind(first.client.socket, bus.master_tsock(0));
     bind(second.client.socket, bus.master_tsock(1));
     bind(bus.add_memory("dram_isock", k_dram_base, dram_config.capacity), dram.bus_tsock);
@@ -106,8 +113,8 @@ struct MemoryRig {
     for (auto& checker : checkers) checker->finish();
   }
 
-  Agenda agenda;
-  AgendaProcess process;
+  EventQueue event_queue;
+  EventQueueProcess process;
   SystemBus bus;
   Dram dram;
   Scm scm;

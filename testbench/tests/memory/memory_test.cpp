@@ -79,7 +79,7 @@ TEST_CASE("an access through the bus ends when the slower of bus and memory is d
   static Picoseconds slow_memory = 0;
   static Picoseconds slow_bus = 0;
   static MemoryClient* client = &rig.first.client;
-  rig.agenda.at(
+  rig.event_queue.at(
       1_us,
       [](void*) {
         slow_memory = client->access(0, 4096, true, nullptr, nullptr);
@@ -103,7 +103,7 @@ TEST_CASE("saturated bandwidth through the bus is that of the slowest part") {
   SystemBusConfig bus;  // 12.8 GB/s
   MemoryRig made(dram_of(3'200'000'000, 50_ns), {}, bus);
   rig = &made;
-  made.agenda.at(
+  made.event_queue.at(
       0,
       [](void*) {
         for (int i = 0; i < 500; ++i) {
@@ -125,7 +125,7 @@ TEST_CASE("memory that answers later works through the bus to the letter of the 
   static Waiter waiters[40];
   MemoryRig made;
   rig = &made;
-  made.agenda.at(
+  made.event_queue.at(
       0,
       [](void*) {
         for (int i = 0; i < 40; ++i) {
@@ -133,7 +133,8 @@ TEST_CASE("memory that answers later works through the bus to the letter of the 
           MemoryClient& client = i % 2 == 0 ? rig->first.client : rig->second.client;
           const Picoseconds end = client.access(
               k_late_base + static_cast<std::uint64_t>(i) * 512, 512, i % 3 == 0,
-              [](void* self) { ended[static_cast<Waiter*>(self)->number] = rig->agenda.now(); }, &waiters[i]);
+              [](void* self) { ended[static_cast<Waiter*>(self)->number] = rig->event_queue.now(); },
+              &waiters[i]);
           CHECK(end == k_never);
         }
       },
@@ -143,7 +144,8 @@ TEST_CASE("memory that answers later works through the bus to the letter of the 
   CHECK(made.late.answered == 40);
   CHECK(made.first.client.outstanding() == 0);
   CHECK(made.second.client.outstanding() == 0);
-  // Unloaded, the first: bus latency, acceptance, access; then one request every 30 ns of acceptance.
+  // Unloaded, the first: bus latency, acceptance, access; then one request every 30 ns of
+  // acceptance.
   CHECK(ended[0] == SystemBusConfig{}.latency + 130_ns);
 }
 
@@ -152,7 +154,7 @@ TEST_CASE("a late memory may leave END_REQ to BEGIN_RESP") {
   static int ended = 0;
   MemoryRig made({}, {}, {}, 30'000, 0);
   rig = &made;
-  made.agenda.at(
+  made.event_queue.at(
       0,
       [](void*) {
         for (int i = 0; i < 21; ++i) {
@@ -170,7 +172,7 @@ TEST_CASE("an address without memory is an error and not a guess") {
   static MemoryRig* rig = nullptr;
   MemoryRig made;
   rig = &made;
-  made.agenda.at(
+  made.event_queue.at(
       0, [](void*) { rig->first.client.access(std::uint64_t{1} << 50U, 512, false, nullptr, nullptr); },
       nullptr);
   CHECK_THROWS_WITH(made.run(), Catch::Contains("TLM_ADDRESS_ERROR_RESPONSE"));
@@ -221,12 +223,12 @@ struct MemoryArchive : Archive {
 };
 
 TEST_CASE("SCM counts wear by region and keeps it") {
-  Agenda agenda;
+  EventQueue event_queue;
   ScmConfig config;
   config.capacity = 1_MiB + 512;  // odd: the last region is short
   config.wear_region = 64_KiB;
   MemoryRig rig({}, config);
-  Scm restored("restored", config, agenda);
+  Scm restored("restored", config, event_queue);
   auto& client = rig.first.client;
   rig.bind(rig.bus.add_memory("restored_isock", std::uint64_t{1} << 45U, 512), restored.bus_tsock);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -1,16 +1,17 @@
-// The protocol checker finds every way of breaking the base protocol, and lets correct traffic pass.
+// The protocol checker finds every way of breaking the base protocol, and lets correct traffic
+// pass.
 //
-// One initiator, checker and target per rule, all made before the simulation starts; each rule is broken by a scripted initiator or
-// target while the other side behaves.
-#include "models/common/protocol_checker.h"
+// One initiator, checker and target per rule, all made before the simulation starts; each rule is
+// broken by a scripted initiator or target while the other side behaves.
+#include "models/tlm/protocol_checker.h"
 
 #include <catch2/catch.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
 
-#include "models/common/transport.h"
 #include "models/memory/memory_client.h"
+#include "models/tlm/transport.h"
 
 namespace tlmssd {
 namespace {
@@ -64,7 +65,8 @@ struct Rig : sc_core::sc_module {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return answer(payload, tlm::BEGIN_RESP, delay_ps);
   }
-  /// The target returns TLM_UPDATED with `phase` or another status; response status set when a response goes with it.
+  /// The target returns TLM_UPDATED with `phase` or another status; response status set when a
+  /// response goes with it.
   void forward_returns(tlm_sync_enum status, unsigned phase_number = 0) {
     on_forward = [status, phase_number](Payload& payload, tlm_phase& phase, sc_core::sc_time&) {
       if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;

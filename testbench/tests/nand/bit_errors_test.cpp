@@ -1,12 +1,13 @@
-// Errors per frame: their distribution against closed forms, and what stays with a page and what does not.
+// Errors per frame: their distribution against closed forms, and what stays with a page and what
+// does not.
 #include "models/nand/reliability/bit_errors.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
-#include "models/common/input_error.h"
-#include "models/common/random.h"
+#include "models/base/input_error.h"
+#include "models/base/random.h"
 
 using namespace tlmssd;
 
@@ -18,7 +19,7 @@ constexpr std::uint32_t k_frame_bits = 8192 + 14 * 72;
 class Constant final : public ReliabilityModel {
  public:
   explicit Constant(double rate) : rate_(rate) {}
-  [[nodiscard]] double rber(const PageStress& /*stress*/) const override { return rate_; }
+  [[nodiscard]] double rber(const ArrayOperation& /*stress*/) const override { return rate_; }
 
  private:
   double rate_;
@@ -83,7 +84,8 @@ TEST_CASE("codes fail at the published error rates") {
     INFO("t = " << row.t);
     CHECK(errors.tail(row.frame_rate, row.t) > 0.85e-6);
     CHECK(errors.tail(row.frame_rate, row.t) < 1.2e-6);
-    // The published rates have two digits, and these tails go with the (t + 1)th power of the rate or nearly so.
+    // The published rates have two digits, and these tails go with the (t + 1)th power of the rate
+    // or nearly so.
     const double steepness = 0.005e-2 / row.output_rate * row.t;
     CHECK(std::abs(std::log(errors.tail(row.output_rate, row.t) / bits / 1e-15)) < steepness);
   }
@@ -287,11 +289,13 @@ TEST_CASE("a page in SLC mode has its share of the model's errors, unless the mo
   config.slc_error_share = 0.02;
   const BitErrors errors = make(config, 4e-3);
   CHECK(errors.rber(place(0), {.type = 2}, 0) == Approx(6e-3));
-  CHECK(errors.rber(place(0), {.slc = true}, 0) == Approx(8e-5));
+  CHECK(errors.rber(place(0), {.mode = BlockMode::slc}, 0) == Approx(8e-5));
   config.slc_error_share = 1;
-  CHECK(make(config, 4e-3).rber(place(0), {.slc = true}, 0) == Approx(4e-3));
+  CHECK(make(config, 4e-3).rber(place(0), {.mode = BlockMode::slc}, 0) == Approx(4e-3));
   struct Knowing final : ReliabilityModel {
-    [[nodiscard]] double rber(const PageStress& stress) const override { return stress.slc ? 7e-6 : 7e-3; }
+    [[nodiscard]] double rber(const ArrayOperation& stress) const override {
+      return stress.slc() ? 7e-6 : 7e-3;
+    }
     [[nodiscard]] bool knows_slc_mode() const override { return true; }
   };
   config.slc_error_share = 0.02;
@@ -299,24 +303,24 @@ TEST_CASE("a page in SLC mode has its share of the model's errors, unless the mo
   part.cell = "tlc";
   const BitErrors knowing(std::make_unique<Knowing>(), part, config, k_frame_bits, 1);
   CHECK(knowing.rber(place(0), {.type = 1}, 0) == Approx(7e-3));
-  CHECK(knowing.rber(place(0), {.slc = true}, 0) == Approx(7e-6));
+  CHECK(knowing.rber(place(0), {.mode = BlockMode::slc}, 0) == Approx(7e-6));
 }
 
-TEST_CASE("the retry ladder has its best step where the study found the last one") {
+TEST_CASE("the read-retry levels have their best one where the study found the last one") {
   const BitErrors errors = make(plain(), 0.01);
-  const auto rate = [&](const PageStress& stress, std::uint32_t level) {
+  const auto rate = [&](const ArrayOperation& stress, std::uint32_t level) {
     return errors.rber(place(0), stress, level);
   };
-  const auto best = [&](const PageStress& stress) {
+  const auto best = [&](const ArrayOperation& stress) {
     std::uint32_t least = 0;
     for (std::uint32_t level = 1; level < 60; ++level) {
       if (rate(stress, level) < rate(stress, least)) least = level;
     }
     return least;
   };
-  const PageStress fresh;
-  const PageStress months{.cycles = 1000, .days = 90};
-  const PageStress year{.cycles = 2000, .days = 365};
+  const ArrayOperation fresh;
+  const ArrayOperation months{.cycles = 1000, .age_days = 90};
+  const ArrayOperation year{.cycles = 2000, .age_days = 365};
   CHECK(best(fresh) == 0);
   CHECK(best(months) == 8);
   CHECK(best(year) == 20);
@@ -332,6 +336,6 @@ TEST_CASE("the retry ladder has its best step where the study found the last one
   // Steps that are not needed do harm, and nothing jumps where the first one becomes useful.
   CHECK(rate(fresh, 1) == Approx(0.01 * 1.9));
   const double days = std::expm1(1 / (0.00294 * std::pow(1000, 0.927)));  // best step 1
-  CHECK(rate({.cycles = 1000, .days = days * 0.999999}, 1) == Approx(0.001).epsilon(1e-3));
-  CHECK(rate({.cycles = 1000, .days = days * 1.000001}, 1) == Approx(0.001).epsilon(1e-3));
+  CHECK(rate({.cycles = 1000, .age_days = days * 0.999999}, 1) == Approx(0.001).epsilon(1e-3));
+  CHECK(rate({.cycles = 1000, .age_days = days * 1.000001}, 1) == Approx(0.001).epsilon(1e-3));
 }

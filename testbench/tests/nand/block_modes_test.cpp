@@ -1,10 +1,10 @@
-// Blocks in SLC mode: what a die refuses, capacity, folding, wear in two modes, snapshots. Latencies are in
-// testbench/tests/flash/block_modes_test.cpp.
+// Blocks in SLC mode: what a die refuses, capacity, folding, wear in two modes, snapshots.
+// Latencies are in testbench/tests/flash/block_modes_test.cpp.
 #include <algorithm>
 #include <map>
 
-#include "models/common/input_error.h"
-#include "models/common/random.h"
+#include "models/base/input_error.h"
+#include "models/base/random.h"
 #include "testbench/tests/nand/die_fixture.h"
 
 using namespace tlmssd;
@@ -40,9 +40,9 @@ FlashStatus erase(Die& die, std::uint32_t block, BlockMode mode, std::uint32_t p
 
 /// Every unit of the operation gets a number of its own from `first` on.
 void program(Die& die, std::uint32_t block, std::uint32_t page, BlockMode mode, std::uint32_t pages = 1,
-             LogicalUnit first = 0) {
+             Lpn first = 0) {
   FlashOp o = in(mode, die.op(FlashCommand::program, 0, block, page, 1, pages));
-  for (LogicalUnit& unit : die.spare) unit = first++;
+  for (Lpn& unit : die.spare) unit = first++;
   die.state.execute(o, 0);
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("random operations in both modes agree with a simple model, also after
   auto die = std::make_unique<Die>(part, 4096, 2);
   struct Block {
     BlockMode mode = k_native;
-    std::map<std::uint32_t, std::vector<LogicalUnit>> pages;
+    std::map<std::uint32_t, std::vector<Lpn>> pages;
     std::uint32_t erases[2] = {};
   };
   Block model[5];
@@ -285,7 +285,7 @@ TEST_CASE("random operations in both modes agree with a simple model, also after
     if (reads) legal = o.mode == target.mode && target.pages.count(source_page) != 0;
     if (command == FlashCommand::erase) legal = true;
     if (command == FlashCommand::program) {
-      for (LogicalUnit& unit : die->spare) unit = static_cast<LogicalUnit>(random.below(1000));
+      for (Lpn& unit : die->spare) unit = static_cast<Lpn>(random.below(1000));
       for (Stamp& stamp : die->content) stamp = static_cast<Stamp>(random.below(3));
     }
     if (!legal) {

@@ -1,15 +1,15 @@
-// Every data sheet of scenarios/parts/nand and scenarios/parts/reliability: known keys, right units, in range, free of
-// contradictions, with a source.
+// Every data sheet of scenarios/parts/nand and scenarios/parts/reliability: known keys, right
+// units, in range, free of contradictions, with a source.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
-#include "models/common/quantity.h"
+#include "models/base/quantity.h"
 #include "models/nand/bus_timing.h"
 #include "models/nand/reliability/bit_errors.h"
-#include "models/nand/timing_model.h"
+#include "models/nand/timing/timing_model.h"
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
@@ -104,13 +104,13 @@ TEST_CASE("every sheet of bit errors reads and fits its model") {
     const char* file;
     const char* model;
     const char* cell;
-    PageStress stress;
+    ArrayOperation stress;
     double rber;  // of the average page
   };
   const std::vector<Row> rows = {
-      {"tlc-72l.yaml", "power-law", "tlc", {.cycles = 1000, .days = 0}, 2.03e-3},
-      {"mlc-1x-calibrated.yaml", "calibrated-mlc", "mlc", {.cycles = 2000, .days = 1}, 5.4e-3},
-      {"tlc-3d-log.yaml", "log-retention", "tlc", {.cycles = 3000, .days = 365}, 3.9e-3}};
+      {"tlc-72l.yaml", "power-law", "tlc", {.cycles = 1000, .age_days = 0}, 2.03e-3},
+      {"mlc-1x-calibrated.yaml", "calibrated-mlc", "mlc", {.cycles = 2000, .age_days = 1}, 5.4e-3},
+      {"tlc-3d-log.yaml", "log-retention", "tlc", {.cycles = 3000, .age_days = 365}, 3.9e-3}};
   CHECK(rows.size() == count);
   const auto models = reliability_models().infos();
   for (const Row& row : rows) {
@@ -164,7 +164,9 @@ TEST_CASE("QLC parts with an SLC mode have the published program rates and ratio
     INFO(row.file);
     const NandPart part = read_part(folder + row.file);
     const double word_line = 4.0 * static_cast<double>(part.page_size) * part.planes;
-    CHECK(word_line / (static_cast<double>(make_timing_model(part)->program(PageId{0}, 4, 0)) * 1e-12) ==
+    CHECK(word_line / (static_cast<double>(
+                           make_timing_model(part)->answer(program_operation(part, PageId{0}, 4)).duration) *
+                       1e-12) ==
           Approx(row.rate).epsilon(0.001));
     CHECK(part.has_slc_mode());
     CHECK(part.slc_pages_per_block() * 4 == part.pages_per_block);

@@ -87,7 +87,7 @@ struct Die {
   NandPart part;
   DieState state;
   std::uint32_t stamps_per_unit;
-  std::vector<LogicalUnit> spare;
+  std::vector<Lpn> spare;
   std::vector<Stamp> content;
 };
 

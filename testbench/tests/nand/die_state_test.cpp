@@ -2,8 +2,8 @@
 #include <cmath>
 #include <map>
 
-#include "models/common/input_error.h"
-#include "models/common/random.h"
+#include "models/base/input_error.h"
+#include "models/base/random.h"
 #include "testbench/tests/nand/die_fixture.h"
 
 using namespace tlmssd;
@@ -200,7 +200,7 @@ TEST_CASE("random operations agree with a simple model, also after saving and re
   const NandPart part = small_part();
   auto die = std::make_unique<Die>(part, 4096, 2);
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>,
-           std::pair<std::vector<LogicalUnit>, std::vector<Stamp>>>
+           std::pair<std::vector<Lpn>, std::vector<Stamp>>>
       model;
   std::uint32_t next[2][5] = {};
   std::uint32_t erases[2][5] = {};
@@ -234,7 +234,7 @@ TEST_CASE("random operations agree with a simple model, also after saving and re
       }
     }
     if (o.command == FlashCommand::program) {
-      for (LogicalUnit& s : die->spare) s = static_cast<LogicalUnit>(random.below(1000));
+      for (Lpn& s : die->spare) s = static_cast<Lpn>(random.below(1000));
       for (Stamp& s : die->content) s = static_cast<Stamp>(random.below(3));
     }
     if (!legal) {
@@ -244,7 +244,7 @@ TEST_CASE("random operations agree with a simple model, also after saving and re
     die->state.execute(o, step);
     for (std::uint32_t p = plane; p < plane + planes; ++p) {
       const std::size_t at = (p - plane) * 4;
-      const std::vector<LogicalUnit> spare(
+      const std::vector<Lpn> spare(
           die->spare.begin() + static_cast<long>(std::min(at, die->spare.size())),
           die->spare.begin() + static_cast<long>(std::min(at + 4, die->spare.size())));
       const std::vector<Stamp> content(

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "models/common/input_error.h"
+#include "models/base/input_error.h"
 #include "models/nand/bus_timing.h"
-#include "models/nand/timing_model.h"
+#include "models/nand/timing/timing_model.h"
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
@@ -14,13 +14,13 @@ TEST_CASE("page types follow page numbers, and units of several pages take the s
   part.read_latency = {56'500'000, 77'500'000, 106'000'000};
   part.program_latency = {820'000'000, 2'225'000'000, 5'734'000'000};
   const auto timing = make_timing_model(part);
-  CHECK(timing->sense(PageId{0}, 0) == 56'500_ns);
-  CHECK(timing->sense(PageId{4}, 0) == 77'500_ns);
-  CHECK(timing->sense(PageId{8}, 0) == 106_us);
-  CHECK(timing->program(PageId{1}, 1, 0) == 2225_us);
-  CHECK(timing->program(PageId{3}, 3, 0) == 8779_us);
-  CHECK(timing->program(PageId{2}, 5, 0) == 8779_us + 5734_us + 820_us);
-  CHECK(timing->erase(0) == part.erase_latency);
+  CHECK(timing->answer(sense_operation(part, PageId{0})).duration == 56'500_ns);
+  CHECK(timing->answer(sense_operation(part, PageId{4})).duration == 77'500_ns);
+  CHECK(timing->answer(sense_operation(part, PageId{8})).duration == 106_us);
+  CHECK(timing->answer(program_operation(part, PageId{1}, 1)).duration == 2225_us);
+  CHECK(timing->answer(program_operation(part, PageId{3}, 3)).duration == 8779_us);
+  CHECK(timing->answer(program_operation(part, PageId{2}, 5)).duration == 8779_us + 5734_us + 820_us);
+  CHECK(timing->answer(erase_operation()).duration == part.erase_latency);
 }
 
 TEST_CASE("one latency serves all page types") {
@@ -30,7 +30,7 @@ TEST_CASE("one latency serves all page types") {
   part.program_unit = "word-line";
   part.program_latency = {1'083'000'000};
   const auto timing = make_timing_model(part);
-  CHECK(timing->program(PageId{0}, part.pages_per_program(), 0) == 3249_us);
+  CHECK(timing->answer(program_operation(part, PageId{0}, part.pages_per_program())).duration == 3249_us);
 }
 
 TEST_CASE("contradictory parts and unknown timing models are refused") {
@@ -63,10 +63,15 @@ TEST_CASE("a part has an SLC mode when its sheet gives all latencies of it") {
   CHECK_NOTHROW(part.check());
   CHECK(part.slc_pages_per_block() == 128);
   CHECK(part.endurance_in_slc_mode() == 30'000);
-  const auto timing = make_timing_model(part);  // which knows nothing of it
-  CHECK(timing->slc_sense(part, PageId{7}, 5) == 28_us);
-  CHECK(timing->slc_program(part, PageId{7}, 5) == 200_us);
-  CHECK(timing->slc_erase(part, 5) == 2_ms);
+  const auto timing = make_timing_model(part);
+  ArrayOperation op;
+  op.mode = BlockMode::slc;
+  op.page = PageId{7};
+  CHECK(timing->answer(op).duration == 28_us);
+  op.command = ArrayCommand::program;
+  CHECK(timing->answer(op).duration == 200_us);
+  op.command = ArrayCommand::erase;
+  CHECK(timing->answer(op).duration == 2_ms);
   part.slc_endurance = 0;
   CHECK(part.endurance_in_slc_mode() == 10'000);
   part.slc_endurance = 30'000;

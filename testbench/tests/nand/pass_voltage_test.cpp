@@ -1,4 +1,5 @@
-// Pass voltage: what a sense with less of it does to the other pages, what it costs itself, and that nothing changes without it.
+// Pass voltage: what a sense with less of it does to the other pages, what it costs itself, and
+// that nothing changes without it.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -11,7 +12,9 @@ namespace {
 /// One wrong bit in a million per read and page, nothing else.
 class PerRead final : public ReliabilityModel {
  public:
-  [[nodiscard]] double rber(const PageStress& stress) const override { return 1e-6 * stress.reads; }
+  [[nodiscard]] double rber(const ArrayOperation& stress) const override {
+    return 1e-6 * stress.reads_per_page;
+  }
 };
 
 constexpr std::uint32_t k_pages = 4;

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <map>
 
-#include "models/common/input_error.h"
-#include "models/common/random.h"
+#include "models/base/input_error.h"
+#include "models/base/random.h"
 #include "models/nand/reliability/calibrated_mlc.h"
 #include "models/nand/reliability/log_retention.h"
 #include "models/nand/reliability/power_law.h"
@@ -18,8 +18,8 @@ std::unique_ptr<ReliabilityModel> make(const std::string& name) {
   return reliability_models().make(name, NoValues{}, NandPart{});
 }
 
-PageStress stress(double cycles, double days, double reads = 0) {
-  return {.cycles = cycles, .days = days, .reads = reads};
+ArrayOperation stress(double cycles, double days, double reads = 0) {
+  return {.cycles = cycles, .age_days = days, .reads_per_page = reads};
 }
 
 }  // namespace
@@ -44,14 +44,15 @@ TEST_CASE("no model gets better with wear, age or reads, and none leaves 0 to a 
     INFO(info.name);
     const auto model = make(info.name);
     for (int i = 0; i < 2000; ++i) {
-      const PageStress before = stress(any(50'000), any(10'000), any(1e6));
-      PageStress after = before;
+      const ArrayOperation before = stress(any(50'000), any(10'000), any(1e6));
+      ArrayOperation after = before;
       const double more = any(1000);
-      double* const grows[] = {&after.cycles, &after.days, &after.reads};
+      double* const grows[] = {&after.cycles, &after.age_days, &after.reads_per_page};
       *grows[random.below(3)] += more;
       const double low = model->rber(before);
       const double high = model->rber(after);
-      INFO(before.cycles << " cycles " << before.days << " days " << before.reads << " reads + " << more);
+      INFO(before.cycles << " cycles " << before.age_days << " days " << before.reads_per_page << " reads + "
+                         << more);
       REQUIRE(low >= 0);
       REQUIRE(high <= 0.5);
       REQUIRE(high >= low * (1 - 1e-12));

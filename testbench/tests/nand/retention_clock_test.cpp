@@ -70,7 +70,7 @@ TEST_CASE("skipped time adds up, is kept in a snapshot, and ends rather than ove
   clock.archive(memory, 20_s);
   memory.restore();
   RetentionClock restored(RetentionConfig{});
-  restored.archive(memory, 5_s);  // the restored drive's agenda stands elsewhere
+  restored.archive(memory, 5_s);  // the restored drive's event queue stands elsewhere
   CHECK(restored.at(5_s) == clock.at(20_s));
   CHECK(restored.at(6_s) == clock.at(21_s));
   clock.age(1e12, 150);

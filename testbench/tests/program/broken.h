@@ -1,4 +1,5 @@
-// Runs broken scenarios through the program: exit code 2, one line that names the place and what would be right, nothing left behind.
+// Runs broken scenarios through the program: exit code 2, one line that names the place and what
+// would be right, nothing left behind.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@ struct Broken {
   const char* expected;  ///< the complaint, after "tlmssd: "; @ stands for the scenario's path
 };
 
-/// The complaint must be exactly this, but for a proposal that `expected` leaves out (refused_test.cpp tries them all); where `expected`
-/// ends in "...", it must begin with it.
+/// The complaint must be exactly this, but for a proposal that `expected` leaves out
+/// (refused_test.cpp tries them all); where `expected` ends in "...", it must begin with it.
 inline bool matches(const std::string& complaint, const std::string& expected) {
   static const std::string k_proposal = "; nearest valid: ";
   if (!expected.ends_with("...") && expected.find(k_proposal) == std::string::npos)

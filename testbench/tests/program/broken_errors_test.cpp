@@ -13,7 +13,8 @@ std::string with(const std::string& scenario, const std::string& lines, const st
   return replaced(scenario, key, lines + "\n" + key);
 }
 
-/// Lines put before `before`, each in a scenario of its own; `decoding` goes into the firmware's section.
+/// Lines put before `before`, each in a scenario of its own; `decoding` goes into the firmware's
+/// section.
 void refuse_lines(const char* before, const std::string& decoding,
                   const std::vector<std::pair<std::string, std::string>>& table) {
   const Folder folder;

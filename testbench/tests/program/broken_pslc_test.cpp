@@ -1,4 +1,5 @@
-// Broken scenarios of drives with blocks in SLC mode. Where a nearest valid value is named, it is tried.
+// Broken scenarios of drives with blocks in SLC mode. Where a nearest valid value is named, it is
+// tried.
 #include "testbench/tests/program/broken.h"
 
 namespace tlmssd::program_tests {
@@ -64,7 +65,7 @@ TEST_CASE("a pSLC that contradicts itself or the drive", "[program]") {
            "@:14: firmware.pslc.full_until: with 80 %, firmware.pslc.gone_at: 75 % lie before full_until (80 "
            "%); nearest valid: 75 %"},
           {k_dynamic, "fold_below: 50 %, dynamic: 4 MiB",
-           "@:14: firmware.pslc.fold_below: with 50 %, firmware.pslc.fold_until: folding beside the host "
+           "@:14: firmware.pslc.fold_below: with 50 %, firmware.pslc.fold_until: background folding "
            "would stop at 20 %, before it starts "
            "(fold_below, "
            "50 %); nearest valid: 20 %"},
@@ -78,9 +79,9 @@ TEST_CASE("a pSLC that contradicts itself or the drive", "[program]") {
            "@:15: firmware.pslc.policy: blocks in SLC mode need page mapping (firmware.mapping.scheme is "
            "bast); nearest "
            "valid: none"},
-          {k_buffer, "  mapping: {scheme: management-block, block: 64 KiB}\n  buffer:",
+          {k_buffer, "  mapping: {scheme: block-mapped, block: 64 KiB}\n  buffer:",
            "@:15: firmware.pslc.policy: blocks in SLC mode need page mapping (firmware.mapping.scheme is "
-           "management-block); nearest valid: none"},
+           "block-mapped); nearest valid: none"},
           {"slc_read_latency: 20 us, slc_program_latency: 200 us, slc_erase_latency: 3 ms", "endurance: 0",
            "@:14: firmware.pslc.policy: the flash part has no SLC mode (ssd.flash.part.slc_read_latency); "
            "nearest valid: "
@@ -120,20 +121,23 @@ TEST_CASE("a pSLC that is too large, and the nearest that is not", "[program]") 
         size == std::string("static: 100 %") ? "128" : std::string(size).substr(8, size[9] == ' ' ? 1 : 2);
     refused(k_static, size, "5242880 B",
             "@:14: firmware.pslc.static: " + blocks +
-                " blocks of each group would always be in SLC mode, but of its 32, 23 have to hold the data "
+                " blocks of each parallel unit would always be in SLC mode, but of its 32, 23 have to hold "
+                "the data "
                 "and 4 are set "
                 "aside");
   }
   accepted(k_static, "static: 5242880 B");
-  refused(k_dynamic, "dynamic: 32 MiB", "32505856 B",
-          "@:14: firmware.pslc.dynamic: 32 blocks of each group might be in SLC mode, but it has only 31 "
-          "beside the static "
-          "ones");
+  refused(
+      k_dynamic, "dynamic: 32 MiB", "32505856 B",
+      "@:14: firmware.pslc.dynamic: 32 blocks of each parallel unit might be in SLC mode, but it has only 31 "
+      "beside the static "
+      "ones");
   accepted(k_dynamic, "dynamic: 32505856 B");
   refused("40 %", "5 %", "19.07 %",
           "@:7: ssd.flash.over_provisioning: 31207 logical blocks need 31207 mapping units, but of the 32768 "
           "on flash only "
-          "27520 can be kept (8 groups x 32 blocks, of which 5 per group are set aside for garbage "
+          "27520 can be kept (8 parallel units x 32 blocks, of which 5 per parallel unit are set aside for "
+          "garbage "
           "collection, open blocks "
           "and static pSLC)");
   accepted("40 %", "19.07 %");

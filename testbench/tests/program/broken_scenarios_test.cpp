@@ -1,5 +1,5 @@
-// Broken scenarios, one after another through the program and its real catalogue: exit code 2, one line that names the place and what
-// would be right, and nothing left behind.
+// Broken scenarios, one after another through the program and its real catalogue: exit code 2, one
+// line that names the place and what would be right, and nothing left behind.
 #include "testbench/tests/program/broken.h"
 
 namespace tlmssd::program_tests {
@@ -95,7 +95,7 @@ TEST_CASE("scenarios with wrong values", "[program]") {
        "normal:deviation or zoned:..."},
       {"rw: randrw", "rw: randrw, time_based: true", "@:12: load.0.time_based: needs runtime as well"},
       {"load:", "precondition:\n  - {order: random}\nload:",
-       "@:13: precondition.0: nothing to do: give fill, overwrite, trim or idle"},
+       "@:13: precondition.0: nothing to do: give fill, overwrite, trim, until or idle"},
       {"load:", "precondition:\n  - {fill: 120 %}\nload:", "@:13: precondition.0.fill: ..."},
       {"load:", "precondition:\n  - {fill: 100 %, bs: 3000 B}\nload:",
        "@:13: precondition.0.bs: 3000 B is not a multiple of the drive's logical block of 4096 B"},
@@ -167,7 +167,7 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
        "more "
        "channels, ways or larger blocks"},
       {"  buffer:", "  gc: {background_start: 50 %, background_stop: 10 %}\n  buffer:",
-       "@:11: firmware.gc.background_stop: cleaning beside the host would stop before it has started "
+       "@:11: firmware.gc.background_stop: background cleaning would stop before it has started "
        "(background_start is 50 %); nearest valid: ..."},
       {"    ways: 1", "    ways: 1\n    suspend: both\n    scheduling: {policy: in-order}",
        "@:8: ssd.flash.suspend: both needs a flash scheduling that lets reads overtake (read-first)"},
@@ -209,6 +209,16 @@ TEST_CASE("an empty name is no file, and no way to say none", "[program]") {
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
   }
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a mistyped command is told which one is meant", "[program]") {
+  const Folder folder;
+  const Outcome outcome = run(folder, {"runn", "s.yaml"});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.starts_with("tlmssd: there is no command 'runn', only run, "));
+  CHECK(outcome.err.ends_with("; did you mean 'run'?\n"));
+  CHECK(run(folder, {}).code == 2);
+  CHECK(run(folder, {"--version"}).code == 0);
 }
 
 TEST_CASE("what files bring into messages cannot steer the terminal", "[program]") {
@@ -298,27 +308,29 @@ TEST_CASE("scenarios with unknown or foreign policies", "[program]") {
   });
 }
 
-TEST_CASE("scenarios with wrong management blocks and stripes", "[program]") {
+TEST_CASE("scenarios with wrong block-mapped regions and stripes", "[program]") {
   refuse_all({
-      {k_buffer, "  mapping: {scheme: management-block, block: 24 KiB}\n  buffer:",
+      {k_buffer, "  mapping: {scheme: block-mapped, block: 24 KiB}\n  buffer:",
        "@:11: firmware.mapping.block: 24576 B is not made of whole program units of 4096 B that divide the "
        "block of 65536 B that is erased at a time (1 dies x 1 planes x 16 pages); nearest valid: 16384 B"},
-      {k_buffer, "  mapping: {scheme: management-block, block: 1 MiB}\n  buffer:",
+      {k_buffer, "  mapping: {scheme: block-mapped, block: 1 MiB}\n  buffer:",
        "@:11: firmware.mapping.block: 1048576 B is not made of whole program units of 4096 B that divide the "
        "block of 65536 B that is erased at a time (1 dies x 1 planes x 16 pages); nearest valid: 65536 B"},
-      {k_buffer, "  allocation: {stripe: C}\n  mapping: {scheme: management-block, block: 6 KiB}\n  buffer:",
+      {k_buffer, "  allocation: {stripe: C}\n  mapping: {scheme: block-mapped, block: 6 KiB}\n  buffer:",
        "@:12: firmware.mapping.block: 6144 B is not made of whole program units of 4096 B that divide the "
        "block of 131072 B that is erased at a time (2 dies x 1 planes x 16 pages); nearest valid: 4096 B"},
-      {k_buffer, "  mapping: {scheme: management-block, block: 32 KiB, placement: log}\n  buffer:",
-       "@:11: firmware.mapping.block: a management block of 32768 B that is written as a log must be what is "
+      {k_buffer, "  mapping: {scheme: block-mapped, block: 32 KiB, placement: log}\n  buffer:",
+       "@:11: firmware.mapping.block: a block-mapped region of 32768 B that is written as a log must be what "
+       "is "
        "erased at a time; nearest valid: 65536 B"},
-      {k_buffer, "  mapping: {scheme: management-block, placement: logs}\n  buffer:",
+      {k_buffer, "  mapping: {scheme: block-mapped, placement: logs}\n  buffer:",
        "@:11: firmware.mapping.placement: 'logs' is not one of address or log; did you mean 'log'?"},
-      {"{capacity: 256 KiB}", "{capacity: 64 KiB}\n  mapping: {scheme: management-block}",
-       "@:11: firmware.buffer.capacity: 65536 B cannot hold two management blocks of 65536 B each; nearest "
+      {"{capacity: 256 KiB}", "{capacity: 64 KiB}\n  mapping: {scheme: block-mapped}",
+       "@:11: firmware.buffer.capacity: 65536 B cannot hold two block-mapped regions of 65536 B each; "
+       "nearest "
        "valid: 131072 B"},
       {k_buffer, "  mapping: {scheme: page, block: 64 KiB}\n  buffer:",
-       "@:11: key 'block' in firmware.mapping belongs to scheme 'management-block', but scheme is 'page'"},
+       "@:11: key 'block' in firmware.mapping belongs to scheme 'block-mapped', but scheme is 'page'"},
       {k_buffer, "  allocation: {stripe: CC}\n  buffer:",
        "@:11: firmware.allocation.stripe: 'CC' is not one of C, CD, CDW, CW, CWD, D, DC, DCW, DW, DWC, W, "
        "WC, WCD, WD, WDC or none; did you mean 'C'?"},
@@ -329,13 +341,16 @@ TEST_CASE("scenarios with wrong log blocks", "[program]") {
   const char* const part = "blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}\nfirmware:";
   refuse_all({
       {k_buffer, "  mapping: {scheme: bast, log_blocks: 30}\n  buffer:",
-       "@:11: firmware.mapping.log_blocks: 30 are too many for groups of 32 blocks that keep 731 mapping "
+       "@:11: firmware.mapping.log_blocks: 30 are too many for parallel units of 32 blocks that keep 731 "
+       "mapping "
        "units in all; nearest valid: 8"},
       {k_buffer, "  mapping: {scheme: fast}\n  buffer:",
-       "@:11: firmware.mapping.log_blocks: 8 are too many for groups of 32 blocks that keep 731 mapping "
+       "@:11: firmware.mapping.log_blocks: 8 are too many for parallel units of 32 blocks that keep 731 "
+       "mapping "
        "units in all (by default: the scenario does not give it); nearest valid: 7"},
       {k_buffer, "  mapping: {scheme: superblock, log_blocks: 100}\n  buffer:",
-       "@:11: firmware.mapping.log_blocks: 100 are too many for groups of 32 blocks that keep 731 mapping "
+       "@:11: firmware.mapping.log_blocks: 100 are too many for parallel units of 32 blocks that keep 731 "
+       "mapping "
        "units in all; nearest valid: 7"},
       {k_buffer, "  mapping: {scheme: bast, log_blocks: 0}\n  buffer:",
        "@:11: firmware.mapping.log_blocks: 0 is out of range: must be 1 to 1000000"},
@@ -361,7 +376,8 @@ TEST_CASE("scenarios with wrong log blocks", "[program]") {
        "2 %\n    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 "
        "KiB}\nfirmware:\n  mapping: {scheme: bast, log_blocks: 2}",
        "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping units, but of the 1024 on "
-       "flash only 928 can be kept (2 groups x 32 blocks, of which 3 per group are set aside for log blocks "
+       "flash only 928 can be kept (2 parallel units x 32 blocks, of which 3 per parallel unit are set aside "
+       "for log blocks "
        "and merges); nearest valid: 10.35 %"},
   });
 }
@@ -537,8 +553,43 @@ TEST_CASE("overrides that are wrong", "[program]") {
   set("ssd.flash.chanels=3", "key 'chanels' is not known in ssd.flash; did you mean 'channels'?");
   set("ssd.flash.channels=many", "ssd.flash.channels: 'many' is not a whole number");
   set("title.a=3", "title is a value, it has no 'a'");
+  set("ssd.flash=", "ssd.flash has no value; set a key in it, or leave all of it out by ssd.flash={}");
+  set("precondition=",
+      "precondition has no value; set a key in it, or leave all of it out by precondition=[]");
   set("load.7.rw=read", "load has 1 entries; the next one is 1");
   set("load.0.bs=1.5k", "load.0.bs: 1536 B is not a multiple of the drive's logical block of 4096 B");
+}
+
+TEST_CASE("no option takes an empty text for what it does without it", "[program]") {
+  const Folder folder;
+  const std::string good = folder.write("s.yaml", k_small);
+  const std::string trace = folder.write("t.csv", "0,h,0,Read,0,4096,0\n1000,h,0,Read,4096,4096,0\n");
+  using Words = std::vector<std::string>;
+  const std::vector<std::pair<Words, std::string>> lines = {
+      {{"run", good, "--out", ""}, "--out: is empty"},
+      {{"run", good, "--save-snapshot", ""}, "--save-snapshot: is empty"},
+      {{"run", good, "--from-snapshot", ""}, "--from-snapshot: is empty"},
+      {{"run", ""}, "scenario: is empty"},
+      {{"check", ""}, "scenario: is empty"},
+      {{"figures", ""}, "scenario: is empty"},
+      {{"resolve", ""}, "scenario: is empty"},
+      {{"trace-info", ""}, "file: is empty"},
+      {{"trace-info", trace, "--format", ""}, "--format: is empty"},
+      {{"list", ""}, "filter: is empty"},
+      {{"profile", ""}, "name: is empty"},
+      {{"profile", "hm_0", "--seed", ""}, "--seed: '' is no whole number"},
+      {{"profile", "hm_0", "--requests", ""}, "--requests: '' is no whole number"},
+      {{"profile", "hm_0", "--scale", ""}, "--scale: "},
+      {{"--plugin", "", "list"}, "--plugin: is empty"},
+      {{"new", "timing-model", "x", "--folder", ""}, "--folder: is empty"},
+      {{"conform", "timing", "table", "--part", ""}, "--part: is empty"}};
+  for (const auto& [arguments, expected] : lines) {
+    const Outcome outcome = run(folder, arguments);
+    INFO(expected << " | " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.starts_with("tlmssd: " + expected));
+  }
 }
 
 TEST_CASE("command lines that are wrong", "[program]") {

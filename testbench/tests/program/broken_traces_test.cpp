@@ -1,4 +1,5 @@
-// Broken traces, one after another through the program: exit code 2, one line that names file, line and field, nothing left behind.
+// Broken traces, one after another through the program: exit code 2, one line that names file, line
+// and field, nothing left behind.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

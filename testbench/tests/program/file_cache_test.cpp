@@ -1,4 +1,5 @@
-// The section `file_cache` as the program's users meet it: what is refused, what is reported, snapshots, traces.
+// The section `file_cache` as the program's users meet it: what is refused, what is reported,
+// snapshots, traces.
 #include <catch2/catch.hpp>
 
 #include "testbench/tests/program/broken.h"
@@ -36,8 +37,9 @@ TEST_CASE("scenarios whose file cache is at fault", "[program]") {
           {"admission: dfcache", "admission: cachesifter, memory: 60 KiB",
            "@:12: file_cache.memory: 61440 B hold no file of 65536 B; nearest valid: 65536 B"},
           {"admission: dfcache", "admission: all, memory: 64 KiB", "@:12: ..."},
-          {"precondition:", "converter: {segment: 64 KiB}\nprecondition:",
-           "@:12: file_cache: cannot be given together with converter; nearest valid: converter.policy: "
+          {"precondition:", "log_structured: {segment: 64 KiB}\nprecondition:",
+           "@:12: file_cache: cannot be given together with log-structured host layer; nearest valid: "
+           "log_structured.policy: "
            "none"},
           {"target: files", "target: network",
            "@:14: load.0.target: 'network' is not one of drive or files..."},
@@ -99,7 +101,8 @@ TEST_CASE("the file cache's report", "[program]") {
         std::string::npos);
   CHECK(report["results"]["loads"][0]["operations"]["read"]["commands"] == 320);
   CHECK(report["results"]["loads"][0]["operations"]["read"]["ledger"].contains("network"));
-  // The protocol checkers and whether the kernel's clock lags behind change nothing; without the section nothing is said of it.
+  // The protocol checkers and whether the kernel's clock lags behind change nothing; without the
+  // section nothing is said of it.
   CHECK(report_of(folder, scenario, "again") == report);
   CHECK_FALSE(
       report_of(folder, folder.write("n.yaml", k_small), "none")["statistics"].contains("file_cache"));

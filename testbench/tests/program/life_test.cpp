@@ -1,4 +1,5 @@
-// Snapshots, the end of a drive's life and runs that cannot go on, as the program's users meet them.
+// Snapshots, the end of a drive's life and runs that cannot go on, as the program's users meet
+// them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -66,7 +67,8 @@ TEST_CASE("each part of a run names its own first failure, from a snapshot as we
                    "ssd: {flash: {channels: 1, ways: 1, over_provisioning: 60 %, part: {blocks_per_plane: "
                    "24, pages_per_block: 16, endurance: 2}}}\n"
                    "precondition: [{fill: 50 %}, {overwrite: 30x}]\n"
-                   "load: {rw: randwrite, bs: 8k, number_ios: 10, randseed: 5}\n");
+                   "load: {rw: randwrite, bs: 8k, number_ios: 10, randseed: 5}\n"
+                   "run: {errors: accept}\n");
   const std::string snapshot = folder / "drive.snap";
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "direct", "--save-snapshot", snapshot});
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "restored", "--from-snapshot", snapshot});
@@ -74,6 +76,10 @@ TEST_CASE("each part of a run names its own first failure, from a snapshot as we
   CHECK(direct.find("preconditioning: ") != std::string::npos);
   CHECK(direct.find("\"10 commands failed") != std::string::npos);
   CHECK(direct == read_file(folder.path() / "restored" / "report.json"));
+  // What failed in preconditioning fails the run as well, though its own commands succeed.
+  const std::vector<std::string> reads = {"run",   scenario,         "-q", "--set", "load.0.rw=randread",
+                                          "--set", "run.errors=fail"};
+  CHECK(run(folder, reads).code == 5);
 }
 
 TEST_CASE("two snapshots of the same drive are the same file", "[program]") {
@@ -165,7 +171,8 @@ TEST_CASE("a drive that wears out ends the run well, with a warning", "[program]
       replaced(replaced(k_small, "{planes: 1", "{endurance: 10, planes: 1"), "{rw: randrw, number_ios: 500}",
                "{rw: randrw, rwmixread: 20, iodepth: 8, io_size: 300m}");
   const std::string scenario = folder.write("s.yaml", worn);
-  const Outcome outcome = run_ok(folder, {"run", scenario, "-o", folder / "out"});
+  const Outcome outcome = run(folder, {"run", scenario, "-o", folder / "out"});
+  CHECK(outcome.code == 5);
   CHECK(outcome.out.find("read-only") != std::string::npos);
   const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
   const std::string warnings = report["warnings"].dump();
@@ -173,7 +180,8 @@ TEST_CASE("a drive that wears out ends the run well, with a warning", "[program]
   CHECK(warnings.find("write protected") != std::string::npos);
 }
 
-// Log blocks whose program units are an odd number of mapping units: a page that begins inside one must not be taken for one before it.
+// Log blocks whose program units are an odd number of mapping units: a page that begins inside one
+// must not be taken for one before it.
 TEST_CASE("merges with copies on the die go well where a program unit is no power of two", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", R"(
@@ -220,6 +228,29 @@ TEST_CASE("a preconditioning step that is wrong is found before any is carried o
   CHECK(outcome.err.starts_with("tlmssd: " + scenario + ":14: precondition.1.bs: "));
   const auto left = std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
   CHECK(left == 1);
+}
+
+TEST_CASE("a run from a snapshot goes on writing where the drive stopped", "[program]") {
+  const Folder folder;
+  // Three dies, and a fill that does not end where the turn begins.
+  const std::string scenario = folder.write("s.yaml", R"(
+ssd:
+  flash:
+    channels: 3
+    ways: 1
+    over_provisioning: 40 %
+    part: {planes: 1, blocks_per_plane: 16, pages_per_block: 16, page_size: 4 KiB}
+firmware:
+  mapping: {unit: 4 KiB}
+precondition: [{fill: 50 %}]
+load: {rw: randrw, bs: 4k, size: 200k, iodepth: 4, number_ios: 60}
+report: {command_log: csv}
+)");
+  REQUIRE(run(folder, {"run", scenario, "-q", "-o", folder / "one", "--save-snapshot", folder / "x"}).code ==
+          0);
+  REQUIRE(run(folder, {"run", scenario, "-q", "-o", folder / "two", "--from-snapshot", folder / "x"}).code ==
+          0);
+  CHECK(read_file(folder.path() / "one/commands.csv") == read_file(folder.path() / "two/commands.csv"));
 }
 
 }  // namespace tlmssd::program_tests

@@ -50,4 +50,18 @@ TEST_CASE("job files and their jobs are told apart when they come twice", "[prog
   CHECK(names == std::vector<std::string>{"a", "b", "jobs 2.a", "jobs 2.b"});
 }
 
+TEST_CASE("a load's name is given once", "[program]") {
+  const Folder folder;
+  const std::string load = "  - {name: a, rw: randread, number_ios: 5}\n";
+  const std::string other = "  - {name: b, rw: randread, number_ios: 5}\n";
+  const std::string twice = folder.write("s.yaml", std::string(k_drive) + "load:\n" + load + other + load);
+  const Outcome outcome = run(folder, {"run", twice, "--quiet"});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err ==
+        "tlmssd: " + twice +
+            ":5: load.2.name: 'a' is the name of an earlier load, whose random stream it would share; "
+            "nearest valid: a 2\n");
+  CHECK(run(folder, {"run", twice, "--quiet", "--set", "load.2.name=a 2"}).code == 0);
+}
+
 }  // namespace tlmssd::program_tests

@@ -1,4 +1,5 @@
-// Loads made from the profiles of volumes, and the command that compares them with what is published, through the program.
+// Loads made from the profiles of volumes, and the command that compares them with what is
+// published, through the program.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

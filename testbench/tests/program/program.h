@@ -1,4 +1,5 @@
-// Runs the program as its users do: a process with arguments, of which the exit code and what it printed are kept.
+// Runs the program as its users do: a process with arguments, of which the exit code and what it
+// printed are kept.
 #pragma once
 
 #include <csignal>

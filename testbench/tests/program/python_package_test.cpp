@@ -1,4 +1,5 @@
-// explore, compare and whatif are handed over to the Python package. Stand-ins for python3 say how they were called.
+// explore, calibrate and the like are handed over to the Python package. Stand-ins for python3 say
+// how they were called.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -48,7 +49,7 @@ TEST_CASE("without the Python package one line says how to get it", "[program]")
   const Place place;
   place.add_python("bin", false);
   place.set_path("bin");
-  for (const std::string command : {"explore", "compare", "whatif"}) {
+  for (const std::string command : {"explore", "compare", "calibrate", "probe", "validate", "whatif"}) {
     const Outcome outcome = place.start({command, "--help"});
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
@@ -60,7 +61,7 @@ TEST_CASE("without the Python package one line says how to get it", "[program]")
   CHECK(place.start({"explore"}).code == 2);
 }
 
-TEST_CASE("explore, compare and whatif become the Python package's", "[program]") {
+TEST_CASE("explore, calibrate and the like become the Python package's", "[program]") {
   const Place place;
   place.add_python("bin", true);
   place.set_path("bin");
@@ -82,7 +83,7 @@ TEST_CASE("explore, compare and whatif become the Python package's", "[program]"
 TEST_CASE("the program names the commands of the Python package", "[program]") {
   const Folder folder;
   const Outcome help = run(folder, {"--help"});
-  for (const std::string command : {"explore", "compare", "whatif"})
+  for (const std::string command : {"explore", "compare", "calibrate", "probe", "validate", "whatif"})
     CHECK(help.out.find("\n  " + command + " ") != std::string::npos);
 }
 

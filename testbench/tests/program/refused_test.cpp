@@ -1,5 +1,6 @@
-// Scenarios that are refused (testbench/fuzz/corpus/refused, each with a mistake or a few): every proposal is put in and must be accepted,
-// or refused for another key; and every refusal in the sources that proposes something is among them.
+// Scenarios that are refused (testbench/fuzz/corpus/refused, each with a mistake or a few): every
+// proposal is put in and must be accepted, or refused for another key; and every refusal in the
+// sources that proposes something is among them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -60,7 +61,8 @@ void try_each(const Folder& folder, const fs::path& scenario, const std::vector<
   }
 }
 
-/// All proposals of a round together, round by round; the rounds until it is accepted, or until nothing is proposed any more.
+/// All proposals of a round together, round by round; the rounds until it is accepted, or until
+/// nothing is proposed any more.
 int try_all(const Folder& folder, const fs::path& scenario, std::vector<Json> found) {
   std::vector<std::string> settings;
   std::set<std::string> done;
@@ -87,7 +89,8 @@ void feed_back(const std::vector<fs::path>& files, std::size_t part) {
   }
 }
 
-/// The literal text of every refusal in the sources: its longest piece between the values that are put into it.
+/// The literal text of every refusal in the sources: its longest piece between the values that are
+/// put into it.
 std::map<std::string, std::string> refusals_of_sources() {
   static const std::regex k_call(R"re(\brefus(?:al|e)\()re");
   // A file may wrap it: const auto refuse = [...](...) { throw refusal(...
@@ -125,8 +128,8 @@ std::map<std::string, std::string> refusals_of_sources() {
   return found;
 }
 
-/// Refusals that no scenario reaches, because reading it refuses first (they are for those who embed the drive), or whose scenario needs
-/// gigabytes of memory once it is accepted.
+/// Refusals that no scenario reaches, because reading it refuses first (they are for those who
+/// embed the drive), or whose scenario needs gigabytes of memory once it is accepted.
 const std::set<std::string> k_without_scenario = {
     "' is neither write-back nor write-through",
     "' is neither separate nor shared",

@@ -1,4 +1,5 @@
-// What other programs ask: scenarios filled in, many at a time, and the figures that a report will have.
+// What other programs ask: scenarios filled in, many at a time, and the figures that a report will
+// have.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@ TEST_CASE("resolve answers each line with the scenario or what is wrong", "[prog
   const std::string scenario = folder.write("s.yaml", k_small);
   const Outcome outcome = run(folder, {"resolve", scenario}, R"(["seed=7", "firmware.gc.policy=fifo"]
 ["ssd.flash.channels=0"]
+["ssd.flash.channels=0", "ssd.flash.ways=0"]
 []
 )");
   REQUIRE(outcome.code == 0);
@@ -25,11 +27,30 @@ TEST_CASE("resolve answers each line with the scenario or what is wrong", "[prog
   CHECK(first["seed"] == 7);
   CHECK(first["firmware"]["gc"]["policy"] == "fifo");
   REQUIRE(std::getline(lines, line));
-  CHECK(Json::parse(line)["error"] ==
+  const Json one = Json::parse(line)["errors"];
+  REQUIRE(one.size() == 1);
+  CHECK(one[0]["key"] == "ssd.flash.channels");
+  CHECK(one[0]["text"] ==
         "--set ssd.flash.channels=0: ssd.flash.channels: 0 is out of range: must be 1 to 1024");
+  REQUIRE(std::getline(lines, line));
+  const Json both = Json::parse(line)["errors"];  // each for itself, as check lists them
+  REQUIRE(both.size() == 2);
+  CHECK(both[1]["key"] == "ssd.flash.ways");
   REQUIRE(std::getline(lines, line));
   CHECK(Json::parse(line)["scenario"]["seed"] == 1);
   CHECK_FALSE(std::getline(lines, line));
+}
+
+TEST_CASE("resolve ends when its answers cannot be written", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const Outcome full =
+      run_shell(folder, "yes '[]' | timeout 20 $tlmssd resolve " + scenario + " > /dev/full");
+  CHECK(full.code == 2);
+  CHECK(full.err == "tlmssd: standard output: cannot be written: No space left on device\n");
+  const Outcome pipe =
+      run_shell(folder, "yes '[]' | (timeout 20 $tlmssd resolve " + scenario + "; echo $? >&2) | head -c 1");
+  CHECK(pipe.err == "0\n");
 }
 
 TEST_CASE("a resolved scenario runs to the same bytes", "[program]") {

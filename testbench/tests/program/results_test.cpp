@@ -1,4 +1,5 @@
-// What a run writes: the same bytes for the same scenario and seed, whatever the quantum; and everything that went past the user.
+// What a run writes: the same bytes for the same scenario and seed, whatever the quantum; and
+// everything that went past the user.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>

@@ -1,4 +1,5 @@
-// Time that passes without completions, time that does not pass at all, and time in which nothing can happen.
+// Time that passes without completions, time that does not pass at all, and time in which nothing
+// can happen.
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -32,7 +33,7 @@ void goes_well(const std::string& scenario) {
 }
 
 const std::string k_converter = R"(
-converter: {policy: log-structured, segment: 1 MiB, spare: 10 %}
+log_structured: {policy: log-structured, segment: 1 MiB, spare: 10 %}
 load: {rw: randread, number_ios: 2000000}
 )";
 
@@ -42,6 +43,22 @@ TEST_CASE("a command is late only from its submission on", "[program]") {
   goes_well("load: {rw: randread, bs: 4k, number_ios: 10, startdelay: 2 min}");
   goes_well("load: {rw: randread, bs: 4k, number_ios: 5, thinktime: 90 s}");
   goes_well("load: {rw: randread, bs: 4k, number_ios: 5, rate_iops: \"1\", thinktime: 61 s}");
+}
+
+TEST_CASE("loads that go on for longer than time can be counted are refused", "[program]") {
+  const Folder folder;
+  const auto refused = [&](const std::string& scenario) {
+    const Timed result = timed(folder, scenario);
+    INFO(scenario << result.outcome.err);
+    CHECK(result.outcome.code == 2);
+    CHECK(result.outcome.err.find("would go on after 53 days of simulated time") != std::string::npos);
+  };
+  const std::string late = "- {rw: randread, bs: 4k, number_ios: 2, startdelay: 50 d, stonewall: true}\n";
+  refused("load:\n" + late + late + late);
+  refused("load: {rw: randread, bs: 4k, number_ios: 8, thinktime: 50 d}");
+  refused("load: {rw: randread, bs: 4k, number_ios: 8, startdelay: 53 d, ramp_time: 53 d, runtime: 53 d}");
+  goes_well("load: {rw: randread, bs: 4k, number_ios: 2, startdelay: 50 d}");
+  goes_well("load: {rw: randread, bs: 4k, number_ios: 2, startdelay: 50 d, runtime: 53 d}");
 }
 
 TEST_CASE("gaps of a trace are no stall", "[program]") {
@@ -92,10 +109,10 @@ TEST_CASE("a load of requests that take no time ends, unless only time ends it",
   const Timed refused = timed(folder, k_converter, endless);
   INFO(refused.outcome.err);
   CHECK(refused.outcome.code == 2);
-  CHECK(refused.outcome.err.find("converter.cost: is 0 s, and ") != std::string::npos);
+  CHECK(refused.outcome.err.find("log_structured.cost: is 0 s, and ") != std::string::npos);
   CHECK(refused.outcome.err.find("nearest valid: 1 us") != std::string::npos);
   std::vector<std::string> proposed = endless;
-  proposed.emplace_back("converter.cost=1 us");
+  proposed.emplace_back("log_structured.cost=1 us");
   CHECK(timed(folder, k_converter, proposed).outcome.code == 0);
 }
 

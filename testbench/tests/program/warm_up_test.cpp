@@ -1,4 +1,5 @@
-// Warm-up: the first requests of a load are carried out untimed, the rest is measured. Ramp: they are timed and not measured.
+// Warm-up: the first requests of a load are carried out untimed, the rest is measured. Ramp: they
+// are timed and not measured.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +32,8 @@ std::string field(const std::string& line, std::size_t number) {
   return text;
 }
 
-/// Runs `scenario` with a command log; the words of the log's columns are looked up in its first line.
+/// Runs `scenario` with a command log; the words of the log's columns are looked up in its first
+/// line.
 Logged logged(const Folder& folder, const std::string& scenario, const std::string& out,
               std::vector<std::string> more = {}) {
   std::vector<std::string> arguments = {"run",        scenario, "-o",

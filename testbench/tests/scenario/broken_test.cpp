@@ -373,6 +373,10 @@ TEST_CASE("broken: not YAML, not text, too much of it") {
       {"UTF-16", std::string("\xFF\xFEs\0s\0d\0", 8), "s.yaml:1: is not valid UTF-8", {}},
       {"surrogates", "title: \xED\xA0\x80\n", "s.yaml:1: is not valid UTF-8", {}},
       {"escaped control character", "title: \"a\\x01\"\n", "s.yaml:1: a control character in 'a\\x01'", {}},
+      {"escaped control character in what is taken for a second document",
+       "      - 0\n  segment: \"\\u0000\"\n",
+       "s.yaml:2: a control character in '\\x00'",
+       {}},
       {"nested too deep",
        "title: " + deep + std::string(3000, ']'),
        "s.yaml:1: nested more than 32 deep",
@@ -387,7 +391,11 @@ TEST_CASE("broken: not YAML, not text, too much of it") {
       {"alias of itself", "title: &x [*x]\n", "s.yaml:1: an alias that contains itself", {}},
       {"long value",
        "title: " + std::string(5000, 'a'),
-       "s.yaml:1: a value of 5000 characters; at most 4096 are taken",
+       "s.yaml:1: title: a value of 5000 characters; at most 4096 are taken",
+       {}},
+      {"long value in a list",
+       "load:\n  - {rw: read}\n  - bs: " + std::string(5000, '4') + "\n",
+       "s.yaml:3: load.1.bs: a value of 5000 characters; at most 4096 are taken",
        {}},
       {"large file", "title: a\n" + std::string(k_large, '#'), "s.yaml: is larger than 1 MiB", {}},
       {"tag",
@@ -436,7 +444,8 @@ TEST_CASE("broken: --set") {
          {"load.bs=4 KiB"}});
   check({"line break",
          whole(),
-         "--set a\\nb=5: key 'a\\nb' is not known at the top level; there is title, seed, ssd, firmware, "
+         "--set a\\nb=5: key 'a\\nb' is not known at the top level; there is title, seed, plugins, ssd, "
+         "firmware, "
          "precondition or load",
          {"a\nb=5"}});
 }

@@ -1,9 +1,9 @@
-// Mutated scenarios: bytes flipped, pieces cut, doubled and mixed. Nothing but an InputError of one line may
-// come out, and what is read must resolve to itself. (The same check under libFuzzer:
+// Mutated scenarios: bytes flipped, pieces cut, doubled and mixed. Nothing but an InputError of one
+// line may come out, and what is read must resolve to itself. (The same check under libFuzzer:
 // testbench/fuzz/scenario_fuzz.cpp.)
 #include <catch2/catch.hpp>
 
-#include "models/common/random.h"
+#include "models/base/random.h"
 #include "test_catalogue.h"
 
 using namespace tlmssd;

@@ -1,4 +1,5 @@
-// Reading valid scenarios: values, defaults, parts, overrides, what was read, and the resolved scenario.
+// Reading valid scenarios: values, defaults, parts, overrides, what was read, and the resolved
+// scenario.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -232,6 +233,7 @@ load:  # what the host asks
     rw: read  # pattern; read, write, randread or randwrite
     bs: 4 KiB  # request size; 512 B to 1 GiB
     size: 0 B  # of the region; 0 B to 1000000 GiB
+# plugins: not set  # shared libraries with models and policies of one's own, loaded before the rest is read
 )");
 }
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "models/common/quantity.h"
+#include "models/base/quantity.h"
 #include "test_catalogue.h"
 
 using namespace tlmssd;

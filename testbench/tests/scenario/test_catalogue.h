@@ -1,4 +1,5 @@
-// A catalogue like a drive's, for the tests of the scenario reader: every feature of the catalogue is in it.
+// A catalogue like a drive's, for the tests of the scenario reader: every feature of the catalogue
+// is in it.
 #pragma once
 
 #include <optional>

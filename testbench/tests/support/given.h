@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
-#include "models/common/parameters.h"
+#include "firmware/base/config.h"
+#include "models/base/parameters.h"
 
 namespace tlmssd {
 
@@ -21,6 +23,12 @@ class Given final : public ParameterValues {
  private:
   std::map<std::string, Value, std::less<>> values_;
 };
+
+/// Chooses a policy of a feature, with these parameters.
+inline void choose(firmware::FirmwareConfig& config, const std::string& path, const std::string& policy,
+                   std::map<std::string, Value, std::less<>> values = {}) {
+  config.features[path] = {policy, std::make_shared<Given>(std::move(values))};
+}
 
 inline Value whole(std::int64_t number) {
   return Value(number);

@@ -1,7 +1,8 @@
 // A drive that is nothing but a memory, for tests of what stands between a host and its drive.
 //
-// It takes a random time for each command and looks at what it is asked: no command may overlap one under way if one of them writes, and, with
-// segments, these may only be written from their start to their end and nothing may be trimmed. It can hold END_REQ back, lose data and refuse writes.
+// It takes a random time for each command and looks at what it is asked: no command may overlap one
+// under way if one of them writes, and, with segments, these may only be written from their start
+// to their end and nothing may be trimmed. It can hold END_REQ back, lose data and refuse writes.
 #pragma once
 
 #include <systemc>
@@ -12,10 +13,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "models/common/agenda.h"
-#include "models/common/kernel_time.h"
-#include "models/common/random.h"
-#include "models/common/transport.h"
+#include "models/base/event_queue.h"
+#include "models/base/random.h"
+#include "models/tlm/kernel_time.h"
+#include "models/tlm/transport.h"
 
 namespace tlmssd::drive_tests {
 
@@ -31,11 +32,11 @@ class MemoryDrive : public sc_core::sc_module {
     bool stalls = false;  ///< now and then END_REQ is late
     std::uint64_t seed = 1;
   };
-  MemoryDrive(const sc_core::sc_module_name& name, Agenda& agenda, const Options& options)
+  MemoryDrive(const sc_core::sc_module_name& name, EventQueue& event_queue, const Options& options)
       : sc_core::sc_module(name),
         tsock("tsock", *this),
         content(options.blocks, k_zeros),
-        agenda_(agenda),
+        event_queue_(event_queue),
         options_(options),
         random_(options.seed, "memory drive") {}
   ~MemoryDrive() override {
@@ -56,7 +57,7 @@ class MemoryDrive : public sc_core::sc_module {
 
   tlm::tlm_sync_enum forward(unsigned, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                              sc_core::sc_time& delay) {
-    const Picoseconds when = arrival(agenda_, delay);
+    const Picoseconds when = arrival(event_queue_, delay);
     if (phase != tlm::BEGIN_REQ) throw std::logic_error("memory drive: unexpected phase");
     HostCommand& command = *payload.get_extension<HostExtension>()->command;
     look_at(command);
@@ -68,12 +69,12 @@ class MemoryDrive : public sc_core::sc_module {
         time ? time(command) : options_.least + static_cast<Picoseconds>(random_.below(spread));
     if (options_.stalls && random_.below(4) == 0) {
       entry->answer_at = when + 3_us + takes;
-      agenda_.at(
+      event_queue_.at(
           when + 2_us,
           [](void* self) { static_cast<Entry*>(self)->drive->accept(*static_cast<Entry*>(self)); }, entry);
       return tlm::TLM_ACCEPTED;
     }
-    agenda_.at(when + takes, &MemoryDrive::answer, entry);
+    event_queue_.at(when + takes, &MemoryDrive::answer, entry);
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
   }
@@ -158,28 +159,28 @@ class MemoryDrive : public sc_core::sc_module {
   }
   void accept(Entry& entry) {
     tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = annotation(agenda_);
+    sc_core::sc_time delay = annotation(event_queue_);
     tsock->nb_transport_bw(*entry.payload, phase, delay);
-    agenda_.at(entry.answer_at, &MemoryDrive::answer, &entry);
+    event_queue_.at(entry.answer_at, &MemoryDrive::answer, &entry);
   }
   static void answer(void* self) {
     auto* const entry = static_cast<Entry*>(self);
     MemoryDrive& drive = *entry->drive;
     drive.carry_out(*entry->command);
-    entry->command->ledger.charge(Cause::firmware, drive.agenda_.now());
+    entry->command->ledger.charge(Cause::firmware, drive.event_queue_.now());
     entry->payload->set_response_status(entry->command->status == HostStatus::success
                                             ? tlm::TLM_OK_RESPONSE
                                             : tlm::TLM_GENERIC_ERROR_RESPONSE);
     drive.under_way_.erase(entry);
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = annotation(drive.agenda_);
+    sc_core::sc_time delay = annotation(drive.event_queue_);
     if (drive.tsock->nb_transport_bw(*entry->payload, phase, delay) != tlm::TLM_COMPLETED)
       throw std::logic_error("memory drive: an answer was not taken");
     entry->payload->release();
     delete entry;
   }
 
-  Agenda& agenda_;
+  EventQueue& event_queue_;
   Options options_;
   RandomStream random_;
   std::map<std::uint64_t, std::uint64_t> next_;  ///< in each segment the block to be written next

@@ -1,5 +1,5 @@
-// Entry of every test program that uses SystemC: sc_main hands over to Catch2, and a SystemC warning fails
-// the test.
+// Entry of every test program that uses SystemC: sc_main hands over to Catch2, and a SystemC
+// warning fails the test.
 #define CATCH_CONFIG_RUNNER
 #include <systemc>
 

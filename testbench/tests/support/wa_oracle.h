@@ -1,7 +1,9 @@
-// Write amplification of uniform random single-page writes with one write frontier, by the mean-field theory of the literature.
+// Write amplification of uniform random single-page writes with one write frontier, by the
+// mean-field theory of the literature.
 //
-// `alpha`: physical over logical pages, `pages`: pages per block. Greedy: Desnoyers (SYSTOR 2012) with harmonic numbers; FIFO: Xiang &
-// Kurkoski (2012); random: geometric argument; d-choices: Van Houdt (SIGMETRICS 2013).
+// `alpha`: physical over logical pages, `pages`: pages per block. Greedy: Desnoyers (SYSTOR 2012)
+// with harmonic numbers; FIFO: Xiang & Kurkoski (2012); random: geometric argument; d-choices: Van
+// Houdt (SIGMETRICS 2013).
 #pragma once
 
 #include <cmath>
@@ -18,7 +20,8 @@ inline double harmonic(double x) {
 }
 
 inline double greedy(double alpha, std::uint32_t pages) {
-  // Valid pages X of the victim: alpha (1 - X/N) = H(N) - H(X); X = N is the root that is not meant.
+  // Valid pages X of the victim: alpha (1 - X/N) = H(N) - H(X); X = N is the root that is not
+  // meant.
   double low = 0;
   double high = pages - 1e-6;
   for (int i = 0; i < 200; ++i) {
@@ -45,8 +48,9 @@ inline double random(double alpha) {
 }
 
 inline double d_choices(double alpha, std::uint32_t pages, std::uint32_t d) {
-  // M_j, the share of blocks with at least j valid pages, from j = N down: alpha j (1-v) (M_j - M_j+1) = 1 - M_j^d; the
-  // victim's share of valid pages v is the one for which the M_j add up to N / alpha.
+  // M_j, the share of blocks with at least j valid pages, from j = N down: alpha j (1-v) (M_j -
+  // M_j+1) = 1 - M_j^d; the victim's share of valid pages v is the one for which the M_j add up to
+  // N / alpha.
   const auto total = [&](double v) {
     double above = 0;
     double sum = 0;

@@ -6,10 +6,10 @@ drawn by the ranges of the schema.
 
 from campaign.draft import Draft
 from campaign.knowledge import (cache, capacity, cleaning, controller, errors, geometry, host, host_software,
-                                life, loads, mapping, outputs, slc)
+                                life, loads, mapping, outputs, slc, targets)
 
 _ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, capacity, host_software,
-          outputs, life, loads)
+          outputs, life, loads, targets)
 
 
 def draw(schema, seed):

@@ -47,7 +47,8 @@ def _draw_part(d):
         d.put(part, "multi_plane", False)
     if f.unit == "word-line" and d.chance(0.3):
         d.put(part, "program_passes", d.whole(1, 3))
-    d.section(part, 0.12, leave=("timing", "file", "slc_read_latency", "slc_program_latency",
+    d.section(part, 0.12, leave=("timing", "file", "read_table", "program_table", "erase_table", "table_interpolation", "read", "program",
+                                 "erase", "slc_read", "slc_program", "slc_erase", "slc_read_latency", "slc_program_latency",
                                  "slc_erase_latency", "program_passes", "multi_plane"),
               endurance=[0, 3, 20, 100, 10000], spare_size=[0, 448, 1872], erase_latency=[_MS, 3 * _MS],
               name=["a part", "x-1"], source=["made up"])
@@ -57,6 +58,16 @@ def _draw_part(d):
     f.part_caches = d.get(part, "cache_read") or d.get(part, "cache_program")
     if d.chance(0.1):
         d.put(part, "timing", "table")
+        if d.chance(0.5):
+            d.put(part, "table_interpolation", d.pick("linear", "step"))
+        for key in ("read_table", "program_table", "erase_table"):
+            if d.chance(0.5):
+                d.put(part, key, ["cycles, factor", "0, 1", f"1000, {d.pick('0.8', '1', '1.3')}"])
+    elif d.chance(0.1):
+        d.put(part, "timing", "formula")
+        for key in ("read", "program", "erase", *(("slc_read", "slc_program", "slc_erase") if f.has_slc else ())):
+            if d.chance(0.5):
+                d.put(part, key, d.pick("base", "base * (1 + 0.001*min(cycles, 3000))", "base + 1us"))
     _move_to_file(d, part)
 
 

@@ -3,23 +3,23 @@
 
 def draw(d):
     f = d.facts
-    f.converter = f.file_cache = False
-    for path in ("converter", "file_cache"):
+    f.log_structured = f.file_cache = False
+    for path in ("log_structured", "file_cache"):
         d.leave_out(path)
     chance = d.random.random()
     if chance < 0.08:
-        _draw_converter(d)
+        _draw_log_structured(d)
     elif chance < 0.14:
         _draw_file_cache(d)
 
 
-def _draw_converter(d):
-    d.facts.converter = True
-    grain = d.put("converter", "grain", d.pick(*[g for g in (512, 4096, 8192, 16384) if g % d.facts.lba == 0]))
-    d.put("converter", "segment", grain * d.pick(1, 4, 8, 16))
-    d.put("converter", "cost", d.pick(10**6, 5 * 10**6))
-    d.put("converter", "spare", d.pick(0.1, 0.2, 0.4))
-    d.section("converter", 0.2, low_water=[2, 3])
+def _draw_log_structured(d):
+    d.facts.log_structured = True
+    grain = d.put("log_structured", "grain", d.pick(*[g for g in (512, 4096, 8192, 16384) if g % d.facts.lba == 0]))
+    d.put("log_structured", "segment", grain * d.pick(1, 4, 8, 16))
+    d.put("log_structured", "cost", d.pick(10**6, 5 * 10**6))
+    d.put("log_structured", "spare", d.pick(0.1, 0.2, 0.4))
+    d.section("log_structured", 0.2, low_water=[2, 3])
 
 
 def _draw_file_cache(d):

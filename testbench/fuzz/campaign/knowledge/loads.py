@@ -30,15 +30,16 @@ def _draw_common(d, path, number):
     if not d.has(path, "warm_up") and d.facts.timed and d.chance(0.12):
         d.put(path, "warm_up", d.pick("1", "2", "10 %", "30 %"))
     if not d.has(path, "fio"):
-        d.section(path, 0.08, leave=_all_but(d, path, "startdelay", "runtime", "ramp_time", "ramp_requests"),
-                  startdelay=[_US, 10 * _MS, 3 * 10**12], ramp_time=[_US, 100 * _US], ramp_requests=[1, 5],
-                  runtime=[100 * _US, 5 * _MS, 100 * _MS] if d.facts.timed else [0])
+        _draw_some(d, path, 0.08, startdelay=[_US, 10 * _MS, 3 * 10**12], ramp_time=[_US, 100 * _US],
+                   ramp_requests=[1, 5], runtime=[100 * _US, 5 * _MS, 100 * _MS] if d.facts.timed else [0])
     if not d.facts.timed and d.has(path, "ramp_requests"):
         d.drop(path, "ramp_requests")
 
 
-def _all_but(d, path, *keys):
-    return [p.key for p in d.schema.sections["load"].of(d.policy(path)) if p.key not in keys]
+def _draw_some(d, path, share, **hints):
+    """Draws these parameters of a load and no other, each with this chance."""
+    others = [p.key for p in d.schema.sections["load"].of(d.policy(path)) if p.key not in hints]
+    d.section(path, share, leave=others, **hints)
 
 
 def fio_words(d):
@@ -116,7 +117,7 @@ def _draw_made(d, path):
         d.put(path, key, value)
     if d.chance(0.08):
         d.put(path, "thinktime", d.pick(_US, _MS, 50 * _MS))
-        d.section(path, 1, leave=_all_but(d, path, "thinktime_blocks"), thinktime_blocks=[1, 4, 16])
+        _draw_some(d, path, 1, thinktime_blocks=[1, 4, 16])
     if d.chance(0.08) and d.facts.timed:
         d.put(path, "time_based", True)
         d.put(path, "runtime", d.pick(100 * _US, 2 * _MS, 20 * _MS))

@@ -1,10 +1,10 @@
 """The map, allocation and the write buffer, with the sizes that must fit each other.
 
-`facts`: `map_unit` (bytes of a mapping unit), `program_bytes` (a program unit of an allocation group),
+`facts`: `map_unit` (bytes of a mapping unit), `program_bytes` (a program unit of a parallel unit),
 `group_block` (bytes that a group erases at a time), `by_page` (the map is by unit, not by block).
 """
 
-_BLOCK_SCHEMES = ("management-block", "bast", "fast", "superblock")
+_BLOCK_SCHEMES = ("block-mapped", "bast", "fast", "superblock")
 
 
 def draw(d):
@@ -14,8 +14,8 @@ def draw(d):
     scheme = d.choose("firmware.mapping") if d.chance(0.6) else "page"
     f.by_page = scheme not in _BLOCK_SCHEMES
     f.has_logs = scheme in ("bast", "fast", "superblock")
-    if scheme == "management-block":
-        _draw_management_block(d)
+    if scheme == "block-mapped":
+        _draw_block_map(d)
     d.section("firmware.mapping", 0.4, leave=("block", "placement"),
               cache=[64, 512, 4096, 65536, 2**20], line=lambda: _line(d),
               log_blocks=[1, 1, 2, 3, 4], adjacent=[1, 2, 3, 4], update_blocks=[1, 2, 3])
@@ -43,7 +43,7 @@ def _draw_allocation(d):
     f.lanes = 1
     for letter in stripe if stripe != "none" else "":
         f.lanes *= counts[letter]
-    d.section(section, 0.25, leave=("stripe", "multi_plane"), programs_per_group=[1, 2, 4, 64])
+    d.section(section, 0.25, leave=("stripe", "multi_plane"), programs_per_pu=[1, 2, 4, 64])
     f.group_planes = f.planes if multi_plane else 1
     f.program_bytes = f.group_planes * f.program_pages * f.page
     f.group_block = f.group_planes * f.lanes * f.pages * f.page
@@ -51,7 +51,7 @@ def _draw_allocation(d):
     f.striped = stripe != "none"
 
 
-def _draw_management_block(d):
+def _draw_block_map(d):
     f = d.facts
     programs = f.group_block // f.program_bytes
     parts = d.pick(*[n for n in range(1, programs + 1) if programs % n == 0])

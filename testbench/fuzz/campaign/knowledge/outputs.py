@@ -7,14 +7,17 @@ def draw(d):
         d.put("run", "timed", False)
     d.section("run", 0.15, leave=("timed", "stall_after"), quantum=[0, 1, 10**6, 10**9])
     if d.chance(0.03):
-        d.put("run", "stall_after", d.pick(30 * 10**12, 600 * 10**12))
+        d.put("run", "stall_after", d.pick(10**16, 10**17))  # ps: slow cores may need hours
     d.section("report", 0.15, leave=("command_log",))
     if d.chance(0.3):
         d.put("report", "command_log", d.pick("csv", "csv", "csv.gz", "csv.zst"))
     if d.get("report", "timeline"):
-        d.section("report.window", 0.5, **{"from": [0, 10**6, 10**9], "length": [1000, 10**6, 10**9]})
+        d.section("report.window", 0.5, slowest=[0, 1, 20], margin=[0, 10**6, 10**9],
+                  **{"from": [0, 10**6, 10**9], "length": [1000, 10**6, 10**9]})
     else:
         d.section("report.window", 0.01)
+    if d.chance(0.1):
+        d.put("report", "silence", d.pick("", "falls-behind", "falls-behind, unwritten-reads"))
     if d.chance(0.5):
         d.put("", "seed", d.pick(0, 1, 2, d.log_whole(3, 2**31)))
     if d.chance(0.1):

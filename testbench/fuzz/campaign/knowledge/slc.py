@@ -33,8 +33,19 @@ def draw(d):
             d.choose("firmware.pslc.promotion")
     else:
         d.leave_out(pslc)
+    _draw_pacing(d)
     d.section("firmware.pslc.promotion", 0.4, keep_free=[0.5, 0.8, 1], reads=[1, 2, 5])
     _draw_copies(d)
+
+
+def _draw_pacing(d):
+    """Refused where collection in the background has too few spare blocks, of which nothing is known here."""
+    if d.policy("firmware.pslc") == "none" and d.policy("firmware.mapping") in ("page", "dftl"):
+        if d.chance(0.15):
+            d.choose("firmware.pacing")
+        d.section("firmware.pacing", 0.4)
+    else:
+        d.leave_out("firmware.pacing")
 
 
 def _draw_copies(d):

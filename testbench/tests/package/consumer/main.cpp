@@ -1,5 +1,5 @@
-// A SystemC program of somebody else's that uses the installed package: its own initiator, with plain generic payloads and no
-// extension of ours, writes one block of a drive, reads it back and compares.
+// A foreign SystemC program that uses the installed package: its own initiator, with plain generic
+// payloads and no extension of ours, writes one block of a drive, reads it back and compares.
 #include <systemc>
 #include <tlm>
 

@@ -1,0 +1,85 @@
+// From a logical unit to a small number (an entry, a line): open addressing with linear probing, at
+// most half full.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "models/base/sparse_array.h"
+#include "models/base/types.h"
+
+namespace tlmssd::firmware {
+
+class UnitHash {
+ public:
+  static constexpr std::uint32_t k_none = 0xFFFFFFFFU;
+
+  /// With room for `expected` units before it has to grow.
+  explicit UnitHash(std::uint64_t expected = 0) { size_for(expected); }
+
+  /// What was put under `unit`; k_none when nothing was.
+  [[nodiscard]] std::uint32_t find(Lpn unit) const {
+    for (std::uint64_t at = home(unit);; at = (at + 1) & mask_) {
+      const Place& place = places_[at];
+      if (place.value == 0 || place.unit == unit) return place.value - 1;
+    }
+  }
+  /// `unit` must not be there.
+  void insert(Lpn unit, std::uint32_t value) {
+    if (2 * ++count_ > mask_ + 1) grow();
+    put(unit, value);
+  }
+  /// `unit` must be there.
+  void replace(Lpn unit, std::uint32_t value) { places_[position(unit)].value = value + 1; }
+  void erase(Lpn unit) {
+    std::uint64_t hole = position(unit);
+    // Close the gap: move up what would not be found beyond it.
+    for (std::uint64_t at = (hole + 1) & mask_; places_[at].value != 0; at = (at + 1) & mask_) {
+      if (((at - home(places_[at].unit)) & mask_) >= ((at - hole) & mask_)) {
+        places_[hole] = places_[at];
+        hole = at;
+      }
+    }
+    places_[hole] = {};
+    --count_;
+  }
+
+ private:
+  struct Place {
+    Lpn unit = 0;
+    std::uint32_t value = 0;  ///< plus one; 0: none
+  };
+  [[nodiscard]] std::uint64_t home(Lpn unit) const { return (unit * 0x9E3779B97F4A7C15U) >> shift_; }
+  [[nodiscard]] std::uint64_t position(Lpn unit) const {
+    std::uint64_t at = home(unit);
+    while (places_[at].unit != unit || places_[at].value == 0) at = (at + 1) & mask_;
+    return at;
+  }
+  void put(Lpn unit, std::uint32_t value) {
+    std::uint64_t at = home(unit);
+    while (places_[at].value != 0) at = (at + 1) & mask_;
+    places_[at] = {unit, value + 1};
+  }
+  void size_for(std::uint64_t expected) {
+    const std::uint64_t places = std::bit_ceil(std::max<std::uint64_t>(4, 2 * expected));
+    places_ = ZeroPages<Place>(places);
+    mask_ = places - 1;
+    shift_ = static_cast<std::uint32_t>(64 - std::countr_zero(places));
+  }
+  void grow() {
+    const ZeroPages<Place> old = std::move(places_);
+    const std::uint64_t end = mask_ + 1;
+    size_for(end);
+    for (std::uint64_t at = 0; at < end; ++at) {
+      if (old[at].value != 0) put(old[at].unit, old[at].value - 1);
+    }
+  }
+
+  ZeroPages<Place> places_;
+  std::uint64_t mask_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint32_t shift_ = 0;
+};
+
+}  // namespace tlmssd::firmware

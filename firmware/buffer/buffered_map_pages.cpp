@@ -1,0 +1,72 @@
+#include "firmware/buffer/buffered_map_pages.h"
+
+namespace tlmssd::firmware {
+
+bool BufferedMapPages::in_flash(Lpn page) const {
+  return flusher_.buffer().find(page) == WriteBuffer::k_none && core_.map->lookup(page) != k_nowhere;
+}
+
+bool BufferedMapPages::stored(Lpn page) const {
+  return flusher_.buffer().find(page) != WriteBuffer::k_none || core_.map->lookup(page) != k_nowhere;
+}
+
+Task<> BufferedMapPages::read(Lpn page) {
+  const WriteBuffer::Index i = flusher_.buffer().find(page);
+  if (i != WriteBuffer::k_none) {
+    MemoryAccess copy(core_.hw, MemoryKind::dram, flusher_.address_of(i), core_.layout.unit_bytes, false,
+                      nullptr, Cause::map_fetch);
+    co_await copy;
+    co_return;
+  }
+  const Ppn where = core_.map->lookup(page);
+  if (where == k_nowhere) co_return;
+  ReadList reads;
+  ReadOp& read = core_.add_read(reads, where);
+  read.wanted[read.low] = page;
+  core_.resolve(reads);
+  co_await RunStage(core_.hw, Stage::flash, nullptr);
+  Latch latch;
+  read.op.buffer_address = core_.map->dram_bytes();
+  core_.start_read(read, latch, Purpose::map, nullptr, true);
+  co_await latch;
+  if (read.op.status == FlashStatus::uncorrectable) {
+    ++core_.stats.map_pages_lost;
+  } else {
+    core_.check_spare(read, read.low);
+  }
+  core_.end_read(reads.pop());
+}
+
+Task<bool> BufferedMapPages::write(Lpn page) {
+  WriteBuffer& buffer = flusher_.buffer();
+  if (core_.read_only) co_return false;
+  WriteBuffer::Index i = buffer.find(page);
+  if (!buffer.merges(i)) {
+    Flusher::Reservation room(flusher_, 1);
+    co_await room;
+    if (core_.read_only || room.granted() == 0) {
+      flusher_.give_back(room.granted());
+      co_return false;
+    }
+    i = buffer.find(page);
+    if (buffer.merges(i)) {  // another command has inserted it meanwhile
+      flusher_.give_back(1);
+    } else {
+      flusher_.unreserve(1);
+      i = buffer.add(page, i);
+    }
+  }
+  buffer.merge(i, 0, core_.layout.sectors, nothing_.data());
+  core_.hw.memory.access(MemoryKind::dram, flusher_.address_of(i), core_.layout.unit_bytes, true, posted_);
+  co_return true;
+}
+
+void BufferedMapPages::drop(Lpn page) {
+  flusher_.discard(page, std::uint64_t{page} + 1);
+  const Ppn where = core_.map->lookup(page);
+  if (where == k_nowhere) return;
+  core_.pool.invalidate(where);
+  core_.map->update(page, k_nowhere);
+}
+
+}  // namespace tlmssd::firmware

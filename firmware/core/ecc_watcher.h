@@ -1,0 +1,28 @@
+// Tells an ECC policy that watches the host of its commands.
+#pragma once
+
+#include "firmware/core/feature.h"
+#include "firmware/ecc/ecc_policy.h"
+
+namespace tlmssd::firmware {
+
+class EccWatcher final : public Feature {
+ public:
+  explicit EccWatcher(EccPolicy& policy) : policy_(policy) {}
+  void on_host_command(const HostCommand& command) override {
+    if (command.opcode == HostOpcode::read) {
+      policy_.host_reads(command.lba, command.blocks);
+    } else {
+      policy_.host_writes(command.lba, command.blocks);
+    }
+  }
+  // The policy reports and archives itself.
+  void report(StatisticsSink& /*sink*/) const override {}
+  void reset_statistics() override {}
+  void archive(Archive& /*archive*/) override {}
+
+ private:
+  EccPolicy& policy_;
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,90 @@
+// What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
+//
+// A feature observes (on_...), decides (redirect_read, steers, allows_write, holds_program) and
+// lasts (report, archive, dram_bytes, idle). It owns its parameters, counters and policy. The
+// kernel asks only those features that implement a hook (core/hooks.h), in the order of the list of
+// features (firmware/features.cpp), and knows none of them by name.
+//
+// No hook may wait. Hooks are called in the midst of the kernel's work and must not start anything;
+// only on_read_end, on_moved, on_erased and on_collected may have the write buffer pump.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "firmware/base/flash_io.h"
+#include "models/base/archive.h"
+#include "models/base/host_command.h"
+#include "models/base/statistics.h"
+
+namespace tlmssd::firmware {
+
+/// Mapping units that a feature has programmed: its part of the write amplification.
+struct MovedUnits {
+  const char* name;  ///< key of the report
+  const char* doc;
+  std::uint64_t units;
+};
+
+class Feature {
+ public:
+  virtual ~Feature() = default;
+
+  // ---- observes
+  /// Firmware has taken a read or a write of the host.
+  virtual void on_host_command(const HostCommand& /*command*/) {}
+  /// A read of the host has delivered `unit` from `where`, whose block is still pinned; `stamps`:
+  /// all sectors of the unit.
+  virtual void on_host_read(Lpn /*unit*/, Ppn /*where*/, const Stamp* /*stamps*/) {}
+  /// A read command has released its blocks: programs may be started.
+  virtual void on_read_end() {}
+  /// The map points `unit` at other data, or nowhere, from now on.
+  virtual void on_rewritten(Lpn /*unit*/) {}
+  /// The write buffer has sent a program on its way. `kept_away`: not to any parallel unit, because
+  /// a feature steers.
+  virtual void on_program(bool /*kept_away*/) {}
+  /// Collection begins to empty `block`.
+  virtual void on_victim(std::uint32_t /*pu*/, BlockNumber /*block*/) {}
+  /// Collection has programmed `slots` slots of what it moves.
+  virtual void on_moved(std::uint32_t /*pu*/, std::uint32_t /*slots*/) {}
+  /// A block has been erased, or retired.
+  virtual void on_erased(std::uint32_t /*pu*/) {}
+  /// Collection of a parallel unit has come to an end, for now.
+  virtual void on_collected(std::uint32_t /*pu*/) {}
+  /// The power has failed; nothing is gathered or under way.
+  virtual void on_power_lost() {}
+
+  // ---- decides
+  /// Whether `unit`, whose sectors `need` a read of the host wants, is read from elsewhere than
+  /// `where`: then the read has been added to `reads`, with copy_of and original set.
+  virtual bool redirect_read(Lpn /*unit*/, Ppn /*where*/, std::uint64_t /*need*/, ReadList& /*reads*/) {
+    return false;
+  }
+  /// A redirected read has ended. False: it could not be decoded; the original has been added to
+  /// `again`. One that another feature has redirected: true.
+  virtual bool settle_redirected(const ReadOp& /*read*/, ReadList& /*again*/) { return true; }
+  /// Whether the next program of the write buffer is to be kept away from some parallel units.
+  /// Asked once for each.
+  virtual bool steers() { return false; }
+  /// Whether the parallel unit may take the program that steers() was asked about.
+  [[nodiscard]] virtual bool allows_write(std::uint32_t /*pu*/) const { return true; }
+  /// Whether the next program of the write buffer has to wait; who says so has it pump again
+  /// (Flusher::pump). `slots`: of a program unit.
+  virtual bool holds_program(std::uint32_t /*slots*/) { return false; }
+
+  // ---- lasts
+  /// Nothing of its own is under way.
+  [[nodiscard]] virtual bool idle() const { return true; }
+  /// What it has gathered and not yet sent on its way is given up: before the drive is at rest,
+  /// when it becomes read-only and when power fails.
+  virtual void drop() {}
+  /// DRAM that it uses, from the address that it was given.
+  [[nodiscard]] virtual Bytes dram_bytes() const { return 0; }
+  [[nodiscard]] virtual std::optional<MovedUnits> moved() const { return {}; }
+  virtual void report(StatisticsSink& sink) const = 0;
+  virtual void reset_statistics() = 0;
+  /// Saves or restores what lives across an idle moment, counters included.
+  virtual void archive(Archive& archive) = 0;
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,81 @@
+// What is known of a feature without making it: its section of the scenario, its policies, how it
+// is made. The catalogue, the scenario reader, the identity of a snapshot and the Ftl go by the one
+// list of them.
+//
+// A feature class T has
+//   static constexpr const char *k_path, *k_doc, *k_choice_doc;   section, what it is, what is chosen
+//   using Config                       with parameters(): those that are not of one policy
+//   static std::vector<PolicyInfo> policies();                    "none" first
+//   T(const FeatureContext& context);  throws InputError when the configuration does not go together
+// and may have
+//   static std::uint64_t own_units(const FeatureChoice&, const Layout&);   units on top of those of data
+//   static InputError too_many_units(const FeatureChoice&, Bytes units, Bytes left);
+//   static Identity identity(const FeatureChoice&);               beside the policy's name
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "firmware/base/config.h"
+#include "firmware/core/hooks.h"
+#include "models/base/input_error.h"
+
+namespace tlmssd::firmware {
+
+class Core;
+class Flusher;
+class GcWorker;
+
+/// What a feature is made with.
+struct FeatureContext {
+  Core& core;
+  Flusher& flusher;
+  GcWorker& gc_worker;
+  const FirmwareConfig& config;
+  const FeatureChoice& choice;
+  std::uint64_t dram_address;  ///< where its own part of the DRAM begins
+};
+
+/// Scenario keys and their values.
+using Identity = std::vector<std::pair<std::string, std::string>>;
+
+struct FeatureInfo {
+  std::string path;
+  std::string doc;
+  std::string choice_doc;
+  std::vector<ParameterSpec> parameters;
+  std::vector<PolicyInfo> (*policies)();
+  std::unique_ptr<Feature> (*make)(const FeatureContext& context, Hooks& hooks);
+  /// Null: it has none.
+  std::uint64_t (*own_units)(const FeatureChoice& choice, const Layout& layout) = nullptr;
+  InputError (*too_many_units)(const FeatureChoice& choice, Bytes bytes, Bytes left) = nullptr;
+  Identity (*identity)(const FeatureChoice& choice) = nullptr;
+};
+
+template <class T>
+FeatureInfo feature_info() {
+  FeatureInfo info{.path = T::k_path,
+                   .doc = T::k_doc,
+                   .choice_doc = T::k_choice_doc,
+                   .parameters = T::Config::parameters().specs(),
+                   .policies = &T::policies,
+                   .make = [](const FeatureContext& context, Hooks& hooks) -> std::unique_ptr<Feature> {
+                     auto feature = std::make_unique<T>(context);
+                     hooks.add(*feature);
+                     return feature;
+                   }};
+  if constexpr (requires { &T::own_units; }) {
+    info.own_units = &T::own_units;
+    info.too_many_units = &T::too_many_units;
+  }
+  if constexpr (requires { &T::identity; }) info.identity = &T::identity;
+  return info;
+}
+
+/// All features, in the order in which they are made, asked and reported (firmware/features.cpp).
+const std::vector<FeatureInfo>& features();
+
+}  // namespace tlmssd::firmware

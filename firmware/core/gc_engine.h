@@ -1,0 +1,31 @@
+// Who makes room on flash, evens out wear and carries out refreshes: garbage collection by blocks
+// (GC worker), or merges of log blocks (LogBlocks).
+#pragma once
+
+#include <cstdint>
+
+#include "firmware/base/layout.h"
+#include "models/base/archive.h"
+
+namespace tlmssd::firmware {
+
+class GcEngine {
+ public:
+  virtual ~GcEngine() = default;
+  /// Starts what there is to do in a parallel unit, if anything.
+  virtual void kick(std::uint32_t pu) = 0;
+  /// Host idle: time for what is better done now, until false is said.
+  virtual void set_idle(bool idle) = 0;
+  [[nodiscard]] virtual bool idle_mode() const = 0;
+  /// The last read of a block that is waiting to be erased has ended.
+  virtual void unpinned(std::uint32_t pu, BlockNumber block) = 0;
+  virtual void now_read_only() = 0;
+  /// Nothing under way.
+  [[nodiscard]] virtual bool idle() const = 0;
+  /// For the report of a stall.
+  [[nodiscard]] virtual bool running(std::uint32_t pu) const = 0;
+  [[nodiscard]] virtual std::uint32_t waiting(std::uint32_t pu) const = 0;
+  virtual void archive(Archive& archive) = 0;
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,20 @@
+// The list of features: a new one is a folder under features/ and its line here.
+#include "firmware/core/feature_info.h"
+#include "firmware/features/pacing/pacing.h"
+#include "firmware/features/partition/partition.h"
+#include "firmware/features/promotion/promoter.h"
+#include "firmware/features/replicas/replicas.h"
+
+namespace tlmssd::firmware {
+
+const std::vector<FeatureInfo>& features() {
+  static const std::vector<FeatureInfo> list{
+      feature_info<Promoter>(),
+      feature_info<Replicas>(),
+      feature_info<Partition>(),
+      feature_info<Pacing>(),
+  };
+  return list;
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,15 @@
+// Which data are read and not written, so that they belong to the dies that are kept for reading:
+// the policies of the partition, chosen by name (firmware.partition.policy). The Partition moves
+// the data and keeps writes away.
+#pragma once
+
+#include "firmware/base/read_hot_policy.h"
+
+namespace tlmssd::firmware {
+
+/// All partition policies by name, without the choice of none.
+ReadHotFamily& partition_family();
+/// The same for the scenario, "none" first.
+std::vector<PolicyInfo> partition_policies();
+
+}  // namespace tlmssd::firmware

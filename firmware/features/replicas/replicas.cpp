@@ -1,0 +1,223 @@
+#include "firmware/features/replicas/replicas.h"
+
+#include <fmt/format.h>
+
+#include "firmware/base/make_policy.h"
+#include "firmware/buffer/flusher.h"
+#include "models/base/input_error.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+void check(const Core& core, Bytes capacity) {
+  const auto refuse = [](const std::string& why) { throw refusal("firmware.replicas.policy", why, "none"); };
+  const Layout& layout = core.layout;
+  if (core.config.mapping.scheme != "page")
+    refuse(fmt::format("copies need the map in DRAM (firmware.mapping.scheme is {}, not page)",
+                       core.config.mapping.scheme));
+  if (layout.lanes > 1) refuse("copies need blocks of one die (firmware.allocation.stripe is not none)");
+  if (layout.pus == layout.pus_per_die) refuse("on a drive with one die there is no other for a copy");
+  if (capacity % layout.unit_bytes != 0) {
+    throw refusal(
+        "firmware.replicas.capacity",
+        fmt::format("{} B are no whole mapping units of {} B", capacity, layout.unit_bytes),
+        fmt::format("{} B", (capacity + layout.unit_bytes - 1) / layout.unit_bytes * layout.unit_bytes));
+  }
+  const std::uint64_t least = std::uint64_t{2} * layout.program_units;
+  if (layout.replica_units < least) {
+    throw refusal(
+        "firmware.replicas.capacity",
+        fmt::format("{} B are less than the two program units that are gathered at a time", capacity),
+        fmt::format("{} B", least * layout.unit_bytes));
+  }
+}
+
+}  // namespace
+
+const ParameterTable<ReplicasConfig>& ReplicasConfig::parameters() {
+  static const auto table =
+      ParameterTable<ReplicasConfig>{}.bytes("capacity", &ReplicasConfig::capacity, {65536, Bytes{1} << 44U},
+                                             "room for copies; it is taken from the spare blocks");
+  return table;
+}
+
+std::uint64_t Replicas::own_units(const FeatureChoice& choice, const Layout& layout) {
+  return choice.read<ReplicasConfig>().capacity / layout.unit_bytes;
+}
+
+InputError Replicas::too_many_units(const FeatureChoice& /*choice*/, Bytes bytes, Bytes left) {
+  return refusal(
+      "firmware.replicas.capacity",
+      fmt::format("{} B of copies do not fit into the spare blocks, which have room for {} B beside the data",
+                  bytes, left),
+      left >= 65536 ? Proposal{"firmware.replicas.capacity", fmt::format("{} B", left)}
+                    : Proposal{"firmware.replicas.policy", "none"});
+}
+
+Identity Replicas::identity(const FeatureChoice& choice) {
+  const bool any = choice.policy != "none";
+  return {
+      {"firmware.replicas.capacity", any ? std::to_string(choice.read<ReplicasConfig>().capacity) : "none"}};
+}
+
+Replicas::Replicas(const FeatureContext& context)
+    : core_(context.core),
+      flusher_(context.flusher),
+      policy_name_(context.choice.policy),
+      table_(core_.layout.first_replica(), static_cast<std::uint32_t>(core_.layout.replica_units)),
+      gatherer_(core_, context.gc_worker, *this, context.dram_address) {
+  check(core_, context.choice.read<ReplicasConfig>().capacity);
+  policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_,
+                        context.choice.values.get(), ReadHotContext{core_.layout.unit_bytes});
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- reading
+
+Ppn Replicas::choose(Lpn unit, Ppn where) {
+  if (core_.hw.flash.writing(die_of(where)) == 0) return k_nowhere;
+  ++counters_.conflicts;
+  const ReplicaTable::Slot slot = table_.find(unit);
+  if (slot == ReplicaTable::k_none || !table_.live(slot)) return k_nowhere;
+  ++counters_.conflicts_with_copy;
+  if (!core_.poisoned.empty() && core_.poisoned.contains(table_.number(slot))) {
+    drop(slot);
+    return k_nowhere;
+  }
+  const Ppn copy = core_.map->lookup(table_.number(slot));
+  return core_.hw.flash.writing(die_of(copy)) == 0 ? copy : k_nowhere;
+}
+
+// Of the copy alone: nothing else joins it, and it joins nothing.
+bool Replicas::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads) {
+  const Ppn copy = choose(unit, where);
+  if (copy == k_nowhere) return false;
+  ReadOp& read = core_.take_read(copy);
+  read.wanted[read.low] = table_.number(table_.find(unit));
+  read.need[read.low] = need;
+  read.copy_of = unit;
+  read.original = where;
+  core_.pool.pin(core_.layout.block_of(where));
+  reads.push(read);
+  return true;
+}
+
+bool Replicas::settle_redirected(const ReadOp& read, ReadList& again) {
+  const bool lost = read.lost(read.low);
+  if (lost) {
+    const ReplicaTable::Slot slot = table_.find(read.copy_of);
+    if (slot != ReplicaTable::k_none && table_.number(slot) == read.wanted[read.low]) drop(slot);
+    ReadOp& original = core_.add_read(again, read.original);
+    const std::uint32_t at = core_.layout.in_mp_page(read.original, original.mp_page);
+    original.wanted[at] = read.copy_of;
+    original.need[at] = read.need[read.low];
+  } else {
+    ++counters_.reads_of_copies;
+  }
+  return !lost;
+}
+
+void Replicas::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {
+  const bool hot = policy_->read(unit);
+  const ReplicaTable::Slot slot = table_.find(unit);
+  if (slot != ReplicaTable::k_none) {
+    if (table_.live(slot)) table_.used(slot);
+  } else if (hot && !core_.read_only && flusher_.current(unit, where)) {
+    gather(unit, where, stamps);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- making copies
+
+void Replicas::gather(Lpn unit, Ppn where, const Stamp* stamps) {
+  const DieId original = die_of(where);
+  const auto other_die = [&](std::uint32_t pu) { return die_of_pu(pu) != original; };
+  ReadGatherer::Gathering* const gathering = gatherer_.find(other_die);
+  if (gathering == nullptr) {
+    ++counters_.refused;
+    return;
+  }
+  if (!table_.has_free()) {
+    const ReplicaTable::Slot oldest = table_.oldest();
+    if (oldest == ReplicaTable::k_none) return;  // all of them are on their way
+    drop(oldest);
+    ++counters_.displaced;
+  }
+  const ReplicaTable::Slot slot = table_.take(unit);
+  gatherer_.add(*gathering, table_.number(slot), slot, stamps);
+}
+
+bool Replicas::suits(std::uint32_t pu, std::uint32_t other) const {
+  return other == ReadGatherer::k_no_pu || die_of_pu(other) != die_of_pu(pu);
+}
+
+void Replicas::committed(const ProgramJob& job) {
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const ReplicaTable::Slot slot = job.source[n];
+    if (!table_.committed(slot)) continue;
+    core_.map->update(table_.number(slot), job.base + n);
+    core_.pool.validate(job.base + n, job.block);
+    core_.post_map_update(table_.number(slot), 1);
+  }
+  counters_.units_copied += job.live;
+}
+
+void Replicas::given_up(const ProgramJob& job, bool refused) {
+  if (refused) counters_.refused += job.live;
+  for (std::uint32_t n = 0; n < job.live; ++n) table_.failed(job.source[n]);
+}
+
+// ------------------------------------------------------------------------------------------------------------ giving copies up
+
+void Replicas::on_rewritten(Lpn unit) {
+  policy_->rewritten(unit);
+  const ReplicaTable::Slot slot = table_.find(unit);
+  if (slot == ReplicaTable::k_none) return;
+  ++counters_.rewritten;
+  drop(slot);
+}
+
+void Replicas::drop(ReplicaTable::Slot slot) {
+  const Lpn number = table_.number(slot);
+  if (!table_.drop(slot)) return;
+  core_.pool.invalidate(core_.map->lookup(number));
+  core_.map->update(number, k_nowhere);
+  if (!core_.poisoned.empty()) core_.poisoned.erase(number);
+}
+
+void Replicas::on_power_lost() {
+  while (table_.oldest() != ReplicaTable::k_none) drop(table_.oldest());
+}
+
+// -------------------------------------------------------------------------------------------------------------- state and reports
+
+void Replicas::report(StatisticsSink& sink) const {
+  const Bytes unit = core_.layout.unit_bytes;
+  sink.open("replicas", "second copies of data that are read often");
+  sink.text("policy", policy_name_, k_choice_doc);
+  sink.value("capacity", table_.capacity() * unit, "B", "room for copies, taken from the spare blocks");
+  sink.value("size", table_.size() * unit, "B", "copies that there are now");
+  sink.value("units copied", counters_.units_copied, "units", "copies programmed");
+  sink.value("rewritten", counters_.rewritten, "units",
+             "copies dropped because the data were written or trimmed");
+  sink.value("displaced", counters_.displaced, "units", "copies dropped to make room for others");
+  sink.value("refused", counters_.refused, "units",
+             "copies not made because no parallel unit could take a program unit at once or too many were on "
+             "their way");
+  sink.value("conflicts", counters_.conflicts, "units",
+             "units of reads whose die was writing or erasing, or had that in its queue");
+  sink.value("conflicts with copy", counters_.conflicts_with_copy, "units",
+             "of these, units that had a copy");
+  sink.value("reads of copies", counters_.reads_of_copies, "units",
+             "of these, units read from it because its die was not writing");
+  sink.close();
+}
+
+void Replicas::archive(Archive& a) {
+  table_.archive(a);
+  policy_->archive(a);
+  gatherer_.archive(a);
+  a(counters_);
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,383 @@
+#include "firmware/gc/worker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tlmssd::firmware {
+
+GcWorker::GcWorker(Core& core) : core_(core), work_(core.layout.pus) {
+  const GcConfig& config = core.config.gc;
+  const Layout& layout = core.layout;
+  // Free blocks that a parallel unit has when it holds its share of the logical capacity, neatly
+  // packed.
+  const std::uint64_t share = (layout.kept_units() + layout.pus - 1) / layout.pus;
+  const auto packed = static_cast<std::uint32_t>((share + layout.block_units - 1) / layout.block_units);
+  const std::uint32_t native = core.pool.pu(0).good;
+  const std::uint32_t spare = native > packed ? native - packed : 0;
+  const std::uint32_t reserve = core.pool.reserve();
+  // More than about half of the spare cannot be kept free at a bearable price.
+  const std::uint32_t most = std::max(reserve, spare / 2);
+  const auto blocks = [&](double part) { return static_cast<std::uint32_t>(std::ceil(part * spare)); };
+  if (config.background_start > 0 && most >= reserve + 2) {
+    background_start_ = std::clamp(blocks(config.background_start), reserve + 1, most - 1);
+    background_stop_ = std::clamp(blocks(config.background_stop), background_start_ + 1, most);
+  }
+  idle_target_ = std::clamp(blocks(config.idle_target), reserve, most);
+  if (core.pslc) core.pslc->leave_free(std::max(background_stop_, reserve + 1));
+}
+
+// ------------------------------------------------------------------------------------------------------------- what is to be done
+
+std::uint64_t GcWorker::stale(BlockNumber block) const {
+  const BlockInfo& info = core_.pool.info(block);
+  return info.failed ? 0 : core_.pool.gain(block);
+}
+
+// Units that the blocks yet to be read would give.
+std::uint64_t GcWorker::collectable(std::uint32_t pu) const {
+  std::uint64_t units = core_.pool.pu(pu).stale + (core_.pslc ? core_.pool.slc(pu).stale : 0);
+  for (const BlockNumber block : work_[pu].unfinished) units += stale(block);
+  return units;
+}
+
+std::uint64_t GcWorker::reclaimable(std::uint32_t pu) const {
+  const Work& work = work_[pu];
+  std::uint64_t units = collectable(pu);
+  if (work.current != k_no_block && !work.part) units += stale(work.current);
+  for (const BlockNumber block : work.scanned) units += stale(block);
+  return units;
+}
+
+// Whether reading another block brings collection forward. Where little is left to find, it may be
+// better to write what has been read with padding: else full blocks would be read for its last
+// units, whose own last units would ask for the next, for ever. On the other hand padding must free
+// more than it fills.
+bool GcWorker::gains(std::uint32_t pu) const {
+  const Work& work = work_[pu];
+  const std::uint64_t whole = core_.layout.program_units;
+  const std::uint64_t more = collectable(pu);
+  if (more >= whole || more == 0) return more > 0;
+  const std::uint64_t held = reclaimable(pu) - more;
+  const std::uint64_t padding = work.filling != nullptr ? whole - work.filling->live : whole;
+  if (padding < whole && held >= padding + whole) return false;
+  return held + more >= whole;
+}
+
+bool GcWorker::has_failed(const std::vector<BlockNumber>& blocks) const {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [this](BlockNumber block) { return core_.pool.info(block).failed; });
+}
+
+bool GcWorker::wants_more(std::uint32_t pu, const Work& work) const {
+  if (work.moving != Purpose::gc || core_.pool.grown_bad_waiting(pu) || has_failed(work.unfinished) ||
+      has_failed(work.scanned) || refresh_waits(pu))
+    return true;
+  if (work.current != k_no_block && core_.pool.info(work.current).failed) return true;
+  return wants_native(pu, work) || (core_.pslc && wants_fold(pu, work)) ||
+         (core_.pslc && prepare_step(pu, work) != Step::stop);
+}
+
+bool GcWorker::wants_native(std::uint32_t pu, const Work& work) const {
+  if (native_wait(pu, work) || collects_for_refresh(pu)) return true;
+  const auto coming = static_cast<std::uint32_t>(work.emptying.size());
+  const std::uint32_t free = core_.pool.pu(pu).free + coming;
+  return (work.background && free < background_stop_) || (idle_ && free < idle_target_) ||
+         (core_.pslc && wants_growth(pu));
+}
+
+bool GcWorker::find_empty(Work& work) {
+  for (BlockNumber& block : work.emptying) {
+    if (core_.pool.info(block).valid > 0) continue;
+    work.empty = block;
+    work.emptying.erase(work.emptying.begin() + (&block - work.emptying.data()));
+    return true;
+  }
+  return false;
+}
+
+GcWorker::Step GcWorker::when_claimable(std::uint32_t pu, const Work& work) const {
+  if (may_launch(pu, work)) return Step::launch;
+  return work.jobs > 0 ? Step::wait : Step::stop;
+}
+
+GcWorker::Step GcWorker::next_step(std::uint32_t pu, Work& work) {
+  const std::uint32_t whole = core_.layout.program_units;
+  for (;;) {
+    if (find_empty(work)) return Step::erase;
+    if (work.jobs == 0 && !work.emptying.empty()) {
+      // A program was given up for want of space: what it carried is still where it was.
+      work.unfinished.insert(work.unfinished.end(), work.emptying.begin(), work.emptying.end());
+      work.emptying.clear();
+    }
+    if (core_.read_only) return work.jobs > 0 ? Step::wait : Step::stop;
+    if ((work.check_wear || refresh_waits(pu)) && work.jobs == 0) start_move(pu, work);
+    if (work.background && core_.pool.pu(pu).free >= background_stop_) work.background = false;
+    if (core_.pslc) {
+      update_folding(pu, work);
+      const Step prepare = prepare_step(pu, work);
+      if (prepare != Step::stop) return prepare;
+    }
+    if (work.filling != nullptr && frees_nothing(work) && !core_.pool.can_fold(pu)) {
+      // The reserve has become short meanwhile: native blocks first.
+      if (work.jobs > 0) return Step::wait;
+      stop(pu, work);
+      continue;
+    }
+    if (work.filling != nullptr && work.filling->live == whole) return when_claimable(pu, work);
+    if (!work.mp_pages.empty()) {
+      consume_mp_page(work, pu);
+      continue;
+    }
+    if (!wants_more(pu, work)) return work.jobs > 0 ? Step::wait : Step::stop;
+    if (work.jobs >= core_.config.gc.parallel_copies) return Step::wait;
+    if (work.current == k_no_block) {
+      // A choice waits for all programs, so that it does not depend on how long they take.
+      if (work.jobs > 0) return Step::wait;
+      const bool moving = work.moving != Purpose::gc;
+      if (moving || !choose(pu, work)) {
+        const bool worth = moving || has_failed(work.scanned) || reclaimable(pu) >= whole ||
+                           (core_.pslc && has_slc(work.scanned) && wants_fold(pu, work));
+        if (work.filling != nullptr && work.filling->live > 0 && worth) return when_claimable(pu, work);
+        if (!moving) return Step::stop;
+        work.moving = Purpose::gc;
+      }
+      continue;
+    }
+    return copies_next(pu, work) ? Step::copy : Step::read;
+  }
+}
+
+bool GcWorker::choose(std::uint32_t pu, Work& work) {
+  const BlockNumber block = core_.pslc ? choose_by_need(pu, work) : choose_victim(pu, work);
+  if (block == k_no_block) return false;
+  start_block(block, work);
+  return true;
+}
+
+void GcWorker::start_block(BlockNumber block, Work& work) const {
+  work.current = block;
+  work.cursor = 0;
+  work.end = core_.layout.block_units;
+  work.part = false;
+}
+
+BlockNumber GcWorker::choose_victim(std::uint32_t pu, Work& work) {
+  const BlockNumber grown_bad = core_.pool.take_grown_bad(pu);
+  if (grown_bad != k_no_block) return grown_bad;
+  const auto failed = std::find_if(work.unfinished.begin(), work.unfinished.end(),
+                                   [this](BlockNumber b) { return core_.pool.info(b).failed; });
+  const bool gain = gains(pu);
+  if (failed != work.unfinished.end() || (gain && !work.unfinished.empty())) {
+    const auto it = failed != work.unfinished.end() ? failed : work.unfinished.begin();
+    const BlockNumber block = *it;
+    work.unfinished.erase(it);
+    return block;
+  }
+  return gain ? take_victim(pu) : k_no_block;
+}
+
+BlockNumber GcWorker::take_victim(std::uint32_t pu) {
+  const BlockNumber block = core_.pool.take_victim(pu);
+  if (block == k_no_block) return block;
+  ++core_.stats.gc_victims;
+  core_.stats.gc_victim_valid += core_.pool.info(block).valid;
+  for (Feature* const feature : core_.hooks.victim) feature->on_victim(pu, block);
+  return block;
+}
+
+// Takes up a whole block that wear levelling or refresh wants moved.
+bool GcWorker::start_move(std::uint32_t pu, Work& work) {
+  const bool check_wear = std::exchange(work.check_wear, false);
+  if (work.moving != Purpose::gc) return false;
+  if (check_wear && may_move(pu)) {
+    const BlockNumber block = core_.wear->due(pu, core_.pool);
+    if (block != k_no_block) {
+      stop(pu, work);
+      take_over(block, work);
+      work.moving = Purpose::wear;
+      ++core_.stats.wear_moves;
+      return true;
+    }
+  }
+  while (refresh_waits(pu)) {
+    if (start_refresh(pu, work)) return true;
+  }
+  return false;
+}
+
+// False: what was next is no longer there.
+bool GcWorker::start_refresh(std::uint32_t pu, Work& work) {
+  const Refresher::Move move = core_.refresh->take(pu, may_move(pu));
+  if (move.block == k_no_block) return false;
+  stop(pu, work);
+  if (move.whole) {
+    if (!take_over(move.block, work)) return false;
+    ++core_.stats.refreshes;
+  } else {
+    start_block(move.block, work);
+    work.cursor = move.first;
+    work.end = move.end;
+    work.part = true;
+    ++core_.stats.region_refreshes;
+    if (core_.pool.pu(pu).free < background_start_) work.background = true;
+  }
+  work.moving = Purpose::refresh;
+  return true;
+}
+
+// False: the block has nothing left that could be moved.
+bool GcWorker::take_over(BlockNumber block, Work& work) {
+  if (core_.pool.info(block).state == BlockState::closed) {
+    core_.pool.take_closed(block);
+  } else {
+    const auto left = std::find(work.unfinished.begin(), work.unfinished.end(), block);
+    if (left == work.unfinished.end()) return false;
+    work.unfinished.erase(left);
+  }
+  start_block(block, work);
+  return true;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the worker
+
+void GcWorker::kick(std::uint32_t pu) {
+  Work& work = work_[pu];
+  if (work.running || core_.read_only) return;
+  if (!wants_more(pu, work)) {
+    if (work.lines[1].waiting > 0) wake(pu);
+    return;
+  }
+  work.running = true;
+  ++running_;
+  tasks_.start(clean(pu));
+}
+
+Task<> GcWorker::clean(std::uint32_t pu) {
+  Work& work = work_[pu];
+  for (;;) {
+    const Step step = next_step(pu, work);
+    if (step == Step::stop) break;
+    if (step == Step::wait) {
+      co_await Sleep{work};
+    } else if (step == Step::erase) {
+      co_await erase(pu, work.empty);
+    } else if (step == Step::launch) {
+      co_await RunStage(core_.hw, Stage::flash, nullptr);
+      if (may_launch(pu, work)) launch(pu, work);
+    } else if (step == Step::prepare || step == Step::give_back) {
+      co_await change_mode(pu, step == Step::prepare ? BlockMode::slc : BlockMode::native);
+    } else if (step == Step::copy) {
+      co_await RunStage(core_.hw, Stage::gc, nullptr,
+                        core_.layout.program_units + (work.cursor == 0 ? 1 : 0));
+      co_await RunStage(core_.hw, Stage::flash, nullptr);
+      if (core_.pool.can_fold(pu)) launch_copy(pu, work);
+    } else {
+      ReadList reads;
+      const std::uint32_t first = work.cursor == 0 ? 1 : 0;
+      const std::uint32_t units = make_reads(work, reads);
+      co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
+      if (reads.empty()) continue;
+      core_.resolve(reads);
+      co_await RunStage(core_.hw, Stage::flash, nullptr, reads.size());
+      Latch latch;
+      const bool folding =
+          core_.pslc && work.moving == Purpose::gc && core_.pool.mode(reads.front()->block) == BlockMode::slc;
+      const Purpose purpose = folding ? Purpose::migration : work.moving;
+      for (ReadOp& read : reads) {
+        read.op.buffer_address = core_.map->dram_bytes();
+        core_.start_read(read, latch, purpose, nullptr, false);
+      }
+      co_await latch;
+      prefetch(reads);
+      work.mp_pages = std::move(reads);
+    }
+  }
+  stop(pu, work);
+  work.running = false;
+  --running_;
+  // A block whose last programs are under way may yet have something to give: flusher::end() kicks
+  // again.
+  const bool still = core_.pool.pu(pu).in_flight == 0;
+  if (still && work.lines[0].waiting > 0 && !core_.pool.can_claim(pu, Stream::host)) {
+    work.exhausted = true;
+    work.exhausted_stale = reclaimable(pu);
+  }
+  if (still && work.lines[1].waiting > 0 && !core_.pslc->claimable(pu)) {
+    work.slc_exhausted = true;
+    work.slc_exhausted_state = slc_state(pu);
+  }
+  wake(pu);
+  for (Feature* const feature : core_.hooks.collected) feature->on_collected(pu);
+  core_.events.settled();
+}
+
+// Leaves everything that is not on its way where it was; the next run begins with it.
+void GcWorker::stop(std::uint32_t /*pu*/, Work& work) {
+  while (!work.mp_pages.empty()) core_.end_read(work.mp_pages.pop());
+  if (work.filling != nullptr) core_.jobs.give(*work.filling);
+  work.filling = nullptr;
+  work.unfinished.insert(work.unfinished.end(), work.scanned.begin(), work.scanned.end());
+  work.scanned.clear();
+  if (work.current != k_no_block && !work.part) work.unfinished.push_back(work.current);
+  work.current = k_no_block;
+  work.moving = Purpose::gc;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- waiting
+
+void GcWorker::wake(std::uint32_t pu) {
+  Work& work = work_[pu];
+  const auto next = [this](Line& line) {
+    line.waking = true;
+    core_.hw.event_queue.soon(line.space.pop());
+  };
+  Line& native = work.lines[0];
+  if (!native.waking && !native.space.empty() &&
+      (core_.read_only || work.exhausted || core_.pool.can_claim(pu, Stream::host)))
+    next(native);
+  Line& slc = work.lines[1];
+  if (!slc.waking && !slc.space.empty() &&
+      (core_.read_only || core_.pslc->claimable(pu) || slc_exhausted(pu)))
+    next(slc);
+}
+
+void GcWorker::wake_worker(Work& work) {
+  if (work.worker) core_.hw.event_queue.soon(std::exchange(work.worker, nullptr));
+}
+
+void GcWorker::unpinned(std::uint32_t pu, BlockNumber block) {
+  if (work_[pu].pinned == block) wake_worker(work_[pu]);
+}
+
+void GcWorker::low(std::uint32_t pu) {
+  Work& work = work_[pu];
+  if (core_.pool.pu(pu).free < background_start_) work.background = true;
+  kick(pu);
+}
+
+void GcWorker::set_idle(bool idle) {
+  idle_ = idle;
+  if (!idle) return;
+  for (std::uint32_t pu = 0; pu < work_.size(); ++pu) kick(pu);
+}
+
+void GcWorker::now_read_only() {
+  for (std::uint32_t pu = 0; pu < work_.size(); ++pu) wake(pu);
+}
+
+void GcWorker::archive(Archive& a) {
+  for (Work& work : work_) {
+    a(work.background);
+    a(work.folding);
+    a(work.native_turn);
+    a(work.check_wear);
+    a(work.exhausted);
+    a(work.slc_exhausted);
+    a(work.exhausted_stale);
+    a(work.slc_exhausted_state);
+    a(work.unfinished);
+  }
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,195 @@
+#include "models/base/event_queue.h"
+
+#include <bit>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tlmssd {
+
+namespace {
+constexpr std::size_t k_arity = 4;
+constexpr std::uint32_t k_livelock = 10'000'000;
+constexpr std::uint64_t k_batch = 4096;  ///< items between two checkpoints: less than a millisecond
+}  // namespace
+
+void EventQueue::push_later(Picoseconds when, const Call& call) {
+  const Item item{when, sequence_++, call};
+  if (slot_of(when) - slot_of(now_) >= k_slots || !push_wheel(item)) push_heap(item);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- wheel
+
+bool EventQueue::push_wheel(const Item& item) {
+  const std::uint64_t slot = slot_of(item.when) % k_slots;
+  Node* last = slots_[slot];
+  if (free_nodes_ == nullptr) grow_nodes();
+  Node* const node = free_nodes_;
+  if (last == nullptr) {
+    used_[slot / 64] |= std::uint64_t{1} << slot % 64;
+    used_words_ |= std::uint64_t{1} << slot / 64;
+    free_nodes_ = node->next;
+    node->next = node;
+    slots_[slot] = node;
+  } else {
+    Node* before = last;
+    if (item.when >= last->item.when) {
+      slots_[slot] = node;
+    } else {
+      unsigned steps = 0;
+      while (before->next->item.when <= item.when) {
+        if (++steps == k_crowd) return false;
+        before = before->next;
+      }
+    }
+    free_nodes_ = node->next;
+    node->next = before->next;
+    before->next = node;
+  }
+  node->item = item;
+  ++wheel_count_;
+  if (item.when < wheel_next_) {
+    wheel_next_ = item.when;
+    wheel_slot_ = slot;
+  }
+  return true;
+}
+
+EventQueue::Call EventQueue::pop_wheel() {
+  Node* const last = slots_[wheel_slot_];
+  Node* const node = last->next;
+  const Call call = node->item.call;
+  if (node != last) {
+    last->next = node->next;
+    wheel_next_ = node->next->item.when;
+  } else {
+    slots_[wheel_slot_] = nullptr;
+    const std::uint64_t word = wheel_slot_ / 64;
+    used_[word] &= ~(std::uint64_t{1} << wheel_slot_ % 64);
+    if (used_[word] == 0) used_words_ &= ~(std::uint64_t{1} << word);
+    if (wheel_count_ == 1) {
+      wheel_next_ = k_never;
+    } else {
+      wheel_slot_ = slot_in_use(wheel_slot_);
+      wheel_next_ = slots_[wheel_slot_]->next->item.when;
+    }
+  }
+  --wheel_count_;
+  node->next = free_nodes_;
+  free_nodes_ = node;
+  return call;
+}
+
+std::uint64_t EventQueue::slot_in_use(std::uint64_t slot) const {
+  const std::uint64_t here = slot / 64;
+  const std::uint64_t rest = used_[here] >> slot % 64;
+  if (rest != 0) return slot + static_cast<unsigned>(std::countr_zero(rest));
+  // Words behind this one, else round to the first; the bits of this word below `slot` are the last
+  // of all.
+  const std::uint64_t behind = used_words_ & (~std::uint64_t{1} << here);
+  const auto word = static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : used_words_));
+  return word * 64U + static_cast<unsigned>(std::countr_zero(used_[word]));
+}
+
+void EventQueue::grow_nodes() {
+  constexpr std::size_t k_more = 256;
+  nodes_.push_back(std::make_unique<Node[]>(k_more));
+  for (std::size_t i = 0; i < k_more; ++i) {
+    nodes_.back()[i].next = free_nodes_;
+    free_nodes_ = &nodes_.back()[i];
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------- heap
+
+void EventQueue::push_heap(const Item& item) {
+  std::size_t hole = heap_.size();
+  heap_.push_back(item);
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / k_arity;
+    if (!item.before(heap_[parent])) break;
+    heap_[hole] = heap_[parent];
+    hole = parent;
+  }
+  heap_[hole] = item;
+  heap_next_ = heap_.front().when;
+}
+
+EventQueue::Call EventQueue::pop_heap() {
+  const Call call = heap_.front().call;
+  const Item last = heap_.back();
+  heap_.pop_back();
+  const std::size_t count = heap_.size();
+  if (count == 0) {
+    heap_next_ = k_never;
+    return call;
+  }
+  std::size_t hole = 0;
+  for (;;) {
+    const std::size_t first = hole * k_arity + 1;
+    if (first >= count) break;
+    const std::size_t end = first + k_arity < count ? first + k_arity : count;
+    std::size_t best = first;
+    for (std::size_t child = first + 1; child < end; ++child) {
+      if (heap_[child].before(heap_[best])) best = child;
+    }
+    if (!heap_[best].before(last)) break;
+    heap_[hole] = heap_[best];
+    hole = best;
+  }
+  heap_[hole] = last;
+  heap_next_ = heap_.front().when;
+  return call;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- all
+
+void EventQueue::grow_due() {
+  std::vector<Call> longer(due_.empty() ? 64 : due_.size() * 2);
+  for (std::size_t i = 0; i < due_count_; ++i) longer[i] = due_[(due_first_ + i) & (due_.size() - 1)];
+  due_ = std::move(longer);
+  due_first_ = 0;
+}
+
+bool EventQueue::take(Picoseconds limit, Call& call) {
+  const Picoseconds sorted = std::min(wheel_next_, heap_next_);
+  // What was put on the event queue for this instant before it came goes before what was put on it
+  // since.
+  if (due_count_ != 0 && sorted > now_) {
+    if (now_ > limit) return false;
+    call = due_[due_first_];
+    due_first_ = (due_first_ + 1) & (due_.size() - 1);
+    --due_count_;
+  } else {
+    if (sorted > limit || sorted == k_never) return false;
+    const bool wheel = wheel_next_ != heap_next_
+                           ? wheel_next_ < heap_next_
+                           : slots_[wheel_slot_]->next->item.sequence < heap_.front().sequence;
+    call = wheel ? pop_wheel() : pop_heap();
+    if (sorted > now_) {
+      now_ = sorted;
+      at_this_instant_ = 0;
+    }
+  }
+  return true;
+}
+
+void EventQueue::run_events(Picoseconds limit, const bool& stop) {
+  Call call;
+  while (!stop && take(limit, call)) {
+    if (++at_this_instant_ > k_livelock) {
+      throw std::runtime_error("livelock: simulated time stands still at " + std::to_string(now_) + " ps");
+    }
+    ++executed_;
+    call.callback(call.self);
+    if (executed_ % k_batch == 0) checkpoint();
+  }
+}
+
+void EventQueue::run_until(Picoseconds limit) {
+  const bool never_stop = false;
+  run_events(limit, never_stop);
+  if (limit != k_never) advance(limit);
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,58 @@
+#include "models/base/input_error.h"
+
+#include <utility>
+
+namespace tlmssd {
+namespace {
+
+std::string lines_of(const std::vector<InputError>& errors) {
+  std::string text;
+  for (const InputError& error : errors) text += (text.empty() ? "" : "\n") + std::string(error.what());
+  return text;
+}
+
+}  // namespace
+
+std::string text_of(const Complaint& complaint) {
+  std::string text = complaint.file;
+  if (complaint.line != 0) text += ':' + std::to_string(complaint.line);
+  if (!text.empty()) text += ": ";
+  if (!complaint.key.empty()) text += complaint.key + ": ";
+  text += complaint.what;
+  if (!complaint.proposal) return text;
+  const bool same = complaint.proposal->key == complaint.key;
+  return text + "; nearest valid: " + (same ? "" : complaint.proposal->key + ": ") +
+         complaint.proposal->value;
+}
+
+InputError::InputError(Complaint complaint) : InputError(text_of(complaint), complaint) {}
+
+InputError::InputError(const std::string& text, Complaint complaint)
+    : std::runtime_error(text), complaint_(std::move(complaint)) {}
+
+InputError refusal(const std::string& key, const std::string& what, const std::string& nearest) {
+  return refusal(key, what, Proposal{key, nearest});
+}
+
+InputError refusal(const std::string& key, const std::string& what, const Proposal& proposal) {
+  return InputError(Complaint{{}, 0, key, what, proposal});
+}
+
+InputErrors::InputErrors(std::vector<InputError> all)
+    : InputError(lines_of(all), all.front().complaint()), all_(std::move(all)) {}
+
+std::vector<InputError> errors_of(const InputError& error) {
+  const auto* const several = dynamic_cast<const InputErrors*>(&error);
+  return several != nullptr ? several->all() : std::vector<InputError>{error};
+}
+
+void ErrorList::add(const InputError& error) {
+  for (const InputError& one : errors_of(error)) errors_.push_back(one);
+}
+
+void ErrorList::throw_if_any() const {
+  if (errors_.size() == 1) throw InputError(errors_.front());
+  if (!errors_.empty()) throw InputErrors(errors_);
+}
+
+}  // namespace tlmssd

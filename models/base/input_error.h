@@ -1,0 +1,89 @@
+// Bad input: one clear line for each thing that is wrong, exit code 2.
+//
+// An error knows its place, the key it is about, and a value that would be accepted, as fields; the
+// line that users read is made from them in one place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tlmssd {
+
+/// A setting that would be accepted. `--set key=value` applies it.
+struct Proposal {
+  std::string key;
+  std::string value;
+};
+
+/// What is wrong and where; every field but `what` may be empty.
+struct Complaint {
+  std::string file;        ///< or "--set a.b=c"
+  std::uint64_t line = 0;  ///< 0: the file as a whole
+  std::string key;  ///< of the scenario, whole ("ssd.dram.capacity") or from its section on ("capacity")
+  std::string what;
+  std::optional<Proposal> proposal;
+  bool of_machine = false;  ///< the machine is too small: what else is wrong has not been looked at
+};
+
+/// "file:line: key: what is wrong; nearest valid: value", or with "nearest valid: key: value" when
+/// another key has to change.
+std::string text_of(const Complaint& complaint);
+
+struct InputError : std::runtime_error {
+  explicit InputError(Complaint complaint);
+  explicit InputError(const std::string& message) : InputError(Complaint{{}, 0, {}, message, {}}) {}
+  InputError(const std::string& file, std::uint64_t line, const std::string& message)
+      : InputError(Complaint{file, line, {}, message, {}}) {}
+  [[nodiscard]] const Complaint& complaint() const { return complaint_; }
+
+ protected:
+  InputError(const std::string& text, Complaint complaint);
+
+ private:
+  Complaint complaint_;
+};
+
+/// `key` has a value that cannot be; `nearest` can.
+InputError refusal(const std::string& key, const std::string& what, const std::string& nearest);
+/// The same where another key is the one to change.
+InputError refusal(const std::string& key, const std::string& what, const Proposal& proposal);
+
+/// Several errors at once, one line each; as an InputError it is the first of them.
+struct InputErrors : InputError {
+  /// `all` must hold at least one.
+  explicit InputErrors(std::vector<InputError> all);
+  [[nodiscard]] const std::vector<InputError>& all() const { return all_; }
+
+ private:
+  std::vector<InputError> all_;
+};
+
+/// The errors that `error` stands for: those of InputErrors, else itself.
+std::vector<InputError> errors_of(const InputError& error);
+
+/// Gathers errors of things that do not depend on each other.
+class ErrorList {
+ public:
+  /// Runs `work`; the errors it throws are kept.
+  template <class Work>
+  void attempt(Work work) {
+    try {
+      work();
+    } catch (const InputError& error) {
+      add(error);
+    }
+  }
+  void add(const InputError& error);
+  [[nodiscard]] bool empty() const { return errors_.empty(); }
+  [[nodiscard]] std::vector<InputError>& errors() { return errors_; }
+  /// One is thrown as it is, several as InputErrors.
+  void throw_if_any() const;
+
+ private:
+  std::vector<InputError> errors_;
+};
+
+}  // namespace tlmssd

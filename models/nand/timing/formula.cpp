@@ -1,0 +1,95 @@
+#include "models/nand/timing/formula.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "models/base/input_error.h"
+#include "models/nand/timing/expression.h"
+#include "models/nand/timing/formula_check.h"
+
+namespace tlmssd {
+
+/// The expression, and the answers it gave: a table in which a new set of arguments takes the place
+/// of the one before.
+class Formula::Evaluator {
+ public:
+  Evaluator(std::string key, const std::string& text, const NandPart& part)
+      : key_(std::move(key)), part_(part), expression_(text, part), values_(expression_.used().size()) {
+    width_ = values_.size() + (expression_.uses_base() ? 1 : 0);
+    keys_.resize(k_kept * width_);
+    answers_.resize(k_kept, 0);
+  }
+
+  [[nodiscard]] const Expression& expression() const { return expression_; }
+
+  Picoseconds at(const ArrayOperation& op) const {
+    const auto& used = expression_.used();
+    std::uint64_t hash = 0x9E3779B97F4A7C15U;
+    for (std::size_t i = 0; i < used.size(); ++i) hash = mix(hash, values_[i] = used[i]->of(op));
+    const auto base = expression_.uses_base() ? static_cast<double>(data_sheet_latency(part_, op)) : 0;
+    if (expression_.uses_base()) hash = mix(hash, base);
+    const std::size_t place = hash >> (64 - k_kept_bits);
+    double* const key = keys_.data() + place * width_;
+    Picoseconds& answer = answers_[place];
+    if (answer != 0 && std::equal(values_.begin(), values_.end(), key) &&
+        (!expression_.uses_base() || key[width_ - 1] == base)) {
+      return answer;
+    }
+    answer = evaluated(op, base);
+    std::copy(values_.begin(), values_.end(), key);
+    if (expression_.uses_base()) key[width_ - 1] = base;
+    return answer;
+  }
+
+ private:
+  static constexpr unsigned k_kept_bits = 12;
+  static constexpr std::size_t k_kept = std::size_t{1} << k_kept_bits;
+
+  static std::uint64_t mix(std::uint64_t hash, double value) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9FB21C651E98DF25U;
+    return hash ^ (hash >> 32U);
+  }
+
+  Picoseconds evaluated(const ArrayOperation& op, double base) const {
+    const double time = expression_.value(values_, base);
+    if (!(time >= 0.5 && time < 1e15))  // nothing takes longer than a quarter of an hour
+      throw InputError(Complaint{{}, 0, key_, fmt_value(time) + " is no latency, of the " + to_text(op), {}});
+    return std::llround(time);
+  }
+  static std::string fmt_value(double picoseconds) {
+    return std::isfinite(picoseconds) ? std::to_string(picoseconds * 1e-6) + " us"
+                                      : std::to_string(picoseconds);
+  }
+
+  std::string key_;
+  const NandPart& part_;
+  Expression expression_;
+  std::size_t width_ = 0;
+  mutable std::vector<double> values_;
+  mutable std::vector<double> keys_;          // width_ for each answer
+  mutable std::vector<Picoseconds> answers_;  // 0: none
+};
+
+Formula::Formula(const std::string& key, const std::string& text, const NandPart& part, ArrayCommand command,
+                 bool slc) {
+  check_formula(key, text, part, command, slc);
+  evaluator_ = std::make_unique<Evaluator>(key, text, part);
+}
+
+Formula::~Formula() = default;
+Formula::Formula(Formula&&) noexcept = default;
+Formula& Formula::operator=(Formula&&) noexcept = default;
+
+bool Formula::looks_at_history() const {
+  const auto& used = evaluator_->expression().used();
+  return std::any_of(used.begin(), used.end(),
+                     [](const TimingArgument* argument) { return argument->history; });
+}
+
+Picoseconds Formula::at(const ArrayOperation& op) const {
+  return evaluator_->at(op);
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,303 @@
+#include "models/nand/timing/formula_check.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <fmt/format.h>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "models/base/input_error.h"
+#include "models/base/random.h"
+#include "models/nand/timing/expression.h"
+
+namespace tlmssd {
+
+namespace {
+
+constexpr std::size_t k_most_points = 40'000;
+
+/// Where an expression is evaluated: the values of its arguments, and what the data sheet says
+/// there.
+struct Point {
+  std::vector<double> values;
+  double base = 0;
+};
+
+/// Values of one argument to try: all where they are few, else both ends and some between, closer
+/// together near the lower one.
+std::vector<double> values_to_try(const TimingArgument& argument, const NandPart& part, ArrayCommand command,
+                                  bool slc) {
+  if (argument.name == "slc") return {slc ? 1.0 : 0.0};
+  if (argument.name == "resumed" && command == ArrayCommand::sense) return {0};
+  if (argument.name == "age_days" && command != ArrayCommand::sense) return {0};
+  if (argument.name == "type" && slc) return {0};
+  const Range range = argument.range(part);
+  std::vector<double> values;
+  if (argument.whole && range.maximum - range.minimum < 8) {
+    for (double value = range.minimum; value <= range.maximum; ++value) values.push_back(value);
+    return values;
+  }
+  const double width = range.maximum - range.minimum;
+  std::set<double> chosen;
+  for (const double share : {0.0, 1e-3, 0.05, 0.25, 0.5, 0.75, 1.0}) {
+    const double value = range.minimum + share * width;
+    chosen.insert(argument.whole ? std::round(value) : value);
+  }
+  if (argument.whole) chosen.insert(range.minimum + 1);
+  if (range.minimum < 0) chosen.insert(0);
+  return {chosen.begin(), chosen.end()};
+}
+
+/// Data sheet latencies that operations of this kind can have.
+std::vector<double> bases(const NandPart& part, ArrayCommand command, bool slc) {
+  std::set<double> found;
+  for (std::uint32_t type = 0; type < part.bits(); ++type) {
+    ArrayOperation op;
+    op.command = command;
+    op.mode = slc ? BlockMode::slc : BlockMode::native;
+    op.page = PageId{type};
+    op.pages = command == ArrayCommand::program && !slc ? part.pages_per_step() : 1;
+    found.insert(static_cast<double>(data_sheet_latency(part, op)));
+  }
+  return {found.begin(), found.end()};
+}
+
+/// Calls `visit` for every combination, or for all corners and a sample when they are too many;
+/// until it says false.
+void each_point(const std::vector<std::vector<double>>& axes, const std::vector<double>& bases,
+                const std::function<bool(const Point&)>& visit) {
+  std::size_t count = bases.size();
+  for (const auto& axis : axes) count = std::min(count * axis.size(), k_most_points + 1);
+  Point point{std::vector<double>(axes.size()), 0};
+  const auto set = [&](auto&& choose) {
+    for (std::size_t i = 0; i < axes.size(); ++i) point.values[i] = axes[i][choose(axes[i].size())];
+    point.base = bases[choose(bases.size())];
+    return visit(point);
+  };
+  if (count <= k_most_points) {
+    for (std::size_t n = 0; n < count; ++n) {
+      std::size_t rest = n;
+      const auto digit = [&](std::size_t size) { return std::exchange(rest, rest / size) % size; };
+      if (!set(digit)) return;
+    }
+    return;
+  }
+  const std::size_t corners = std::size_t{1} << std::min<std::size_t>(axes.size() + 1, 13);
+  for (std::size_t n = 0; n < corners; ++n) {
+    std::size_t rest = n;
+    const auto end = [&](std::size_t size) { return std::exchange(rest, rest / 2) % 2 == 0 ? 0 : size - 1; };
+    if (!set(end)) return;
+  }
+  RandomStream random(1, "formula check");
+  for (std::size_t n = 0; n < k_most_points; ++n) {
+    if (!set([&](std::size_t size) { return random.below(size); })) return;
+  }
+}
+
+/// Beginnings and ends of the words and signs of an expression.
+struct Token {
+  std::size_t begin;
+  std::size_t end;
+};
+std::vector<Token> tokens_of(const std::string& text) {
+  const auto word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  std::vector<Token> tokens;
+  for (std::size_t i = 0; i < text.size();) {
+    if (std::isspace(static_cast<unsigned char>(text[i])) != 0) {
+      ++i;
+      continue;
+    }
+    const std::size_t begin = i++;
+    if (word(text[begin])) {
+      while (i < text.size() && word(text[i])) ++i;
+    }
+    tokens.push_back({begin, i});
+  }
+  return tokens;
+}
+
+/// The expression with all times multiplied: a time must come out multiplied as well.
+class Scaled {
+ public:
+  Scaled(const std::string& text, const NandPart& part) {
+    for (const double scale : k_scales)
+      expressions_.push_back(std::make_unique<Expression>(text, part, scale));
+  }
+  [[nodiscard]] bool is_time(const Expression& plain, const Point& point) const {
+    const double once = plain.value(point.values, point.base);
+    for (std::size_t i = 0; i < k_scales.size(); ++i) {
+      const double expected = once * k_scales[i];
+      const double found = expressions_[i]->value(point.values, point.base);
+      if (!(std::abs(found - expected) <= 1e-6 * expected)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::array<double, 3> k_scales{2.0, 1e6, 1e-6};
+  std::vector<std::unique_ptr<Expression>> expressions_;
+};
+
+class Check {
+ public:
+  Check(const std::string& key, const std::string& text, const NandPart& part, ArrayCommand command, bool slc)
+      : key_(key), text_(text), part_(part), command_(command), slc_(slc) {}
+
+  void run() const {
+    const std::unique_ptr<Expression> whole = read();
+    std::vector<std::vector<double>> axes;
+    for (const TimingArgument* argument : whole->used())
+      axes.push_back(values_to_try(*argument, part_, command_, slc_));
+    const std::vector<double> base = bases(part_, command_, slc_);
+    each_point(axes, base, [&](const Point& point) {
+      const double value = whole->value(point.values, point.base);
+      if (!std::isfinite(value)) refuse_undefined(*whole, point);
+      if (!(value >= 0.5)) refuse_negative(*whole, point, value);
+      return true;
+    });
+    const Scaled scaled(text_, part_);
+    std::size_t tried = 0;
+    each_point(axes, base, [&](const Point& point) {
+      if (!scaled.is_time(*whole, point)) refuse_units(*whole, point);
+      return ++tried < 200;
+    });
+  }
+
+ private:
+  [[noreturn]] void refuse(std::size_t position, std::size_t length, const std::string& what) const {
+    const std::string piece = text_.substr(position, length);
+    throw InputError(Complaint{
+        {}, 0, key_, fmt::format("position {}, at \"{}\": {}", position + 1, piece.substr(0, 60), what), {}});
+  }
+
+  [[nodiscard]] std::unique_ptr<Expression> read() const {
+    try {
+      return std::make_unique<Expression>(text_, part_);
+    } catch (const Expression::Unreadable& problem) {
+      refuse(problem.position, std::string::npos, problem.what);
+    }
+  }
+
+  /// The shortest piece of the text that is an expression by itself and `wrong`; the whole when no
+  /// shorter one is.
+  [[nodiscard]] Token shortest(const std::function<bool(const std::string&)>& wrong) const {
+    const std::vector<Token> tokens = tokens_of(text_);
+    for (std::size_t length = 1; length < tokens.size(); ++length) {
+      for (std::size_t i = 0; i + length <= tokens.size(); ++i) {
+        const Token piece{tokens[i].begin, tokens[i + length - 1].end};
+        if (text_[piece.begin] == '[') continue;  // the index of tR[type] is no piece by itself
+        if (wrong(text_.substr(piece.begin, piece.end - piece.begin))) return piece;
+      }
+    }
+    return {0, text_.size()};
+  }
+
+  /// Value of a piece of the text at `point` of the whole; nothing when it is no expression.
+  [[nodiscard]] std::optional<double> value_of(const std::string& piece, const Expression& whole,
+                                               const Point& point, double scale = 1) const {
+    try {
+      const Expression part(piece, part_, scale);
+      std::vector<double> values;
+      for (const TimingArgument* argument : part.used()) {
+        const auto at = std::find(whole.used().begin(), whole.used().end(), argument);
+        values.push_back(point.values[static_cast<std::size_t>(at - whole.used().begin())]);
+      }
+      return part.value(values, point.base);
+    } catch (const Expression::Unreadable&) {
+      return {};
+    }
+  }
+
+  [[nodiscard]] std::string place_of(const Expression& whole, const Point& point) const {
+    std::string place;
+    for (std::size_t i = 0; i < point.values.size(); ++i)
+      place += fmt::format("{}{} = {}", i == 0 ? " where " : ", ", whole.used()[i]->name, point.values[i]);
+    return place;
+  }
+
+  [[noreturn]] void refuse_undefined(const Expression& whole, const Point& point) const {
+    const Token piece = shortest([&](const std::string& text) {
+      const auto value = value_of(text, whole, point);
+      return value && !std::isfinite(*value);
+    });
+    const auto value = value_of(text_.substr(piece.begin, piece.end - piece.begin), whole, point);
+    refuse(piece.begin, piece.end - piece.begin,
+           (value && std::isinf(*value) ? "is infinite" : "is undefined") + place_of(whole, point));
+  }
+
+  /// Names the term that takes most away.
+  [[noreturn]] void refuse_negative(const Expression& whole, const Point& point, double value) const {
+    Token worst{0, text_.size()};
+    double least = 0;
+    int depth = 0;
+    const std::vector<Token> tokens = tokens_of(text_);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const char sign = text_[tokens[i].begin];
+      depth += sign == '(' || sign == '[' ? 1 : sign == ')' || sign == ']' ? -1 : 0;
+      if (depth != 0 || sign != '-' || i == 0) continue;
+      std::size_t last = i;
+      for (int inner = 0; last + 1 < tokens.size(); ++last) {
+        const char next = text_[tokens[last + 1].begin];
+        inner += next == '(' || next == '[' ? 1 : next == ')' || next == ']' ? -1 : 0;
+        if (inner < 0 || (inner == 0 && (next == '+' || next == '-'))) break;
+      }
+      const Token term{tokens[i].begin, tokens[last].end};
+      const auto amount = value_of(text_.substr(term.begin, term.end - term.begin), whole, point);
+      if (amount && *amount < least) {
+        least = *amount;
+        worst = term;
+      }
+    }
+    refuse(worst.begin, worst.end - worst.begin,
+           fmt::format("makes it {:.6g} us, which is no latency,{}", value * 1e-6, place_of(whole, point)));
+  }
+
+  /// The power to which times enter a piece of text: 0 a number, 1 a time; nothing when it mixes
+  /// them.
+  [[nodiscard]] std::optional<double> power_of(const std::string& piece, const Expression& whole,
+                                               const Point& point) const {
+    const auto plain = value_of(piece, whole, point);
+    if (!plain || *plain == 0 || !std::isfinite(*plain)) return 0;
+    std::optional<double> power;
+    for (const double scale : {2.0, 1e6, 1e-6}) {
+      const auto scaled = value_of(piece, whole, point, scale);
+      if (!scaled || !(*scaled / *plain > 0)) return {};
+      const double found = std::log(*scaled / *plain) / std::log(scale);
+      if (power && std::abs(found - *power) > 1e-6) return {};
+      power = found;
+    }
+    return power;
+  }
+
+  [[noreturn]] void refuse_units(const Expression& whole, const Point& point) const {
+    const auto power = power_of(text_, whole, point);
+    if (power) {
+      refuse(0, text_.size(),
+             std::abs(*power) < 1e-6 ? "is a number, not a time: write a unit, as in 12us, or multiply base"
+                                     : fmt::format("is a time to the power of {:.3g}, not a time", *power));
+    }
+    const Token piece = shortest([&](const std::string& text) { return !power_of(text, whole, point); });
+    refuse(piece.begin, piece.end - piece.begin, "mixes times and numbers without unit");
+  }
+
+  const std::string& key_;
+  const std::string& text_;
+  const NandPart& part_;
+  ArrayCommand command_;
+  bool slc_;
+};
+
+}  // namespace
+
+void check_formula(const std::string& key, const std::string& text, const NandPart& part,
+                   ArrayCommand command, bool slc) {
+  Check(key, text, part, command, slc).run();
+}
+
+}  // namespace tlmssd

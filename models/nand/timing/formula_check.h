@@ -1,0 +1,15 @@
+// Whether an expression is a latency for every operation of a part: readable, a time, above 0 and
+// finite.
+#pragma once
+
+#include <string>
+
+#include "models/nand/part/array_operation.h"
+
+namespace tlmssd {
+
+/// InputError with `key`, the position in `text` and the part of it that is wrong.
+void check_formula(const std::string& key, const std::string& text, const NandPart& part,
+                   ArrayCommand command, bool slc);
+
+}  // namespace tlmssd

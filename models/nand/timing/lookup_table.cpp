@@ -1,0 +1,234 @@
+#include "models/nand/timing/lookup_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+#include "models/base/input_error.h"
+#include "models/base/quantity.h"
+#include "models/base/suggest.h"
+
+namespace tlmssd {
+
+namespace {
+
+constexpr std::size_t k_most_axes = 6;
+constexpr std::size_t k_most_values = 1'000'000;
+constexpr double k_unset = std::numeric_limits<double>::quiet_NaN();
+
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  for (std::size_t begin = 0;;) {
+    const std::size_t comma = line.find(',', begin);
+    fields.push_back(trimmed(line.substr(begin, comma - begin)));
+    if (comma == std::string::npos) return fields;
+    begin = comma + 1;
+  }
+}
+
+double number_of(const std::string& text) {
+  ParameterSpec spec;
+  spec.kind = Kind::real;
+  spec.minimum = -1e15;
+  spec.maximum = 1e15;
+  return std::get<double>(parse_value(spec, text));
+}
+
+}  // namespace
+
+/// Reads the lines into the table.
+class LookupTable::Parser {
+ public:
+  Parser(LookupTable& table, const std::string& key, const NandPart& part)
+      : table_(table), key_(key), part_(part) {}
+
+  void read(const std::vector<std::string>& lines) {
+    std::vector<std::vector<double>> rows;
+    for (const std::string& line : lines) {
+      ++line_;
+      const std::string text = trimmed(line);
+      if (text.empty() || text.front() == '#') continue;
+      if (table_.axes_.empty()) {
+        read_header(fields_of(text));
+      } else {
+        rows.push_back(read_row(fields_of(text)));
+        places_.push_back(line_);
+      }
+    }
+    line_ = 0;
+    if (table_.axes_.empty()) refuse("has no lines; the first one names its columns: type, cycles, time");
+    if (rows.empty()) refuse("has no line of values under its header");
+    make_axes(rows);
+    fill(rows);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    const std::string place = line_ == 0 ? "" : fmt::format("line {}: ", line_);
+    throw InputError(Complaint{{}, 0, key_, place + what, {}});
+  }
+
+  void read_header(const std::vector<std::string>& names) {
+    const std::string& last = names.back();
+    if (last != "time" && last != "factor")
+      refuse("the last column is " + in_quotes(last) + "; it must be \"time\" or \"factor\"");
+    if (names.size() == 1) refuse("names no argument before " + in_quotes(last));
+    if (names.size() > k_most_axes + 1) refuse(fmt::format("has more than {} arguments", k_most_axes));
+    table_.factor_ = last == "factor";
+    for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+      const TimingArgument* argument = find_timing_argument(names[i]);
+      if (argument == nullptr)
+        refuse(in_quotes(names[i]) + " is no argument; there is " + timing_argument_names());
+      for (const Axis& axis : table_.axes_)
+        if (axis.argument == argument) refuse(in_quotes(names[i]) + " is there twice");
+      table_.axes_.push_back({argument, {}, 0});
+      table_.has_slc_ = table_.has_slc_ || names[i] == "slc";
+    }
+  }
+
+  std::vector<double> read_row(const std::vector<std::string>& fields) const {
+    if (fields.size() != table_.axes_.size() + 1)
+      refuse(fmt::format("has {} values for {} columns", fields.size(), table_.axes_.size() + 1));
+    std::vector<double> row;
+    for (std::size_t i = 0; i < table_.axes_.size(); ++i)
+      row.push_back(read_argument(*table_.axes_[i].argument, fields[i]));
+    row.push_back(read_result(fields.back()));
+    return row;
+  }
+
+  double read_argument(const TimingArgument& argument, const std::string& text) const {
+    try {
+      const double value = number_of(text);
+      const Range range = argument.range(part_);
+      if (value < range.minimum || value > range.maximum)
+        throw InputError(fmt::format("{} is outside {} to {}", value, range.minimum, range.maximum));
+      if (argument.whole && value != std::floor(value))
+        throw InputError(fmt::format("{} is no whole number", value));
+      return value;
+    } catch (const InputError& problem) {
+      refuse(std::string(argument.name) + ": " + problem.complaint().what);
+    }
+  }
+
+  [[nodiscard]] double read_result(const std::string& text) const {
+    try {
+      const double value =
+          table_.factor_ ? number_of(text) : static_cast<double>(parse_quantity(Kind::time, text));
+      if (!(value > 0)) throw InputError(in_quotes(text) + " is not above 0");
+      return value;
+    } catch (const InputError& problem) {
+      refuse((table_.factor_ ? "factor: " : "time: ") + problem.complaint().what);
+    }
+  }
+
+  void make_axes(const std::vector<std::vector<double>>& rows) {
+    std::size_t size = 1;
+    for (std::size_t i = table_.axes_.size(); i-- > 0;) {
+      Axis& axis = table_.axes_[i];
+      for (const auto& row : rows) axis.points.push_back(row[i]);
+      std::sort(axis.points.begin(), axis.points.end());
+      axis.points.erase(std::unique(axis.points.begin(), axis.points.end()), axis.points.end());
+      axis.stride = size;
+      size *= axis.points.size();
+      if (size > k_most_values) refuse("has too many combinations of values");
+      if (axis.argument->category) check_category(axis);
+    }
+    table_.values_.assign(size, k_unset);
+  }
+
+  /// Of a name every value must be there: there is nothing between them.
+  void check_category(const Axis& axis) const {
+    if (axis.argument->name == "die") return;  // how many there are is the drive's business
+    const Range range = axis.argument->range(part_);
+    for (double value = range.minimum; value <= range.maximum; ++value) {
+      if (std::binary_search(axis.points.begin(), axis.points.end(), value)) continue;
+      refuse(fmt::format("has no line with {} {}", axis.argument->name, value));
+    }
+  }
+
+  void fill(const std::vector<std::vector<double>>& rows) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < table_.axes_.size(); ++i) {
+        const auto& points = table_.axes_[i].points;
+        at += static_cast<std::size_t>(std::lower_bound(points.begin(), points.end(), rows[r][i]) -
+                                       points.begin()) *
+              table_.axes_[i].stride;
+      }
+      line_ = places_[r];
+      if (!std::isnan(table_.values_[at])) refuse("these arguments are there twice");
+      table_.values_[at] = rows[r].back();
+    }
+    line_ = 0;
+    const auto missing =
+        std::find_if(table_.values_.begin(), table_.values_.end(), [](double v) { return std::isnan(v); });
+    if (missing == table_.values_.end()) return;
+    auto at = static_cast<std::size_t>(missing - table_.values_.begin());
+    std::string which;
+    for (const Axis& axis : table_.axes_) {
+      which += fmt::format("{}{} {}", which.empty() ? "" : ", ", axis.argument->name,
+                           axis.points[at / axis.stride]);
+      at %= axis.stride;
+    }
+    refuse("is not a whole grid: there is no line with " + which);
+  }
+
+  LookupTable& table_;
+  const std::string& key_;
+  const NandPart& part_;
+  std::size_t line_ = 0;
+  std::vector<std::size_t> places_;
+};
+
+LookupTable::LookupTable(const std::string& key, const std::vector<std::string>& lines, const NandPart& part,
+                         Between between)
+    : between_(between) {
+  Parser(*this, key, part).read(lines);
+}
+
+bool LookupTable::looks_at_history() const {
+  return std::any_of(axes_.begin(), axes_.end(), [](const Axis& axis) { return axis.argument->history; });
+}
+
+LookupTable::Spot LookupTable::locate(const Axis& axis, double value) const {
+  const auto& points = axis.points;
+  if (value <= points.front()) return {};
+  if (value >= points.back()) return {points.size() - 1, 0};
+  const auto after = std::upper_bound(points.begin(), points.end(), value);
+  const auto low = static_cast<std::size_t>(after - points.begin()) - 1;
+  if (between_ == Between::step || axis.argument->category) return {low, 0};
+  return {low, (value - points[low]) / (points[low + 1] - points[low])};
+}
+
+double LookupTable::at(const ArrayOperation& op, Picoseconds data_sheet) const {
+  // The corners around the operation, halved axis by axis: first all of them, then one value.
+  std::array<double, std::size_t{1} << k_most_axes> corners{};
+  std::array<std::size_t, std::size_t{1} << k_most_axes> offsets{};
+  std::size_t count = 1;
+  std::array<double, k_most_axes> shares{};
+  std::size_t split = 0;
+  for (const Axis& axis : axes_) {
+    const Spot spot = locate(axis, axis.argument->of(op));
+    for (std::size_t i = 0; i < count; ++i) offsets[i] += spot.low * axis.stride;
+    if (spot.share == 0) continue;
+    for (std::size_t i = 0; i < count; ++i) offsets[count + i] = offsets[i] + axis.stride;
+    count *= 2;
+    shares[split++] = spot.share;
+  }
+  for (std::size_t i = 0; i < count; ++i) corners[i] = values_[offsets[i]];
+  while (split-- > 0) {
+    count /= 2;
+    for (std::size_t i = 0; i < count; ++i) corners[i] += shares[split] * (corners[count + i] - corners[i]);
+  }
+  return factor_ ? corners[0] * static_cast<double>(data_sheet) : corners[0];
+}
+
+}  // namespace tlmssd

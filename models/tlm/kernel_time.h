@@ -1,0 +1,78 @@
+// Between the event queue's clock and the SystemC kernel's.
+//
+// All modules of one drive share an event queue. Its process (EventQueueProcess) may run items
+// ahead of the kernel by up to a quantum (TLM-2.0 temporal decoupling); every transport call then
+// carries the difference as its timing annotation, as the standard asks. With quantum 0 (the
+// default) the two clocks agree whenever an item runs.
+#pragma once
+
+#include <systemc>
+
+#include <cstring>
+#include <exception>
+
+#include "models/base/event_queue.h"
+
+namespace tlmssd {
+
+inline Picoseconds to_picoseconds(const sc_core::sc_time& time) {
+  return static_cast<Picoseconds>(
+      time.value());  // the kernel's resolution is 1 ps, checked by EventQueueProcess
+}
+/// The kernel keeps its time as a count of its resolution; its own conversion asks for that
+/// resolution at each call, and there are dozens of conversions per command. EventQueueProcess
+/// checks that this comes to the same.
+inline sc_core::sc_time to_sc_time(Picoseconds time) {
+  static_assert(sizeof(sc_core::sc_time) == sizeof(time));
+  sc_core::sc_time result;
+  std::memcpy(static_cast<void*>(&result), &time, sizeof result);
+  return result;
+}
+/// The kernel's time.
+inline Picoseconds kernel_now(const EventQueue& event_queue) {
+  return event_queue.driver_time() != k_never ? event_queue.driver_time()
+                                              : to_picoseconds(sc_core::sc_time_stamp());
+}
+/// Timing annotation for a transport call made at the event queue's present instant.
+inline sc_core::sc_time annotation(const EventQueue& event_queue) {
+  return to_sc_time(event_queue.now() - kernel_now(event_queue));
+}
+/// The instant that a transport call with annotation `delay` speaks of. Brings an idle event queue
+/// up to the kernel's time first.
+inline Picoseconds arrival(EventQueue& event_queue, const sc_core::sc_time& delay) {
+  const Picoseconds kernel = kernel_now(event_queue);
+  event_queue.advance(kernel);
+  return kernel + to_picoseconds(delay);
+}
+
+/// The kernel process behind an event queue: one SC_METHOD, one event.
+class EventQueueProcess : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(EventQueueProcess);
+  EventQueueProcess(const sc_core::sc_module_name& name, EventQueue& event_queue);
+
+  /// How far items may run ahead of the kernel. Only for a simulation whose every process lives on
+  /// this event queue: a foreign process would see events earlier than the kernel's time suggests.
+  /// 0: never.
+  void set_quantum(Picoseconds quantum) { quantum_ = quantum; }
+  /// Ends the run of items after the present one; sc_start() then returns when nothing else is
+  /// pending.
+  void stop() { stopped_ = true; }
+  void resume();
+  /// Throws what an item threw, with its type (the kernel would have turned it into a report). Call
+  /// after sc_start().
+  void rethrow();
+
+ private:
+  void run();
+  void arm(Picoseconds when);
+  static void wake(void* self, Picoseconds when) { static_cast<EventQueueProcess*>(self)->arm(when); }
+
+  EventQueue& event_queue_;
+  sc_core::sc_event event_;
+  Picoseconds quantum_ = 0;
+  bool stopped_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,157 @@
+// TLM-2.0 sockets that know which of several they are, and the payloads of this drive.
+//
+// A module with many like sockets (channels, dies) gets one object per socket that forwards the
+// call with its index, without the process bookkeeping of tlm_utils' convenience sockets, which
+// costs several nanoseconds per call.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <memory>
+
+#include "models/base/flash_op.h"
+#include "models/base/host_command.h"
+#include "models/base/slab.h"
+
+namespace tlmssd {
+
+/// What all initiator sockets have in common: number `index` of `Owner`; no direct memory pointers.
+template <class Owner>
+class InitiatorSide : public tlm::tlm_initiator_socket<>, private tlm::tlm_bw_transport_if<> {
+ public:
+  using tlm::tlm_initiator_socket<>::bind;
+
+ protected:
+  [[gnu::noinline]] InitiatorSide(const char* name, Owner& owner, unsigned index)
+      : tlm::tlm_initiator_socket<>(name), owner_(owner), index_(index) {
+    bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+  }
+  Owner& owner_;
+  unsigned index_;
+
+ private:
+  void invalidate_direct_mem_ptr(sc_dt::uint64 /*first*/, sc_dt::uint64 /*last*/) override {}
+};
+
+/// Initiator socket number `index` of `Owner`, which has
+///   tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload&, tlm::tlm_phase&,
+///   sc_core::sc_time&).
+template <class Owner>
+class InitiatorSocket : public InitiatorSide<Owner> {
+ public:
+  InitiatorSocket(const char* name, Owner& owner, unsigned index = 0)
+      : InitiatorSide<Owner>(name, owner, index) {}
+
+ private:
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    return this->owner_.backward(this->index_, payload, phase, delay);
+  }
+};
+
+/// What all target sockets have in common: number `index` of `Owner`, which has void
+///   blocking(unsigned index, tlm::tlm_generic_payload&, sc_core::sc_time&) and unsigned
+///   debug(unsigned index, tlm::tlm_generic_payload&); no direct memory pointers.
+template <class Owner>
+class TargetSide : public tlm::tlm_target_socket<>, private tlm::tlm_fw_transport_if<> {
+ public:
+  using tlm::tlm_target_socket<>::bind;
+
+ protected:
+  [[gnu::noinline]] TargetSide(const char* name, Owner& owner, unsigned index)
+      : tlm::tlm_target_socket<>(name), owner_(owner), index_(index) {
+    bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+  }
+  Owner& owner_;
+  unsigned index_;
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
+    owner_.blocking(index_, payload, delay);
+  }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_dmi& dmi) override {
+    dmi.allow_none();
+    return false;
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override { return owner_.debug(index_, payload); }
+};
+
+/// Target socket number `index` of `Owner`, which has tlm::tlm_sync_enum forward(unsigned index,
+///   tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&), and what TargetSide asks.
+template <class Owner>
+class TargetSocket : public TargetSide<Owner> {
+ public:
+  TargetSocket(const char* name, Owner& owner, unsigned index = 0) : TargetSide<Owner>(name, owner, index) {}
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    return this->owner_.forward(this->index_, payload, phase, delay);
+  }
+};
+
+/// What a flash payload means beyond a memory access. Ignorable: without it a die answers as a
+/// plain memory would, with an error response, because raw addresses are not how NAND is driven.
+struct FlashExtension : tlm::tlm_extension<FlashExtension> {
+  FlashOp* op = nullptr;
+  tlm::tlm_extension_base* clone() const override { return new FlashExtension(*this); }
+  void copy_from(const tlm::tlm_extension_base& other) override {
+    *this = static_cast<const FlashExtension&>(other);
+  }
+};
+
+/// The operation that a payload stands for; null when it is no flash operation.
+inline FlashOp* op_of(const tlm::tlm_generic_payload& payload) {
+  const auto* extension = payload.get_extension<FlashExtension>();
+  return extension == nullptr ? nullptr : extension->op;
+}
+
+/// What a host payload means beyond a memory access: opcode, queue, ranges, status, ledger.
+/// Ignorable: without it a payload is a plain read or write on queue 0.
+struct HostExtension : tlm::tlm_extension<HostExtension> {
+  HostCommand* command = nullptr;
+  tlm::tlm_extension_base* clone() const override { return new HostExtension(*this); }
+  void copy_from(const tlm::tlm_extension_base& other) override {
+    *this = static_cast<const HostExtension&>(other);
+  }
+};
+
+/// Generic payloads that keep their extension attached and return here with their last reference.
+template <class Extension>
+class PayloadPool : public tlm::tlm_mm_interface {
+ public:
+  struct Payload : tlm::tlm_generic_payload {
+    explicit Payload(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) {
+      set_extension(&extension);
+    }
+    ~Payload() override { clear_extension(&extension); }
+    Extension extension;
+    Payload* next = nullptr;
+  };
+  /// A payload with one reference held for the caller.
+  Payload& take() {
+    Payload& payload = payloads_.take([this] { return std::make_unique<Payload>(this); });
+    payload.acquire();
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    return payload;
+  }
+  /// With all that a transaction of `length` bytes at `data` needs.
+  Payload& take(tlm::tlm_command command, std::uint64_t address, void* data, Bytes length) {
+    Payload& payload = take();
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(static_cast<unsigned char*>(data));
+    payload.set_data_length(static_cast<unsigned>(length));
+    payload.set_streaming_width(static_cast<unsigned>(length));
+    payload.set_byte_enable_ptr(nullptr);
+    payload.set_dmi_allowed(false);
+    return payload;
+  }
+  void free(tlm::tlm_generic_payload* payload) override { payloads_.give(*static_cast<Payload*>(payload)); }
+
+ private:
+  Pool<Payload> payloads_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,131 @@
+#include "platform/plugins/loader.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "platform/plugins/plugin.h"
+
+namespace tlmssd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Loaded {
+  std::vector<LoadedPlugin> plugins;
+  std::vector<const void*> bases;  ///< where each library lies in memory
+};
+Loaded& loaded() {
+  static Loaded all;
+  return all;
+}
+
+thread_local std::optional<std::size_t> thrower;  // index of the plug-in
+
+/// Base address of the library that `address` belongs to.
+const void* base_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Where plug-ins are installed: lib/tlmssd/plugins beside the program's bin.
+fs::path installed_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path{} : program.parent_path() / TLMSSD_INSTALLED_PLUGINS;
+}
+
+fs::path find_library(const std::string& name, const std::string& folder) {
+  std::error_code error;
+  std::vector<fs::path> folders = {fs::path(folder.empty() ? "." : folder)};
+  if (!fs::path(name).has_parent_path()) folders.push_back(installed_folder());
+  for (const fs::path& place : folders) {
+    const fs::path candidate = place / name;
+    if (fs::is_regular_file(candidate, error)) return fs::weakly_canonical(candidate, error);
+  }
+  throw InputError("plug-in " + in_quotes(name) + ": there is no such file in " + folders.front().string() +
+                   (folders.size() > 1 ? " or " + folders.back().lexically_normal().string() : ""));
+}
+
+const PluginDescription& description_of(const std::string& name, void* library) {
+  using Describe = const PluginDescription* (*)();
+  const auto describe = reinterpret_cast<Describe>(dlsym(library, "tlmssd_plugin"));
+  if (describe == nullptr)
+    throw InputError("plug-in " + in_quotes(name) +
+                     ": is a library, but no plug-in of tlmssd (it lacks TLMSSD_PLUGIN)");
+  const PluginDescription& description = *describe();
+  if (description.format != 1 || std::strcmp(description.build, k_plugin_build) != 0) {
+    throw InputError("plug-in " + in_quotes(name) + ": is built for " +
+                     (description.format == 1 ? description.build : "another tlmssd") + ", but this is " +
+                     k_plugin_build + "; build it anew");
+  }
+  return description;
+}
+
+}  // namespace
+
+bool is_loaded(const std::string& name) {
+  const auto& all = loaded().plugins;
+  return std::any_of(all.begin(), all.end(), [&](const LoadedPlugin& plugin) {
+    return fs::path(plugin.file).filename() == fs::path(name).filename();
+  });
+}
+
+void load_plugin(const std::string& name, const std::string& folder) {
+  if (name.empty()) throw InputError("the name of a plug-in is empty");
+  if (is_loaded(name)) return;
+  const fs::path file = find_library(name, folder);
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw InputError("plug-in " + in_quotes(name) + ": cannot be loaded: " + dlerror());
+  const PluginDescription& description = description_of(name, library);
+  loaded().plugins.push_back({description.name, description.version, file.string()});
+  loaded().bases.push_back(base_of(dlsym(library, "tlmssd_plugin")));
+  Registrar registrar(description.name, description.version);
+  description.enrol(registrar);
+}
+
+void load_plugins_of_environment() {
+  const char* const names = std::getenv("TLMSSD_PLUGINS");
+  if (names == nullptr) return;
+  const std::string all = names;
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = std::min(all.find(':', begin), all.size());
+    if (end > begin) load_plugin(all.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+const std::vector<LoadedPlugin>& loaded_plugins() {
+  return loaded().plugins;
+}
+
+void note_throw() noexcept {
+  thrower.reset();
+  const auto& bases = loaded().bases;
+  if (bases.empty()) return;
+  std::array<void*, 64> frames{};
+  const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
+  for (int i = 0; i < depth; ++i) {
+    const auto found = std::find(bases.begin(), bases.end(), base_of(frames[static_cast<std::size_t>(i)]));
+    if (found == bases.end()) continue;
+    thrower = static_cast<std::size_t>(found - bases.begin());
+    return;
+  }
+}
+
+std::string thrown_by_plugin() {
+  if (!thrower) return {};
+  const LoadedPlugin& plugin = loaded().plugins[*thrower];
+  return plugin.name + " " + plugin.version;
+}
+
+}  // namespace tlmssd

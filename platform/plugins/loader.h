@@ -1,0 +1,34 @@
+// Loads plug-ins (plugin.h), remembers them, and knows which of them an exception came from.
+//
+// Plug-ins stay loaded until the program ends, and must be loaded before the scenario catalogue is
+// made.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tlmssd {
+
+struct LoadedPlugin {
+  std::string name;
+  std::string version;
+  std::string file;  ///< path of the library
+};
+
+/// Loads the shared library `name`, looked for in `folder` (empty: where the program was started),
+/// then among the installed plug-ins. One whose file is loaded already is passed over. InputError:
+/// one line.
+void load_plugin(const std::string& name, const std::string& folder = {});
+/// Those that TLMSSD_PLUGINS names, separated by colons.
+void load_plugins_of_environment();
+/// In the order of loading.
+const std::vector<LoadedPlugin>& loaded_plugins();
+/// Whether the library `name` (or one with that file name) is loaded.
+bool is_loaded(const std::string& name);
+
+/// Notes where an exception is being thrown; called for each one (thrown.cpp).
+void note_throw() noexcept;
+/// Name and version of the plug-in that threw the latest exception of this thread; empty: none did.
+std::string thrown_by_plugin();
+
+}  // namespace tlmssd

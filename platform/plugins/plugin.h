@@ -1,0 +1,71 @@
+// What a plug-in of tlmssd includes: a policy or model of one's own becomes one of its family in
+// three lines,
+//
+//   TLMSSD_PLUGIN("acme", "1.0") {
+//     registrar.add<AcmeTiming>(tlmssd::timing_models());
+//   }
+//
+// in a shared library (CMake: tlmssd_add_plugin(acme acme.cpp)) that the program loads at run time:
+// `plugins: [libacme.so]` in a scenario, --plugin libacme.so, or TLMSSD_PLUGINS. A program that
+// links tlmssd::tlmssd has no need of the library:
+//
+//   int main(int argc, char** argv) {
+//     tlmssd::Registrar("acme", "1.0").add<AcmeTiming>(tlmssd::timing_models());
+//     return tlmssd::main(argc, argv);      // platform/plugins/main.h
+//   }
+//
+// A plug-in uses C++ types of the program, so it must come from the same headers and compiler:
+// k_plugin_build says which, and the program refuses a library that says otherwise.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "models/base/input_error.h"
+#include "models/base/parameters.h"
+#include "platform/plugins/interface.h"
+
+namespace tlmssd {
+
+/// Adds to the families of the program what one plug-in brings.
+class Registrar {
+ public:
+  Registrar(std::string name, const std::string& version) : origin_(std::move(name) + " " + version) {}
+
+  /// `Policy` as PolicyFamily::with() wants it. InputError when the family has one of that name.
+  template <class Policy, class Family>
+  Registrar& add(Family&& family) {
+    if (const auto* const taken = family.find(Policy::k_name)) {
+      throw InputError("plug-in " + origin_ + ": there is a " + std::string(Policy::k_name) + " already" +
+                       (taken->origin.empty() ? "" : ", of plug-in " + taken->origin));
+    }
+    family.template add<Policy>(origin_);
+    return *this;
+  }
+  /// Name and version.
+  [[nodiscard]] const std::string& origin() const { return origin_; }
+
+ private:
+  std::string origin_;
+};
+
+/// What a plug-in says of itself. The first two fields stay where they are for good.
+struct PluginDescription {
+  std::uint32_t format = 1;
+  const char* build = k_plugin_build;
+  const char* name = nullptr;
+  const char* version = nullptr;
+  void (*enrol)(Registrar& registrar) = nullptr;
+};
+
+}  // namespace tlmssd
+
+/// Followed by the body of a function of `registrar`. Once in a shared library.
+#define TLMSSD_PLUGIN(plugin_name, plugin_version)                                                     \
+  static void tlmssd_enrol(tlmssd::Registrar& registrar);                                              \
+  extern "C" __attribute__((visibility("default"))) const tlmssd::PluginDescription* tlmssd_plugin() { \
+    static const tlmssd::PluginDescription description{1, tlmssd::k_plugin_build, plugin_name,         \
+                                                       plugin_version, &tlmssd_enrol};                 \
+    return &description;                                                                               \
+  }                                                                                                    \
+  static void tlmssd_enrol(tlmssd::Registrar& registrar)

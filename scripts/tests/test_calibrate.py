@@ -1,0 +1,233 @@
+"""tlmssd calibrate: hidden parameters from fio's json with noise, and what is not determined."""
+
+import json
+import random
+
+import pytest
+
+from tlmssd import cli, run
+from tlmssd.calibrate import calibrate
+from tlmssd.calibrate.study import CalibrationStudy
+from tlmssd.errors import InputError
+from tlmssd.probe.plan import Target, job_file
+from tlmssd.program import find_program
+
+BASE = """title: base  # as far as it is known
+ssd:
+  host: {lba_size: 4 KiB}
+  cpu: {cores: 2, clock: 500 MHz}
+  flash:
+    channels: 4
+    ways: 2
+    bus: 600 MT/s
+    user_capacity: 1 GiB
+    over_provisioning: 25 %
+    part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 72, read_latency: [50 us]}
+firmware: {buffer: {capacity: 8 MiB}, allocation: {multi_plane: true}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {fio: jobs.fio}
+"""
+STUDY = """base: base.yaml
+measured: measured.json
+set: {run.quantum: 1 ms}
+parameters:
+  ssd.flash.part.read_latency: {from: 15 us, to: 250 us}
+  ssd.flash.part.program_latency: {from: 100 us, to: 4 ms}
+  ssd.flash.bus: {from: 200 MT/s, to: 2400 MT/s}
+  ssd.cpu.cycles.command: {from: 50, to: 20000}
+  firmware.buffer.capacity: {from: 2 MiB, to: 64 MiB}
+  ssd.flash.part.t_rcbsy: {from: 1 us, to: 10 us}
+hold_out: [read-16k-qd64, write-burst-32m]
+search: {runs: 400, seed: SEED}
+"""
+HIDDEN = [
+    ({"read": 77, "program": 430, "bus": 911, "cycles": 1300, "buffer": 13}, {}),
+    ({"read": 45, "program": 660, "bus": 533, "cycles": 900, "buffer": 5}, {"ssd.flash.ways": 1}),
+    (
+        {"read": 110, "program": 1900, "bus": 1000, "cycles": 5200, "buffer": 24},
+        {"ssd.cpu.cores": 4, "ssd.cpu.clock": "1 GHz"},
+    ),
+    (
+        {"read": 28, "program": 820, "bus": 400, "cycles": 700, "buffer": 3.5},
+        {"ssd.flash.channels": 2},
+    ),
+]
+PATHS = {
+    "read": "ssd.flash.part.read_latency",
+    "program": "ssd.flash.part.program_latency",
+    "bus": "ssd.flash.bus",
+    "cycles": "ssd.cpu.cycles.command",
+    "buffer": "firmware.buffer.capacity",
+}
+
+
+def measure(folder, truth, more, seed, noise=0.02):
+    """What fio would say of the hidden drive, every figure `noise` off."""
+    (folder / "base.yaml").write_text(BASE)
+    (folder / "jobs.fio").write_text(job_file("calibrate", Target.of("x", 2**30, 1.0)))
+    settings = {
+        PATHS["read"]: f"[{truth['read']} us]",
+        PATHS["program"]: f"[{truth['program']} us]",
+        PATHS["bus"]: f"{truth['bus']} MT/s",
+        PATHS["cycles"]: truth["cycles"],
+        PATHS["buffer"]: f"{int(truth['buffer'] * 2048) * 512} B",
+        "seed": seed + 5,
+    }
+    result = run(folder / "base.yaml", settings | more, store=folder / "hidden")
+    content = json.loads((result.folder / "fio.json").read_text())
+    rng = random.Random(seed)
+
+    def off(value):
+        return value * (1 + rng.gauss(0, noise))
+
+    for job in content["jobs"]:
+        for direction in ("read", "write"):
+            part = job[direction]
+            if part["total_ios"]:
+                part["bw_bytes"], part["iops"] = off(part["bw_bytes"]), off(part["iops"])
+                latency = part["clat_ns"]
+                latency["mean"] = off(latency["mean"])
+                latency.pop("bins")
+                for rank, value in latency["percentile"].items():
+                    latency["percentile"][rank] = int(off(value))
+    (folder / "measured.json").write_text(json.dumps(content))
+    lines = "".join(f"  {path}: {value}\n" for path, value in more.items())
+    text = STUDY.replace("SEED", str(seed + 1))
+    (folder / "study.yaml").write_text(text.replace("set: {run.quantum: 1 ms}\n", f"set:\n{lines}")
+                                       if more else text)  # fmt: skip
+
+
+def check_recovered(found, truth, error=0.05):
+    for name, path in PATHS.items():
+        assert found.values[path] == pytest.approx(truth[name], rel=error), name
+    assert found.runs <= 500
+    assert "ssd.flash.part.t_rcbsy" in found.undetermined
+    determined = [p for p in found.profiles if p.determined]
+    assert len(determined) >= 4
+    for profile in determined:
+        assert profile.low <= profile.value <= profile.high
+        assert profile.sentence().startswith("determined: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("number", range(len(HIDDEN)))
+def test_hidden_drives_are_found_within_five_per_cent(folder, number, seed):
+    truth, more = HIDDEN[number]
+    measure(folder, truth, more, seed)
+    check_recovered(calibrate("study.yaml", jobs=2), truth)
+
+
+@pytest.fixture
+def small(folder):
+    """Two parameters and few jobs, for what does not need the whole of it."""
+    jobs = """[global]
+norandommap
+stonewall
+[read-4k]
+rw=randread
+bs=4k
+number_ios=200
+[read-64k]
+rw=randread
+bs=64k
+iodepth=8
+number_ios=300
+[read-256k]
+rw=randread
+bs=256k
+number_ios=50
+"""
+    truth = {"read": 77, "program": 430, "bus": 911, "cycles": 1300, "buffer": 13}
+    measure(folder, truth, {}, 3)
+    (folder / "jobs.fio").write_text(jobs)
+    settings = {PATHS["read"]: "[77 us]"}
+    result = run(folder / "base.yaml", settings, store=folder / "hidden")
+    (folder / "measured.json").write_text((result.folder / "fio.json").read_text())
+    (folder / "study.yaml").write_text(
+        "base: base.yaml\nmeasured: measured.json\nparameters:\n"
+        "  ssd.flash.part.read_latency: {from: 15 us, to: 250 us}\n"
+        "  ssd.flash.part.erase_latency: {times: [0.5, 2]}\n"
+        "hold_out: [read-256k]\nsearch: {runs: 60}\n"
+    )
+    return folder
+
+
+def test_a_drive_that_is_found_and_what_is_not_determined(small, capsys):
+    assert cli.main(["calibrate", "study.yaml", "--jobs", "2", "--out", "found"]) == 0
+    said = capsys.readouterr().out
+    assert "ssd.flash.part.erase_latency  not determined: every value from 0.5 x to 2 x" in said
+    assert "held out and predicted" in said
+    content = json.loads((small / "found/calibration.json").read_text())
+    read = content["parameters"][PATHS["read"]]
+    assert read["determined"]
+    assert read["value"] == pytest.approx(77, rel=0.02)
+    assert content["runs"] <= 60
+    assert content["held_out_jobs"] == ["read-256k"]
+    part = (small / "found/part.yaml").read_text()
+    (line,) = [line for line in part.splitlines() if line.startswith("read_latency")]
+    assert "# calibrated: determined" in line
+    find_program().ask("check", str(small / "found/drive.yaml"))
+    emulated = run(small / "found/drive.yaml")
+    assert emulated.value("loads.read-4k.read.mean") > 77e3
+    assert (small / "found/calibration.html").exists()
+    # Once more with known runs gives the same bytes.
+    assert cli.main(["calibrate", "study.yaml", "--jobs", "1", "--out", "again"]) == 0
+    for name in ("drive.yaml", "part.yaml", "residuals.csv", "profiles.csv"):
+        assert (small / "found" / name).read_bytes() == (small / "again" / name).read_bytes()
+
+
+def test_repeated_measurements_widen_what_is_known(small):
+    content = json.loads((small / "measured.json").read_text())
+    for job in content["jobs"]:
+        job["read"]["clat_ns"]["mean"] *= 1.2
+    (small / "second.json").write_text(json.dumps(content))
+    text = (small / "study.yaml").read_text()
+    (small / "study.yaml").write_text(text.replace("measured.json", "[measured.json, second.json]"))
+    study = CalibrationStudy.read(small / "study.yaml")
+    assert study.measured.repeats == 2
+    known = study.measured.figures["read-4k"]["read.mean"]
+    assert known.spread == pytest.approx(0.129, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (("base: base.yaml", "base: none.yaml"), "study.yaml:1: base: there is no file none.yaml"),
+        (("measured: measured.json\n", ""), "a calibration needs measured"),
+        (("measured.json", "base.yaml"), "neither a folder of results nor fio's json"),
+        (("[read-256k]", "[read-256]"), "no job 'read-256' was measured; did you mean 'read-256k'"),
+        (("[read-256k]", "[read-4k, read-64k, read-256k]"), "leaves no job to fit"),
+        (("runs: 60", "runs: 501"), "must be a whole number from 50 to 500"),
+        (("to: 250 us", "to: 10 us"), "must be above from"),
+        (("to: 250 us", "to: 250 MHz"), "needs a unit that goes with 'us'"),
+        (("times: [0.5, 2]", "times: [2, 0.5]"), "must be two factors above 0"),
+        (("part.read_latency", "part.read_latenzy"), "no parameter ssd.flash.part.read_latenzy"),
+        (("search:", "loss: {p50: 3 %, speed: 2 %}\nsearch:"), "speed: is no figure of a job"),
+        (("search:", "loss: {p50: 3}\nsearch:"), "must be a relative error"),
+    ],
+)
+def test_a_bad_study_gets_one_line(small, change, complaint, capsys):
+    text = (small / "study.yaml").read_text()
+    assert change[0] in text
+    (small / "study.yaml").write_text(text.replace(*change))
+    assert cli.main(["calibrate", "study.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert complaint in said
+    assert len(said.splitlines()) == 1
+    assert not (small / "out").exists()
+
+
+def test_jobs_that_the_scenario_does_not_run_are_named(small):
+    content = json.loads((small / "measured.json").read_text())
+    content["jobs"][0]["jobname"] = "another"
+    (small / "measured.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"no read\.\w+ of the measured job 'another'"):
+        calibrate("study.yaml", jobs=1)
+
+
+def test_a_folder_of_the_users_is_left_alone(small, capsys):
+    (small / "mine").mkdir()
+    (small / "mine/file").touch()
+    assert cli.main(["calibrate", "study.yaml", "--out", "mine"]) == 2
+    assert "is not empty and holds no calibration" in capsys.readouterr().err

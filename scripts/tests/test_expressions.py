@@ -1,0 +1,39 @@
+"""Expressions of a study: names as reports have them, and what is said of the others."""
+
+import math
+
+import pytest
+from reports import operation, report, write
+
+from tlmssd.study.expressions import ExpressionError, parse
+from tlmssd.study.figures import Reader
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "value"),
+    [
+        ("read.ledger.map fetch.share * 2", ("read.ledger.map fetch.share",), 6.0),
+        ('"read.ledger.die busy: gc" / iops', ("read.ledger.die busy: gc", "iops"), 1.0),
+        ("max(iops, 5 ms) - 20 %", ("iops",), 2.8),
+    ],
+)
+def test_names_and_values(text, names, value):
+    expression = parse(text)
+    assert expression.names == names
+    assert expression.value(lambda name: 3.0) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["read.p99 +", "iops iops(", "3 parsecs", "1 < 2 < 3", ""])
+def test_what_is_no_expression_is_refused(text):
+    with pytest.raises(ExpressionError):
+        parse(text)
+
+
+def test_a_cause_that_took_no_time_is_zero_and_an_unknown_figure_is_none(tmp_path):
+    """Ledgers leave out what took no time; a run without writes knows nothing of writes."""
+    read = operation(10.0, {"sense": 10.0}, {"sense": 10.0})
+    folder = write(tmp_path / "run", report(1, read=read))
+    names = ("read.ledger.link.share", "read.tail.ledger.link", "write.ledger.link", "read.p98")
+    found = Reader(tuple((name, parse(name)) for name in names))(folder, {})
+    assert list(found.values())[:2] == [0.0, 0.0]
+    assert all(math.isnan(value) for value in list(found.values())[2:])

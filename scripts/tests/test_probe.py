@@ -1,0 +1,216 @@
+"""tlmssd probe: what it infers of hidden drives from fio's json, and how safe its jobs are."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import SCRIPTS
+
+from tlmssd import cli
+from tlmssd.engine import thread_pool
+from tlmssd.errors import InputError
+from tlmssd.fio_json import fio_content
+from tlmssd.probe import analyse
+from tlmssd.probe.plan import STAGES, Target, jobs_of
+from tlmssd.probe.run import run_on
+
+SCENARIOS = SCRIPTS.parent / "scenarios"
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+TLC = """title: hidden
+ssd:
+  host: {lba_size: 4 KiB, link: pcie4x4}
+  cpu: {cores: 4, clock: 1 GHz}
+  dram: {capacity: 1 GiB}
+  flash:
+    channels: 8
+    ways: 2
+    bus: 1200 MT/s
+    user_capacity: 4 GiB
+    over_provisioning: 20 %
+    part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 72}
+firmware: {buffer: {capacity: 12 MiB}, allocation: {multi_plane: true}}
+precondition: [{fill: 100 %, order: sequential}, {overwrite: 1x}]
+load: {rw: randread, number_ios: 100}
+"""
+MLC = """title: hidden
+ssd:
+  host: {lba_size: 512 B, link: pcie3x2}
+  cpu: {cores: 2, clock: 800 MHz}
+  dram: {capacity: 1 GiB}
+  flash:
+    channels: 6
+    ways: 4
+    bus: 333 MT/s
+    user_capacity: 6 GiB
+    over_provisioning: 12 %
+    part: {file: parts/nand/femu-mlc.yaml, pages_per_block: 64}
+firmware: {buffer: {capacity: 40 MiB}, mapping: {unit: 16 KiB}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randread, number_ios: 100}
+"""
+
+
+def probed(scenario, folder):
+    with thread_pool(2) as pool:
+        run_on(scenario, folder, pool)
+    for left in folder.glob("*.fio"):
+        left.unlink()  # the analysis sees fio's json alone
+    return {finding.key: finding for finding in analyse(folder)}
+
+
+def hidden(folder, text):
+    path = folder / "hidden.yaml"
+    path.write_text(text)
+    return path
+
+
+def about(value):
+    return pytest.approx(value, rel=0.10)
+
+
+def test_a_drive_of_blocks_that_are_rewritten_whole(folder):
+    found = probed(SCENARIOS / "ryu/drive_a.yaml", folder / "a")
+    assert found["grain"].value == 16 * KIB
+    assert found["round"].value == 16 * KIB
+    assert found["stripe"].value == 32 * KIB
+    assert found["queue_limit"].value == 32
+    assert found["policy"].value == "write-through"
+    assert not found["buffer"].visible
+    assert not found["pslc"].visible
+    assert found["spare"].value == about(80e6)
+    assert found["read_ahead"].value == "none"
+
+
+def test_an_mlc_drive_with_large_mapping_units(folder):
+    found = probed(hidden(folder, MLC), folder / "mlc")
+    assert found["grain"].value == 16 * KIB
+    assert found["channels"].value == 6
+    assert found["page"].value == 16 * KIB
+    assert found["stripe"].value == 24 * 16 * KIB
+    assert found["units"].value == 24
+    assert found["buffer"].value == about(40 * MIB)
+    assert found["policy"].value == "write-back"
+    assert found["spare"].value == about(0.12 * 6 * GIB)
+    assert not found["pslc"].visible
+    assert not found["queue_limit"].visible
+
+
+@pytest.mark.slow
+def test_a_drive_with_log_blocks(folder):
+    found = probed(SCENARIOS / "ryu/drive_b.yaml", folder / "b")
+    assert found["grain"].value == MIB
+    assert found["round"].value == 8 * KIB
+    assert found["buffer"].value == about(16 * MIB)
+    assert found["queue_limit"].value == 32
+    assert not found["stripe"].visible  # its cores are slower than its dies
+    assert not found["spare"].visible
+
+
+@pytest.mark.slow
+def test_a_drive_with_ten_channels(folder):
+    found = probed(SCENARIOS / "ryu/drive_c.yaml", folder / "c")
+    assert found["grain"].value == 4 * KIB
+    assert found["channels"].value == 10
+    assert found["stripe"].value == 160 * KIB
+    assert found["units"].value == 40
+    assert found["buffer"].value == about(16 * MIB)
+    assert found["spare"].value == about(0.12 * 2e9)
+
+
+@pytest.mark.slow
+def test_a_tlc_drive_on_fast_channels(folder):
+    found = probed(hidden(folder, TLC), folder / "tlc")
+    assert found["grain"].value == 4 * KIB
+    assert found["stripe"].value == 16 * 32 * KIB
+    assert found["buffer"].value == about(12 * MIB)
+    assert found["spare"].value == about(0.2 * 4 * GIB)
+    assert not found["pslc"].visible
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("drive", "page", "units", "share"),
+    [("665p", 64, 8, 0.11682), ("670p", 64, 8, 0.12392), ("p1", 32, 16, 0.11682)],
+)
+def test_consumer_drives_with_pslc(folder, drive, page, units, share):
+    found = probed(SCENARIOS / f"luo/drive_{drive}.yaml", folder / drive)
+    assert found["page"].value == page * KIB
+    assert found["channels"].value == 4
+    assert found["stripe"].value == 512 * KIB
+    assert found["units"].value == units
+    assert found["buffer"].value == about(16 * MIB)
+    assert found["pslc"].value == about(share * 1.13 * 64e9)
+    assert found["pslc"].details["static"] == pytest.approx(0.01062 * 1.13 * 64e9, rel=0.2)
+    assert found["spare"].value == about(0.13 * 64e9)
+
+
+def test_plan_touches_one_file_unless_told_in_so_many_words(folder, capsys):
+    assert cli.main(["probe", "plan", "--capacity", "1 TB", "--file", "mine.dat"]) == 0
+    written = sorted(path.name for path in (folder / "probe").glob("*.fio"))
+    assert written == ["calibrate.fio", "cliff.fio", "reads.fio", "writes.fio"]
+    for path in (folder / "probe").glob("*.fio"):
+        assert re.findall(r"^filename=(.*)$", path.read_text(), re.M) == ["mine.dat"]
+    out = ["--out", "all", "--destroy-all-data-on", "/dev/mine"]
+    assert cli.main(["probe", "plan", "--capacity", "1 TB", *out]) == 0
+    text = (folder / "all/spare.fio").read_text()
+    assert "THIS DESTROYS ALL DATA ON /dev/mine" in text
+    assert "fio --output-format=json+" in capsys.readouterr().out
+
+
+def test_all_stages_together_take_less_than_an_hour():
+    target = Target.of("x", 10**12, 0.5)
+    jobs = [job for stage in STAGES for job in jobs_of(stage, target)]
+    assert all("runtime" in job.options for job in jobs)
+    assert sum(job.options["runtime"] for job in jobs) < 3600
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+def test_fio_understands_every_job_and_runs_some(folder):
+    plan = ["--capacity", "1 GiB", "--destroy-all-data-on", "never.dat", "--sector", "512 B"]
+    assert cli.main(["probe", "plan", "--out", ".", "--engine", "psync", *plan]) == 0
+    for stage in STAGES:
+        said = subprocess.run(
+            ["fio", "--parse-only", f"{stage}.fio"], capture_output=True, text=True
+        )
+        assert said.returncode == 0, said.stdout + said.stderr
+    sections = ("size-4096", "size-65536", "stride-8192", "order-read-4096")
+    chosen = [f"--section={name}" for name in sections]
+    command = ["fio", "--output-format=json+", "--output=reads.json", *chosen, "reads.fio"]
+    subprocess.run(command, check=True, timeout=60)
+    jobs = fio_content(folder / "reads.json")["jobs"]
+    assert [job["error"] for job in jobs] == [0] * 4
+    assert {finding.key for finding in analyse(folder)} >= {"grain", "spare", "channels"}
+    assert not (folder / "never.dat").exists()
+
+
+def test_the_starting_scenario_and_its_study_are_good(folder, capsys):
+    with thread_pool(2) as pool:
+        run_on(hidden(folder, MLC), folder / "mlc", pool)
+    assert cli.main(["probe", "analyse", "mlc"]) == 0
+    assert "mapping unit" in capsys.readouterr().out
+    text = (folder / "mlc/drive.yaml").read_text()
+    assert "channels: 6  # probed" in text
+    assert "unit: 16384 B  # probed" in text
+    from tlmssd.calibrate.study import CalibrationStudy
+    from tlmssd.program import find_program
+
+    find_program().ask("check", str(folder / "mlc/drive.yaml"))
+    study = CalibrationStudy.read(folder / "mlc/study.yaml")
+    assert "read-4k-qd1" in study.measured.jobs
+    assert (
+        "<svg" in (folder / "mlc/probe.html").read_text()
+        or "vega" in (folder / "mlc/probe.html").read_text()
+    )
+
+
+def test_bad_arguments_get_one_line(folder, capsys):
+    assert cli.main(["probe", "plan", "--capacity", "big"]) == 2
+    assert cli.main(["probe", "plan", "--capacity", "1 TB", "--sector", "3 KiB"]) == 2
+    assert cli.main(["probe", "plan", "--capacity", "1 MiB"]) == 2
+    assert cli.main(["probe", "run", "nothing.yaml"]) == 2
+    assert cli.main(["probe", "analyse", "."]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 5
+    with pytest.raises(InputError, match=r"reads\.json"):
+        analyse(folder)

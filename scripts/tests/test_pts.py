@@ -1,0 +1,94 @@
+"""tlmssd pts: SNIA's tests on a small drive, their tables against the reports of their runs."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tlmssd import cli
+from tlmssd.pts.measure import steadiness
+from tlmssd.pts.tests import TESTS, Terms
+
+DRIVE = """title: tiny
+ssd:
+  host: {link: pcie3x4, lba_size: 512 B}
+  bus: {clock: 400 MHz}
+  flash:
+    channels: 2
+    ways: 1
+    bus: 800 MT/s
+    user_capacity: 16 MiB
+    spare_factor: 20 %
+    part: {planes: 1, pages_per_block: 16, page_size: 4 KiB}
+firmware: {buffer: {capacity: 256 KiB}}
+"""
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def drive(folder: Path) -> Path:
+    path = folder / "drive.yaml"
+    path.write_text(DRIVE)
+    return path
+
+
+def test_the_criterion_is_snias():
+    """Range and slope of the last five rounds, as shares of their average."""
+    even = steadiness("x", [9, 1, 1, 1, 1, 1])
+    assert even.met and even.range == 0 and even.slope == 0
+    line = steadiness("x", [0.96, 0.98, 1.0, 1.02, 1.04])
+    assert line.slope == pytest.approx(0.08) and line.met
+    assert not steadiness("x", [0.94, 0.97, 1.0, 1.03, 1.06]).met
+    assert not steadiness("x", [1, 1.21, 1, 1, 1]).met
+    assert not steadiness("x", [0, 0, 0, 0, 0]).met
+
+
+def test_block_sizes_follow_the_logical_block():
+    """A drive of 4 KiB blocks has no 0.5 KiB test."""
+    terms = Terms(100, 4, 10, 4096)
+    assert terms.sizes(8, 4, 0.5) == [8, 4]
+    loads = TESTS["iops"].runs(terms, 1)[0].settings["load"]
+    assert len(loads) == 7 * 7 and not any(load["bs"] == "512" for load in loads)
+
+
+def test_latency_and_saturation(drive: Path, capsys: pytest.CaptureFixture):
+    """Tables, page, and figures that are those of the runs."""
+    words = ["pts", str(drive), "-o", "out", "--commands", "200", "--jobs", "1"]
+    assert cli.main([*words, "--tests", "latency,write-saturation"]) == 0
+    text = capsys.readouterr().out
+    assert "Write saturation" in text and "steady" in text
+    table = rows(Path("out/latency.csv"))
+    assert [row["block \\ R/W"] for row in table] == ["8 KiB", "4 KiB", "0.5 KiB"]
+    rounds = [
+        row for row in rows(Path("out/latency-rounds.csv")) if row["pattern"] == "0/100 4 KiB"
+    ]
+    last = [float(row["latency"]) for row in rounds][-5:]
+    assert float(table[1]["0/100"]) == pytest.approx(sum(last) / 5)
+    highest = max(float(row["max"]) for row in rounds[-5:])
+    assert float(rows(Path("out/latency-max.csv"))[1]["0/100"]) == pytest.approx(highest)
+    series = rows(Path("out/write-saturation-series.csv"))
+    assert float(series[-1]["written_bytes"]) == pytest.approx(4 * 16 * 2**20, rel=0.02)
+    page = Path("out/pts.html").read_text(encoding="utf-8")
+    assert "SNIA PTS: drive" in page and "convergence" in page
+
+
+@pytest.mark.slow
+def test_every_test_runs(drive: Path):
+    """All six, and the scenarios left behind are scenarios."""
+    assert cli.main(["pts", str(drive), "-o", "out", "--commands", "100", "--idle", "5"]) == 0
+    for name in TESTS:
+        assert rows(Path(f"out/{name}.csv"))
+    assert len(list(Path("out/scenarios").glob("5-rounds/*.yaml"))) == 7
+
+
+@pytest.mark.parametrize(
+    "words", [["--tests", "iosp"], ["--tests", ""], ["--depth", "0"], ["-o", "drive.yaml"]]
+)
+def test_mistakes_are_one_line(drive: Path, capsys: pytest.CaptureFixture, words: list[str]):
+    """Exit code 2 and a line, and nothing is run."""
+    assert cli.main(["pts", str(drive), *words]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -1,0 +1,113 @@
+"""The program's own report.html in a real browser: drawn, quiet, every text in its box."""
+
+import subprocess
+
+import pytest
+from browser import WIDTHS, Looked, check_page, chromium
+
+from tlmssd.program import find_program
+
+SCENARIO = """
+title: two loads on a used drive
+ssd:
+  host: {lba_size: 4 KiB}
+  flash:
+    channels: 2
+    ways: 2
+    spare_factor: 25 %
+    part: {planes: 2, blocks_per_plane: 40, pages_per_block: 32}
+firmware: {buffer: {capacity: 1 MiB}}
+precondition: [{fill: 100 %}, {overwrite: 1x, order: random}]
+load:
+  - {name: oltp, rw: randrw, rwmixread: 60, bs: 4k, iodepth: 8, number_ios: 8000}
+  - {name: backup, rw: read, bs: 64k, iodepth: 2, number_ios: 500}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "drive.yaml").write_text(SCENARIO)
+    command = [
+        str(find_program().path),
+        "run",
+        str(folder / "drive.yaml"),
+        "--out",
+        str(folder / "out"),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return folder / "out/report.html"
+
+
+def test_report(browser, page):
+    looked = check_page(browser, page)
+    sections = {"latency": 1, "blame": 3, "over-time": 1, "queues": 2, "busy": 1, "dies": 1,
+                "wear": 2, "blocks": 2}  # fmt: skip
+    for section, figures in sections.items():
+        drawn = browser.find_elements("css selector", f"#{section} .chart svg")
+        assert len(drawn) == figures, section
+    titles = [one.text for one in browser.find_elements("css selector", "#over-time svg text")]
+    for panel in ("bandwidth (B/s)", "write amplification", "free blocks", "commands outstanding"):
+        assert panel in titles
+    browser.execute_script(
+        "for (const one of document.querySelectorAll('details')) one.open = true"
+    )
+    assert looked.out_of_box() == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_planted_label_is_found(browser, page, tmp_path, width):
+    """A label that is too long for its place, and one that Vega has cut."""
+    text = page.read_text()
+    planted = text.replace('title: "share of the commands"', 'title: "' + "too long " * 60 + '"')
+    planted = planted.replace("titleLimit: 320", "titleLimit: 0")
+    assert planted != text
+    (tmp_path / "page.html").write_text(planted)
+    looked = Looked(browser, tmp_path / "page.html")
+    looked.at(width)
+    assert any("too long" in line for line in looked.out_of_box())
+    cut = text.replace("labelLimit: 130", "labelLimit: 30")
+    assert cut != text
+    (tmp_path / "page.html").write_text(cut)
+    looked.at(width)
+    assert any("is cut" in line for line in looked.out_of_box())
+
+
+def test_dragging_zooms_every_panel(browser, page):
+    from selenium.webdriver import ActionChains
+
+    looked = Looked(browser, page)
+    looked.at(1280)
+    svg = browser.find_element("css selector", "#over-time svg")
+
+    def last_tick() -> str:
+        return browser.find_elements("css selector", "#over-time .role-axis-label text")[-1].text
+
+    def ticks() -> list[str]:
+        return [one.text for one in browser.find_elements("css selector", "#over-time svg text")]
+
+    before = ticks()
+    browser.execute_script("arguments[0].scrollIntoView({block: 'end'})", svg)
+    box = svg.rect
+    bottom = box["height"] / 2 - 40
+    chain = ActionChains(browser).move_to_element_with_offset(svg, -100, bottom)
+    chain.click_and_hold().move_by_offset(150, 0).release().perform()
+    assert ticks() != before
+    assert looked.complaints() == []
+
+
+def test_pages_carry_the_vega_that_altair_writes_for():
+    import altair
+
+    from tlmssd.pictures.assets import asset
+
+    wanted = altair.SCHEMA_VERSION.removeprefix("v").rsplit(".", 1)[0]
+    vl_convert = pytest.importorskip("vl_convert")
+    assert wanted in vl_convert.get_vegalite_versions()
+    assert asset("vega.js") == vl_convert.javascript_bundle(vl_version=wanted)

@@ -1,0 +1,164 @@
+"""How the results pages judge: planted results whose verdicts are known."""
+
+import math
+import sys
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts/reproduction"))
+
+import claims  # noqa: E402 (beside the package, not in it)
+import marks  # noqa: E402
+from claims import NO, UNDECIDED, YES, Claim, Kind, all_of, at_least, effect, verdict, within  # noqa: E402
+from samples import Sample, chance_correlation, combined, rank_correlation  # noqa: E402
+from seeds import Seeds  # noqa: E402
+
+from tlmssd.errors import RunFailed  # noqa: E402
+
+NOISE = (-0.02, 0.01, 0.0, -0.01, 0.02)
+
+
+def around(mean, noise=NOISE):
+    return Sample(tuple(mean + one for one in noise))
+
+
+def test_interval_is_students():
+    # mean 3, s = sqrt(2.5), t(0.975, 4) = 2.776445
+    one = Sample((1.0, 2.0, 3.0, 4.0, 5.0))
+    assert one.mean == 3
+    assert one.half == pytest.approx(2.776445 * math.sqrt(2.5) / math.sqrt(5), rel=1e-6)
+    assert one.text(".1f") == "3.0 ± 2.0"
+
+
+def test_a_planted_shift_turns_yes_into_undecided_and_no():
+    region = within(2.0, 0.1)
+    assert verdict(around(2.0), region) == YES
+    assert verdict(around(2.19), region) == UNDECIDED
+    assert verdict(around(2.4), region) == NO
+    assert verdict(around(1.6), region) == NO
+
+
+def test_too_few_seeds_decide_nothing():
+    region = within(2.0, 0.1)
+    assert verdict(Sample((2.0, 2.0, 2.0, 2.0)), region) == UNDECIDED
+    assert verdict(Sample((9.0,)), region) == UNDECIDED
+    assert verdict(Sample((2.0,), certain=True), region) == YES
+
+
+def test_what_is_not_a_number_decides_nothing():
+    assert verdict(Sample((math.nan, 2.0, 2.0, 2.0, 2.0)), within(2.0, 0.1)) == UNDECIDED
+
+
+def test_common_random_numbers_leave_the_difference():
+    chance = (10.0, 20.0, 15.0, 30.0, 25.0)
+    base = Sample(chance)
+    variant = Sample(tuple(1.05 * value for value in chance))
+    assert verdict(variant / base, effect(1.05)) == YES
+    assert (variant / base).half < 1e-12
+    independent = Sample(chance[::-1])
+    assert verdict(variant / independent, effect(1.05)) == UNDECIDED
+
+
+def test_seeds_must_match():
+    with pytest.raises(ValueError):
+        around(1.0) / Sample((1.0, 2.0, 3.0))
+
+
+def test_no_effect_never_passes_for_an_effect():
+    assert verdict(1.0, within(1.05, 0.1)) == YES
+    assert verdict(1.0, effect(1.05)) == NO
+    assert verdict(1.0, effect(0.91)) == NO
+
+
+def test_all_of():
+    assert all_of([YES, YES]) == YES
+    assert all_of([YES, UNDECIDED]) == UNDECIDED
+    assert all_of([YES, UNDECIDED, NO]) == NO
+    assert all_of([]) == UNDECIDED
+
+
+def test_a_predicted_claim_needs_a_null_model():
+    with pytest.raises(ValueError, match="null model"):
+        Claim(Kind.PREDICTED, "faster", "2", at_least(2))
+
+
+def test_headline_counts_predicted_claims_only():
+    predicted = Claim(Kind.PREDICTED, "faster", "2", within(2, 0.1), ("no effect", 1))
+    easy = Claim(Kind.PREDICTED, "not slower", "1", at_least(1), ("no effect", 1))
+    given = Claim(Kind.GIVEN, "gates", "0.75", within(0.75, 0.1))
+    rows = [predicted.judged(around(2.4)), easy.judged(around(1.5)), given.judged(0.75)]
+    first, *others = claims.tally(rows)
+    assert "1 yes, 1 no, 0 undecided** of 2" in first
+    assert "the null models would get 1" in first
+    assert others == ["Given, not counted: 1 yes, 0 no, 0 undecided."]
+    assert [row[0] for row in claims.not_met(rows)] == ["faster"]
+
+
+def test_several_figures_must_all_bear_a_claim_out():
+    claim = Claim(Kind.PREDICTED, "all faster", "> 1", at_least(1), ("no effect", 1))
+    assert claim.judged(around(1.5), around(1.4)).verdict == YES
+    assert claim.judged(around(1.5), around(0.9)).verdict == NO
+
+
+def test_rank_correlation():
+    published = [3.0, 1.0, 2.0]
+    assert rank_correlation([around(30), around(10), around(20)], published).mean == 1
+    assert rank_correlation([around(10), around(30), around(20)], published).mean == -1
+    # of the six orders of three one has the coefficient 1, of the 5040 of seven one in twenty 0.68
+    assert chance_correlation(7) == pytest.approx(0.68, abs=0.02)
+    assert combined(max, around(1), around(2)).mean == pytest.approx(2)
+
+
+def ended(*reports):
+    futures = [Future() for _ in reports]
+    for future, report in zip(futures, reports, strict=True):
+        future.set_result(report)
+    return futures
+
+
+def test_what_is_said_to_be_certain_must_not_differ_between_seeds():
+    assert Seeds(ended(3, 3), certain=True).of(float) == Sample((3.0,), certain=True)
+    assert Seeds(ended(3, 4), certain=False).of(float) == Sample((3.0, 4.0))
+    with pytest.raises(RunFailed, match="free of chance"):
+        Seeds(ended(3, 4), certain=True).of(float)
+
+
+SCENARIO = """
+seed: 1
+ssd:
+  cpu:
+    cycles:          # calibrated on the published reads
+      command: 5     # A: guessed,
+                     # and why
+  flash:
+    channels: 4      # S: four
+    ways: 2
+load:
+  bs: 4k
+"""
+
+
+def test_marks_are_read_from_a_scenario(tmp_path):
+    path = tmp_path / "drive.yaml"
+    path.write_text(SCENARIO)
+    found = {choice.key: choice for choice in marks.choices(path)}
+    assert {key: choice.how for key, choice in found.items()} == {
+        "ssd.cpu.cycles": "fitted",
+        "ssd.cpu.cycles.command": "A",
+        "ssd.flash.channels": "S",
+        "ssd.flash.ways": "",
+    }
+    assert found["ssd.cpu.cycles.command"].evidence == "A: guessed, and why"
+
+
+@pytest.mark.parametrize(
+    "name", ["fukuchi/hybrid", "yamaga/aoa_ecc", "ryu/drive_a", "ryu/drive_b", "ryu/drive_c"]
+    + [f"luo/{drive}" for drive in ("drive_665p", "drive_670p", "drive_p1")],
+)  # fmt: skip
+def test_every_key_of_a_papers_drive_has_a_mark(name):
+    found = marks.choices(ROOT / f"scenarios/{name}.yaml")
+    assert found
+    assert [choice.key for choice in found if not choice.how] == []

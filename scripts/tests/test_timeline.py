@@ -1,0 +1,151 @@
+"""Timelines read with Perfetto's own description of its format (the `perfetto` package)."""
+
+import subprocess
+from collections import defaultdict
+
+import pytest
+from browser import chromium
+from viewer import ask, open_timeline, viewer
+
+from tlmssd.program import find_program
+
+SCENARIO = """
+title: timeline
+ssd:
+  host: {lba_size: 4 KiB}
+  flash:
+    channels: 2
+    ways: 2
+    spare_factor: 25 %
+    part: {planes: 2, blocks_per_plane: 40, pages_per_block: 32}
+firmware: {buffer: {capacity: 256 KiB}}
+precondition: [{fill: 100 %}, {overwrite: 1x, order: random}]
+load: {rw: randrw, rwmixread: 60, bs: 4k, iodepth: 8, number_ios: 3000}
+"""
+
+
+class Trace:
+    """The slices of a timeline, with what they are of."""
+
+    def __init__(self, path):
+        pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+        trace = pb2.Trace()
+        trace.ParseFromString(path.read_bytes())
+        kinds = pb2.TrackEvent
+        self.names, parents = {}, {}
+        self.slices, self.counters, self.arrows = [], defaultdict(list), defaultdict(list)
+        open_slices = defaultdict(list)
+        for packet in sorted(trace.packet, key=lambda one: one.timestamp):
+            if packet.HasField("track_descriptor"):
+                track = packet.track_descriptor
+                parents[track.uuid] = track.parent_uuid
+                self.names[track.uuid] = track.name
+                continue
+            event = packet.track_event
+            lane = open_slices[event.track_uuid]
+            for flow in [*event.flow_ids, *event.terminating_flow_ids]:
+                self.arrows[flow].append((packet.timestamp, event.track_uuid, event.name))
+            if event.type == kinds.TYPE_SLICE_BEGIN:
+                lane.append((packet.timestamp, event))
+            elif event.type == kinds.TYPE_SLICE_END:
+                start, begun = lane.pop()
+                self.slices.append(self._slice(begun, start, packet.timestamp))
+            elif event.type == kinds.TYPE_COUNTER:
+                self.counters[event.track_uuid].append((packet.timestamp, event.counter_value))
+        assert not any(open_slices.values())
+        self.parents = {uuid: self.names.get(parent, "") for uuid, parent in parents.items()}
+
+    @staticmethod
+    def _slice(event, start, end):
+        arguments = {}
+        for one in event.debug_annotations:
+            text = one.HasField("string_value")
+            arguments[one.name] = one.string_value if text else one.uint_value
+        return {"track": event.track_uuid, "name": event.name, "start": start, "end": end,
+                "arguments": arguments, "flows": list(event.flow_ids)}  # fmt: skip
+
+    def of(self, group: str):
+        return [one for one in self.slices if self.parents[one["track"]] == group]
+
+
+def timeline(folder, window: str) -> Trace:
+    scenario = folder / "drive.yaml"
+    scenario.write_text(SCENARIO + f"report: {{timeline: true, window: {window}}}\n")
+    command = [str(find_program().path), "run", str(scenario), "--out", str(folder / "out")]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return Trace(folder / "out/timeline.perfetto")
+
+
+def test_a_whole_run(tmp_path):
+    trace = timeline(tmp_path, "{length: 10 s}")
+    commands = trace.of("queues")
+    assert len(commands) == 3000
+    for command in commands:
+        told = command["arguments"]
+        assert abs((command["end"] - command["start"]) * 1000 - told["latency (ps)"]) <= 1000
+        known = ("load", "command", "LBA", "bytes", "latency (ps)")
+        causes = sum(part for name, part in told.items() if name not in known)
+        assert causes == told["latency (ps)"]
+    for group in ("host link", "cores", "channels", "dies", "collection"):
+        assert trace.of(group), group
+    assert {trace.names[one["track"]] for one in trace.of("dies")} == {f"die {n}" for n in range(4)}
+    assert {trace.names[one["track"]] for one in trace.of("die 0")} == {"plane 0", "plane 1"}
+    counters = {trace.names[track] for track in trace.counters}
+    assert counters == {"free blocks", "units in the write buffer", "commands outstanding"}
+
+
+def test_arrows_lead_from_commands_to_their_operations_and_back(tmp_path):
+    trace = timeline(tmp_path, "{length: 10 s}")
+    reads = [one for one in trace.of("queues") if "sense" in one["arguments"]]
+    assert len(reads) > 500
+    for command in reads:
+        (flow,) = command["flows"]
+        way = trace.arrows[flow]
+        groups = [trace.parents[track] for _, track, _ in way]
+        assert groups[0] == "queues" and "dies" in groups and "channels" in groups
+        assert way[-1][2] == "completed"
+        assert all(command["start"] <= when <= command["end"] for when, _, _ in way)
+        senses = [one for one in trace.of("dies") if flow in one["flows"]]
+        first = command["arguments"]["LBA"]  # a logical block is a mapping unit here
+        assert any(one["arguments"]["LPN"] == first for one in senses)
+        break
+    programs = [one for one in trace.of("dies") if one["name"].startswith("host program")]
+    assert programs
+    writes = {one["arguments"]["command"]: one for one in trace.of("queues")
+              if one["name"].startswith("write")}  # fmt: skip
+    buffered = [one for one in programs if any(flow % 2 for flow in one["flows"])]
+    assert len(buffered) > len(programs) / 2
+    for program in buffered:
+        for flow in (flow for flow in program["flows"] if flow % 2):
+            assert writes[flow // 2]["start"] <= program["start"]
+
+
+def test_perfettos_own_trace_processor_reads_it(tmp_path):
+    timeline(tmp_path, "{length: 10 s}")
+    trace = Trace(tmp_path / "out/timeline.perfetto")
+    with chromium() as browser, viewer(tmp_path / "out/timeline.perfetto") as address:
+        open_timeline(browser, address)
+        assert (
+            ask(browser, "select name, value from stats where severity = 'error' and value > 0")
+            == []
+        )
+        (count,) = ask(browser, "select count(*) from slice where name != 'completed'")
+        assert count == [len(trace.slices)]
+        (arrows,) = ask(browser, "select count(*) from flow")
+        ends = sum(len(way) - 1 for way in trace.arrows.values())
+        assert arrows == [ends]
+
+
+def test_around_the_slowest(tmp_path):
+    whole = timeline(tmp_path, "{length: 10 s}")
+    slow = sorted(whole.of("queues"), key=lambda one: one["start"] - one["end"])[:20]
+    spans = [(one["start"] - 10_000, one["end"] + 10_000) for one in slow]
+    shown = timeline(tmp_path, "{length: 10 s, slowest: 20, margin: 10 us}")
+
+    def wanted(one) -> bool:
+        return any(one["end"] >= start - 1 and one["start"] <= end + 1 for start, end in spans)
+
+    for group in ("queues", "dies", "channels"):
+        expected = [(one["start"], one["name"]) for one in whole.of(group) if wanted(one)]
+        assert sorted((one["start"], one["name"]) for one in shown.of(group)) == sorted(expected)
+        assert len(expected) < len(whole.of(group))

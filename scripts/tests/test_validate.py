@@ -1,0 +1,111 @@
+"""tlmssd validate: a report card says what a drive may be used for, and what not."""
+
+import json
+
+import pytest
+from test_calibrate import BASE
+
+from tlmssd import cli, run
+from tlmssd.validate import validate
+
+JOBS = """[global]
+norandommap
+stonewall
+[read-4k-qd1]
+rw=randread
+bs=4k
+number_ios=500
+[read-4k-qd8]
+rw=randread
+bs=4k
+iodepth=8
+number_ios=2000
+[read-4k-qd64]
+rw=randread
+bs=4k
+iodepth=64
+number_ios=4000
+[burst-1m]
+rw=write
+bs=64k
+iodepth=8
+io_size=1m
+[burst-4m]
+rw=write
+bs=64k
+iodepth=8
+io_size=4m
+[burst-16m]
+rw=write
+bs=64k
+iodepth=8
+io_size=16m
+[burst-64m]
+rw=write
+bs=64k
+iodepth=8
+io_size=64m
+"""
+
+
+@pytest.fixture
+def drives(folder):
+    (folder / "jobs.fio").write_text(JOBS)
+    (folder / "base.yaml").write_text(BASE)
+    result = run(folder / "base.yaml", {"seed": 7})
+    (folder / "measured.json").write_text((result.folder / "fio.json").read_text())
+    wrong = (
+        BASE.replace("8 MiB", "1 MiB").replace("[50 us]", "[90 us]").replace("ways: 2", "ways: 1")
+    )
+    (folder / "wrong.yaml").write_text(wrong)
+    return folder
+
+
+def test_a_drive_against_itself_is_good_for_everything(drives):
+    card = validate("base.yaml", ["measured.json"], jobs=2)
+    assert not card.not_for
+    assert all(line.holds for line in card.lines)
+    assert all(statement.holds for statement in card.statements)
+    kinds = {statement.kind for statement in card.statements}
+    assert kinds == {"order", "queue depth", "cliff"}
+    assert card.frame()["holds"].all()
+
+
+def test_a_wrong_drive_is_told_and_why(drives, capsys):
+    assert (
+        cli.main(["validate", "wrong.yaml", "measured.json", "--jobs", "2", "-o", "card.html"]) == 0
+    )
+    said = capsys.readouterr().out
+    allowed, _, refused = said.partition("It may not be used for")
+    assert "mean latencies of reads: " in refused
+    assert "where the bandwidth falls: 0 of 1 hold" in refused
+    assert "Measured once: its spread is not known" in allowed
+    assert "Report card" in (drives / "card.html").read_text()
+
+
+def test_fitted_jobs_do_not_count(drives):
+    wrong = validate("wrong.yaml", ["measured.json"], jobs=2, fitted=["read-4k-qd1"], seeds=1)
+    fitted = {line.job for line in wrong.lines if line.fitted}
+    assert fitted == {"read-4k-qd1"}
+    (drives / "calibration.json").write_text(json.dumps({"fitted_jobs": ["burst-1m"]}))
+    known = validate("base.yaml", ["measured.json"], jobs=2, seeds=1)
+    assert {line.job for line in known.lines if line.fitted} == {"burst-1m"}
+
+
+def test_measurements_that_do_not_repeat_are_not_held_against_the_drive(drives):
+    content = json.loads((drives / "measured.json").read_text())
+    for job in content["jobs"]:
+        job["read"]["clat_ns"]["mean"] *= 2
+    (drives / "second.json").write_text(json.dumps(content))
+    card = validate("base.yaml", ["measured.json", "second.json"], jobs=2, seeds=1)
+    means = [line for line in card.lines if line.figure == "read.mean"]
+    assert card.repeats == 2
+    assert all(line.tolerance > 0.5 and line.holds for line in means)
+
+
+def test_bad_arguments_get_one_line(drives, capsys):
+    assert cli.main(["validate", "none.yaml", "measured.json"]) == 2
+    assert cli.main(["validate", "base.yaml", "none.json"]) == 2
+    assert cli.main(["validate", "base.yaml", "measured.json", "--fitted", "nothing"]) == 2
+    assert cli.main(["validate", "base.yaml", "measured.json", "--run", "none.fio"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 4

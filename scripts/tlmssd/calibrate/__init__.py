@@ -1,0 +1,181 @@
+"""tlmssd calibrate: fits a drive to what fio measured on a real one."""
+
+import argparse
+import contextlib
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tlmssd.calibrate.fitting import fit
+from tlmssd.calibrate.model import Model
+from tlmssd.calibrate.profile import Profile, profiles
+from tlmssd.calibrate.study import CalibrationStudy
+from tlmssd.engine import Pool, cluster_pool, positive, scheduler_pool, thread_pool
+from tlmssd.errors import InputError
+from tlmssd.quantities import percent_text
+from tlmssd.runs import Runner
+
+MARK = ".tlmssd-calibration"
+OK, INTERRUPTED = 0, 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `tlmssd calibrate` understands."""
+    parser.add_argument("study", type=Path, help="calibration study (YAML)")
+    engine = parser.add_mutually_exclusive_group()
+    engine.add_argument(
+        "--jobs", type=positive, metavar="N", help="runs at a time here (default: all processors)"
+    )
+    engine.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler that runs already")
+    engine.add_argument(
+        "--cluster", type=Path, metavar="FILE", help="a cluster by dask-jobqueue (YAML)"
+    )
+    parser.add_argument(
+        "--runs", type=positive, metavar="N", help="at most so many runs (default: the study's)"
+    )
+    parser.add_argument("--out", type=Path, help="folder for the results (default: out/STUDY)")
+    parser.add_argument("--store", type=Path, help="folder of known runs (default: TLMSSD_STORE)")
+    parser.add_argument("--no-page", action="store_true", help="write no calibration.html")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Fits the drive, writes and prints what was found; 0."""
+    from tlmssd.calibrate.files import write_drive, write_tables
+    from tlmssd.calibrate.terminal import Progress, text_of
+
+    study = CalibrationStudy.read(arguments.study).with_runs(arguments.runs)
+    out = arguments.out or Path("out") / arguments.study.stem
+    _refuse_foreign(out)
+    progress = Progress()
+    try:
+        with Runner(arguments.store, study.limits) as runner, _engine(arguments) as pool:
+            found = carry_out(study, runner, pool, progress)
+    except KeyboardInterrupt:
+        progress.end()
+        print("tlmssd: interrupted; the same command goes on from there", file=sys.stderr)
+        return INTERRUPTED
+    progress.end()
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARK).touch()
+    write_drive(found, out)
+    write_tables(found, out)
+    if not arguments.no_page:
+        from tlmssd.calibrate.page import page_of
+
+        (out / "calibration.html").write_text(page_of(found), encoding="utf-8")
+    sys.stdout.write(text_of(found))
+    print(f"\nThe drive is {out / 'drive.yaml'}; residuals and profiles are beside it")
+    return OK
+
+
+def _refuse_foreign(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: is a file; name a folder by --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
+        raise InputError(f"{out}: is not empty and holds no calibration; name another by --out")
+
+
+def _engine(arguments: argparse.Namespace) -> contextlib.AbstractContextManager[Pool]:
+    if arguments.scheduler:
+        return scheduler_pool(arguments.scheduler)
+    if arguments.cluster:
+        return cluster_pool(arguments.cluster)
+    return thread_pool(arguments.jobs)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """One figure of one job: measured and emulated, in ns, B/s or 1/s; `sigma` is relative."""
+
+    job: str
+    figure: str
+    measured: float
+    emulated: float
+    sigma: float
+    held_out: bool
+
+    @property
+    def difference(self) -> float:
+        """Emulated against measured, relative."""
+        return self.emulated / self.measured - 1
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A drive fitted to measurements.
+
+    `profiles` say of each parameter its best value and what the measurements know of it;
+    `residuals` compare every figure, held-out ones too; `loss` is the squared sigma per figure.
+    """
+
+    study: CalibrationStudy
+    profiles: tuple[Profile, ...]
+    residuals: tuple[Residual, ...]
+    runs: int
+    loss: float
+    base: dict[str, Any]
+    resolved: dict[str, Any]
+
+    @property
+    def loss_text(self) -> str:
+        """The root mean square difference of what was fitted, as a share."""
+        fitted = [math.log(r.emulated / r.measured) for r in self.residuals if not r.held_out]
+        mean = math.sqrt(sum(part**2 for part in fitted) / len(fitted))
+        return percent_text(math.expm1(mean), signed=False)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The best value of each parameter, in the unit of its range."""
+        return {profile.parameter.name: profile.value for profile in self.profiles}
+
+    @property
+    def undetermined(self) -> list[str]:
+        """Parameters that the measurements do not bound on both sides."""
+        return [p.parameter.name for p in self.profiles if not p.determined]
+
+    def frame(self):
+        """Tidy pandas: job, figure, measured, emulated, difference, sigma, held_out."""
+        import pandas as pd
+
+        rows = [(*vars(r).values(), r.difference) for r in self.residuals]
+        names = ["job", "figure", "measured", "emulated", "sigma", "held_out", "difference"]
+        return pd.DataFrame(rows, columns=names)
+
+
+def carry_out(study: CalibrationStudy, runner: Runner, pool: Pool, watcher=None) -> Calibration:
+    """Fits, then looks what is determined; raises RunFailed when no run has results."""
+    model = Model(study, runner, pool, watcher)
+    fit(model)
+    looked = profiles(model)
+    best = model.best
+    settings = study.settings + model.settings(best.places)
+    residuals = tuple(
+        Residual(t.job, t.figure, t.known.value, float(value), t.sigma, t.held_out)
+        for t, value in zip(model.targets, best.emulated, strict=True)
+    )
+    return Calibration(
+        study,
+        tuple(looked),
+        residuals,
+        model.runs,
+        model.loss(best) / int(model.counted.sum()),
+        model.base,
+        runner.resolver(study.base).resolve(settings),
+    )
+
+
+def calibrate(
+    study: str | Path, *, jobs: int | None = None, store: str | Path | None = None
+) -> Calibration:
+    """Fits the drive of a calibration study to its measurements, `jobs` runs at a time.
+
+    Raises InputError for what is wrong in the study, RunFailed when no run has results.
+    """
+    read = CalibrationStudy.read(study)
+    with Runner(store, read.limits) as runner, thread_pool(jobs) as pool:
+        return carry_out(read, runner, pool)
+
+
+__all__ = ["Calibration", "Residual", "add_arguments", "calibrate", "main"]

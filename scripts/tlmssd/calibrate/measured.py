@@ -1,0 +1,122 @@
+"""Measurements to fit to: figures of fio's jobs, and how exactly each is known.
+
+A figure counts as known to its tolerance (the study's `loss`), and not better than its sample: a
+mean to its standard error, a percentile to the difference between neighbouring ranks, so that one
+that lies on a cliff of the distribution (half of the writes in the buffer) decides little.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tlmssd.errors import InputError
+from tlmssd.fio_json import read_jobs
+from tlmssd.latency import Histogram
+
+FIGURE = re.compile(r"bandwidth|iops|mean|p\d+(\.\d+)?")
+DIRECTIONS = ("read", "write", "trim")
+LEAST_COMMANDS = 8
+"""Jobs of fewer commands only make the drive rest, and are not compared."""
+RANKS = 0.1
+"""Share of the smaller side of a percentile that counts as its neighbourhood."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A measured figure: its value (ns, B/s, 1/s), and the relative error of its sample alone."""
+
+    value: float
+    error: float
+    spread: float = 0.0
+    """Relative standard deviation over repeated measurements; 0 where there are none."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured: figures by job and by name ('read.mean'). `repeats`: how many times."""
+
+    jobs: tuple[str, ...]
+    figures: Mapping[str, Mapping[str, Known]]
+    repeats: int
+    files: tuple[Path, ...]
+
+
+def join_measured(files: Sequence[Path]) -> Measured:
+    """Reads fio's json; several files are repetitions of the same jobs. Raises InputError."""
+    runs = [figures_of(path) for path in files]
+    names = [job for job in runs[0] if all(job in run for run in runs)]
+    if not names:
+        raise InputError(
+            f"{files[0]}: no job of {LEAST_COMMANDS} commands or more that all files have"
+        )
+    figures = {job: _joined([run[job] for run in runs]) for job in names}
+    return Measured(tuple(names), figures, len(runs), tuple(files))
+
+
+def figures_of(path: Path, wanted: Sequence[str] = ()) -> dict[str, dict[str, Known]]:
+    """Figures by job and name of a file of fio's json.
+
+    The emulator numbers the parts of `numjobs` (job.0, job.1), fio does not: they are taken
+    together where `wanted` has the job by its bare name, and always where fio repeats a name.
+    """
+    found = {}
+    for name, part in read_jobs(path, lambda name: _bare(name, wanted)).items():
+        figures = {}
+        for direction in DIRECTIONS:
+            operation = part["operations"].get(direction)
+            if operation and operation["commands"] >= LEAST_COMMANDS:
+                for key, known in _figures(operation).items():
+                    figures[f"{direction}.{key}"] = known
+        if figures:
+            found[name] = figures
+    return found
+
+
+def _bare(name: str, wanted: Sequence[str]) -> str:
+    bare = re.sub(r"\.\d+$", "", name)
+    return bare if bare in wanted and name not in wanted else name
+
+
+def _figures(operation: Mapping) -> dict[str, Known]:
+    latency, count = operation["latency"], operation["commands"]
+    mean_error = latency.get("stddev", 0.0) / math.sqrt(count) / latency["mean"]
+    found = {
+        "iops": Known(operation["iops"], mean_error),
+        "bandwidth": Known(operation["bandwidth"]["value"], mean_error),
+        "mean": Known(latency["mean"], mean_error),
+    }
+    histogram = Histogram.of_points(operation["distribution"], count)
+    for name, value in latency.items():
+        if name[0] == "p" and FIGURE.fullmatch(name) and value > 0:
+            rank = float(name[1:]) / 100
+            if count * min(rank, 1 - rank) >= 3:
+                found[name] = Known(value, _rank_error(histogram, rank, count))
+    return {name: known for name, known in found.items() if known.value > 0}
+
+
+def _rank_error(histogram: Histogram, rank: float, count: float) -> float:
+    """Half the relative difference between the neighbouring ranks of a percentile."""
+    width = max(RANKS * min(rank, 1 - rank), 2 * math.sqrt(rank * (1 - rank) / count))
+    low = histogram.percentile(100 * max(rank - width, 0))
+    high = histogram.percentile(100 * min(rank + width, 1))
+    return abs(math.log(max(high, 1) / max(low, 1))) / 2
+
+
+def _joined(runs: Sequence[Mapping[str, Known]]) -> dict[str, Known]:
+    """Geometric means of repeated measurements, and their spread."""
+    names = [name for name in runs[0] if all(name in run for run in runs)]
+    found = {}
+    for name in names:
+        logs = [math.log(run[name].value) for run in runs]
+        mean = sum(logs) / len(logs)
+        spread = 0.0
+        if len(logs) > 1:
+            spread = math.sqrt(sum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
+        error = sum(run[name].error for run in runs) / len(runs)
+        found[name] = Known(math.exp(mean), error, spread)
+    return found
+
+
+__all__ = ["FIGURE", "InputError", "Known", "Measured", "figures_of", "join_measured"]

@@ -1,0 +1,258 @@
+"""The emulator as a function: from places of the parameters to residuals against measurements."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tlmssd.calibrate.measured import Known, figures_of
+from tlmssd.calibrate.study import CalibrationStudy
+from tlmssd.campaign import Campaign
+from tlmssd.engine import Pool
+from tlmssd.errors import InputError, RunFailed
+from tlmssd.runs import Runner, RunRequest
+from tlmssd.study.axes import Settings
+
+ROBUST = 4.0
+"""Beyond so many sigma means and rates count linearly (Huber), and percentiles hardly any more
+(Cauchy): one that lies on the other side of a cliff of its distribution must not decide everything.
+"""
+SMOOTH = ("mean", "bandwidth", "iops")
+"""Figures without cliffs: what is fitted first."""
+SEEDS = (1001, 1002, 1003)
+"""With which the best drive is run again, to know the emulator's own spread."""
+NEAR = 0.03
+"""Runs no further from the best than this share of each range show how rough the loss is there."""
+FAILED = 1e3
+"""Residual of a run without results."""
+
+
+@dataclass(frozen=True)
+class FioReader:
+    """Takes figures from a run's fio.json; goes to the workers with each job."""
+
+    jobs: tuple[str, ...]
+
+    def __call__(self, folder: Path, _scenario: dict) -> dict:
+        """Figures by job and name, as [value, relative error of its sample]."""
+        found = figures_of(folder / "fio.json", self.jobs)
+        return {
+            job: {name: [known.value, known.error] for name, known in figures.items()}
+            for job, figures in found.items()
+        }
+
+
+@dataclass(frozen=True)
+class Target:
+    """One measured figure that is fitted or predicted, and its standard deviation (relative)."""
+
+    job: str
+    figure: str
+    known: Known
+    sigma: float
+    held_out: bool
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: where, and what came of each target (NaN without results)."""
+
+    places: np.ndarray
+    emulated: np.ndarray
+    status: str = "ok"
+    reason: str = ""
+
+
+def targets_of(study: CalibrationStudy) -> tuple[Target, ...]:
+    """Everything that was measured and has a place in the loss."""
+    found = []
+    for job in study.measured.jobs:
+        for name, known in study.measured.figures[job].items():
+            figure = name.split(".", 1)[1]
+            if figure in study.loss:
+                sigma = math.hypot(study.loss[figure], math.sqrt(2) * known.error, known.spread)
+                found.append(Target(job, name, known, sigma, job in study.held_out))
+    if not any(not target.held_out for target in found):
+        study.entry.fail("nothing that was measured has a place in the loss")
+    return tuple(found)
+
+
+class Model:
+    """Runs the drive at places of the parameters; every run is kept and counted."""
+
+    def __init__(self, study: CalibrationStudy, runner: Runner, pool: Pool, watcher=None):
+        self.study, self._runner, self._watcher = study, runner, watcher
+        self.parameters = study.parameters
+        self.targets = targets_of(study)
+        self.fitted = np.array([not target.held_out for target in self.targets])
+        self.sigma = np.array([target.sigma for target in self.targets])
+        self._is_smooth = np.array(
+            [target.figure.split(".", 1)[1] in SMOOTH for target in self.targets]
+        )
+        self.counted = self.fitted
+        self._known = np.log([target.known.value for target in self.targets])
+        self._campaign = Campaign(runner.workshop, pool, FioReader(study.measured.jobs), True)
+        self.base = self._resolved()
+        self.trials: list[Trial] = []
+        self.runs = 0
+        self._seen: dict[Settings, Trial] = {}
+
+    @property
+    def left(self) -> int:
+        """Runs that may still be spent."""
+        return self.study.search.runs - self.runs
+
+    @property
+    def best(self) -> Trial:
+        """The run with the least loss; raises RunFailed when none has results."""
+        good = [trial for trial in self.trials if trial.status == "ok"]
+        if not good:
+            reason = self.trials[0].reason if self.trials else "nothing was run"
+            raise RunFailed(f"no run has results; the first: {reason}")
+        # Runs that fit alike are told apart by their places, not by which of them ended first.
+        return min(
+            good, key=lambda trial: (self.loss(trial), *np.abs(trial.places - 0.5), *trial.places)
+        )
+
+    def focus(self, smooth: bool) -> None:
+        """What the loss is made of from now on: the smooth figures alone, or all that is fitted."""
+        alone = self.fitted & self._is_smooth
+        self.counted = alone if smooth and alone.any() else self.fitted
+
+    def residuals(self, trial: Trial) -> np.ndarray:
+        """Of what counts, in sigma, made robust; its squares add up to the loss."""
+        if trial.status != "ok":
+            return np.full(int(self.counted.sum()), FAILED)
+        sigmas = (np.log(trial.emulated) - self._known) / self.sigma
+        return self._robust(sigmas)[self.counted]
+
+    def loss(self, trial: Trial) -> float:
+        """Sum of the squares of the residuals."""
+        residuals = self.residuals(trial)
+        return float(residuals @ residuals)
+
+    def settings(self, places: Sequence[float]) -> Settings:
+        """What a run at `places` puts over the base."""
+        pairs = zip(self.parameters, places, strict=True)
+        return tuple(pair for one, place in pairs for pair in one.settings(place, self.base))
+
+    def run(self, points: Sequence[Sequence[float]]) -> list[Trial]:
+        """Runs all `points`; those whose settings were run before are not run again."""
+        points = [np.clip(np.asarray(point, dtype=float), 0, 1) for point in points]
+        settings = [self.settings(point) for point in points]
+        fresh = dict(zip(settings, points, strict=True))
+        self._run({one: point for one, point in fresh.items() if one not in self._seen})
+        return [self._seen[one] for one in settings]
+
+    def _run(self, fresh: Mapping[Settings, np.ndarray]) -> list[Trial]:
+        jobs, order = [], []
+        for one, point in fresh.items():
+            request = RunRequest(self.study.base, self.study.settings + one)
+            try:
+                jobs.append(self._runner.job(request))
+                order.append(one)
+            except InputError as error:
+                self._keep(one, self._failed(point, "refused", str(error)))
+        # In the order of asking: what is done first must not decide what is found.
+        for number, done in sorted(self._campaign.carry_out(jobs), key=lambda pair: pair[0]):
+            one = order[number]
+            if done.status == "ok":
+                self._keep(one, self._trial(fresh[one], done.figures))
+            else:
+                self._keep(one, self._failed(fresh[one], done.status, done.reason))
+        return [self._seen[one] for one in fresh]
+
+    def widen_by_seeds(self, trial: Trial) -> None:
+        """Adds to every sigma by how much the emulator itself differs from seed to seed there."""
+        pairs = self.settings(trial.places)
+        settings = [(*pairs, ("seed", str(seed))) for seed in SEEDS]
+        runs = self._run({one: trial.places for one in settings})
+        logs = [np.log(run.emulated) for run in (trial, *runs) if run.status == "ok"]
+        if len(logs) > 1:
+            spread = np.std(logs, axis=0, ddof=1)
+            self.sigma = np.hypot(self.sigma, np.nan_to_num(spread))
+
+    def widen_by_roughness(self, best: Trial, slopes: np.ndarray) -> None:
+        """Adds to every sigma what runs near the best differ from what `slopes` say.
+
+        Queues, flushes and collection fall differently with every small change of a parameter;
+        without this the measurements would seem to know more than they do.
+        """
+        counted = np.flatnonzero(self.counted)
+        here, off = self.residuals(best), []
+        for trial in self.trials:
+            step = trial.places - best.places
+            if trial.status == "ok" and trial is not best and np.abs(step).max() < NEAR:
+                off.append(self.residuals(trial) - here - slopes @ step)
+        if len(off) > len(self.parameters):
+            rough = np.sqrt(np.mean(np.square(off), axis=0))
+            self.sigma[counted] = self.sigma[counted] * np.hypot(1.0, np.minimum(rough, ROBUST))
+
+    def _robust(self, sigmas: np.ndarray) -> np.ndarray:
+        size = np.abs(sigmas)
+        huber = np.sqrt(np.maximum(2 * ROBUST * size - ROBUST**2, 0))
+        huber = np.where(size <= ROBUST, size, huber)
+        cauchy = ROBUST * np.sqrt(np.log1p((size / ROBUST) ** 2))
+        return np.sign(sigmas) * np.where(self._is_smooth, huber, cauchy)
+
+    def _keep(self, settings: Settings, trial: Trial) -> None:
+        self._seen[settings] = trial
+        self.runs += 1
+        if not any(path == "seed" for path, _ in settings):
+            self.trials.append(trial)
+        if self._watcher:
+            self._watcher(self, trial)
+
+    def _failed(self, places: np.ndarray, status: str, reason: str) -> Trial:
+        nothing = np.full(len(self.targets), math.nan)
+        return Trial(places, nothing, status, reason)
+
+    def _trial(self, places: np.ndarray, figures: Mapping[str, Mapping]) -> Trial:
+        emulated = np.array(
+            [
+                figures.get(target.job, {}).get(target.figure, (math.nan,))[0]
+                for target in self.targets
+            ]
+        )
+        if np.isnan(emulated[self.fitted]).any():
+            number = int(np.flatnonzero(np.isnan(emulated) & self.fitted)[0])
+            target = self.targets[number]
+            jobs = ", ".join(figures) or "none"
+            self.study.entry.fail(
+                f"the emulated run has no {target.figure} of the measured job '{target.job}'; "
+                f"its jobs: {jobs}"
+            )
+        return Trial(places, emulated)
+
+    def _resolved(self) -> dict[str, Any]:
+        """The base's value of every path that a parameter stands for; refuses unknown paths."""
+        resolver = self._runner.resolver(self.study.base)
+        scenario = resolver.resolve(self.study.settings)
+        found = {}
+        for parameter in self.parameters:
+            for path in parameter.paths:
+                value = _member(scenario, path)
+                if value is None:
+                    parameter.entry.fail(f"the base scenario has no parameter {path}")
+                found[path] = value
+            for place in (0.0, 1.0):
+                settings = parameter.settings(place, found)
+                try:
+                    resolver.resolve(self.study.settings + settings)
+                except InputError as error:
+                    reason = str(error).removeprefix("--set ")
+                    parameter.entry.fail(f"the range is not valid: {reason}")
+        return found
+
+
+def _member(scenario: Any, path: str) -> Any:
+    node = scenario
+    for word in path.split("."):
+        if isinstance(node, list):
+            node = node[int(word)] if word.isdigit() and int(word) < len(node) else None
+        else:
+            node = node.get(word) if isinstance(node, dict) else None
+    return node

@@ -1,0 +1,97 @@
+"""The page of a calibration: values, profiles, residuals."""
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pandas as pd
+
+from tlmssd.calibrate.terminal import figure_text
+from tlmssd.pictures.axes import PERCENT_LABEL, SIDE_COLOURS
+from tlmssd.pictures.page import Cell, Page
+from tlmssd.quantities import percent_text
+
+if TYPE_CHECKING:
+    from tlmssd.calibrate import Calibration
+    from tlmssd.calibrate.profile import Profile
+
+KINDS = {"fitted": SIDE_COLOURS[0], "held out": SIDE_COLOURS[1]}
+
+
+def page_of(found: "Calibration") -> str:
+    """The page as one HTML file."""
+    page = Page(
+        found.study.title,
+        f"{found.runs} runs; on average the fitted figures are {found.loss_text} off the measured.",
+    )
+    page.heading("What the measurements say about each parameter")
+    page.table(
+        ["parameter", "value", "what is known"],
+        [[p.parameter.name, p.parameter.text(p.place), p.sentence()] for p in found.profiles],
+    )
+    page.text(
+        "Each curve: how much worse the fit gets when the parameter is held at another value and "
+        "all others follow. Below 1 a value is as good as the best (95 %). A flat curve: the "
+        "measurements do not determine the parameter.",
+        "note",
+    )
+    page.grid(True)
+    for profile in found.profiles:
+        page.chart(_profile(profile), profile.parameter.name, 180)
+    page.grid(False)
+    page.heading("Measured and emulated")
+    page.chart(_residuals(found), "Difference of every figure", _height(found), KINDS)
+    rows: list[list[Cell]] = [
+        [
+            r.job,
+            r.figure,
+            (r.measured, figure_text(r.figure, r.measured)),
+            (r.emulated, figure_text(r.figure, r.emulated)),
+            (r.difference, percent_text(r.difference)),
+            (r.sigma, percent_text(r.sigma, signed=False)),
+            "held out" if r.held_out else "fitted",
+        ]
+        for r in found.residuals
+    ]
+    head = ["job", "figure", "measured", "emulated", "difference", "1 sigma", "used"]
+    page.table(head, rows, filtered=True)
+    return page.render()
+
+
+def _profile(profile: "Profile") -> alt.LayerChart:
+    data = pd.DataFrame(profile.points, columns=["value", "rise"])
+    data["rise"] = data["rise"].clip(upper=6)
+    kind = "log" if profile.parameter.logarithmic else "linear"
+    title = f"{profile.parameter.name.rsplit('.', 1)[-1]} ({profile.parameter.unit or '1'})"
+    x = alt.X("value:Q", scale=alt.Scale(type=kind, nice=False, zero=False), title=title)
+    y = alt.Y("rise:Q", scale=alt.Scale(domain=[0, 6]), title="rise of the loss (1: 95 %)")
+    line = alt.Chart(data).mark_line(point=True, color=SIDE_COLOURS[0]).encode(x=x, y=y)
+    bound = alt.Chart(pd.DataFrame({"rise": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(y="rise:Q")
+    return line + bound
+
+
+def _residuals(found: "Calibration") -> alt.Chart:
+    data = pd.DataFrame(
+        {
+            "job": r.job,
+            "figure": r.figure,
+            "difference": max(min(r.difference, 1.0), -1.0),
+            "used": "held out" if r.held_out else "fitted",
+        }
+        for r in found.residuals
+    )
+    scale = alt.Scale(domain=list(KINDS), range=list(KINDS.values()))
+    axis = alt.Axis(title="emulated against measured", labelExpr=PERCENT_LABEL)
+    return (
+        alt.Chart(data)
+        .mark_tick(thickness=2.5)
+        .encode(
+            x=alt.X("difference:Q", axis=axis),
+            y=alt.Y("job:N", sort=None, title=None),
+            color=alt.Color("used:N", scale=scale, legend=None),
+            tooltip=["job:N", "figure:N", alt.Tooltip("difference:Q", format="+.1%")],
+        )
+    )
+
+
+def _height(found: "Calibration") -> int:
+    return 18 * len({r.job for r in found.residuals}) + 40

@@ -1,0 +1,213 @@
+"""What long writes show: the pSLC's cliff, and the spare flash.
+
+A drive with pSLC writes fast until it is full, and then as fast as it can fold. The pSLC shrinks as
+the drive fills; two cliffs at different fills tell its static from its dynamic part, if it shrinks
+in a straight line between a quarter and three quarters (as consumer drives do, see
+docs/modelling.md). A full drive that is overwritten at random writes at one speed until its spare
+blocks are used up; collection begins there.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tlmssd.probe.findings import LIKELY, SURE, WEAK, Curve, Finding, not_visible
+from tlmssd.probe.results import Point, Results
+from tlmssd.quantities import quantity_text
+
+DROP = 1.6
+"""A cliff is a fall of the bandwidth by this factor or more."""
+USED = 0.92
+"""Share of the pSLC that is written when folding begins to hold writes up: the last blocks are kept
+back, commonly a tenth of them."""
+HELD_BACK = 0.96
+"""Share of the spare flash that is used when collection shows: the rest is the reserve of free and
+open blocks."""
+BEYOND = 3.0
+"""A cliff before so many times what the write buffer takes is the buffer's."""
+FULL_UNTIL, GONE_AT = 0.25, 0.75
+STATIC_BITS = 4
+"""What a static SLC block costs in native blocks: bits per cell, of QLC."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A fall of the bandwidth: after how many bytes, from and to how many bytes per second."""
+
+    at: float
+    before: float
+    after: float
+    piece: int
+
+
+def cliff_findings(results: Results, buffer: float) -> list[Finding]:
+    """The pSLC and the spare flash; `buffer`: bytes that the write buffer makes fast, in B."""
+    spare_points = results.group("spare")
+    steps = _falls(spare_points)
+    pslc = _pslc(results.group("cliff"), steps, buffer)
+    static = pslc.details.get("static", 0.0) if pslc.visible else 0.0
+    fill = results.group("fill")
+    if fill and spare_points and fill[0].bytes < 0.98 * spare_points[0].numbers[1]:
+        why = "the drive was not full: filling it takes longer than the probe may"
+        return [pslc, not_visible("spare", "spare flash", why)]
+    return [pslc, _spare(spare_points, steps, static)]
+
+
+def _falls(points: Sequence[Point]) -> list[Step]:
+    """Falls of the bandwidth over pieces written one after another; the deepest first."""
+    if len(points) < 8:
+        return []
+    rates = np.log([point.bandwidth for point in points])
+    found = []
+    for place in range(1, len(rates) - 1):
+        before = float(np.median(rates[max(0, place - 4) : place]))
+        after = float(np.median(rates[place + 1 : place + 5]))
+        if before - after > math.log(DROP) and _is_sharpest(rates, place, before - after):
+            at = _crossing(points, place, math.exp(before), math.exp(after))
+            found.append(Step(at, math.exp(before), math.exp(after), place))
+    return found
+
+
+def _is_sharpest(rates: np.ndarray, place: int, fall: float) -> bool:
+    """Of neighbouring places that see the same fall, the one where it happens."""
+    for other in range(max(1, place - 3), min(len(rates) - 1, place + 4)):
+        before = float(np.median(rates[max(0, other - 4) : other]))
+        after = float(np.median(rates[other + 1 : other + 5]))
+        if (before - after, -other) > (fall, -place):
+            return False
+    return True
+
+
+def _crossing(points: Sequence[Point], place: int, before: float, after: float) -> float:
+    """Bytes written at the fall: of the piece that crosses it, the part that went fast."""
+    done = sum(point.bytes for point in points[:place])
+    for point in points[place - 1 : place]:
+        done -= point.bytes
+    for point in points[max(place - 1, 0) : place + 2]:
+        share = (1 / after - 1 / point.bandwidth) / (1 / after - 1 / before)
+        done += point.bytes * min(max(share, 0.0), 1.0)
+    return done
+
+
+def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -> Finding:
+    key, what = "pslc", "pSLC (as large as it can be)"
+    if len(points) < 8:
+        return not_visible(key, what, "the cliff's writes were not run")
+    first = [point for point in points if point.name.startswith("cliff-1")]
+    second = [point for point in points if point.name.startswith("cliff-2")]
+    capacity = first[0].numbers[3]
+    data = _over_bytes(points)
+    falls = _falls(first)
+    names = "Written in order after a rest"
+    fall = max(falls, key=lambda step: step.before / step.after, default=None)
+    if fall is None or fall.before < 2 * fall.after or fall.at < BEYOND * buffer:
+        why = "the bandwidth of writes in order does not fall: no pSLC, or more than was written"
+        curve = Curve(names, "written", "bandwidth", data, (), "B", "B/s", False)
+        return not_visible(key, what, why, curve)
+    curve = Curve(names, "written", "bandwidth", data, (fall.at,), "B", "B/s", False)
+    filled = first[0].numbers[-1]
+    again = max(_falls(second), key=lambda step: step.before / step.after, default=None)
+    at_once = fall.at - buffer
+    fill_2 = filled + sum(point.bytes for point in first) / capacity
+    static, dynamic = _parts(
+        (filled, at_once),
+        (fill_2, again.at - buffer) if again else None,
+        _static_of_full(spare_steps, fall, buffer),
+        capacity,
+    )
+    size = static + dynamic
+    evidence = (
+        f"{quantity_text(fall.before, 'B/s')} for {quantity_text(at_once, 'B')} when "
+        f"{100 * filled:.0f} % full, then {quantity_text(fall.after, 'B/s')}"
+    )
+    if again:
+        evidence += f"; {quantity_text(again.at - buffer, 'B')} when {100 * fill_2:.0f} % full"
+    evidence += (
+        f": about {quantity_text(static, 'B')} always and {quantity_text(dynamic, 'B')} while "
+        "there is room"
+    )
+    details = {
+        "cliff": at_once, "static": static, "dynamic": dynamic, "fast": fall.before,
+        "slow": fall.after, "filled": filled, "capacity": capacity,
+    }  # fmt: skip
+    sure = LIKELY if again else WEAK
+    return Finding(key, what, size, "B", sure, evidence, size * 0.9, size * 1.1, curve, details)
+
+
+def _over_bytes(points: Sequence[Point]) -> dict[str, list[tuple[float, float]]]:
+    data, written = [], 0.0
+    for point in points:
+        written += point.bytes
+        data.append((written, point.bandwidth))
+    return {"writes": data}
+
+
+def _static_of_full(steps: Sequence[Step], cliff: Step, buffer: float) -> float | None:
+    """The static part, from a full drive: what goes fast there, at the pSLC's own speed."""
+    for step in steps:
+        if step.before > 0.7 * cliff.before and step.before > 2 * step.after:
+            return max(step.at - buffer, 0.0)
+    return None
+
+
+def _parts(
+    first: tuple[float, float],
+    second: tuple[float, float] | None,
+    full: float | None,
+    capacity: float,
+) -> tuple[float, float]:
+    """Static and dynamic size from cliffs (fill, bytes): x = s + d (gone - f - x / U) / range."""
+    rows, known = [], []
+    for fill, at in (first, second) if second else (first,):
+        used = at / USED
+        share = (GONE_AT - fill - at / capacity) / (GONE_AT - FULL_UNTIL)
+        rows.append([1.0, min(max(share, 0.0), 1.0)])
+        known.append(used)
+    if full is not None:
+        rows.append([1.0, 0.0])
+        known.append(full / USED)
+    if len(rows) == 1:
+        return 0.0, known[0] / max(rows[0][1], 0.1)
+    from scipy.optimize import nnls
+
+    weights = 1 / np.maximum(known, 1.0)
+    (static, dynamic), _ = nnls(np.array(rows) * weights[:, None], np.ones(len(known)))
+    return float(static), float(dynamic)
+
+
+def _spare(points: Sequence[Point], steps: Sequence[Step], static: float) -> Finding:
+    key, what = "spare", "spare flash"
+    if len(points) < 20:
+        why = "the whole drive was not overwritten (that destroys its data, and is not the default)"
+        return not_visible(key, what, why)
+    capacity = points[0].numbers[1]
+    data = {"random writes": _over_bytes(points)["writes"]}
+    rates = np.log([point.bandwidth for point in points])
+    last = float(np.median(rates[len(rates) // 2 :]))
+    before = [step for step in steps if step.piece >= 2 and math.log(step.before) - last > 0.5]
+    title = "A full drive, overwritten at random"
+    if not before:
+        curve = Curve(title, "written", "bandwidth", data, (), "B", "B/s", False)
+        why = "the bandwidth does not fall in the course: blocks are merged at once, not collected"
+        if rates[0] - last > 0.5:
+            why = "the bandwidth falls at once: collection was under way before"
+        return not_visible(key, what, why, curve)
+    step = before[-1]
+    onset = step.at
+    # What lies in static SLC blocks has taken no native ones yet; they themselves are spare, too.
+    spare = (onset - static) / HELD_BACK + STATIC_BITS * static
+    curve = Curve(title, "written", "bandwidth", data, (onset,), "B", "B/s", False)
+    evidence = (
+        f"{quantity_text(step.before, 'B/s')} until {quantity_text(onset, 'B')} were overwritten "
+        f"({100 * onset / capacity:.1f} % of the drive), {quantity_text(math.exp(last), 'B/s')} in "
+        "the end; what the drive keeps in reserve does not show"
+    )
+    if static:
+        evidence += "; blocks that are always in SLC mode come on top"
+    details = {"onset": onset, "share": spare / capacity, "steady": math.exp(last)}
+    return Finding(
+        key, what, spare, "B", LIKELY if static else SURE, evidence, spare * 0.93, spare * 1.2,
+        curve, details,
+    )  # fmt: skip

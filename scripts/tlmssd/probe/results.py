@@ -1,0 +1,92 @@
+"""What fio said of the probe's jobs, by the numbers in their names."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tlmssd.errors import InputError
+from tlmssd.fio_json import fio_content, read_jobs
+from tlmssd.latency import Histogram
+from tlmssd.probe.plan import STAGES
+
+NUMBER = re.compile(r"-(\d+(?:\.\d+)?)")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One job: the numbers of its name, its commands, bytes, latencies in ns.
+
+    `depth` is how many commands were under way on average, by Little's law; `seconds` how long it
+    took, worked out from latencies where fio's own milliseconds are too coarse.
+    """
+
+    name: str
+    numbers: tuple[float, ...]
+    commands: int
+    bytes: float
+    iops: float
+    mean: float
+    histogram: Histogram
+
+    @property
+    def seconds(self) -> float:
+        """How long the job took."""
+        return self.commands / self.iops
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes per second."""
+        return self.bytes / self.seconds
+
+    def percentile(self, percent: float) -> float:
+        """Latency in ns."""
+        return self.histogram.percentile(percent)
+
+    def count_below(self, latency_ns: float) -> float:
+        """Commands that were faster."""
+        inside = self.histogram.latency_ns < latency_ns
+        return float(self.histogram.counts[inside].sum())
+
+
+@dataclass(frozen=True)
+class Results:
+    """Points by the first word of their names, in order; and which stages there were."""
+
+    groups: Mapping[str, list[Point]]
+    stages: tuple[str, ...]
+    folder: Path
+
+    def group(self, name: str) -> list[Point]:
+        """Points whose names begin with `name`; none when their stage was not run."""
+        return self.groups.get(name, [])
+
+
+def read_results(folder: Path) -> Results:
+    """Reads STAGE.json of every stage that is there; raises InputError when there is none."""
+    groups: dict[str, list[Point]] = {}
+    stages = []
+    for stage in STAGES:
+        path = folder / f"{stage}.json"
+        if path.is_file():
+            stages.append(stage)
+            for point in _points(path):
+                groups.setdefault(point.name.split("-")[0], []).append(point)
+    if not stages:
+        raise InputError(
+            f"{folder}: holds no results of a probe ({', '.join(f'{s}.json' for s in STAGES)})"
+        )
+    return Results(groups, tuple(stages), folder)
+
+
+def _points(path: Path) -> Iterator[Point]:
+    failed = {job.get("jobname") for job in fio_content(path)["jobs"] if job.get("error")}
+    for name, part in read_jobs(path).items():
+        for operation in part["operations"].values():
+            numbers = tuple(float(number) for number in NUMBER.findall(name))
+            count, mean = operation["commands"], operation["latency"]["mean"]
+            if name in failed or operation["iops"] <= 0 or mean <= 0:
+                continue
+            histogram = Histogram.of_points(operation["distribution"], count)
+            size = operation["bytes"]
+            yield Point(name, numbers, count, size, operation["iops"], mean, histogram)

@@ -1,0 +1,129 @@
+"""tlmssd pts: the tests of SNIA's Solid State Storage Performance Test Specification on a drive.
+
+Each test is one run of the program: the drive is prepared as the specification asks (written twice
+over in sequence, then with the test's own load until it is steady), and every access pattern is a
+load of its own, one after another. What the specification gives minutes and hours takes shares of
+the drive's capacity and thousands of commands here, which the page says.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tlmssd.engine import add_engine_arguments, engine, positive
+from tlmssd.errors import InputError
+from tlmssd.pts.measure import Measured, measure
+from tlmssd.pts.tests import TESTS, Run, Terms
+from tlmssd.runs import Runner, RunRequest
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("drive", type=Path, help="scenario of the drive; its load does not matter")
+    parser.add_argument(
+        "-o", "--out", type=Path, default=Path("out/pts"), help="folder (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--tests",
+        default=",".join(TESTS),
+        help="which of them, with commas between (default: all: %(default)s)",
+    )
+    parser.add_argument(
+        "--commands",
+        type=positive,
+        default=4000,
+        metavar="N",
+        help="commands of each access pattern in a round (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--idle",
+        type=positive_ms,
+        default=50.0,
+        metavar="MS",
+        help="shortest idle time of the host, simulated milliseconds (default: 50)",
+    )
+    parser.add_argument(
+        "--depth", type=int, default=32, help="commands outstanding (default: %(default)s)"
+    )
+    add_engine_arguments(parser)
+
+
+def positive_ms(text: str) -> float:
+    """Milliseconds above nought."""
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError("is no time in milliseconds above 0")
+    return value
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Runs the tests, prints what came out and writes page and tables; 0."""
+    from tlmssd.pts.page import page_of
+
+    names = [name.strip() for name in arguments.tests.split(",") if name.strip()]
+    unknown = [name for name in names if name not in TESTS]
+    if unknown or not names:
+        raise InputError(f"--tests: '{', '.join(unknown)}' is none of {', '.join(TESTS)}")
+    if not 1 <= arguments.depth <= 1024:
+        raise InputError("--depth: expected 1 to 1024")
+    if arguments.out.exists() and not arguments.out.is_dir():
+        raise InputError(f"{arguments.out}: is a file, expected a folder")
+    results = run_tests(names, arguments)
+    for result in results:
+        for table, frame in result.tables.items():
+            frame.to_csv(arguments.out / f"{table}.csv", index=False)
+        print(result.text())
+    page = arguments.out / "pts.html"
+    page.write_text(page_of(arguments.drive, results), encoding="utf-8")
+    print(f"Tables and figures in {page}")
+    return 0
+
+
+ROUNDS = (5, 10, 25)
+"""Rounds that are tried; 25 is what the specification allows."""
+
+
+def run_tests(names: list[str], arguments: argparse.Namespace) -> list[Measured]:
+    """All tests with as many rounds as each needs to get steady."""
+    results: dict[str, Measured] = {}
+    with Runner(arguments.store) as runner, engine(arguments) as pool:
+        resolved = runner.resolver(arguments.drive).resolve((("load", '{"rw": "randread"}'),))
+        terms = Terms.of(resolved, arguments.commands, arguments.depth, arguments.idle)
+        left = list(names)
+        for rounds in ROUNDS:
+            runs = [(name, run) for name in left for run in TESTS[name].runs(terms, rounds)]
+            requests = [
+                RunRequest(
+                    scenario_file(arguments.out / "scenarios" / f"{rounds}-rounds", run, resolved)
+                )
+                for _, run in runs
+            ]
+            outcomes = runner.run(requests, pool)
+            folders: dict[str, list] = {}
+            for (name, run), outcome in zip(runs, outcomes, strict=True):
+                folders.setdefault(name, []).append((run, outcome.result))
+            for name in left:
+                results[name] = measure(TESTS[name], terms, rounds, folders[name])
+            left = [name for name in left if results[name].steady is False]
+            if not left:
+                break
+            print(f"not steady after {rounds} rounds: {', '.join(left)}", file=sys.stderr)
+    return [results[name] for name in names]
+
+
+def scenario_file(out: Path, run: Run, drive: Mapping[str, Any]) -> Path:
+    """Writes the run as a scenario that can be run by itself; returns where."""
+    scenario = {"title": run.settings["title"]}
+    scenario |= {key: part for key, part in drive.items() if key not in run.settings}
+    scenario |= run.settings
+    path = out / f"{run.label.replace(' ', '-')}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
+    return path
+
+
+__all__ = ["add_arguments", "main"]

@@ -1,0 +1,132 @@
+"""tlmssd validate: a report card of a calibrated drive against measurements held out."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tlmssd.calibrate.measured import Measured, figures_of, join_measured
+from tlmssd.engine import positive
+from tlmssd.errors import InputError
+from tlmssd.output import check_writable
+from tlmssd.runs import RunRequest, run_many
+from tlmssd.validate.card import Line, card_of, fitted_jobs
+from tlmssd.validate.statements import Statement, statements_of
+from tlmssd.validate.verdict import verdict_of
+
+OK = 0
+SEEDS = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `tlmssd validate` understands."""
+    parser.add_argument("drive", type=Path, help="the calibrated drive (scenario)")
+    parser.add_argument(
+        "measured", type=Path, nargs="+", help="fio's json of its jobs; several are repetitions"
+    )
+    parser.add_argument("--run", type=Path, metavar="FIO", help="job file (default: drive's loads)")
+    parser.add_argument(
+        "--fitted",
+        metavar="JOB,...",
+        help="jobs the drive was fitted to (default: as calibration.json beside the drive says)",
+    )
+    parser.add_argument("--seeds", type=positive, default=SEEDS, help=f"default: {SEEDS}")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="runs at a time")
+    parser.add_argument("--store", type=Path, help="folder of known runs (default: TLMSSD_STORE)")
+    parser.add_argument("-o", "--out", type=Path, help="write the card as one HTML page")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the card, and writes the page that was asked for; 0."""
+    from tlmssd.validate.terminal import text_of
+
+    check_writable(arguments.out)
+    fitted = arguments.fitted.split(",") if arguments.fitted else None
+    card = validate(
+        arguments.drive,
+        arguments.measured,
+        run=arguments.run,
+        fitted=fitted,
+        seeds=arguments.seeds,
+        jobs=arguments.jobs,
+        store=arguments.store,
+    )
+    sys.stdout.write(text_of(card))
+    if arguments.out:
+        from tlmssd.validate.page import page_of
+
+        arguments.out.write_text(page_of(card), encoding="utf-8")
+        print(f"\nPage in {arguments.out}")
+    return OK
+
+
+@dataclass(frozen=True)
+class Card:
+    """A report card: figures side by side, statements, and what the drive may be used for."""
+
+    drive: Path
+    lines: tuple[Line, ...]
+    statements: tuple[Statement, ...]
+    good_for: tuple[str, ...]
+    not_for: tuple[str, ...]
+    repeats: int
+
+    def frame(self):
+        """Tidy pandas: job, figure, measured, emulated, spreads, fitted, difference, holds."""
+        import pandas as pd
+
+        rows = [(*vars(line).values(), line.difference, line.holds) for line in self.lines]
+        names = [
+            "job", "figure", "measured", "emulated", "measured_spread", "emulated_spread",
+            "fitted", "difference", "holds",
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=names)
+
+
+def validate(
+    drive: str | Path,
+    measured: Sequence[str | Path],
+    *,
+    run: str | Path | None = None,
+    fitted: Sequence[str] | None = None,
+    seeds: int = SEEDS,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+) -> Card:
+    """Runs the measured jobs on `drive` with `seeds` seeds and compares.
+
+    `run` is the job file, by default the drive's own loads; jobs named in `fitted` do not count in
+    the verdict. Raises InputError for what cannot be read or has no job in common, RunFailed when a
+    run ends without results.
+    """
+    drive = Path(drive)
+    if not drive.is_file():
+        raise InputError(f"{drive}: there is no such file")
+    known = join_measured([Path(path) for path in measured])
+    names = fitted_jobs(drive, known) if fitted is None else _checked(fitted, known)
+    settings = {"load": f'[{{"fio": "{Path(run).resolve()}"}}]'} if run else {}
+    if run and not Path(run).is_file():
+        raise InputError(f"{run}: there is no such file")
+    requests = [RunRequest.of(drive, settings, seed) for seed in range(1, seeds + 1)]
+    outcomes = run_many(requests, jobs=jobs, store=store)
+    runs = [figures_of(outcome.result.folder / "fio.json", known.jobs) for outcome in outcomes]
+    lines = card_of(known, runs, names)
+    if not lines:
+        raise InputError(
+            f"{drive}: emulates none of the measured jobs ({', '.join(known.jobs)}); "
+            "name their job file by --run"
+        )
+    statements = statements_of(lines)
+    good, bad = verdict_of(lines, statements)
+    return Card(drive, tuple(lines), tuple(statements), tuple(good), tuple(bad), known.repeats)
+
+
+def _checked(fitted: Sequence[str], known: Measured) -> list[str]:
+    for job in fitted:
+        if job not in known.jobs:
+            raise InputError(f"no job '{job}' was measured; there are: {', '.join(known.jobs)}")
+    return list(fitted)
+
+
+__all__ = ["Card", "add_arguments", "main", "validate"]

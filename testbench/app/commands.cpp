@@ -1,0 +1,240 @@
+#include "testbench/app/commands.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unistd.h>
+
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "models/nand/violation.h"
+#include "platform/plugins/loader.h"
+#include "platform/plugins/project_template.h"
+#include "platform/scenario/reference.h"
+#include "platform/scenario/scenario.h"
+#include "testbench/app/run.h"
+#include "testbench/app/scenario_catalogue.h"
+#include "testbench/app/scenario_check.h"
+#include "testbench/app/scenario_loads.h"
+#include "testbench/app/topics.h"
+#include "testbench/host/host_driver.h"
+#include "testbench/loads/profiles/profile_report.h"
+#include "testbench/loads/traces/trace_info.h"
+#include "testbench/process/interrupt.h"
+#include "testbench/process/last_words.h"
+#include "testbench/process/standard_output.h"
+#include "testbench/process/terminal.h"
+
+namespace tlmssd {
+
+const char* version() {
+  return TLMSSD_VERSION;
+}
+
+namespace {
+
+/// All of `text` on one line, so that what is reported can be found and counted by tools.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+/// What files and the command line bring into a message must not steer the terminal.
+int complain(int code, const std::string& text) {
+  std::cout.flush();
+  std::cerr << "tlmssd: " << printable(text) << std::endl;
+  return code;
+}
+
+/// What is wrong, for tools: place, key, text and proposal of each error, and the line that users
+/// read.
+nlohmann::ordered_json errors_json(const InputError& error) {
+  using Json = nlohmann::ordered_json;
+  Json errors = Json::array();
+  for (const InputError& one : errors_of(error)) {
+    const Complaint& complaint = one.complaint();
+    Json entry = {{"file", complaint.file}, {"line", complaint.line}, {"key", complaint.key}};
+    entry["message"] = complaint.what;
+    if (complaint.proposal)
+      entry["proposal"] = {{"key", complaint.proposal->key}, {"value", complaint.proposal->value}};
+    entry["text"] = one_line(one.what());
+    errors.push_back(std::move(entry));
+  }
+  return errors;
+}
+
+/// Bytes that are no text become U+FFFD.
+std::string dumped(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// Whose fault the exception under way is: "plug-in acme 1.0: ", or nothing.
+std::string blamed() {
+  const std::string plugin = thrown_by_plugin();
+  return plugin.empty() ? plugin : "plug-in " + plugin + ": ";
+}
+
+/// What the exception under way says.
+std::string current_text() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "threw something that is no std::exception";
+  }
+}
+
+/// Message and exit code of the exception under way, which is no user's fault.
+int reported_fault() {
+  try {
+    throw;
+  } catch (const Stalled& error) {
+    return complain(k_exit_stalled, std::string("stalled: ") + error.what());
+  } catch (const DataMismatch& error) {
+    return complain(k_exit_internal, std::string("a read returned wrong data: ") + error.what());
+  } catch (const NandViolation& error) {
+    return complain(k_exit_internal, std::string("NAND rules violated: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    return say_out_of_memory();
+  } catch (const std::exception& error) {
+    return complain(k_exit_internal, std::string("internal error: ") + error.what());
+  }
+}
+
+/// The exit code of `command`; what it throws becomes a message.
+int reported(const std::function<int()>& command) {
+  try {
+    return command();
+  } catch (const InputError& error) {
+    for (const InputError& one : errors_of(error)) complain(k_exit_input, blamed() + one_line(one.what()));
+    return k_exit_input;
+  } catch (const Interrupted& interrupted) {
+    return complain(k_exit_signal + interrupted.signal(), interrupted.what());
+  } catch (...) {
+    if (const std::string plugin = blamed(); !plugin.empty())
+      return complain(k_exit_input, plugin + one_line(current_text()));
+    return reported_fault();
+  }
+}
+
+/// The scenario that a trace's words make up: `settings` are "columns.time=1" and the like.
+Scenario trace_scenario(const TraceInfoOptions& options) {
+  std::vector<std::string> overrides = {"load.0.trace=" + options.file, "load.0.format=" + options.format};
+  for (const std::string& setting : options.settings) overrides.push_back("load.0." + setting);
+  return parse_scenario("title: trace-info\n", "trace-info", scenario_catalogue(), overrides);
+}
+
+/// What `tlmssd resolve` says to one line.
+nlohmann::ordered_json answer(const ScenarioSource& source, const std::string& line) {
+  using Json = nlohmann::ordered_json;
+  const Json request = Json::parse(line, nullptr, false);
+  const auto is_text = [](const Json& setting) { return setting.is_string(); };
+  if (!request.is_array() || !std::all_of(request.begin(), request.end(), is_text))
+    throw InputError(R"(a request is a JSON list of settings on one line, such as ["seed=2"])");
+  try {
+    const Scenario scenario = source.read(request.get<std::vector<std::string>>());
+    return {{"scenario", Json::parse(scenario.resolved_json())}};
+  } catch (const InputError& error) {
+    return {{"errors", errors_json(error)}};
+  }
+}
+
+}  // namespace
+
+int guarded(const std::function<int()>& command) {
+  try {
+    StandardOutput output;
+    const int code = reported(command);
+    const int told = reported([&] {
+      output.finish();
+      return k_exit_ok;
+    });
+    return code == k_exit_ok ? told : code;
+  } catch (const std::bad_alloc&) {  // of the message
+    return say_out_of_memory();
+  }
+}
+
+int trace_info_command(const TraceInfoOptions& options) {
+  const Scenario scenario = trace_scenario(options);
+  const LoadConfig config = read_load(scenario, 0);
+  const TraceInfo info =
+      inspect_trace(TraceFile{config.kind.trace, config.trace, config.blkparse, config.columns});
+  std::cout << (options.json ? to_json(info) + "\n" : to_text(info));
+  return k_exit_ok;
+}
+
+int profile_command(const ProfileOptions& options) {
+  if (options.name.empty()) {
+    std::cout << (options.json ? profile_list_json() : profile_list_text());
+    return k_exit_ok;
+  }
+  const VolumeProfile& volume = find_volume(options.name);
+  const ProfileRun run{options.scale, options.requests, options.seed};
+  std::cout << (options.json ? profile_json(volume, run) : profile_text(volume, run));
+  return k_exit_ok;
+}
+
+int check_command(const CheckOptions& options) {
+  RunOptions run;
+  run.scenario = options.scenario;
+  run.overrides = options.overrides;
+  try {
+    const Run built(run);  // as far as run goes before it simulates
+    if (!options.json) {
+      std::cout << built.scenario().resolved_yaml();
+    } else {
+      std::cout << R"({"valid": true, "scenario": )" << built.scenario().resolved_json() << "}\n";
+    }
+  } catch (const InputError& error) {
+    if (!options.json) throw;
+    std::cout << dumped({{"valid", false}, {"errors", errors_json(error)}}, 2) << "\n";
+    return k_exit_input;
+  }
+  return k_exit_ok;
+}
+
+int resolve_command(const std::string& path) {
+  RunOptions options;
+  options.scenario = path;
+  const ScenarioSource source(options);
+  std::string line;
+  // Answers that cannot be written are not worth making; guarded() says why there are no more.
+  while (std::cout && std::getline(std::cin, line))
+    std::cout << dumped(answer(source, line), -1) << std::endl;
+  return k_exit_ok;
+}
+
+int new_command(const NewOptions& options) {
+  const std::string folder = options.folder.empty() ? options.name : options.folder;
+  write_project(options.kind, options.name, folder);
+  std::cout << "Wrote " << printable(folder) << "; its README.md says how to build and run it.\n";
+  return k_exit_ok;
+}
+
+int list_command(const std::string& filter) {
+  const std::string text =
+      list_text(scenario_catalogue(), filter, scenario_topics(), terminal_columns(STDOUT_FILENO));
+  if (text.empty())
+    throw InputError("nothing is called " + in_quotes(filter) +
+                     ", and nothing says so of itself; tlmssd list shows everything");
+  std::cout << text;
+  return k_exit_ok;
+}
+
+int schema_command() {
+  std::cout << json_schema(scenario_catalogue()) << "\n";
+  return k_exit_ok;
+}
+
+int reference_command() {
+  std::cout << reference_markdown(scenario_catalogue());
+  return k_exit_ok;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,44 @@
+#include "testbench/app/load_space.h"
+
+#include "firmware/base/make_policy.h"
+#include "testbench/host/file_cache/admission_policy.h"
+
+namespace tlmssd {
+
+AttachedDrive attached_drive(const SsdConfig& config, const firmware::DriveShape& shape) {
+  AttachedDrive drive;
+  drive.blocks = shape.logical_blocks;
+  drive.lba_bytes = shape.lba_bytes;
+  drive.max_transfer = config.host.max_transfer;
+  drive.queues = config.host.effective_queues();
+  drive.queue_depth = config.host.effective_depth();
+  drive.mapping_unit = shape.mapping_unit_bytes;
+  return drive;
+}
+
+LoadSpace load_space(const SsdConfig& config, const SimulationConfig& simulation) {
+  const firmware::DriveShape shape = config.shape();
+  const AttachedDrive drive = attached_drive(config, shape);
+  const Bytes lba = drive.lba_bytes;
+  LoadSpace space;
+  space.drive = {drive.blocks * lba, drive.lba_bytes};
+  space.unit = shape.mapping_unit_bytes;
+  space.idle_work = config.firmware.gc.idle_after != 0;
+  if (simulation.log_structured) {
+    space.drive.bytes =
+        log_shape(*simulation.log_structured, drive).grains * simulation.log_structured->grain;
+    space.unit = simulation.log_structured->grain;
+  }
+  if (simulation.file_cache) {
+    const FileCacheConfig& cache = *simulation.file_cache;
+    const FileCacheShape lies = file_cache_shape(cache, drive);
+    static_cast<void>(firmware::make_policy(admission_family(), "file_cache.admission", cache.admission,
+                                            cache.admission_policy,
+                                            AdmissionContext{cache.files, cache.file_size, {}}));
+    space.drive.bytes = lies.drive_blocks * lba;
+    space.files = {cache.files * lies.file_blocks * lba, drive.lba_bytes, lies.drive_blocks, cache.file_size};
+  }
+  return space;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,145 @@
+#include "testbench/app/precondition.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
+
+namespace tlmssd {
+
+using namespace literals;
+
+const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
+  static const auto table =
+      ParameterTable<PreconditionStep>{}
+          .share("fill", &PreconditionStep::fill, {0, 1},
+                 "share of the user capacity to write once, from its start")
+          .share("overwrite", &PreconditionStep::overwrite, {0, 1000},
+                 "how much to write over the region, as a multiple of its size (2x: every block twice on "
+                 "average)")
+          .share("trim", &PreconditionStep::trim, {0, 1},
+                 "share of the region's blocks to trim, chosen at random")
+          .share("region", &PreconditionStep::region, {0, 1},
+                 "share of the user capacity, from its start, that overwrite and trim touch")
+          .choice("order", &PreconditionStep::order, {"sequential", "random"}, "order of the writes")
+          .bytes("bs", &PreconditionStep::bs, {0, 1_GiB},
+                 "size of one write; 0: 128 KiB in sequential order, the mapping unit in random order")
+          .text("random_distribution", &PreconditionStep::random_distribution,
+                "which blocks random overwrites prefer, in fio's words (random, zipf:1.1, pareto:0.2, "
+                "zoned:50/10:50/90)")
+          .integer("iodepth", &PreconditionStep::iodepth, {1, 65536},
+                   "writes outstanding with until: steady, which takes simulated time")
+          .flag("idle", &PreconditionStep::idle,
+                "then the drive is left alone until its firmware has nothing more to do in idle time: "
+                "collecting up to "
+                "gc.idle_target, folding up to pslc.idle_target (needs gc.idle_after)");
+  return table;
+}
+
+namespace {
+
+/// Bytes of `share` of `whole`, rounded down to whole `step`s.
+Bytes portion(double share, Bytes whole, Bytes step) {
+  const auto bytes = static_cast<Bytes>(share * static_cast<double>(whole));
+  return std::min(whole, bytes) / step * step;
+}
+
+/// Makes the loads of a step.
+class StepLoads {
+ public:
+  StepLoads(const PreconditionStep& step, std::size_t number, const DriveSize& drive, Bytes mapping_unit,
+            std::uint64_t seed)
+      : step_(step),
+        number_(number),
+        drive_(drive),
+        seed_(seed),
+        region_(portion(step.touched(), drive.bytes, drive.lba_bytes)) {
+    const Bytes unit = std::max<Bytes>(mapping_unit, drive.lba_bytes);
+    block_ = step.bs != 0 ? step.bs : (sequential() ? std::max<Bytes>(unit, 128_KiB) : unit);
+    if (region_ < block_) block_ = region_ / drive.lba_bytes * drive.lba_bytes;
+  }
+
+  /// The region once over.
+  void fill() { add(config("fill", false)); }
+  void overwrite() {
+    LoadConfig again = config("overwrite", true);
+    limit(again, static_cast<Bytes>(step_.overwrite * static_cast<double>(region_)));
+    add(again);
+  }
+  void trim() {
+    LoadConfig trims = config("trim", false);
+    trims.generator.rw = "randtrim";
+    limit(trims, portion(step_.trim, region_, drive_.lba_bytes));
+    add(trims);
+  }
+  void write_on() {
+    LoadConfig writes = config("until steady", true);
+    writes.generator.loops = k_endless;
+    writes.generator.iodepth = step_.iodepth;
+    add(writes);
+  }
+  [[nodiscard]] std::vector<Load> take() { return std::move(loads_); }
+
+ private:
+  static constexpr std::uint64_t k_endless = 100'000;  ///< times over the region; rounds end it before
+
+  [[nodiscard]] bool sequential() const { return step_.order == "sequential"; }
+  [[nodiscard]] LoadConfig config(const char* what, bool repeat) const {
+    LoadConfig config;
+    config.kind.name = fmt::format("precondition {} {}", number_, what);
+    config.generator.rw = sequential() ? "write" : "randwrite";
+    config.generator.bs = std::to_string(block_);
+    config.generator.size = std::to_string(region_);
+    config.generator.norandommap = repeat;
+    config.generator.random_distribution = repeat ? step_.random_distribution : "random";
+    return config;
+  }
+  void limit(LoadConfig& config, Bytes amount) const {
+    if (amount != 0 && block_ != 0)
+      config.generator.io_size = std::to_string(std::max(amount / block_, Bytes{1}) * block_);
+  }
+  void add(const LoadConfig& config) {
+    if (block_ == 0) return;
+    try {
+      for (Load& load : make_loads(config, drive_, seed_ + 1000003 * (number_ + 1)))
+        loads_.push_back(std::move(load));
+    } catch (const InputError& error) {
+      Complaint complaint = error.complaint();
+      if (complaint.key == "bs" && complaint.proposal)
+        complaint.proposal->value += " B";  // a load's has no unit
+      throw InputError(complaint);
+    }
+  }
+
+  const PreconditionStep& step_;
+  std::size_t number_;
+  DriveSize drive_;
+  std::uint64_t seed_;
+  Bytes region_;
+  Bytes block_ = 0;
+  std::vector<Load> loads_;
+};
+
+}  // namespace
+
+std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
+                                          const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed) {
+  StepLoads made(step, number, drive, mapping_unit, seed);
+  if (step.fill > 0) made.fill();
+  if (step.overwrite > 0) made.overwrite();
+  if (step.trim > 0) made.trim();
+  std::vector<Load> loads = made.take();
+  if (loads.empty() && !step.idle && !step.steady.wanted())
+    throw InputError(
+        fmt::format("precondition.{}: nothing to do: give fill, overwrite, trim, until or idle", number));
+  return loads;
+}
+
+std::vector<Load> make_steady_load(const PreconditionStep& step, std::size_t number, const DriveSize& drive,
+                                   Bytes mapping_unit, std::uint64_t seed) {
+  StepLoads made(step, number, drive, mapping_unit, seed);
+  made.write_on();
+  return made.take();
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,45 @@
+// How a drive is brought into the state from which a measurement starts: written once, overwritten
+// so many times, trimmed.
+//
+// Every step is a load in fio's words that runs untimed through the debug path of the same sockets
+// and the same firmware, so a preconditioned drive has a real mapping, real block states and real
+// wear. Only what is written `until: steady` takes simulated time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/base/parameters.h"
+#include "testbench/app/steady_rounds.h"
+#include "testbench/loads/load.h"
+
+namespace tlmssd {
+
+/// One entry of the scenario's list `precondition`.
+struct PreconditionStep {
+  double fill = 0;       ///< share of the user capacity written once; 0: no fill
+  double overwrite = 0;  ///< bytes to write, as a multiple of the region's size; 0: none
+  double trim = 0;       ///< share of the region trimmed at random; 0: none
+  double region =
+      1;  ///< share of the user capacity, from its start, that overwrite and trim touch; fill sets it too
+  std::string order = "random";
+  Bytes bs = 0;  ///< 0: 128 KiB sequential, the mapping unit random
+  std::string random_distribution = "random";
+  std::uint32_t iodepth = 32;  ///< of what is written until steady
+  bool idle = false;           ///< afterwards the firmware does all that it would do in idle time
+  SteadyConfig steady;         ///< whether, and until when, it writes on in simulated time
+  static const ParameterTable<PreconditionStep>& parameters();
+  /// Share of the user capacity that its writes touch.
+  [[nodiscard]] double touched() const { return fill > 0 ? fill : region; }
+};
+
+/// The loads of one step, to be run one after another; none if it only says `idle`.
+/// @param mapping_unit  default block size of random writes, bytes
+std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
+                                          const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed);
+
+/// What the step writes in rounds until it is steady, with no end of its own.
+std::vector<Load> make_steady_load(const PreconditionStep& step, std::size_t number, const DriveSize& drive,
+                                   Bytes mapping_unit, std::uint64_t seed);
+
+}  // namespace tlmssd

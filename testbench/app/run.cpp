@@ -1,0 +1,575 @@
+#include "testbench/app/run.h"
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <fmt/format.h>
+#include <iostream>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "models/base/input_error.h"
+#include "models/base/quantity_text.h"
+#include "models/base/suggest.h"
+#include "platform/plugins/loader.h"
+#include "testbench/app/drive_view.h"
+#include "testbench/app/scenario_plugins.h"
+#include "testbench/app/scenario_targets.h"
+#include "testbench/process/interrupt.h"
+#include "testbench/process/terminal.h"
+#include "testbench/report/colour.h"
+#include "testbench/report/findings.h"
+#include "testbench/report/html_report.h"
+#include "testbench/report/json_sink.h"
+#include "testbench/report/report.h"
+#include "testbench/report/snapshot.h"
+#include "testbench/report/steadiness.h"
+#include "testbench/report/summary.h"
+
+namespace tlmssd {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The present moment, ISO 8601, UTC.
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+std::uint64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+Run::Run(const RunOptions& options)
+    : options_(options),
+      started_(now_text()),
+      source_(options),
+      scenario_(source_.read()),
+      run_section_(RunSection::parameters().read(scenario_.values("run"))),
+      report_section_(ReportSection::parameters().read(scenario_.values("report"))),
+      age_(AgeConfig::parameters().read(scenario_.values("age"))),
+      until_(SteadyConfig::parameters().read(scenario_.values("run"))) {
+  check_plugins(scenario_);
+  silenced_ = located(scenario_, "report", [&] { return report_section_.silenced(); });
+  try {
+    build();
+  } catch (const InputError& error) {
+    throw_advised(source_, error);
+  }
+  if (!options_.save_snapshot.empty()) check_snapshot_target(options_.save_snapshot, replaces());
+  if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out, replaces());
+  if (report_section_.timeline)
+    window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
+  if (!directory_ && (report_section_.timeline || report_section_.command_log != "none"))
+    warnings_.emplace_back("report: the command log and the timeline are written only with --out");
+}
+
+/// Drive, steps and loads: everything that can be refused for what the scenario says.
+void Run::build() {
+  SsdConfig config = read_drive(scenario_, options_);
+  config.check_protocol = options_.check_protocol;
+  const SimulationConfig simulation = read_simulation(scenario_);
+  const LoadSpace space = located(scenario_, "ssd", [&] {
+    simulation_ = std::make_unique<Simulation>(config, simulation);
+    return load_space(config, simulation);
+  });
+  steps_ = std::make_unique<ScenarioLoads>(scenario_, space, options_.short_form);
+  if (options_.from_snapshot.empty()) steps_->check_steps();
+  ScenarioLoads::Made made = steps_->make_all();
+  loads_ = std::move(made.loads);
+  entries_ = std::move(made.entries);
+  warnings_.insert(warnings_.end(), made.warnings.begin(), made.warnings.end());
+  targets_ = read_targets(scenario_, loads_);
+}
+
+Run::~Run() = default;
+
+Replace Run::replaces() const {
+  return options_.force ? Replace::any_file : Replace::own;
+}
+
+// ---- preparing
+
+void Run::precondition() {
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
+    std::vector<Load> loads = steps_->make_step(i);
+    const std::uint64_t before = simulation_->driver().completed();
+    Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
+                      expected_requests(loads), shows_progress());
+    simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
+    simulation_->run_untimed(loads);
+    write_until_steady(i);
+    if (steps_->read_step(i).idle) simulation_->idle();
+    progress.finish();
+  }
+  simulation_->driver().set_progress_hook(nullptr);
+  precondition_commands_ = simulation_->driver().completed();
+  precondition_seconds_ = seconds_since(start);
+  note_failures(preparation_, "preconditioning: ", 0);
+}
+
+SteadyRounds Run::rounds(const SteadyConfig& config) {
+  const Bytes round = static_cast<Bytes>(config.round * static_cast<double>(simulation_->drive_size().bytes));
+  return {config, round, [this] { return simulation_->flash_writes(); }};
+}
+
+/// In simulated time, which a step takes with `until: steady` alone.
+void Run::write_until_steady(std::size_t number) {
+  const PreconditionStep step = steps_->read_step(number);
+  std::vector<Load> loads = step.steady.wanted() ? steps_->make_steady(number) : std::vector<Load>();
+  if (loads.empty()) return;
+  HostDriver& driver = simulation_->driver();
+  SteadyRounds steady = rounds(step.steady);
+  steady.begin(simulation_->ssd().event_queue().now());
+  driver.set_completion_hook([&](const Completed& command) {
+    if (steady.count(command) && (steady.steady() || steady.exhausted())) driver.stop_loads();
+  });
+  Measurement measurement({loads.front().name});
+  simulation_->run(loads, measurement);
+  driver.set_completion_hook(nullptr);
+  simulation_->drain();
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  if (!steady_steps_.empty()) all = nlohmann::ordered_json::parse(steady_steps_);
+  all.push_back({{"step", number}});
+  all.back().update(steady.json());
+  steady_steps_ = all.dump();
+}
+
+void Run::note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) {
+  HostDriver& driver = simulation_->driver();
+  if (driver.failed() == failed_before) return;
+  failures_ = true;
+  notes.push_back(fmt::format("{}{} commands failed, the first: {}", when, driver.failed() - failed_before,
+                              driver.take_first_failure()));
+}
+
+/// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do
+/// not contain it.
+void Run::age() {
+  const firmware::FtlStatistics& s = simulation_->ssd().ftl().statistics();
+  const auto written = [&] { return s.units_programmed[static_cast<std::size_t>(Purpose::refresh)]; };
+  const std::uint64_t blocks = s.refreshes;
+  const std::uint64_t units = written();
+  const std::uint64_t lost = s.lost_reads;
+  simulation_->rest(age_);
+  age_text_ = age_text(age_);
+  if (s.refreshes > blocks) {
+    age_text_ += fmt::format("; meanwhile {} blocks refreshed, {:.2f}x the user capacity written",
+                             s.refreshes - blocks,
+                             static_cast<double>(written() - units) *
+                                 static_cast<double>(simulation_->ssd().shape().mapping_unit_bytes) /
+                                 static_cast<double>(simulation_->ssd().user_bytes()));
+  }
+  if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);
+}
+
+/// The prepared drive, and what the report says of it.
+void Run::archive(Archive& archive) {
+  simulation_->archive(archive);
+  archive(age_text_);
+  archive(preparation_);
+  archive(steady_steps_);
+}
+
+void Run::prepare() {
+  Identity identity = simulation_->identity();
+  identity.insert(identity.end(), {{"age.cycles", std::to_string(age_.cycles)},
+                                   {"age.retention", fmt::format("{} s", age_.retention)},
+                                   {"age.temperature", fmt::format("{} C", age_.temperature)},
+                                   {"age.powered", age_.powered ? "true" : "false"},
+                                   {"age.reads", std::to_string(age_.reads)}});
+  for (const LoadedPlugin& plugin : loaded_plugins())
+    identity.emplace_back("plug-in " + plugin.name, plugin.version);
+  if (options_.from_snapshot.empty()) {
+    simulation_->wear(age_);
+    precondition();
+    age();
+  } else {
+    // The steps had their say when the snapshot was made; asking for them keeps them from being
+    // reported as unused.
+    for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) static_cast<void>(steps_->read_step(i));
+    const auto start = std::chrono::steady_clock::now();
+    load_snapshot(options_.from_snapshot, identity, [&](Archive& archive) { this->archive(archive); });
+    precondition_seconds_ = seconds_since(start);
+  }
+  warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
+  failures_ = !preparation_.empty();
+  if (!options_.save_snapshot.empty()) {
+    save_snapshot(
+        options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); }, replaces());
+    if (!options_.quiet && !options_.json)
+      std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << std::endl;
+  }
+}
+
+// ---- warming up
+
+/// The first requests of the loads, untimed: part of every run, also of one from a snapshot.
+void Run::warm_up() {
+  std::uint64_t requests = 0;
+  for (const Load& load : loads_) requests += load.warm_up;
+  if (requests == 0) return;
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t before = simulation_->driver().completed();
+  const std::uint64_t failed_before = simulation_->driver().failed();
+  Progress progress("warm-up", requests, shows_progress());
+  simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (loads_[i].warm_up == 0) continue;
+    located(scenario_, fmt::format("load.{}", entries_[i]), [&] { simulation_->warm_up(loads_[i]); });
+  }
+  simulation_->driver().set_progress_hook(nullptr);
+  progress.finish();
+  precondition_seconds_ += seconds_since(start);
+  note_failures(warnings_, "warm-up: ", failed_before);
+}
+
+// ---- measuring
+
+Progress::Shows Run::shows_progress() const {
+  return options_.quiet ? Progress::Shows::nothing : Progress::on_stderr();
+}
+
+/// Of all loads together; 0: there is no telling.
+std::uint64_t Run::expected_requests(const std::vector<Load>& loads) {
+  std::uint64_t sum = 0;
+  for (const Load& load : loads) {
+    std::uint64_t expected = load.source->expected();
+    expected -= std::min(expected, load.warm_up);
+    if (load.requests != 0) expected = expected == 0 ? load.requests : std::min(expected, load.requests);
+    if (expected == 0 || load.runtime != k_never) return 0;
+    sum += expected;
+  }
+  return sum;
+}
+
+void Run::observe_completions() {
+  if (until_.wanted()) {
+    rounds_.emplace(rounds(until_));
+    rounds_->begin(simulation_->ssd().event_queue().now());
+  }
+  if (log_ || timeline_ || rounds_) {
+    simulation_->driver().set_completion_hook([this](const Completed& command) {
+      if (log_) log_->record(command);
+      if (timeline_) timeline_->command(command, loads_[command.load].name);
+      if (rounds_) note_round(command);
+    });
+  }
+  simulation_->driver().set_measurement_hook([this] {
+    simulation_->reset_statistics();
+    if (rounds_) rounds_->begin(simulation_->ssd().event_queue().now());
+  });
+}
+
+/// Rounds until they are steady, then five that are measured: chosen without looking at them.
+void Run::note_round(const Completed& command) {
+  if (!rounds_->count(command)) return;
+  HostDriver& driver = simulation_->driver();
+  if (steady_) {
+    if (rounds_->rounds() >= k_pts_rounds) driver.stop_loads();
+  } else if (rounds_->steady()) {
+    steady_ = rounds_->json();
+    rounds_.emplace(rounds(until_));
+    driver.measure_anew();
+  } else if (rounds_->exhausted()) {
+    driver.stop_loads();
+  }
+}
+
+void Run::measure_timed() {
+  if (directory_ && report_section_.command_log != "none") {
+    log_ = std::make_unique<CommandLog>(directory_->file("commands." + report_section_.command_log));
+  }
+  if (directory_ && report_section_.timeline) {
+    const Picoseconds from = simulation_->ssd().event_queue().now() + window_.from;
+    timeline_ = std::make_unique<TimelineObserver>(
+        directory_->file("timeline.perfetto"),
+        TimelineWindow{from, from + window_.length, window_.slowest, window_.margin}, simulation_->ssd(),
+        [this] { return simulation_->driver().outstanding(); });
+    simulation_->ssd().observe({timeline_.get(), timeline_.get(), timeline_.get()});
+  }
+  observe_completions();
+  try {
+    located(scenario_, "load", [&] { simulation_->run(loads_, *measurement_); });
+  } catch (const Interrupted& interrupted) {
+    end_early(interrupted);
+  }
+  if (log_) log_->close();
+  if (!timeline_) return;
+  timeline_->close();
+  if (timeline_->incomplete())
+    warnings_.emplace_back(
+        "report.window: more surrounds the slowest commands than the timeline can hold; ask for fewer, or "
+        "for a smaller margin");
+}
+
+/// What has been measured so far is worth keeping, but not in place of earlier results.
+void Run::end_early(const Interrupted& interrupted) {
+  if (!simulation_->driver().measuring() || measurement_->completed() == 0) throw interrupted;
+  interrupted_ = interrupted;
+  measurement_->finish(simulation_->ssd().event_queue().now());
+  warnings_.push_back(
+      fmt::format("{}: these are the results up to then, of a part of the run", interrupted.what()));
+  if (directory_ && std::filesystem::exists(std::filesystem::path(options_.out) / "report.json")) {
+    warnings_.push_back(options_.out + " keeps its earlier results");
+    log_.reset();
+    timeline_.reset();
+    directory_.reset();
+  }
+}
+
+void Run::begin_measurement() {
+  std::vector<std::string> names;
+  for (const Load& load : loads_) names.push_back(load.name);
+  measurement_ = std::make_unique<Measurement>(names);
+  measurement_->set_drive([this](Picoseconds now) { return sample(simulation_->ssd(), now); });
+}
+
+void Run::measure() {
+  begin_measurement();
+  const std::uint64_t before = simulation_->driver().completed();
+  const std::uint64_t failed_before = simulation_->driver().failed();
+  Progress progress("run", until_.wanted() ? 0 : expected_requests(loads_), shows_progress());
+  simulation_->driver().set_progress_hook(
+      [&](std::uint64_t done) { progress.update(done - before, simulation_->ssd().event_queue().now()); });
+  const auto start = std::chrono::steady_clock::now();
+  if (run_section_.timed) {
+    measure_timed();
+  } else {
+    simulation_->run_untimed_together(loads_);
+    measurement_->finish(0);
+  }
+  run_seconds_ = seconds_since(start);
+  run_commands_ = simulation_->driver().completed() - before;
+  progress.finish();
+  note_failures(warnings_, "", failed_before);
+  if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
+    warnings_.emplace_back(
+        "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
+  if (simulation_->ssd().ftl().read_only()) {
+    warnings_.emplace_back("the drive has gone read-only: no spare blocks are left");
+  }
+}
+
+ExitCode Run::exit_code() const {
+  if (failures_ && run_section_.errors == "fail") return k_exit_failed;
+  return (advised_ || missed_) && options_.strict ? k_exit_advice : k_exit_ok;
+}
+
+void Run::execute() {
+  prepare();
+  if (loads_.empty() || options_.prepare_only) return;
+  warm_up();
+  measure();
+  write_results();
+}
+
+// ---- reporting
+
+namespace {
+
+std::string counted(std::uint32_t number, const char* thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
+std::string drive_text(const Ssd& ssd) {
+  const SsdConfig& config = ssd.config();
+  const firmware::DriveShape& shape = ssd.shape();
+  const double physical = static_cast<double>(shape.geometry.bytes());
+  const double user = static_cast<double>(ssd.user_bytes());
+  return fmt::format("{} over {}, {} x {} of {}, {} user of {} flash (OP {:.1f} %, Sf {:.1f} %)",
+                     config.host.protocol == "sata" ? "SATA" : "NVMe", config.host.link,
+                     counted(shape.geometry.channels, "channel"),
+                     counted(shape.geometry.dies_per_channel(), "die"), config.part.name, bytes_text(user),
+                     bytes_text(physical), (physical / user - 1) * 100, (1 - user / physical) * 100);
+}
+
+/// How a load was read and laid onto the drive.
+LoadFacts load_facts(const Load& load) {
+  LoadFacts facts;
+  facts.description = load.description;
+  facts.job = load.job.empty() ? load.name : load.job;
+  facts.warm_up = load.warm_up;
+  const PlacementCounts& counts = load.source->counts();
+  const auto add = [&](const char* name, std::uint64_t value) {
+    facts.trace.emplace_back(name, std::to_string(value));
+  };
+  facts.trace.emplace_back("placement", load.source->description());
+  add("requests taken", counts.requests);
+  add("widened to whole logical blocks", counts.rounded);
+  add("moved by wrapping", counts.wrapped);
+  add("moved by scaling", counts.scaled);
+  add("pieces split off", counts.split);
+  add("of other volumes, skipped", counts.other_volume);
+  facts.options = {{"iodepth", std::to_string(load.queue_depth)}};
+  return facts;
+}
+
+}  // namespace
+
+RunFacts Run::facts() const {
+  RunFacts facts;
+  facts.version = version();
+  facts.title = scenario_.title();
+  facts.seed = scenario_.seed();
+  for (const LoadedPlugin& plugin : loaded_plugins())
+    facts.plugins.push_back(plugin.name + " " + plugin.version);
+  facts.drive = drive_text(simulation_->ssd());
+  if (simulation_->log_structured() != nullptr) {
+    facts.drive += fmt::format("; behind a log-structured host layer: {}",
+                               bytes_text(static_cast<double>(simulation_->drive_size().bytes)));
+  }
+  if (simulation_->file_cache() != nullptr) {
+    facts.drive += fmt::format("; behind a file cache: {}, and {} of files",
+                               bytes_text(static_cast<double>(simulation_->drive_size().bytes)),
+                               bytes_text(static_cast<double>(simulation_->files_size().bytes)));
+  }
+  facts.merge = report_section_.merge;
+  facts.age = age_text_;
+  facts.scenario = scenario_.resolved_yaml();
+  if (run_section_.timed) facts.blocks = census(simulation_->ssd());
+  for (const Load& load : loads_) facts.loads.push_back(load_facts(load));
+  for (const Unread& unread : scenario_.unread()) {
+    facts.unread.push_back(unread.line == 0
+                               ? fmt::format("{} ({})", unread.path, unread.file)
+                               : fmt::format("{} ({}:{})", unread.path, unread.file, unread.line));
+  }
+  facts.warnings = warnings_;
+  facts.simulated = simulation_->ssd().event_queue().now();
+  facts.checked_blocks = simulation_->scoreboard().checked_blocks();
+  facts.mismatches = simulation_->scoreboard().mismatches();
+  return facts;
+}
+
+AdviserFacts Run::adviser_facts() const {
+  const Ssd& ssd = simulation_->ssd();
+  const Geometry& geometry = ssd.shape().geometry;
+  AdviserFacts facts;
+  facts.user = ssd.user_bytes();
+  facts.flash = geometry.bytes();
+  facts.write_buffer = ssd.config().firmware.buffer.capacity;
+  facts.blocks_of_spare =
+      static_cast<double>(facts.flash - facts.user) /
+      static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
+  facts.changed = [this](std::string_view path) { return scenario_.changes(path); };
+  const std::vector<StreamEnd> ends = simulation_->driver().stream_ends();
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    LoadEnd end;
+    end.name = loads_[i].name;
+    end.made = loads_[i].made && loads_[i].pacing == Pacing::closed_loop;
+    if (i < ends.size()) {
+      end.wanted = loads_[i].wanted - std::min(loads_[i].wanted, loads_[i].warm_up);
+      end.issued = ends[i].issued;
+      end.lag = ends[i].lag;
+      end.lasted = ends[i].lasted;
+      end.by_time = ends[i].by_time;
+    }
+    facts.loads.push_back(std::move(end));
+  }
+  return facts;
+}
+
+/// A shortened run means nothing, and is not advised on.
+void Run::advise_on(nlohmann::ordered_json& report) {
+  report["findings"] = nlohmann::ordered_json::array();
+  for (const Finding& one : findings(report))
+    report["findings"].push_back({{"cause", one.cause}, {"text", one.text}, {"look_at", one.look_at}});
+  report["advice"] = nlohmann::ordered_json::array();
+  if (interrupted_) report["partial"] = interrupted_->what();
+  if (options_.short_form || interrupted_) return;
+  for (const Advice& one : advise(report, adviser_facts(), silenced_)) {
+    report["advice"].push_back({{"name", one.name}, {"text", one.text}, {"look_at", one.look_at}});
+    advised_ = true;
+  }
+}
+
+/// What became of `until: steady`, in preconditioning and in the run.
+void Run::tell_rounds(nlohmann::ordered_json& report) {
+  if (!steady_steps_.empty()) report["preconditioning"] = nlohmann::ordered_json::parse(steady_steps_);
+  if (!rounds_) return;
+  report["steady"] = steady_ ? *steady_ : rounds_->json();
+  if (steady_) report["steady"]["measured"] = rounds_->json()["rounds"];
+}
+
+void Run::judge_targets(nlohmann::ordered_json& report) {
+  for (const Target& target : targets_) {
+    report["targets"].push_back(target.judged(*measurement_, report));
+    missed_ |= !report["targets"].back()["met"].get<bool>();
+  }
+}
+
+nlohmann::ordered_json Run::empty_report() {
+  begin_measurement();
+  measurement_->finish(0);
+  JsonSink sink;
+  simulation_->report(sink);
+  nlohmann::ordered_json report = build_report(facts(), *measurement_, sink.take());
+  for (std::size_t i = 0; i < k_causes; ++i) report["causes"].push_back(name_of(static_cast<Cause>(i)));
+  return report;
+}
+
+void Run::write_results() {
+  const RunFacts facts = this->facts();
+  JsonSink sink;
+  simulation_->report(sink);
+  nlohmann::ordered_json report = build_report(facts, *measurement_, sink.take());
+  tell_rounds(report);
+  judge_targets(report);
+  advise_on(report);
+  if (options_.check_protocol &&
+      !interrupted_) {  // what the drive still has to do must not show in the report
+    simulation_->drain();
+    simulation_->finish_checks();
+  }
+  HostRun host;
+  host.seconds = run_seconds_;
+  host.precondition_seconds = precondition_seconds_;
+  host.commands = run_commands_;
+  host.events = simulation_->ssd().event_queue().executed();
+  host.peak_memory = peak_memory();
+  host.started = started_;
+  host.command_line = options_.command_line;
+  if (directory_) {
+    directory_->write("scenario.yaml", facts.scenario);
+    directory_->write("report.json", to_text(report));
+    directory_->write("fio.json", to_text(fio_json(facts, *measurement_)));
+    directory_->write("run.json", to_text(build_run(facts, host)));
+    directory_->write("report.html", html_report(report));
+    directory_->commit();
+  }
+  if (options_.json) std::cout << to_text(report);
+  if (options_.quiet || options_.json) return;
+  const std::string text = printable(summary(report, host));
+  std::cout << (shows_colour(STDOUT_FILENO) ? coloured(text) : text);
+  if (directory_) std::cout << "Results in " << options_.out << ": report.html, report.json, and more\n";
+}
+
+int figures_command(const RunOptions& options) {
+  std::cout << to_text(Run(options).empty_report());
+  return k_exit_ok;
+}
+
+int run_command(const RunOptions& options) {
+  const InterruptGuard guard;
+  if (options.with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  Run run(options);
+  run.execute();
+  if (run.interrupted()) throw Interrupted(*run.interrupted());
+  return run.exit_code();
+}
+
+}  // namespace tlmssd

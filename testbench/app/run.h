@@ -1,0 +1,109 @@
+// One run of a scenario, from the file to the results: read, build, precondition (or restore), warm
+// up, measure, report.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/scenario/scenario.h"
+#include "testbench/app/commands.h"
+#include "testbench/app/scenario_catalogue.h"
+#include "testbench/app/scenario_check.h"
+#include "testbench/app/scenario_loads.h"
+#include "testbench/app/simulation.h"
+#include "testbench/app/steady_rounds.h"
+#include "testbench/app/timeline_observer.h"
+#include "testbench/loads/load.h"
+#include "testbench/process/interrupt.h"
+#include "testbench/report/adviser.h"
+#include "testbench/report/command_log.h"
+#include "testbench/report/progress.h"
+#include "testbench/report/report.h"
+#include "testbench/report/run_directory.h"
+#include "testbench/report/snapshot.h"
+#include "testbench/report/targets.h"
+
+namespace tlmssd {
+
+class Run {
+ public:
+  /// Reads the scenario and builds the drive. Throws InputError.
+  explicit Run(const RunOptions& options);
+  ~Run();
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  /// What the process says at its end, after execute().
+  [[nodiscard]] ExitCode exit_code() const;
+  /// What has ended the measured run before its time; its results are there and marked partial.
+  [[nodiscard]] const std::optional<Interrupted>& interrupted() const { return interrupted_; }
+  /// The rest, up to the results. Throws InputError, DataMismatch, NandViolation, Stalled.
+  void execute();
+  /// The report of a run in which nothing happened: every figure of the drive, all of them nought
+  /// or absent. And the causes that ledgers know ("causes").
+  [[nodiscard]] nlohmann::ordered_json empty_report();
+
+ private:
+  [[nodiscard]] Replace replaces() const;
+  void build();
+  void prepare();
+  void write_until_steady(std::size_t step);
+  [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
+  void age();
+  void archive(Archive& archive);
+  void precondition();
+  void warm_up();
+  void note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before);
+  void begin_measurement();
+  void measure();
+  void measure_timed();
+  void observe_completions();
+  void note_round(const Completed& command);
+  void end_early(const Interrupted& interrupted);
+  [[nodiscard]] RunFacts facts() const;
+  [[nodiscard]] AdviserFacts adviser_facts() const;
+  void advise_on(nlohmann::ordered_json& report);
+  void tell_rounds(nlohmann::ordered_json& report);
+  void judge_targets(nlohmann::ordered_json& report);
+  void write_results();
+  [[nodiscard]] static std::uint64_t expected_requests(const std::vector<Load>& loads);
+  [[nodiscard]] Progress::Shows shows_progress() const;
+
+  RunOptions options_;
+  std::string started_;  ///< when, ISO 8601
+  ScenarioSource source_;
+  Scenario scenario_;
+  RunSection run_section_;
+  ReportSection report_section_;
+  TimelineSection window_;
+  std::unique_ptr<Simulation> simulation_;
+  std::unique_ptr<RunDirectory> directory_;
+  std::unique_ptr<ScenarioLoads> steps_;
+  AgeConfig age_;
+  std::string age_text_;                  ///< what became of the drive while it aged
+  std::string steady_steps_;              ///< JSON: the rounds of steps until steady
+  std::vector<std::string> preparation_;  ///< warnings about preconditioning; a snapshot holds both
+  std::vector<Load> loads_;
+  std::vector<std::size_t> entries_;  ///< which entry of the scenario's list each of loads_ comes from
+  std::unique_ptr<Measurement> measurement_;
+  std::unique_ptr<CommandLog> log_;
+  std::unique_ptr<TimelineObserver> timeline_;
+  std::vector<std::string> warnings_;
+  bool failures_ = false;  ///< commands have failed
+  std::optional<Interrupted> interrupted_;
+  bool advised_ = false;  ///< the adviser has spoken
+  SteadyConfig until_;
+  std::optional<SteadyRounds> rounds_;            ///< with until: steady
+  std::optional<nlohmann::ordered_json> steady_;  ///< what became of that, when it is known
+  std::vector<Target> targets_;
+  bool missed_ = false;  ///< a target
+  std::vector<std::string> silenced_;
+  std::uint64_t precondition_commands_ = 0;
+  double precondition_seconds_ = 0;  ///< host time, or that of loading a snapshot; with the warm-up
+  double run_seconds_ = 0;           ///< host time
+  std::uint64_t run_commands_ = 0;
+};
+
+}  // namespace tlmssd

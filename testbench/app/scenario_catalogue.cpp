@@ -1,0 +1,163 @@
+#include "testbench/app/scenario_catalogue.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "platform/drive_catalogue.h"
+#include "testbench/app/age.h"
+#include "testbench/app/precondition.h"
+#include "testbench/app/steady_rounds.h"
+#include "testbench/host/file_cache/admission_policy.h"
+#include "testbench/host/file_cache/file_cache_config.h"
+#include "testbench/host/log_structured/log_structured_config.h"
+#include "testbench/loads/config/load_config.h"
+#include "testbench/report/adviser.h"
+#include "testbench/report/targets.h"
+
+namespace tlmssd {
+
+using namespace literals;
+
+const ParameterTable<RunSection>& RunSection::parameters() {
+  static const auto table =
+      ParameterTable<RunSection>{}
+          .flag("timed", &RunSection::timed,
+                "false: the load runs through the untimed path, for write amplification and wear without "
+                "latencies")
+          .time(
+              "quantum", &RunSection::quantum, {0, 1_s},
+              "how far the models may run ahead of the SystemC kernel's clock; changes speed, never results")
+          .time(
+              "stall_after", &RunSection::stall_after, {0, 100'000_s},
+              "the run stops with exit code 3 when commands are outstanding and none completes for so long; "
+              "0 s: a minute, and longer where something slow is still under way")
+          .choice("long_requests", &RunSection::long_requests, {"split", "refuse"},
+                  "reads and writes longer than ssd.host.max_transfer: split into several commands by the "
+                  "host, as Linux does, or sent as they are, which the drive refuses")
+          .choice("errors", &RunSection::errors, {"fail", "accept"},
+                  "commands that end with an error, preconditioning included: the run ends with exit code 5, "
+                  "or with 0 as if none had failed");
+  return table;
+}
+
+const ParameterTable<ReportSection>& ReportSection::parameters() {
+  static const auto table =
+      ParameterTable<ReportSection>{}
+          .choice("command_log", &ReportSection::command_log, {"none", "csv", "csv.gz", "csv.zst"},
+                  "write one line for every completed command, with the time charged to each cause")
+          .flag("timeline", &ReportSection::timeline,
+                "write timeline.perfetto: what queues, cores, collection, channels and dies do, for "
+                "Perfetto's viewer")
+          .flag("merge", &ReportSection::merge,
+                "show what all loads did together beside each of them; a single load, or the jobs of one "
+                "(numjobs), are always shown together")
+          .text("silence", &ReportSection::silence,
+                "rules of the adviser that are to keep silent, by their names, with commas between them");
+  return table;
+}
+
+std::vector<std::string> ReportSection::silenced() const {
+  std::vector<std::string> known;
+  for (const auto& [name, what] : adviser_rules()) known.emplace_back(name);
+  std::vector<std::string> names;
+  std::istringstream text(silence);
+  for (std::string name; std::getline(text, name, ',');) {
+    const std::size_t first = name.find_first_not_of(' ');
+    if (first == std::string::npos) continue;
+    name = name.substr(first, name.find_last_not_of(' ') - first + 1);
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw InputError("silence: " + in_quotes(name) + " is no rule of the adviser, expected " +
+                       any_of(known) + did_you_mean(name, known));
+    names.push_back(name);
+  }
+  return names;
+}
+
+const ParameterTable<TimelineSection>& TimelineSection::parameters() {
+  static const auto table =
+      ParameterTable<TimelineSection>{}
+          .time("from", &TimelineSection::from, {0, 100'000_s},
+                "start of the window, after the start of the load")
+          .time("length", &TimelineSection::length, {1_ns, 100'000_s}, "length of the window")
+          .integer("slowest", &TimelineSection::slowest, {0, 1000},
+                   "show what surrounds so many of the slowest commands of the window; 0: all of it")
+          .time("margin", &TimelineSection::margin, {0, 1_s},
+                "how much is shown before and after each of the slowest commands");
+  return table;
+}
+
+namespace {
+
+void add_load(Catalogue& catalogue) {
+  const std::vector<std::string> trace = {"trace"};
+  const std::vector<std::string> fio = {"fio"};
+  const std::vector<std::string> made = {""};
+  catalogue
+      .list("load",
+            "what the host asks of the drive; several entries run at once, each on a queue of its own",
+            LoadKindConfig::parameters(), 1)
+      .variant("trace", "replay of a recorded trace")
+      .variant("profile", "requests made from the published statistics of a recorded volume")
+      .variant("fio", "the jobs of a fio job file")
+      .variant("", "a load made in fio's own words")
+      .keys(TraceConfig::parameters(), trace)
+      .keys(BlkparseConfig::parameters(), trace)
+      .keys(PlacementConfig::parameters(), trace)
+      .keys(PacingConfig::parameters(), trace)
+      .keys(ClosedLoopConfig::parameters(), {"trace", "profile"})
+      .keys(OpenLoopConfig::parameters(), trace)
+      .keys(LimitConfig::parameters(), trace)
+      .keys(ProfileConfig::parameters(), {"profile"})
+      .keys(FioFileConfig::parameters(), fio)
+      .keys(GeneratorConfig::parameters(), made)
+      .keys(RunConfig::parameters(), {"trace", "profile", ""});
+  catalogue
+      .section("load.columns", "what the columns of a trace of format csv mean", ColumnsConfig::parameters())
+      .optional();
+}
+
+Catalogue make_catalogue() {
+  Catalogue catalogue;
+  add_drive_sections(catalogue);
+  catalogue
+      .section("log_structured",
+               "software of the host that turns random writes into sequential ones; absent unless given",
+               LogStructuredChoice::parameters())
+      .keys(LogStructuredConfig::parameters())
+      .optional();
+  catalogue
+      .section(
+          "file_cache",
+          "software of the host that keeps copies of the network's files on the drive; absent unless given",
+          FileCacheConfig::parameters())
+      .policy("admission", admission_family().infos(), "all", "which files are written to the drive")
+      .optional();
+  catalogue
+      .list("precondition",
+            "how the drive is filled before the load, step by step and without simulated time",
+            PreconditionStep::parameters())
+      .keys(SteadyConfig::parameters());
+  catalogue.section("age", "wear and time that the drive has behind it when the load begins",
+                    AgeConfig::parameters());
+  add_load(catalogue);
+  catalogue.list(
+      "targets",
+      "figures that the run is to reach; with --strict one that is missed ends it with exit code 4",
+      TargetSection::parameters());
+  catalogue.section("run", "how the measured run is carried out", RunSection::parameters())
+      .keys(SteadyConfig::parameters());
+  catalogue.section("report", "what is written beside the report", ReportSection::parameters());
+  catalogue.section("report.window", "window of the timeline", TimelineSection::parameters());
+  return catalogue;
+}
+
+}  // namespace
+
+const Catalogue& scenario_catalogue() {
+  static const Catalogue catalogue = make_catalogue();
+  return catalogue;
+}
+
+}  // namespace tlmssd

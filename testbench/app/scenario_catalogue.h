@@ -1,0 +1,45 @@
+// All that a scenario may contain: the drive (platform), and what is done with it (log-structured
+// host layer, file cache, precondition, load, run, report).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/base/parameters.h"
+#include "platform/scenario/catalogue.h"
+
+namespace tlmssd {
+
+/// Section `run`: how the measured run is carried out.
+struct RunSection {
+  bool timed = true;
+  Picoseconds quantum = 1'000'000'000;
+  Picoseconds stall_after = 0;
+  std::string long_requests = "split";
+  std::string errors = "fail";
+  static const ParameterTable<RunSection>& parameters();
+};
+
+/// Section `report`: what is written beside the report.
+struct ReportSection {
+  std::string command_log = "none";
+  bool timeline = false;
+  bool merge = false;
+  std::string silence;
+  /// Names in `silence`. Throws InputError for one that no rule of the adviser has.
+  [[nodiscard]] std::vector<std::string> silenced() const;
+  static const ParameterTable<ReportSection>& parameters();
+};
+
+/// Only with report.timeline.
+struct TimelineSection {
+  Picoseconds from = 0;
+  Picoseconds length = 10'000'000'000;
+  std::uint32_t slowest = 0;
+  Picoseconds margin = 50'000'000;
+  static const ParameterTable<TimelineSection>& parameters();
+};
+
+const Catalogue& scenario_catalogue();
+
+}  // namespace tlmssd

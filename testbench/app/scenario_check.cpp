@@ -1,0 +1,125 @@
+#include "testbench/app/scenario_check.h"
+
+#include <algorithm>
+
+#include "models/base/input_error.h"
+#include "platform/drive_check.h"
+#include "platform/scenario/advice.h"
+#include "platform/scenario/overlay.h"
+#include "testbench/app/scenario_catalogue.h"
+#include "testbench/app/scenario_loads.h"
+#include "testbench/app/scenario_targets.h"
+#include "testbench/app/scenarios_folder.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// The section `log_structured`; nothing when there is none.
+std::optional<LogStructuredConfig> read_log_structured(const Scenario& scenario) {
+  if (!scenario.has("log_structured")) return {};
+  const ParameterValues& values = scenario.values("log_structured");
+  if (LogStructuredChoice::parameters().read(values).policy == "none") return {};
+  return LogStructuredConfig::parameters().read(values);
+}
+
+/// The section `file_cache`; nothing when there is none.
+std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
+  if (!scenario.has("file_cache")) return {};
+  FileCacheConfig config = FileCacheConfig::parameters().read(scenario.values("file_cache"));
+  config.admission = scenario.policy("file_cache");
+  config.admission_policy = &scenario.values("file_cache");
+  return config;
+}
+
+/// What a step writes of the drive, as a share of it.
+double written_by(const PreconditionStep& step) {
+  return step.steady.wanted() ? step.touched() : step.fill;
+}
+
+/// What building the run would throw, without building it.
+std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& options, bool loads) {
+  ErrorList errors;
+  std::optional<SsdConfig> drive;
+  std::optional<SimulationConfig> simulation;
+  errors.attempt([&] { drive = read_drive(scenario, options); });
+  errors.attempt([&] { simulation = read_simulation(scenario); });
+  if (drive) errors.attempt([&] { located(scenario, "ssd", [&] { check_drive(*drive); }); });
+  if (!errors.empty()) return errors.errors();
+  std::optional<LoadSpace> space;
+  errors.attempt([&] { located(scenario, "ssd", [&] { space = load_space(*drive, *simulation); }); });
+  if (!space || !loads) return errors.errors();
+  const ScenarioLoads made(scenario, *space, options.short_form);
+  if (options.from_snapshot.empty()) errors.attempt([&] { made.check_steps(); });
+  std::vector<Load> all;
+  errors.attempt([&] { all = made.make_all().loads; });
+  errors.attempt([&] { static_cast<void>(read_targets(scenario, all)); });
+  return errors.errors();
+}
+
+}  // namespace
+
+ScenarioSource::ScenarioSource(const RunOptions& options)
+    : options_(options), texts_(std::make_shared<std::map<std::string, std::optional<std::string>>>()) {}
+
+Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
+  ReadOptions reading;
+  reading.folders = {scenarios_folder().string()};
+  reading.on_disk = true;
+  reading.open = [texts = texts_](const std::string& path) {
+    auto known = texts->find(path);
+    if (known == texts->end()) known = texts->emplace(path, read_text_file(path)).first;
+    return known->second;
+  };
+  std::vector<std::string> overrides = options_.overrides;
+  overrides.insert(overrides.end(), settings.begin(), settings.end());
+  return read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
+}
+
+SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {
+  SsdConfig config = SsdConfig::from(scenario);
+  if (!options.from_snapshot.empty()) return config;
+  for (std::size_t i = 0; i < scenario.count("precondition"); ++i)
+    config.written_share = std::max(config.written_share, written_by(read_step(scenario, i)));
+  return config;
+}
+
+SimulationConfig read_simulation(const Scenario& scenario) {
+  const RunSection run = RunSection::parameters().read(scenario.values("run"));
+  if (SteadyConfig::parameters().read(scenario.values("run")).wanted() && !run.timed) {
+    throw scenario.complaint(
+        "run", refusal("until", "takes simulated time, which run.timed: false does without", "end"));
+  }
+  SimulationConfig config;
+  config.quantum = run.quantum;
+  config.stall_after = run.stall_after;
+  config.split_long = run.long_requests == "split";
+  config.log_structured = read_log_structured(scenario);
+  config.file_cache = read_file_cache(scenario);
+  if (config.log_structured && config.file_cache) {
+    throw scenario.complaint("file_cache",
+                             refusal("file_cache", "cannot be given together with log-structured host layer",
+                                     Proposal{"log_structured.policy", "none"}));
+  }
+  return config;
+}
+
+void throw_advised(const ScenarioSource& source, const InputError& original) {
+  for (const InputError& error : errors_of(original)) {
+    if (error.complaint().of_machine) throw InputError(error);
+  }
+  const Scenario scenario = source.read();
+  const auto examine = [&](const std::vector<std::string>& settings, bool loads) {
+    try {
+      return refusals(source.read(settings), source.options(), loads);
+    } catch (const InputError& error) {
+      return errors_of(error);
+    }
+  };
+  ErrorList errors;
+  for (const InputError& error : advised_errors(scenario, examine)) errors.add(error);
+  errors.throw_if_any();
+  throw InputError(original);
+}
+
+}  // namespace tlmssd

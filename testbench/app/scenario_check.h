@@ -1,0 +1,42 @@
+// A scenario read, and all that is wrong with it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/scenario/scenario.h"
+#include "testbench/app/commands.h"
+#include "testbench/app/simulation.h"
+
+namespace tlmssd {
+
+/// The scenario of a run, which can be read again with other settings; files are read from disk
+/// once.
+class ScenarioSource {
+ public:
+  explicit ScenarioSource(const RunOptions& options);
+  /// With `settings` after those of the command line. Throws InputError, or InputErrors.
+  [[nodiscard]] Scenario read(const std::vector<std::string>& settings = {}) const;
+  [[nodiscard]] const RunOptions& options() const { return options_; }
+
+ private:
+  RunOptions options_;
+  std::shared_ptr<std::map<std::string, std::optional<std::string>>> texts_;
+};
+
+/// The drive, with what the preconditioning is going to write of it. Throws InputError, or
+/// InputErrors.
+SsdConfig read_drive(const Scenario& scenario, const RunOptions& options);
+/// How the run is carried out and which software of the host sits in front of the drive. Throws
+/// InputError.
+SimulationConfig read_simulation(const Scenario& scenario);
+
+/// Throws all that is wrong with a scenario, each error with a proposal that has been tried where
+/// there is one. `original`: what building it has thrown; thrown again where the scenario alone
+/// shows nothing wrong.
+[[noreturn]] void throw_advised(const ScenarioSource& source, const InputError& original);
+
+}  // namespace tlmssd

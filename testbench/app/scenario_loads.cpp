@@ -1,0 +1,206 @@
+#include "testbench/app/scenario_loads.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "testbench/report/steadiness.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// Requests of a load, and writes of a preconditioning step as a share of its region, in the short
+/// form.
+constexpr std::uint64_t k_short_requests = 20'000;
+constexpr double k_short_overwrite = 0.1;
+constexpr double k_short_round = 0.02;
+/// Requests that are drawn at most to see whether a warm-up leaves any: a tenth of a second's
+/// worth.
+constexpr std::uint64_t k_drawn_ahead = 1'000'000;
+/// Times over its size of a load that goes on until it is steady.
+constexpr std::uint64_t k_endless_loops = 100'000;
+
+/// The folder in which a load's file lies: the scenario's own, or the one that TLMSSD_TRACES names.
+std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
+  namespace fs = std::filesystem;
+  const bool trace = !load.kind.trace.empty();
+  const bool fio = !trace && !load.kind.fio.empty();
+  const std::string& file = trace ? load.kind.trace : fio ? load.kind.fio : load.profile.traces_folder;
+  const auto missing = [&](const std::string& text) {
+    return InputError(Complaint{{}, 0, trace ? "trace" : fio ? "fio" : "traces_folder", text, {}});
+  };
+  const fs::path own = fs::path(scenario.folder()) / file;
+  if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();
+  const char* traces = std::getenv("TLMSSD_TRACES");
+  if (traces == nullptr || *traces == '\0') {
+    throw missing(fmt::format("there is no file {}; TLMSSD_TRACES may name a folder of traces to look in",
+                              own.string()));
+  }
+  if (fs::exists(fs::path(traces) / file)) return traces;
+  throw missing(fmt::format("there is no file {}, nor {} (where TLMSSD_TRACES points)", own.string(),
+                            (fs::path(traces) / file).string()));
+}
+
+/// The phase that comes after all loads there are so far.
+std::uint32_t phase_after(const std::vector<Load>& loads) {
+  std::uint32_t phase = 0;
+  for (const Load& load : loads) phase = std::max(phase, load.phase + 1);
+  return phase;
+}
+
+}  // namespace
+
+PreconditionStep read_step(const Scenario& scenario, std::size_t number) {
+  const ParameterValues& values = scenario.values(fmt::format("precondition.{}", number));
+  PreconditionStep step = PreconditionStep::parameters().read(values);
+  step.steady = SteadyConfig::parameters().read(values);
+  return step;
+}
+
+LoadConfig read_load(const Scenario& scenario, std::size_t number) {
+  const std::string path = fmt::format("load.{}", number);
+  const std::string columns = path + ".columns";
+  return LoadConfig::read(scenario.values(path), scenario.has(columns) ? &scenario.values(columns) : nullptr);
+}
+
+/// What the load's addresses are.
+const DriveSize& ScenarioLoads::addresses_of(const LoadConfig& load) const {
+  if (load.kind.target == "drive") return space_.drive;
+  if (space_.files.bytes == 0)
+    throw refusal("target", "there are no files without the section file_cache", "drive");
+  return space_.files;
+}
+
+void ScenarioLoads::shorten(Load& load) const {
+  if (!short_form_) return;
+  load.requests = load.requests == 0 ? k_short_requests : std::min(load.requests, k_short_requests);
+  load.warm_up = std::min(load.warm_up, k_short_requests);
+  load.ramp_time = 0;
+  load.ramp_requests = 0;
+}
+
+/// The loads of one entry. Their names stand for their random streams, too: a default name that an
+/// entry before has is numbered, so that two entries without a name do not ask for the same
+/// addresses in step. A given name may be given once.
+std::vector<Load> ScenarioLoads::named_apart(LoadConfig config, const std::vector<Load>& before) const {
+  const std::string folder = folder_of(config, scenario_);
+  const bool named = !config.kind.name.empty();
+  std::string base;
+  const auto taken = [&before](const Load& load) {
+    return std::any_of(before.begin(), before.end(), [&](const Load& l) { return l.name == load.name; });
+  };
+  for (int number = 2;; ++number) {
+    std::vector<Load> loads = make_loads(config, addresses_of(config), scenario_.seed(), folder);
+    const auto twice = std::find_if(loads.begin(), loads.end(), taken);
+    if (twice == loads.end()) {
+      if (!named || number == 2) return loads;
+      throw refusal("name",
+                    in_quotes(base) + " is the name of an earlier load, whose random stream it would share",
+                    config.kind.name);
+    }
+    if (base.empty() && named) {
+      base = config.kind.name;
+    } else if (base.empty()) {
+      const bool recorded = !config.kind.trace.empty() || !config.kind.profile.empty();
+      base = recorded ? loads.front().name : config.kind.fio.empty() ? "load" : "jobs";
+    }
+    config.kind.name = fmt::format("{} {}", base, number);
+  }
+}
+
+/// How many requests fit into a `size` is not known before they are drawn, when their lengths are:
+/// draws those that the warm-up would take from loads of their own, up to a limit; a longer one is
+/// found out when it is carried out.
+void ScenarioLoads::check_warm_up(const LoadConfig& config) const {
+  for (Load& load :
+       make_loads(config, addresses_of(config), scenario_.seed(), folder_of(config, scenario_))) {
+    shorten(load);
+    std::uint64_t drawn = 0;
+    PlacedRequest request;
+    const std::uint64_t looked_at = std::min(load.warm_up, k_drawn_ahead);
+    while (drawn < looked_at && load.source->next(request)) ++drawn;
+    if (drawn < looked_at) throw warm_up_takes_all(load.warm_up, drawn);
+  }
+}
+
+/// A made load that says nothing of its end goes on as long as it is asked for.
+void ScenarioLoads::let_go_on(LoadConfig& config) const {
+  GeneratorConfig& made = config.generator;
+  const bool generator = config.kind.trace.empty() && config.kind.fio.empty() && config.kind.profile.empty();
+  if (until_steady_ && generator && made.number_ios == 0 && made.io_size.empty() && !made.time_based)
+    made.loops = std::max(made.loops, k_endless_loops);
+}
+
+void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& made) const {
+  LoadConfig config = read_load(scenario_, number);
+  let_go_on(config);
+  if (config.kind.stonewall) phase = phase_after(made.loads);
+  std::vector<Load> loads = named_apart(config, made.loads);
+  const bool counted = !config.kind.trace.empty() || !config.kind.profile.empty();
+  if (!counted && std::any_of(loads.begin(), loads.end(), [](const Load& load) { return load.warm_up > 0; }))
+    check_warm_up(config);
+  for (Load& load : loads) {
+    for (const std::string& warning : load.warnings) made.warnings.push_back(load.name + ": " + warning);
+    shorten(load);
+    if (load.endless() && !timed_) {
+      throw refusal("time_based",
+                    load.name + " would never end, because no time passes with run.timed: false", "false");
+    }
+    load.phase += phase;
+    made.loads.push_back(std::move(load));
+    made.entries.push_back(number);
+  }
+}
+
+ScenarioLoads::Made ScenarioLoads::make_all() const {
+  Made made;
+  ErrorList errors;
+  std::uint32_t phase = 0;  // in which an entry begins; a job file counts phases of its own from there
+  for (std::size_t i = 0; i < scenario_.count("load"); ++i) {
+    errors.attempt(
+        [&] { located(scenario_, fmt::format("load.{}", i), [&] { make_entry(i, phase, made); }); });
+  }
+  errors.throw_if_any();
+  return made;
+}
+
+PreconditionStep ScenarioLoads::read_step(std::size_t number) const {
+  PreconditionStep step = tlmssd::read_step(scenario_, number);
+  if (!short_form_) return step;
+  step.overwrite = std::min(step.overwrite, k_short_overwrite);
+  step.steady.round = std::min(step.steady.round, k_short_round);
+  step.steady.most_rounds = k_pts_rounds;
+  return step;
+}
+
+std::vector<Load> ScenarioLoads::make_steady(std::size_t number) const {
+  return make_steady_load(read_step(number), number, space_.drive, space_.unit, scenario_.seed());
+}
+
+std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {
+  const PreconditionStep step = read_step(number);
+  return located(scenario_, fmt::format("precondition.{}", number), [&] {
+    if (step.idle && !space_.idle_work) {
+      throw refusal(fmt::format("precondition.{}.idle", number),
+                    "the firmware does nothing in idle time (firmware.gc.idle_after is 0)", "false");
+    }
+    return make_precondition_loads(step, number, space_.drive, space_.unit, scenario_.seed());
+  });
+}
+
+void ScenarioLoads::check_steps() const {
+  ErrorList errors;
+  for (std::size_t i = 0; i < scenario_.count("precondition"); ++i)
+    errors.attempt([&] {
+      static_cast<void>(make_step(i));
+      located(scenario_, fmt::format("precondition.{}", i), [&] { static_cast<void>(make_steady(i)); });
+    });
+  errors.throw_if_any();
+}
+
+}  // namespace tlmssd

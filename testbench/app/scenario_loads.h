@@ -1,0 +1,62 @@
+// The loads and preconditioning steps that a scenario asks for, as they can be carried out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/scenario/scenario.h"
+#include "testbench/app/load_space.h"
+#include "testbench/app/precondition.h"
+#include "testbench/app/scenario_catalogue.h"
+#include "testbench/loads/config/load_config.h"
+#include "testbench/loads/load.h"
+
+namespace tlmssd {
+
+/// Step `number` of the scenario's list `precondition`.
+PreconditionStep read_step(const Scenario& scenario, std::size_t number);
+/// Entry `number` of the scenario's list `load`.
+LoadConfig read_load(const Scenario& scenario, std::size_t number);
+
+class ScenarioLoads {
+ public:
+  /// `short_form`: cut so that any scenario takes seconds. The scenario must outlive this.
+  ScenarioLoads(const Scenario& scenario, const LoadSpace& space, bool short_form)
+      : scenario_(scenario),
+        space_(space),
+        short_form_(short_form),
+        timed_(RunSection::parameters().read(scenario.values("run")).timed),
+        until_steady_(SteadyConfig::parameters().read(scenario.values("run")).wanted()) {}
+
+  struct Made {
+    std::vector<Load> loads;
+    std::vector<std::size_t> entries;  ///< which entry of the scenario's list each of them comes from
+    std::vector<std::string> warnings;
+  };
+  /// All loads. Throws InputError, or InputErrors for several entries.
+  [[nodiscard]] Made make_all() const;
+
+  [[nodiscard]] PreconditionStep read_step(std::size_t number) const;
+  /// The loads of one preconditioning step. Throws InputError.
+  [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
+  /// What the step writes until it is steady.
+  [[nodiscard]] std::vector<Load> make_steady(std::size_t number) const;
+  /// Throws what is wrong with the steps, before anything is carried out.
+  void check_steps() const;
+
+ private:
+  [[nodiscard]] const DriveSize& addresses_of(const LoadConfig& load) const;
+  void shorten(Load& load) const;
+  void let_go_on(LoadConfig& config) const;
+  void check_warm_up(const LoadConfig& config) const;
+  [[nodiscard]] std::vector<Load> named_apart(LoadConfig config, const std::vector<Load>& before) const;
+  void make_entry(std::size_t number, std::uint32_t& phase, Made& made) const;
+
+  const Scenario& scenario_;
+  LoadSpace space_;
+  bool short_form_;
+  bool timed_;
+  bool until_steady_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,15 @@
+// The targets that a scenario sets.
+#pragma once
+
+#include <vector>
+
+#include "platform/scenario/scenario.h"
+#include "testbench/loads/load.h"
+#include "testbench/report/targets.h"
+
+namespace tlmssd {
+
+/// All of them, in the scenario's order. Throws InputError, or InputErrors for several entries.
+std::vector<Target> read_targets(const Scenario& scenario, const std::vector<Load>& loads);
+
+}  // namespace tlmssd

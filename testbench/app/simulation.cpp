@@ -1,0 +1,258 @@
+#include "testbench/app/simulation.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
+#include "testbench/app/load_space.h"
+#include "testbench/process/interrupt.h"
+
+namespace tlmssd {
+
+namespace {
+
+constexpr Picoseconds k_stall_after = 60'000'000'000'000;
+
+}  // namespace
+
+Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
+  ssd_ = std::make_unique<Ssd>("ssd", config);
+  ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
+  ssd_->event_queue().set_checkpoint(&check_interrupt);
+  make_software(config, simulation);
+  const DriveSize size = drive_size();
+  const std::uint64_t files = software_ ? software_->file_blocks() : 0;
+  scoreboard_ = std::make_unique<Scoreboard>(size.bytes / size.lba_bytes + files,
+                                             static_cast<std::uint32_t>(unit_bytes() / size.lba_bytes));
+  connect(config, simulation);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ends elaboration, so that debug transport can be used
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::make_software(const SsdConfig& config, const SimulationConfig& simulation) {
+  if (simulation.log_structured && simulation.file_cache)
+    throw refusal("file_cache", "cannot be given together with log-structured host layer",
+                  Proposal{"log_structured.policy", "none"});
+  const AttachedDrive drive = attached_drive(config, ssd_->shape());
+  if (simulation.log_structured) {
+    auto log_structured = std::make_unique<LogStructuredLayer>("log_structured", *simulation.log_structured,
+                                                               drive, ssd_->event_queue());
+    log_structured_ = log_structured.get();
+    software_ = std::move(log_structured);
+  }
+  if (simulation.file_cache) {
+    auto cache = std::make_unique<FileCache>("file_cache", *simulation.file_cache, drive, ssd_->event_queue(),
+                                             [this] { return ssd_->ftl().pslc_room(); });
+    file_cache_ = cache.get();
+    software_ = std::move(cache);
+  }
+}
+
+TransferLimit Simulation::transfer_limit(const SsdConfig& config) const {
+  const std::uint32_t lba = ssd_->shape().lba_bytes;
+  return {config.host.max_transfer / lba, std::max<Bytes>(unit_bytes() / lba, 1), drive_size().bytes / lba};
+}
+
+/// The host, and what it is bound to.
+void Simulation::connect(const SsdConfig& config, const SimulationConfig& simulation) {
+  HostDriverConfig driver;
+  driver.lba_bytes = ssd_->shape().lba_bytes;
+  driver.queues = config.host.effective_queues();
+  driver.queue_depth = config.host.effective_depth();
+  driver.stall_after = simulation.stall_after == 0 ? k_stall_after : simulation.stall_after;
+  driver.patient = simulation.stall_after == 0;
+  if (simulation.split_long) driver.limit = transfer_limit(config);
+  driver_ =
+      std::make_unique<HostDriver>("host_driver", ssd_->event_queue(), ssd_->process(), driver, *scoreboard_);
+  if (!software_) {
+    driver_->device_isock.bind(ssd_->host_socket());
+    return;
+  }
+  software_->drive_socket().bind(ssd_->host_socket());
+  if (config.check_protocol) {
+    checker_ = std::make_unique<ProtocolChecker>("checker_software", ProtocolChecker::OnViolation::collect);
+    driver_->device_isock.bind(checker_->tsock);
+    checker_->isock.bind(software_->host_socket());
+  } else {
+    driver_->device_isock.bind(software_->host_socket());
+  }
+}
+
+DriveSize Simulation::drive_size() const {
+  const std::uint32_t lba = ssd_->shape().lba_bytes;
+  return {software_ ? software_->blocks() * lba : ssd_->user_bytes(), lba};
+}
+
+DriveSize Simulation::files_size() const {
+  if (!file_cache_) return {};
+  const std::uint32_t lba = ssd_->shape().lba_bytes;
+  return {software_->file_blocks() * lba, lba, software_->blocks(), software_->file_bytes()};
+}
+
+Bytes Simulation::unit_bytes() const {
+  return software_ ? software_->unit_bytes() : ssd_->shape().mapping_unit_bytes;
+}
+
+std::string Simulation::describe_stall() const {
+  std::string text = ssd_->describe_stall();
+  if (!software_) return text;
+  text += '\n';
+  software_->describe_stall(text);
+  return text;
+}
+
+template <class Work>
+void Simulation::untimed(Work work) {
+  ssd_->set_timed(false);
+  try {
+    work();
+  } catch (const Stalled& stalled) {
+    throw Stalled(fmt::format("{}\n{}", stalled.what(), describe_stall()));
+  } catch (const std::logic_error& error) {
+    throw std::logic_error(fmt::format("{}\n{}", error.what(), describe_stall()));
+  }
+}
+
+void Simulation::run_untimed(std::vector<Load>& loads) {
+  untimed([&] {
+    for (Load& load : loads) {
+      std::vector<Load> one;
+      one.push_back(std::move(load));
+      driver_->run_untimed(one);
+      load = std::move(one.front());
+    }
+    drain_untimed();
+  });
+}
+
+void Simulation::drain_untimed() {
+  ssd_->start_drain();
+  if (!ssd_->drained()) throw std::logic_error("untimed drain did not end at once");
+}
+
+void Simulation::wear(const AgeConfig& age) {
+  ssd_->age(age.cycles, 0, age.temperature, false);
+}
+
+void Simulation::idle() {
+  untimed([&] { ssd_->idle(); });
+}
+
+void Simulation::rest(const AgeConfig& age) {
+  untimed([&] { ssd_->age(0, age.retention, age.temperature, age.powered); });
+  ssd_->disturb(age.reads);
+}
+
+void Simulation::warm_up(Load& load) {
+  std::vector<Load> first(1);
+  first.front().source = std::move(load.source);
+  first.front().requests = load.warm_up;
+  const std::uint64_t before = driver_->completed();
+  untimed([&] { driver_->run_untimed(first); });
+  load.source = std::move(first.front().source);
+  const std::uint64_t done = driver_->completed() - before;
+  if (done < load.warm_up) throw warm_up_takes_all(load.warm_up, done);
+  untimed([&] { drain_untimed(); });
+}
+
+void Simulation::run_untimed_together(std::vector<Load>& loads) {
+  reset_statistics();
+  untimed([&] { driver_->run_untimed(loads); });
+}
+
+void Simulation::run_kernel() {
+  ssd_->process().resume();
+  sc_core::sc_start();
+  ssd_->process().rethrow();
+}
+
+void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {
+  ssd_->set_timed(true);
+  reset_statistics();
+  try {
+    driver_->start(loads, measurement);
+    run_kernel();
+  } catch (const Stalled& stalled) {
+    throw Stalled(fmt::format("{}\n{}", stalled.what(), describe_stall()));
+  } catch (const TimeStandsStill& still) {
+    if (!software_) throw;
+    throw InputError(
+        fmt::format("{}: is 0 s, and {}; nearest valid: 1 us", software_->cost_key(), still.what()));
+  }
+  if (!driver_->finished()) {
+    throw Stalled(
+        fmt::format("nothing is left to happen; {}\n{}", driver_->describe_outstanding(), describe_stall()));
+  }
+}
+
+void Simulation::drain() {
+  if (software_ && !software_->at_rest()) {
+    run_kernel();
+    if (!software_->at_rest())
+      throw Stalled("the host's software does not come to rest:\n" + describe_stall());
+  }
+  ssd_->start_drain();
+  while (!ssd_->drained()) {
+    const std::uint64_t before = ssd_->event_queue().executed();
+    run_kernel();
+    if (ssd_->event_queue().executed() == before)
+      throw Stalled("the drive does not come to rest:\n" + describe_stall());
+  }
+}
+
+FlashWrites Simulation::flash_writes() const {
+  const firmware::FtlStatistics& s = ssd_->ftl().statistics();
+  FlashWrites writes;
+  for (std::size_t purpose = 0; purpose < s.units_programmed.size(); ++purpose)
+    writes.programmed += static_cast<double>(s.units_programmed[purpose] + s.units_padded[purpose]);
+  const double blocks = static_cast<double>(ssd_->shape().mapping_unit_bytes) / ssd_->shape().lba_bytes;
+  writes.of_host = static_cast<double>(s.host_blocks_written) / blocks;
+  return writes;
+}
+
+void Simulation::advance_to(Picoseconds instant) {
+  if (instant <= ssd_->event_queue().now()) return;
+  ssd_->event_queue().at(
+      instant, [](void* self) { static_cast<Simulation*>(self)->ssd_->process().stop(); }, this);
+  run_kernel();
+}
+
+void Simulation::archive(Archive& archive) {
+  Picoseconds clock = ssd_->event_queue().now();
+  archive(clock);
+  advance_to(clock);
+  ssd_->archive(archive);
+  if (software_) software_->archive(archive);
+  scoreboard_->archive(archive);
+}
+
+Identity Simulation::identity() const {
+  Identity identity = ssd_->identity();
+  if (!software_) return identity;
+  const Identity more = software_->identity();
+  identity.insert(identity.end(), more.begin(), more.end());
+  return identity;
+}
+
+void Simulation::report(StatisticsSink& sink) const {
+  ssd_->report(sink);
+  if (software_) software_->report(sink);
+}
+
+void Simulation::reset_statistics() {
+  ssd_->reset_statistics();
+  if (software_) software_->reset_statistics();
+}
+
+void Simulation::finish_checks() {
+  ssd_->finish_checks();
+  if (!checker_) return;
+  checker_->finish();
+  std::string found;
+  for (const std::string& violation : checker_->violations()) found += "\n  " + violation;
+  if (!found.empty())
+    throw std::logic_error("TLM-2.0 base protocol violated between the host and its software:" + found);
+}
+
+}  // namespace tlmssd

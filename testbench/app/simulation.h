@@ -1,0 +1,113 @@
+// One drive and its host in one SystemC elaboration: what the program, the tests and the benchmarks
+// run. Between the two may be software of the host: a log-structured host layer of random writes
+// into sequential ones, or a cache of network files.
+//
+//   Simulation simulation(config);
+//   simulation.run_untimed(filling);
+//   simulation.run(loads, measurement);
+//
+// SystemC elaborates once per process, so a process holds one Simulation.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/ssd.h"
+#include "testbench/app/age.h"
+#include "testbench/app/steady_rounds.h"
+#include "testbench/host/file_cache/file_cache.h"
+#include "testbench/host/host_driver.h"
+#include "testbench/host/log_structured/log_structured_layer.h"
+#include "testbench/loads/load.h"
+#include "testbench/measure/measurement.h"
+#include "testbench/report/snapshot.h"
+#include "testbench/scoreboard/scoreboard.h"
+
+namespace tlmssd {
+
+struct SimulationConfig {
+  Picoseconds quantum = 1'000'000'000;  ///< see EventQueueProcess::set_quantum
+  bool split_long = true;               ///< requests longer than the drive's max_transfer are split
+  Picoseconds stall_after =
+      0;  ///< see HostDriverConfig; 0: a minute, and as long as something is left to happen
+  std::optional<LogStructuredConfig>
+      log_structured;                         ///< at most one of these two; neither: commands go to the
+  std::optional<FileCacheConfig> file_cache;  ///< drive as they are
+};
+
+class Simulation {
+ public:
+  /// Throws InputError when the drive's configuration is contradictory.
+  explicit Simulation(const SsdConfig& config, const SimulationConfig& simulation = {});
+  ~Simulation();
+
+  [[nodiscard]] Ssd& ssd() { return *ssd_; }
+  [[nodiscard]] HostDriver& driver() { return *driver_; }
+  [[nodiscard]] Scoreboard& scoreboard() { return *scoreboard_; }
+  /// Null: there is none.
+  [[nodiscard]] const LogStructuredLayer* log_structured() const { return log_structured_; }
+  /// Null: there is none.
+  [[nodiscard]] const FileCache* file_cache() const { return file_cache_; }
+  /// What loads see: the drive, or the software in front of it.
+  [[nodiscard]] DriveSize drive_size() const;
+  /// The network's files, for loads; empty without a file cache.
+  [[nodiscard]] DriveSize files_size() const;
+  /// What is written as a whole there: the mapping unit, or a log-structured host layer's grain.
+  [[nodiscard]] Bytes unit_bytes() const;
+
+  /// Carries out `loads` one after another without simulated time, then drains the drive. Throws
+  /// DataMismatch.
+  void run_untimed(std::vector<Load>& loads);
+  /// The drive is made with worn blocks. To be called before anything is written.
+  void wear(const AgeConfig& age);
+  /// The drained drive is left alone until its firmware has nothing more to do in idle time.
+  void idle();
+  /// The drained drive rests, and its pages are read, as `age` says.
+  void rest(const AgeConfig& age);
+  /// Carries out the load's first `warm_up` requests without simulated time, then drains the drive;
+  /// what is left of the load is for run(). Throws DataMismatch, and InputError when the load ends
+  /// before.
+  void warm_up(Load& load);
+  /// Carries out all loads at once, in turn, without simulated time; not drained afterwards.
+  void run_untimed_together(std::vector<Load>& loads);
+  /// Runs `loads` in simulated time until all are done. Statistics of the drive start with the
+  /// measurement. Throws DataMismatch, NandViolation, or Stalled with what the drive knows about
+  /// it.
+  void run(std::vector<Load>& loads, Measurement& measurement);
+  /// Simulated time goes on until everything is written out and background work has ended.
+  void drain();
+  /// Simulated time of a drive that is left alone passes, up to `instant`.
+  void advance_to(Picoseconds instant);
+  /// What has been written to flash, and what of that the host asked for.
+  [[nodiscard]] FlashWrites flash_writes() const;
+  /// Drive, host software and scoreboard, and what the clock shows, at a drained moment.
+  void archive(Archive& archive);
+  /// What a snapshot must have been made with to fit.
+  [[nodiscard]] Identity identity() const;
+  void report(StatisticsSink& sink) const;
+  void reset_statistics();
+  /// As Ssd::finish_checks, with the checker between the host and its software.
+  void finish_checks();
+
+ private:
+  void run_kernel();
+  void drain_untimed();
+  /// Carries `work` out untimed; adds to what it throws what the drive knows about it.
+  template <class Work>
+  void untimed(Work work);
+  void make_software(const SsdConfig& config, const SimulationConfig& simulation);
+  void connect(const SsdConfig& config, const SimulationConfig& simulation);
+  [[nodiscard]] std::string describe_stall() const;
+  [[nodiscard]] TransferLimit transfer_limit(const SsdConfig& config) const;
+  std::unique_ptr<Ssd> ssd_;
+  std::unique_ptr<Scoreboard> scoreboard_;
+  std::unique_ptr<HostSoftware> software_;        ///< null: there is none
+  LogStructuredLayer* log_structured_ = nullptr;  ///< the software, if that is what it is
+  FileCache* file_cache_ = nullptr;
+  std::unique_ptr<ProtocolChecker> checker_;  ///< between the host and its software
+  std::unique_ptr<HostDriver> driver_;
+};
+
+}  // namespace tlmssd

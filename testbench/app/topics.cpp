@@ -1,0 +1,29 @@
+#include "testbench/app/topics.h"
+
+namespace tlmssd {
+
+const std::vector<Topic>& scenario_topics() {
+  static const std::vector<Topic> topics = {
+      {{"tail", "tail latency", "p99", "p99.9", "percentile", "outliers", "jitter"},
+       {"ssd.flash.suspend", "ssd.flash.scheduling", "firmware.gc.policy", "firmware.gc.idle_after",
+        "ssd.flash.spare_factor", "ssd.flash.over_provisioning", "targets", "report.command_log",
+        "report.timeline"}},
+      {{"qos", "sla", "quality of service"}, {"targets"}},
+      {{"over-provisioning", "overprovisioning", "op", "spare", "spare area"},
+       {"ssd.flash.over_provisioning", "ssd.flash.spare_factor", "ssd.flash.user_capacity"}},
+      {{"write amplification", "wa", "waf"},
+       {"ssd.flash.spare_factor", "ssd.flash.over_provisioning", "firmware.gc.policy",
+        "firmware.allocation.streams", "precondition"}},
+      {{"steady state", "snia", "pts"},
+       {"precondition.until", "precondition.metric", "precondition.round", "precondition.most_rounds",
+        "run.until", "run.metric", "run.round", "run.most_rounds"}},
+      {{"garbage collection", "gc"}, {"firmware.gc"}},
+      {{"endurance", "lifetime", "dwpd", "tbw"}, {"ssd.flash.part.endurance", "firmware.wear", "age"}},
+      {{"queue depth", "iodepth", "qd"},
+       {"load.iodepth", "load.queue_depth", "ssd.host.queue_depth", "ssd.host.queues"}},
+      {{"mdts"}, {"ssd.host.max_transfer", "run.long_requests"}},
+      {{"discard", "deallocate", "unmap"}, {"precondition.trim", "load.rw"}}};
+  return topics;
+}
+
+}  // namespace tlmssd

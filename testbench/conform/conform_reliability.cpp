@@ -1,0 +1,111 @@
+// What a reliability model promises (models/nand/reliability/reliability_model.h), tried out.
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <thread>
+
+#include "models/nand/reliability/reliability_model.h"
+#include "testbench/conform/conformance.h"
+#include "testbench/conform/found_by.h"
+#include "testbench/conform/sampled_operations.h"
+
+namespace tlmssd {
+
+namespace {
+
+constexpr std::size_t k_operations = 20'000;
+constexpr std::size_t k_series = 500;
+
+class Checks {
+ public:
+  Checks(const MakeReliability& make, const NandPart& part, std::uint64_t seed)
+      : make_(make), part_(part), samples_(part, seed), model_(make()) {
+    for (std::size_t i = 0; i < k_operations; ++i)
+      operations_.push_back(samples_.next(ArrayCommand::sense, part.has_slc_mode() && i % 4 == 0));
+  }
+
+  Conformance all() {
+    found_.check("answers every operation", [&]() -> std::string {
+      for (const ArrayOperation& op : operations_) rates_.push_back(model_->rber(op));
+      return {};
+    });
+    if (!found_.passed()) return found_;
+    found_.check("rates are 0 to 0.5", [&] { return in_range(); });
+    found_.check("the same question has the same answer", [&] { return compare(*model_); });
+    found_.check("a second model of the part answers alike", [&] { return compare(*make_()); });
+    found_.check("the answer does not depend on the clock", [&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+      return compare(*model_);
+    });
+    grows("never better with more cycles", &ArrayOperation::cycles, 1000);
+    grows("never better with older data", &ArrayOperation::age_days, 100);
+    grows("never better with more reads", &ArrayOperation::reads_per_page, 10'000);
+    if (part_.has_slc_mode() && model_->knows_slc_mode())
+      found_.check("SLC mode has no more errors than the native mode", [&] { return slc(); });
+    return found_;
+  }
+
+ private:
+  std::string in_range() const {
+    for (std::size_t i = 0; i < k_operations; ++i) {
+      if (rates_[i] >= 0 && rates_[i] <= 0.5) continue;
+      return fmt::format("{} for the {}", rates_[i], to_text(operations_[i]));
+    }
+    return {};
+  }
+
+  std::string compare(const ReliabilityModel& model) const {
+    for (std::size_t i = k_operations; i-- > 0;) {
+      const double again = model.rber(operations_[i]);
+      if (again != rates_[i])
+        return fmt::format("{}, then {} for the {}", rates_[i], again, to_text(operations_[i]));
+    }
+    return {};
+  }
+
+  void grows(const char* what, double ArrayOperation::*field, double most) {
+    found_.check(what, [&]() -> std::string {
+      for (std::size_t i = 0; i < k_series; ++i) {
+        ArrayOperation op = samples_.next(ArrayCommand::sense);
+        op.*field = samples_.between(0, most);
+        for (int step = 0; step < 8; ++step) {
+          ArrayOperation more = op;
+          more.*field += std::floor(samples_.between(1, most));
+          const double before = model_->rber(op);
+          const double after = model_->rber(more);
+          if (after < before)
+            return fmt::format("{} for the {}, but {} for the {}", before, to_text(op), after, to_text(more));
+          op = more;
+        }
+      }
+      return {};
+    });
+  }
+
+  std::string slc() {
+    for (std::size_t i = 0; i < k_series; ++i) {
+      const ArrayOperation op = samples_.next(ArrayCommand::sense, true);
+      ArrayOperation native = op;
+      native.mode = BlockMode::native;
+      if (model_->rber(op) > model_->rber(native))
+        return fmt::format("{}, native {}, for the {}", model_->rber(op), model_->rber(native), to_text(op));
+    }
+    return {};
+  }
+
+  const MakeReliability& make_;
+  const NandPart& part_;
+  SampledOperations samples_;
+  std::unique_ptr<ReliabilityModel> model_;
+  std::vector<ArrayOperation> operations_;
+  std::vector<double> rates_;
+  Conformance found_;
+};
+
+}  // namespace
+
+Conformance conform_reliability(const MakeReliability& make, const NandPart& part, std::uint64_t seed) {
+  return found_by<Checks>(make, part, seed);
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,157 @@
+#include "testbench/conform/whole_run.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <spawn.h>
+#include <sstream>
+#include <sys/wait.h>
+
+#include "models/base/input_error.h"
+
+extern char** environ;
+
+namespace tlmssd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A drive small enough that garbage collection and wear do not wait long.
+constexpr const char* k_drive = R"(title: conformance
+ssd:
+  host: {lba_size: 4 KiB}
+  dram: {capacity: 16 MiB}
+  flash:
+    channels: 2
+    ways: 1
+    over_provisioning: 30 %
+    suspend: both
+    part: {planes: 2, blocks_per_plane: 64, pages_per_block: 64, page_size: 8 KiB}
+firmware:
+  mapping: {unit: 4 KiB}
+  buffer: {capacity: 1 MiB}
+precondition: [{fill: 100 %}]
+load: {rw: randrw, rwmixread: 40, bs: 4k, iodepth: 16, number_ios: 20000, norandommap: true}
+)";
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A folder that disappears.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "tlmssd-conform-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw InputError("cannot make a folder in " + fs::temp_directory_path().string());
+    path_ = name;
+    std::ofstream(path_ / "drive.yaml") << k_drive;
+  }
+  ~Folder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+class Runs {
+ public:
+  explicit Runs(const WholeRunOptions& options) : options_(options) {}
+
+  /// Runs the drive; what went wrong, in one line, else nothing. The report is in folder `name`.
+  std::string run(const std::string& name, const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {options_.program};
+    for (const std::string& plugin : options_.plugins) words.insert(words.end(), {"--plugin", plugin});
+    const fs::path out = folder_.path() / name;
+    words.insert(words.end(), {"run", (folder_.path() / "drive.yaml").string(), "-q", "--out", out.string()});
+    for (const std::string& setting : options_.settings) words.insert(words.end(), {"--set", setting});
+    words.insert(words.end(), more.begin(), more.end());
+    const fs::path errors = folder_.path() / "errors";
+    const int status = start(words, errors.string());
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    std::string said = text_of(errors);
+    said = said.substr(0, said.find('\n'));
+    return WIFSIGNALED(status) ? fmt::format("ended by signal {}: {}", WTERMSIG(status), said)
+                               : fmt::format("exit code {}: {}", WEXITSTATUS(status), said);
+  }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  [[nodiscard]] bool same_reports(const std::string& a, const std::string& b) const {
+    return text_of(folder_.path() / a / "report.json") == text_of(folder_.path() / b / "report.json");
+  }
+
+ private:
+  static int start(const std::vector<std::string>& words, const std::string& errors) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t files{};
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    pid_t process = 0;
+    const int failure = posix_spawn(&process, arguments[0], &files, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (failure != 0)
+      throw InputError(fmt::format("cannot start {}: {}", words.front(), std::strerror(failure)));
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+  }
+
+  const WholeRunOptions& options_;
+  Folder folder_;
+};
+
+}  // namespace
+
+Conformance conform_whole_runs(const WholeRunOptions& options) {
+  const Runs runs(options);
+  Conformance found;
+  found.check("a drive runs, and every read is right", [&] { return runs.run("first", {}); });
+  if (!found.passed()) return found;
+  found.check("the same seed gives the same report to the byte", [&]() -> std::string {
+    if (std::string wrong = runs.run("again", {}); !wrong.empty()) return wrong;
+    return runs.same_reports("first", "again") ? "" : "the second report differs";
+  });
+  found.check("a snapshot in the middle changes nothing", [&]() -> std::string {
+    const std::string snapshot = runs.file("snapshot");
+    if (std::string wrong = runs.run("saving", {"--save-snapshot", snapshot}); !wrong.empty()) return wrong;
+    if (std::string wrong = runs.run("restored", {"--from-snapshot", snapshot}); !wrong.empty()) return wrong;
+    return runs.same_reports("saving", "restored") ? "" : "the report after it differs";
+  });
+  found.check("a drive runs untimed", [&] { return runs.run("untimed", {"--set", "run.timed=false"}); });
+  found.check("a TLM-2.0 protocol checker on every socket finds nothing",
+              [&] { return runs.run("protocol", {"--check-protocol"}); });
+  for (const int seed : {2, 3}) {
+    found.check(fmt::format("a drive written in small pieces, deallocated and flushed, seed {}", seed), [&] {
+      return runs.run(fmt::format("pieces{}", seed),
+                      {"--set", fmt::format("seed={}", seed), "--set", "load.rw=randwrite", "--set",
+                       "load.bssplit=4k/60:8k/20:64k/20", "--set", "load.fsync=50"});
+    });
+  }
+  found.check("a drive that wears out ends read-only, not wrong", [&] {
+    return runs.run("worn",
+                    {"--set", "ssd.flash.part.endurance=8", "--set", "ssd.flash.part.endurance_spread=5 %",
+                     "--set", "load.number_ios=300000", "--set", "run.timed=false"});
+  });
+  return found;
+}
+
+}  // namespace tlmssd

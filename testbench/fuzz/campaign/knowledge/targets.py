@@ -1,0 +1,28 @@
+"""Figures that a run is to reach; missed ones are no error without --strict."""
+
+_LIMITS = {"iops": ("1000", "2e6"), "bandwidth": ("500 kB/s", "3 GB/s"), "read.p99.9": ("1 us", "2 ms"),
+           "write.mean": ("20 us", "1 s"), "queue_depth.mean": ("0.5", "8"), "write_amplification": ("0", "3")}
+
+
+def draw(d):
+    if not d.chance(0.06):
+        d.leave_out("targets")
+        return
+    metrics = sorted(_LIMITS) if d.facts.timed else ["write_amplification"]
+    for i in range(d.whole(1, 2)):
+        path = f"targets.{i}"
+        metric = d.put(path, "metric", d.pick(*metrics))
+        low, high = _LIMITS[metric]
+        limits = d.pick(("at_least",), ("at_most",), ("at_least", "at_most"))
+        for key in limits:
+            d.put(path, key, low if key == "at_least" else high)
+        names = _names(d)
+        if names and metric != "write_amplification" and d.chance(0.7):
+            d.put(path, "load", d.pick(*names))
+
+
+def _names(d):
+    """Of loads that are called what the scenario says: no job files, and no two of a name."""
+    loads = d.tree["load"]
+    names = [load.get("name") for load in loads if load and "fio" not in load]
+    return [name for name in names if name and names.count(name) == 1 and len(names) == len(loads)]

@@ -1,0 +1,63 @@
+// Which files from the network are written to the drive: the interface of admission policies,
+// chosen by name (file_cache.admission).
+//
+// A policy is told of every access to a file and of every file that has come over the network, in
+// the order in which that happens. It may keep files back in the host's memory. It chooses and
+// nothing else: copies on the drive are the FileCache's business.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "firmware/pslc/room.h"
+#include "models/base/archive.h"
+#include "models/base/parameters.h"
+#include "models/base/statistics.h"
+#include "models/base/types.h"
+
+namespace tlmssd {
+
+using FileNumber = std::uint32_t;
+inline constexpr FileNumber k_no_file = ~FileNumber{0};
+
+/// The drive's pSLC as its firmware has it now; nothing on a drive without one.
+using PslcQuery = std::function<std::optional<firmware::PslcRoom>()>;
+
+/// What a policy may know when it is made.
+struct AdmissionContext {
+  std::uint32_t files;
+  Bytes file_size;
+  PslcQuery pslc;
+};
+
+class AdmissionPolicy {
+ public:
+  /// What becomes of a file; k_no_file: nothing has been decided.
+  struct Verdict {
+    FileNumber file = k_no_file;
+    bool write = false;  ///< to the drive; otherwise it is forgotten
+  };
+  virtual ~AdmissionPolicy() = default;
+  /// An access to `file` begins. True: the policy has it in the host's memory.
+  virtual bool accessed(FileNumber file) = 0;
+  /// `file` has come over the network. The verdict may be about another that had to make room in
+  /// memory.
+  virtual Verdict fetched(FileNumber file) = 0;
+  /// Most that copies on the drive may take up now, of `space`.
+  [[nodiscard]] virtual Bytes limit(Bytes space) const { return space; }
+  /// The policy's own parameters that shape its state, for snapshots.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> identity() const { return {}; }
+  virtual void report(StatisticsSink& /*sink*/) const {}
+  virtual void archive(Archive& /*archive*/) {}
+};
+
+using AdmissionFamily = PolicyFamily<AdmissionPolicy, const AdmissionContext&>;
+/// All admission policies by name.
+AdmissionFamily& admission_family();
+
+}  // namespace tlmssd

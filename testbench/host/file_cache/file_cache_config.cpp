@@ -1,0 +1,63 @@
+#include "testbench/host/file_cache/file_cache_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
+
+namespace tlmssd {
+
+using namespace literals;
+
+const ParameterTable<FileCacheConfig>& FileCacheConfig::parameters() {
+  static const auto table =
+      ParameterTable<FileCacheConfig>{}
+          .integer("files", &FileCacheConfig::files, {1, 16'000'000},
+                   "files on the network, which a load with target: files reads")
+          .bytes("file_size", &FileCacheConfig::file_size, {512, 1_GiB}, "size of every file")
+          .share("space", &FileCacheConfig::space, {0.0001, 0.99},
+                 "share of the user capacity set aside for copies; loads see the rest as their drive")
+          .bandwidth("bandwidth", &FileCacheConfig::bandwidth, {1000, 1'000'000'000'000},
+                     "of the network, for all files together, one after another")
+          .time("latency", &FileCacheConfig::latency, {0, 1000_s},
+                "of the network, from a file's turn to its first byte")
+          .time("cost", &FileCacheConfig::cost, {0, 1_s},
+                "time of the host's software for each access to a file");
+  return table;
+}
+
+FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDrive& drive) {
+  if (config.file_size % drive.lba_bytes != 0) {
+    throw refusal(
+        "file_cache.file_size",
+        fmt::format("{} B are no whole logical blocks of {} B", config.file_size, drive.lba_bytes),
+        fmt::format("{} B", std::max<Bytes>((config.file_size + drive.lba_bytes / 2) / drive.lba_bytes, 1) *
+                                drive.lba_bytes));
+  }
+  const Bytes user = drive.blocks * drive.lba_bytes;
+  const auto region = static_cast<Bytes>(config.space * static_cast<double>(user));
+  const Bytes slots = std::min<Bytes>(region / config.file_size, config.files);
+  if (slots == 0) {
+    const double least = static_cast<double>(config.file_size) / static_cast<double>(user);
+    const Bytes fits =
+        std::max(static_cast<Bytes>(config.space * static_cast<double>(user)) / drive.lba_bytes, Bytes{1}) *
+        drive.lba_bytes;
+    throw refusal(
+        "file_cache.space",
+        fmt::format("{:.4g} % of {} B hold no file of {} B", config.space * 100, user, config.file_size),
+        least < 0.5 ? Proposal{"file_cache.space", fmt::format("{:.4g} %", std::ceil(least * 1e4) / 100)}
+                    : Proposal{"file_cache.file_size", fmt::format("{} B", fits)});
+  }
+  // The region begins with a unit of its own, so that copies share none with the data of other
+  // loads.
+  const std::uint64_t unit_blocks = std::max<Bytes>(drive.mapping_unit / drive.lba_bytes, 1);
+  FileCacheShape shape;
+  shape.drive_blocks = (drive.blocks - region / drive.lba_bytes) / unit_blocks * unit_blocks;
+  shape.file_blocks = static_cast<std::uint32_t>(config.file_size / drive.lba_bytes);
+  shape.slots = static_cast<std::uint32_t>(slots);
+  if (shape.drive_blocks == 0) throw refusal("file_cache.space", "nothing is left for loads", "90 %");
+  return shape;
+}
+
+}  // namespace tlmssd

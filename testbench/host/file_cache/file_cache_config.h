@@ -1,0 +1,35 @@
+// Scenario section `file_cache`: software of the host that keeps copies of the network's files on
+// the drive.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "models/base/parameters.h"
+#include "testbench/host/drive_port.h"
+
+namespace tlmssd {
+
+struct FileCacheConfig {
+  std::uint32_t files = 1000;
+  Bytes file_size = Bytes{1} << 20U;
+  double space = 0.10;
+  BytesPerSecond bandwidth = 40'000'000;
+  Picoseconds latency = 20'000'000'000;
+  Picoseconds cost = 10'000'000;
+  static const ParameterTable<FileCacheConfig>& parameters();
+
+  std::string admission = "all";                      ///< name of the policy
+  const ParameterValues* admission_policy = nullptr;  ///< its parameters; null: their defaults
+};
+
+/// How such a cache lies on a drive, in logical blocks.
+struct FileCacheShape {
+  std::uint64_t drive_blocks = 0;  ///< that loads see as their drive; the cache's region begins behind them
+  std::uint32_t file_blocks = 0;
+  std::uint32_t slots = 0;  ///< files that fit into the region
+};
+/// Throws InputError, which begins with the key, when sizes do not fit each other.
+FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDrive& drive);
+
+}  // namespace tlmssd

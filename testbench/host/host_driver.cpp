@@ -1,0 +1,626 @@
+#include "testbench/host/host_driver.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <utility>
+
+#include "models/base/input_error.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// k_never where that is beyond all instants.
+Picoseconds later(Picoseconds when, Picoseconds by) {
+  return by > k_never - when ? k_never : when + by;
+}
+
+}  // namespace
+
+/// A command under way: what the drive sees, and what the host keeps beside it.
+struct HostDriver::Slot : HostCommand {
+  Payloads::Payload* payload = nullptr;
+  std::vector<Stamp> stamps;
+  Scoreboard::Ticket ticket;
+  LbaRange range;
+  HostDriver* driver = nullptr;
+  Stream* stream = nullptr;
+  SplitRequest* split = nullptr;  ///< the request that this command is a piece of, if any
+  Picoseconds submitted = 0;
+  bool busy = false;
+  bool write_protected = false;  ///< issued when the drive was already known to be read-only
+  Slot* next = nullptr;          ///< of those that are free
+};
+
+/// A request that is longer than the drive takes, carried out as several commands.
+struct HostDriver::SplitRequest {
+  Completed whole;               ///< as the block layer will see it completed
+  std::uint32_t out = 0;         ///< pieces outstanding
+  bool issued = false;           ///< all of its pieces have been
+  SplitRequest* next = nullptr;  ///< of those that are free
+};
+
+/// A load while it runs.
+struct HostDriver::Stream {
+  HostDriver* driver;
+  Load* load;
+  std::uint16_t number;
+  std::uint32_t queue;
+  Picoseconds start = 0;  ///< absolute
+  Picoseconds stop = k_never;
+  PlacedRequest head;             ///< the next request, or what is left of it, when has_head
+  SplitRequest* split = nullptr;  ///< not null: pieces of the head have been issued
+  bool has_head = false;
+  bool exhausted = true;
+  bool ended = false;
+  bool sleeping = false;          ///< an event queue item will pump this stream
+  std::uint32_t outstanding = 0;  ///< requests; so are the next two
+  std::uint64_t issued = 0;
+  std::uint64_t completed = 0;
+  Picoseconds lag = 0;  ///< of the last request, behind its time
+  Picoseconds last_issue = 0;
+  bool by_time = false;  ///< `stop` has ended it
+  Picoseconds first_time =
+      0;  ///< time stamp of the first request after a warm-up, from which the others count
+  Picoseconds think_until = 0;
+
+  static void wake(void* self) {
+    auto* stream = static_cast<Stream*>(self);
+    stream->sleeping = false;
+    stream->driver->pump(*stream);
+  }
+};
+
+HostDriver::HostDriver(const sc_core::sc_module_name& name, EventQueue& event_queue,
+                       EventQueueProcess& process, const HostDriverConfig& config, Scoreboard& scoreboard)
+    : sc_core::sc_module(name),
+      device_isock("device_isock", *this, event_queue),
+      event_queue_(event_queue),
+      process_(process),
+      config_(config),
+      scoreboard_(scoreboard),
+      streams_of_queue_(config.queues),
+      queue_outstanding_(config.queues) {}
+
+HostDriver::~HostDriver() = default;
+
+HostDriver::Slot& HostDriver::take_slot() {
+  Slot& slot = slots_.take([this] {
+    auto made = std::make_unique<Slot>();
+    made->driver = this;
+    return made;
+  });
+  slot.busy = true;
+  return slot;
+}
+
+HostDriver::SplitRequest& HostDriver::take_split() {
+  SplitRequest& request = splits_.take();
+  request = SplitRequest{};
+  return request;
+}
+
+// ---- starting
+
+void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
+  measurement_ = &measurement;
+  std::move(streams_.begin(), streams_.end(), std::back_inserter(earlier_));
+  streams_.clear();
+  stopping_ = false;
+  for (auto& queue : streams_of_queue_) queue.clear();
+  finished_ = false;
+  ramping_ = 0;
+  ramp_times_ = 0;
+  for (Load& load : loads) {
+    auto stream = std::make_unique<Stream>();
+    stream->driver = this;
+    stream->load = &load;
+    stream->number = static_cast<std::uint16_t>(streams_.size());
+    stream->queue =
+        (load.queue >= 0 ? static_cast<std::uint32_t>(load.queue) : stream->number) % config_.queues;
+    streams_of_queue_[stream->queue].push_back(stream.get());
+    if (load.ramp_time > 0) ++ramp_times_;
+    if (load.ramp_requests > 0) ++ramping_;
+    streams_.push_back(std::move(stream));
+  }
+  ramp_end_ = -1;
+  if (ramp_times_ > 0) ++ramping_;
+  measuring_ = ramping_ == 0;
+  phase_ = 0;
+  running_in_phase_ = 0;
+  next_phase();
+}
+
+/// One of those that measurement waits for is through with its ramp.
+void HostDriver::end_ramp() {
+  if (--ramping_ > 0) return;
+  measuring_ = true;
+  measure_anew();
+}
+
+void HostDriver::measure_anew() {
+  measurement_->reset(event_queue_.now());
+  if (on_measurement_) on_measurement_();
+}
+
+/// The ramp time of a load counts from its start in its phase.
+void HostDriver::begin_ramp_time(const Stream& stream) {
+  if (stream.load->ramp_time == 0) return;
+  --ramp_times_;
+  const Picoseconds end = later(stream.start, stream.load->ramp_time);
+  if (end <= ramp_end_) return;
+  check_instant(stream, end);
+  ramp_end_ = end;
+  event_queue_.at(
+      end, [](void* self) { static_cast<HostDriver*>(self)->end_ramp_time(); }, this);
+}
+
+/// An earlier run may have ended before its ramp did: then its item of the event queue is still
+/// there and says nothing.
+void HostDriver::end_ramp_time() {
+  if (event_queue_.now() != ramp_end_ || ramp_times_ > 0) return;
+  ramp_end_ = -1;
+  if (!finished_) end_ramp();
+}
+
+void HostDriver::next_phase() {
+  for (;;) {
+    std::uint32_t next = ~std::uint32_t{0};
+    for (const auto& stream : streams_) {
+      if (!stream->ended) next = std::min(next, stream->load->phase);
+    }
+    if (next == ~std::uint32_t{0}) {
+      finish();
+      return;
+    }
+    phase_ = next;
+    running_in_phase_ = 1;  // held until every stream of the phase has been started
+    for (const auto& stream : streams_) {
+      if (stream->ended || stream->load->phase != next) continue;
+      ++running_in_phase_;
+      stream->exhausted = false;
+      stream->start = later(event_queue_.now(), stream->load->start);
+      check_instant(*stream, stream->start);
+      if (stream->load->runtime != k_never)
+        stream->stop = later(later(stream->start, stream->load->ramp_time), stream->load->runtime);
+      begin_ramp_time(*stream);
+      pump(*stream);
+    }
+    if (--running_in_phase_ > 0) return;
+  }
+}
+
+void HostDriver::stop_loads() {
+  if (stopping_ || finished_) return;
+  stopping_ = true;
+  event_queue_.soon([](void* self) { static_cast<HostDriver*>(self)->wind_up(); }, this);
+}
+
+/// Streams that have nothing under way end now, those that wait for their time too.
+void HostDriver::wind_up() {
+  if (!stopping_) return;  // a later run has begun meanwhile
+  for (const auto& stream : streams_) {
+    stream->sleeping = false;
+    pump(*stream);
+  }
+}
+
+void HostDriver::end_stream(Stream& stream) {
+  if (stream.ended) return;
+  stream.ended = true;
+  if (stream.completed < stream.load->ramp_requests) end_ramp();
+  if (--running_in_phase_ == 0) next_phase();
+}
+
+void HostDriver::finish() {
+  if (finished_) return;
+  finished_ = true;
+  if (!measuring_) measurement_->reset(event_queue_.now());  // all of it was ramp
+  measurement_->finish(event_queue_.now());
+  process_.stop();
+}
+
+// ---- issuing
+
+/// Makes the stream's next request ready; false when there is none.
+bool HostDriver::fetch(Stream& stream) {
+  if (stopping_ && stream.split == nullptr) {
+    stream.by_time |= !stream.exhausted;
+    stream.exhausted = true;
+    stream.has_head = false;
+    return false;
+  }
+  if (stream.has_head) return true;
+  if (stream.exhausted) return false;
+  const Load& load = *stream.load;
+  if ((load.requests != 0 && stream.issued >= load.requests) || !stream.load->source->next(stream.head)) {
+    stream.exhausted = true;
+    return false;
+  }
+  if (load.warm_up > 0) {
+    if (stream.issued == 0) stream.first_time = stream.head.time;
+    stream.head.time -= stream.first_time;
+  }
+  stream.has_head = true;
+  scoreboard_.prefetch(stream.head.lba);
+  return true;
+}
+
+void HostDriver::check_instant(const Stream& stream, Picoseconds when) {
+  if (when <= k_last_request) return;
+  throw InputError(
+      fmt::format("load: {} would go on after 53 days of simulated time, the most there can be; give it less "
+                  "startdelay, ramp_time or thinktime, more rate_iops, or fewer requests",
+                  stream.load->name));
+}
+
+/// Issues all that the stream may issue now; arranges to come back when time alone holds it up.
+void HostDriver::pump(Stream& stream) {
+  if (stream.ended || stream.sleeping || stream.load->phase != phase_) return;
+  const Load& load = *stream.load;
+  const bool open_loop = load.pacing == Pacing::open_loop;
+  while (fetch(stream)) {
+    if (stream.split == nullptr && load.queue_depth != 0 && stream.outstanding >= load.queue_depth) return;
+    if (queue_outstanding_[stream.queue] >= config_.queue_depth) return;
+    if (stream.split != nullptr) {
+      issue(stream);
+      continue;
+    }
+    Picoseconds due = std::max(stream.start, stream.think_until);
+    if (open_loop) due = std::max(due, later(stream.start, stream.head.time));
+    due = std::max(due, event_queue_.now());
+    if (due >= stream.stop) {
+      stream.exhausted = true;
+      stream.by_time = true;
+      stream.has_head = false;
+      break;
+    }
+    check_instant(stream, due);
+    if (due > event_queue_.now()) {
+      stream.sleeping = true;
+      event_queue_.at(due, &Stream::wake, &stream);
+      return;
+    }
+    issue(stream);
+  }
+  if (stream.exhausted && stream.outstanding == 0) end_stream(stream);
+}
+
+void HostDriver::pump_queue(std::uint32_t queue) {
+  for (Stream* stream : streams_of_queue_[queue]) pump(*stream);
+}
+
+void HostDriver::prepare(Slot& slot, const PlacedRequest& request) {
+  slot.opcode = request.opcode;
+  slot.status = HostStatus::success;
+  slot.force_unit_access = request.force_unit_access;
+  slot.lba = request.lba;
+  slot.blocks = request.blocks;
+  slot.range = {request.lba, request.blocks};
+  slot.ranges = request.opcode == HostOpcode::trim ? std::span<const LbaRange>(&slot.range, 1)
+                                                   : std::span<const LbaRange>();
+  const bool has_data = request.opcode == HostOpcode::read || request.opcode == HostOpcode::write;
+  const std::size_t stamps = has_data ? request.blocks : 1;
+  if (slot.stamps.size() < stamps) slot.stamps.resize(stamps);
+  slot.data = has_data ? std::span<Stamp>(slot.stamps.data(), stamps) : std::span<Stamp>();
+
+  const tlm::tlm_command command = request.opcode == HostOpcode::read    ? tlm::TLM_READ_COMMAND
+                                   : request.opcode == HostOpcode::write ? tlm::TLM_WRITE_COMMAND
+                                                                         : tlm::TLM_IGNORE_COMMAND;
+  slot.payload =
+      &payloads_.take(command, request.lba * config_.lba_bytes, slot.stamps.data(), stamps * sizeof(Stamp));
+  slot.payload->extension.command = &slot;
+}
+
+/// Tells the scoreboard that the command is on its way.
+void HostDriver::begin(Slot& slot) {
+  slot.write_protected = write_protected_;
+  switch (slot.opcode) {
+    case HostOpcode::read:
+      scoreboard_.begin_read(slot.ticket, slot.lba, slot.blocks);
+      break;
+    case HostOpcode::write:
+      scoreboard_.begin_write(slot.ticket, slot.lba, slot.blocks, slot.data);
+      break;
+    case HostOpcode::trim:
+    case HostOpcode::write_zeroes:
+      scoreboard_.begin_zeroes(slot.ticket, slot.lba, slot.blocks);
+      break;
+    case HostOpcode::flush:
+      break;
+  }
+}
+
+/// The stream's head is on its way, as one command or as the first of several.
+void HostDriver::begin_request(Stream& stream, bool split) {
+  ++stream.issued;
+  ++stream.outstanding;
+  const Load& load = *stream.load;
+  stream.last_issue = event_queue_.now();
+  if (load.pacing == Pacing::open_loop) stream.lag = event_queue_.now() - stream.start - stream.head.time;
+  if (load.think_time > 0 && stream.issued % std::max(load.think_blocks, 1U) == 0) {
+    stream.think_until = event_queue_.now() + load.think_time;
+  }
+  if (!split) return;
+  stream.split = &take_split();
+  Completed& whole = stream.split->whole;
+  whole.opcode = stream.head.opcode;
+  whole.load = stream.number;
+  whole.queue = static_cast<std::uint16_t>(stream.queue);
+  whole.lba = stream.head.lba;
+  whole.bytes = Bytes{stream.head.blocks} * config_.lba_bytes;
+  whole.submitted = load.pacing == Pacing::open_loop ? stream.start + stream.head.time : event_queue_.now();
+}
+
+std::vector<StreamEnd> HostDriver::stream_ends() const {
+  std::vector<StreamEnd> ends;
+  for (const auto& stream : streams_)
+    ends.push_back({stream->issued, stream->lag, stream->last_issue - stream->start, stream->by_time});
+  return ends;
+}
+
+/// Issues the stream's head, or the next piece of it.
+void HostDriver::issue(Stream& stream) {
+  PlacedRequest request = stream.head;
+  request.blocks = config_.limit.first_piece(request);
+  const bool first = stream.split == nullptr;
+  const bool last = request.blocks == stream.head.blocks;
+  if (first) begin_request(stream, !last);
+  Slot& slot = take_slot();
+  prepare(slot, request);
+  slot.stream = &stream;
+  slot.split = stream.split;
+  slot.queue = static_cast<std::uint16_t>(stream.queue);
+  slot.submitted = event_queue_.now();
+  if (first && stream.load->pacing == Pacing::open_loop) slot.submitted = stream.start + request.time;
+  slot.ledger = Ledger(slot.submitted, stream.number);
+  begin(slot);
+  stream.head.lba += request.blocks;
+  stream.head.blocks -= request.blocks;
+  if (slot.split != nullptr) {
+    ++slot.split->out;
+    slot.split->issued = last;
+  }
+  if (last) {
+    stream.has_head = false;
+    stream.split = nullptr;
+  }
+  if (outstanding_++ == 0) {
+    waiting_since_ = event_queue_.now();
+    if (!watching_) watch_from(waiting_since_);
+  }
+  ++queue_outstanding_[stream.queue];
+  measurement_->submitted(stream.number, event_queue_.now());
+  device_isock.send(*slot.payload);
+}
+
+// ---- completing
+
+void HostDriver::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
+  auto& slot = static_cast<Slot&>(*static_cast<Payloads::Payload&>(payload).extension.command);
+  event_queue_.at(
+      when, [](void* self) { static_cast<Slot*>(self)->driver->complete(*static_cast<Slot*>(self)); }, &slot);
+}
+
+/// Refused as a whole: the command has changed nothing. A command that was under way when the drive
+/// became read-only may have been carried out in part.
+bool HostDriver::refused(const Slot& slot) {
+  switch (slot.status) {
+    case HostStatus::lba_out_of_range:
+    case HostStatus::invalid_field:
+      return true;
+    case HostStatus::write_protected:
+      return slot.write_protected;
+    case HostStatus::success:
+    case HostStatus::media_error:
+      break;
+  }
+  return false;
+}
+
+/// Ends the command on the scoreboard and notes a failure.
+void HostDriver::check(Slot& slot) {
+  const bool ok = slot.status == HostStatus::success;
+  const Mismatch* mismatch = nullptr;
+  switch (slot.opcode) {
+    case HostOpcode::read:
+      mismatch = scoreboard_.end_read(slot.ticket, slot.data, ok);
+      break;
+    case HostOpcode::write:
+      if (refused(slot)) {
+        scoreboard_.cancel(slot.ticket);
+      } else {
+        scoreboard_.end_write(slot.ticket, ok);
+      }
+      break;
+    case HostOpcode::trim:
+    case HostOpcode::write_zeroes:
+      if (refused(slot)) {
+        scoreboard_.cancel(slot.ticket);
+      } else {
+        scoreboard_.end_zeroes(slot.ticket, ok);
+      }
+      break;
+    case HostOpcode::flush:
+      break;
+  }
+  write_protected_ = write_protected_ || slot.status == HostStatus::write_protected;
+  if (mismatch != nullptr)
+    throw DataMismatch(fmt::format("at {} ps: {}", event_queue_.now(), mismatch->text()));
+  if (!ok) ++failed_;
+  if (!ok && first_failure_.empty()) {
+    first_failure_ =
+        fmt::format("{} of LBA {} ({} blocks) at {:.6f} s: {}", name_of(slot.opcode), slot.lba, slot.blocks,
+                    static_cast<double>(event_queue_.now()) * 1e-12, name_of(slot.status));
+  }
+}
+
+void HostDriver::release(Slot& slot) {
+  slot.payload->release();
+  slot.busy = false;
+  slot.split = nullptr;
+  slots_.give(slot);
+}
+
+void HostDriver::end_request(Stream& stream) {
+  --stream.outstanding;
+  if (++stream.completed == stream.load->ramp_requests) end_ramp();
+}
+
+/// The request is complete with its last piece: what it waited for is what that piece did, after
+/// the time in which there was no room for it.
+void HostDriver::end_piece(const Completed& piece, SplitRequest& request) {
+  Completed& whole = request.whole;
+  if (whole.status == HostStatus::success) whole.status = piece.status;
+  if (--request.out > 0 || !request.issued) return;
+  Ledger ledger(whole.submitted, whole.load);
+  ledger.charge(Cause::submission, piece.submitted);
+  ledger.adopt(*piece.ledger);
+  whole.completed = piece.completed;
+  whole.ledger = &ledger;
+  measurement_->record_whole(whole);
+  end_request(*streams_[whole.load]);
+  splits_.give(request);
+}
+
+void HostDriver::complete(Slot& slot) {
+  Stream& stream = *slot.stream;
+  check(slot);
+  Completed completed;
+  completed.opcode = slot.opcode;
+  completed.status = slot.status;
+  completed.load = stream.number;
+  completed.queue = slot.queue;
+  completed.lba = slot.lba;
+  completed.bytes = Bytes{slot.blocks} * config_.lba_bytes;
+  completed.submitted = slot.submitted;
+  completed.completed = event_queue_.now();
+  completed.ledger = &slot.ledger;
+  completed.piece = slot.split != nullptr;
+  measurement_->record(completed);
+  if (hook_ && measuring_) hook_(completed);
+  --outstanding_;
+  --queue_outstanding_[stream.queue];
+  waiting_since_ = event_queue_.now();
+  if (++completed_ % k_progress_interval == 0) {
+    check_time(stream);
+    if (on_progress_) on_progress_(completed_);
+  }
+  if (slot.split == nullptr) {
+    end_request(stream);
+  } else {
+    end_piece(completed, *slot.split);
+  }
+  release(slot);
+  if (streams_of_queue_[stream.queue].size() == 1) {
+    pump(stream);
+  } else {
+    pump_queue(stream.queue);
+  }
+}
+
+// ---- watching
+
+/// Commands that take no time are all right, even many; but time alone ends some loads.
+void HostDriver::check_time(const Stream& stream) {
+  constexpr std::uint64_t k_most_checks = 1024;
+  event_queue_.progress();
+  if (std::exchange(checked_instant_, event_queue_.now()) != event_queue_.now()) checks_at_instant_ = 0;
+  if (++checks_at_instant_ < k_most_checks || !stream.load->endless()) return;
+  throw TimeStandsStill(fmt::format("{} requests in a row took no time at all, so that time_based never ends",
+                                    k_most_checks * k_progress_interval));
+}
+
+void HostDriver::watch_from(Picoseconds when) {
+  if (config_.stall_after == 0) return;
+  watching_ = true;
+  event_queue_.at(
+      when + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); }, this);
+}
+
+void HostDriver::watch() {
+  watching_ = false;
+  if (finished_ || outstanding_ == 0) return;  // the next command that is issued begins anew
+  const Picoseconds waited = event_queue_.now() - waiting_since_;
+  if (waited < config_.stall_after) {
+    watch_from(waiting_since_);
+    return;
+  }
+  if (config_.patient && !event_queue_.empty()) {
+    if (std::exchange(completed_at_watch_, completed_) != completed_)
+      executed_at_watch_ = event_queue_.executed();
+    if (event_queue_.executed() - executed_at_watch_ < k_patience) {
+      watch_from(event_queue_.now());
+      return;
+    }
+  }
+  throw Stalled(fmt::format("no command has completed for {:.3f} s of simulated time; {}",
+                            static_cast<double>(waited) * 1e-12, describe_outstanding()));
+}
+
+std::string HostDriver::describe_outstanding() const {
+  std::vector<const Slot*> waiting;
+  for (const auto& slot : slots_.all()) {
+    if (slot->busy) waiting.push_back(slot.get());
+  }
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Slot* a, const Slot* b) { return a->submitted < b->submitted; });
+  std::string text = fmt::format("{} commands outstanding", waiting.size());
+  constexpr std::size_t k_named = 8;
+  for (std::size_t i = 0; i < std::min(waiting.size(), k_named); ++i) {
+    const Slot& slot = *waiting[i];
+    text += fmt::format("\n  {} of LBA {} ({} blocks), queue {}, submitted at {} ps", name_of(slot.opcode),
+                        slot.lba, slot.blocks, slot.queue, slot.submitted);
+  }
+  if (waiting.size() > k_named) text += fmt::format("\n  and {} more", waiting.size() - k_named);
+  return text;
+}
+
+// ---- untimed
+
+void HostDriver::run_untimed(std::vector<Load>& loads) {
+  for (const Load& load : loads) {
+    if (load.endless())
+      throw InputError("time_based: no time passes in an untimed run, which would never end");
+  }
+  std::vector<Load*> live;
+  std::vector<std::uint64_t> issued(loads.size());
+  for (Load& load : loads) live.push_back(&load);
+  PlacedRequest request;
+  while (!live.empty()) {
+    for (std::size_t i = 0; i < live.size();) {
+      Load& load = *live[i];
+      std::uint64_t& count = issued[static_cast<std::size_t>(&load - loads.data())];
+      if ((load.requests != 0 && count >= load.requests) || !load.source->next(request)) {
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(i));
+        continue;
+      }
+      ++count;
+      PlacedRequest piece = request;
+      do {
+        piece.blocks = config_.limit.first_piece(request);
+        carry_out_untimed(piece);
+        piece.lba = request.lba += piece.blocks;
+        request.blocks -= piece.blocks;
+      } while (request.blocks > 0);
+      ++i;
+    }
+  }
+}
+
+void HostDriver::carry_out_untimed(const PlacedRequest& request) {
+  event_queue_.checkpoint();
+  Slot& slot = take_slot();
+  prepare(slot, request);
+  slot.queue = 0;
+  slot.submitted = event_queue_.now();
+  slot.ledger = Ledger(slot.submitted);
+  begin(slot);
+  device_isock->transport_dbg(*slot.payload);
+  check(slot);
+  release(slot);
+  if (++completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,188 @@
+// The host: issues the requests of all loads to a drive, checks every read, records every
+// completion.
+//
+// One initiator socket. Each load has a host queue of its own (loads beyond the number of queues
+// share) and is issued closed loop at a queue depth or open loop by its time stamps. Commands that
+// find their queue full wait in the host, which counts as part of their latency in open loop only
+// (closed loop issues when there is room). Untimed, requests of all loads are taken in turn and
+// carried out by debug transport. Leaves out: the host's own processor time.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/base/event_queue.h"
+#include "models/base/stalled.h"
+#include "models/tlm/kernel_time.h"
+#include "models/tlm/ports.h"
+#include "testbench/host/transfer_limit.h"
+#include "testbench/loads/load.h"
+#include "testbench/measure/measurement.h"
+#include "testbench/scoreboard/scoreboard.h"
+
+namespace tlmssd {
+
+struct HostDriverConfig {
+  std::uint32_t lba_bytes = 512;
+  std::uint32_t queues = 1;
+  std::uint32_t queue_depth = 64;  ///< entries of each submission queue
+  TransferLimit limit;             ///< longer reads and writes are split
+  /// The run stops when commands are outstanding and none has completed for so long, nor was the
+  /// first of them submitted since; 0: never.
+  Picoseconds stall_after = 0;
+  /// It goes on as long as something is left to happen, up to k_patience events: a slow network or
+  /// slow cores may take their time.
+  bool patient = false;
+};
+
+/// How a load came to its end.
+struct StreamEnd {
+  std::uint64_t issued = 0;  ///< requests
+  Picoseconds lag = 0;       ///< by which the last was issued after its time; open loop only
+  Picoseconds lasted = 0;    ///< from the load's start to its last request
+  bool by_time = false;      ///< its runtime ended it
+};
+
+/// A read returned wrong data: the emulator (not the scenario) is at fault.
+struct DataMismatch : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The requests of a load that only time ends take no time.
+struct TimeStandsStill : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class HostDriver : public sc_core::sc_module {
+  using Payloads = PayloadPool<HostExtension>;
+
+ public:
+  HostDriver(const sc_core::sc_module_name& name, EventQueue& event_queue, EventQueueProcess& process,
+             const HostDriverConfig& config, Scoreboard& scoreboard);
+  ~HostDriver() override;
+
+  RequestPort<HostDriver, Payloads::Payload> device_isock;
+
+  /// Called for every measured completion, for the command log; null when off.
+  using CompletionHook = std::function<void(const Completed&)>;
+  void set_completion_hook(CompletionHook hook) { hook_ = std::move(hook); }
+  /// Called once when the ramps of all loads are over and measurement starts; commands completed
+  /// before are not recorded.
+  void set_measurement_hook(std::function<void()> hook) { on_measurement_ = std::move(hook); }
+  /// Called every `k_progress_interval` completions.
+  void set_progress_hook(std::function<void(std::uint64_t)> hook) { on_progress_ = std::move(hook); }
+  static constexpr std::uint64_t k_progress_interval = 4096;
+  /// Events without a completion after which a patient driver calls it a stall: seconds of the
+  /// host's time, and far more than emptying a block in every group takes.
+  static constexpr std::uint64_t k_patience = 100'000'000;
+  /// Requests come no later, so that sums of two times stay numbers: 53 days.
+  static constexpr Picoseconds k_last_request = (Picoseconds{1} << 62) - 1;
+
+  /// Starts `loads` at the event queue's present instant; sc_start() then runs them, and the event
+  /// queue's process stops when they are done.
+  void start(std::vector<Load>& loads, Measurement& measurement);
+  /// Carries out `loads` by debug transport, without simulated time.
+  void run_untimed(std::vector<Load>& loads);
+  /// The loads end here: nothing new is issued, and what is under way completes. May be called from
+  /// the completion hook.
+  void stop_loads();
+  /// What has been measured so far is forgotten, as if a ramp had ended now.
+  void measure_anew();
+
+  [[nodiscard]] bool finished() const { return finished_; }
+  /// Whether the ramps are over.
+  [[nodiscard]] bool measuring() const { return measuring_; }
+  /// Of the loads of the last start(), in their order; without start() there are none.
+  [[nodiscard]] std::vector<StreamEnd> stream_ends() const;
+  [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
+  [[nodiscard]] std::uint64_t completed() const { return completed_; }
+  /// Commands that ended with an error status.
+  [[nodiscard]] std::uint64_t failed() const { return failed_; }
+  /// First command that was refused or failed since the last call, in words; empty when none did.
+  [[nodiscard]] std::string take_first_failure() { return std::exchange(first_failure_, {}); }
+  /// Names the oldest outstanding commands, for the stall report.
+  [[nodiscard]] std::string describe_outstanding() const;
+
+  // For the port.
+  void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
+
+ private:
+  struct Stream;
+  struct Slot;
+  struct SplitRequest;
+
+  Slot& take_slot();
+  SplitRequest& take_split();
+  void pump(Stream& stream);
+  void pump_queue(std::uint32_t queue);
+  bool fetch(Stream& stream);
+  void issue(Stream& stream);
+  void begin_request(Stream& stream, bool split);
+  void end_request(Stream& stream);
+  void prepare(Slot& slot, const PlacedRequest& request);
+  void begin(Slot& slot);
+  void complete(Slot& slot);
+  void check(Slot& slot);
+  void carry_out_untimed(const PlacedRequest& request);
+  void release(Slot& slot);
+  void end_piece(const Completed& piece, SplitRequest& request);
+  [[nodiscard]] static bool refused(const Slot& slot);
+  void end_stream(Stream& stream);
+  void next_phase();
+  void finish();
+  void watch();
+  void watch_from(Picoseconds when);
+  void check_time(const Stream& stream);
+  void end_ramp();
+  void wind_up();
+  /// Throws InputError when a load goes on longer than time can be counted.
+  static void check_instant(const Stream& stream, Picoseconds when);
+  void begin_ramp_time(const Stream& stream);
+  void end_ramp_time();
+
+  EventQueue& event_queue_;
+  EventQueueProcess& process_;
+  HostDriverConfig config_;
+  Scoreboard& scoreboard_;
+  Measurement* measurement_ = nullptr;
+  Payloads payloads_;
+  Pool<Slot> slots_;
+  Pool<SplitRequest> splits_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<Stream>> earlier_;  ///< of earlier runs; the event queue may still wake them
+  std::vector<std::vector<Stream*>> streams_of_queue_;
+  std::vector<std::uint32_t> queue_outstanding_;
+  std::uint64_t outstanding_ = 0;
+  std::uint64_t completed_ = 0;
+  std::uint64_t failed_ = 0;
+  Picoseconds waiting_since_ =
+      0;  ///< last completion, or submission of the oldest command when that is later
+  std::uint64_t completed_at_watch_ = 0;
+  std::uint64_t executed_at_watch_ = 0;  ///< events, when `completed_at_watch_` was first found to be overdue
+  Picoseconds checked_instant_ = -1;     ///< of check_time()
+  std::uint64_t checks_at_instant_ = 0;
+  std::uint32_t phase_ = 0;
+  std::size_t running_in_phase_ = 0;
+  bool measuring_ = false;
+  std::uint32_t ramping_ = 0;     ///< streams that have not completed their ramp_requests, and the ramp time
+  std::uint32_t ramp_times_ = 0;  ///< streams with a ramp time that have not started yet
+  Picoseconds ramp_end_ = -1;     ///< when the last ramp time that has begun ends; -1: none is going on
+  bool finished_ = false;
+  bool stopping_ = false;
+  bool watching_ = false;
+  bool write_protected_ = false;  ///< the drive has said so: from here on writes are refused
+  std::string first_failure_;
+  CompletionHook hook_;
+  std::function<void()> on_measurement_;
+  std::function<void(std::uint64_t)> on_progress_;
+};
+
+}  // namespace tlmssd

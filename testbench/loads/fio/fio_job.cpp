@@ -1,0 +1,344 @@
+// fio job files.
+#include "testbench/loads/fio/fio_job.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "testbench/loads/text/fields.h"
+#include "testbench/loads/text/line_reader.h"
+
+namespace tlmssd {
+
+namespace {
+
+using Setter = void (*)(FioJob&, const std::string&);
+
+[[noreturn]] void expected(const std::string& what) {
+  throw std::invalid_argument("expected " + what);
+}
+
+std::uint64_t number(const std::string& text, std::uint64_t low, std::uint64_t high) {
+  const auto value = fio_number(text);
+  if (!value || *value < low || *value > high)
+    expected(fmt::format("a whole number from {} to {}", low, high));
+  return *value;
+}
+
+Picoseconds duration(const std::string& text, Picoseconds bare) {
+  const auto value = fio_time(text, bare);
+  if (!value) expected("a time (30, 30s, 500ms)");
+  return *value;
+}
+
+bool flag(const std::string& text) {
+  if (text.empty() || text == "1") return true;
+  if (text == "0") return false;
+  expected("0, 1 or nothing");
+}
+
+constexpr Picoseconds k_second = 1'000'000'000'000;
+constexpr Picoseconds k_microsecond = 1'000'000;
+constexpr std::uint64_t k_any = std::uint64_t{1} << 62U;
+
+struct Option {
+  const char* name;
+  Setter set;
+};
+
+void set_rw(FioJob& job, const std::string& text) {
+  job.generator.rw = text == "mixed" ? "rw" : text;
+}
+void set_bs(FioJob& job, const std::string& text) {
+  job.generator.bs = text;
+}
+void set_bsrange(FioJob& job, const std::string& text) {
+  job.generator.bsrange = text;
+}
+void set_blockalign(FioJob& job, const std::string& text) {
+  job.generator.blockalign = text;
+}
+void set_io_size(FioJob& job, const std::string& text) {
+  job.generator.io_size = text;
+}
+void set_runtime(FioJob& job, const std::string& text) {
+  job.run.runtime = duration(text, k_second);
+}
+void set_stonewall(FioJob& job, const std::string& text) {
+  job.stonewall = flag(text);
+}
+
+/// Every option understood; some have two names.
+constexpr Option k_options[] = {
+    {"rw", set_rw},
+    {"readwrite", set_rw},
+    {"rwmixread",
+     [](FioJob& job, const std::string& text) {
+       job.generator.rwmixread = static_cast<std::int32_t>(number(text, 0, 100));
+       job.generator.rwmixwrite = -1;
+     }},
+    {"rwmixwrite",
+     [](FioJob& job, const std::string& text) {
+       job.generator.rwmixwrite = static_cast<std::int32_t>(number(text, 0, 100));
+     }},
+    {"bs", set_bs},
+    {"blocksize", set_bs},
+    {"bsrange", set_bsrange},
+    {"blocksize_range", set_bsrange},
+    {"bssplit", [](FioJob& job, const std::string& text) { job.generator.bssplit = text; }},
+    {"blockalign", set_blockalign},
+    {"ba", set_blockalign},
+    {"iodepth",
+     [](FioJob& job, const std::string& text) {
+       job.generator.iodepth = static_cast<std::uint32_t>(number(text, 1, 65536));
+     }},
+    {"numjobs",
+     [](FioJob& job, const std::string& text) {
+       job.generator.numjobs = static_cast<std::uint32_t>(number(text, 1, 1024));
+     }},
+    {"offset", [](FioJob& job, const std::string& text) { job.generator.offset = text; }},
+    {"offset_increment", [](FioJob& job, const std::string& text) { job.generator.offset_increment = text; }},
+    {"size", [](FioJob& job, const std::string& text) { job.generator.size = text; }},
+    {"io_size", set_io_size},
+    {"io_limit", set_io_size},
+    {"number_ios",
+     [](FioJob& job, const std::string& text) { job.generator.number_ios = number(text, 0, k_any); }},
+    {"time_based", [](FioJob& job, const std::string& text) { job.generator.time_based = flag(text); }},
+    {"loops", [](FioJob& job, const std::string& text) { job.generator.loops = number(text, 1, 1'000'000); }},
+    {"rate_iops", [](FioJob& job, const std::string& text) { job.generator.rate_iops = text; }},
+    {"rate", [](FioJob& job, const std::string& text) { job.generator.rate = text; }},
+    {"rate_process",
+     [](FioJob& job, const std::string& text) {
+       if (text != "linear" && text != "poisson") expected("linear or poisson");
+       job.generator.rate_process = text;
+     }},
+    {"thinktime",
+     [](FioJob& job, const std::string& text) { job.generator.thinktime = duration(text, k_microsecond); }},
+    {"thinktime_blocks",
+     [](FioJob& job, const std::string& text) {
+       job.generator.thinktime_blocks = static_cast<std::uint32_t>(number(text, 1, 1'000'000'000));
+     }},
+    {"random_distribution",
+     [](FioJob& job, const std::string& text) { job.generator.random_distribution = text; }},
+    {"norandommap", [](FioJob& job, const std::string& text) { job.generator.norandommap = flag(text); }},
+    {"randseed",
+     [](FioJob& job, const std::string& text) { job.generator.randseed = number(text, 0, k_any); }},
+    {"percentage_random",
+     [](FioJob& job, const std::string& text) { job.generator.percentage_random = text; }},
+    {"fsync", [](FioJob& job, const std::string& text) { job.generator.fsync = number(text, 0, k_any); }},
+    {"fdatasync", [](FioJob& job, const std::string& text) { job.generator.fsync = number(text, 0, k_any); }},
+    {"runtime", set_runtime},
+    {"timeout", set_runtime},
+    {"ramp_time", [](FioJob& job, const std::string& text) { job.run.ramp_time = duration(text, k_second); }},
+    {"startdelay",
+     [](FioJob& job, const std::string& text) { job.run.startdelay = duration(text, k_second); }},
+    {"stonewall", set_stonewall},
+    {"wait_for_previous", set_stonewall},
+    {"kb_base",
+     [](FioJob& job, const std::string& text) {
+       if (text != "1000" && text != "1024") expected("1000 or 1024");
+       job.units = text == "1000" ? FioUnits::job_1000 : FioUnits::job_1024;
+     }},
+};
+
+/// Options about the host that runs fio or about its output: they change nothing that reaches the
+/// drive.
+constexpr const char* k_without_effect[] = {"allow_file_create",
+                                            "allow_mounted_write",
+                                            "buffer_compress_percentage",
+                                            "buffer_pattern",
+                                            "buffered",
+                                            "bwavgtime",
+                                            "clat_percentiles",
+                                            "clocksource",
+                                            "continue_on_error",
+                                            "cpumask",
+                                            "cpus_allowed",
+                                            "cpus_allowed_policy",
+                                            "create_fsync",
+                                            "create_on_open",
+                                            "create_only",
+                                            "create_serialize",
+                                            "dedupe_percentage",
+                                            "description",
+                                            "direct",
+                                            "directory",
+                                            "disable_bw",
+                                            "disable_bw_measurement",
+                                            "disable_clat",
+                                            "disable_lat",
+                                            "disable_slat",
+                                            "disk_util",
+                                            "end_fsync",
+                                            "fadvise_hint",
+                                            "fallocate",
+                                            "file_service_type",
+                                            "filename",
+                                            "filename_format",
+                                            "fixedbufs",
+                                            "fsync_on_close",
+                                            "gid",
+                                            "group_reporting",
+                                            "gtod_cpu",
+                                            "gtod_reduce",
+                                            "hipri",
+                                            "invalidate",
+                                            "ioengine",
+                                            "iomem",
+                                            "iopsavgtime",
+                                            "lat_percentiles",
+                                            "log_avg_msec",
+                                            "log_hist_msec",
+                                            "log_max_value",
+                                            "log_offset",
+                                            "mem",
+                                            "name",
+                                            "new_group",
+                                            "nice",
+                                            "nonvectored",
+                                            "numa_cpu_nodes",
+                                            "numa_mem_policy",
+                                            "openfiles",
+                                            "overwrite",
+                                            "per_job_logs",
+                                            "percentile_list",
+                                            "pre_read",
+                                            "prio",
+                                            "prioclass",
+                                            "random_generator",
+                                            "randrepeat",
+                                            "refill_buffers",
+                                            "registerfiles",
+                                            "scramble_buffers",
+                                            "slat_percentiles",
+                                            "softrandommap",
+                                            "sqthread_poll",
+                                            "sqthread_poll_cpu",
+                                            "thread",
+                                            "uid",
+                                            "unified_rw_reporting",
+                                            "unit_base",
+                                            "unlink",
+                                            "userspace_reap",
+                                            "write_bw_log",
+                                            "write_hist_log",
+                                            "write_iops_log",
+                                            "write_lat_log",
+                                            "zero_buffers"};
+
+class Parser {
+ public:
+  Parser(LineReader& lines, FioJobFile& result) : lines_(lines), result_(result) {
+    // fio's own defaults where they differ from a scenario's
+    global_.generator.rw = "read";
+    global_.generator.norandommap = false;
+  }
+
+  void run() {
+    std::string_view raw;
+    while (lines_.next(raw)) {
+      check_text(raw);
+      const std::size_t comment = raw.find_first_of(";#");
+      const std::string_view line = trimmed(raw.substr(0, comment));
+      if (line.empty()) continue;
+      if (line.front() == '[') {
+        section(line);
+      } else {
+        option(line);
+      }
+    }
+    for (const FioJob& job : result_.jobs) {
+      if (job.generator.time_based && job.run.runtime == 0) {
+        throw InputError(lines_.file(), line_of(job, "time_based"), "time_based: needs runtime as well");
+      }
+    }
+    if (result_.jobs.empty())
+      throw InputError(lines_.file(), 0, "holds no job, expected a section [name] beside [global]");
+  }
+
+ private:
+  static std::uint64_t line_of(const FioJob& job, const std::string& option) {
+    const auto found = job.lines.find(option);
+    return found == job.lines.end() ? job.line : found->second;
+  }
+  /// Names of jobs come into reports and onto the screen.
+  void check_text(std::string_view line) const {
+    for (const char c : line) {
+      const auto byte = static_cast<unsigned char>(c);
+      if ((byte < 0x20U && c != '\t') || byte == 0x7FU)
+        lines_.fail("is not a text file (control character " + in_quotes({&c, 1}) + ")");
+    }
+  }
+  void section(std::string_view line) {
+    if (line.back() != ']' || line.size() < 3)
+      lines_.fail("section " + quoted(line) + " is not closed, expected [name]");
+    const std::string name(trimmed(line.substr(1, line.size() - 2)));
+    if (name == "global") {
+      current_ = &global_;
+      return;
+    }
+    if (result_.jobs.size() >= 1024) lines_.fail("there are more than 1024 jobs");
+    result_.jobs.push_back(global_);
+    current_ = &result_.jobs.back();
+    current_->name = name;
+    current_->line = lines_.line();
+  }
+  void option(std::string_view line) {
+    const std::size_t equals = line.find('=');
+    const std::string name(trimmed(line.substr(0, equals)));
+    const std::string value(equals == std::string_view::npos ? std::string_view{}
+                                                             : trimmed(line.substr(equals + 1)));
+    if (current_ == nullptr)
+      lines_.fail("option " + quoted(name) + " comes before any section, expected [global] or [name]");
+    for (const Option& known : k_options) {
+      if (name != known.name) continue;
+      if (value.find('$') != std::string::npos)
+        lines_.fail("option " + name + ": variables are not supported, expected a value");
+      try {
+        known.set(*current_, value);
+      } catch (const std::invalid_argument& error) {
+        lines_.fail(fmt::format("option {}: {} is not understood, {}", name, quoted(value), error.what()));
+      }
+      current_->lines[name] = lines_.line();
+      return;
+    }
+    for (const char* harmless : k_without_effect) {
+      if (name != harmless) continue;
+      result_.warnings.push_back(fmt::format("{}:{}: option {} has no effect here{}", lines_.file(),
+                                             lines_.line(), name,
+                                             name == "filename" ? ": all jobs use the one drive" : ""));
+      return;
+    }
+    std::vector<std::string> names;
+    for (const Option& known : k_options) names.emplace_back(known.name);
+    lines_.fail("option " + quoted(name) + " is not supported" + did_you_mean(name, names));
+  }
+
+  LineReader& lines_;
+  FioJobFile& result_;
+  FioJob global_;
+  FioJob* current_ = nullptr;
+};
+
+FioJobFile parse(LineReader& lines) {
+  FioJobFile result;
+  result.file = lines.file();
+  Parser(lines, result).run();
+  return result;
+}
+
+}  // namespace
+
+FioJobFile read_fio_jobs(const std::string& path) {
+  LineReader lines(path);
+  return parse(lines);
+}
+
+FioJobFile parse_fio_jobs(const std::string& name, std::string_view text) {
+  LineReader lines(name, text);
+  return parse(lines);
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,41 @@
+// fio job files, read directly.
+//
+// Sections, [global] (which holds for the jobs below it), comments, and the options that a
+// GeneratorConfig has, with fio's own defaults and units. Options about the host's side of things
+// (ioengine, direct, filename, logging, ...) have no effect here and are noted. Every other option
+// is an InputError "file:line: ..." that names the nearest one understood: better no run than one
+// that does something else than asked.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testbench/loads/config/load_config.h"
+#include "testbench/loads/generator/generator_config.h"
+#include "testbench/loads/text/fio_units.h"
+
+namespace tlmssd {
+
+struct FioJob {
+  std::string name;
+  std::uint64_t line = 0;  ///< of the section's head
+  GeneratorConfig generator;
+  RunConfig run;
+  FioUnits units = FioUnits::job_1024;
+  bool stonewall = false;                      ///< starts when everything above has ended
+  std::map<std::string, std::uint64_t> lines;  ///< where each option was given
+};
+
+struct FioJobFile {
+  std::string file;
+  std::vector<FioJob> jobs;
+  std::vector<std::string> warnings;  ///< "file:line: option ... has no effect here"
+};
+
+FioJobFile read_fio_jobs(const std::string& path);
+/// From memory; `name` stands for the file in messages.
+FioJobFile parse_fio_jobs(const std::string& name, std::string_view text);
+
+}  // namespace tlmssd

@@ -1,0 +1,146 @@
+// The requests of one synthetic job.
+#include "testbench/loads/generator/generator.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tlmssd {
+
+namespace {
+
+constexpr Picoseconds k_latest = Picoseconds{1} << 62U;  // a rate so low that it never comes round again
+constexpr HostOpcode k_opcodes[] = {HostOpcode::read, HostOpcode::write, HostOpcode::trim};
+
+/// How many aligned positions a direction has, as fio counts them: the smallest request fits at
+/// each.
+std::uint64_t positions_of(const GeneratorPlan& plan, std::size_t direction) {
+  if (plan.smallest[direction] == 0 || plan.align[direction] == 0 || plan.smallest[direction] > plan.size)
+    return 1;
+  return (plan.size - plan.smallest[direction]) / plan.align[direction] + 1;
+}
+
+}  // namespace
+
+Generator::Generator(const GeneratorPlan& plan, std::uint64_t seed)
+    : plan_(plan),
+      mix_random_(seed, "mix"),
+      size_random_(seed, "size"),
+      order_random_(seed, "order"),
+      pace_random_(seed, "pace"),
+      positions_{Positions(plan.distribution, positions_of(plan, 0), plan.repeats, seed),
+                 Positions(plan.distribution, positions_of(plan, 1), plan.repeats, seed),
+                 Positions(plan.distribution, positions_of(plan, 2), plan.repeats, seed)},
+      shared_map_(plan.align[0] == plan.align[1] && plan.smallest[0] == plan.smallest[1] &&
+                  plan.align[1] == plan.align[2] && plan.smallest[1] == plan.smallest[2]) {}
+
+bool Generator::next(Request& request) {
+  if (plan_.fsync != 0 && unsynced_ >= plan_.fsync) {
+    unsynced_ = 0;
+    request = Request{};
+    request.opcode = HostOpcode::flush;
+    request.time = last_time_;
+    return true;
+  }
+  if (plan_.number_ios != 0 && issued_ >= plan_.number_ios) return false;
+  if (plan_.io_bytes != 0 && done_ >= plan_.io_bytes) return false;
+  const unsigned direction = choose_direction();
+  request.force_unit_access = false;
+  request.device = 0;
+  if (write_back_ && direction == 1) {
+    request = trimmed_;
+    write_back_ = false;
+  } else {
+    choose_place(direction, request);
+    if (plan_.mix == GeneratorPlan::Mix::trim_write) {
+      trimmed_ = request;
+      write_back_ = true;
+    }
+  }
+  request.opcode = k_opcodes[direction];
+  last_time_ = std::max(last_time_, pace(direction, request.bytes));
+  request.time = last_time_;
+  done_ += request.bytes;
+  ++issued_;
+  if (direction == 1) ++unsynced_;
+  return true;
+}
+
+unsigned Generator::choose_direction() {
+  if (plan_.mix == GeneratorPlan::Mix::one) return plan_.direction;
+  if (plan_.mix == GeneratorPlan::Mix::trim_write) return write_back_ ? 1 : 2;
+  // With rates for both directions the rates decide, as in fio: the one that is due first goes.
+  if (plan_.paced() && due(0) != due(1)) return due(0) < due(1) ? 0 : 1;
+  return mix_random_.below(100) < plan_.read_percent ? 0 : 1;
+}
+
+/// A size that fits into `room` bytes; the smallest always does.
+Bytes Generator::choose_size(unsigned direction, Bytes room) {
+  const auto& shares = plan_.sizes[direction];
+  if (shares.size() == 1) return std::min(shares[0].bytes, room);
+  static constexpr int k_tries = 32;
+  for (int attempt = 0; attempt < k_tries; ++attempt) {
+    Bytes bytes = 0;
+    if (shares.empty()) {
+      const Bytes low = plan_.range_low[direction];
+      bytes = low * (1 + size_random_.below(plan_.range_high[direction] / low));
+    } else {
+      std::uint64_t ticket = size_random_.below(100);
+      for (const auto& share : shares) {
+        bytes = share.bytes;
+        if (ticket < share.percent) break;
+        ticket -= share.percent;
+      }
+    }
+    if (bytes <= room) return bytes;
+  }
+  return std::min(plan_.smallest[direction], room);
+}
+
+void Generator::choose_place(unsigned direction, Request& request) {
+  const std::uint32_t percent = plan_.random_percent[direction];
+  const bool random = plan_.random && (percent == 100 || order_random_.below(100) < percent);
+  Bytes at = cursor_[direction];
+  if (random) {
+    Positions& positions = positions_[shared_map_ ? 0 : direction];
+    at = positions.draw(direction) * plan_.align[direction];
+  } else if (at + plan_.smallest[direction] > plan_.size) {
+    at = 0;
+  }
+  request.offset = plan_.offset + at;
+  request.bytes = choose_size(direction, plan_.size - at);
+  cursor_[direction] = at + request.bytes;
+}
+
+/// When the request is due, and when the next of its direction will be: the n-th at n / rate to the
+/// picosecond, without drift.
+Picoseconds Generator::pace(unsigned direction, Bytes bytes) {
+  const std::uint64_t iops = plan_.rate_iops[direction];
+  const std::uint64_t rate = iops != 0 ? iops : plan_.rate_bytes[direction];
+  if (rate == 0) return 0;
+  const Picoseconds now = due_[direction];
+  const std::uint64_t amount = iops != 0 ? 1 : bytes;
+  static constexpr std::uint64_t k_second = 1'000'000'000'000;
+  if (plan_.poisson) {
+    const double gap =
+        -std::log(1 - pace_random_.uniform()) * static_cast<double>(amount) / static_cast<double>(rate);
+    const double due = static_cast<double>(now) + std::floor(gap * static_cast<double>(k_second));
+    due_[direction] = due > static_cast<double>(k_latest) ? k_latest : static_cast<Picoseconds>(due);
+  } else {
+    paced_amount_[direction] += amount;
+    const unsigned __int128 due = paced_amount_[direction] * k_second / rate;
+    due_[direction] = due > k_latest ? k_latest : static_cast<Picoseconds>(due);
+  }
+  return now;
+}
+
+std::uint64_t Generator::expected() const {
+  if (plan_.number_ios != 0) return plan_.number_ios;
+  if (plan_.io_bytes == 0) return 0;
+  const unsigned direction = plan_.mix == GeneratorPlan::Mix::read_write ? 0 : plan_.direction;
+  Bytes mean = 0;
+  for (const auto& share : plan_.sizes[direction]) mean += share.bytes * share.percent / 100;
+  if (plan_.sizes[direction].empty()) mean = (plan_.range_low[direction] + plan_.range_high[direction]) / 2;
+  return mean == 0 ? 0 : (plan_.io_bytes + mean - 1) / mean;
+}
+
+}  // namespace tlmssd

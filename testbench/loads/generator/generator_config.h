@@ -1,0 +1,43 @@
+// A synthetic load in fio's own words, as a scenario or a fio job file gives it.
+//
+// Texts keep fio's syntax ("4k,8k", "4k/60:64k/40", "zipf:1.1"); generator.h resolves them for a
+// given drive.
+#pragma once
+
+#include <string>
+
+#include "models/base/parameters.h"
+
+namespace tlmssd {
+
+struct GeneratorConfig {
+  std::string rw = "randread";
+  std::int32_t rwmixread = 50;
+  std::int32_t rwmixwrite = -1;
+  std::string bs = "4k";
+  std::string bsrange;
+  std::string bssplit;
+  std::string blockalign;
+  std::uint32_t iodepth = 1;
+  std::uint32_t numjobs = 1;
+  std::string offset = "0";
+  std::string offset_increment = "0";
+  std::string size = "100%";
+  std::string io_size;
+  std::uint64_t number_ios = 0;
+  bool time_based = false;
+  std::uint64_t loops = 1;
+  std::string rate_iops;
+  std::string rate;
+  std::string rate_process = "linear";
+  Picoseconds thinktime = 0;
+  std::uint32_t thinktime_blocks = 1;
+  std::string random_distribution = "random";
+  bool norandommap = true;
+  std::uint64_t randseed = 0;
+  std::string percentage_random = "100";
+  std::uint64_t fsync = 0;
+  static const ParameterTable<GeneratorConfig>& parameters();
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,314 @@
+// Understands a GeneratorConfig for a given drive.
+#include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "testbench/loads/generator/generator.h"
+#include "testbench/loads/text/fields.h"
+
+namespace tlmssd {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& expected) {
+  throw InputError(fmt::format("{}: \"{}\" is not understood, expected {}", option, text, expected));
+}
+
+Bytes size_of(const std::string& option, const std::string& text, FioUnits units) {
+  const auto size = fio_size(text, units);
+  if (!size) refuse(option, text, "a size (4k, 128k, 1m)");
+  return *size;
+}
+
+/// A size, or a share of `whole` ("10%", "10 %").
+Bytes size_or_share(const std::string& option, const std::string& text, Bytes whole, FioUnits units) {
+  const std::string_view bare = trimmed(text);
+  if (bare.empty() || bare.back() != '%') {
+    const auto size = fio_size(bare, units);
+    if (!size) refuse(option, text, "a size (1g) or a share of the drive (10%)");
+    return *size;
+  }
+  const auto percent = fio_real(bare.substr(0, bare.size() - 1));
+  if (!percent || *percent > 100) refuse(option, text, "a share of the drive between 0% and 100%");
+  // to a millionth of a per cent, in whole numbers
+  const auto millionths = static_cast<std::uint64_t>(*percent * 1e6 + 0.5);
+  return static_cast<Bytes>(static_cast<unsigned __int128>(whole) * millionths / 100'000'000);
+}
+
+/// "a,b,c" for read, write, trim. As in fio, what is left out at the end repeats the last one
+/// given, and an empty part keeps the `fallback`.
+std::array<std::string, 3> by_direction(const std::string& option, const std::string& text,
+                                        const std::string& fallback) {
+  const auto parts = split_text(text, ',');
+  if (parts.empty() || parts.size() > 3)
+    refuse(option, text, "one value, or up to three for read, write and trim");
+  std::array<std::string, 3> result;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string& part = parts[std::min(i, parts.size() - 1)];
+    result[i] = part.empty() ? fallback : part;
+  }
+  return result;
+}
+
+void plan_direction(GeneratorPlan& plan, const GeneratorConfig& config) {
+  using Mix = GeneratorPlan::Mix;
+  struct Word {
+    const char* name;
+    Mix mix;
+    unsigned direction;
+    bool random;
+  };
+  static constexpr Word k_words[] = {
+      {"read", Mix::one, 0, false},
+      {"write", Mix::one, 1, false},
+      {"trim", Mix::one, 2, false},
+      {"randread", Mix::one, 0, true},
+      {"randwrite", Mix::one, 1, true},
+      {"randtrim", Mix::one, 2, true},
+      {"rw", Mix::read_write, 0, false},
+      {"readwrite", Mix::read_write, 0, false},
+      {"randrw", Mix::read_write, 0, true},
+      {"trimwrite", Mix::trim_write, 2, false},
+      {"randtrimwrite", Mix::trim_write, 2, true},
+  };
+  std::vector<std::string> names;
+  for (const Word& word : k_words) {
+    names.emplace_back(word.name);
+    if (config.rw != word.name) continue;
+    plan.mix = word.mix;
+    plan.direction = word.direction;
+    plan.random = word.random;
+    plan.read_percent =
+        static_cast<std::uint32_t>(config.rwmixwrite >= 0 ? 100 - config.rwmixwrite : config.rwmixread);
+    return;
+  }
+  throw InputError("rw: \"" + config.rw + "\" is no pattern, expected " + any_of(names) +
+                   did_you_mean(config.rw, names));
+}
+
+std::vector<GeneratorPlan::SizeShare> size_shares(const std::string& text, FioUnits units) {
+  std::vector<GeneratorPlan::SizeShare> shares;
+  std::uint32_t given = 0;
+  std::size_t open = 0;
+  for (const std::string& part : split_text(text, ':')) {
+    const auto pair = split_text(part, '/');
+    if (pair.empty() || pair.size() > 2) refuse("bssplit", text, "size/per cent pairs (4k/60:64k/40)");
+    GeneratorPlan::SizeShare share{size_of("bssplit", pair[0], units), 0};
+    const auto percent = pair.size() == 2 && !pair[1].empty() ? fio_number(pair[1]) : std::nullopt;
+    if (pair.size() == 2 && !pair[1].empty()) {
+      if (!percent || *percent > 100) refuse("bssplit", pair[1], "whole per cent");
+      share.percent = static_cast<std::uint32_t>(*percent);
+      given += share.percent;
+    } else {
+      share.percent = 101;  // to be filled in
+      ++open;
+    }
+    shares.push_back(share);
+  }
+  if (given > 100 || (open == 0 && given < 100)) {
+    throw InputError(
+        fmt::format("bssplit: the shares in \"{}\" add up to {} %, expected 100 %", text, given));
+  }
+  std::uint32_t left = 100 - given;
+  for (auto& share : shares) {
+    if (share.percent != 101) continue;
+    share.percent = left / static_cast<std::uint32_t>(open);
+    left -= share.percent;
+    --open;
+  }
+  return shares;
+}
+
+void plan_sizes(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits units) {
+  if (!config.bssplit.empty()) {
+    const auto texts = by_direction("bssplit", config.bssplit, config.bs);
+    for (std::size_t i = 0; i < 3; ++i) plan.sizes[i] = size_shares(texts[i], units);
+  } else if (!config.bsrange.empty()) {
+    const auto texts = by_direction("bsrange", config.bsrange, "");
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto bounds = split_text(texts[i], '-');
+      if (bounds.size() != 2) refuse("bsrange", config.bsrange, "lower-upper (4k-64k)");
+      plan.range_low[i] = size_of("bsrange", bounds[0], units);
+      plan.range_high[i] = size_of("bsrange", bounds[1], units);
+      if (plan.range_high[i] < plan.range_low[i]) refuse("bsrange", config.bsrange, "the lower bound first");
+    }
+  } else {
+    const auto texts = by_direction("bs", config.bs, "4k");
+    for (std::size_t i = 0; i < 3; ++i) plan.sizes[i] = {{size_of("bs", texts[i], units), 100}};
+  }
+  std::array<std::string, 3> aligns;
+  if (!config.blockalign.empty()) aligns = by_direction("blockalign", config.blockalign, "");
+  for (std::size_t i = 0; i < 3; ++i) {
+    plan.smallest[i] = plan.range_low[i];
+    for (const auto& share : plan.sizes[i]) {
+      plan.smallest[i] = plan.smallest[i] == 0 ? share.bytes : std::min(plan.smallest[i], share.bytes);
+    }
+    plan.align[i] = aligns[i].empty() ? plan.smallest[i] : size_of("blockalign", aligns[i], units);
+  }
+}
+
+bool used(const GeneratorPlan& plan, std::size_t direction) {
+  if (plan.mix == GeneratorPlan::Mix::read_write) return direction < 2;
+  return plan.mix == GeneratorPlan::Mix::trim_write ? direction > 0 : direction == plan.direction;
+}
+
+void check_blocks(const GeneratorPlan& plan, std::uint32_t lba) {
+  const auto whole = [lba](const char* option, Bytes bytes) {
+    if (bytes == 0) throw InputError(std::string(option) + ": is 0, expected at least one logical block");
+    if (bytes % lba != 0) {
+      throw refusal(option,
+                    fmt::format("{} B is not a multiple of the drive's logical block of {} B", bytes, lba),
+                    std::to_string(std::max<Bytes>((bytes + lba / 2) / lba, 1) * lba));
+    }
+    if (bytes > (Bytes{1} << 30U))
+      throw InputError(fmt::format("{}: {} B is too large, expected at most 1 GiB", option, bytes));
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!used(plan, i)) continue;
+    for (const auto& share : plan.sizes[i]) whole("bs", share.bytes);
+    if (plan.sizes[i].empty()) {
+      whole("bsrange", plan.range_low[i]);
+      whole("bsrange", plan.range_high[i]);
+    }
+    whole("blockalign", plan.align[i]);
+    if (plan.smallest[i] > plan.size) {
+      throw InputError(fmt::format("size: {} B holds no request of {} B", plan.size, plan.smallest[i]));
+    }
+  }
+}
+
+void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const DriveSize& drive, FioUnits units,
+                 std::uint32_t job) {
+  const Bytes increment = size_or_share("offset_increment", config.offset_increment, drive.bytes, units);
+  plan.offset = size_or_share("offset", config.offset, drive.bytes, units);
+  Bytes shift = 0;
+  if (__builtin_mul_overflow(increment, job, &shift) ||
+      __builtin_add_overflow(plan.offset, shift, &plan.offset) || plan.offset >= drive.bytes) {
+    throw InputError(fmt::format("offset: job {} begins beyond the drive's {} B", job, drive.bytes));
+  }
+  const bool rest = config.size == "100%" || config.size.empty();
+  plan.size = rest ? drive.bytes - plan.offset : size_or_share("size", config.size, drive.bytes, units);
+  if (plan.size > drive.bytes - plan.offset) {
+    throw InputError(fmt::format("size: {} B at offset {} B ends beyond the drive's {} B", plan.size,
+                                 plan.offset, drive.bytes));
+  }
+  const std::uint32_t lba = drive.lba_bytes;
+  if (plan.offset % lba != 0 && config.offset.find('%') == std::string::npos &&
+      config.offset_increment.find('%') == std::string::npos) {
+    throw InputError(
+        fmt::format("offset: {} B is not a multiple of the drive's logical block of {} B", plan.offset, lba));
+  }
+  const Bytes end = (plan.offset + plan.size) / lba * lba;
+  plan.offset = (plan.offset + lba - 1) / lba * lba;  // shares of the drive rarely come out whole
+  plan.size = end > plan.offset ? end - plan.offset : 0;
+  if (plan.size == 0) throw InputError("size: holds no whole logical block");
+}
+
+/// Requests to files are reads, each within one file.
+void check_files(const GeneratorPlan& plan, const GeneratorConfig& config, Bytes file) {
+  if (plan.mix != GeneratorPlan::Mix::one || plan.direction != 0) {
+    throw refusal("rw", fmt::format("{} changes data, and target: files can only be read", config.rw),
+                  fmt::format("{}", plan.random ? "randread" : "read"));
+  }
+  Bytes largest = plan.range_high[0];
+  for (const auto& share : plan.sizes[0]) largest = std::max(largest, share.bytes);
+  const char* const option = !config.bssplit.empty() ? "bssplit" : config.bsrange.empty() ? "bs" : "bsrange";
+  const std::string one_file = !config.bsrange.empty() && config.bssplit.empty()
+                                   ? fmt::format("{}-{}", file, file)
+                                   : std::to_string(file);
+  if (largest > file) {
+    throw refusal(option, fmt::format("{} B exceed the {} B of a file (file_cache.file_size)", largest, file),
+                  one_file);
+  }
+  if (plan.offset % file != 0) {
+    throw refusal("offset", fmt::format("{} B are no whole files of {} B", plan.offset, file),
+                  fmt::format("{}", (plan.offset + file / 2) / file * file));
+  }
+  const Bytes align = plan.align[0];
+  const bool places = file % align == 0 && largest <= align;
+  const bool steps = file % largest == 0 && largest == plan.smallest[0] && align % largest == 0;
+  if ((plan.random && !places) || ((!plan.random || config.percentage_random != "100") && !steps)) {
+    throw refusal(
+        option,
+        fmt::format("requests of up to {} B at multiples of {} B cross the boundaries of files of {} B",
+                    largest, align, file),
+        one_file);
+  }
+}
+
+void plan_rates(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits units) {
+  if (!config.rate_iops.empty() && !config.rate.empty()) {
+    throw InputError("rate: cannot be given together with rate_iops");
+  }
+  const bool iops = !config.rate_iops.empty();
+  if (!iops && config.rate.empty()) return;
+  const char* option = iops ? "rate_iops" : "rate";
+  const auto texts = by_direction(option, iops ? config.rate_iops : config.rate, "0");
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto value = iops ? fio_number(texts[i]) : fio_size(texts[i], units);
+    if (!value || *value > 1'000'000'000'000U)
+      refuse(option, texts[i], iops ? "requests per second" : "bytes per second (100m)");
+    if (used(plan, i) && *value == 0) {
+      throw InputError(
+          fmt::format("{}: \"{}\" leaves a direction that the job uses without a rate, expected one for each",
+                      option, iops ? config.rate_iops : config.rate));
+    }
+    (iops ? plan.rate_iops : plan.rate_bytes)[i] = *value;
+  }
+  plan.poisson = config.rate_process == "poisson";
+}
+
+void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
+  try {
+    plan.distribution = parse_distribution(config.random_distribution);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(std::string("random_distribution: ") + error.what());
+  }
+  const auto texts = by_direction("percentage_random", config.percentage_random, "100");
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto percent = fio_number(texts[i]);
+    if (!percent || *percent > 100) refuse("percentage_random", texts[i], "whole per cent");
+    plan.random_percent[i] = static_cast<std::uint32_t>(*percent);
+  }
+}
+
+void plan_end(GeneratorPlan& plan, const GeneratorConfig& config, const DriveSize& drive, FioUnits units) {
+  plan.number_ios = config.number_ios;
+  if (config.time_based) {
+    plan.io_bytes = 0;
+    return;
+  }
+  plan.io_bytes =
+      config.io_size.empty() ? plan.size : size_or_share("io_size", config.io_size, drive.bytes, units);
+  if (plan.io_bytes == 0) throw InputError("io_size: is 0, expected a size");
+  if (__builtin_mul_overflow(plan.io_bytes, std::max<std::uint64_t>(config.loops, 1), &plan.io_bytes)) {
+    throw InputError("loops: makes the load longer than can be counted");
+  }
+}
+
+}  // namespace
+
+bool GeneratorPlan::paced() const {
+  return std::any_of(rate_iops.begin(), rate_iops.end(), [](auto rate) { return rate != 0; }) ||
+         std::any_of(rate_bytes.begin(), rate_bytes.end(), [](auto rate) { return rate != 0; });
+}
+
+GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& drive, FioUnits units,
+                             std::uint32_t job) {
+  GeneratorPlan plan;
+  plan_direction(plan, config);
+  plan_sizes(plan, config, units);
+  plan_region(plan, config, drive, units, job);
+  check_blocks(plan, drive.lba_bytes);
+  if (drive.file_size != 0) check_files(plan, config, drive.file_size);
+  plan_rates(plan, config, units);
+  plan_shares(plan, config);
+  plan_end(plan, config, drive, units);
+  plan.repeats = config.norandommap;
+  plan.fsync = config.fsync;
+  return plan;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,102 @@
+// Lays a load's own address space onto a drive: volumes one after another, addresses beyond the
+// drive wrapped, scaled or refused, everything rounded to whole logical blocks.
+//
+// Rounding: a request that does not start or end on a logical block is widened (start down, end
+// up), as a host's block layer would read-modify-write it; how often is counted. Wrapping: modulo
+// the region's size, and a request that crosses the end is split in two. Scaling: only when the
+// load's addresses do not fit; 4 KiB pages are squeezed proportionally and the offset within the
+// page and the size are kept, so requests that were neighbours may overlap afterwards. Refusing: an
+// InputError.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/base/parameters.h"
+#include "testbench/loads/requests/request.h"
+
+namespace tlmssd {
+
+struct PlacementConfig {
+  std::string addresses = "refuse";
+  std::string volume = "all";
+  Bytes region_offset = 0;
+  Bytes region_size = 0;
+  static const ParameterTable<PlacementConfig>& parameters();
+};
+
+/// A request in logical blocks of the drive; always inside it, blocks > 0 except for a flush.
+struct PlacedRequest {
+  HostOpcode opcode = HostOpcode::read;
+  bool force_unit_access = false;
+  std::uint64_t lba = 0;
+  std::uint32_t blocks = 0;
+  Picoseconds time = 0;  ///< not before this instant since the load's start (open loop)
+};
+
+/// What laying the load onto the drive did to it.
+struct PlacementCounts {
+  std::uint64_t requests = 0;  ///< taken from the load
+  std::uint64_t rounded = 0;   ///< widened to whole logical blocks
+  std::uint64_t wrapped = 0;   ///< moved by wrapping
+  std::uint64_t scaled = 0;    ///< moved by scaling
+  std::uint64_t split = 0;     ///< pieces beyond the first of requests that crossed the end or were too long
+  std::uint64_t other_volume = 0;  ///< skipped: not the chosen volume
+};
+
+/// Size of the drive as a host sees it, or of the network's files.
+struct DriveSize {
+  Bytes bytes = 0;
+  std::uint32_t lba_bytes = 512;
+  std::uint64_t first_lba = 0;  ///< where its addresses begin
+  Bytes file_size = 0;          ///< not 0: files of this size one after another, which can only be read
+};
+
+/// What must be known of a load before it can be laid out: bytes up to the last byte addressed, per
+/// volume.
+struct LoadExtent {
+  std::vector<Bytes> volume_bytes;
+  std::uint64_t requests = 0;
+};
+
+class PlacedSource {
+ public:
+  /// `only_volume`: index of the one volume to replay, or k_all_volumes.
+  static constexpr std::uint32_t k_all_volumes = 0xFFFFFFFFU;
+  PlacedSource(std::unique_ptr<RequestSource> source, const PlacementConfig& config, const LoadExtent& extent,
+               const DriveSize& drive, std::uint32_t only_volume = k_all_volumes);
+
+  /// The next request; false at the end. Throws InputError for bad input and for a refused address.
+  bool next(PlacedRequest& request);
+  [[nodiscard]] const PlacementCounts& counts() const { return counts_; }
+  /// Requests to come in all, when known; 0: unknown.
+  [[nodiscard]] std::uint64_t expected() const { return source_->expected(); }
+  [[nodiscard]] std::string where() const { return source_->where(); }
+  [[nodiscard]] const RequestSource& source() const { return *source_; }
+  /// The load's addresses do not fit and `addresses: refuse` holds: next() is going to throw.
+  [[nodiscard]] bool refuses() const { return mode_ == Mode::refuse; }
+  /// How the load was laid out, in a sentence.
+  [[nodiscard]] const std::string& description() const { return description_; }
+
+ private:
+  enum class Mode : std::uint8_t { fits, wrap, scale, refuse };
+  void place(const Request& request);
+  void emit(PlacedRequest& request);
+
+  std::unique_ptr<RequestSource> source_;
+  std::vector<Bytes> base_;  ///< where each volume starts in the joined address space
+  PlacementCounts counts_;
+  std::string description_;
+  std::uint64_t region_first_ = 0;   ///< LBA
+  std::uint64_t region_blocks_ = 0;  ///< LBAs
+  Bytes span_ = 0;
+  std::uint32_t lba_bytes_ = 512;
+  std::uint32_t only_volume_;
+  Mode mode_ = Mode::refuse;
+  PlacedRequest pending_;          ///< opcode and time of the request being emitted
+  std::uint64_t pending_lba_ = 0;  ///< within the region
+  std::uint64_t pending_blocks_ = 0;
+};
+
+}  // namespace tlmssd

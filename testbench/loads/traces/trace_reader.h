@@ -1,0 +1,80 @@
+// Reads a trace file as a stream of requests, whatever its format.
+//
+// Times count from the first request. Recordings are not quite in order (stamps are taken on
+// several cores): a stamp before its predecessor's is raised to it and counted; one that lies
+// further back than `max_disorder` is bad input. Blank lines and one header row are passed over.
+// Every other malformed line is an InputError "file:line: field NAME: ...".
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "testbench/loads/traces/trace_format.h"
+
+namespace tlmssd {
+
+/// A trace file and how to read it.
+struct TraceFile {
+  std::string path;
+  TraceConfig config;
+  BlkparseConfig blkparse;
+  std::optional<ColumnsConfig> columns;
+};
+
+class TraceReader final : public RequestSource {
+ public:
+  explicit TraceReader(const TraceFile& file);
+  /// Reads from memory; `name` stands for the file in messages.
+  TraceReader(const TraceFile& file, std::string name, std::string_view bytes);
+
+  bool next(Request& request) override;
+  [[nodiscard]] std::string where() const override;
+
+  [[nodiscard]] const TraceFormatInfo& format() const { return *info_; }
+  /// "msr (recognised), times are Windows file time, xz": what the file was understood to be.
+  [[nodiscard]] std::string description() const;
+  [[nodiscard]] bool has_times() const { return parser_->has_times(); }
+  /// Names of the volumes seen so far, in order of appearance.
+  [[nodiscard]] const std::vector<std::string>& volumes() const { return volumes_; }
+  [[nodiscard]] std::uint64_t out_of_order() const { return out_of_order_; }
+  [[nodiscard]] Picoseconds largest_disorder() const { return largest_disorder_; }
+  [[nodiscard]] std::uint64_t zero_size() const { return zero_size_; }
+  [[nodiscard]] std::uint64_t lines() const { return lines_.line(); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  void open(const TraceFile& file);
+  const TraceFormatInfo& recognise(const TraceFile& file);
+  bool header(std::string_view line);
+  bool sound(const TraceRecord& record);
+  Picoseconds relative(WideTime time);
+  std::uint32_t volume(std::string_view name);
+
+  LineReader lines_;
+  TraceConfig config_;
+  const TraceFormatInfo* info_ = nullptr;
+  std::unique_ptr<TraceFormat> parser_;
+  bool recognised_ = false;
+  char separator_ = '\0';
+  bool started_ = false;  ///< a line that is not a header has been seen
+  bool header_row_ = false;
+  bool any_ = false;
+  WideTime first_ = 0;
+  Picoseconds last_ = 0;
+  std::uint64_t out_of_order_ = 0;
+  Picoseconds largest_disorder_ = 0;
+  std::uint64_t zero_size_ = 0;
+  std::vector<std::string> volumes_;
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>>
+      index_;  // look-up only, never iterated
+  std::string last_name_;
+  std::uint32_t last_volume_ = 0;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,225 @@
+#include "testbench/report/adviser.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "models/base/quantity_text.h"
+#include "testbench/report/findings.h"
+#include "testbench/report/statistics_view.h"
+#include "testbench/report/steadiness.h"
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double k_share_of_writes = 0.1;  ///< from which on a run is also about writes
+constexpr double k_share_unwritten = 0.01;
+constexpr double k_turnovers = 1;
+constexpr double k_blocks_of_spare = 8;
+constexpr double k_saturated = 0.8;
+constexpr double k_share_of_lag = 0.02;
+constexpr Picoseconds k_least_lag = 10'000'000'000;
+
+struct Evidence {
+  const Json& report;
+  const AdviserFacts& facts;
+  std::vector<Advice>& advice;
+
+  [[nodiscard]] double statistic(std::string_view name) const {
+    return number_in(report["statistics"], name);
+  }
+  /// Bytes that loads wrote while it was measured.
+  [[nodiscard]] double written() const {
+    const Json& operations = report["results"]["total"]["operations"];
+    return operations.contains("write") ? operations["write"]["bytes"].get<double>() : 0;
+  }
+  [[nodiscard]] bool about_writes() const {
+    const Json& total = report["results"]["total"];
+    if (!total["operations"].contains("write")) return false;
+    return total["operations"]["write"]["commands"].get<double>() >=
+           k_share_of_writes * total["commands"].get<double>();
+  }
+  [[nodiscard]] double spare() const { return static_cast<double>(facts.flash - facts.user); }
+};
+
+void unwritten_reads(const Evidence& e) {
+  const double unwritten = e.statistic("unmapped reads");
+  const double all = e.statistic("host units read");
+  if (all == 0 || unwritten < k_share_unwritten * all) return;
+  e.advice.push_back(
+      {"unwritten-reads",
+       fmt::format("{} of what was read had never been written: the drive answers that without "
+                   "touching its flash, far faster than data",
+                   share_text(unwritten / all)),
+       "precondition"});
+}
+
+void short_for_amplification(const Evidence& e) {
+  if (!e.about_writes() || e.written() >= k_turnovers * e.spare()) return;
+  e.advice.push_back(
+      {"short-for-amplification",
+       fmt::format("{} were written, {:.2g} times the spare flash of {}: write amplification and "
+                   "collection need some turnovers to settle",
+                   bytes_text(e.written()), e.written() / e.spare(), bytes_text(e.spare())),
+       "load.number_ios or precondition"});
+}
+
+void buffer_holds_load(const Evidence& e) {
+  const Json* cache = find_group(e.report["statistics"], "cache");
+  const Json* held = cache == nullptr ? nullptr : find_value(*cache, "capacity");
+  const double buffer = std::max(static_cast<double>(e.facts.write_buffer),
+                                 held == nullptr ? 0 : (*held)["value"].get<double>());
+  if (!e.about_writes() || e.written() > buffer) return;
+  e.advice.push_back(
+      {"buffer-holds-load",
+       fmt::format("all that was written, {}, fits into the {} of write buffer or cache: write "
+                   "latencies and rates are those of the memory",
+                   bytes_text(e.written()), bytes_text(buffer)),
+       "firmware.buffer.capacity or load.number_ios"});
+}
+
+void few_blocks(const Evidence& e) {
+  if (!e.about_writes() || e.facts.blocks_of_spare >= k_blocks_of_spare) return;
+  e.advice.push_back(
+      {"few-blocks",
+       fmt::format("each parallel unit has {:.1f} blocks of spare flash, of which four or so are "
+                   "always open or in reserve: collection works with less than the drive seems "
+                   "to have",
+                   e.facts.blocks_of_spare),
+       "ssd.flash.part.pages_per_block"});
+}
+
+void ended_by_size(const Evidence& e) {
+  for (const LoadEnd& load : e.facts.loads) {
+    if (load.wanted == 0 || load.by_time || load.issued >= load.wanted) continue;
+    e.advice.push_back(
+        {"ended-by-size",
+         fmt::format("{} ended after {} of its {} requests, when it had gone through its size once",
+                     load.name, load.issued, load.wanted),
+         "load.loops or load.time_based"});
+  }
+}
+
+void falls_behind(const Evidence& e) {
+  for (const LoadEnd& load : e.facts.loads) {
+    const auto share =
+        static_cast<double>(load.lag) / static_cast<double>(std::max<Picoseconds>(load.lasted, 1));
+    if (load.lag < k_least_lag || share < k_share_of_lag) continue;
+    e.advice.push_back({"falls-behind",
+                        fmt::format("{} cannot keep to its times: its last request was issued {} late; its "
+                                    "latencies grow with the length of the run",
+                                    load.name, time_text(static_cast<double>(load.lag))),
+                        "load.rate_iops, load.rate or load.time_scale"});
+  }
+}
+
+/// Steps of the run in which the load had commands outstanding, from the first to behind the last.
+std::pair<std::size_t, std::size_t> active_steps(const Json& load) {
+  const Json& depth = load["series"]["queue_depth"];
+  std::size_t first = 0;
+  std::size_t last = depth.size();
+  while (first < last && depth[first].get<double>() == 0) ++first;
+  while (last > first && depth[last - 1].get<double>() == 0) --last;
+  return {first, last};
+}
+
+/// Bandwidth of a load, all operations together, in the whole steps of its own time: before it
+/// begins and when it has ended it has none, which is no change.
+std::vector<double> bandwidth_of(const Json& load) {
+  std::vector<double> sum;
+  for (const auto& [name, values] : load["series"].items()) {
+    if (!values.is_object() || !values.contains("bandwidth")) continue;
+    sum.resize(std::max(sum.size(), values["bandwidth"].size()));
+    for (std::size_t i = 0; i < values["bandwidth"].size(); ++i)
+      sum[i] += values["bandwidth"][i].get<double>();
+  }
+  const auto [first, last] = active_steps(load);
+  if (last <= first + 2 || last > sum.size()) return {};
+  const std::size_t begin = first == 0 ? 0 : first + 1;  // cut short by its beginning
+  return {sum.begin() + static_cast<std::ptrdiff_t>(begin),
+          sum.begin() + static_cast<std::ptrdiff_t>(last - 1)};  // and by the end
+}
+
+/// What was to be steady, and is not.
+void never_steady(const Evidence& e) {
+  const auto say = [&](const std::string& what, const Json& rounds) {
+    if (rounds["steady"].get<bool>()) return;
+    e.advice.push_back({"not-steady", what + ": " + rounds["text"].get<std::string>(),
+                        what == "run" ? "run.most_rounds or run.round" : "precondition.most_rounds"});
+  };
+  for (const Json& step : e.report.value("preconditioning", Json::array()))
+    say(fmt::format("precondition.{}", step["step"].get<std::size_t>()), step);
+  if (e.report.contains("steady")) say("run", e.report["steady"]);
+}
+
+void not_steady(const Evidence& e) {
+  if (e.report.contains("steady")) return;  // judged by the figure that was asked for
+  const Json& loads = e.report["results"]["loads"];
+  for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
+    if (!e.facts.loads[i].made) continue;
+    const Course course = course_of(bandwidth_of(loads[i]));
+    const std::string& name = e.facts.loads[i].name;
+    if (course == Course::drifting) {
+      e.advice.push_back({"not-steady",
+                          "the bandwidth of " + name +
+                              " still changes: over five rounds it is outside 20 % of range or 10 % of slope "
+                              "(SNIA PTS), so that a longer run gives other figures",
+                          "load.number_ios or precondition"});
+    } else if (course == Course::warming_up) {
+      e.advice.push_back(
+          {"warm-up-visible",
+           "the first fifth of " + name +
+               " has another bandwidth than the rest, which is steady: both are in the figures",
+           "load.ramp_time"});
+    }
+  }
+}
+
+/// A resource that limits the run at a value that was not chosen.
+void default_matters(const Evidence& e) {
+  for (const Utilisation& use : plain_utilisations(e.report["statistics"])) {
+    if (use.mean() < k_saturated) continue;
+    const Resource* const resource = find_resource(use.label);
+    if (resource == nullptr) continue;
+    if (std::any_of(resource->keys.begin(), resource->keys.end(), e.facts.changed)) continue;
+    e.advice.push_back({"default-matters",
+                        fmt::format("{}: {} busy, and what it can do is a default of the emulator",
+                                    resource->name, share_text(use.mean())),
+                        std::string(resource->keys.front())});
+  }
+}
+
+}  // namespace
+
+const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules() {
+  static const std::vector<std::pair<std::string_view, std::string_view>> rules = {
+      {"unwritten-reads", "1 % or more of what was read had never been written"},
+      {"short-for-amplification", "less than the spare flash was written"},
+      {"buffer-holds-load", "all that was written fits into the write buffer or cache"},
+      {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},
+      {"ended-by-size", "a load ended before its number_ios"},
+      {"falls-behind", "an open-loop load is issued late, and later all the time"},
+      {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
+      {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},
+      {"default-matters", "a resource is busy 80 % of the time or more, and its speed is a default"}};
+  return rules;
+}
+
+std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
+                           const std::vector<std::string>& silenced) {
+  std::vector<Advice> advice;
+  const Evidence evidence{report, facts, advice};
+  if (report["results"]["total"]["commands"] != 0) {
+    for (const auto rule : {unwritten_reads, short_for_amplification, buffer_holds_load, few_blocks,
+                            ended_by_size, falls_behind, never_steady, not_steady, default_matters}) {
+      rule(evidence);
+    }
+  }
+  std::erase_if(advice, [&](const Advice& one) {
+    return std::find(silenced.begin(), silenced.end(), one.name) != silenced.end();
+  });
+  return advice;
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,53 @@
+// Whether to believe a run: rules that look at what was measured and say where a figure means
+// something else than it seems to.
+//
+// Each rule has a name by which `report.silence` silences it. A rule speaks of evidence in the
+// report and names the parameter to look at. Leaves out: runs without simulated time, of which only
+// the rules about writes speak.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/base/types.h"
+
+namespace tlmssd {
+
+struct Advice {
+  std::string name;
+  std::string text;     ///< what was seen and what it means, one or two sentences
+  std::string look_at;  ///< parameter
+};
+
+/// How a load came to its end.
+struct LoadEnd {
+  std::string name;
+  std::uint64_t issued = 0;  ///< requests
+  std::uint64_t wanted = 0;  ///< number_ios; 0: not given
+  Picoseconds lag = 0;       ///< by which its last request was issued after its time; open loop only
+  Picoseconds lasted = 0;    ///< from its start to its last request
+  bool by_time = false;      ///< its runtime ended it
+  bool made = false;         ///< by a generator in closed loop: it asks for the same all the time
+};
+
+struct AdviserFacts {
+  Bytes user = 0;   ///< bytes
+  Bytes flash = 0;  ///< all of it
+  Bytes write_buffer = 0;
+  double blocks_of_spare = 0;  ///< of each parallel unit
+  std::vector<LoadEnd> loads;
+  std::function<bool(std::string_view path)> changed;  ///< whether this parameter is not at its default
+};
+
+/// Names of all rules with a sentence each, for `report.silence` and the documents.
+const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules();
+
+/// `report`: as build_report makes it. Rules that `silenced` names keep silent.
+std::vector<Advice> advise(const nlohmann::ordered_json& report, const AdviserFacts& facts,
+                           const std::vector<std::string>& silenced);
+
+}  // namespace tlmssd

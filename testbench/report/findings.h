@@ -1,0 +1,36 @@
+// What limits a run, by rule: which resource is saturated, and what the slow commands of each load
+// wait for.
+//
+// A finding has a cause, its evidence and the parameter to look at. How fast things would be
+// without the cause is a bound: of a latency, what the ledger does not charge to it; other waits
+// may take its place. A wait for the write buffer or in the host's queue is explained by what keeps
+// the busiest resource busy, by the utilisation law.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tlmssd {
+
+struct Finding {
+  std::string cause;    ///< "collection", "reads of backup", "the system bus", ...
+  std::string text;     ///< with the evidence
+  std::string look_at;  ///< parameters
+};
+
+/// A resource of the drive whose use is in the statistics.
+struct Resource {
+  std::string_view label;  ///< as in plain_utilisations()
+  std::string_view name;
+  std::vector<std::string_view> keys;  ///< parameters that say how fast it is
+};
+/// What limits under this label of plain_utilisations(); null: nothing that a parameter would
+/// widen.
+const Resource* find_resource(std::string_view label);
+
+/// The most important first. `report`: as build_report makes it.
+std::vector<Finding> findings(const nlohmann::ordered_json& report);
+
+}  // namespace tlmssd

@@ -1,0 +1,128 @@
+#include "testbench/report/metric.h"
+
+#include <charconv>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
+#include "models/base/quantity_text.h"
+#include "models/base/suggest.h"
+#include "testbench/measure/histogram.h"
+
+namespace tlmssd {
+namespace {
+
+/// "p99.9" is 0.999; nothing for other words.
+std::optional<double> percentile(std::string_view word) {
+  if (!word.starts_with('p')) return {};
+  double percent = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data() + 1, end, percent, std::chars_format::fixed);
+  if (error != std::errc{} || stop != end || !(percent > 0 && percent <= 100)) return {};
+  return percent / 100;
+}
+
+/// Those that are told to users who have written another.
+std::vector<std::string> usual_names() {
+  return {"read.p99",    "read.p99.9",       "read.mean",          "read.iops",  "read.bandwidth",
+          "write.p99",   "write.p99.9",      "write.mean",         "write.iops", "write.bandwidth",
+          "read.p99.99", "write.p99.99",     "read.max",           "write.max",  "iops",
+          "bandwidth",   "queue_depth.mean", "write_amplification"};
+}
+
+}  // namespace
+
+Metric::Metric(std::string_view name) : name_(name) {
+  if (name == "write_amplification") {
+    figure_ = Figure::amplification;
+    return;
+  }
+  if (name == "queue_depth.mean") {
+    figure_ = Figure::depth;
+    return;
+  }
+  std::string_view figure = name;
+  if (const std::size_t dot = name.find('.'); dot != std::string_view::npos) {
+    for (std::size_t op = 0; op < k_opcodes; ++op) {
+      const auto opcode = static_cast<HostOpcode>(op);
+      if (name.substr(0, dot) != name_of(opcode)) continue;
+      operation_ = opcode;
+      figure = name.substr(dot + 1);
+    }
+  }
+  if (read_figure(figure)) return;
+  const std::vector<std::string> usual = usual_names();
+  const std::string near = nearest(name, usual);
+  throw refusal("metric",
+                in_quotes(name) +
+                    " is no figure of a load, expected iops or bandwidth, alone or of an operation "
+                    "(write.iops), an operation's latency (read.mean, read.p99.9, read.max), "
+                    "queue_depth.mean or write_amplification",
+                near.empty() ? "read.p99" : near);
+}
+
+bool Metric::read_figure(std::string_view word) {
+  if (word == "iops" || word == "bandwidth") {
+    figure_ = word == "iops" ? Figure::iops : Figure::bandwidth;
+    return true;
+  }
+  if (!operation_) return false;
+  if (word == "mean" || word == "min") {
+    figure_ = word == "mean" ? Figure::mean : Figure::minimum;
+    return true;
+  }
+  const std::optional<double> share = word == "max" ? std::optional<double>(1) : percentile(word);
+  if (!share) return false;
+  figure_ = Figure::percentile;
+  share_ = *share;
+  return true;
+}
+
+Kind Metric::kind() const {
+  switch (figure_) {
+    case Figure::mean:
+    case Figure::minimum:
+    case Figure::percentile:
+      return Kind::time;
+    case Figure::bandwidth:
+      return Kind::bandwidth;
+    default:
+      return Kind::real;
+  }
+}
+
+std::optional<double> Metric::latency(const std::vector<const LoadMeasurement*>& loads) const {
+  Histogram all;
+  for (const LoadMeasurement* load : loads) all.merge(load->operation(*operation_).latency());
+  if (all.count() == 0) return {};
+  if (figure_ == Figure::mean) return all.mean();
+  return static_cast<double>(figure_ == Figure::minimum ? all.minimum() : all.percentile(share_));
+}
+
+std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& loads, Picoseconds span,
+                                    const nlohmann::ordered_json& report) const {
+  if (figure_ == Figure::amplification) {
+    const auto found = report.find("write_amplification");
+    if (found == report.end() || !(*found)["total"]["value"].is_number()) return {};
+    return (*found)["total"]["value"].get<double>();
+  }
+  if (kind() == Kind::time) return latency(loads);
+  double depth = 0;
+  std::uint64_t commands = 0;
+  Bytes bytes = 0;
+  for (const LoadMeasurement* load : loads) {
+    depth += load->mean_depth();
+    commands += operation_ ? load->operation(*operation_).count() : load->count();
+    bytes += operation_ ? load->operation(*operation_).bytes() : load->bytes();
+  }
+  if (figure_ == Figure::depth) return depth;
+  if (commands == 0) return {};
+  return per_second(figure_ == Figure::iops ? commands : bytes, span);
+}
+
+std::string Metric::text(double value) const {
+  if (kind() == Kind::time) return time_text(value);
+  if (kind() == Kind::bandwidth) return bandwidth_text(value);
+  return figure_ == Figure::iops ? count_text(value) : fmt::format("{:.3f}", value);
+}
+
+}  // namespace tlmssd

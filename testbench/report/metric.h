@@ -1,0 +1,48 @@
+// Figures of a load by name, as targets ask for them: the names that the Python package has for
+// them, too.
+//
+//   iops, bandwidth, queue_depth.mean        of all operations together
+//   read.iops, write.bandwidth               of one
+//   read.mean, read.p99.9, write.max         latency; any percentile, p50 as well as p99.95
+//   write_amplification                      of the drive
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/parameters.h"
+#include "testbench/measure/measurement.h"
+
+namespace tlmssd {
+
+class Metric {
+ public:
+  /// Throws InputError about the key `metric` for a name that means nothing.
+  explicit Metric(std::string_view name);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// What its values are: times (picoseconds), bandwidths (B/s) or plain numbers.
+  [[nodiscard]] Kind kind() const;
+  /// Whether untimed runs have it, and whether it is of the drive instead of a load.
+  [[nodiscard]] bool of_drive() const { return figure_ == Figure::amplification; }
+  /// Of `loads` together over `span`, in the units of kind(). Nothing where no such command was
+  /// measured. `report`: as build_report makes it.
+  [[nodiscard]] std::optional<double> value(const std::vector<const LoadMeasurement*>& loads,
+                                            Picoseconds span, const nlohmann::ordered_json& report) const;
+  /// "1.64 ms", "3.20 GB/s", "12.3 k".
+  [[nodiscard]] std::string text(double value) const;
+
+ private:
+  enum class Figure : std::uint8_t { iops, bandwidth, depth, mean, minimum, percentile, amplification };
+  bool read_figure(std::string_view word);
+  [[nodiscard]] std::optional<double> latency(const std::vector<const LoadMeasurement*>& loads) const;
+
+  std::string name_;
+  Figure figure_ = Figure::iops;
+  std::optional<HostOpcode> operation_;  ///< nothing: all of them
+  double share_ = 0;                     ///< of a percentile, 1 is the maximum
+};
+
+}  // namespace tlmssd

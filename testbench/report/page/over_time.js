@@ -1,0 +1,92 @@
+// The run over time: panels under one another on one axis, and a strip at the bottom that zooms
+// all of them.
+const AXIS = 74;  // pixels kept for the labels on the left, so that all panels line up
+const END = report.seconds;
+const TIME_UNIT = END >= 2 ? [1, "s"] : END >= 2e-3 ? [1e3, "ms"] : [1e6, "us"];
+const MOMENT_LABEL = `format(datum.value * ${TIME_UNIT[0]}, '.6~g') + ' ${TIME_UNIT[1]}'`;
+const PERCENTILES = {p50: [1, 0], p99: [5, 2], "p99.9": [1.5, 2]};
+
+function steps(line, values, more) {
+  const step = line.part.series.step.value;
+  return values.map((value, i) => ({line: line.name, t: Math.min((i + 0.5) * step, END), value, ...more}));
+}
+
+function seriesOf(line) {
+  return line.part.series[line.operation];
+}
+
+const PANELS = [];
+function panel(title, rows, label, more = {}) {
+  const known = rows.filter((row) => row.value !== null);
+  if (known.some((row) => row.value > 0)) PANELS.push({title, rows: known, label, ...more});
+}
+
+panel("bandwidth (B/s)", LINES.flatMap((line) => steps(line, seriesOf(line).bandwidth)), NUMBER_LABEL,
+  {lines: true});
+panel("latency: p50, p99 - -, p99.9 · ·", LINES.flatMap((line) =>
+  Object.entries(seriesOf(line).latency || {}).flatMap(([percentile, values]) =>
+    steps(line, values, {percentile}))), TIME_LABEL, {lines: true, log: true});
+if (report.drive) {
+  const drive = (name) => report.drive.time.map((t, i) => ({line: "drive", t, value: report.drive[name][i]}));
+  panel("write amplification", drive("write_amplification"), NUMBER_LABEL);
+  panel("free blocks", drive("free_blocks"), NUMBER_LABEL, {step: true});
+  panel("moved by collection (B/s)", drive("collection"), NUMBER_LABEL);
+  panel("units in the write buffer", drive("buffered"), NUMBER_LABEL);
+}
+panel("commands outstanding", report.parts.flatMap((part) => part.series.queue_depth.map((value, i) => ({
+  line: part.name || "all", t: Math.min((i + 0.5) * part.series.step.value, END), value}))),
+  NUMBER_LABEL, {parts: true});
+
+const MOMENT = {field: "t", type: "quantitative"};
+const PART_COLOURS = {
+  domain: report.parts.map((part) => part.name || "all"),
+  range: report.parts.map((part, i) => PALETTE[i % PALETTE.length])};
+
+function panelSpec({title, rows, label, lines, parts, log, step}, width, last) {
+  const scale = lines ? LINE_COLOURS : PART_COLOURS;
+  const colour = lines || (parts && report.parts.length > 1)
+    ? {field: "line", type: "nominal", scale, legend: null} : {value: "#3b4a5a"};
+  const encoding = {
+    x: {...MOMENT, scale: {domain: {param: "zoom"}, domainMin: 0, domainMax: END, nice: false},
+      title: last ? "time since measurement began" : null,
+      axis: {labels: last, ticks: last, labelExpr: MOMENT_LABEL, labelFlush: true, grid: true}},
+    y: {field: "value", type: "quantitative", title: null,
+      scale: log ? {type: "log", nice: false} : {zero: true, nice: true},
+      axis: {labelExpr: label, minExtent: AXIS, maxExtent: AXIS, tickCount: 4, labelOverlap: "greedy"}},
+    color: colour,
+    tooltip: [{field: "line", title: "of"}, {field: "t", title: "at (s)", format: ".6~g"},
+      ...(log ? [{field: "percentile"}] : []), {field: "value", title, format: ".4~s"}],
+  };
+  if (log) encoding.strokeDash = {field: "percentile", type: "nominal", legend: null,
+    scale: {domain: Object.keys(PERCENTILES), range: Object.values(PERCENTILES)}};
+  return {
+    width, height: log ? 150 : 84, data: {values: rows}, encoding,
+    title: {text: title, anchor: "start", fontSize: 12, fontWeight: "normal", offset: 5, frame: "group",
+      limit: width},
+    mark: {type: "line", clip: true, strokeWidth: 1.4, ...(step ? {interpolate: "step-after"} : {})},
+  };
+}
+
+function overTimeSpec(whole) {
+  const width = whole - AXIS - 22;
+  const [first] = PANELS;
+  const strip = {
+    width, height: 34, data: {values: first.rows},
+    params: [{name: "zoom", select: {type: "interval", encodings: ["x"]}}],
+    title: {text: "drag to zoom, double click for all", anchor: "start", fontSize: 12,
+      fontWeight: "normal", offset: 5, frame: "group", limit: width},
+    mark: {type: "area", clip: true, opacity: 0.75, line: false},
+    encoding: {
+      x: {...MOMENT, scale: {domain: [0, END], nice: false}, title: null,
+        axis: {labelExpr: MOMENT_LABEL, labelFlush: true, grid: false}},
+      y: {field: "value", type: "quantitative", aggregate: "sum", title: null, stack: null,
+        axis: {labels: false, ticks: false, domain: false, grid: false, minExtent: AXIS, maxExtent: AXIS}},
+      color: {value: "#8795a5"},
+    },
+  };
+  const panels = PANELS.map((one, i) => panelSpec(one, width, i === PANELS.length - 1));
+  return {vconcat: [...panels, strip], spacing: 12, resolve: {scale: {color: "independent"}}};
+}
+
+if (PANELS.length)
+  figure("over-time", "The run over time", LINE_LEGEND, overTimeSpec);

@@ -1,0 +1,207 @@
+#include "testbench/report/report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "testbench/report/ledger_json.h"
+#include "testbench/report/series_json.h"
+#include "testbench/report/statistics_view.h"
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double nanoseconds(Picoseconds time) {
+  return static_cast<double>(time) * 1e-3;
+}
+
+Json quantity(const Json& value, const char* unit) {
+  return {{"value", value}, {"unit", unit}};
+}
+
+Json latency_json(const Histogram& histogram) {
+  Json json = {{"unit", "ns"},
+               {"min", nanoseconds(histogram.minimum())},
+               {"mean", histogram.mean() * 1e-3},
+               {"stddev", histogram.deviation() * 1e-3}};
+  static constexpr std::pair<const char*, double> k_shares[] = {
+      {"p1", 0.01}, {"p5", 0.05},  {"p10", 0.1},  {"p25", 0.25},    {"p50", 0.5},       {"p75", 0.75},
+      {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}, {"p99.999", 0.99999}};
+  for (const auto& [name, share] : k_shares) json[name] = nanoseconds(histogram.percentile(share));
+  json["max"] = nanoseconds(histogram.maximum());
+  return json;
+}
+
+/// The distribution as points (latency in ns, share of commands not above it), at most some 250,
+/// for charts.
+Json distribution_json(const Histogram& histogram) {
+  // Even steps in the body; in the tail, wherever an eighth of the slower commands has been passed.
+  static constexpr double k_step = 1.0 / 128;
+  static constexpr double k_tail_step = 1.0 / 8;
+  Json points = Json::array();
+  std::uint64_t seen = 0;
+  double last = 0;
+  const auto total = static_cast<double>(histogram.count());
+  histogram.for_each([&](Picoseconds /*low*/, Picoseconds high, std::uint64_t count) {
+    seen += count;
+    const double share = static_cast<double>(seen) / total;
+    const bool due = points.empty() || share - last >= std::min(k_step, (1 - last) * k_tail_step);
+    if (!due && seen != histogram.count()) return;
+    last = share;
+    points.push_back({nanoseconds(std::min(high, histogram.maximum())), share});
+  });
+  return points;
+}
+
+/// What the drive saw of requests that were split: each command from when there was room for it in
+/// the host's queue.
+Json device_json(const LoadMeasurement& load, HostOpcode opcode, Picoseconds span) {
+  const OperationMeasurement& device = *load.device(opcode);
+  return {{"doc",
+           "as the drive sees it: requests longer than max_transfer were split into several commands, each "
+           "counted from when it found room in its queue"},
+          {"split_requests", load.split_requests(opcode)},
+          {"split_commands", load.pieces(opcode)},
+          {"commands", device.count()},
+          {"iops", per_second(device.count(), span)},
+          {"latency", latency_json(device.latency())},
+          {"ledger", mean_ledger_json(device)}};
+}
+
+Json operation_json(const OperationMeasurement& operation, Picoseconds span,
+                    const std::vector<std::string>& loads) {
+  Json json = {{"commands", operation.count()},
+               {"bytes", operation.bytes()},
+               {"iops", per_second(operation.count(), span)},
+               {"bandwidth", quantity(per_second(operation.bytes(), span), "B/s")}};
+  Json errors = Json::object();
+  for (std::size_t i = 1; i < k_statuses; ++i) {
+    const auto status = static_cast<HostStatus>(i);
+    if (operation.with_status(status) != 0)
+      errors[std::string(name_of(status))] = operation.with_status(status);
+  }
+  json["errors"] = errors;
+  json["latency"] = latency_json(operation.latency());
+  json["distribution"] = distribution_json(operation.latency());
+  json["ledger"] = mean_ledger_json(operation);
+  const OperationMeasurement::Tail tail = operation.tail(0.01);
+  json["tail"] = {
+      {"doc",
+       "the slowest commands: whole quarter octaves of latency that hold at least 1 % of the commands"},
+      {"share", static_cast<double>(tail.count) / static_cast<double>(operation.count())},
+      {"above_ns", nanoseconds(tail.above)},
+      {"ledger", causes_json(tail.spent, tail.count)}};
+  json["ledger_by_latency"] = ledger_by_latency_json(operation);
+  json["percentiles"] = percentiles_json(operation, loads);
+  json["slowest"] = slowest_json(operation, loads);
+  return json;
+}
+
+Json depth_json(const LoadMeasurement& load, Picoseconds span) {
+  Json at = Json::array();
+  std::size_t highest = 0;
+  const auto& times = load.time_at_depth();
+  for (std::size_t depth = 0; depth < times.size(); ++depth) {
+    if (times[depth] == 0) continue;
+    highest = depth;
+    at.push_back({depth, static_cast<double>(times[depth]) / static_cast<double>(span)});
+  }
+  return {{"mean", load.mean_depth()}, {"max", highest}, {"share_of_time_at_depth", at}};
+}
+
+Json load_json(const LoadMeasurement& load, Picoseconds span, const std::vector<std::string>& loads) {
+  Json json = {{"commands", load.count()},
+               {"bytes", load.bytes()},
+               {"iops", per_second(load.count(), span)},
+               {"bandwidth", quantity(per_second(load.bytes(), span), "B/s")}};
+  json["queue_depth"] = depth_json(load, span);
+  json["operations"] = Json::object();
+  for (std::size_t op = 0; op < k_opcodes; ++op) {
+    const auto opcode = static_cast<HostOpcode>(op);
+    if (load.operation(opcode).count() == 0) continue;
+    Json& entry = json["operations"][std::string(name_of(opcode))];
+    entry = operation_json(load.operation(opcode), span, loads);
+    if (load.device(opcode) != nullptr) entry["device"] = device_json(load, opcode, span);
+  }
+  json["series"] = series_json(load, span);
+  return json;
+}
+
+Json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Json json = Json::object();
+  for (const auto& [key, value] : pairs) json[key] = value;
+  return json;
+}
+
+/// One load, or the jobs of one: there is nothing to tell apart.
+bool merges_by_itself(const RunFacts& facts) {
+  const auto same_job = [&](const LoadFacts& load) {
+    return !load.job.empty() && load.job == facts.loads.front().job;
+  };
+  return facts.loads.size() < 2 || std::all_of(facts.loads.begin(), facts.loads.end(), same_job);
+}
+
+}  // namespace
+
+Json build_report(const RunFacts& facts, const Measurement& measurement, Json statistics) {
+  const Picoseconds span = measurement.span();
+  Json report;
+  report["tlmssd"] = {{"version", facts.version}, {"schema", k_report_schema}};
+  report["title"] = facts.title;
+  report["seed"] = facts.seed;
+  report["drive"] = facts.drive;
+  if (!facts.plugins.empty()) report["plugins"] = facts.plugins;
+  if (!facts.age.empty()) report["age"] = facts.age;
+  report["simulated_time"] = quantity(static_cast<double>(facts.simulated) * 1e-12, "s");
+  report["measured_time"] = quantity(static_cast<double>(span) * 1e-12, "s");
+  report["measured_picoseconds"] = span;
+  report["checks"] = {{"blocks_compared", facts.checked_blocks}, {"wrong_reads", facts.mismatches}};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < measurement.loads(); ++i) names.push_back(measurement.name(i));
+  report["results"]["shown"] = merges_by_itself(facts) ? "total" : facts.merge ? "both" : "loads";
+  report["results"]["total"] = load_json(measurement.total(), span, names);
+  Json loads = Json::array();
+  for (std::size_t i = 0; i < measurement.loads(); ++i) {
+    Json load = {{"name", measurement.name(i)}};
+    if (i < facts.loads.size()) {
+      load["description"] = facts.loads[i].description;
+      if (facts.loads[i].warm_up > 0) load["warm_up_requests"] = facts.loads[i].warm_up;
+      if (!facts.loads[i].trace.empty()) load["trace"] = pairs_json(facts.loads[i].trace);
+    }
+    load.update(load_json(measurement.load(i), span, names));
+    loads.push_back(std::move(load));
+  }
+  report["results"]["loads"] = std::move(loads);
+  if (const Json* amplification = find_group(statistics, "write amplification")) {
+    report["write_amplification"] = *amplification;
+  }
+  if (!measurement.drive().samples().empty()) report["series"] = drive_series_json(measurement);
+  if (!facts.blocks.lines.empty()) report["blocks"] = blocks_json(facts.blocks);
+  report["statistics"] = std::move(statistics);
+  report["unread_parameters"] = facts.unread;
+  report["warnings"] = facts.warnings;
+  report["scenario"] = facts.scenario;
+  return report;
+}
+
+Json build_run(const RunFacts& facts, const HostRun& run) {
+  const double seconds = std::max(run.seconds, 1e-9);
+  return {{"tlmssd", {{"version", facts.version}, {"schema", k_report_schema}}},
+          {"started", run.started},
+          {"command_line", run.command_line},
+          {"wall_clock", quantity(run.seconds, "s")},
+          {"precondition", quantity(run.precondition_seconds, "s")},
+          {"events", run.events},
+          {"events_per_second", static_cast<double>(run.events) / seconds},
+          {"commands", run.commands},
+          {"commands_per_second", static_cast<double>(run.commands) / seconds},
+          {"simulated_time", quantity(static_cast<double>(facts.simulated) * 1e-12, "s")},
+          {"peak_memory", quantity(run.peak_memory, "B")}};
+}
+
+std::string to_text(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tlmssd

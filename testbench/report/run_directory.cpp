@@ -1,0 +1,266 @@
+#include "testbench/report/run_directory.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "models/base/input_error.h"
+#include "models/base/input_file.h"
+#include "testbench/process/interrupt.h"
+
+namespace tlmssd {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* k_list = ".tlmssd-run";
+constexpr std::size_t k_longest_list = 65536;
+
+/// Every name that a result may have.
+constexpr std::array<std::string_view, 9> k_names = {
+    "scenario.yaml", "report.json",     "report.html",      "fio.json",         "run.json",
+    "commands.csv",  "commands.csv.gz", "commands.csv.zst", "timeline.perfetto"};
+
+bool is_result_name(std::string_view name) {
+  return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
+}
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT)
+      throw InputError(path.string(), 0, "cannot be read: " + std::generic_category().message(errno));
+    status.st_mode = 0;
+  }
+  return status;
+}
+bool is_there(const fs::path& path) {
+  return status_of(path).st_mode != 0;
+}
+bool is_file(const fs::path& path) {
+  return S_ISREG(status_of(path).st_mode);
+}
+
+/// What the list in `folder` says tlmssd has written there; nothing when it holds no list.
+std::vector<std::string> listed(const fs::path& folder) {
+  if (!is_file(folder / k_list)) return {};
+  InputFile file((folder / k_list).string());
+  std::string text(k_longest_list, '\0');
+  std::size_t size = 0;
+  while (const std::size_t got = file.read(text.data() + size, text.size() - size)) size += got;
+  text.resize(size);
+  if (text.empty()) return {k_names.begin(), k_names.end()};
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (const std::string name = text.substr(at, end - at); is_result_name(name)) names.push_back(name);
+    at = end + 1;
+  }
+  return names;
+}
+
+/// Whether the folder holds nothing but what is under construction.
+bool holds_nothing(const fs::path& folder) {
+  const fs::directory_iterator entries(folder);
+  return std::all_of(begin(entries), end(entries),
+                     [](const auto& entry) { return Staging::is_name(entry.path().filename().string()); });
+}
+
+void expect_file_or_nothing(const fs::path& path) {
+  const mode_t mode = status_of(path).st_mode;
+  if (mode != 0 && !S_ISREG(mode)) {
+    throw InputError(path.string(), 0,
+                     std::string("is ") + kind_of_file(mode) + " where results have a file; move it away");
+  }
+}
+
+/// Refuses to write into `folder` where that would cost the user a file.
+void check_replaceable(const fs::path& folder, Replace replace) {
+  const mode_t mode = status_of(folder).st_mode;
+  if (mode == 0) return;
+  if (!S_ISDIR(mode)) {
+    throw InputError(folder.string(), 0,
+                     std::string("is ") + kind_of_file(mode) + ", expected a folder or a name that is free");
+  }
+  const bool force = replace == Replace::any_file;
+  if (!force && !is_file(folder / k_list) && !holds_nothing(folder)) {
+    throw InputError(
+        folder.string(), 0,
+        "holds files and was not written by tlmssd; choose another folder, or add the results to it "
+        "with --force");
+  }
+  expect_file_or_nothing(folder / k_list);
+  const std::vector<std::string> ours = listed(folder);
+  for (const std::string_view name : k_names) {
+    const fs::path file = folder / name;
+    expect_file_or_nothing(file);
+    if (!is_there(file)) continue;
+    if (!force && std::find(ours.begin(), ours.end(), name) == ours.end())
+      throw InputError(file.string(), 0,
+                       "was not written by tlmssd; move it away, or replace it with --force");
+  }
+}
+
+void write_file(const fs::path& path, std::string_view content, const fs::path& shown) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(content.data(), static_cast<std::streamsize>(content.size()));
+  file.close();
+  if (!file)
+    throw InputError(shown.string(), 0, std::string("cannot be written in full: ") + std::strerror(errno));
+}
+
+/// Files of one folder that take the places of others in a second one; back in their places unless
+/// all of them do.
+class Replacement {
+ public:
+  Replacement(fs::path from, fs::path to) : from_(std::move(from)), to_(std::move(to)) {}
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement() {
+    std::error_code ignored;
+    for (auto name = done_.rbegin(); name != done_.rend(); ++name) {
+      if (fs::exists(before(*name), ignored)) {
+        fs::rename(before(*name), to_ / *name, ignored);
+      } else {
+        fs::remove(to_ / *name, ignored);
+      }
+    }
+  }
+  void put(const std::string& name) {
+    std::error_code ignored;
+    const bool first = std::find(done_.begin(), done_.end(), name) == done_.end();
+    // A second name for what is there: it keeps its place until the new file has it.
+    if (first) fs::create_hard_link(to_ / name, before(name), ignored);
+    fs::rename(from_ / name, to_ / name);
+    if (first) done_.push_back(name);
+  }
+  void take_away(const std::string& name) {
+    if (!fs::exists(to_ / name)) return;
+    fs::rename(to_ / name, before(name));
+    done_.push_back(name);
+  }
+  /// All is well.
+  void keep() { done_.clear(); }
+
+ private:
+  [[nodiscard]] fs::path before(const std::string& name) const { return from_ / (name + ".before"); }
+  fs::path from_;
+  fs::path to_;
+  std::vector<std::string> done_;
+};
+
+}  // namespace
+
+RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace_(replace) {
+  if (target.empty()) throw InputError("the output folder has no name");
+  target_ = fs::absolute(target).lexically_normal();
+  if (!target_.has_filename()) target_ = target_.parent_path();  // "out/" is "out"
+  if (!target_.has_filename()) throw InputError(target, 0, "cannot be an output folder");
+  try {
+    prepare();
+  } catch (const fs::filesystem_error& error) {
+    remove_parents();
+    throw InputError(target, 0, "cannot be written: " + error.code().message());
+  }
+}
+
+void RunDirectory::prepare() {
+  check_replaceable(target_, replace_);
+  make_parents();
+  Staging::sweep(target_.parent_path());  // what was left when there was no target yet
+  // On the target's own file system, which need not be its parent's.
+  staging_ =
+      std::make_unique<Staging>(is_there(target_) ? target_ : target_.parent_path(), Staging::Kind::folder);
+}
+
+void RunDirectory::make_parents() {
+  std::vector<fs::path> missing;
+  for (fs::path at = target_.parent_path(); !fs::exists(at); at = at.parent_path()) missing.push_back(at);
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
+    if (fs::create_directory(*at)) parents_.push_back(*at);
+  }
+}
+
+RunDirectory::~RunDirectory() {
+  staging_.reset();
+  remove_parents();
+}
+
+/// Those that nothing was put into.
+void RunDirectory::remove_parents() const {
+  for (auto parent = parents_.rbegin(); parent != parents_.rend(); ++parent) rmdir(parent->c_str());
+}
+
+std::string RunDirectory::file(std::string_view name) {
+  if (!is_result_name(name)) throw std::logic_error("no result is called " + std::string(name));
+  if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.emplace_back(name);
+  return (staging_->path() / name).string();
+}
+
+void RunDirectory::write(std::string_view name, std::string_view content) {
+  write_file(file(name), content, target_ / name);
+}
+
+void RunDirectory::write_list(const std::vector<std::string>& names) const {
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  write_file(staging_->path() / k_list, text.empty() ? "\n" : text, target_ / k_list);
+  sync_to_disk(staging_->path() / k_list);
+}
+
+void RunDirectory::commit() {
+  check_interrupt();
+  try {
+    for (const std::string& name : names_) sync_to_disk(staging_->path() / name);
+    if (!put_in_place_as_a_whole()) replace_files();
+  } catch (const fs::filesystem_error& error) {
+    throw InputError(target_.string(), 0, "cannot be put in place: " + error.code().message());
+  }
+  parents_.clear();
+  staging_.reset();
+}
+
+/// Where no folder, or an empty one, has the target's name.
+bool RunDirectory::put_in_place_as_a_whole() {
+  if (staging_->path().parent_path() == target_) return false;
+  write_list(names_);
+  sync_to_disk(staging_->path());
+  std::error_code error;
+  fs::rename(staging_->path(), target_, error);
+  if (error == std::errc::directory_not_empty || error == std::errc::file_exists) return false;
+  if (error) throw fs::filesystem_error("rename", target_, error);
+  staging_->moved();
+  sync_to_disk(target_.parent_path());
+  return true;
+}
+
+/// One after another into a folder that is there. The list names old and new files as long as there
+/// are both.
+void RunDirectory::replace_files() {
+  const FolderLock turn(target_);
+  check_replaceable(target_, replace_);
+  const std::vector<std::string> old = listed(target_);
+  std::vector<std::string> both = names_;
+  const auto is_new = [&](const std::string& name) {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+  };
+  std::remove_copy_if(old.begin(), old.end(), std::back_inserter(both), is_new);
+  Replacement replacement(staging_->path(), target_);
+  write_list(both);
+  replacement.put(k_list);
+  for (const std::string& name : names_) replacement.put(name);
+  for (const std::string& name : old) {
+    if (!is_new(name)) replacement.take_away(name);
+  }
+  write_list(names_);
+  replacement.put(k_list);
+  replacement.keep();
+  sync_to_disk(target_);
+}
+
+}  // namespace tlmssd

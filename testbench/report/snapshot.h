@@ -1,0 +1,56 @@
+// Snapshot files: the state of a drive, compressed, with the identity of the drive it belongs to.
+//
+// Layout: "TLMSSDSN", the format and the machine's byte order and type sizes, the file's length,
+// then one zstd stream of frames. Each frame is size, checksum and up to 1 MiB of content, and is
+// verified before any of it is handed out, so that damage shows as one clear line and never reaches
+// a model. The first content is the version and the identity: (key, value) lines that must all be
+// the same in the drive that is to be restored. Written beside the target under a name of its own,
+// and put in place when it is whole and on the disk.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/base/archive.h"
+#include "models/base/input_error.h"
+#include "testbench/process/staging.h"
+
+namespace tlmssd {
+
+/// What a drive is, as far as its state depends on it: for example ("ssd.flash.channels", "8"), in
+/// a fixed order.
+using Identity = std::vector<std::pair<std::string, std::string>>;
+
+/// The snapshot belongs to another drive; the message names every difference.
+struct SnapshotMismatch : InputError {
+  using InputError::InputError;
+};
+
+/// Throws InputError when a snapshot cannot be saved at `path`: its folder cannot be written, or
+/// what is there may not be replaced (`own`: by nothing but a snapshot).
+void check_snapshot_target(const std::string& path, Replace replace);
+
+class FileArchive : public Archive {
+ public:
+  /// Begins to write a snapshot. Nothing changes at `path` until finish().
+  static std::unique_ptr<FileArchive> save(const std::string& path, const Identity& identity,
+                                           Replace replace = Replace::own);
+  /// Opens a snapshot and compares its identity. Throws InputError when it is none, is damaged, or
+  /// does not fit.
+  static std::unique_ptr<FileArchive> load(const std::string& path, const Identity& identity);
+  /// Saving: writes the rest and puts the file in place. Loading: checks that everything has been
+  /// read.
+  virtual void finish() = 0;
+};
+
+/// Saves what `archive` archives; the file appears when all went well.
+void save_snapshot(const std::string& path, const Identity& identity,
+                   const std::function<void(Archive&)>& archive, Replace replace = Replace::own);
+/// Restores what `archive` archives. Every fault of the file becomes an InputError of one line.
+void load_snapshot(const std::string& path, const Identity& identity,
+                   const std::function<void(Archive&)>& archive);
+
+}  // namespace tlmssd

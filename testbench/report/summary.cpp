@@ -1,0 +1,346 @@
+#include "testbench/report/summary.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "models/base/quantity_text.h"
+#include "testbench/report/shown_results.h"
+#include "testbench/report/statistics_view.h"
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::size_t k_columns = 80;
+constexpr std::size_t k_lines = 40;         ///< with one part of results
+constexpr std::size_t k_lines_of_part = 6;  ///< more for each further one
+constexpr std::size_t k_most_parts = 4;
+
+/// Lines of at most 80 characters.
+class Page {
+ public:
+  explicit Page(std::size_t lines = k_lines) : most_(lines) {}
+  void line(std::string text) { lines_.push_back(std::move(text)); }
+  /// Text that goes on in further lines, indented by `indent`, where it is too long for one; at
+  /// most `most` lines.
+  void wrapped(std::string_view text, std::size_t indent, std::size_t most) {
+    std::string start;
+    for (std::size_t n = 0; n < most; ++n) {
+      const std::size_t room = k_columns - start.size();
+      if (text.size() <= room || n + 1 == most) {
+        line(start + cut(text, room));
+        return;
+      }
+      std::size_t end = text.rfind(' ', room);
+      if (end == std::string_view::npos || end == 0) end = whole(text, room);
+      line(start + std::string(text.substr(0, end)));
+      text.remove_prefix(end);
+      while (text.starts_with(' ')) text.remove_prefix(1);
+      start = std::string(indent, ' ');
+    }
+  }
+  /// Items after a heading, as many to a line as fit, at most `most` lines.
+  void items(const std::string& heading, const std::vector<std::string>& items, std::size_t most) {
+    std::string text = fmt::format("{:<20}", heading);
+    std::size_t used = 0;
+    std::size_t at = text.size();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (at > 20 && at + 2 + items[i].size() > k_columns) {
+        if (++used == most) break;
+        line(text);
+        text = std::string(20, ' ');
+        at = 20;
+      }
+      if (at > 20) text += ", ";
+      text += items[i];
+      at = text.size();
+    }
+    line(text);
+  }
+  /// Lines that `text` will take in wrapped().
+  [[nodiscard]] static std::size_t height(std::string_view text, std::size_t indent, std::size_t most) {
+    Page page;
+    page.wrapped(text, indent, most);
+    return page.lines_.size();
+  }
+  void gap() { lines_.emplace_back(); }
+  [[nodiscard]] std::size_t left() const { return most_ - std::min(most_, lines_.size()); }
+  [[nodiscard]] std::string text() const {
+    std::string all;
+    for (std::size_t i = 0; i < std::min(lines_.size(), most_); ++i) all += lines_[i] + "\n";
+    return all;
+  }
+
+ private:
+  /// The largest length of at most `length` that does not end within a character.
+  static std::size_t whole(std::string_view text, std::size_t length) {
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
+    return length;
+  }
+  static std::string cut(std::string_view text, std::size_t room) {
+    if (text.size() <= room) return std::string(text);
+    return std::string(text.substr(0, whole(text, room - 3))) + "...";
+  }
+  std::size_t most_;
+  std::vector<std::string> lines_;
+};
+
+double number(const Json& json, const char* key) {
+  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
+}
+
+/// A rate as one short word: "13k", "2.0M".
+std::string rate_text(double rate) {
+  return rate >= 1e6   ? fmt::format("{:.1f}M", rate * 1e-6)
+         : rate >= 1e3 ? fmt::format("{:.0f}k", rate * 1e-3)
+                       : fmt::format("{:.0f}", rate);
+}
+
+void head(Page& page, const Json& report, const HostRun& run) {
+  page.wrapped(fmt::format("tlmssd {}: {}", report["tlmssd"]["version"].get<std::string>(),
+                           report["title"].get<std::string>()),
+               8, 1);
+  page.wrapped("Drive   " + report["drive"].get<std::string>(), 8, 2);
+  const Json& loads = report["results"]["loads"];
+  for (std::size_t i = 0; i < loads.size() && i < 3; ++i) {
+    const std::string text =
+        loads[i].contains("description") ? loads[i]["description"].get<std::string>() : "";
+    page.wrapped(fmt::format("Load    {}: {}", loads[i]["name"].get<std::string>(), text), 8,
+                 loads.size() == 1 ? 3 : 2);
+  }
+  if (loads.size() > 3) page.line(fmt::format("        and {} more", loads.size() - 3));
+  if (report.contains("age")) page.wrapped("Age     " + report["age"].get<std::string>(), 8, 2);
+  double warm_up = 0;
+  for (const Json& load : loads) warm_up += number(load, "warm_up_requests");
+  if (warm_up > 0) page.line(fmt::format("Warm-up {:.0f} requests untimed", warm_up));
+  const double measured = number(report["measured_time"], "value");
+  const double simulated = number(report["simulated_time"], "value");
+  const std::string times =
+      measured > 0
+          ? fmt::format("{} simulated, {} measured", time_text(simulated * 1e12), time_text(measured * 1e12))
+      : simulated > 0 ? fmt::format("{} simulated, nothing measured", time_text(simulated * 1e12))
+                      : "untimed";
+  page.line(fmt::format("Time    {}; took {:.1f} s, {} commands/s", times, run.seconds,
+                        rate_text(static_cast<double>(run.commands) / std::max(run.seconds, 1e-9))));
+  page.line(fmt::format("Checks  {} blocks read and compared, {} wrong reads",
+                        count_text(number(report["checks"], "blocks_compared")),
+                        report["checks"]["wrong_reads"].get<std::uint64_t>()));
+}
+
+std::string table_row(std::string_view name, const Json& operation) {
+  const Json& latency = operation["latency"];
+  std::string row = fmt::format("{:<12}{:>8}{:>11}", name, count_text(number(operation, "iops")),
+                                bandwidth_text(number(operation["bandwidth"], "value")));
+  for (const char* key : {"mean", "p50", "p99", "p99.9", "max"})
+    row += fmt::format("{:>9}", time_text(number(latency, key) * 1e3));
+  return row;
+}
+
+/// What the drive saw of requests that were split.
+std::string device_row(const Json& device) {
+  const Json& latency = device["latency"];
+  std::string row =
+      fmt::format("{:<31}", fmt::format("  in pieces: {} commands", device["commands"].get<std::uint64_t>()));
+  for (const char* key : {"mean", "p50", "p99", "p99.9", "max"})
+    row += fmt::format("{:>9}", time_text(number(latency, key) * 1e3));
+  return row;
+}
+
+void operations(Page& page, const ShownResults& part) {
+  const Json& results = *part.results;
+  if (!part.name.empty()) page.wrapped(part.name, 0, 1);
+  const char* indent = part.name.empty() ? "" : "  ";
+  for (const auto& [name, operation] : results["operations"].items()) {
+    page.line(table_row(indent + name, operation));
+    if (operation.contains("device")) page.line(device_row(operation["device"]));
+  }
+  std::string depth =
+      fmt::format("{}queue depth {:.1f} on average, {} at most", indent,
+                  number(results["queue_depth"], "mean"), results["queue_depth"]["max"].get<std::uint64_t>());
+  for (const auto& [name, operation] : results["operations"].items()) {
+    for (const auto& [status, count] : operation["errors"].items()) {
+      depth += fmt::format("; {} failed: {} ({})", name, count.get<std::uint64_t>(), status);
+    }
+  }
+  page.wrapped(depth, 2, 2);
+}
+
+using Shares = std::vector<std::pair<double, std::string>>;
+
+/// "sense 41 %" and so on, largest first.
+std::vector<std::string> share_items(Shares parts) {
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> result;
+  for (const auto& [share, what] : parts) {
+    if (share >= 0.005 || result.empty()) result.push_back(fmt::format("{} {:.0f} %", what, share * 100));
+  }
+  return result;
+}
+
+std::vector<std::string> shares(const Json& ledger) {
+  Shares parts;
+  for (const auto& [cause, part] : ledger.items()) parts.emplace_back(number(part, "share"), cause);
+  return share_items(std::move(parts));
+}
+
+/// The same of a percentile; where it is known whose work kept a die busy, that stands in place of
+/// the cause.
+std::vector<std::string> blame(const Json& percentile, bool several) {
+  Shares parts;
+  double reads = 0;
+  double collection = 0;
+  for (const auto& [who, part] : percentile["behind"].items()) {
+    const bool is_read = who.starts_with("reads of ");
+    if (is_read && !several) continue;
+    (is_read ? reads : collection) += number(part, "share");
+    parts.emplace_back(number(part, "share"), who);
+  }
+  for (const auto& [cause, part] : percentile["ledger"].items()) {
+    const double known = cause == "die busy: read" ? reads : cause == "die busy: gc" ? collection : 0;
+    const double rest = number(part, "share") - known;
+    if (known == 0 || rest > 1e-9) parts.emplace_back(rest, cause);
+  }
+  return share_items(std::move(parts));
+}
+
+void ledger(Page& page, const ShownResults& part) {
+  for (const auto& [name, operation] : (*part.results)["operations"].items()) {
+    if (number(operation["latency"], "max") == 0) continue;
+    page.items("  " + part.of(name), shares(operation["ledger"]), 2);
+    const Json& tail = operation["percentiles"]["p99.9"];
+    page.items(fmt::format("    p99.9 {}", time_text(number(tail, "latency_ns") * 1e3)),
+               blame(tail, !part.name.empty()), 2);
+  }
+}
+
+void findings(Page& page, const Json& report) {
+  constexpr std::size_t k_most_findings = 3;
+  const Json found = report.value("findings", Json::array());
+  if (found.empty()) return;
+  page.gap();
+  for (std::size_t i = 0; i < std::min(found.size(), k_most_findings); ++i) {
+    const std::string& look_at = found[i]["look_at"].get<std::string>();
+    page.wrapped("> " + found[i]["text"].get<std::string>() +
+                     (look_at.empty() ? "" : fmt::format(" (look at {})", look_at)),
+                 2, 3);
+  }
+}
+
+void rounds(Page& page, const Json& report) {
+  for (const Json& step : report.value("preconditioning", Json::array()))
+    page.wrapped("Prepared  " + step["text"].get<std::string>(), 10, 3);
+  if (report.contains("steady"))
+    page.wrapped("Rounds    " + report["steady"]["text"].get<std::string>(), 10, 3);
+}
+
+void targets(Page& page, const Json& report) {
+  const Json judged = report.value("targets", Json::array());
+  if (judged.empty()) return;
+  page.gap();
+  for (const Json& target : judged) {
+    page.wrapped(fmt::format("Target  {}  {}", target["met"].get<bool>() ? "met   " : "MISSED",
+                             target["text"].get<std::string>()),
+                 16, 2);
+  }
+}
+
+void results(Page& page, const std::vector<ShownResults>& parts) {
+  page.gap();
+  page.line(fmt::format("{:<12}{:>8}{:>11}{:>9}{:>9}{:>9}{:>9}{:>9}", "", "IOPS", "bandwidth", "mean", "p50",
+                        "p99", "p99.9", "max"));
+  const std::size_t told = std::min(parts.size(), k_most_parts);
+  for (std::size_t i = 0; i < told; ++i) operations(page, parts[i]);
+  if (told < parts.size()) page.line(fmt::format("and {} more loads, in the report", parts.size() - told));
+  page.gap();
+  page.line("Where the time goes, on average and at p99.9");
+  for (std::size_t i = 0; i < told; ++i) ledger(page, parts[i]);
+}
+
+/// The numbers of a group as "name value".
+std::vector<std::string> group_items(const Json& group, std::size_t most) {
+  std::vector<std::string> result;
+  for (const auto& [name, member] : group.items()) {
+    if (result.size() < most && is_value(member))
+      result.push_back(plain_name(name) + " " + value_text(member, name));
+  }
+  return result;
+}
+
+void drive(Page& page, const Json& statistics, bool timed) {
+  page.gap();
+  static constexpr std::pair<const char*, const char*> k_groups[] = {
+      {"write amplification", "Write amplification"}, {"garbage collection", "Garbage collection"}};
+  for (const auto& [name, heading] : k_groups) {
+    if (const Json* group = find_group(statistics, name)) {
+      page.items(heading, group_items(*group, 12), 2);
+    } else if (const Json* value = find_value(statistics, name)) {
+      page.items(heading, {value_text(*value, name)}, 1);
+    }
+  }
+  const std::vector<std::string> cache = cache_items(statistics);
+  if (!cache.empty()) page.items("Cache", cache, 2);
+  const std::vector<std::string> log_structured = log_structured_items(statistics);
+  if (!log_structured.empty()) page.items("Log-structured host", log_structured, 2);
+  const std::vector<std::string> files = file_cache_items(statistics);
+  if (!files.empty()) page.items("File cache", files, 2);
+  const std::vector<std::string> pslc = pslc_items(statistics);
+  if (!pslc.empty()) page.items("pSLC", pslc, 2);
+  const std::vector<std::string> map = map_items(statistics);
+  if (!map.empty()) page.items("Mapping", map, 2);
+  const std::vector<std::string> errors = error_correction_items(statistics);
+  if (!errors.empty()) page.items("Error correction", errors, 2);
+  std::vector<std::string> erases;
+  for (const auto& [name, value] : erase_counts(statistics))
+    erases.push_back(name + " " + value_text(*value, name));
+  if (!erases.empty()) page.items("Erase counts", erases, 1);
+  if (!timed) return;
+  std::vector<std::string> busy;
+  for (const Utilisation& u : plain_utilisations(statistics)) {
+    busy.push_back(u.shares.size() == 1
+                       ? fmt::format("{} {:.0f} %", u.label, u.mean() * 100)
+                       : fmt::format("{} {:.0f} % (max {:.0f})", u.label, u.mean() * 100, u.highest() * 100));
+  }
+  if (!busy.empty()) page.items("Utilisation", busy, 5);
+}
+
+}  // namespace
+
+std::string summary(const Json& report, const HostRun& run) {
+  const std::vector<ShownResults> parts = shown_results(report);
+  const std::size_t found = report.value("findings", Json::array()).size();
+  const std::size_t set = report.value("targets", Json::array()).size();
+  const std::size_t steady = report.value("preconditioning", Json::array()).size() + report.count("steady");
+  Page page(k_lines + 2 * std::min<std::size_t>(found, 4) + (set == 0 ? 0 : 1 + 2 * set) + 3 * steady +
+            k_lines_of_part * (std::min(parts.size(), k_most_parts) - 1));
+  head(page, report, run);
+  const bool timed = number(report["measured_time"], "value") > 0;
+  if (timed) {
+    results(page, parts);
+    findings(page, report);
+  }
+  rounds(page, report);
+  targets(page, report);
+  drive(page, report["statistics"], timed);
+  std::vector<std::string> notes;
+  const Json& unread = report["unread_parameters"];
+  for (const Json& name : unread) notes.push_back("parameter set but never read: " + name.get<std::string>());
+  for (const Json& warning : report["warnings"]) notes.push_back(warning.get<std::string>());
+  for (const Json& advice : report.value("advice", Json::array())) {
+    notes.push_back(fmt::format("{} (look at {}) [{}]", advice["text"].get<std::string>(),
+                                advice["look_at"].get<std::string>(), advice["name"].get<std::string>()));
+  }
+  if (notes.empty() || page.left() <= 2) return page.text();
+  page.gap();
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const std::size_t others = i + 1 < notes.size() ? 1 : 0;  // a line to say how many more there are
+    if (Page::height("! " + notes[i], 2, 3) + others > page.left()) {
+      page.line(fmt::format("! and {} more warnings, in report.json", notes.size() - i));
+      break;
+    }
+    page.wrapped("! " + notes[i], 2, 3);
+  }
+  return page.text();
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,122 @@
+#include "testbench/report/targets.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
+#include "models/base/quantity.h"
+#include "models/base/suggest.h"
+
+namespace tlmssd {
+
+using Json = nlohmann::ordered_json;
+
+const ParameterTable<TargetSection>& TargetSection::parameters() {
+  static const auto table =
+      ParameterTable<TargetSection>{}
+          .text("load", &TargetSection::load,
+                "name of the load, or of the job of several; all loads together when it is not given")
+          .text("metric", &TargetSection::metric,
+                "figure: read.p99.9, write.mean, read.iops, bandwidth, queue_depth.mean, "
+                "write_amplification, ...")
+          .required()
+          .filled()
+          .text("at_most", &TargetSection::at_most, "it is not to be above this, e.g. 2 ms")
+          .filled()
+          .optional()
+          .text("at_least", &TargetSection::at_least, "it is not to be below this, e.g. 500 MB/s")
+          .filled()
+          .optional();
+  return table;
+}
+
+namespace {
+
+/// The loads that `name` means.
+std::vector<std::size_t> numbers_of(const std::string& name, const std::vector<TargetLoad>& loads) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (name.empty() || loads[i].name == name || loads[i].job == name) numbers.push_back(i);
+  }
+  if (!numbers.empty() || loads.empty()) return numbers;
+  std::vector<std::string> names;
+  for (const TargetLoad& load : loads) names.push_back(load.name);
+  const std::string near = nearest(name, names);
+  throw refusal("load", in_quotes(name) + " is the name of no load, expected " + any_of(names),
+                near.empty() ? names.front() : near);
+}
+
+const char* example(Kind kind) {
+  return kind == Kind::time ? "2 ms" : kind == Kind::bandwidth ? "500 MB/s" : "1000";
+}
+
+/// In the units of report.json.
+Json value_json(Kind kind, double value) {
+  return kind == Kind::time ? value * 1e-3 : value;
+}
+
+const char* unit_of(Kind kind) {
+  return kind == Kind::time ? "ns" : kind == Kind::bandwidth ? "B/s" : "";
+}
+
+}  // namespace
+
+Target::Target(const TargetSection& section, const std::vector<TargetLoad>& loads, bool timed)
+    : metric_(section.metric), load_(section.load), numbers_(numbers_of(section.load, loads)) {
+  if (!timed && !metric_.of_drive())
+    throw refusal("metric",
+                  "without simulated time (run.timed: false) there is no " + in_quotes(section.metric),
+                  "write_amplification");
+  at_most_ = limit("at_most", section.at_most);
+  at_least_ = limit("at_least", section.at_least);
+  if (!at_most_ && !at_least_)
+    throw refusal("metric", "has no limit of the target: give it at_most or at_least",
+                  Proposal{"at_most", example(metric_.kind())});
+  if (at_most_ && at_least_ && *at_least_ > *at_most_)
+    throw refusal("at_least", fmt::format("{} is more than at_most, {}", section.at_least, section.at_most),
+                  section.at_most);
+}
+
+std::optional<double> Target::limit(const char* key, const std::string& text) const {
+  if (text.empty()) return {};
+  const Kind kind = metric_.kind();
+  try {
+    ParameterSpec spec;
+    spec.name = key;
+    spec.kind = kind;
+    spec.maximum = 1e18;
+    const Value value = parse_value(spec, text);
+    if (const auto* const number = std::get_if<double>(&value)) return *number;
+    return static_cast<double>(std::get<std::int64_t>(value));
+  } catch (const InputError& error) {
+    throw refusal(key, fmt::format("of {}: {}", metric_.name(), error.complaint().what), example(kind));
+  }
+}
+
+bool Target::meets(double value) const {
+  return (!at_most_ || value <= *at_most_) && (!at_least_ || value >= *at_least_);
+}
+
+Json Target::judged(const Measurement& measurement, const Json& report) const {
+  std::vector<const LoadMeasurement*> loads;
+  for (const std::size_t number : numbers_) loads.push_back(&measurement.load(number));
+  const std::optional<double> value = metric_.value(loads, measurement.span(), report);
+  Json json = {{"load", load_}, {"metric", metric_.name()}};
+  std::string limits;
+  const auto add = [&](const char* key, const char* words, const std::optional<double>& limit) {
+    if (!limit) return;
+    json[key] = value_json(metric_.kind(), *limit);
+    limits += fmt::format(", {} {}", words, metric_.text(*limit));
+  };
+  add("at_most", "at most", at_most_);
+  add("at_least", "at least", at_least_);
+  json["value"] = value ? value_json(metric_.kind(), *value) : Json();
+  json["unit"] = unit_of(metric_.kind());
+  json["met"] = value && meets(*value);
+  const std::string whose = load_.empty() || metric_.of_drive() ? "" : load_ + " ";
+  json["text"] =
+      fmt::format("{}{} {}{}", whose, metric_.name(), value ? metric_.text(*value) : "not measured", limits);
+  return json;
+}
+
+}  // namespace tlmssd

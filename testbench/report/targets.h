@@ -1,0 +1,52 @@
+// What a run is to reach: quality-of-service targets, each of one figure of one load, and whether
+// they are met.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/parameters.h"
+#include "testbench/measure/measurement.h"
+#include "testbench/report/metric.h"
+
+namespace tlmssd {
+
+/// One entry of the scenario's list `targets`.
+struct TargetSection {
+  std::string load;
+  std::string metric;
+  std::string at_most;
+  std::string at_least;
+  static const ParameterTable<TargetSection>& parameters();
+};
+
+/// A load as targets name it.
+struct TargetLoad {
+  std::string name;
+  std::string job;  ///< what the loads of one job (numjobs) have in common
+};
+
+class Target {
+ public:
+  /// Throws InputError for a name that no load or figure has, and for a limit that is none.
+  /// `timed`: the run takes simulated time.
+  Target(const TargetSection& section, const std::vector<TargetLoad>& loads, bool timed);
+  /// {"load", "metric", "at_most", "at_least", "value", "unit", "met", "text"}; value is null where
+  /// nothing was measured, which does not meet a target.
+  [[nodiscard]] nlohmann::ordered_json judged(const Measurement& measurement,
+                                              const nlohmann::ordered_json& report) const;
+
+ private:
+  [[nodiscard]] std::optional<double> limit(const char* key, const std::string& text) const;
+  [[nodiscard]] bool meets(double value) const;
+
+  Metric metric_;
+  std::string load_;                  ///< empty: all of them
+  std::vector<std::size_t> numbers_;  ///< of the loads that are meant
+  std::optional<double> at_most_;     ///< in the units of the metric's kind
+  std::optional<double> at_least_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,119 @@
+// What a wrong read returned instead: older content, zeros, another block's content. Off the hot
+// path.
+#include <algorithm>
+#include <string>
+
+#include "testbench/scoreboard/scoreboard.h"
+
+namespace tlmssd {
+std::string Mismatch::text() const {
+  std::string line = "read of " + std::to_string(blocks) + " blocks at LBA " + std::to_string(first_lba) +
+                     " is wrong at LBA " + std::to_string(lba) + ": ";
+  switch (kind) {
+    case Kind::lost_write:
+      line += "the last write to it is lost (content is 1 write old)";
+      break;
+    case Kind::stale:
+      line += "stale content, " + std::to_string(writes_old) + " writes old";
+      break;
+    case Kind::not_trimmed:
+      line += "old content where zeros are due (trimmed or never written)";
+      break;
+    case Kind::zeros:
+      line += "zeros where written content is due";
+      break;
+    case Kind::other_address:
+      line += "content of LBA " + std::to_string(other_lba);
+      break;
+    case Kind::unknown:
+      line += "content that explains itself in no way";
+      break;
+  }
+  line += " (stamp " + std::to_string(got) + ", expected ";
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    line += (i == 0 ? "" : " or ") + std::to_string(expected[i]);
+  return line + ")";
+}
+
+std::uint16_t Scoreboard::sequence_of(std::uint64_t lba, Stamp stamp) const {
+  if (stamp == k_zeros) return 0;
+  const std::uint64_t unit = unit_of(lba);
+  const Stamp zeroth =
+      make_stamp(static_cast<Lpn>(unit), 0, static_cast<std::uint32_t>(lba - unit * per_unit_));
+  const std::uint32_t sequence = (std::uint32_t{stamp} + 65535U - zeroth) % 65535U;
+  return sequence <= k_sequence ? static_cast<std::uint16_t>(sequence) : std::uint16_t{0};
+}
+
+/// The newest write's sequence number in a block's unit; 0 when it was never written.
+std::uint16_t Scoreboard::latest(std::uint64_t lba) {
+  const std::uint64_t unit = unit_of(lba);
+  const std::uint16_t state = units_.read(unit);
+  return state == k_in_side ? side_[find(unit)].last : static_cast<std::uint16_t>(state & k_sequence);
+}
+
+/// All that a read from `begin` to `now` might have returned at `lba`.
+void Scoreboard::collect_expected(std::uint64_t lba, std::uint64_t begin, std::uint64_t now) {
+  mismatch_.expected.clear();
+  const std::uint64_t unit = unit_of(lba);
+  const std::uint16_t state = units_.read(unit);
+  if (state != k_in_side) {
+    mismatch_.expected.push_back(stamp(lba, (state & k_zeros_now) != 0 ? std::uint16_t{0} : state));
+    return;
+  }
+  const std::uint32_t side = find(unit);
+  const auto block = static_cast<std::uint32_t>(lba - unit * per_unit_);
+  if (side_[side].lists == k_none) {
+    mismatch_.expected.push_back(stamp(lba, states(side)[block]));
+    return;
+  }
+  const Candidates& list = lists_[side_[side].lists + (side_[side].even ? 0 : block)];
+  for (auto at = list.rbegin(); at != list.rend(); ++at) {
+    const Stamp possible = stamp(lba, at->value);
+    if (!admits(list, *at, begin, now)) continue;
+    if (std::find(mismatch_.expected.begin(), mismatch_.expected.end(), possible) ==
+        mismatch_.expected.end()) {
+      mismatch_.expected.push_back(possible);
+    }
+  }
+}
+
+void Scoreboard::explain(const Ticket& ticket, std::uint64_t lba, Stamp got, std::span<const Stamp> data,
+                         std::uint64_t now) {
+  static constexpr std::uint64_t k_near = 64;
+  mismatch_ = Mismatch{};
+  mismatch_.lba = lba;
+  mismatch_.got = got;
+  mismatch_.first_lba = ticket.lba_;
+  mismatch_.blocks = data.size();
+  collect_expected(lba, ticket.begin_, now);
+  if (got == k_zeros) {
+    mismatch_.kind = Mismatch::Kind::zeros;
+    return;
+  }
+  const std::uint16_t newest = latest(lba);
+  const std::uint16_t sequence = sequence_of(lba, got);
+  if (sequence != 0 && sequence <= newest) {
+    // Writes behind the newest content that was due.
+    std::uint16_t due = 0;
+    for (const Stamp stamp : mismatch_.expected) due = std::max(due, sequence_of(lba, stamp));
+    mismatch_.writes_old = due > sequence ? static_cast<std::uint32_t>(due - sequence) : 0U;
+    mismatch_.kind = due == 0                    ? Mismatch::Kind::not_trimmed
+                     : mismatch_.writes_old == 1 ? Mismatch::Kind::lost_write
+                                                 : Mismatch::Kind::stale;
+    return;
+  }
+  // A neighbour's content, present or the one before?
+  const std::uint64_t from = ticket.lba_ > k_near ? ticket.lba_ - k_near : 0;
+  const std::uint64_t until = std::min(blocks_, ticket.lba_ + ticket.blocks_ + k_near);
+  for (std::uint64_t other = from; other < until; ++other) {
+    const std::uint16_t present = latest(other);
+    if (other == lba || present == 0) continue;
+    const auto previous = static_cast<std::uint16_t>(present - 1);
+    if (got != stamp(other, present) && (previous == 0 || got != stamp(other, previous))) continue;
+    mismatch_.kind = Mismatch::Kind::other_address;
+    mismatch_.other_lba = other;
+    return;
+  }
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,120 @@
+// Who waits for whom: against a plain list of all commands under way, and at a cost that does not
+// grow with their number.
+#include "models/base/order_table.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <deque>
+#include <vector>
+
+#include "models/base/random.h"
+
+namespace tlmssd {
+namespace {
+
+struct Range {
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+struct Command {
+  OrderTable::Ticket ticket;
+  std::vector<Range> ranges;
+  bool writes = false;
+  bool gone = false;
+};
+
+bool overlap(const Command& a, const Command& b) {
+  for (const Range& x : a.ranges) {
+    for (const Range& y : b.ranges) {
+      if (x.first <= y.last && y.first <= x.last) return true;
+    }
+  }
+  return false;
+}
+
+/// By the definition: an earlier command that overlaps is still there, and one of the two writes.
+bool must_wait(const std::deque<Command>& commands, std::size_t number) {
+  const Command& later = commands[number];
+  for (std::size_t i = 0; i < number; ++i) {
+    const Command& earlier = commands[i];
+    if (!earlier.gone && (earlier.writes || later.writes) && overlap(earlier, later)) return true;
+  }
+  return false;
+}
+
+double seconds(const std::chrono::steady_clock::time_point& since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+}
+
+}  // namespace
+
+TEST_CASE("commands wait for exactly those before them that they overlap and of which one writes") {
+  const auto seed = GENERATE(1U, 2U, 3U, 4U, 5U, 6U, 7U);
+  RandomStream random(seed, "order table");
+  const std::uint64_t space = seed == 7 ? 10'000'000 : seed % 3 == 0 ? 40 : seed % 3 == 1 ? 2'000 : 100'000;
+  const std::uint64_t most = seed % 2 == 0 ? 60 : 400;
+  const std::uint64_t widest = seed == 7 ? 100'000 : 2'000;
+  EventQueue event_queue;
+  OrderTable table(event_queue);
+  std::deque<Command> commands;
+  std::size_t under_way = 0;
+  for (int step = 0; step < 3'000; ++step) {
+    if (under_way < most && random.below(5) < 3) {
+      Command& command = commands.emplace_back();
+      command.writes = random.below(3) != 0;
+      const std::uint64_t count = command.writes && random.below(4) == 0 ? 1 + random.below(4) : 1;
+      for (std::uint64_t n = 0; n < count; ++n) {
+        const std::uint64_t first = random.below(space);
+        const std::uint64_t length = random.below(20) == 0 ? random.below(widest) : random.below(40);
+        command.ranges.push_back({first, first + length});
+        table.enter(command.ticket, first, first + length, command.writes);
+      }
+      ++under_way;
+    } else if (under_way > 0) {
+      std::size_t one = random.below(commands.size());
+      while (commands[one].gone || commands[one].ticket.blocked()) one = (one + 1) % commands.size();
+      table.leave(commands[one].ticket);
+      commands[one].gone = true;
+      --under_way;
+    }
+    for (std::size_t n = 0; n < commands.size(); ++n) {
+      if (!commands[n].gone) REQUIRE(commands[n].ticket.blocked() == must_wait(commands, n));
+    }
+    while (!commands.empty() && commands.front().gone) commands.pop_front();
+  }
+}
+
+TEST_CASE("a command looks at few others, however many are under way on its units") {
+  constexpr std::size_t k_commands = 65'536;
+  for (const bool writes : {false, true}) {
+    EventQueue event_queue;
+    OrderTable table(event_queue);
+    std::vector<OrderTable::Ticket> tickets(k_commands);
+    const auto start = std::chrono::steady_clock::now();
+    for (auto& ticket : tickets) table.enter(ticket, 5, 5, writes);
+    for (auto& ticket : tickets) {
+      REQUIRE_FALSE(ticket.blocked());
+      table.leave(ticket);
+    }
+    INFO((writes ? "writes" : "reads"));
+    CHECK(seconds(start) < 1);  // with each pair compared: several seconds
+  }
+}
+
+TEST_CASE("wide ranges far from each other are not compared, however many are under way") {
+  constexpr std::size_t k_commands = 65'536;
+  RandomStream random(1, "wide ranges");
+  EventQueue event_queue;
+  OrderTable table(event_queue);
+  std::vector<OrderTable::Ticket> tickets(k_commands);
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t n = 0; n < k_commands; ++n) {
+    const std::uint64_t first = random.below(1U << 24U);
+    table.enter(tickets[n], first, first + (n % 2 == 0 ? 1023 : 7), false);
+  }
+  for (auto& ticket : tickets) table.leave(ticket);
+  CHECK(seconds(start) < 3);  // with each pair compared: two thousand million comparisons
+}
+
+}  // namespace tlmssd

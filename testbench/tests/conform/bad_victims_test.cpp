@@ -1,0 +1,98 @@
+// The conformance kit against victim policies: the program's own pass, planted faults are found.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <deque>
+
+#include "testbench/conform/conform_victims.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+
+namespace {
+
+enum class Fault {
+  none,
+  forgets_nothing,
+  keeps_one,
+  by_chance,
+  forgets_archive,
+  other_pu,
+  all_blocks,
+  ignores_removal
+};
+
+/// FIFO with a fault.
+class FaultyFifo final : public VictimPolicy {
+ public:
+  FaultyFifo(Fault fault, const VictimContext& context) : fault_(fault), lines_(context.pus) {}
+
+  void insert(std::uint32_t pu, BlockNumber block, std::uint32_t valid) override {
+    lines_[pu].push_back({block, valid});
+  }
+  void invalidated(std::uint32_t pu, BlockNumber block, std::uint32_t valid) override {
+    if (fault_ != Fault::all_blocks) return;
+    for (Entry& entry : lines_[pu])
+      if (entry.block == block) entry.valid = valid;
+  }
+  void remove(std::uint32_t pu, BlockNumber block, std::uint32_t /*valid*/) override {
+    if (fault_ == Fault::ignores_removal) return;
+    std::erase_if(lines_[pu], [&](const Entry& entry) { return entry.block == block; });
+  }
+  BlockNumber select(std::uint32_t pu) override {
+    if (fault_ == Fault::other_pu) pu = (pu + 1) % static_cast<std::uint32_t>(lines_.size());
+    auto& line = lines_[pu];
+    if (line.size() <= (fault_ == Fault::keeps_one ? 1U : 0U)) return k_no_block;
+    std::size_t at = 0;
+    if (fault_ == Fault::by_chance) at = static_cast<std::size_t>(std::rand()) % line.size();
+    if (fault_ == Fault::all_blocks) {
+      for (int pass = 0; pass < 20; ++pass)
+        at = static_cast<std::size_t>(
+            std::min_element(line.begin(), line.end(),
+                             [](const Entry& a, const Entry& b) { return a.valid < b.valid; }) -
+            line.begin());
+    }
+    const BlockNumber block = line[at].block;
+    if (fault_ != Fault::forgets_nothing) line.erase(line.begin() + static_cast<std::ptrdiff_t>(at));
+    return block;
+  }
+  void archive(Archive& a) override {
+    if (fault_ == Fault::forgets_archive) return;
+    for (auto& line : lines_) a(line);
+  }
+
+ private:
+  struct Entry {
+    BlockNumber block;
+    std::uint32_t valid;
+  };
+  Fault fault_;
+  std::vector<std::deque<Entry>> lines_;
+};
+
+Conformance of(Fault fault) {
+  return conform_victims(
+      [=](const VictimContext& context) { return std::make_unique<FaultyFifo>(fault, context); });
+}
+
+}  // namespace
+
+TEST_CASE("every victim policy of the program conforms") {
+  const NoValues values;
+  for (const PolicyInfo& info : victim_family().infos()) {
+    const Conformance found = conform_victims(
+        [&](const VictimContext& context) { return victim_family().make(info.name, values, context); });
+    INFO(info.name << "\n" << found.text());
+    CHECK(found.passed());
+  }
+}
+
+TEST_CASE("planted faults of victim policies are found") {
+  CHECK(of(Fault::none).passed());
+  CHECK(of(Fault::forgets_nothing).failed("chooses only blocks that may be chosen"));
+  CHECK(of(Fault::ignores_removal).failed("chooses only blocks that may be chosen"));
+  CHECK(of(Fault::other_pu).failed("chooses only blocks that may be chosen"));
+  CHECK(of(Fault::keeps_one).failed("in the end chooses every block, then none"));
+  CHECK(of(Fault::by_chance).failed("the same seed makes the same choices"));
+  CHECK(of(Fault::forgets_archive).failed("a snapshot in the middle changes no choice"));
+  CHECK(of(Fault::all_blocks).failed("a choice among 20000 blocks takes at most 20 us"));
+}

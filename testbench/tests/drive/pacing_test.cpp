@@ -1,0 +1,101 @@
+// Write pacing on a whole drive that has been filled in order and is then written at random: no
+// command stands still, bandwidth does not swing, and nothing of it is lost.
+#include <systemc>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+#include "testbench/tests/drive/support.h"
+#include "testbench/tests/support/given.h"
+
+namespace tlmssd::drive_tests {
+namespace {
+
+SsdConfig drive(const std::string& policy, double over_provisioning) {
+  SsdConfig config;
+  config.dram.capacity = 64_MiB;
+  config.flash.channels = 4;
+  config.flash.ways = 2;
+  config.part.planes = 2;
+  config.part.blocks_per_plane = 96;
+  config.part.pages_per_block = 64;
+  config.part.page_size = 8192;
+  config.capacity.over_provisioning = over_provisioning;
+  config.firmware.buffer.capacity = 2_MiB;
+  choose(config.firmware, "firmware.pacing", policy);
+  return config;
+}
+
+struct Outcome {
+  double longest = 0;    ///< latency, in milliseconds
+  double variation = 0;  ///< standard deviation of bandwidth over windows, by its mean
+  double sustained = 0;  ///< bandwidth of the second half, in MB/s
+};
+
+/// Random writes over the drive, filled in order, as many times its size.
+Outcome overwrite(const std::string& policy, double over_provisioning, double times, std::uint32_t depth) {
+  constexpr Picoseconds k_window = 50'000'000'000;
+  Simulation simulation(drive(policy, over_provisioning));
+  const Bytes all = simulation.drive_size().bytes;
+  run_untimed(simulation, {.rw = "write", .bs = 131072});
+  Outcome outcome;
+  std::map<std::int64_t, double> windows;
+  const Picoseconds start = simulation.ssd().event_queue().now();
+  simulation.driver().set_completion_hook([&](const Completed& command) {
+    outcome.longest =
+        std::max(outcome.longest, static_cast<double>(command.completed - command.submitted) * 1e-9);
+    windows[(command.completed - start) / k_window] += 4096;
+  });
+  std::vector<Load> loads =
+      make_loads({.rw = "randwrite",
+                  .depth = depth,
+                  .amount = static_cast<Bytes>(times * static_cast<double>(all)) / 4096 * 4096},
+                 simulation.drive_size());
+  Measurement measurement({"load"});
+  simulation.run(loads, measurement);
+  simulation.driver().set_completion_hook(nullptr);
+  const std::int64_t count = windows.rbegin()->first;
+  // Collection begins within the first sixth, when the free blocks have run out.
+  double sum = 0;
+  double squares = 0;
+  std::int64_t counted = 0;
+  for (std::int64_t n = count / 6; n < count; ++n, ++counted) {
+    sum += windows[n];
+    squares += windows[n] * windows[n];
+    if (n >= count / 2) outcome.sustained += windows[n];
+  }
+  const double mean = sum / static_cast<double>(counted);
+  outcome.variation = std::sqrt(squares / static_cast<double>(counted) - mean * mean) / mean;
+  outcome.sustained /= static_cast<double>(count - count / 2) * static_cast<double>(k_window) * 1e-6;
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("a paced drive goes over into steady state without standing still", "[drive][slow]") {
+  const double op = GENERATE(0.15, 0.25);
+  const std::uint32_t depth = op < 0.2 ? 32 : 8;
+  const auto outcome_of = [&](const char* policy) {
+    return in_child<Outcome>([&] { return overwrite(policy, op, 2, depth); });
+  };
+  const Outcome plain = outcome_of("none");
+  INFO("over-provisioning " << op << ", depth " << depth << ", unpaced: longest " << plain.longest
+                            << " ms, variation " << plain.variation << ", " << plain.sustained << " MB/s");
+  CHECK(plain.longest > 50);
+  for (const char* const policy : {"credit", "proportional"}) {
+    const Outcome paced = outcome_of(policy);
+    INFO(policy << ": longest " << paced.longest << " ms, variation " << paced.variation << ", "
+                << paced.sustained << " MB/s");
+    CHECK(paced.longest < (std::string(policy) == "credit" ? 50 : 100));
+    CHECK(paced.variation < 0.2);
+    // Blocks that are kept free for smoothness make collection work harder: the bounds above and
+    // this one guard what is reached. Wanted is what stands below (docs/modelling.md).
+    CHECK(paced.sustained > 0.9 * plain.sustained);
+    CHECK_NOFAIL(paced.longest < 50);
+    CHECK_NOFAIL(paced.sustained > 0.97 * plain.sustained);
+  }
+}
+
+}  // namespace tlmssd::drive_tests

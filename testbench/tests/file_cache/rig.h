@@ -1,0 +1,152 @@
+// Host, file cache and a drive that is nothing but a memory, with a protocol checker on both sides
+// of the cache.
+#pragma once
+
+#include <systemc>
+
+#include "models/tlm/protocol_checker.h"
+#include "testbench/host/file_cache/file_cache.h"
+#include "testbench/tests/drive/mixed_load.h"
+#include "testbench/tests/support/given.h"
+#include "testbench/tests/support/memory_drive.h"
+
+namespace tlmssd::filecache_tests {
+
+using namespace literals;
+using drive_tests::MemoryDrive;
+
+struct RigOptions {
+  FileCacheConfig cache;
+  std::map<std::string, Value, std::less<>> policy = {};  ///< parameters of the admission policy
+  /// The pSLC is always twice as large as what of it is free.
+  std::function<std::optional<Bytes>()> free_pslc = [] { return std::optional<Bytes>(); };
+  Bytes drive_bytes = 8_MiB;
+  std::uint32_t lba_bytes = 4096;
+  Bytes max_transfer = 32_KiB;
+  std::uint32_t queues = 3;
+  std::uint32_t queue_depth = 8;
+  MemoryDrive::Options drive;
+};
+
+/// `files` files of 64 KiB, of which `slots` fit into the cache. The network takes 1 ms and 655.36
+/// us for a file.
+inline RigOptions small_cache(const std::string& admission, std::uint32_t files, std::uint32_t slots) {
+  RigOptions options;
+  options.cache.admission = admission;
+  options.cache.files = files;
+  options.cache.file_size = 64_KiB;
+  options.cache.space = (slots + 0.5) * 64 / (8 * 1024);
+  options.cache.latency = 1_ms;
+  options.cache.bandwidth = 100'000'000;
+  options.cache.cost = 7_us;
+  return options;
+}
+
+class Rig {
+ public:
+  explicit Rig(const RigOptions& options)
+      : given(options.policy),
+        process("event_queue", event_queue),
+        cache("file_cache", config(options, given), attached(options), event_queue,
+              [free = options.free_pslc]() -> std::optional<firmware::PslcRoom> {
+                const std::optional<Bytes> now = free();
+                if (!now) return {};
+                return firmware::PslcRoom{2 * *now, *now};
+              }),
+        drive("drive", event_queue, drive_options(options)),
+        scoreboard(cache.blocks() + cache.file_blocks(), 1),
+        driver("host_driver", event_queue, process, driver_config(options), scoreboard) {
+    drive.free_for_all = cache.blocks();
+    driver.device_isock.bind(front.tsock);
+    front.isock.bind(cache.host_socket());
+    cache.drive_socket().bind(back.tsock);
+    back.isock.bind(drive.tsock);
+    lba = options.lba_bytes;
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    driver.set_completion_hook([this](const Completed& done) {
+      seen.push_back({done.opcode, done.status, done.completed - done.submitted, *done.ledger});
+    });
+  }
+  [[nodiscard]] DriveSize size() const { return {cache.blocks() * lba, lba}; }
+  [[nodiscard]] DriveSize files() const {
+    return {cache.file_blocks() * lba, lba, cache.blocks(), cache.file_bytes()};
+  }
+  /// Reads of whole files, `depth` at a time.
+  [[nodiscard]] Load reads(const std::vector<FileNumber>& sequence, std::uint32_t depth = 1) const {
+    std::vector<drive_tests::Step> steps;
+    for (const FileNumber file : sequence)
+      steps.push_back({HostOpcode::read, file * cache.file_bytes(), cache.file_bytes()});
+    return drive_tests::script(steps, files(), depth);
+  }
+  void run(std::vector<Load>& loads) {
+    Measurement measurement(std::vector<std::string>(loads.size(), "load"));
+    driver.start(loads, measurement);
+    process.resume();
+    sc_core::sc_start();
+    process.rethrow();
+    if (!driver.finished()) throw Stalled(driver.describe_outstanding());
+    process.resume();  // what the cache does beside the loads
+    sc_core::sc_start();
+    process.rethrow();
+    if (!cache.at_rest()) throw Stalled("the file cache does not come to rest");
+  }
+  void run(Load load) {
+    std::vector<Load> loads = drive_tests::one(std::move(load));
+    run(loads);
+  }
+  void run_untimed(Load load) {
+    std::vector<Load> loads = drive_tests::one(std::move(load));
+    driver.run_untimed(loads);
+  }
+  [[nodiscard]] std::string violations() {
+    front.finish();
+    back.finish();
+    std::string text;
+    for (const ProtocolChecker* checker : {&front, &back}) {
+      for (const std::string& violation : checker->violations()) text += violation + "\n";
+    }
+    return text;
+  }
+
+  Given given;
+  std::uint32_t lba = 0;
+  EventQueue event_queue;
+  EventQueueProcess process;
+  FileCache cache;
+  MemoryDrive drive;
+  Scoreboard scoreboard;
+  HostDriver driver;
+  ProtocolChecker front{"front", ProtocolChecker::OnViolation::collect};
+  ProtocolChecker back{"back", ProtocolChecker::OnViolation::collect};
+  std::vector<drive_tests::Seen> seen;  ///< timed commands, as they ended
+
+ private:
+  static FileCacheConfig config(const RigOptions& options, const Given& given) {
+    FileCacheConfig config = options.cache;
+    config.admission_policy = &given;
+    return config;
+  }
+  static AttachedDrive attached(const RigOptions& options) {
+    return {options.drive_bytes / options.lba_bytes,
+            options.lba_bytes,
+            options.max_transfer,
+            options.queues,
+            options.queue_depth,
+            4096};
+  }
+  static MemoryDrive::Options drive_options(const RigOptions& options) {
+    MemoryDrive::Options drive = options.drive;
+    drive.blocks = options.drive_bytes / options.lba_bytes;
+    return drive;
+  }
+  static HostDriverConfig driver_config(const RigOptions& options) {
+    HostDriverConfig config;
+    config.lba_bytes = options.lba_bytes;
+    config.queues = options.queues;
+    config.queue_depth = options.queue_depth;
+    config.stall_after = 10_s;
+    return config;
+  }
+};
+
+}  // namespace tlmssd::filecache_tests

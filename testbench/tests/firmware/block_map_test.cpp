@@ -1,0 +1,100 @@
+// What block-mapped regions cost, program by program.
+#include "testbench/tests/firmware/log_rig.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+/// A drive of block-mapped regions of `units` units, filled in order.
+std::unique_ptr<LogRig> filled(LogSetup& setup, std::uint64_t units) {
+  setup.block = units * 4096;
+  setup.config.buffer.capacity = std::max<Bytes>(64, 2 * units) * 4096;
+  auto rig = std::make_unique<LogRig>(setup);
+  for (std::uint64_t unit = 0; unit < setup.shape.logical_blocks / 8; ++unit) rig->write_unit(unit);
+  rig->host.flush();
+  rig->start_counting();
+  return rig;
+}
+
+}  // namespace
+
+TEST_CASE("a unit written into a block-mapped region of U rewrites the other U - 1") {
+  for (const std::uint64_t units : {1U, 2U, 8U, 16U}) {
+    INFO(units << " units");
+    LogSetup setup("block-mapped");
+    const auto rig = filled(setup, units);
+    constexpr std::uint64_t k_writes = 500;
+    for (std::uint64_t n = 0; n < k_writes; ++n)
+      rig->host.write(rig->host.random.below(setup.shape.logical_blocks / 8) * 8, 8, true);
+    CHECK(rig->statistics().units_rewritten == k_writes * (units - 1));
+    // Blocks to be collected hold nothing any more when a block-mapped region is all of them.
+    if (units == 16) {
+      CHECK(rig->copies() == k_writes * (units - 1));
+      CHECK(rig->programs() == k_writes * units);
+      CHECK(rig->ftl.write_amplification() == Approx(units));
+    } else {
+      CHECK(rig->copies() >= k_writes * (units - 1));
+    }
+    rig->host.verify_all();
+  }
+}
+
+TEST_CASE("a transfer of U units costs twice as much when it lies across two block-mapped regions") {
+  LogSetup setup("block-mapped");
+  const auto rig = filled(setup, 16);
+  const std::uint64_t blocks = setup.shape.logical_blocks / 8 / 16;
+  constexpr std::uint64_t k_writes = 200;
+  for (std::uint64_t n = 0; n < k_writes; ++n)
+    rig->host.write(rig->host.random.below(blocks - 1) * 16 * 8, 16 * 8, true);
+  CHECK(rig->programs() == k_writes * 16);
+  CHECK(rig->statistics().units_rewritten == 0);
+  rig->start_counting();
+  for (std::uint64_t n = 0; n < k_writes; ++n)
+    rig->host.write((rig->host.random.below(blocks - 1) * 16 + 5) * 8, 16 * 8, true);
+  CHECK(rig->programs() == 2 * k_writes * 16);
+  CHECK(rig->statistics().units_rewritten == k_writes * 16);
+  CHECK(rig->ftl.write_amplification() == Approx(2));
+  rig->host.verify_all();
+}
+
+TEST_CASE("what is written of a block-mapped region while it waits goes out together") {
+  LogSetup setup("block-mapped");
+  setup.config.buffer.flush_at = 1;
+  const auto rig = filled(setup, 16);
+  for (const std::uint64_t unit : {3U, 9U, 3U, 15U}) rig->write_unit(unit);
+  rig->host.write(5 * 8 + 2, 3);
+  rig->host.flush();
+  CHECK(rig->programs() == 16);
+  CHECK(rig->statistics().units_rewritten == 12);
+  rig->host.verify_all();
+}
+
+TEST_CASE("trimmed units of a block-mapped region are holes, and the last one frees it") {
+  LogSetup setup("block-mapped");
+  const auto rig = filled(setup, 16);
+  rig->host.trim({{2 * 8, 10 * 8}});
+  rig->host.write(0, 8, true);
+  CHECK(rig->programs() == 16);
+  CHECK(rig->statistics().units_rewritten == 5);
+  rig->host.verify_all();
+  rig->host.trim({{0, 16 * 8}});
+  rig->start_counting();
+  rig->host.write(7 * 8, 8, true);
+  CHECK(rig->statistics().units_rewritten == 0);
+  CHECK(rig->statistics().units_padded[0] == 15);
+  rig->host.verify_all();
+}
+
+TEST_CASE("placed as a log, pages of a block-mapped region are written without copying others") {
+  LogSetup setup("block-mapped");
+  setup.placement = "log";
+  LogRig rig(setup);
+  for (std::uint64_t unit = 0; unit < setup.shape.logical_blocks / 8; ++unit) rig.write_unit(unit);
+  rig.start_counting();
+  rig.host.write(5 * 8, 8, true);
+  CHECK(rig.programs() <= 1 + 16 * 2);  // one, and what collection may move
+  CHECK(rig.statistics().units_rewritten == 0);
+  rig.host.verify_all();
+}

@@ -1,0 +1,140 @@
+// What a die asks its timing model, and what it does with the answer: suspend points, operations
+// that go on, energy.
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/flash/flash_fixture.h"
+
+using namespace tlmssd;
+using namespace tlmssd::literals;
+using namespace tlmssd::test;
+
+namespace {
+
+Options suspending() {
+  Options o;
+  o.part.cell = "tlc";
+  o.part.planes = 2;
+  o.part.blocks_per_plane = 8;
+  o.part.pages_per_block = 24;
+  o.part.page_size = 16_KiB;
+  o.part.read_latency = {50_us};
+  o.part.program_latency = {500_us};
+  o.config.channels = 1;
+  o.config.ways = 1;
+  o.scheduling = "read-first";
+  o.config.suspend = "program";
+  return o;
+}
+
+/// A program that is suspended 200 us after its start for a read of another block; the program's
+/// latency less all that is not the array's time, and the read's wait for the die.
+struct Suspension {
+  Picoseconds program;
+  Picoseconds wait;
+};
+Suspension suspend(const Options& o) {
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  const NandPart& part = b.array.part();
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation program = make(b, FlashCommand::program, 0, 1, 0);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  submit(program);
+  const Picoseconds start = bus.data_in(1).total();
+  b.event_queue.run_until(start + 200_us);
+  submit(read);
+  b.run();
+  CHECK(program.ledger.total() == program.latency());
+  CHECK(read.ledger.total() == read.latency());
+  CHECK(program.op.suspended_for_host);
+  const Picoseconds reading = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
+  const Picoseconds wait = read.latency() - reading - part.program_suspend_latency;
+  const Picoseconds away = part.program_suspend_latency + reading + bus.control() + part.resume_overhead;
+  return {program.latency() - start - away - bus.status(), wait};
+}
+
+}  // namespace
+
+TEST_CASE("an operation without suspend points stops at once") {
+  const Options o = suspending();
+  const Suspension at_once = suspend(o);
+  const BusTiming bus(o.part, o.config.bus_rate(), 4096);
+  CHECK(at_once.wait == bus.control());
+  CHECK(at_once.program == 500_us);
+}
+
+TEST_CASE("an operation with suspend points stops at the next of them") {
+  Options o = suspending();
+  o.timing = [](const NandPart& part, const ArrayOperation& op) {
+    ArrayAnswer answer{.duration = data_sheet_latency(part, op)};
+    if (op.command == ArrayCommand::program) answer.suspend_points = {150_us, 350_us};
+    return answer;
+  };
+  const Suspension later = suspend(o);
+  CHECK(later.wait == 150_us);
+  CHECK(later.program == 500_us);
+}
+
+TEST_CASE("what is left of an operation that goes on takes as much longer as the model says") {
+  Options o = suspending();
+  o.timing = [](const NandPart& part, const ArrayOperation& op) {
+    ArrayAnswer answer{.duration = data_sheet_latency(part, op)};
+    if (op.resumed) answer.duration += answer.duration / 5;
+    return answer;
+  };
+  const BusTiming bus(o.part, o.config.bus_rate(), 4096);
+  const Suspension stretched = suspend(o);
+  const Picoseconds done = 200_us + bus.control();
+  CHECK(stretched.program == done + (500_us - done) * 6 / 5);
+}
+
+TEST_CASE("a model is told what the drive knows, and its energies are added up") {
+  Options o = suspending();
+  o.part.layers = 4;
+  o.retention.temperature = 55;
+  o.retention.reference_temperature = 55;
+  std::vector<ArrayOperation> asked;
+  o.timing = [&](const NandPart& part, const ArrayOperation& op) {
+    asked.push_back(op);
+    return ArrayAnswer{.duration = data_sheet_latency(part, op), .energy = 2e-6};
+  };
+  Bench b(o);
+  b.array.age(1000, 30 * 86'400.0, 55);
+  Operation program = make(b, FlashCommand::program, 0, 3, 0);
+  submit(program);
+  b.run();
+  b.array.age(0, 90 * 86'400.0, 55);
+  Operation read = make(b, FlashCommand::read, 0, 3, 0);
+  read.op.retry_level = 5;
+  submit(read);
+  b.run();
+  REQUIRE(asked.size() == 2);
+  CHECK(asked[0].command == ArrayCommand::program);
+  CHECK(asked[0].cycles == 1000);
+  CHECK(asked[0].age_days == 0);
+  const ArrayOperation& sense = asked[1];
+  CHECK(sense.command == ArrayCommand::sense);
+  CHECK(sense.block == BlockId{3});
+  CHECK(sense.reads == 1);
+  CHECK(sense.retry_level == 5);
+  CHECK(sense.temperature == 55);
+  CHECK(sense.age_days == Approx(90).epsilon(1e-6));
+  const NandVariation variation(k_flash_seed);
+  CHECK(sense.die_deviate == variation.die(DieId{0}));
+  CHECK(sense.block_deviate == variation.block(DieId{0}, PlaneId{0}, BlockId{3}));
+  CHECK(sense.layer_deviate == variation.layer(0));
+}
+
+TEST_CASE("a duration that is none ends the run with the operation it is of") {
+  Options o = suspending();
+  o.timing = [](const NandPart&, const ArrayOperation&) { return ArrayAnswer{}; };
+  Bench b(o);
+  Operation program = make(b, FlashCommand::program, 0, 3, 0);
+  const auto run = [&] {
+    submit(program);
+    b.run();
+  };
+  CHECK_THROWS_WITH(run(),
+                    Catch::Contains("0 ps") && Catch::Contains("program of die 0 plane 0 block 3 page 0"));
+}

@@ -1,0 +1,163 @@
+// Binary blktrace (struct blk_io_trace), and text of perf script and biosnoop: hand-made from their
+// documented layouts.
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "testbench/tests/loads/files.h"
+
+namespace tlmssd::test {
+namespace {
+
+constexpr std::uint32_t k_read = 1U << 16U;
+constexpr std::uint32_t k_write = 1U << 17U;
+constexpr std::uint32_t k_flush = 1U << 18U;
+constexpr std::uint32_t k_notice = 1U << 26U;
+constexpr std::uint32_t k_discard = 1U << 29U;
+constexpr std::uint32_t k_forced = 1U << 31U;
+constexpr std::uint32_t k_queued = 1;
+constexpr std::uint32_t k_issued = 7;
+constexpr std::uint32_t k_completed = 8;
+
+/// One record; `swapped`: recorded on a machine of the other byte order.
+std::string record(std::uint64_t time, std::uint64_t sector, std::uint32_t bytes, std::uint32_t action,
+                   const std::string& pdu = {}, bool swapped = false) {
+  std::string text;
+  const auto put = [&](auto value) {
+    char raw[sizeof value];
+    std::memcpy(raw, &value, sizeof value);
+    if (swapped) std::reverse(raw, raw + sizeof value);
+    text.append(raw, sizeof value);
+  };
+  put(std::uint32_t{0x65617407});
+  put(std::uint32_t{1});
+  put(time);
+  put(sector);
+  put(bytes);
+  put(action);
+  put(std::uint32_t{77});
+  put(std::uint32_t{(8U << 20U) | 16U});
+  put(std::uint32_t{0});
+  put(std::uint16_t{0});
+  put(static_cast<std::uint16_t>(pdu.size()));
+  REQUIRE(text.size() == 48);
+  return text + pdu;
+}
+
+std::vector<Request> all_of(TraceReader& reader) {
+  std::vector<Request> requests;
+  Request request;
+  while (reader.next(request)) requests.push_back(request);
+  return requests;
+}
+
+TraceFile file_of(const std::string& path) {
+  TraceFile file;
+  file.path = path;
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("binary blktrace: operations, actions and notices") {
+  for (const bool swapped : {false, true}) {
+    const std::string bytes = record(0, 0, 0, k_notice | 1, "fio\0\0", swapped) +
+                              record(1000, 8, 4096, k_read | k_queued, {}, swapped) +
+                              record(2000, 8, 4096, k_read | k_issued, {}, swapped) +
+                              record(3000, 800, 8192, k_write | k_forced | k_issued, "some text", swapped) +
+                              record(4000, 8, 4096, k_read | k_completed, {}, swapped) +
+                              record(5000, 0, 0, k_write | k_flush | k_issued, {}, swapped) +
+                              record(6000, 1600, 65536, k_write | k_discard | k_issued, {}, swapped);
+    const std::vector<Request> requests = read_text(bytes);
+    REQUIRE(requests.size() == 4);
+    CHECK(requests[0].opcode == HostOpcode::read);
+    CHECK(requests[0].offset == 4096);
+    CHECK(requests[0].bytes == 4096);
+    CHECK(requests[1].opcode == HostOpcode::write);
+    CHECK(requests[1].force_unit_access);
+    CHECK(requests[1].bytes == 8192);
+    CHECK(requests[1].time == 1'000'000);
+    CHECK(requests[2].opcode == HostOpcode::flush);
+    CHECK(requests[3].opcode == HostOpcode::trim);
+    CHECK(requests[3].time == 4'000'000);
+    TraceFile queued;
+    queued.blkparse.action = "Q";
+    CHECK(read_text(bytes, "blkparse", queued).size() == 1);
+  }
+}
+
+TEST_CASE("binary blktrace: the files of all processors in order of time") {
+  const Folder folder;
+  const std::string first = folder.write(
+      "sda.blktrace.0", record(1000, 8, 512, k_read | k_issued) + record(5000, 40, 512, k_read | k_issued));
+  static_cast<void>(folder.write("sda.blktrace.1", record(2000, 16, 512, k_write | k_issued)));
+  static_cast<void>(folder.write("sda.blktrace.2", ""));
+  static_cast<void>(folder.write("sda.blktrace.10", record(3000, 24, 512, k_read | k_issued)));
+  static_cast<void>(folder.write("sdb.blktrace.0", record(1, 9999, 512, k_read | k_issued)));
+  TraceReader reader(file_of(first));
+  const std::vector<Request> requests = all_of(reader);
+  REQUIRE(requests.size() == 4);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(requests[i].offset == (i + 1) * 8 * 512);
+  CHECK(requests[3].offset == 40U * 512);
+  CHECK(reader.description().find("binary blktrace") != std::string::npos);
+  // A file by another name stands for itself.
+  TraceReader alone(file_of(folder.write("alone", record(1000, 8, 512, k_read | k_issued))));
+  CHECK(all_of(alone).size() == 1);
+}
+
+TEST_CASE("binary blktrace that is damaged is refused") {
+  const std::string whole = record(1000, 8, 512, k_read | k_issued, "12345678");
+  const auto message = [](const std::string& bytes) { return message_of([&] { read_text(bytes); }); };
+  CHECK(message(whole + whole.substr(0, 20)).find("cut off") != std::string::npos);
+  CHECK(message(whole.substr(0, 52)).find("cut off") != std::string::npos);
+  CHECK(message(whole + std::string(48, 'x')).find("magic") != std::string::npos);
+  std::string other = whole;
+  other[0] = 6;
+  CHECK(message(other).find("version 6") != std::string::npos);
+}
+
+TEST_CASE("perf script text: the event of the first request") {
+  const std::string text =
+      "# comment\n"
+      "     kworker/u8:1-ev   123 [001]    93.004721: block:block_rq_issue: 259,0 WS 4096 () 81920 + 8 "
+      "[fio]\n"
+      "     fio   812 [000]    93.004800: block:block_rq_complete: 259,0 WS () 81920 + 8 [0]\n"
+      "     my fio   812 [000]    93.004900: block:block_rq_issue: 259,0 R 512 () 7 + 1 none,0,0 [my fio]\n"
+      "     fio   812 [000]    93.004950: sched:sched_switch: prev_comm=fio ==> next_comm=x\n"
+      "     fio   812 [000]    93.005000: block:block_rq_issue: 259,0 FF 0 () 0 + 0 [fio]\n"
+      "     fio   812 [000]    93.005100: block:block_rq_issue: 259,0 WFS 1024 () 9 + 2 [fio]\n";
+  const std::vector<Request> requests = read_text(text);
+  REQUIRE(requests.size() == 4);
+  CHECK(requests[0].opcode == HostOpcode::write);
+  CHECK(requests[0].offset == 81920U * 512);
+  CHECK(requests[0].bytes == 4096);
+  CHECK(requests[1].opcode == HostOpcode::read);
+  CHECK(requests[1].time == 179'000'000);
+  CHECK(requests[1].bytes == 512);
+  CHECK(requests[2].opcode == HostOpcode::flush);
+  CHECK(requests[3].force_unit_access);
+  // ftrace's own text, and the block layer's older event.
+  const std::string ftrace = "  fio-812  [000] d..1.  93.5: block_bio_queue: 8,16 RA 2048 + 16 [fio]\n";
+  CHECK(read_text(ftrace).at(0).bytes == 8192);
+  CHECK(message_of([&] { read_text(ftrace + "garbage\n", "perf-script"); }).find("t:2: field event") == 0);
+}
+
+TEST_CASE("biosnoop text: times are those of the submission") {
+  const std::string text =
+      "TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)\n"
+      "0.002000    supervise      1950   xvda1     W 13092560   4096      2.00\n"
+      "0.002500    two words      1951   xvda1     R 8          512       0.50\n";
+  const std::vector<Request> requests = read_text(text);
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].opcode == HostOpcode::write);
+  CHECK(requests[0].offset == 13092560ULL * 512);
+  CHECK(requests[1].time == 2'000'000'000);
+  CHECK(requests[1].bytes == 512);
+  const std::string queued =
+      "TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  QUE(ms) LAT(ms)\n"
+      "0.010000    a              1950   sda       W 16         4096   1.00 2.00\n"
+      "0.010000    a              1950   sda       W 16         4096   0.00 1.00\n";
+  CHECK(read_text(queued).at(1).time == 2'000'000'000);
+  CHECK(message_of([&] { read_text("0.1 a 1 sda W 16 4096\n", "biosnoop"); }).find("t:1: field") == 0);
+}
+
+}  // namespace tlmssd::test

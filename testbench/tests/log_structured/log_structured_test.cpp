@@ -1,0 +1,412 @@
+// The write log-structured host layer between a host and a memory: every read is right, the memory
+// sees each segment written from its start to its end, the base protocol is kept on both sides,
+// nothing hangs, errors end where they should.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/log_structured/rig.h"
+#include "testbench/tests/support/wa_oracle.h"
+
+namespace tlmssd::log_structured_tests {
+namespace {
+
+using drive_tests::in_child;
+using drive_tests::make_loads;
+using drive_tests::mixed_load;
+using drive_tests::read_all;
+using drive_tests::script;
+
+/// Everything a host can ask for, from several loads at once, then all of it is read. Throws when
+/// something is wrong.
+void survives(const RigOptions& options, std::uint32_t loads_count, std::uint32_t reads = 40) {
+  Rig rig(options);
+  std::vector<Load> loads;
+  for (std::uint32_t i = 0; i < loads_count; ++i) {
+    loads.push_back(
+        mixed_load({.requests = 8000, .depth = 7, .reads = reads, .longest = 96_KiB, .hot_blocks = 1'000'000},
+                   rig.size(), 10 * options.drive.seed + i));
+    loads.back().queue = static_cast<int>(i % options.queues);
+  }
+  rig.run(loads);
+  rig.run(read_all(rig.size(), 4));
+  const auto must = [](bool holds, const std::string& what) {
+    if (!holds) throw std::runtime_error(what);
+  };
+  must(rig.violations().empty(), rig.violations());
+  must(rig.driver.failed() == 0, rig.driver.take_first_failure());
+  must(rig.scoreboard.mismatches() == 0, "wrong reads");
+  must(rig.log_structured.statistics().segments_cleaned > 50, "hardly any cleaning");
+  must(rig.drive.seen[HostOpcode::flush] > 0, "no flush");
+}
+
+/// As little spare as is allowed.
+RigOptions tight(std::uint64_t segments, std::uint32_t low_water) {
+  RigOptions options = small_log();
+  options.segments = segments;
+  options.log_structured.low_water = low_water;
+  options.log_structured.spare = (low_water + 2.0) / static_cast<double>(segments) + 1e-9;
+  return options;
+}
+
+struct Outcome {
+  LogStructuredLayer::Statistics statistics;
+  Picoseconds end = 0;
+  std::uint64_t commands = 0;
+};
+
+Outcome mixed_outcome(bool stalls) {
+  RigOptions options = small_log();
+  options.drive.stalls = stalls;
+  options.log_structured.cost = 3_us;
+  Rig rig(options);
+  std::vector<Load> loads;
+  for (std::uint32_t i = 0; i < 3; ++i)
+    loads.push_back(mixed_load({.requests = 3000, .depth = 9, .hot_blocks = 1'000'000}, rig.size(), i));
+  rig.run(loads);
+  return {rig.log_structured.statistics(), rig.event_queue.now(), rig.drive.seen[HostOpcode::read]};
+}
+
+}  // namespace
+
+TEST_CASE("random commands from one queue") {
+  CHECK_NOTHROW(survives(small_log(), 1));
+}
+TEST_CASE("random commands from several queues") {
+  CHECK_NOTHROW(survives(small_log(), 5));
+}
+TEST_CASE("random commands when the drive holds requests back") {
+  RigOptions options = small_log();
+  options.drive.stalls = true;
+  CHECK_NOTHROW(survives(options, 3));
+}
+TEST_CASE("random commands with a processor that takes its time") {
+  RigOptions options = small_log();
+  options.log_structured.cost = 20_us;
+  CHECK_NOTHROW(survives(options, 3));
+}
+TEST_CASE("random commands, blocks of 4 KiB") {
+  RigOptions options = small_log();
+  options.lba_bytes = 4096;
+  CHECK_NOTHROW(survives(options, 2));
+}
+TEST_CASE("random commands, grains of 16 KiB") {
+  RigOptions options = small_log();
+  options.log_structured.grain = 16_KiB;
+  CHECK_NOTHROW(survives(options, 3));
+}
+TEST_CASE("random commands, segments shorter than a command") {
+  RigOptions options = small_log();
+  options.log_structured.segment = 12_KiB;
+  options.segments = 200;
+  CHECK_NOTHROW(survives(options, 3));
+}
+TEST_CASE("random commands, commands shorter than a segment") {
+  RigOptions options = small_log();
+  options.log_structured.segment = 512_KiB;
+  options.max_transfer = 100_KiB;
+  CHECK_NOTHROW(survives(options, 3));
+}
+TEST_CASE("the least spare that is allowed: hardly anything but writes, deep queues") {
+  for (std::uint32_t low_water : {2U, 3U}) {
+    for (std::uint64_t segments : {8U, 13U}) {
+      RigOptions options = tight(segments, low_water);
+      options.drive.seed = segments;
+      options.queue_depth = 32;
+      INFO(segments << " segments, low water " << low_water);
+      CHECK(in_child<bool>([&] {
+        survives(options, 4, 5);
+        return true;
+      }));
+    }
+  }
+}
+TEST_CASE("the least spare that is allowed, slow reads") {
+  RigOptions options = tight(9, 2);
+  options.drive.least = 10_ns;
+  options.drive.most = 3_ms;
+  CHECK_NOTHROW(survives(options, 4, 50));
+}
+
+// Grain 0 is moved from place 0, and while that write is under way the host writes it twice: the
+// second time it would land at place 0 again, and the old data would be taken for the newest, if
+// the victim's places were used again before cleaning is through with it.
+TEST_CASE("a victim is not written anew before its copies have committed") {
+  RigOptions options = tight(8, 2);
+  options.log_structured.segment = 8_KiB;
+  Rig rig(options);
+  rig.drive.time = [&, moved = std::uint64_t{0}](const HostCommand& command) mutable -> Picoseconds {
+    const bool moves = std::exchange(moved, rig.log_structured.statistics().grains_moved) != moved;
+    return moves ? 1_ms : command.opcode == HostOpcode::read ? 1'500_ns : 1_us;
+  };
+  std::vector<drive_tests::Step> steps;
+  // Two grains in each segment; in the first five all but one becomes a hole, and when segment 6 is
+  // begun, cleaning takes segment 0.
+  for (const Bytes grain : {0, 1, 3, 1, 4, 1, 5, 1, 6, 1, 1, 2, 1, 2, 0, 1, 2, 0})
+    steps.push_back({HostOpcode::write, grain * 4_KiB, 4_KiB});
+  rig.run(script(steps, rig.size()));
+  CHECK(rig.log_structured.statistics().grains_moved > 0);
+  CHECK_NOTHROW(rig.run(read_all(rig.size(), 1)));
+}
+
+TEST_CASE("untimed commands") {
+  Rig rig(tight(9, 2));
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    rig.run_untimed(mixed_load({.requests = 20'000, .reads = 20, .hot_blocks = 1'000'000}, rig.size(), seed));
+    rig.run(mixed_load({.requests = 2'000, .hot_blocks = 1'000'000}, rig.size(), seed));  // timed in between
+  }
+  rig.run_untimed(read_all(rig.size(), 1));
+  CHECK(rig.violations().empty());
+  CHECK(rig.log_structured.statistics().segments_cleaned > 500);
+}
+
+TEST_CASE("what was never written, and what was trimmed, is read without a command") {
+  Rig rig(small_log());
+  rig.run(read_all(rig.size(), 4));
+  CHECK(rig.drive.seen[HostOpcode::read] == 0);
+  rig.run(script({{HostOpcode::write, 0, 64_KiB}, {HostOpcode::trim, 4_KiB, 56_KiB}}, rig.size()));
+  CHECK(rig.log_structured.log().mapped() == 2);
+  rig.run(script({{HostOpcode::read, 4_KiB, 56_KiB}}, rig.size()));
+  CHECK(rig.drive.seen[HostOpcode::read] == 0);
+  rig.run(script({{HostOpcode::read, 0, 64_KiB}}, rig.size()));
+  CHECK(rig.drive.seen[HostOpcode::read] == 2);
+}
+
+TEST_CASE("a read is split into the pieces that lie together") {
+  Rig rig(small_log());
+  rig.run(script({{HostOpcode::write, 0, 16_KiB},        // places 0 to 3
+                  {HostOpcode::write, 4_KiB, 4_KiB},     // 4
+                  {HostOpcode::write, 16_KiB, 44_KiB}},  // 5 to 15: the end of the segment
+                 rig.size()));
+  rig.run(script({{HostOpcode::read, 0, 16_KiB}}, rig.size()));
+  CHECK(rig.drive.seen[HostOpcode::read] == 3);  // grain 0, grain 1, grains 2 and 3
+  rig.run(script({{HostOpcode::read, 16_KiB, 44_KiB}}, rig.size()));
+  CHECK(rig.drive.seen[HostOpcode::read] == 4);
+  rig.run(script({{HostOpcode::read, 512, 3_KiB}}, rig.size()));
+  CHECK(rig.drive.seen[HostOpcode::read] == 5);
+}
+
+TEST_CASE("a grain that is written in part is read first") {
+  Rig rig(small_log());
+  rig.run(script({{HostOpcode::write, 1_KiB, 1_KiB}}, rig.size()));  // nothing there yet
+  CHECK(rig.drive.seen[HostOpcode::read] == 0);
+  rig.run(script({{HostOpcode::write, 3_KiB, 14_KiB}}, rig.size()));  // two edges, of which one has data
+  CHECK(rig.drive.seen[HostOpcode::read] == 1);
+  rig.run(script({{HostOpcode::write_zeroes, 1_KiB, 15_KiB}}, rig.size()));
+  CHECK(rig.log_structured.statistics().edges_read == 2);
+  rig.run(read_all(rig.size(), 1));
+  CHECK(rig.log_structured.log().mapped() == 2);  // grains 0 and 4
+}
+
+TEST_CASE("a flush goes out when the writes before it have, and waits for nothing else") {
+  RigOptions options = small_log();
+  options.drive.least = options.drive.most = 100_us;
+  Rig rig(options);
+  rig.run(script({{HostOpcode::write, 0, 4_KiB}}, rig.size()));
+  rig.drive.keep_order = true;
+  // The first write has an edge to read; flush and the second write come meanwhile.
+  rig.run(
+      script({{HostOpcode::write, 0, 1_KiB}, {HostOpcode::flush, 0, 0}, {HostOpcode::write, 8_KiB, 4_KiB}},
+             rig.size(), 3));
+  CHECK(rig.drive.order ==
+        std::vector{HostOpcode::read, HostOpcode::write, HostOpcode::write, HostOpcode::flush});
+}
+
+TEST_CASE("the same loads end the same way") {
+  const auto bytes = [](bool stalls) {
+    return in_child<Outcome>([stalls] { return mixed_outcome(stalls); });
+  };
+  for (const bool stalls : {false, true}) {
+    const Outcome a = bytes(stalls);
+    const Outcome b = bytes(stalls);
+    CHECK(std::memcmp(&a, &b, sizeof a) == 0);
+    CHECK(a.statistics.segments_cleaned > 0);
+  }
+}
+
+TEST_CASE("a log-structured host layer restored goes on as the one saved") {
+  const auto outcome = [](bool restored) {
+    Rig rig(small_log());
+    rig.run_untimed(mixed_load({.requests = 5000, .hot_blocks = 1'000'000}, rig.size(), 1));
+    if (restored) {
+      drive_tests::MemoryArchive archive;
+      rig.log_structured.archive(archive);
+      rig.run_untimed(script({{HostOpcode::trim, 0, 64_KiB}}, rig.size()));  // undone by what follows
+      archive.rewind();
+      rig.log_structured.archive(archive);
+    }
+    rig.log_structured.reset_statistics();
+    std::vector<Load> loads = make_loads({.rw = "randwrite", .amount = 4_MiB}, rig.size(), 3);
+    rig.driver.run_untimed(loads);
+    return rig.log_structured.statistics();
+  };
+  const auto plain = in_child<LogStructuredLayer::Statistics>([&] { return outcome(false); });
+  const auto restored = in_child<LogStructuredLayer::Statistics>([&] { return outcome(true); });
+  CHECK(plain.grains_moved == restored.grains_moved);
+  CHECK(plain.segments_cleaned == restored.segments_cleaned);
+  CHECK(plain.segments_cleaned > 10);
+}
+
+// ---- errors
+
+TEST_CASE("what cleaning cannot read is lost until it is written anew") {
+  Rig rig(small_log());
+  const Bytes all = rig.size().bytes;
+  std::vector<Load> fill = make_loads({.rw = "write", .bs = 64_KiB}, rig.size());
+  rig.driver.run_untimed(fill);
+  // The log is in the order of addresses, so grain 5 lies at place 5; half of its segment is
+  // overwritten, so that cleaning takes it.
+  rig.drive.unreadable = {5 * 8 + 3};
+  rig.run_untimed(script({{HostOpcode::write, 32_KiB, 32_KiB}}, rig.size()));
+  std::vector<drive_tests::Step> rest;
+  for (Bytes at = 64_KiB; at < all; at += 64_KiB) rest.push_back({HostOpcode::write, at, 32_KiB});
+  rig.run_untimed(script(rest, rig.size()));
+  CHECK(rig.log_structured.statistics().grains_lost == 1);
+  CHECK(rig.driver.failed() == 0);
+  rig.run_untimed(script({{HostOpcode::read, 16_KiB, 4_KiB}, {HostOpcode::read, 24_KiB, 4_KiB}}, rig.size()));
+  CHECK(rig.driver.failed() == 0);
+  rig.run_untimed(script({{HostOpcode::read, 16_KiB, 16_KiB}}, rig.size()));
+  CHECK(rig.driver.failed() == 1);
+  rig.run_untimed(script({{HostOpcode::write, 20_KiB, 1_KiB}}, rig.size()));  // cannot be completed
+  CHECK(rig.driver.failed() == 2);
+  rig.run_untimed(
+      script({{HostOpcode::write, 20_KiB, 4_KiB}, {HostOpcode::read, 16_KiB, 16_KiB}}, rig.size()));
+  CHECK(rig.driver.failed() == 2);
+}
+
+TEST_CASE("when the drive goes read-only, nothing hangs and what was written stays") {
+  for (const std::uint64_t allowed : {0U, 1U, 500U, 3000U, 5555U}) {
+    INFO(allowed << " writes allowed");
+    CHECK(in_child<bool>([allowed] {
+      RigOptions options = tight(10, 2);
+      options.drive.seed = allowed + 1;
+      Rig rig(options);
+      rig.drive.writes_allowed = allowed;
+      std::vector<Load> loads;
+      for (std::uint32_t i = 0; i < 3; ++i)
+        loads.push_back(mixed_load({.requests = 3000, .depth = 9, .hot_blocks = 1'000'000}, rig.size(), i));
+      rig.run(loads);
+      rig.run(read_all(rig.size(), 4));
+      return rig.violations().empty() && rig.driver.failed() > 0 && rig.scoreboard.mismatches() == 0;
+    }));
+  }
+}
+
+TEST_CASE("commands that make no sense are refused") {
+  Rig rig(small_log());
+  PayloadPool<HostExtension> pool;
+  std::vector<Stamp> data(1000);
+  const auto status_of = [&](HostOpcode opcode, std::uint64_t lba, std::uint32_t blocks,
+                             std::uint16_t queue = 0) {
+    HostCommand command;
+    command.opcode = opcode;
+    command.lba = lba;
+    command.blocks = blocks;
+    command.queue = queue;
+    command.data = {data.data(), blocks};
+    auto& payload = pool.take();
+    payload.extension.command = &command;
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(data.data()));
+    payload.set_data_length(2);
+    payload.set_streaming_width(2);
+    rig.driver.device_isock->transport_dbg(payload);
+    payload.release();
+    return command.status;
+  };
+  const std::uint64_t end = rig.log_structured.blocks();
+  CHECK(status_of(HostOpcode::read, end - 8, 8) == HostStatus::success);
+  CHECK(status_of(HostOpcode::read, end - 7, 8) == HostStatus::lba_out_of_range);
+  CHECK(status_of(HostOpcode::write, end, 1) == HostStatus::lba_out_of_range);
+  CHECK(status_of(HostOpcode::write, ~std::uint64_t{0}, 8) == HostStatus::lba_out_of_range);
+  CHECK(status_of(HostOpcode::write, 0, 0) == HostStatus::invalid_field);
+  CHECK(status_of(HostOpcode::read, 0, 257) == HostStatus::invalid_field);  // longer than max_transfer
+  CHECK(status_of(HostOpcode::read, 0, 8, 3) == HostStatus::invalid_field);
+  CHECK(status_of(HostOpcode::write_zeroes, 0, 0) == HostStatus::invalid_field);
+  CHECK(status_of(HostOpcode::write_zeroes, end, 8) == HostStatus::lba_out_of_range);
+  CHECK(status_of(HostOpcode::trim, 0, 0) == HostStatus::invalid_field);  // no ranges
+}
+
+TEST_CASE("sizes that do not fit the drive are refused with the nearest valid ones") {
+  const auto complaint = [](LogStructuredConfig config, std::uint64_t blocks = 2048,
+                            Bytes transfer = 128_KiB) -> std::string {
+    try {
+      log_shape(config, {blocks, 512, transfer, 1, 32});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  LogStructuredConfig config = small_log().log_structured;
+  CHECK(complaint(config).empty());
+  config.grain = 4100;
+  CHECK(complaint(config) ==
+        "log_structured.grain: 4100 B are no whole logical blocks of 512 B; nearest valid: 4096 B");
+  config.grain = 4096;
+  CHECK(complaint(config, 2048, 2048) ==
+        "log_structured.grain: 4096 B exceed the 2048 B of ssd.host.max_transfer; nearest valid: 2048 B");
+  config.segment = 66'000;
+  CHECK(complaint(config) ==
+        "log_structured.segment: 66000 B are no whole grains of 4096 B; nearest valid: 65536 B");
+  config.segment = 256_KiB;
+  CHECK(complaint(config) ==
+        "log_structured.segment: the drive has 4 segments of 262144 B, and cleaning alone needs 4 "
+        "(low_water and 2); nearest valid: 208896 B");
+  config.segment = 208'896;
+  config.spare = 0.8;
+  CHECK(complaint(config).empty());
+  config = small_log().log_structured;
+  config.spare = 0.1;
+  CHECK(
+      complaint(config) ==
+      "log_structured.spare: 10 % of 16 segments are fewer than the 4 that cleaning needs (low_water and 2); "
+      "nearest "
+      "valid: 25 %");
+  config.spare = 0.25;
+  CHECK(complaint(config).empty());
+  config.grain = 512;
+  config.segment = 4_KiB;
+  CHECK(complaint(config, std::uint64_t{1} << 33U) ==
+        "log_structured.grain: 512 B make more than 2^32 grains of this drive; nearest valid: 1024 B");
+}
+
+// ---- theory
+
+TEST_CASE("write amplification of uniform random writes meets greedy cleaning's theory") {
+  // A victim is chosen when the head has just been opened and the free segments have fallen below
+  // low_water, so low_water segments are empty; the others are what counts.
+  const auto amplification = [](double spare, bool timed) {
+    RigOptions options;
+    options.lba_bytes = 4096;
+    options.segments = timed ? 258 : 1026;
+    options.log_structured.segment = 64 * 4_KiB;
+    options.log_structured.spare = spare;
+    options.max_transfer = 1_MiB;
+    options.drive.most = 20_us;
+    Rig rig(options);
+    const Bytes all = rig.size().bytes;
+    const auto uniform = [&](double rounds, std::uint64_t seed) {
+      const auto amount = static_cast<Bytes>(rounds * static_cast<double>(all)) / 4096 * 4096;
+      return make_loads({.rw = "randwrite", .depth = 16, .amount = amount}, rig.size(), seed);
+    };
+    std::vector<Load> fill = make_loads({.rw = "write", .bs = 64_KiB}, rig.size());
+    rig.driver.run_untimed(fill);
+    std::vector<Load> warm_up = uniform(12, 2);
+    rig.driver.run_untimed(warm_up);
+    rig.log_structured.reset_statistics();
+    std::vector<Load> measured = uniform(timed ? 6 : 16, 3);
+    if (timed) {
+      rig.run(measured);
+    } else {
+      rig.driver.run_untimed(measured);
+    }
+    const double alpha = static_cast<double>((options.segments - options.log_structured.low_water) * 64) /
+                         static_cast<double>(rig.log_structured.log().shape().grains);
+    return rig.log_structured.write_amplification() / oracle::greedy(alpha, 64);
+  };
+  for (const double spare : {0.07, 0.10, 0.20}) {
+    INFO("spare " << spare);
+    CHECK(in_child<double>([&] { return amplification(spare, false); }) == Approx(1).epsilon(0.005));
+  }
+  CHECK(in_child<double>([&] { return amplification(0.20, true); }) == Approx(1).epsilon(0.03));
+}
+
+}  // namespace tlmssd::log_structured_tests

@@ -1,0 +1,125 @@
+// Host, log-structured host layer and a drive that is nothing but a memory, with a protocol checker
+// on both sides of the log-structured host layer.
+#pragma once
+
+#include <systemc>
+
+#include "models/tlm/protocol_checker.h"
+#include "testbench/host/log_structured/log_structured_layer.h"
+#include "testbench/tests/drive/mixed_load.h"
+#include "testbench/tests/support/memory_drive.h"
+
+namespace tlmssd::log_structured_tests {
+
+using namespace literals;
+using drive_tests::MemoryDrive;
+
+struct RigOptions {
+  LogStructuredConfig log_structured;
+  std::uint64_t segments = 16;
+  std::uint32_t lba_bytes = 512;
+  Bytes max_transfer = 128_KiB;
+  std::uint32_t queues = 3;
+  std::uint32_t queue_depth = 8;
+  MemoryDrive::Options drive;
+};
+
+/// Small log: 16 segments of 64 KiB.
+inline RigOptions small_log() {
+  RigOptions options;
+  options.log_structured.segment = 64_KiB;
+  options.log_structured.spare = 0.25;
+  return options;
+}
+
+class Rig {
+ public:
+  explicit Rig(const RigOptions& options)
+      : lba_bytes(options.lba_bytes),
+        process("event_queue", event_queue),
+        log_structured("log_structured", options.log_structured, converted(options), event_queue),
+        drive("drive", event_queue, drive_options(options)),
+        scoreboard(log_structured.blocks(),
+                   static_cast<std::uint32_t>(options.log_structured.grain / options.lba_bytes)),
+        driver("host_driver", event_queue, process, driver_config(options), scoreboard) {
+    driver.device_isock.bind(front.tsock);
+    front.isock.bind(log_structured.host_socket());
+    log_structured.drive_socket().bind(back.tsock);
+    back.isock.bind(drive.tsock);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+  [[nodiscard]] DriveSize size() const { return {log_structured.blocks() * lba_bytes, lba_bytes}; }
+
+  void run(std::vector<Load>& loads) {
+    Measurement measurement(std::vector<std::string>(loads.size(), "load"));
+    driver.start(loads, measurement);
+    process.resume();
+    sc_core::sc_start();
+    process.rethrow();
+    if (!driver.finished()) {
+      std::string text = driver.describe_outstanding() + "\n";
+      log_structured.describe_stall(text);
+      throw Stalled(text);
+    }
+    settle();
+  }
+  /// What the log-structured host layer does beside the loads.
+  void settle() {
+    process.resume();
+    sc_core::sc_start();
+    process.rethrow();
+    if (!log_structured.at_rest()) throw Stalled("the log-structured host layer does not come to rest");
+  }
+  void run(Load load) {
+    std::vector<Load> loads = drive_tests::one(std::move(load));
+    run(loads);
+  }
+  void run_untimed(Load load) {
+    std::vector<Load> loads = drive_tests::one(std::move(load));
+    driver.run_untimed(loads);
+  }
+  /// No rule of the protocol was broken, and everything has ended.
+  [[nodiscard]] std::string violations() {
+    front.finish();
+    back.finish();
+    std::string text;
+    for (const ProtocolChecker* checker : {&front, &back}) {
+      for (const std::string& violation : checker->violations()) text += violation + "\n";
+    }
+    return text;
+  }
+
+  std::uint32_t lba_bytes;
+  EventQueue event_queue;
+  EventQueueProcess process;
+  LogStructuredLayer log_structured;
+  MemoryDrive drive;
+  Scoreboard scoreboard;
+  HostDriver driver;
+  ProtocolChecker front{"front", ProtocolChecker::OnViolation::collect};
+  ProtocolChecker back{"back", ProtocolChecker::OnViolation::collect};
+
+ private:
+  static AttachedDrive converted(const RigOptions& options) {
+    // A piece at the end that is no whole segment: it must not be touched.
+    const std::uint64_t segment_blocks = options.log_structured.segment / options.lba_bytes;
+    return {options.segments * segment_blocks + segment_blocks / 2, options.lba_bytes, options.max_transfer,
+            options.queues, options.queue_depth};
+  }
+  static MemoryDrive::Options drive_options(const RigOptions& options) {
+    MemoryDrive::Options drive = options.drive;
+    drive.segment_blocks = options.log_structured.segment / options.lba_bytes;
+    drive.blocks = options.segments * drive.segment_blocks;
+    return drive;
+  }
+  static HostDriverConfig driver_config(const RigOptions& options) {
+    HostDriverConfig config;
+    config.lba_bytes = options.lba_bytes;
+    config.queues = options.queues;
+    config.queue_depth = options.queue_depth;
+    config.stall_after = 10_s;
+    return config;
+  }
+};
+
+}  // namespace tlmssd::log_structured_tests

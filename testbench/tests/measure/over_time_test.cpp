@@ -1,0 +1,88 @@
+// Curves over time: percentiles of each step against the commands themselves, and the drive's
+// notes.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "testbench/measure/drive_series.h"
+#include "testbench/measure/latency_steps.h"
+
+namespace tlmssd {
+
+TEST_CASE("a step's percentiles are those of its commands, within a bin") {
+  std::mt19937_64 random(7);
+  std::lognormal_distribution<double> latency(std::log(80e6), 1.5);
+  LatencySteps steps;
+  std::vector<std::vector<double>> kept(9);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::size_t step = random() % kept.size();
+    if (step == 4) continue;  // a quiet one
+    const auto drawn = static_cast<Picoseconds>(latency(random));
+    steps.record(step, drawn);
+    kept[step].push_back(static_cast<double>(drawn));
+  }
+  const auto agree = [&] {
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      std::sort(kept[i].begin(), kept[i].end());
+      for (const double share : {0.5, 0.99, 0.999}) {
+        if (kept[i].empty()) {
+          CHECK(steps.percentile(i, share) == 0);
+          continue;
+        }
+        const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(kept[i].size())));
+        CHECK(steps.percentile(i, share) == Approx(kept[i][rank - 1]).epsilon(0.125));
+      }
+    }
+  };
+  agree();
+  steps.widen();
+  std::vector<std::vector<double>> pairs((kept.size() + 1) / 2);
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    pairs[i / 2].insert(pairs[i / 2].end(), kept[i].begin(), kept[i].end());
+  kept = pairs;
+  agree();
+  CHECK(steps.percentile(99, 0.5) == 0);
+}
+
+TEST_CASE("latencies beyond all bins count in the outermost") {
+  LatencySteps steps;
+  steps.record(0, 0);
+  CHECK(steps.percentile(0, 1) < 5e3);
+  steps.record(1, Picoseconds{1} << 60);
+  CHECK(steps.percentile(1, 1) > 30e12);
+}
+
+TEST_CASE("the drive is noted at even intervals, at most some hundred times") {
+  DriveSeries series;
+  const auto count = [](Picoseconds now) {
+    DriveSample sample;
+    sample.when = now;
+    sample.erases = static_cast<std::uint64_t>(now);
+    return sample;
+  };
+  series.look(5);
+  CHECK(series.samples().empty());  // without a source
+  series.set_source(count);
+  series.look(5);
+  series.start(1000);
+  const Picoseconds end = GENERATE(Picoseconds{3'000'000}, Picoseconds{7'000'000'000'000});
+  for (Picoseconds now = 1000; now < end; now += end / 5000) series.look(now);
+  series.finish(end);
+  const auto& samples = series.samples();
+  REQUIRE(samples.size() <= 513);
+  CHECK(samples.front().when == 1000);
+  CHECK(samples.back().when == end);
+  if (end > 1'000'000'000) CHECK(samples.size() > 250);
+  std::map<Picoseconds, int> gaps;
+  for (std::size_t i = 1; i + 1 < samples.size(); ++i) {
+    CHECK(samples[i].erases == static_cast<std::uint64_t>(samples[i].when));
+    CHECK(samples[i].when > samples[i - 1].when);
+    if (i > 1) ++gaps[samples[i].when - samples[i - 1].when];
+  }
+  // Even, but for the interval between two commands to either side.
+  if (gaps.size() > 1) CHECK(gaps.rbegin()->first <= gaps.begin()->first + 4 * (end / 5000));
+}
+
+}  // namespace tlmssd

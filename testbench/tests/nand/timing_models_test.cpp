@@ -1,0 +1,251 @@
+// Timing models of the program: tables and formulas over the fields of an array operation, against
+// closed forms.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+#include "models/base/input_error.h"
+#include "models/nand/timing/formula.h"
+#include "models/nand/timing/lookup_table.h"
+#include "models/nand/timing/timing_model.h"
+
+using namespace tlmssd;
+using namespace tlmssd::literals;
+
+namespace {
+
+NandPart tlc() {
+  NandPart part;
+  part.cell = "tlc";
+  part.pages_per_block = 192;
+  part.layers = 32;  // two strings
+  part.read_latency = {56'500'000, 77'500'000, 106'000'000};
+  part.program_latency = {820'000'000, 2'225'000'000, 5'734'000'000};
+  part.erase_latency = 3_ms;
+  part.endurance = 3000;
+  part.timing = "formula";
+  return part;
+}
+
+class Given final : public ParameterValues {
+ public:
+  explicit Given(std::map<std::string, Value, std::less<>> values) : values_(std::move(values)) {}
+  [[nodiscard]] const Value* find(std::string_view name) const override {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::string, Value, std::less<>> values_;
+};
+
+using Lines = std::vector<std::string>;
+
+std::string refusal_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+LookupTable table(const Lines& lines, LookupTable::Between between = LookupTable::Between::linear) {
+  return {"program_table", lines, tlc(), between};
+}
+
+std::string refused_table(const Lines& lines) {
+  return refusal_of([&] { static_cast<void>(table(lines)); });
+}
+
+Picoseconds formula(const std::string& text, const ArrayOperation& op) {
+  const NandPart part = tlc();
+  return Formula("read", text, part, op.command, op.slc()).at(op);
+}
+
+std::string refused_formula(const std::string& text) {
+  return refusal_of([&] { static_cast<void>(formula(text, {})); });
+}
+
+}  // namespace
+
+TEST_CASE("a part's layers: word lines in the order of programming, spread evenly") {
+  const NandPart part = tlc();
+  CHECK(program_operation(part, PageId{0}, 3).layer == 0);
+  CHECK(program_operation(part, PageId{5}, 1).word_line == 1);
+  CHECK(program_operation(part, PageId{5}, 1).layer == 0);
+  CHECK(program_operation(part, PageId{6}, 1).layer == 1);
+  CHECK(program_operation(part, PageId{191}, 1).layer == 31);
+  CHECK(sense_operation(part, PageId{5}).type == 2);
+  NandPart odd = part;
+  odd.layers = 65;
+  CHECK_THROWS_WITH(odd.check(), Catch::Contains("only 64 word lines"));
+}
+
+TEST_CASE("a table is exact at its points, linear between them and constant beyond") {
+  const LookupTable t = table({"# a comment", "layer, cycles, time", "", "0, 0, 1000 us", "31, 0, 690 us",
+                               "0, 3000, 800 us", "31, 3000, 490 us"});
+  ArrayOperation op;
+  op.command = ArrayCommand::program;
+  CHECK(t.at(op, 1) == 1000e6);
+  op.layer = 31;
+  op.cycles = 3000;
+  CHECK(t.at(op, 1) == 490e6);
+  op.cycles = 99'999;
+  CHECK(t.at(op, 1) == 490e6);
+  op.layer = 10;  // 1000 - 10 a layer, 200 less at 3000 cycles
+  op.cycles = 1500;
+  CHECK(t.at(op, 1) == Approx(800e6).epsilon(1e-12));
+  CHECK_FALSE(t.looks_at_history());
+  op.mode = BlockMode::slc;
+  CHECK_FALSE(t.applies(op));
+}
+
+TEST_CASE("a table of factors, of steps, of types and of SLC mode") {
+  const LookupTable steps =
+      table({"age_days, factor", "0, 1", "30, 1.5", "365, 3"}, LookupTable::Between::step);
+  ArrayOperation op;
+  op.age_days = 29.9;
+  CHECK(steps.at(op, 100) == 100);
+  op.age_days = 30;
+  CHECK(steps.at(op, 100) == 150);
+  op.age_days = 400;
+  CHECK(steps.at(op, 100) == 300);
+  CHECK(steps.looks_at_history());
+  const LookupTable types =
+      table({"type, slc, time", "0,0,1 us", "1,0,2 us", "2,0,3 us", "0,1,4 us", "1,1,4 us", "2,1,4 us"});
+  op.type = 2;
+  CHECK(types.at(op, 1) == 3e6);
+  op.mode = BlockMode::slc;
+  op.type = 0;
+  CHECK(types.applies(op));
+  CHECK(types.at(op, 1) == 4e6);
+}
+
+TEST_CASE("a table that is none is refused with the line that is wrong") {
+  CHECK_THAT(refused_table({""}), Catch::Contains("has no lines"));
+  CHECK_THAT(refused_table({"layer, time"}), Catch::Contains("no line of values"));
+  CHECK_THAT(refused_table({"layer, tiem", "0, 1 us"}),
+             Catch::Contains("line 1") && Catch::Contains("\"time\" or"));
+  CHECK_THAT(refused_table({"laier, time", "0, 1 us"}),
+             Catch::Contains("line 1") && Catch::Contains("is no argument"));
+  CHECK_THAT(refused_table({"layer, layer, time", "0, 0, 1 us"}), Catch::Contains("twice"));
+  CHECK_THAT(refused_table({"layer, time", "0, 1"}), Catch::Contains("line 2: time"));
+  CHECK_THAT(refused_table({"layer, time", "0, 0 us"}), Catch::Contains("not above 0"));
+  CHECK_THAT(refused_table({"layer, time", "32, 1 us"}), Catch::Contains("outside 0 to 31"));
+  CHECK_THAT(refused_table({"layer, time", "1.5, 1 us"}), Catch::Contains("no whole number"));
+  CHECK_THAT(refused_table({"layer, time", "0, 1 us, 3"}), Catch::Contains("3 values for 2 columns"));
+  CHECK_THAT(refused_table({"layer, time", "0, 1 us", "0, 2 us"}),
+             Catch::Contains("line 3") && Catch::Contains("twice"));
+  CHECK_THAT(refused_table({"layer, cycles, time", "0, 0, 1 us", "1, 5, 2 us"}),
+             Catch::Contains("whole grid"));
+  CHECK_THAT(refused_table({"type, time", "0, 1 us", "1, 2 us"}), Catch::Contains("no line with type 2"));
+}
+
+TEST_CASE("program variation: each die, block and layer keeps its factor, lognormal with mean 1") {
+  NandPart part = tlc();
+  part.timing = "table";
+  const Given values({{"program_block_variation", 0.05}, {"program_layer_variation", 0.03}});
+  const auto model = make_timing_model(part, values);
+  CHECK(model->looks_at_history());
+  const NandVariation variation(7);
+  double sum = 0;
+  double squares = 0;
+  constexpr std::uint32_t k_blocks = 20'000;
+  for (std::uint32_t b = 0; b < k_blocks; ++b) {
+    ArrayOperation op = program_operation(part, PageId{0}, 3);
+    op.block_deviate = variation.block(DieId{b % 8}, PlaneId{1}, BlockId{b});
+    op.layer_deviate = variation.layer(0);
+    const double factor = static_cast<double>(model->answer(op).duration) /
+                          static_cast<double>(data_sheet_latency(part, op)) /
+                          std::exp(0.03 * op.layer_deviate - 0.03 * 0.03 / 2);
+    sum += factor;
+    squares += std::log(factor) * std::log(factor);
+  }
+  CHECK(sum / k_blocks == Approx(1).epsilon(0.002));
+  CHECK(std::sqrt(squares / k_blocks) == Approx(0.05).epsilon(0.03));
+  CHECK(variation.block(DieId{1}, PlaneId{0}, BlockId{5}) ==
+        NandVariation(7).block(DieId{1}, PlaneId{0}, BlockId{5}));
+  CHECK(variation.block(DieId{1}, PlaneId{0}, BlockId{5}) !=
+        NandVariation(8).block(DieId{1}, PlaneId{0}, BlockId{5}));
+  CHECK(model->answer(sense_operation(part, PageId{0})).duration == 56'500_ns);  // reads do not vary
+}
+
+TEST_CASE("a formula says what the same arithmetic says in C++") {
+  const NandPart part = tlc();
+  for (std::uint32_t page = 0; page < 192; page += 7) {
+    ArrayOperation op = sense_operation(part, PageId{page}, 100.0 * page);
+    op.age_days = 0.5 * page;
+    op.retry_level = page % 5;
+    const double expected =
+        static_cast<double>(part.read_time(PageId{page})) * (1 + 0.08 * std::pow(op.age_days, 0.3)) +
+        op.retry_level * 12e6;
+    const std::string text = "tR[type] * (1 + 0.08*age_days^0.3) + retry*12us";
+    CHECK(formula(text, op) == std::llround(expected));
+    const NandPart kept = tlc();
+    const Formula twice("read", text, kept, ArrayCommand::sense, false);
+    CHECK(twice.at(op) == twice.at(op));  // the second answer is a kept one
+  }
+  ArrayOperation program = program_operation(part, PageId{3}, 3);
+  CHECK(formula("base", program) == 8779_us);
+  CHECK(formula("tPROG[type] + 2ms + 3us + 4ns + 5ps", program) == 820_us + 2_ms + 3_us + 4_ns + 5);
+  CHECK(formula("layer < 16 ? base : base / 2", program) == 8779_us);
+  CHECK(formula("tBERS * 2", erase_operation()) == 6_ms);
+}
+
+TEST_CASE("kept answers are those of the same arguments") {
+  const NandPart part = tlc();
+  const Formula f("read", "base * (1 + 0.001*cycles) * (1 + 0.01*age_days)", part, ArrayCommand::sense,
+                  false);
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t i = 0; i < 30'000; ++i) {
+      ArrayOperation op = sense_operation(part, PageId{i % 3}, i % 1000);
+      op.age_days = i / 1000;
+      const double expected =
+          static_cast<double>(part.read_time(op.page)) * (1 + 0.001 * op.cycles) * (1 + 0.01 * op.age_days);
+      REQUIRE(std::abs(static_cast<double>(f.at(op)) - expected) <= 1);
+    }
+  }
+}
+
+TEST_CASE("a formula that is no latency is refused with its position") {
+  const auto says = [](const std::string& text, const std::string& position, const std::string& what) {
+    INFO(text);
+    CHECK_THAT(refused_formula(text), Catch::Contains("position " + position + ",") && Catch::Contains(what));
+  };
+  says("tR[type] * (1 + ag_days)", "17", "\"ag_days\" is not known");
+  says("tR[type] + 3", "1", "mixes times and numbers");
+  says("tR[type] * 2 + max(age_days, 3us)", "16", "mixes times and numbers");
+  says("12", "1", "is a number, not a time");
+  says("tR[type] * tR[0]", "1", "power of 2");
+  says("50us + tR[type] / layer", "8", "is infinite where");
+  says("tR[type] * log(age_days)", "12", "is infinite where");
+  says("60us + 1us * sqrt(age_days - 5)", "14", "is undefined where age_days = 0");
+  says("tR[type] - cycles*0.1us", "10", "no latency");
+  says("tR[3]", "1", "is undefined");
+  says("layer = 3us", "7", "assigns");
+  says("3us, 4us", "4", "more than one");
+  says("tR[type] * (", "12", "end of expression");
+  CHECK_THAT(refused_formula(""), !Catch::Contains("accepted"));
+  CHECK(refused_formula("tR[type] * (age_days > 10 ? 1.2 : 1)") == "accepted");
+}
+
+TEST_CASE("the model formula: expressions by command and mode, the data sheet for the rest") {
+  NandPart part = tlc();
+  part.slc_read_latency = 20_us;
+  part.slc_program_latency = 200_us;
+  part.slc_erase_latency = 2_ms;
+  const Given values(
+      {{"program", std::string("base * (1 - 0.1*layer/31)")}, {"slc_read", std::string("base + 1us")}});
+  const auto model = make_timing_model(part, values);
+  CHECK_FALSE(model->looks_at_history());
+  CHECK(model->answer(sense_operation(part, PageId{1})).duration == 77'500_ns);
+  CHECK(model->answer(program_operation(part, PageId{189}, 3)).duration == 7'901'100_ns);
+  ArrayOperation slc;
+  slc.mode = BlockMode::slc;
+  CHECK(model->answer(slc).duration == 21_us);
+  slc.command = ArrayCommand::program;
+  CHECK(model->answer(slc).duration == 200_us);
+  const NandPart without = tlc();
+  CHECK_THROWS_WITH(make_timing_model(without, values), Catch::Contains("no SLC mode"));
+}

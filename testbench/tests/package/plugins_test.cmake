@@ -1,0 +1,87 @@
+# cmake -DBUILD=... -DSOURCES=... -DWORK=... -DCOMPILER=... -DPYTHON=... -P plugins_test.cmake
+#
+# From the installed package alone, in WORK, which is emptied first: projects that `tlmssd new` writes are built and tested; one
+# timing model is written as table, as formula and in C++ (loaded and linked) with the same report; plug-ins that misbehave end
+# in one line and exit code 2.
+file(REMOVE_RECURSE ${WORK})
+set(prefix ${WORK}/prefix)
+set(program ${prefix}/bin/tlmssd)
+
+# expect(<exit code> <text in the output or ""> <command>...)
+function(expect code text)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  string(FIND "${output}${errors}" "${text}" found)
+  if(NOT result EQUAL code OR (NOT text STREQUAL "" AND found EQUAL -1))
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${result}, expected ${code} and \"${text}\"\n${output}${errors}")
+  endif()
+endfunction()
+function(build source folder)
+  expect(0 "" ${CMAKE_COMMAND} -S ${source} -B ${folder} -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_PREFIX_PATH=${prefix})
+  expect(0 "" ${CMAKE_COMMAND} --build ${folder} -j2)
+endfunction()
+
+expect(0 "" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+foreach(kind timing-model reliability-model victim-policy trace-format)
+  set(project ${WORK}/${kind})
+  expect(0 "README.md" ${program} new ${kind} my-${kind} --folder ${project})
+  expect(2 "already" ${program} new ${kind} my-${kind} --folder ${project})
+  build(${project} ${project}/build)
+  expect(0 "100% tests passed" ${CMAKE_CTEST_COMMAND} --test-dir ${project}/build --output-on-failure)
+endforeach()
+expect(2 "did you mean" ${program} new timing-modle x --folder ${WORK}/x)
+expect(2 "is no name" ${program} new timing-model X --folder ${WORK}/x)
+
+build(${SOURCES} ${WORK}/vendor)
+set(layered ${WORK}/vendor/liblayered.so)
+foreach(way table formula plugin)
+  expect(0 "" ${program} --plugin ${layered} run ${SOURCES}/drive.yaml -q --set ssd.flash.part=layered-${way}.yaml
+    --out ${WORK}/${way})
+endforeach()
+expect(0 "" ${WORK}/vendor/linked run ${SOURCES}/drive.yaml -q --set ssd.flash.part=layered-plugin.yaml --out ${WORK}/linked)
+# All of the report but the scenario, which says in which way it was written, and the plug-ins.
+file(WRITE ${WORK}/same.py "import json, sys
+def report(folder):
+    whole = json.load(open(folder + '/report.json'))
+    whole.pop('scenario')
+    whole.pop('plugins', None)
+    return json.dumps(whole)
+first = report(sys.argv[1])
+sys.exit(any(report(folder) != first for folder in sys.argv[2:]))
+")
+expect(0 "" ${PYTHON} ${WORK}/same.py ${WORK}/table ${WORK}/formula ${WORK}/plugin ${WORK}/linked)
+# Without the model the report is another one, so the comparison means something.
+expect(0 "" ${program} --plugin ${layered} run ${SOURCES}/drive.yaml -q --set ssd.flash.part=layered-part.yaml
+  --out ${WORK}/plain)
+expect(1 "" ${PYTHON} ${WORK}/same.py ${WORK}/table ${WORK}/plain)
+
+expect(0 "plug-in layered 1.0" ${program} --plugin ${layered} list layered)
+expect(0 "plug-in layered 1.0" ${program} --plugin ${layered} schema)
+expect(0 "plug-in layered 1.0" ${program} --plugin ${layered} reference)
+expect(0 "plug-in layered 1.0" ${CMAKE_COMMAND} -E env TLMSSD_PLUGINS=${layered} ${program} list layered)
+expect(0 "plug-in layered 1.0" ${WORK}/vendor/linked list layered)
+expect(2 "is not known" ${program} check ${SOURCES}/drive.yaml --set ssd.flash.part=layered-plugin.yaml)
+
+# A scenario of its own that names the library.
+file(READ ${SOURCES}/drive.yaml scenario)
+file(COPY ${SOURCES}/ DESTINATION ${WORK}/named FILES_MATCHING PATTERN "*.yaml" PATTERN "*.csv")
+file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/liblayered.so]\n${scenario}")
+expect(0 "" ${program} run ${WORK}/named/drive.yaml -q --set ssd.flash.part=layered-plugin.yaml --out ${WORK}/named/out)
+expect(0 "" ${PYTHON} ${WORK}/same.py ${WORK}/table ${WORK}/named/out)
+file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/libnone.so]\n${scenario}")
+expect(2 "drive.yaml:1: plug-in" ${program} check ${WORK}/named/drive.yaml)
+
+# A snapshot remembers what made it.
+set(prepared --set ssd.flash.part=layered-plugin.yaml -q)
+expect(0 "" ${program} --plugin ${layered} run ${SOURCES}/drive.yaml ${prepared} --save-snapshot ${WORK}/snapshot --prepare-only)
+expect(0 "" ${program} --plugin ${layered} run ${SOURCES}/drive.yaml ${prepared} --from-snapshot ${WORK}/snapshot)
+expect(2 "plug-in layered is 1.0 there, absent here" ${program} run ${SOURCES}/drive.yaml -q --from-snapshot ${WORK}/snapshot)
+
+set(throwing ${WORK}/vendor/libthrowing.so)
+expect(2 "plug-in throwing 0.3: no idea how long this takes" ${program} --plugin ${throwing} run ${SOURCES}/drive.yaml -q
+  --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=throwing)
+expect(1 "WRONG answers every operation" ${program} --plugin ${throwing} conform timing throwing)
+expect(2 "is built for tlmssd 0.0.1" ${program} --plugin ${WORK}/vendor/libforeign.so list)
+expect(2 "there is a table already" ${program} --plugin ${WORK}/vendor/libtwice.so list)
+expect(2 "there is no such file" ${program} --plugin ${WORK}/vendor/libnothing.so list)

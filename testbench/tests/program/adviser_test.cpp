@@ -1,0 +1,189 @@
+// The adviser and the findings: each speaks where its case is planted, and is silent where the run
+// is sound.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "testbench/tests/program/report.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+/// Well chosen: written all over, measured long enough, every speed that may limit chosen.
+const std::string k_sound = R"(title: sound
+ssd:
+  host: {lba_size: 4 KiB, link: pcie3x4}
+  bus: {clock: 800 MHz}
+  flash:
+    channels: 2
+    ways: 2
+    bus: 800 MT/s
+    user_capacity: 128 MiB
+    spare_factor: 20 %
+    part: {planes: 1, pages_per_block: 16, page_size: 4 KiB}
+firmware: {buffer: {capacity: 1 MiB}}
+precondition: [{fill: 100 %}, {overwrite: 3x, order: random}]
+load: {rw: randrw, rwmixread: 50, bs: 4k, iodepth: 8, loops: 100, ramp_requests: 20000, number_ios: 70000}
+)";
+
+using Settings = std::vector<std::string>;
+
+Json run_with(const Settings& settings, const std::string& text = k_sound) {
+  const Folder folder;
+  Settings more;
+  for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
+  return report_of(folder, folder.write("s.yaml", text), "out", more);
+}
+
+std::set<std::string> advice(const Json& report) {
+  std::set<std::string> names;
+  for (const Json& one : report["advice"]) {
+    CHECK_FALSE(one["text"].get<std::string>().empty());
+    CHECK_FALSE(one["look_at"].get<std::string>().empty());
+    names.insert(one["name"].get<std::string>());
+  }
+  return names;
+}
+
+/// A scenario with two loads: one that matters, and its neighbour.
+std::string with_neighbour(const std::string& neighbour) {
+  return replaced(k_sound, "load: {", "load:\n  - {name: oltp, ") + "  - {" + neighbour + "}\n";
+}
+
+}  // namespace
+
+TEST_CASE("a load that ends before the others, or begins later, is steady in its own time", "[program]") {
+  const std::string drive = k_sound.substr(0, k_sound.find("load:"));
+  for (const std::string& late : std::vector<std::string>{"", "startdelay: 500 ms, "}) {
+    const std::string loads =
+        "load:\n"
+        "  - {name: oltp, rw: randread, thinktime: 1ms, " +
+        late +
+        "bs: 4k, iodepth: 8, loops: 100, number_ios: 3000}\n"
+        "  - {name: long, rw: randread, bs: 4k, loops: 100, number_ios: 60000}\n";
+    CHECK(advice(run_with({}, drive + loads)) == std::set<std::string>{});
+  }
+}
+
+TEST_CASE("the adviser is silent on sound runs", "[program]") {
+  for (const Settings& settings : std::vector<Settings>{{},
+                                                        {"seed=2"},
+                                                        {"seed=3"},
+                                                        {"load.rw=randread"},
+                                                        {"load.rw=randwrite"},
+                                                        {"load.rw=randread", "load.iodepth=1"},
+                                                        {"load.rwmixread=70"},
+                                                        {"load.rwmixread=10"},
+                                                        {"load.iodepth=1"},
+                                                        {"load.iodepth=32"},
+                                                        {"load.bs=8k"},
+                                                        {"load.bs=16k"},
+                                                        {"ssd.flash.channels=1"},
+                                                        {"ssd.flash.channels=4"},
+                                                        {"ssd.flash.spare_factor=30 %"},
+                                                        {"firmware.gc.policy=cost-benefit"},
+                                                        {"firmware.gc.policy=fifo"},
+                                                        {"load.random_distribution=zipf:0.9"},
+                                                        {"load.rate_iops=500"},
+                                                        {"load.rw=randread", "ssd.flash.suspend=both"}}) {
+    std::string text;
+    for (const std::string& setting : settings) text += setting + " ";
+    INFO(text);
+    CHECK(advice(run_with(settings)) == std::set<std::string>{});
+  }
+}
+
+TEST_CASE("every rule of the adviser speaks where its case is planted", "[program]") {
+  const auto prepared = [](const std::string& steps) {
+    return replaced(k_sound, "[{fill: 100 %}, {overwrite: 3x, order: random}]", steps);
+  };
+  struct Plant {
+    std::string rule;
+    Settings settings;
+    std::string text = k_sound;
+  };
+  const std::vector<Plant> planted = {
+      {"unwritten-reads", {}, prepared("[{fill: 80 %}]")},
+      {"short-for-amplification", {"load.number_ios=23000"}},
+      {"buffer-holds-load", {"load.number_ios=20300"}},
+      {"few-blocks", {"ssd.flash.part.pages_per_block=512"}},
+      {"ended-by-size", {"load.loops=1"}},
+      {"falls-behind", {"load.rate_iops=200000"}},
+      {"not-steady",
+       {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=12000"},
+       prepared("[{fill: 100 %}]")},
+      {"warm-up-visible", {}, prepared("[{fill: 80 %}]")},
+      {"default-matters", {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32"}},
+  };
+  for (const auto& [rule, settings, text] : planted) {
+    INFO(rule);
+    CHECK(advice(run_with(settings, text)).count(rule) == 1);
+    Settings silent = settings;
+    silent.push_back("report.silence=" + rule);
+    CHECK(advice(run_with(silent, text)).count(rule) == 0);
+  }
+}
+
+TEST_CASE("a limit that was chosen is no default", "[program]") {
+  const Settings slow = {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32",
+                         "ssd.cpu.clock=450 MHz"};
+  CHECK(advice(run_with(slow)) == std::set<std::string>{});
+}
+
+TEST_CASE("advice has an exit code when asked, and rules that are silenced must be there", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_sound);
+  CHECK(run(folder, {"run", scenario, "-q", "--strict"}).code == 0);
+  const std::string few = "load.number_ios=23000";
+  CHECK(run(folder, {"run", scenario, "-q", "--set", few}).code == 0);
+  const Outcome strict = run(folder, {"run", scenario, "--strict", "--set", few});
+  CHECK(strict.code == 4);
+  CHECK(strict.out.find("[short-for-amplification]") != std::string::npos);
+  const Outcome unknown = run(folder, {"run", scenario, "--set", "report.silence=few-block"});
+  CHECK(unknown.code == 2);
+  CHECK(unknown.err.find("report.silence") != std::string::npos);
+  CHECK(unknown.err.find("did you mean 'few-blocks'") != std::string::npos);
+}
+
+TEST_CASE("the first finding names what was planted, and so does p99.9", "[program]") {
+  const auto first = [](const Json& report) { return report["findings"][0]["cause"].get<std::string>(); };
+  const auto share = [](const Json& report, const char* load, const std::vector<std::string>& causes) {
+    for (const Json& one : report["results"]["loads"]) {
+      if (one["name"] != load) continue;
+      const Json& told = one["operations"]["read"]["percentiles"]["p99.9"];
+      double sum = 0;
+      double total = 0;
+      for (const auto& [cause, part] : told["ledger"].items()) {
+        total += part["ns"].get<double>();
+        if (std::find(causes.begin(), causes.end(), cause) != causes.end())
+          sum += part["share"].get<double>();
+      }
+      CHECK(total == Approx(told["latency_ns"].get<double>()));
+      CHECK(told["latency_ns"] == one["operations"]["read"]["latency"]["p99.9"]);
+      return sum;
+    }
+    return 0.0;
+  };
+  const Json collection = run_with({"load.iodepth=4", "load.rwmixread=30"});
+  CHECK(first(collection) == "collection");
+  CHECK(share(collection, "load", {"die busy: gc"}) > 0.5);
+
+  const Json neighbour = run_with(
+      {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
+      with_neighbour("name: backup, rw: read, bs: 1m, iodepth: 4, number_ios: 3000, loops: 1000"));
+  CHECK(first(neighbour) == "reads of backup");
+  CHECK(share(neighbour, "oltp", {"die busy: read"}) > 0.5);
+
+  const Json bus =
+      run_with({"load.rw=randread", "load.iodepth=32", "ssd.bus.clock=20 MHz", "ssd.bus.width=8"});
+  CHECK(first(bus) == "the system bus");
+  CHECK(share(bus, "load", {"memory", "map fetch"}) > 0.5);
+
+  const Json link =
+      run_with({"load.rw=read", "load.bs=64k", "load.iodepth=32", "ssd.host.link=pcie1x1",
+                "ssd.flash.channels=8", "ssd.flash.ways=4", "load.ramp_requests=0", "load.number_ios=5000"});
+  CHECK(first(link) == "the host link");
+  CHECK(share(link, "load", {"link"}) > 0.5);
+}
+
+}  // namespace tlmssd::program_tests

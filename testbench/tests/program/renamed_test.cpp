@@ -1,0 +1,20 @@
+// Names of keys and choices that are called otherwise now (platform/scenario/renamed.h).
+#include "testbench/tests/program/broken.h"
+
+namespace tlmssd::program_tests {
+
+TEST_CASE("a name that is no longer used is refused with the one of today", "[program]") {
+  refuse_all({
+      {"  buffer: {", "  buffer: {destage_at: 50 %, ",
+       "@:11: key 'destage_at' is not known in firmware.buffer: it is called 'flush_at' now"},
+      {"  buffer:", "  allocation: {programs_per_group: 2}\n  buffer:",
+       "@:11: key 'programs_per_group' is not known in firmware.allocation: it is called 'programs_per_pu' "
+       "now"},
+      {"  buffer:", "  mapping: {scheme: management-block}\n  buffer:",
+       "@:11: firmware.mapping.scheme: 'management-block' is called 'block-mapped' now"},
+      {"firmware:", "converter: {segment: 64 KiB}\nfirmware:",
+       "@:10: key 'converter' is not known at the top level: it is called 'log_structured' now"},
+  });
+}
+
+}  // namespace tlmssd::program_tests

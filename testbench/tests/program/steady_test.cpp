@@ -1,0 +1,122 @@
+// Until steady: rounds by SNIA PTS, in preconditioning and in the run.
+#include <cmath>
+
+#include "testbench/tests/program/report.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+const std::string k_drive = R"(title: steady
+ssd:
+  host: {lba_size: 4 KiB, link: pcie3x4}
+  bus: {clock: 800 MHz}
+  flash:
+    channels: 2
+    ways: 1
+    bus: 800 MT/s
+    user_capacity: 32 MiB
+    spare_factor: 20 %
+    part: {planes: 1, pages_per_block: 16, page_size: 4 KiB}
+firmware: {buffer: {capacity: 256 KiB}}
+)";
+const std::string k_writes = "load: {rw: randwrite, bs: 4k, iodepth: 16}\n";
+
+double bandwidth(const Json& report) {
+  return report["results"]["total"]["bandwidth"]["value"].get<double>();
+}
+
+/// Of the last five rounds, worked out anew.
+void check_criterion(const Json& told) {
+  REQUIRE(told["steady"] == true);
+  const auto all = told["rounds"].get<std::vector<double>>();
+  REQUIRE(all.size() >= 5);
+  const std::vector<double> last(all.end() - 5, all.end());
+  double sum = 0;
+  double weighted = 0;
+  for (std::size_t i = 0; i < 5; ++i) {
+    sum += last[i];
+    weighted += (static_cast<double>(i) - 2) * last[i];
+  }
+  const auto [low, high] = std::minmax_element(last.begin(), last.end());
+  CHECK(told["range"].get<double>() == Approx((*high - *low) / (sum / 5)));
+  CHECK(told["change"].get<double>() == Approx(weighted / 10 * 4 / (sum / 5)));
+  CHECK(told["range"].get<double>() <= 0.2);
+  CHECK(std::abs(told["change"].get<double>()) <= 0.1);
+}
+
+}  // namespace
+
+TEST_CASE("a run until steady comes to the same from an empty drive and from a written one", "[program]") {
+  const Folder folder;
+  const std::string text = k_drive + k_writes + "run: {until: steady}\n";
+  const Json empty = report_of(folder, folder.write("e.yaml", text), "e");
+  const Json written = report_of(
+      folder, folder.write("w.yaml", text + "precondition: {fill: 100 %, order: sequential}\n"), "w");
+  check_criterion(empty["steady"]);
+  check_criterion(written["steady"]);
+  CHECK(bandwidth(empty) == Approx(bandwidth(written)).epsilon(0.02));
+  // Five rounds of the whole drive each are measured, after those that were looked at.
+  CHECK(empty["steady"]["measured"].size() == 5);
+  const double moved = empty["results"]["total"]["bytes"].get<double>();
+  CHECK(moved == Approx(5.0 * 32 * 1024 * 1024).epsilon(0.01));
+}
+
+TEST_CASE("a step until steady, and a snapshot of it", "[program]") {
+  const Folder folder;
+  const std::string scenario =
+      folder.write("s.yaml", k_drive + "precondition: {until: steady, metric: write_bandwidth}\n" +
+                                 "load: {rw: randrw, bs: 4k, iodepth: 4, number_ios: 3000}\n");
+  const Json made = report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
+  REQUIRE(made["preconditioning"].size() == 1);
+  CHECK(made["preconditioning"][0]["metric"] == "write_bandwidth");
+  check_criterion(made["preconditioning"][0]);
+  report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
+  CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));
+}
+
+TEST_CASE("rounds of every metric, by what was measured", "[program]") {
+  const Folder folder;
+  const std::string text = k_drive + "precondition: {fill: 100 %}\nrun: {until: steady, round: 50 %}\n" +
+                           "load: {rw: randread, bs: 4k, iodepth: 4}\n";
+  const std::string scenario = folder.write("s.yaml", text);
+  const Json latency = report_of(folder, scenario, "l", {"--set", "run.metric=read_latency"});
+  check_criterion(latency["steady"]);
+  const double mean = latency["results"]["total"]["operations"]["read"]["latency"]["mean"].get<double>();
+  double rounds = 0;
+  for (const Json& round : latency["steady"]["measured"]) rounds += round.get<double>() / 5;
+  CHECK(rounds == Approx(mean).epsilon(0.001));
+  const Json iops = report_of(folder, scenario, "i", {"--set", "run.metric=iops"});
+  CHECK(iops["steady"]["average"].get<double>() ==
+        Approx(iops["results"]["total"]["iops"].get<double>()).epsilon(0.03));
+}
+
+TEST_CASE("what never gets steady is said", "[program]") {
+  const Folder folder;
+  // Two rounds and the load is over; a metric without commands is never steady.
+  const std::string text = k_drive + "run: {until: steady}\n" +
+                           "load: {rw: randwrite, bs: 4k, iodepth: 16, loops: 10, number_ios: 20000}\n";
+  const Outcome ended = run(folder, {"run", folder.write("s.yaml", text), "-q", "--strict"});
+  CHECK(ended.code == 4);
+  const Json report = report_of(folder, folder / "s.yaml", "out");
+  CHECK(report["steady"]["steady"] == false);
+  CHECK(report["steady"]["rounds"].size() == 2);
+  CHECK(report["advice"].dump().find("not-steady") != std::string::npos);
+  const std::string none = k_drive + k_writes + "run: {until: steady, metric: read_iops, most_rounds: 6}\n";
+  const Json never = report_of(folder, folder.write("n.yaml", none), "never");
+  CHECK(never["steady"]["steady"] == false);
+  CHECK(never["steady"]["rounds"].size() == 6);
+}
+
+TEST_CASE("loads that wait for their time end with the rounds", "[program]") {
+  const Folder folder;
+  const std::string text = k_drive + "precondition: {fill: 100 %}\n" +
+                           "load:\n  - {name: a, rw: randread, bs: 4k, iodepth: 4}\n"
+                           "  - {name: late, rw: randread, bs: 4k, startdelay: 100 s}\n"
+                           "  - {name: rare, rw: randread, bs: 4k, rate_iops: '1'}\n"
+                           "run: {until: steady, round: 10 %}\n";
+  const Json report = report_of(folder, folder.write("s.yaml", text), "out");
+  check_criterion(report["steady"]);
+  CHECK(report["measured_time"]["value"].get<double>() < 5);
+}
+
+}  // namespace tlmssd::program_tests

@@ -1,0 +1,94 @@
+// Quality-of-service targets: met or missed, in report, summary and exit code; bad ones are
+// refused.
+#include "testbench/tests/program/report.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+std::string with_targets(const std::string& targets) {
+  return replaced(k_small, "load: {", "load: {name: oltp, ") + "targets: [" + targets + "]\n";
+}
+
+std::string refused(const std::string& targets, const std::string& more = {}) {
+  const Folder folder;
+  const Outcome outcome = run(folder, {"check", folder.write("s.yaml", with_targets(targets) + more)});
+  CHECK(outcome.code == 2);
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  return outcome.err;
+}
+
+}  // namespace
+
+TEST_CASE("targets are judged by the figures of the report", "[program]") {
+  const Folder folder;
+  const Json plain = report_of(folder, folder.write("p.yaml", with_targets("")), "plain");
+  CHECK_FALSE(plain.contains("targets"));
+  const Json& read = plain["results"]["loads"][0]["operations"]["read"];
+  const auto p99 = static_cast<std::int64_t>(read["latency"]["p99"].get<double>() * 1000);
+  const std::string scenario = folder.write(
+      "s.yaml",
+      with_targets("{load: oltp, metric: read.p99, at_most: " + std::to_string(p99) + " ps}, " +
+                   "{load: oltp, metric: read.p99, at_most: " + std::to_string(p99 - 1) + " ps}, " +
+                   "{metric: write.bandwidth, at_least: 1 B/s, at_most: 1000 GB/s}, " +
+                   "{metric: write_amplification, at_most: 100}, {metric: trim.iops, at_least: 1}, " +
+                   "{load: oltp, metric: iops, at_least: 1e9}, {metric: queue_depth.mean, at_most: 1}"));
+  const Json targets = report_of(folder, scenario, "out")["targets"];
+  REQUIRE(targets.size() == 7);
+  const std::vector<bool> expected = {true, false, true, true, false, false, true};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO(targets[i].dump());
+    CHECK(targets[i]["met"] == expected[i]);
+  }
+  CHECK(targets[0]["value"] == read["latency"]["p99"]);
+  CHECK(targets[4]["value"].is_null());
+  CHECK(targets[5]["value"] == plain["results"]["loads"][0]["iops"]);
+}
+
+TEST_CASE("a missed target shows in summary, page and, with --strict, in the exit code", "[program]") {
+  const Folder folder;
+  const std::string silence =
+      "report: {silence: 'unwritten-reads, short-for-amplification, few-blocks, buffer-holds-load, "
+      "default-matters'}\n";
+  const std::string missed =
+      folder.write("m.yaml", with_targets("{load: oltp, metric: read.p99.9, at_most: 1 ns}") + silence);
+  const std::string met =
+      folder.write("o.yaml", with_targets("{load: oltp, metric: read.p99.9, at_most: 1 h}") + silence);
+  const Outcome outcome = run(folder, {"run", missed, "-o", folder / "out"});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("MISSED  oltp read.p99.9 ") != std::string::npos);
+  CHECK(read_file(folder.path() / "out/report.html").find("Target missed: oltp read.p99.9") !=
+        std::string::npos);
+  CHECK(run(folder, {"run", missed, "-q", "--strict"}).code == 4);
+  CHECK(run(folder, {"run", met, "-q", "--strict"}).code == 0);
+  CHECK(run(folder, {"run", met}).out.find("met     oltp read.p99.9 ") != std::string::npos);
+}
+
+TEST_CASE("a target of a job is about all of its loads", "[program]") {
+  const Folder folder;
+  const std::string jobs = replaced(with_targets("{load: oltp, metric: iops, at_least: 1}"), "name: oltp,",
+                                    "name: oltp, numjobs: 3,");
+  const Json report = report_of(folder, folder.write("s.yaml", jobs), "out");
+  CHECK(report["results"]["loads"].size() == 3);
+  CHECK(report["targets"][0]["value"].get<double>() ==
+        Approx(report["results"]["total"]["iops"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("bad targets are refused in one line", "[program]") {
+  CHECK(refused("{load: olpt, metric: iops, at_least: 1}").find("targets.0.load: 'olpt'") !=
+        std::string::npos);
+  CHECK(refused("{load: olpt, metric: iops, at_least: 1}").find("nearest valid: oltp") != std::string::npos);
+  CHECK(refused("{metric: read.p9x9, at_most: 1 ms}").find("targets.0.metric: 'read.p9x9'") !=
+        std::string::npos);
+  for (const char* metric : {"read.p0", "read.p101", "read.pnan", "raed.p99", "p99", "read.", "read.p99 "})
+    CHECK(refused(std::string("{metric: '") + metric + "', at_most: 1 ms}").find(".metric: ") !=
+          std::string::npos);
+  CHECK(refused("{metric: iops}").find("targets.0.metric: has no limit") != std::string::npos);
+  CHECK(refused("{metric: read.p99, at_most: 2}").find("targets.0.at_most: ") != std::string::npos);
+  CHECK(refused("{metric: iops, at_most: 2 ms}").find("targets.0.at_most: ") != std::string::npos);
+  CHECK(refused("{metric: iops, at_least: 3, at_most: 2}").find("targets.0.at_least: ") != std::string::npos);
+  CHECK(refused("{metric: iops, at_least: 3}", "run: {timed: false}").find("targets.0.metric: ") !=
+        std::string::npos);
+  CHECK(refused("{at_least: 3}").find("targets.0.metric") != std::string::npos);
+}
+
+}  // namespace tlmssd::program_tests
