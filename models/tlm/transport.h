@@ -18,7 +18,7 @@ namespace tlmssd {
 
 /// What all initiator sockets have in common: number `index` of `Owner`; no direct memory pointers.
 template <class Owner>
-class InitiatorSide : public tlm::tlm_initiator_socket<>, private tlm::tlm_bw_transport_if<> {
+class InitiatorSide : public tlm::tlm_initiator_socket<>, protected tlm::tlm_bw_transport_if<> {
  public:
   using tlm::tlm_initiator_socket<>::bind;
 
@@ -54,7 +54,7 @@ class InitiatorSocket : public InitiatorSide<Owner> {
 ///   blocking(unsigned index, tlm::tlm_generic_payload&, sc_core::sc_time&) and unsigned
 ///   debug(unsigned index, tlm::tlm_generic_payload&); no direct memory pointers.
 template <class Owner>
-class TargetSide : public tlm::tlm_target_socket<>, private tlm::tlm_fw_transport_if<> {
+class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transport_if<> {
  public:
   using tlm::tlm_target_socket<>::bind;
 

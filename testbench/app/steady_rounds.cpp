@@ -53,7 +53,7 @@ const char* unit_of(Figure figure) {
 const ParameterTable<SteadyConfig>& SteadyConfig::parameters() {
   static const auto table = [] {
     std::vector<std::string> names;
-    for (const RoundMetric& metric : round_metrics()) names.emplace_back(metric.name);
+    for (const RoundMetric& known : round_metrics()) names.emplace_back(known.name);
     return ParameterTable<SteadyConfig>{}
         .choice("until", &SteadyConfig::until, {"end", "steady"},
                 "end: until the loads end; steady: in rounds, until metric is steady by SNIA PTS (over five "
