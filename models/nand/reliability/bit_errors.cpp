@@ -66,7 +66,10 @@ Table&& retries(Table&& table) {
       .real("retry_cycle_exponent", &C::retry_cycle_exponent, {0, 5},
             "exponent of the cycles in the shift of the best read voltages")
       .real("retry_floor", &C::retry_floor, {0, 1},
-            "part of the errors that is left at the best read voltages");
+            "part of the errors that is left at the best read voltages")
+      .real("retry_step_errors", &C::retry_step_errors, {0, 1},
+            "0: the model's rate is that at the default voltages; else that at the best ones, and this x "
+            "distance^2 is added at a distance of so many retry steps from them");
 }
 
 Table&& slc_mode(Table&& table) {
@@ -124,11 +127,18 @@ double BitErrors::best_level(const ArrayOperation& stress) const {
 }
 
 double BitErrors::retry_factor(const ArrayOperation& stress, std::uint32_t level) const {
-  if (level == 0) return 1;
+  if (level == 0 || config_.retry_step_errors > 0) return 1;
   const double best = best_level(stress);
   const double scale = std::max(best, 1.0);
   const double step = level;
   return 1 + (1 - config_.retry_floor) * step * (step - 2 * best) / (scale * scale);
+}
+
+/// Errors of the page that is read, because the read voltages are not the best ones.
+double BitErrors::misplaced_rate(const ArrayOperation& stress, std::uint32_t level) const {
+  if (config_.retry_step_errors == 0) return 0;
+  const double distance = best_level(stress) - level;
+  return config_.retry_step_errors * distance * distance;
 }
 
 /// Of the page type, or of SLC mode.
@@ -151,8 +161,9 @@ double BitErrors::rber(const Place& place, const ArrayOperation& stress, std::ui
                        double pass_voltage) const {
   const std::uint64_t block = block_hash(seed_, place);
   const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);
-  const double rate = (model_->rber(stress) + pass_rate(pass_voltage)) * mode_factor(stress) *
-                      pick(block_factors_, block) * pick(page_factors_, page) * retry_factor(stress, level);
+  const double rate = (model_->rber(stress) + misplaced_rate(stress, level) + pass_rate(pass_voltage)) *
+                      mode_factor(stress) * pick(block_factors_, block) * pick(page_factors_, page) *
+                      retry_factor(stress, level);
   return std::min(rate, 0.5);
 }
 

@@ -17,6 +17,14 @@
 // steps until a read succeeds; here they are where the errors are fewest, so a code that can take
 // more stops a little earlier. Disturbed pages are given no other best voltages.
 //
+// With retry_step_errors above 0 the model's rate is that at the best voltages, the floor has no
+// part, and a read at step l has
+//
+//   retry_step_errors (s - l)^2                           added to it, before the factors above
+//
+// so that, as in that study, old pages cannot be read at the default voltages at all, and errors
+// fall steeply towards the last step. The parabola is an assumption (A).
+//
 // A page in SLC mode has slc_error_share of the model's errors (A; none published: two states have
 // the window of sixteen), whatever its place on the word line, unless the model knows of the mode.
 // Variation and read-retry levels are the same.
@@ -65,6 +73,7 @@ struct ErrorConfig {
   double retry_shift = 0.00294;
   double retry_floor = 0.1;
   double retry_cycle_exponent = 0.927;
+  double retry_step_errors = 0;
   double slc_error_share = 0.01;
   double pass_decay = 35;
   double pass_margin = 0.02;
@@ -114,6 +123,7 @@ class BitErrors {
   [[nodiscard]] double mode_factor(const ArrayOperation& stress) const;
   [[nodiscard]] double pass_rate(double pass_voltage) const;
   [[nodiscard]] double retry_factor(const ArrayOperation& stress, std::uint32_t level) const;
+  [[nodiscard]] double misplaced_rate(const ArrayOperation& stress, std::uint32_t level) const;
 
   std::unique_ptr<ReliabilityModel> model_;
   ErrorConfig config_;

@@ -339,3 +339,25 @@ TEST_CASE("the read-retry levels have their best one where the study found the l
   CHECK(rate({.cycles = 1000, .age_days = days * 0.999999}, 1) == Approx(0.001).epsilon(1e-3));
   CHECK(rate({.cycles = 1000, .age_days = days * 1.000001}, 1) == Approx(0.001).epsilon(1e-3));
 }
+
+TEST_CASE("errors that each step away from the best read voltages adds") {
+  ErrorConfig config = plain();
+  config.retry_shift = 0.001;
+  config.retry_cycle_exponent = 1;
+  config.retry_step_errors = 2e-3;
+  config.retry_floor = 0.5;  // has no part
+  const BitErrors errors = make(config, 1e-3);
+  const ArrayOperation aged{.cycles = 4000, .age_days = std::expm1(1.0)};  // best step 4
+  for (std::uint32_t level = 0; level < 12; ++level) {
+    INFO(level);
+    const double distance = 4.0 - level;
+    CHECK(errors.rber(place(0), aged, level) == Approx(1e-3 + 2e-3 * distance * distance));
+  }
+  CHECK(errors.rber(place(0), aged, 40) == 0.5);
+  CHECK(errors.rber(place(0), {}, 0) == Approx(1e-3));  // fresh: the default voltages are the best
+  CHECK(errors.rber(place(0), {}, 1) == Approx(3e-3));
+  // As all errors of a page: fewer in SLC mode, more or fewer by page type.
+  ArrayOperation slc = aged;
+  slc.mode = BlockMode::slc;
+  CHECK(errors.rber(place(0), slc, 0) == Approx(0.033 * config.slc_error_share));
+}

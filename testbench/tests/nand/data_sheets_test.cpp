@@ -1,6 +1,7 @@
 // Every data sheet of scenarios/parts/nand and scenarios/parts/reliability: known keys, right
 // units, in range, free of contradictions, with a source.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include "models/base/quantity.h"
 #include "models/nand/bus_timing.h"
 #include "models/nand/reliability/bit_errors.h"
+#include "models/nand/reliability/retention_clock.h"
 #include "models/nand/timing/timing_model.h"
 
 using namespace tlmssd;
@@ -71,6 +73,7 @@ NandPart read_part(const std::filesystem::path& path) {
 std::vector<ParameterSpec> specs_of(const PolicyInfo& model) {
   std::vector<ParameterSpec> specs = model.parameters;
   for (const ParameterSpec& spec : ErrorConfig::parameters().specs()) specs.push_back(spec);
+  for (const ParameterSpec& spec : RetentionConfig::parameters().specs()) specs.push_back(spec);
   ParameterSpec choice;
   choice.name = "model";
   choice.kind = Kind::choice;
@@ -110,7 +113,8 @@ TEST_CASE("every sheet of bit errors reads and fits its model") {
   const std::vector<Row> rows = {
       {"tlc-72l.yaml", "power-law", "tlc", {.cycles = 1000, .age_days = 0}, 2.03e-3},
       {"mlc-1x-calibrated.yaml", "calibrated-mlc", "mlc", {.cycles = 2000, .age_days = 1}, 5.4e-3},
-      {"tlc-3d-log.yaml", "log-retention", "tlc", {.cycles = 3000, .age_days = 365}, 3.9e-3}};
+      {"tlc-3d-log.yaml", "log-retention", "tlc", {.cycles = 3000, .age_days = 365}, 3.9e-3},
+      {"tlc-48l-retry.yaml", "power-law", "tlc", {.cycles = 1000, .age_days = 0}, 5.08e-4}};
   CHECK(rows.size() == count);
   const auto models = reliability_models().infos();
   for (const Row& row : rows) {
@@ -125,6 +129,42 @@ TEST_CASE("every sheet of bit errors reads and fits its model") {
     auto model = reliability_models().make(row.model, sheet, part);
     CHECK(model->rber(row.stress) == Approx(row.rber).epsilon(0.01));
     CHECK_NOTHROW(BitErrors(std::move(model), part, ErrorConfig::parameters().read(sheet), 9200, 1));
+  }
+}
+
+// Calibrated (the sheet says so): this guards the calibration. Steps are counted as retry-only
+// does: the next one until all frames of the page can be corrected, 40 at most.
+TEST_CASE("the 48-layer sheet takes as many retry steps as the study of 160 chips counted") {
+  const std::filesystem::path folder = TLMSSD_SOURCE_DIR "/scenarios/parts";
+  const NandPart part = read_part(folder / "nand" / "tlc-48l.yaml");
+  const auto models = reliability_models().infos();
+  const auto info =
+      std::find_if(models.begin(), models.end(), [](const PolicyInfo& m) { return m.name == "power-law"; });
+  REQUIRE(info != models.end());
+  const Sheet sheet = read_sheet(folder / "reliability" / "tlc-48l-retry.yaml", specs_of(*info));
+  constexpr std::uint32_t k_frame = 8 * (1024 + 126);
+  constexpr std::uint32_t k_corrects = 72;  // F
+  constexpr std::uint32_t k_blocks = 400;
+  const auto steps = [&](std::uint64_t seed, double cycles, double days) {
+    const BitErrors errors(reliability_models().make("power-law", sheet, part), part,
+                           ErrorConfig::parameters().read(sheet), k_frame, seed);
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < k_blocks * 3; ++i) {
+      const BitErrors::Place place{DieId{0}, PlaneId{0}, BlockId{i / 3}, PageId{i % 3}, 0};
+      const ArrayOperation stress{.type = i % 3, .cycles = cycles, .age_days = days};
+      std::array<std::uint16_t, 16> wrong{};
+      for (std::uint32_t step = 0; step <= 40; ++step, ++sum) {
+        errors.draw(place, errors.rber(place, stress, step), 0, 16, wrong.data());
+        if (*std::max_element(wrong.begin(), wrong.end()) <= k_corrects) break;
+      }
+    }
+    return static_cast<double>(sum) / (k_blocks * 3);
+  };
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    INFO(seed);
+    CHECK(steps(seed, 0, 0) == 0);
+    CHECK(steps(seed, 1000, 90) == Approx(8).margin(0.2));
+    CHECK(steps(seed, 2000, 365) == Approx(19.9).margin(0.2));
   }
 }
 
