@@ -205,7 +205,7 @@ class ParameterTable {
   }
 
   /// The last parameter declared, a text, must not be given empty: "" is no name of a file, and no
-  /// way to say "none".
+  /// way to say "none". What an empty text means where it may be given, its sentence says.
   ParameterTable&& filled() && {
     fields_.back().spec.filled = true;
     return std::move(*this);

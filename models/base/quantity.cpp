@@ -418,7 +418,7 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
     }
     case Kind::text:
       if (spec.filled && trimmed(text).empty())
-        throw InputError("is empty; write a name, or leave the key out");
+        throw InputError("is empty; give it a value, or leave the key out");
       return std::string(text);
     case Kind::choice:
       for (const std::string& choice : spec.choices) {

@@ -212,7 +212,7 @@ Catalogue::Catalogue() : root_(std::make_unique<Section>("", "scenario")) {
   title.name = "title";
   title.kind = Kind::text;
   title.fallback = std::string();
-  title.doc = "what the scenario is, in a few words";
+  title.doc = "what the scenario is, in a few words; empty: it has no title";
   ParameterSpec seed;
   seed.name = "seed";
   seed.kind = Kind::integer;

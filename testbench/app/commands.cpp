@@ -185,7 +185,8 @@ int check_command(const CheckOptions& options) {
   run.scenario = options.scenario;
   run.overrides = options.overrides;
   try {
-    const Run built(run);  // as far as run goes before it simulates
+    Run built(run);  // as far as run goes before it simulates
+    built.look_ahead();
     if (!options.json) {
       std::cout << built.scenario().resolved_yaml();
     } else {

@@ -27,6 +27,7 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
           .text("random_distribution", &PreconditionStep::random_distribution,
                 "which blocks random overwrites prefer, in fio's words (random, zipf:1.1, pareto:0.2, "
                 "zoned:50/10:50/90)")
+          .filled()
           .integer("iodepth", &PreconditionStep::iodepth, {1, 65536},
                    "writes outstanding with until: steady, which takes simulated time")
           .flag("idle", &PreconditionStep::idle,

@@ -97,6 +97,11 @@ void Run::build() {
 
 Run::~Run() = default;
 
+void Run::look_ahead() {
+  if (run_section_.timed && !until_.wanted())
+    located(scenario_, "load", [&] { HostDriver::look_ahead(loads_); });
+}
+
 Replace Run::replaces() const {
   return options_.force ? Replace::any_file : Replace::own;
 }

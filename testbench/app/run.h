@@ -39,6 +39,9 @@ class Run {
   [[nodiscard]] ExitCode exit_code() const;
   /// What has ended the measured run before its time; its results are there and marked partial.
   [[nodiscard]] const std::optional<Interrupted>& interrupted() const { return interrupted_; }
+  /// Throws what execute() would throw in time, as far as it follows from the loads alone; then
+  /// there is nothing to execute any more.
+  void look_ahead();
   /// The rest, up to the results. Throws InputError, DataMismatch, NandViolation, Stalled.
   void execute();
   /// The report of a run in which nothing happened: every figure of the drive, all of them nought

@@ -54,7 +54,8 @@ const ParameterTable<ReportSection>& ReportSection::parameters() {
                 "show what all loads did together beside each of them; a single load, or the jobs of one "
                 "(numjobs), are always shown together")
           .text("silence", &ReportSection::silence,
-                "rules of the adviser that are to keep silent, by their names, with commas between them");
+                "rules of the adviser that are to keep silent, by their names, with commas between them; "
+                "empty: none");
   return table;
 }
 

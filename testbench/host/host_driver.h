@@ -89,6 +89,10 @@ class HostDriver : public sc_core::sc_module {
   /// Starts `loads` at the event queue's present instant; sc_start() then runs them, and the event
   /// queue's process stops when they are done.
   void start(std::vector<Load>& loads, Measurement& measurement);
+  /// Throws what start() would throw in time about loads that go on longer than time can be
+  /// counted, as far as it follows from the loads alone: on a drive that takes no time. Draws their
+  /// requests: afterwards they cannot be run.
+  static void look_ahead(std::vector<Load>& loads);
   /// Carries out `loads` by debug transport, without simulated time.
   void run_untimed(std::vector<Load>& loads);
   /// The loads end here: nothing new is issued, and what is under way completes. May be called from
@@ -144,7 +148,8 @@ class HostDriver : public sc_core::sc_module {
   void end_ramp();
   void wind_up();
   /// Throws InputError when a load goes on longer than time can be counted.
-  static void check_instant(const Stream& stream, Picoseconds when);
+  static void check_instant(const Load& load, Picoseconds when);
+  static Picoseconds look_ahead(Load& load, Picoseconds phase_start);
   void begin_ramp_time(const Stream& stream);
   void end_ramp_time();
 

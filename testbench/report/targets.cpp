@@ -16,6 +16,8 @@ const ParameterTable<TargetSection>& TargetSection::parameters() {
       ParameterTable<TargetSection>{}
           .text("load", &TargetSection::load,
                 "name of the load, or of the job of several; all loads together when it is not given")
+          .filled()
+          .optional()
           .text("metric", &TargetSection::metric,
                 "figure: read.p99.9, write.mean, read.iops, bandwidth, queue_depth.mean, "
                 "write_amplification, ...")

@@ -15,7 +15,8 @@ using Table = ParameterTable<NandPart>;
 Table&& shape(Table&& table) {
   return std::move(table)
       .text("name", &NandPart::name, "name of the part in reports")
-      .text("source", &NandPart::source, "where the numbers come from")
+      .filled()
+      .text("source", &NandPart::source, "where the numbers come from; empty: not said")
       .choice("cell", &NandPart::cell, {"slc", "mlc", "tlc", "qlc"},
               "bits per cell: slc 1, mlc 2, tlc 3, qlc 4; also the number of page types, page type = page "
               "number modulo bits")

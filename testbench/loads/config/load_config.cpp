@@ -27,7 +27,7 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
   static const auto table =
       ParameterTable<LoadKindConfig>{}
           .text("name", &LoadKindConfig::name,
-                "name of the load in reports; by default the file's or \"load\"")
+                "name of the load in reports; empty: the file's name, or \"load\"")
           .text("trace", &LoadKindConfig::trace,
                 "trace file to replay, plain or compressed (gzip, bzip2, xz, zstd)")
           .filled()
@@ -45,6 +45,7 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
               "warm_up", &LoadKindConfig::warm_up,
               "requests at the load's beginning (20000), or their share of all (30 %), to carry out without "
               "simulated time before the run; measured is what follows")
+          .filled()
           .choice("target", &LoadKindConfig::target, {"drive", "files"},
                   "what the load's addresses are: the drive's, or those of the network's files one after "
                   "another (needs file_cache; reads only, each within one file)");
@@ -168,10 +169,10 @@ const ParameterTable<ColumnsConfig>& ColumnsConfig::parameters() {
                  "bytes per unit of the start address (512 B for sectors)")
           .bytes("size_unit", &ColumnsConfig::size_unit, {1, 0x1p30},
                  "bytes per unit of the length (512 B for sectors)")
-          .text("read", &ColumnsConfig::read, "words for a read, separated by commas")
-          .text("write", &ColumnsConfig::write, "words for a write, separated by commas")
-          .text("trim", &ColumnsConfig::trim, "words for a trim, separated by commas")
-          .text("flush", &ColumnsConfig::flush, "words for a flush, separated by commas")
+          .text("read", &ColumnsConfig::read, "words for a read, separated by commas; empty: none")
+          .text("write", &ColumnsConfig::write, "words for a write, separated by commas; empty: none")
+          .text("trim", &ColumnsConfig::trim, "words for a trim, separated by commas; empty: none")
+          .text("flush", &ColumnsConfig::flush, "words for a flush, separated by commas; empty: none")
           .choice("separator", &ColumnsConfig::separator, {"comma", "semicolon", "tab", "blank"},
                   "what separates columns; blank stands for any run of blanks and tabs")
           .integer("header_lines", &ColumnsConfig::header_lines, {0, 1000},
@@ -191,26 +192,42 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .integer("rwmixwrite", &G::rwmixwrite, {-1, 100},
                    "per cent of writes, instead of rwmixread; -1: not given")
           .text("bs", &G::bs, "request size, or sizes for read,write,trim (4k or 4k,8k,64k)")
+          .filled()
           .text("bsrange", &G::bsrange,
                 "lowest and highest request size (4k-64k), drawn evenly over the multiples of the lowest")
+          .filled()
+          .optional()
           .text("bssplit", &G::bssplit,
                 "request sizes with their shares in per cent (4k/60:64k/40), per direction after commas")
+          .filled()
+          .optional()
           .text("blockalign", &G::blockalign,
                 "what random positions are multiples of; by default the smallest request size")
+          .filled()
+          .optional()
           .integer("iodepth", &G::iodepth, {1, 65536}, "requests that each job keeps outstanding")
           .integer("numjobs", &G::numjobs, {1, 1024},
                    "number of such jobs, each with a random stream and a queue of its own")
           .text("offset", &G::offset, "where on the drive the job's region begins (1g or 10%)")
+          .filled()
           .text("offset_increment", &G::offset_increment, "added to offset for every further job of numjobs")
+          .filled()
           .text("size", &G::size,
                 "size of the region, and bytes to do unless io_size says otherwise (1g or 50%)")
+          .filled()
           .text("io_size", &G::io_size, "bytes to read, write and trim in all; by default size")
+          .filled()
+          .optional()
           .integer("number_ios", &G::number_ios, {0, 0x1p62}, "requests to do at most; 0 means no such limit")
           .flag("time_based", &G::time_based, "go on until runtime has passed, however much is done")
           .integer("loops", &G::loops, {1, 1000000}, "how many times to do the whole amount")
           .text("rate_iops", &G::rate_iops,
                 "requests per second, or for read,write,trim; issued at even times")
+          .filled()
+          .optional()
           .text("rate", &G::rate, "bytes per second (100m), or for read,write,trim; not with rate_iops")
+          .filled()
+          .optional()
           .choice("rate_process", &G::rate_process, {"linear", "poisson"},
                   "how requests of a limited rate are spread: evenly or with exponential gaps")
           .time("thinktime", &G::thinktime, {0, 0x1p62}, "pause after thinktime_blocks requests")
@@ -218,12 +235,14 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .text("random_distribution", &G::random_distribution,
                 "where random requests go: random, zipf:theta, pareto:h, normal:deviation or "
                 "zoned:access/size:...")
+          .filled()
           .flag("norandommap", &G::norandommap,
                 "random positions may repeat; false touches every position once before any a second time")
           .integer("randseed", &G::randseed, {0, 0x1p62},
                    "seed of the job's random streams; 0 takes the scenario's")
           .text("percentage_random", &G::percentage_random,
                 "per cent of random requests in a random pattern, per direction after commas")
+          .filled()
           .integer("fsync", &G::fsync, {0, 0x1p62}, "a flush after so many writes; 0 means none");
   return table;
 }

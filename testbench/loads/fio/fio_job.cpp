@@ -36,7 +36,7 @@ Picoseconds duration(const std::string& text, Picoseconds bare) {
 bool flag(const std::string& text) {
   if (text.empty() || text == "1") return true;
   if (text == "0") return false;
-  expected("0, 1 or nothing");
+  expected("0, 1 or the option alone");
 }
 
 constexpr Picoseconds k_second = 1'000'000'000'000;
@@ -46,6 +46,7 @@ constexpr std::uint64_t k_any = std::uint64_t{1} << 62U;
 struct Option {
   const char* name;
   Setter set;
+  bool flag = false;  ///< may stand alone, without a value
 };
 
 void set_rw(FioJob& job, const std::string& text) {
@@ -105,7 +106,7 @@ constexpr Option k_options[] = {
     {"io_limit", set_io_size},
     {"number_ios",
      [](FioJob& job, const std::string& text) { job.generator.number_ios = number(text, 0, k_any); }},
-    {"time_based", [](FioJob& job, const std::string& text) { job.generator.time_based = flag(text); }},
+    {"time_based", [](FioJob& job, const std::string& text) { job.generator.time_based = flag(text); }, true},
     {"loops", [](FioJob& job, const std::string& text) { job.generator.loops = number(text, 1, 1'000'000); }},
     {"rate_iops", [](FioJob& job, const std::string& text) { job.generator.rate_iops = text; }},
     {"rate", [](FioJob& job, const std::string& text) { job.generator.rate = text; }},
@@ -122,7 +123,8 @@ constexpr Option k_options[] = {
      }},
     {"random_distribution",
      [](FioJob& job, const std::string& text) { job.generator.random_distribution = text; }},
-    {"norandommap", [](FioJob& job, const std::string& text) { job.generator.norandommap = flag(text); }},
+    {"norandommap", [](FioJob& job, const std::string& text) { job.generator.norandommap = flag(text); },
+     true},
     {"randseed",
      [](FioJob& job, const std::string& text) { job.generator.randseed = number(text, 0, k_any); }},
     {"percentage_random",
@@ -134,8 +136,8 @@ constexpr Option k_options[] = {
     {"ramp_time", [](FioJob& job, const std::string& text) { job.run.ramp_time = duration(text, k_second); }},
     {"startdelay",
      [](FioJob& job, const std::string& text) { job.run.startdelay = duration(text, k_second); }},
-    {"stonewall", set_stonewall},
-    {"wait_for_previous", set_stonewall},
+    {"stonewall", set_stonewall, true},
+    {"wait_for_previous", set_stonewall, true},
     {"kb_base",
      [](FioJob& job, const std::string& text) {
        if (text != "1000" && text != "1024") expected("1000 or 1024");
@@ -296,6 +298,9 @@ class Parser {
       if (name != known.name) continue;
       if (value.find('$') != std::string::npos)
         lines_.fail("option " + name + ": variables are not supported, expected a value");
+      // A flag may stand alone; any other option without a value has been forgotten.
+      if (value.empty() && (equals != std::string_view::npos || !known.flag))
+        lines_.fail("option " + name + " has no value");
       try {
         known.set(*current_, value);
       } catch (const std::invalid_argument& error) {

@@ -188,7 +188,7 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
       __builtin_add_overflow(plan.offset, shift, &plan.offset) || plan.offset >= drive.bytes) {
     throw InputError(fmt::format("offset: job {} begins beyond the drive's {} B", job, drive.bytes));
   }
-  const bool rest = config.size == "100%" || config.size.empty();
+  const bool rest = config.size == "100%";
   plan.size = rest ? drive.bytes - plan.offset : size_or_share("size", config.size, drive.bytes, units);
   if (plan.size > drive.bytes - plan.offset) {
     throw InputError(fmt::format("size: {} B at offset {} B ends beyond the drive's {} B", plan.size,

@@ -34,6 +34,7 @@ const ParameterTable<PlacementConfig>& PlacementConfig::parameters() {
                                       "which of the recording's volumes to replay, by the name that "
                                       "trace-info shows; all lays them one after another "
                                       "in order of appearance")
+                                .filled()
                                 .bytes("region_offset", &PlacementConfig::region_offset, {0, 0x1p62},
                                        "where on the drive the part that the trace uses begins")
                                 .bytes("region_size", &PlacementConfig::region_size, {0, 0x1p62},

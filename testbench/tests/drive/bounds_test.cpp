@@ -25,15 +25,20 @@ std::vector<InputError> refused(const std::vector<std::string>& settings) {
   return errors.errors();
 }
 
-class Bounds {
+/// Goes through every parameter that there is, with the settings that make it apply.
+class EveryParameter {
  public:
+  virtual ~EveryParameter() = default;
   void check_section(const Section& section, const std::string& above) {
     std::string path = join_path(above, section.name());
     if (section.is_list()) path = join_path(path, "0");
     check_keys(section, path);
     for (const auto& child : section.children()) check_section(*child, path);
   }
-  [[nodiscard]] int checked() const { return checked_; }
+
+ protected:
+  virtual void check(const Section& section, const std::string& path, const ParameterSpec& spec,
+                     std::vector<std::string> settings) = 0;
 
  private:
   void check_keys(const Section& section, const std::string& path) {
@@ -44,14 +49,42 @@ class Bounds {
       const bool plain =
           std::find(group.only_with.begin(), group.only_with.end(), "") != group.only_with.end();
       if (named != group.only_with.end() && !plain) settings.push_back(join_path(path, *named) + "=x");
-      for (const ParameterSpec& spec : group.parameters) check_bounds(section, path, spec, settings);
+      for (const ParameterSpec& spec : group.parameters) check(section, path, spec, settings);
       for (const PolicyInfo& policy : group.policies) {
         std::vector<std::string> chosen = settings;
         chosen.push_back(join_path(path, group.parameters.front().name) + "=" + policy.name);
-        for (const ParameterSpec& spec : policy.parameters) check_bounds(section, path, spec, chosen);
+        for (const ParameterSpec& spec : policy.parameters) check(section, path, spec, chosen);
       }
     }
   }
+};
+
+class Empties final : public EveryParameter {
+ public:
+  [[nodiscard]] int refused_ones() const { return refused_; }
+
+ private:
+  void check(const Section& /*section*/, const std::string& path, const ParameterSpec& spec,
+             std::vector<std::string> settings) override {
+    if (spec.lines_of_file) return;  // such a table is read with the drive
+    const std::string key = join_path(path, spec.name);
+    settings.push_back(key + (spec.list ? "=['']" : "=''"));
+    const auto errors = refused(settings);
+    const bool said = std::any_of(errors.begin(), errors.end(), [&](const InputError& error) {
+      return error.complaint().key == key || std::string(error.what()).find(key) != std::string::npos;
+    });
+    if (said) ++refused_;
+    INFO(settings.back());
+    CHECK((said || (spec.kind == Kind::text && spec.doc.find("empty") != std::string::npos)));
+  }
+  int refused_ = 0;
+};
+
+class Bounds final : public EveryParameter {
+ public:
+  [[nodiscard]] int checked() const { return checked_; }
+
+ private:
   /// Whether the refusal is about another key, or says which other key is the reason.
   static bool of_another(const Complaint& complaint, const Section& section, const ParameterSpec& spec,
                          const std::string& key) {
@@ -65,8 +98,8 @@ class Bounds {
              return other->name != spec.name && complaint.what.find(other->name) != std::string::npos;
            });
   }
-  void check_bounds(const Section& section, const std::string& path, const ParameterSpec& spec,
-                    std::vector<std::string> settings) {
+  void check(const Section& section, const std::string& path, const ParameterSpec& spec,
+             std::vector<std::string> settings) override {
     if (range_text(spec).empty()) return;
     const bool real = spec.kind == Kind::real || spec.kind == Kind::share || spec.kind == Kind::duration ||
                       spec.kind == Kind::temperature;
@@ -88,6 +121,12 @@ class Bounds {
 };
 
 }  // namespace
+
+TEST_CASE("an empty text is refused, or the parameter says what it means", "[drive]") {
+  Empties empties;
+  for (const auto& section : scenario_catalogue().root().children()) empties.check_section(*section, "");
+  CHECK(empties.refused_ones() > 400);
+}
 
 TEST_CASE("every bound that is listed is accepted, or another key is the reason", "[drive]") {
   Bounds bounds;

@@ -243,6 +243,13 @@ TEST_CASE("fio job files that are refused, with their line") {
         "j.fio:3: option \"blocksiz\" is not supported; did you mean 'blocksize'?");
   CHECK_THAT(fio_refused("[a]\nverify=crc32c\n"),
              Catch::StartsWith("j.fio:2: option \"verify\" is not supported"));
+  for (const char* option : {"size", "io_size", "rate", "bsrange", "bssplit", "rw", "startdelay"}) {
+    const std::string said = std::string("j.fio:2: option ") + option + " has no value";
+    CHECK(fio_refused(std::string("[a]\n") + option + "=\n") == said);
+    CHECK(fio_refused(std::string("[a]\n") + option + "\n") == said);
+  }
+  CHECK(fio_refused("[a]\nrw=read\nstonewall=\n") == "j.fio:3: option stonewall has no value");
+  CHECK(parse_fio_jobs("j.fio", "[a]\nrw=read\nstonewall\n").jobs.front().stonewall);
   CHECK(fio_refused("rw=read\n[a]\n") ==
         "j.fio:1: option \"rw\" comes before any section, expected [global] or [name]");
   CHECK(fio_refused("[a\n") == "j.fio:1: section \"[a\" is not closed, expected [name]");

@@ -179,7 +179,7 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
 TEST_CASE("an empty name is no file, and no way to say none", "[program]") {
   const char* part = "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
   refuse_all({
-      {k_load, "{trace: ''}", "@:12: load.0.trace: is empty; write a name, or leave the key out"},
+      {k_load, "{trace: ''}", "@:12: load.0.trace: is empty; give it a value, or leave the key out"},
       {k_load, "{trace: ' '}", "@:12: load.0.trace: is empty; ..."},
       {k_load, "{fio: \"\"}", "@:12: load.0.fio: is empty; ..."},
       {k_load, "{profile: ''}", "@:12: load.0.profile: '' is not one of ..."},
