@@ -52,13 +52,14 @@ std::uint64_t GcWorker::reclaimable(std::uint32_t pu) const {
 // Whether reading another block brings collection forward. Where little is left to find, it may be
 // better to write what has been read with padding: else full blocks would be read for its last
 // units, whose own last units would ask for the next, for ever. On the other hand padding must free
-// more than it fills.
+// more than it fills: what has been moved out of a victim is no gain, since it lies elsewhere now.
 bool GcWorker::gains(std::uint32_t pu) const {
   const Work& work = work_[pu];
   const std::uint64_t whole = core_.layout.program_units;
   const std::uint64_t more = collectable(pu);
   if (more >= whole || more == 0) return more > 0;
-  const std::uint64_t held = reclaimable(pu) - more;
+  const bool holds = work.filling != nullptr && work.filling->live > 0;
+  const std::uint64_t held = holds ? work.found : 0;
   const std::uint64_t padding = work.filling != nullptr ? whole - work.filling->live : whole;
   if (padding < whole && held >= padding + whole) return false;
   return held + more >= whole;
@@ -151,6 +152,8 @@ GcWorker::Step GcWorker::next_step(std::uint32_t pu, Work& work) {
 bool GcWorker::choose(std::uint32_t pu, Work& work) {
   const BlockNumber block = core_.pslc ? choose_by_need(pu, work) : choose_victim(pu, work);
   if (block == k_no_block) return false;
+  if (work.filling == nullptr || work.filling->live == 0) work.found = 0;
+  work.found += static_cast<std::uint32_t>(stale(block));
   start_block(block, work);
   return true;
 }

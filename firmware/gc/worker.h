@@ -121,6 +121,7 @@ class GcWorker final : public GcEngine {
     std::uint32_t end = 0;             ///< behind the last of them
     bool part = false;               ///< no victim: a closed block that stays so, of which a region is moved
     BlockNumber empty = k_no_block;  ///< victim to be erased next
+    std::uint32_t found = 0;         ///< units that were stale in the victims of what is held back
     ProgramJob* filling = nullptr;
     ReadList mp_pages;                    ///< read, not yet taken over
     std::vector<BlockNumber> scanned;     ///< read to the end; some units are not yet on their way
