@@ -4,15 +4,14 @@
 #include "firmware/features/partition/partition.h"
 #include "firmware/features/promotion/promoter.h"
 #include "firmware/features/replicas/replicas.h"
+#include "firmware/features/streams/streams.h"
 
 namespace tlmssd::firmware {
 
 const std::vector<FeatureInfo>& features() {
   static const std::vector<FeatureInfo> list{
-      feature_info<Promoter>(),
-      feature_info<Replicas>(),
-      feature_info<Partition>(),
-      feature_info<Pacing>(),
+      feature_info<Promoter>(), feature_info<Replicas>(), feature_info<Partition>(),
+      feature_info<Pacing>(),   feature_info<Streams>(),
   };
   return list;
 }

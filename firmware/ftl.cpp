@@ -19,7 +19,7 @@ std::uint64_t keepable_units(const DriveShape& shape, const Layout& layout, cons
   const auto map = make_map(config, layout);
   if (const LogScheme* logs = map->log_scheme()) return logs->most_units(layout);
   const BlockPool::Options options = pool_options(config, shape, layout, *wear, *map);
-  const std::uint64_t overhead = options.overhead() + options.statics;
+  const std::uint64_t overhead = options.overhead(layout) + options.statics;
   const std::uint64_t per_pu = layout.blocks > overhead ? (layout.blocks - overhead) * layout.block_units : 0;
   const std::uint64_t all = per_pu * layout.pus;
   const std::uint64_t on_the_way = std::uint64_t{layout.pus} * layout.program_units;
@@ -288,6 +288,10 @@ Bytes Ftl::dram_bytes() const {
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {
   const Layout layout = make_layout(shape, config);
   return largest_logical_units(shape, layout, config) * layout.sectors;
+}
+
+std::uint32_t Ftl::placement_handles(const FirmwareConfig& config) {
+  return handles_of(config).count;
 }
 
 void Ftl::describe_stall(std::string& text) const {

@@ -87,6 +87,9 @@ class Ftl {
   [[nodiscard]] static std::uint64_t largest_logical_blocks(const DriveShape& shape,
                                                             const FirmwareConfig& config);
 
+  /// Placement handles that a drive of this configuration has; 1: data of all streams lie together.
+  [[nodiscard]] static std::uint32_t placement_handles(const FirmwareConfig& config);
+
   /// Appends, for the exit report of a run that cannot go on: what each outstanding command waits
   /// for, and the free blocks.
   void describe_stall(std::string& text) const;

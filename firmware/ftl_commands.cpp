@@ -339,11 +339,11 @@ std::uint64_t Ftl::Parts::insert(const HostCommand& command, std::uint64_t lba, 
     } else {
       if (allocation.granted > 0) {
         --allocation.granted;
-        flusher.unreserve(1, allocation.direct);
-      } else if (!flusher.room(allocation.direct)) {
+        flusher.unreserve(1, allocation.line);
+      } else if (!flusher.room(allocation.line)) {
         break;
       }
-      i = buffer.add(static_cast<Lpn>(unit), i, 0, allocation.direct);
+      i = buffer.add(static_cast<Lpn>(unit), i, 0, allocation.line);
     }
     allocation.asked = false;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors - from, blocks - done));
@@ -363,11 +363,17 @@ std::uint64_t Ftl::Parts::insert(const HostCommand& command, std::uint64_t lba, 
 }
 
 void Ftl::Parts::choose_line(BufferAllocation& allocation, std::uint64_t unit, const HostCommand& command) {
-  if (!core.pslc || std::exchange(allocation.asked, true)) return;
-  const bool direct =
-      core.pslc->path().direct(static_cast<Lpn>(unit), Bytes{command.blocks} * shape.lba_bytes);
-  if (direct != allocation.direct) flusher.give_back(std::exchange(allocation.granted, 0), allocation.direct);
-  allocation.direct = direct;
+  if (flusher.buffer().lines() == 1 || std::exchange(allocation.asked, true)) return;
+  const std::uint8_t line = line_of(unit, command);
+  if (line != allocation.line) flusher.give_back(std::exchange(allocation.granted, 0), allocation.line);
+  allocation.line = line;
+}
+
+std::uint8_t Ftl::Parts::line_of(std::uint64_t unit, const HostCommand& command) {
+  const Hooks::List& handles = core.hooks.placement_handle;
+  if (!handles.empty()) return handles.front()->placement_handle(command);
+  const Bytes bytes = Bytes{command.blocks} * shape.lba_bytes;
+  return core.pslc && core.pslc->path().direct(static_cast<Lpn>(unit), bytes) ? 1 : 0;
 }
 
 // Of a wait for room, what the program that made room had spent waiting for garbage collection
@@ -388,17 +394,17 @@ Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blo
     const UnitRange left = units_of(lba + done, blocks - done);
     Flusher::Reservation room(
         flusher, static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
-        allocation.direct);
+        allocation.line);
     co_await room;
     charge_full_wait(self.command, room.space_wait());
     allocation.granted = room.granted();
     if (core.read_only || allocation.granted == 0) {
-      flusher.give_back(allocation.granted, allocation.direct);
+      flusher.give_back(allocation.granted, allocation.line);
       co_return false;
     }
     done += insert(self.command, lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable,
                    allocation);
-    flusher.give_back(std::exchange(allocation.granted, 0), allocation.direct);
+    flusher.give_back(std::exchange(allocation.granted, 0), allocation.line);
   }
   co_return true;
 }

@@ -72,8 +72,8 @@ struct Ftl::Parts final : CoreEvents {
   /// Where the next unit of a command goes that needs an entry, and entries that were set aside for
   /// this.
   struct BufferAllocation {
-    bool asked = false;   ///< the data path has been asked about that unit
-    bool direct = false;  ///< its answer, and the line in which the entries are
+    bool asked = false;     ///< the line has been chosen for that unit
+    std::uint8_t line = 0;  ///< of the write buffer; in it are the entries
     std::uint32_t granted = 0;
   };
   /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data`
@@ -83,6 +83,7 @@ struct Ftl::Parts final : CoreEvents {
   /// The line of the write buffer in which a unit waits that is written by `command`. Entries set
   /// aside in the other are given back.
   void choose_line(BufferAllocation& allocation, std::uint64_t unit, const HostCommand& command);
+  [[nodiscard]] std::uint8_t line_of(std::uint64_t unit, const HostCommand& command);
   /// Lays all of them in, waiting for room. False: the drive is read-only.
   Task<bool> accept(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                     Durable* durable, BufferAllocation& allocation);

@@ -11,6 +11,7 @@
 
 #include "firmware/base/hardware.h"
 #include "firmware/base/layout.h"
+#include "firmware/base/write_target.h"
 #include "models/base/intrusive_queue.h"
 #include "models/base/slab.h"
 
@@ -171,6 +172,7 @@ struct ProgramJob {
   Purpose purpose = Purpose::host;
   bool charged = false;                ///< the ledger is a command's
   BlockMode mode = BlockMode::native;  ///< of the block that it goes to
+  WriteTarget target = WriteTarget::host;
   std::uint32_t pu = 0;
   std::uint32_t live = 0;       ///< slots that have been filled; the rest is padding
   std::uint32_t partial = 0;    ///< units that still lack sectors
@@ -222,6 +224,7 @@ class JobPool {
     job.from_fixed = false;
     job.reserved = false;
     job.mode = BlockMode::native;
+    job.target = WriteTarget::host;
     job.base = k_nowhere;
     job.pinned = k_no_block;
     job.on_die = false;

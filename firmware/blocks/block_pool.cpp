@@ -26,7 +26,7 @@ BlockPool::BlockPool(const Layout& layout, const Options& options)
     : layout_(layout),
       options_(options),
       words_per_block_((layout.block_units + 63) / 64),
-      overhead_(options.overhead()),
+      overhead_(options.overhead(layout)),
       info_(layout.total_blocks()),
       pins_(layout.total_blocks()),
       bits_(std::size_t{layout.total_blocks()} * words_per_block_),
@@ -35,7 +35,11 @@ BlockPool::BlockPool(const Layout& layout, const Options& options)
       grown_bad_(layout.pus),
       slc_(options.modes ? layout.pus : 0),
       ready_(slc_.size()),
-      slc_erases_(options.modes ? layout.total_blocks() : 0) {
+      slc_erases_(options.modes ? layout.total_blocks() : 0),
+      of_handles_(2 * std::size_t{options.handles - 1}),
+      handle_frontiers_(layout.pus * of_handles_),
+      handle_of_block_(of_handles_ == 0 ? 0 : layout.total_blocks()),
+      uses_(of_handles_ == 0 ? 0 : options.handles) {
   for (ParallelUnit& pu : pus_) {
     pu.never_used = options.statics;
     pu.free = pu.good = layout.blocks - options.statics;
@@ -54,26 +58,32 @@ void BlockPool::attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc)
 
 // ------------------------------------------------------------------------------------------------- handing out program units
 
-bool BlockPool::can_claim(std::uint32_t n, Stream stream) const {
+bool BlockPool::can_claim(std::uint32_t n, WriteTarget target) const {
   const ParallelUnit& pu = pus_[n];
-  const bool open = frontier(n, stream).block != k_no_block;
-  switch (stream) {
-    case Stream::host:
+  const bool open = frontier(n, target).block != k_no_block;
+  switch (kind_of(target)) {
+    case WriteTarget::host:
       // What is left of a shared block belongs to garbage collection as long as that has not made
       // up its reserve.
-      return open ? !options_.shared_streams || pu.free >= options_.reserve : pu.free > options_.reserve;
-    case Stream::gc:
+      return open ? !options_.shared_open || pu.free >= options_.reserve : pu.free > options_.reserve;
+    case WriteTarget::gc:
       return open || pu.free > 0;
     default:
       return open || pu.free > options_.reserve;
   }
 }
 
-Ppn BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) {
-  Frontier& front = frontier(n, stream);
+Ppn BlockPool::claim(std::uint32_t n, WriteTarget target, std::int64_t now) {
+  Frontier& front = frontier(n, target);
   if (front.block == k_no_block) {
-    front.block = stream == Stream::refresh ? take_for_refresh(n) : take_free(n, stream == Stream::wear);
+    front.block =
+        target == WriteTarget::refresh ? take_for_refresh(n) : take_free(n, target == WriteTarget::wear);
     front.next = 0;
+    if (of_handles_ > 0) {
+      const std::uint8_t handle = handle_of(target);
+      handle_of_block_[front.block] = handle;
+      if (&front == &frontier(n, host_target(handle))) ++uses_[handle].opened;
+    }
     info_[front.block].state = BlockState::open;
     info_[front.block].full = false;
     info_[front.block].written = now;
@@ -84,9 +94,24 @@ Ppn BlockPool::claim(std::uint32_t n, Stream stream, std::int64_t now) {
   ++pus_[n].in_flight;
   if (++front.next == layout_.programs_per_block) {
     info.full = true;
+    if (of_handles_ > 0 && &front == &frontier(n, host_target(handle(front.block))))
+      ++uses_[handle(front.block)].filled;
     front.block = k_no_block;
   }
   return unit;
+}
+
+bool BlockPool::leave(std::uint32_t n, BlockNumber block) {
+  const bool of_host = frontier(n, host_target(handle(block))).block == block;
+  for (Frontier& front : pus_[n].frontiers) {
+    if (front.block == block) front.block = k_no_block;
+  }
+  for (std::size_t i = 0; i < of_handles_; ++i) {
+    Frontier& front = handle_frontiers_[n * of_handles_ + i];
+    if (front.block == block) front.block = k_no_block;
+  }
+  if (!slc_.empty() && slc_[n].open == block) slc_[n].open = k_no_block;
+  return of_host;
 }
 
 void BlockPool::programmed(BlockNumber block, bool failed) {
@@ -97,10 +122,7 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
   if (failed && !info.failed) {
     info.failed = true;
     ++pus_[n].failing;
-    for (Frontier& front : pus_[n].frontiers) {
-      if (front.block == block) front.block = k_no_block;
-    }
-    if (!slc_.empty() && slc_[n].open == block) slc_[n].open = k_no_block;
+    if (leave(n, block) && of_handles_ > 0) ++uses_[handle(block)].failed;
     lose_block(block);
   }
   if (info.in_flight > 0) return;
@@ -117,10 +139,7 @@ void BlockPool::close_early(BlockNumber block) {
   const std::uint32_t n = layout_.pu_of(block);
   if (options_.owned) return;  // its owner goes on writing to it
   if (info.state != BlockState::open || info.failed || info.in_flight > 0 || pus_[n].free == 0) return;
-  for (Frontier& front : pus_[n].frontiers) {
-    if (front.block == block) front.block = k_no_block;
-  }
-  if (!slc_.empty() && slc_[n].open == block) slc_[n].open = k_no_block;
+  if (leave(n, block) && of_handles_ > 0) ++uses_[handle(block)].cut_short;
   info.full = true;
   close(block);
 }
@@ -382,11 +401,18 @@ void BlockPool::archive(Archive& a) {
       throw ArchiveError("snapshot is damaged: block counts do not fit");
     a.bytes(&info_[first], pus_[n].never_used * sizeof(BlockInfo));
     a.bytes(bits_of(first), std::size_t{pus_[n].never_used} * words_per_block_ * sizeof(std::uint64_t));
+    if (of_handles_ > 0) a.bytes(&handle_of_block_[first], pus_[n].never_used);
     if (slc_.empty()) continue;
     a(slc_[n]);
     a(ready_[n]);
     a.bytes(&slc_erases_[first], pus_[n].never_used * sizeof(std::uint32_t));
   }
+  if (of_handles_ == 0) return;
+  std::uint32_t handles = options_.handles;
+  a(handles);
+  if (handles != options_.handles) throw ArchiveError("the snapshot has another number of placement handles");
+  a(handle_frontiers_);
+  a(uses_);
 }
 
 BlockPool::Wear BlockPool::wear(std::uint32_t from, std::uint32_t end) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "firmware/base/layout.h"
+#include "firmware/base/write_target.h"
 #include "models/base/archive.h"
 #include "models/base/sparse_array.h"
 
@@ -26,10 +27,6 @@ class PlacementPolicy;
 class SlcVictims;
 class VictimPolicy;
 class WearPolicy;
-
-/// What data a program unit carries; decides the block that it goes to.
-enum class Stream : std::uint8_t { host, gc, wear, refresh };
-inline constexpr std::size_t k_streams = 4;
 
 enum class BlockState : std::uint8_t {
   free,       ///< erased, or never used
@@ -54,41 +51,50 @@ struct BlockInfo {
 class BlockPool {
  public:
   struct Options {
-    bool shared_streams = false;  ///< host and garbage collection write into the same block
+    bool shared_open = false;   ///< host and garbage collection write into the same block
     std::uint32_t reserve = 1;  ///< free blocks per parallel unit that the host leaves to garbage collection
     bool wear_stream = false;   ///< static wear levelling writes a block of its own
     bool refresh_stream = false;  ///< so does refresh, into blocks that a placement policy chooses
+    std::uint32_t handles = 1;    ///< kinds of host data that have open blocks of their own
+    bool apart = false;           ///< what is moved of a handle's data stays among them
     bool owned = false;           ///< blocks are opened, closed and taken out by name; there are no victims
     bool modes = false;           ///< blocks may be in SLC mode
     std::uint32_t statics =
         0;                ///< blocks per parallel unit that are only ever used in SLC mode: the first ones
     double slc_wear = 1;  ///< cycles in native mode that one in SLC mode counts for
     /// Blocks per parallel unit that cannot hold data: the reserve, the open block of collection,
-    /// with wear levelling and refresh their own, and with two modes the open block of the one
-    /// while a program waits for the other.
-    [[nodiscard]] std::uint32_t overhead() const {
-      return reserve + 1 + (wear_stream ? 1 : 0) + (refresh_stream ? 1 : 0) + (modes ? 1 : 0);
+    /// with wear levelling and refresh their own, with two modes the open block of the one while a
+    /// program waits for the other, and those of other handles, of which handle 0 can use nothing.
+    /// Data that stay apart need one more for what is moved of each, and one for the padding of
+    /// program units that are gathered for all of them (GcWorker::gains).
+    [[nodiscard]] std::uint32_t overhead(const Layout& layout) const {
+      std::uint32_t blocks =
+          reserve + 1 + (wear_stream ? 1 : 0) + (refresh_stream ? 1 : 0) + (modes ? 1 : 0) + handles - 1;
+      if (apart)
+        blocks +=
+            handles - 1 + (handles * layout.program_units + layout.block_units - 1) / layout.block_units;
+      return blocks;
     }
   };
   BlockPool(const Layout& layout, const Options& options);
   /// Who wants to know about closed blocks and erases; must be called before anything else. `slc`:
   /// of blocks in SLC mode.
   void attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc = nullptr);
-  /// Who chooses the blocks of Stream::refresh.
+  /// Who chooses the blocks of WriteTarget::refresh.
   void attach(PlacementPolicy& placement) { placement_ = &placement; }
 
   // ---- handing out program units
-  /// Whether `stream` may take a program unit of `pu` now.
-  [[nodiscard]] bool can_claim(std::uint32_t pu, Stream stream) const;
-  /// Takes the next program unit of the stream's open block, opening one when there is none.
+  /// Whether `target` may take a program unit of `pu` now.
+  [[nodiscard]] bool can_claim(std::uint32_t pu, WriteTarget target) const;
+  /// Takes the next program unit of the target's open block, opening one when there is none.
   /// can_claim() must hold. The program must be submitted before the next claim in the parallel
   /// unit, and be followed by programmed(). `now`: nanoseconds on firmware's clock.
-  Ppn claim(std::uint32_t pu, Stream stream, std::int64_t now = 0);
+  Ppn claim(std::uint32_t pu, WriteTarget target, std::int64_t now = 0);
   /// Whether data may be moved out of a static block, which gives nothing back that collection
   /// could use: it then has its reserve.
-  [[nodiscard]] bool can_fold(std::uint32_t pu) const {
-    return frontier(pu, Stream::gc).block != k_no_block ? pus_[pu].free >= options_.reserve
-                                                        : pus_[pu].free > options_.reserve;
+  [[nodiscard]] bool can_fold(std::uint32_t pu, WriteTarget target = WriteTarget::gc) const {
+    return frontier(pu, target).block != k_no_block ? pus_[pu].free >= options_.reserve
+                                                    : pus_[pu].free > options_.reserve;
   }
   /// The program of a claimed unit of `block` has ended. `failed`: the block must be retired.
   void programmed(BlockNumber block, bool failed);
@@ -196,7 +202,7 @@ class BlockPool {
     std::uint32_t next = 0;  ///< program units handed out
   };
   struct ParallelUnit {
-    Frontier frontiers[k_streams];
+    Frontier frontiers[k_own_targets];
     std::uint32_t never_used = 0;  ///< blocks from here on were never used
     std::uint32_t free = 0;        ///< free blocks in native mode, never used ones included
     std::uint32_t good = 0;        ///< blocks neither retired nor failed, without the static ones in SLC mode
@@ -208,6 +214,37 @@ class BlockPool {
   };
   [[nodiscard]] const ParallelUnit& pu(std::uint32_t n) const { return pus_[n]; }
   [[nodiscard]] const BlockInfo& info(BlockNumber block) const { return info_[block]; }
+  /// Calls `f(Frontier)` for every open block of a parallel unit in native mode.
+  template <class F>
+  void for_each_open(std::uint32_t n, F&& f) const {
+    for (const Frontier& front : pus_[n].frontiers) {
+      if (front.block != k_no_block) f(front);
+    }
+    for (std::size_t i = 0; i < of_handles_; ++i) {
+      const Frontier& front = handle_frontiers_[n * of_handles_ + i];
+      if (front.block != k_no_block) f(front);
+    }
+  }
+
+  // ---- placement handles (Options::handles)
+  [[nodiscard]] std::uint8_t handles() const { return static_cast<std::uint8_t>(options_.handles); }
+  /// Data of a handle stay apart when they are moved.
+  [[nodiscard]] bool apart() const { return options_.apart; }
+  /// The handle whose data a block was opened for; 0 also where they are mixed.
+  [[nodiscard]] std::uint8_t handle(BlockNumber block) const {
+    return of_handles_ == 0 ? 0 : handle_of_block_[block];
+  }
+  /// What became of the blocks that a handle's data were written to.
+  struct HandleUse {
+    std::uint64_t opened = 0;     ///< blocks opened for what the host writes
+    std::uint64_t filled = 0;     ///< of these, handed out to the last program unit
+    std::uint64_t cut_short = 0;  ///< closed before they were full
+    std::uint64_t failed = 0;     ///< given up because a program failed
+    std::uint64_t moved = 0;      ///< units moved to other blocks of the handle, if they stay apart
+  };
+  [[nodiscard]] const HandleUse& use(std::uint8_t handle) const { return uses_[handle]; }
+  void count_moved(std::uint8_t handle, std::uint32_t units) { uses_[handle].moved += units; }
+  void reset_uses() { uses_.assign(uses_.size(), {}); }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint32_t reserve() const { return options_.reserve; }
   /// Blocks per parallel unit that cannot hold data (Options::overhead).
@@ -266,13 +303,17 @@ class BlockPool {
     std::uint32_t unused = 0;
     bool operator<(const Free& other) const { return key > other.key; }  // std heaps have the largest on top
   };
-  [[nodiscard]] Frontier& frontier(std::uint32_t pu, Stream stream) {
-    return pus_[pu]
-        .frontiers[stream == Stream::gc && options_.shared_streams ? 0 : static_cast<std::size_t>(stream)];
+  [[nodiscard]] Frontier& frontier(std::uint32_t pu, WriteTarget target) {
+    if (options_.shared_open && kind_of(target) == WriteTarget::gc) target = host_target(handle_of(target));
+    const auto n = static_cast<std::size_t>(target);
+    return n < k_own_targets ? pus_[pu].frontiers[n]
+                             : handle_frontiers_[pu * of_handles_ + n - k_own_targets];
   }
-  [[nodiscard]] const Frontier& frontier(std::uint32_t pu, Stream stream) const {
-    return const_cast<BlockPool*>(this)->frontier(pu, stream);
+  [[nodiscard]] const Frontier& frontier(std::uint32_t pu, WriteTarget target) const {
+    return const_cast<BlockPool*>(this)->frontier(pu, target);
   }
+  /// No program goes to the block any more. Whether it was open for what the host writes.
+  bool leave(std::uint32_t pu, BlockNumber block);
   BlockNumber take_free(std::uint32_t pu, bool most_worn);
   BlockNumber take_for_refresh(std::uint32_t pu);
   BlockNumber take_out_of_heap(std::uint32_t pu, std::vector<Free>::iterator which);
@@ -311,7 +352,12 @@ class BlockPool {
   std::vector<SlcOfPu> slc_;              ///< none without modes
   std::vector<std::vector<Free>> ready_;  ///< heap per parallel unit: free blocks in SLC mode
   ZeroPages<std::uint32_t> slc_erases_;   ///< by block
-  std::uint64_t freed_ = 0;               ///< blocks freed so far: order of the free blocks
+  // Of handles beyond the first.
+  std::size_t of_handles_;                  ///< targets in each parallel unit
+  std::vector<Frontier> handle_frontiers_;  ///< parallel unit by parallel unit
+  ZeroPages<std::uint8_t> handle_of_block_;
+  std::vector<HandleUse> uses_;  ///< by handle; none when there is but one
+  std::uint64_t freed_ = 0;      ///< blocks freed so far: order of the free blocks
   std::uint64_t retired_ = 0;
   std::uint64_t usable_ = 0;
   std::uint64_t pending_ = 0;  ///< sum over the parallel units

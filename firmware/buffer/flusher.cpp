@@ -43,7 +43,7 @@ std::uint32_t checked_capacity(const Core& core) {
 Flusher::Flusher(Core& core)
     : core_(core),
       base_((core.map->dram_bytes() + 63) / 64 * 64),
-      buffer_(checked_capacity(core), core.layout.sectors),
+      buffer_(checked_capacity(core), core.layout.sectors, core.pslc ? 2 : core.pool.handles()),
       sequence_(core.layout.sequence()),
       place_(sequence_.size()),
       under_way_(sequence_.size()),
@@ -72,8 +72,9 @@ bool Flusher::due() const {
 void Flusher::pump() {
   if (pumping_) return;
   pumping_ = true;
-  if (core_.pslc) pump_lines();
-  while (!core_.pslc && !core_.read_only && due() && !block_under_way()) {
+  const bool one_line = buffer_.lines() == 1;
+  if (!one_line) pump_lines();
+  while (one_line && !core_.read_only && due() && !block_under_way()) {
     if (held()) break;
     steer();
     std::uint32_t pu = logs_ != nullptr ? home_pu() : pu_for_next();
@@ -144,10 +145,9 @@ void Flusher::vacate(std::uint32_t pu) {
   may_take_[place_[pu] / 64] |= std::uint64_t{1} << (place_[pu] % 64);
 }
 
-void Flusher::fill(ProgramJob& job, bool direct) {
+void Flusher::fill(ProgramJob& job, std::uint8_t line) {
   core_.pool.promise(job.pu);
   occupy(job.pu);
-  for (Feature* const feature : core_.hooks.program) feature->on_program(steered_);
   job.ledger = Ledger(core_.hw.event_queue.now());
   if (core_.places != nullptr) {
     fill_block(job);
@@ -157,7 +157,7 @@ void Flusher::fill(ProgramJob& job, bool direct) {
   const std::uint64_t all = core_.layout.all_sectors();
   const std::uint32_t units = core_.layout.units_of_program(job.mode);
   while (job.live < units) {
-    const WriteBuffer::Index i = buffer_.front(direct);
+    const WriteBuffer::Index i = buffer_.front(line);
     if (i == WriteBuffer::k_none) break;
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (logs_ != nullptr && job.live > 0 && !logs_->together(job, entry.unit)) break;
@@ -185,7 +185,7 @@ Task<> Flusher::flush(ProgramJob& job) {
       fail(job);
       co_return;
     }
-    if (gc_worker_->must_queue(job.pu, job.mode) || !claimable(job)) {
+    if (gc_worker_->must_queue(job) || !claimable(job)) {
       if (!co_await wait_for_space(job)) {
         fail(job);
         co_return;
@@ -193,17 +193,17 @@ Task<> Flusher::flush(ProgramJob& job) {
     }
     if (job.on_die) {
       if (!same_dies(job)) {
-        gc_worker_->claimed(job.pu);  // another program's turn
+        gc_worker_->claimed(job);  // another program's turn
         co_await complete_block(job);
         continue;
       }
       plan_copies(job);
     }
     const Purpose purpose = job.map_units < job.live ? Purpose::host : Purpose::map;
-    core_.claim(job, Stream::host, purpose, program_address(job.entry));
+    core_.claim(job, job.target, purpose, program_address(job.entry));
     release(job);
     ProgramAwait program(core_.hw, job);
-    gc_worker_->claimed(job.pu, job.mode);
+    gc_worker_->claimed(job);
     co_await program;
     if (!job.failed()) break;
     core_.program_failed(job);
@@ -267,28 +267,28 @@ void Flusher::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std
 // False: the drive has become read-only.
 Task<bool> Flusher::wait_for_space(ProgramJob& job) {
   ++(job.mode == BlockMode::slc ? core_.stats.slc_waits : core_.stats.space_waits);
-  bool my_turn = !gc_worker_->must_queue(job.pu, job.mode);
-  gc_worker_->wait_begins(job.pu, job.mode);
+  bool my_turn = !gc_worker_->must_queue(job);
+  gc_worker_->wait_begins(job);
   for (;;) {
     gc_worker_->kick(job.pu);
     if (core_.read_only) {
-      gc_worker_->wait_ends(job.pu, job.mode);
-      gc_worker_->claimed(job.pu, job.mode);
+      gc_worker_->wait_ends(job);
+      gc_worker_->claimed(job);
       co_return false;
     }
     if (my_turn && claimable(job)) break;
     if (job.mode == BlockMode::slc && gc_worker_->slc_exhausted(job.pu)) {
-      gc_worker_->wait_ends(job.pu, job.mode);
-      gc_worker_->claimed(job.pu, job.mode);
+      gc_worker_->wait_ends(job);
+      gc_worker_->claimed(job);
       turn_native(job);
-      my_turn = !gc_worker_->must_queue(job.pu, job.mode);
-      gc_worker_->wait_begins(job.pu, job.mode);
+      my_turn = !gc_worker_->must_queue(job);
+      gc_worker_->wait_begins(job);
       continue;
     }
     if (job.mode == BlockMode::native && gc_worker_->exhausted(job.pu)) {
       // Too many of its blocks have failed for the parallel unit to take what it was given.
-      gc_worker_->wait_ends(job.pu, job.mode);
-      gc_worker_->claimed(job.pu);
+      gc_worker_->wait_ends(job);
+      gc_worker_->claimed(job);
       core_.pool.unpromise(job.pu);
       vacate(job.pu);
       steered_ = false;
@@ -302,17 +302,17 @@ Task<bool> Flusher::wait_for_space(ProgramJob& job) {
       job.pu = other;
       core_.pool.promise(other);
       occupy(other);
-      my_turn = !gc_worker_->must_queue(other);
-      gc_worker_->wait_begins(other, job.mode);
+      my_turn = !gc_worker_->must_queue(job);
+      gc_worker_->wait_begins(job);
       continue;
     }
-    auto space = gc_worker_->space(job.pu, job.mode).wait();
+    auto space = gc_worker_->space(job).wait();
     co_await space;
-    gc_worker_->resumed(job.pu, job.mode);
+    gc_worker_->resumed(job);
     my_turn = true;
   }
   job.ledger.charge(Cause::space_wait, core_.hw.event_queue.now());
-  gc_worker_->wait_ends(job.pu, job.mode);
+  gc_worker_->wait_ends(job);
   co_return true;
 }
 
@@ -421,6 +421,7 @@ void Flusher::settle(WriteBuffer::Index i, const Ledger* branch, bool failed) {
 void Flusher::link(ProgramJob& job) {
   job.number = ++dispatched_;
   jobs_.push(job);
+  for (Feature* const feature : core_.hooks.program) feature->on_program(job, steered_);
 }
 
 bool Flusher::discard(Lpn unit) {
@@ -458,26 +459,26 @@ std::uint64_t Flusher::discard(std::uint64_t first, std::uint64_t end) {
 void Flusher::share_out() {
   const std::uint32_t all = buffer_.capacity();
   const std::uint32_t least = core_.layout.program_units;
-  lines_[0].most = all;
+  parts_[0].most = all;
   const double share = core_.pslc && core_.pslc->path().splits() ? core_.config.pslc.direct_buffer : 0;
   if (share == 0 || all < 3 * least) return;
   shared_out_ = true;
-  lines_[1].most = std::clamp(static_cast<std::uint32_t>(std::lround(share * all)), least, all - 2 * least);
-  lines_[0].most -= lines_[1].most;
+  parts_[1].most = std::clamp(static_cast<std::uint32_t>(std::lround(share * all)), least, all - 2 * least);
+  parts_[0].most -= parts_[1].most;
 }
 
-std::uint32_t Flusher::space_of(const Line& line) const {
-  const std::uint32_t free = buffer_.free() - lines_[0].reserved - lines_[1].reserved;
+std::uint32_t Flusher::space_of(const Part& part) const {
+  const std::uint32_t free = buffer_.free() - parts_[0].reserved - parts_[1].reserved;
   if (!shared_out_) return free;
-  return std::min(free, line.most - buffer_.held(&line == &lines_[1]) - line.reserved);
+  return std::min(free, part.most - buffer_.held(&part == &parts_[1] ? 1 : 0) - part.reserved);
 }
 
 bool Flusher::Reservation::await_ready() {
   Flusher& d = flusher_;
-  Line& line = d.line(direct_);
+  Part& part = d.part_of(line_);
   if (d.core_.read_only) return true;
-  if (!d.room(direct_)) {
-    line.waiting.push(*this);
+  if (!d.room(line_)) {
+    part.waiting.push(*this);
     ++d.core_.stats.full_waits;
     d.pump();
     if (granted_ == 0 && d.pumping_) {
@@ -489,18 +490,18 @@ bool Flusher::Reservation::await_ready() {
     }
     return granted_ > 0 || d.core_.read_only;
   }
-  granted_ = std::min(wanted_, d.space_of(line));
-  line.reserved += granted_;
+  granted_ = std::min(wanted_, d.space_of(part));
+  part.reserved += granted_;
   return true;
 }
 
 void Flusher::grant(Picoseconds space_wait) {
-  for (Line& line : lines_) {
-    while (!line.waiting.empty() && space_of(line) > 0) {
-      Reservation& room = line.waiting.pop();
-      room.granted_ = std::min(room.wanted_, space_of(line));
+  for (Part& part : parts_) {
+    while (!part.waiting.empty() && space_of(part) > 0) {
+      Reservation& room = part.waiting.pop();
+      room.granted_ = std::min(room.wanted_, space_of(part));
       room.space_wait_ = space_wait;
-      line.reserved += room.granted_;
+      part.reserved += room.granted_;
       if (room.waiter_) core_.hw.event_queue.soon(room.waiter_);
     }
   }
@@ -547,9 +548,9 @@ void Flusher::now_read_only() {
       buffer_.strand(i);
     }
   }
-  for (Line& line : lines_) {
-    while (!line.waiting.empty()) {
-      const Reservation& room = line.waiting.pop();
+  for (Part& part : parts_) {
+    while (!part.waiting.empty()) {
+      const Reservation& room = part.waiting.pop();
       if (room.waiter_) core_.hw.event_queue.soon(room.waiter_);
     }
   }
@@ -567,7 +568,7 @@ void Flusher::archive(Archive& a) {
   a(buffer_);
   a(position_);
   a(dispatched_);
-  a(direct_next_);
+  a(next_line_);
   a(force_);
 }
 

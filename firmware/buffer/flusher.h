@@ -3,8 +3,9 @@
 //
 // Each program unit is a coroutine: units that lack sectors are completed from flash, a place in
 // the parallel unit is taken (waiting for garbage collection if it must), the program runs, the map
-// is updated. Program units go round the parallel units in the configured order; a parallel unit
-// that is too full to take one is passed over.
+// is updated. Where the buffer has several lines, a program unit takes entries of one, and goes to
+// the write target of that line (flusher_lines.cpp). Program units go round the parallel units in
+// the configured order; a parallel unit that is too full to take one is passed over.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,7 @@ class Flusher {
   [[nodiscard]] std::uint32_t free_units() const { return buffer_.free(); }
   /// More than half of what may hold writes into SLC mode, or of the buffer when it is not shared
   /// out, is free.
-  [[nodiscard]] bool half_empty() const { return space_of(lines_[0]) > lines_[0].most / 2; }
+  [[nodiscard]] bool half_empty() const { return space_of(parts_[0]) > parts_[0].most / 2; }
   [[nodiscard]] std::uint32_t capacity() const { return buffer_.capacity(); }
   [[nodiscard]] std::uint64_t address_of(WriteBuffer::Index i) const {
     return base_ + std::uint64_t{i} * core_.layout.unit_bytes;
@@ -72,12 +73,12 @@ class Flusher {
   }
 
   /// Waits for room for new entries in the buffer, first come first served. granted() then says for
-  /// how many. `direct`: of the second line (WriteBuffer), which may have a part of the buffer to
-  /// itself (firmware.pslc.direct_buffer).
+  /// how many. `line`: of the buffer (WriteBuffer); the second may have a part of it to itself
+  /// (firmware.pslc.direct_buffer).
   class Reservation {
    public:
-    Reservation(Flusher& flusher, std::uint32_t wanted, bool direct = false)
-        : flusher_(flusher), wanted_(wanted), direct_(direct) {}
+    Reservation(Flusher& flusher, std::uint32_t wanted, std::uint8_t line = 0)
+        : flusher_(flusher), wanted_(wanted), line_(line) {}
     Reservation(const Reservation&) = delete;
     [[nodiscard]] bool await_ready();
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
@@ -94,22 +95,22 @@ class Flusher {
     friend class Flusher;
     Flusher& flusher_;
     std::uint32_t wanted_;
-    bool direct_;
+    std::uint8_t line_;
     std::uint32_t granted_ = 0;
     Picoseconds space_wait_ = 0;
     std::coroutine_handle<> waiter_{};
   };
   /// Uses up entries that were set aside: the caller adds them at once.
-  void unreserve(std::uint32_t entries, bool direct = false) { line(direct).reserved -= entries; }
+  void unreserve(std::uint32_t entries, std::uint8_t line = 0) { part_of(line).reserved -= entries; }
   /// Gives back entries that were set aside and are not needed.
-  void give_back(std::uint32_t entries, bool direct = false) {
-    unreserve(entries, direct);
+  void give_back(std::uint32_t entries, std::uint8_t line = 0) {
+    unreserve(entries, line);
     grant(0);
   }
   /// Whether a new entry may be made without waiting.
-  [[nodiscard]] bool room(bool direct = false) const {
-    const Line& of = line(direct);
-    return of.waiting.empty() && space_of(of) > 0;
+  [[nodiscard]] bool room(std::uint8_t line = 0) const {
+    const Part& part = part_of(line);
+    return part.waiting.empty() && space_of(part) > 0;
   }
 
   /// Waits until everything accepted so far is on flash, or only what the host wrote past the
@@ -164,7 +165,7 @@ class Flusher {
   [[nodiscard]] bool due() const;
   /// A command waits for what is in the buffer to reach flash.
   [[nodiscard]] bool awaited() const {
-    return !lines_[0].waiting.empty() || !lines_[1].waiting.empty() ||
+    return !parts_[0].waiting.empty() || !parts_[1].waiting.empty() ||
            (evictions_ != nullptr && evictions_->awaited());
   }
   /// What a parallel unit must have beside room for a program.
@@ -188,7 +189,7 @@ class Flusher {
   }
   void occupy(std::uint32_t pu);
   void vacate(std::uint32_t pu);
-  void fill(ProgramJob& job, bool direct = false);
+  void fill(ProgramJob& job, std::uint8_t line = 0);
   Task<> flush(ProgramJob& job);
   Task<> complete_units(ProgramJob& job);
   /// Completes the entry that is unit `n` of a job: what it lacks comes from `content(sector)`, or
@@ -220,19 +221,22 @@ class Flusher {
   void commit_block(ProgramJob& job);
   Task<bool> wait_for_space(ProgramJob& job);
   [[nodiscard]] bool claimable(const ProgramJob& job) const;
-  // ---- blocks in SLC mode (flusher_pslc.cpp)
+  // ---- several lines of the write buffer (flusher_lines.cpp)
   struct Destination {
     std::uint32_t pu;
     BlockMode mode;
   };
-  /// Sends out what is due of either line of the write buffer.
+  /// Sends out what is due of any line of the write buffer.
   void pump_lines();
-  bool send(bool direct, bool short_too);
-  [[nodiscard]] bool both_lines_short() const;
-  [[nodiscard]] bool pressing(bool direct) const {
-    return buffer_.any_urgent(direct) || buffer_.oldest(direct) <= force_;
+  bool send(std::uint8_t line, bool short_too);
+  [[nodiscard]] bool all_lines_short() const;
+  [[nodiscard]] std::uint8_t longest_line() const;
+  [[nodiscard]] bool pressing(std::uint8_t line) const {
+    return buffer_.any_urgent(line) || buffer_.oldest(line) <= force_;
   }
-  Destination destination(bool direct);
+  Destination destination(std::uint8_t line);
+  // ---- blocks in SLC mode (flusher_pslc.cpp)
+  Destination slc_destination(bool direct);
   [[nodiscard]] bool has(std::uint32_t pu, Needs needs) const;
   /// Some parallel unit would do if it were not busy.
   [[nodiscard]] bool any_has(Needs needs) const;
@@ -255,16 +259,16 @@ class Flusher {
   /// The entry's data have reached flash: what becomes of damage that it carried.
   void note_damage(const WriteBuffer::Entry& entry);
   /// Who waits for room in the buffer, and how much of it is theirs. All are in the first where the
-  /// buffer is not shared out.
-  struct Line {
+  /// buffer is not shared out between its lines.
+  struct Part {
     IntrusiveQueue<Reservation> waiting;
     std::uint32_t reserved = 0;  ///< free entries that are set aside for someone about to resume
     std::uint32_t most = 0;      ///< entries that it may hold
   };
-  [[nodiscard]] const Line& line(bool direct) const { return lines_[shared_out_ && direct ? 1 : 0]; }
-  [[nodiscard]] Line& line(bool direct) { return lines_[shared_out_ && direct ? 1 : 0]; }
-  /// Entries that may be set aside for a line now.
-  [[nodiscard]] std::uint32_t space_of(const Line& line) const;
+  [[nodiscard]] const Part& part_of(std::uint8_t line) const { return parts_[shared_out_ ? line : 0]; }
+  [[nodiscard]] Part& part_of(std::uint8_t line) { return parts_[shared_out_ ? line : 0]; }
+  /// Entries that may be set aside in a part now.
+  [[nodiscard]] std::uint32_t space_of(const Part& part) const;
   void share_out();
   void grant(Picoseconds space_wait);
   bool discard(Lpn unit);
@@ -290,9 +294,9 @@ class Flusher {
   std::uint64_t force_ = 0;  ///< entries up to this sequence number are to go out even if it takes padding
   bool pumping_ = false;
   bool write_through_;
-  bool direct_next_ = false;  ///< whose turn it is to send out a program
-  bool shared_out_ = false;   ///< each line has a part of the buffer to itself
-  Line lines_[2];
+  std::uint8_t next_line_ = 0;  ///< whose turn it is to send out a program
+  bool shared_out_ = false;     ///< each of two lines has a part of the buffer to itself
+  Part parts_[2];
   IntrusiveQueue<Flushed> flushes_;
   IntrusiveQueue<ProgramJob> jobs_;  ///< under way, in the order of dispatch
   std::uint64_t dispatched_ = 0;

@@ -4,8 +4,8 @@
 // The first line lands in SLC mode, a multi-plane page at a time, in the next parallel unit that
 // has room there. Without any, it waits for folding in the next parallel unit (when_full: wait) or
 // goes on to native blocks (direct). The second line always goes to native blocks. Where no
-// parallel unit may have a block in SLC mode, everything does. The lines take turns, and each has a
-// part of the buffer (flusher::share_out()).
+// parallel unit may have a block in SLC mode, everything does. Each line has a part of the buffer
+// (flusher::share_out()).
 #include <algorithm>
 
 #include "firmware/buffer/flusher.h"
@@ -13,58 +13,7 @@
 
 namespace tlmssd::firmware {
 
-// The lines take turns, so that neither keeps the other from dies that can take a program.
-void Flusher::pump_lines() {
-  for (bool sent = true; sent && !core_.read_only;) {
-    bool line = direct_next_;
-    sent = send(line, false);
-    if (!sent && !core_.read_only) sent = send(line = !line, false);
-    if (!sent && !core_.read_only && both_lines_short())
-      sent = send(line = buffer_.waiting(true) > buffer_.waiting(false), true);
-    if (sent) direct_next_ = !line;
-  }
-}
-
-/// A command waits for what is here, no program is under way, and each line for itself is too short
-/// for one, though together they hold enough. That is all that a cache evicts at a time
-/// (Cache::wants_more).
-bool Flusher::both_lines_short() const {
-  return awaited() && jobs_.empty() && buffer_.waiting() >= core_.layout.program_units;
-}
-
-// False: nothing of the line is due, or there is no place for it now. `short_too`: even if it takes
-// padding.
-bool Flusher::send(bool direct, bool short_too) {
-  const std::uint32_t waiting = buffer_.waiting(direct);
-  if (waiting == 0) return false;
-  const bool must = short_too || pressing(direct);
-  const bool eager = buffer_.waiting() > threshold_ || awaited();
-  if (!must && (!eager || waiting < least_)) return false;
-  const std::uint32_t position = position_;
-  steer();
-  Destination to = destination(direct);
-  if (to.pu == k_no_pu && gives_way()) to = destination(direct);
-  if (to.pu == k_no_pu) {
-    // Every parallel unit is full of programs on their way; with none on its way the drive has
-    // nothing left to give.
-    if (jobs_.empty()) core_.go_read_only();
-    return false;
-  }
-  if (!must && waiting < core_.layout.units_of_program(to.mode)) {
-    position_ = position;
-    return false;
-  }
-  ProgramJob& job = core_.jobs.take();
-  job.pu = to.pu;
-  job.mode = to.mode;
-  reserve(job);
-  fill(job, direct);
-  tasks_.start(flush(job));
-  return true;
-}
-
-Flusher::Destination Flusher::destination(bool direct) {
-  if (busy_ == sequence_.size()) return {k_no_pu, BlockMode::native};
+Flusher::Destination Flusher::slc_destination(bool direct) {
   if (direct) return {next_pu(), BlockMode::native};
   // What is busy now will not be for long, where going to native blocks would take longer.
   const Needs needs = core_.pslc->waits() ? Needs::slc_blocks : Needs::slc_space;
@@ -88,7 +37,7 @@ bool Flusher::any_has(Needs needs) const {
 
 bool Flusher::claimable(const ProgramJob& job) const {
   return job.mode == BlockMode::slc ? core_.pslc->claimable(job.pu)
-                                    : core_.pool.can_claim(job.pu, Stream::host);
+                                    : core_.pool.can_claim(job.pu, job.target);
 }
 
 void Flusher::turn_native(ProgramJob& job) {

@@ -41,7 +41,7 @@ bool ReadGatherer::begin(Gathering& gathering) {
 /// The host could have a program unit there without waiting or making others wait.
 bool ReadGatherer::may_program(std::uint32_t pu) const {
   return !core_.read_only && core_.pool.accepts(pu) && !gc_worker_.must_queue(pu) &&
-         core_.pool.can_claim(pu, Stream::host);
+         core_.pool.can_claim(pu, WriteTarget::host);
 }
 
 Task<> ReadGatherer::program(Gathering& gathering) {
@@ -52,7 +52,7 @@ Task<> ReadGatherer::program(Gathering& gathering) {
     co_return;
   }
   core_.pool.promise(job.pu);
-  core_.claim(job, Stream::host, Purpose::migration, address_of(gathering));
+  core_.claim(job, WriteTarget::host, Purpose::migration, address_of(gathering));
   {
     ProgramAwait program(core_.hw, job);
     co_await program;

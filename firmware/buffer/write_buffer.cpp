@@ -6,8 +6,8 @@
 
 namespace tlmssd::firmware {
 
-WriteBuffer::WriteBuffer(std::uint32_t capacity, std::uint32_t sectors)
-    : capacity_(capacity), sectors_(sectors), hash_(capacity), free_count_(capacity) {}
+WriteBuffer::WriteBuffer(std::uint32_t capacity, std::uint32_t sectors, std::uint32_t lines)
+    : capacity_(capacity), sectors_(sectors), hash_(capacity), lines_(lines), free_count_(capacity) {}
 
 void WriteBuffer::push(List& list, Index i) {
   entries_[i].previous = list.last;
@@ -44,12 +44,15 @@ void WriteBuffer::free_entry(Index i) {
   Entry& entry = entries_[i];
   entry.state = State::free;
   entry.next = free_first_;
-  if (entry.direct) --direct_held_;
+  if (entry.line > 0) {
+    --lines_[entry.line].held;
+    --held_behind_;
+  }
   free_first_ = i;
   ++free_count_;
 }
 
-WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t eviction, bool direct) {
+WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t eviction, std::uint8_t line) {
   const Index i = take_free();
   Entry& entry = entries_[i];
   entry.unit = unit;
@@ -59,7 +62,7 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
   entry.eviction = eviction;
   entry.waiters = 0;
   entry.state = State::dirty;
-  entry.direct = direct;
+  entry.line = line;
   entry.promoted = false;
   entry.damaged = found != k_none && entries_[found].damaged;
   if (found != k_none) {
@@ -70,11 +73,13 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
   } else {
     hash_.insert(unit, i);
   }
-  push(dirty_[direct ? 1 : 0], i);
+  Line& of = lines_[line];
+  push(of.dirty, i);
   ++waiting_;
-  if (direct) {
-    ++direct_waiting_;
-    ++direct_held_;
+  ++of.waiting;
+  if (line > 0) {
+    ++of.held;
+    ++held_behind_;
   }
   return i;
 }
@@ -119,10 +124,13 @@ void WriteBuffer::wait_for(Index i, Durable& durable) {
 }
 
 WriteBuffer::Index WriteBuffer::take() {
-  Index i = front();
-  if (i == k_none) i = front(true);
-  if (i != k_none) take(i);
-  return i;
+  for (std::uint8_t line = 0; line < lines(); ++line) {
+    const Index i = front(line);
+    if (i == k_none) continue;
+    take(i);
+    return i;
+  }
+  return k_none;
 }
 
 void WriteBuffer::take(Index i) {
@@ -163,7 +171,7 @@ WriteBuffer::Index WriteBuffer::drop(Lpn unit, bool& had_any) {
 void WriteBuffer::archive(Archive& a) {
   // A drained buffer holds nothing but, on a read-only drive, entries that could not be written
   // out.
-  if (!a.saving()) *this = WriteBuffer(capacity_, sectors_);
+  if (!a.saving()) *this = WriteBuffer(capacity_, sectors_, lines());
   a(accepted_);
   a(accepted_from_host_);
   std::uint32_t count = 0;
@@ -183,7 +191,7 @@ void WriteBuffer::archive(Archive& a) {
     const Index i = a.saving() ? at++ : take_free();
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
-    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, false, false};
+    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, 0, false};
     hash_.insert(entry.unit, i);
   }
 }

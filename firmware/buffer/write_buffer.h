@@ -7,8 +7,10 @@
 // holds; the old one is superseded and its program will leave no trace in the map. So an entry is
 // complete in itself: its sectors, and for the others whatever the map points at.
 //
-// Where blocks differ in mode, entries that go straight to native ones (direct) wait in a line of
-// their own, and the buffer may be shared out between the two; without that all are in the first.
+// Entries wait in a line for each kind of blocks that they may go to. Where blocks differ in mode,
+// those that go straight to native ones (direct) wait in the second, and the buffer may be shared
+// out between the two; with placement handles there is one for each; otherwise all are in the
+// first.
 #pragma once
 
 #include <algorithm>
@@ -53,11 +55,11 @@ class WriteBuffer {
     std::uint32_t waiters = 0;  ///< list of Durables, index plus one
     State state = State::free;
     bool damaged = false;   ///< some sectors come from a read that failed
-    bool direct = false;    ///< waits in the second line
+    std::uint8_t line = 0;  ///< in which it waits
     bool promoted = false;  ///< holds what flash holds, to be written to a better place, and nothing else
   };
 
-  WriteBuffer(std::uint32_t capacity, std::uint32_t sectors);
+  WriteBuffer(std::uint32_t capacity, std::uint32_t sectors, std::uint32_t lines = 1);
 
   // ---- what is in it
   /// Newest entry of a unit; k_none when it is not here.
@@ -69,23 +71,29 @@ class WriteBuffer {
   [[nodiscard]] Index used() const { return fresh_; }
   [[nodiscard]] std::uint32_t free() const { return free_count_; }
   /// Entries that hold data of a line, waiting or on their way.
-  [[nodiscard]] std::uint32_t held(bool direct) const {
-    return direct ? direct_held_ : capacity_ - free_count_ - direct_held_;
+  [[nodiscard]] std::uint32_t held(std::uint8_t line) const {
+    return line > 0 ? lines_[line].held : capacity_ - free_count_ - held_behind_;
   }
+  [[nodiscard]] std::uint8_t lines() const { return static_cast<std::uint8_t>(lines_.size()); }
   /// Entries that wait to be written out.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
-  [[nodiscard]] std::uint32_t waiting(bool direct) const {
-    return direct ? direct_waiting_ : waiting_ - direct_waiting_;
+  [[nodiscard]] std::uint32_t waiting(std::uint8_t line) const { return lines_[line].waiting; }
+  [[nodiscard]] bool any_urgent() const {
+    return std::any_of(lines_.begin(), lines_.end(),
+                       [](const Line& line) { return line.urgent.first != k_none; });
   }
-  [[nodiscard]] bool any_urgent() const { return any_urgent(false) || any_urgent(true); }
-  [[nodiscard]] bool any_urgent(bool direct) const { return urgent_[direct ? 1 : 0].first != k_none; }
+  [[nodiscard]] bool any_urgent(std::uint8_t line) const { return lines_[line].urgent.first != k_none; }
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
   /// The last of them that came from the host, not from a cache.
   [[nodiscard]] std::uint64_t accepted_from_host() const { return accepted_from_host_; }
   /// Sequence number of the dirty entry written first; all ones when there is none.
-  [[nodiscard]] std::uint64_t oldest() const { return std::min(oldest(false), oldest(true)); }
-  [[nodiscard]] std::uint64_t oldest(bool direct) const {
-    const Index first = dirty_[direct ? 1 : 0].first;
+  [[nodiscard]] std::uint64_t oldest() const {
+    std::uint64_t oldest = ~std::uint64_t{0};
+    for (std::uint8_t line = 0; line < lines(); ++line) oldest = std::min(oldest, this->oldest(line));
+    return oldest;
+  }
+  [[nodiscard]] std::uint64_t oldest(std::uint8_t line) const {
+    const Index first = lines_[line].dirty.first;
     return first == k_none ? ~std::uint64_t{0} : entries_[first].sequence;
   }
 
@@ -97,8 +105,8 @@ class WriteBuffer {
   }
   /// A new waiting entry for `unit`; takes over and supersedes `found`, the flying entry of the
   /// same unit, if there is one. `eviction`: of the cache line that it comes from; 0: from the
-  /// host. `direct`: to the second line.
-  Index add(Lpn unit, Index found, std::uint64_t eviction = 0, bool direct = false);
+  /// host.
+  Index add(Lpn unit, Index found, std::uint64_t eviction = 0, std::uint8_t line = 0);
   /// Lays sectors `from` to `from + count` into a waiting entry.
   void merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data);
   /// Lays the sectors of a mask in; `data` by sector of the unit.
@@ -107,13 +115,13 @@ class WriteBuffer {
   void wait_for(Index i, Durable& durable);
 
   // ---- writing out
-  /// Takes the next entry to be written out, those of the first line before the others. k_none when
+  /// Takes the next entry to be written out, those of earlier lines before the others. k_none when
   /// none waits.
   Index take();
   /// The next entry of a line: urgent ones first, then in the order of writing.
-  [[nodiscard]] Index front(bool direct = false) const {
-    const std::size_t line = direct ? 1 : 0;
-    return urgent_[line].first != k_none ? urgent_[line].first : dirty_[line].first;
+  [[nodiscard]] Index front(std::uint8_t line = 0) const {
+    const Line& of = lines_[line];
+    return of.urgent.first != k_none ? of.urgent.first : of.dirty.first;
   }
   /// Takes this entry, which must be waiting, out of turn.
   void take(Index i);
@@ -163,21 +171,26 @@ class WriteBuffer {
   UnitHash hash_;  ///< newest entry of each unit
   /// The list of a waiting entry.
   [[nodiscard]] List& list_of(const Entry& entry) {
-    return (entry.state == State::urgent ? urgent_ : dirty_)[entry.direct ? 1 : 0];
+    Line& line = lines_[entry.line];
+    return entry.state == State::urgent ? line.urgent : line.dirty;
   }
   void leave(const Entry& entry) {
     --waiting_;
-    if (entry.direct) --direct_waiting_;
+    --lines_[entry.line].waiting;
   }
 
-  List dirty_[2];  ///< by line
-  List urgent_[2];
+  struct Line {
+    List dirty;
+    List urgent;
+    std::uint32_t waiting = 0;  ///< entries in these
+    std::uint32_t held = 0;     ///< entries in use; not counted in the first line
+  };
+  std::vector<Line> lines_;
   Index free_first_ = k_none;
   std::uint32_t free_count_ = 0;
-  std::uint32_t fresh_ = 0;  ///< entries from here on were never used
-  std::uint32_t waiting_ = 0;
-  std::uint32_t direct_waiting_ = 0;  ///< of these, in the second line
-  std::uint32_t direct_held_ = 0;     ///< of those in use, in the second line
+  std::uint32_t fresh_ = 0;        ///< entries from here on were never used
+  std::uint32_t waiting_ = 0;      ///< in all lines
+  std::uint32_t held_behind_ = 0;  ///< entries in use, of all lines but the first
   std::uint64_t accepted_ = 0;
   std::uint64_t accepted_from_host_ = 0;
   std::vector<Waiter> waiters_;

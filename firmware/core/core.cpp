@@ -90,6 +90,14 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
   return layout;
 }
 
+Handles handles_of(const FirmwareConfig& config) {
+  for (const FeatureInfo& info : features()) {
+    const FeatureChoice choice = config.choice(info.path);
+    if (choice.policy != "none" && info.handles != nullptr) return info.handles(choice);
+  }
+  return {};
+}
+
 BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& shape, const Layout& layout,
                                 const WearPolicy& wear, const MappingScheme& map) {
   if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
@@ -100,10 +108,14 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
     throw refusal("firmware.gc.low_water", "0 leaves garbage collection no room", "1");
   if (map.set_aside() > 0) return {.reserve = map.set_aside() - 1, .owned = true};
   const PslcSize slc = pslc_size(config.pslc, layout);
-  return {.shared_streams = config.allocation.streams == "shared",
-          .reserve = config.gc.low_water,
+  const Handles handles = handles_of(config);
+  return {.shared_open = config.allocation.streams == "shared",
+          // Collection may have opened a block for each handle whose data it keeps apart.
+          .reserve = config.gc.low_water + (handles.apart ? handles.count - 1 : 0),
           .wear_stream = wear.moves_data(),
           .refresh_stream = config.placement.policy != "none",
+          .handles = handles.count,
+          .apart = handles.apart,
           .modes = slc.statics + slc.dynamic > 0,
           .statics = std::min(slc.statics, layout.blocks),  // Pslc::check_size() refuses more
           .slc_wear = shape.slc_wear};
@@ -364,9 +376,10 @@ void Core::check_spare(const ReadOp& read, std::uint32_t at) const {
       at % layout.units_per_page, read.wanted[at], read.spare[at]));
 }
 
-void Core::claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address) {
+void Core::claim(ProgramJob& job, WriteTarget target, Purpose purpose, std::uint64_t buffer_address) {
+  job.target = target;
   job.base =
-      job.mode == BlockMode::slc ? pool.claim_slc(job.pu, clock()) : pool.claim(job.pu, stream, clock());
+      job.mode == BlockMode::slc ? pool.claim_slc(job.pu, clock()) : pool.claim(job.pu, target, clock());
   prepare(job, purpose, buffer_address);
 }
 

@@ -81,7 +81,7 @@ class Core {
 
   // ---- programs
   /// Claims a program unit for `job` and completes its operation; the caller must start it at once.
-  void claim(ProgramJob& job, Stream stream, Purpose purpose, std::uint64_t buffer_address);
+  void claim(ProgramJob& job, WriteTarget target, Purpose purpose, std::uint64_t buffer_address);
   /// Completes the operation of a job whose place (`base`) has been taken.
   void prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_address);
   /// Fills the next slot of `job`. `unit` k_no_unit: nothing lies there.

@@ -1,9 +1,9 @@
 // What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
 //
-// A feature observes (on_...), decides (redirect_read, steers, allows_write, holds_program) and
-// lasts (report, archive, dram_bytes, idle). It owns its parameters, counters and policy. The
-// kernel asks only those features that implement a hook (core/hooks.h), in the order of the list of
-// features (firmware/features.cpp), and knows none of them by name.
+// A feature observes (on_...), decides (redirect_read, steers, allows_write, holds_program,
+// placement_handle) and lasts (report, archive, dram_bytes, idle). It owns its parameters, counters
+// and policy. The kernel asks only those features that implement a hook (core/hooks.h), in the
+// order of the list of features (firmware/features.cpp), and knows none of them by name.
 //
 // No hook may wait. Hooks are called in the midst of the kernel's work and must not start anything;
 // only on_read_end, on_moved, on_erased and on_collected may have the write buffer pump.
@@ -40,9 +40,9 @@ class Feature {
   virtual void on_read_end() {}
   /// The map points `unit` at other data, or nowhere, from now on.
   virtual void on_rewritten(Lpn /*unit*/) {}
-  /// The write buffer has sent a program on its way. `kept_away`: not to any parallel unit, because
-  /// a feature steers.
-  virtual void on_program(bool /*kept_away*/) {}
+  /// The write buffer has filled a program unit and sends it on its way. `kept_away`: not to any
+  /// parallel unit, because a feature steers.
+  virtual void on_program(const ProgramJob& /*job*/, bool /*kept_away*/) {}
   /// Collection begins to empty `block`.
   virtual void on_victim(std::uint32_t /*pu*/, BlockNumber /*block*/) {}
   /// Collection has programmed `slots` slots of what it moves.
@@ -71,6 +71,9 @@ class Feature {
   /// Whether the next program of the write buffer has to wait; who says so has it pump again
   /// (Flusher::pump). `slots`: of a program unit.
   virtual bool holds_program(std::uint32_t /*slots*/) { return false; }
+
+  /// The handle of what a command writes, one of those that there are (core/feature_info.h).
+  [[nodiscard]] virtual std::uint8_t placement_handle(const HostCommand& /*command*/) { return 0; }
 
   // ---- lasts
   /// Nothing of its own is under way.

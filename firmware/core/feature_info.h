@@ -11,6 +11,7 @@
 //   static std::uint64_t own_units(const FeatureChoice&, const Layout&);   units on top of those of data
 //   static InputError too_many_units(const FeatureChoice&, Bytes units, Bytes left);
 //   static Identity identity(const FeatureChoice&);               beside the policy's name
+//   static Handles handles(const FeatureChoice&);                 kinds of host data that get open blocks
 #pragma once
 
 #include <memory>
@@ -39,6 +40,12 @@ struct FeatureContext {
   std::uint64_t dram_address;  ///< where its own part of the DRAM begins
 };
 
+/// Placement handles: kinds of host data with open blocks of their own.
+struct Handles {
+  std::uint32_t count = 1;
+  bool apart = false;  ///< what is moved of a handle's data stays among them
+};
+
 /// Scenario keys and their values.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
@@ -53,6 +60,7 @@ struct FeatureInfo {
   std::uint64_t (*own_units)(const FeatureChoice& choice, const Layout& layout) = nullptr;
   InputError (*too_many_units)(const FeatureChoice& choice, Bytes bytes, Bytes left) = nullptr;
   Identity (*identity)(const FeatureChoice& choice) = nullptr;
+  Handles (*handles)(const FeatureChoice& choice) = nullptr;
 };
 
 template <class T>
@@ -72,8 +80,12 @@ FeatureInfo feature_info() {
     info.too_many_units = &T::too_many_units;
   }
   if constexpr (requires { &T::identity; }) info.identity = &T::identity;
+  if constexpr (requires { &T::handles; }) info.handles = &T::handles;
   return info;
 }
+
+/// What the chosen features make of the host's data.
+Handles handles_of(const FirmwareConfig& config);
 
 /// All features, in the order in which they are made, asked and reported (firmware/features.cpp).
 const std::vector<FeatureInfo>& features();

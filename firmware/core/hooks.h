@@ -27,12 +27,14 @@ class Hooks {
     put<decltype(&T::redirect_read)>(redirect_read, feature);
     put<decltype(&T::steers)>(steers, feature);
     put<decltype(&T::holds_program)>(holds_program, feature);
+    put<decltype(&T::placement_handle)>(placement_handle, feature);
   }
 
   List host_command, host_read, read_end, rewritten, program, victim, moved, erased, collected;
   List redirect_read;  ///< settle_redirected() goes with it
   List steers;         ///< allows_write() goes with it
   List holds_program;
+  List placement_handle;  ///< of one feature at most
 
  private:
   template <class Method>

@@ -240,7 +240,7 @@ void GcWorker::launch_copy(std::uint32_t pu, Work& work) {
   core_.pool.pin(job.pinned);
   work.cursor += layout.program_units;
   if (work.cursor == layout.slc_units()) read_to_end(work, false);
-  core_.claim(job, Stream::gc, Purpose::migration, core_.map->dram_bytes());
+  core_.claim(job, WriteTarget::gc, Purpose::migration, core_.map->dram_bytes());
   ++work.jobs;
   tasks_.start(program(pu, job, Purpose::gc));
 }

@@ -150,11 +150,13 @@ void GcWorker::launch(std::uint32_t pu, Work& work) {
   work.filling = nullptr;
   core_.pad(job);
   const Purpose purpose = work.moving;
-  const Stream own = purpose == Purpose::wear                         ? Stream::wear
-                     : purpose == Purpose::refresh && core_.placement ? Stream::refresh
-                                                                      : Stream::gc;
-  const Stream stream = core_.pool.can_claim(pu, own) ? own : Stream::gc;
-  core_.claim(job, stream, job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
+  const WriteTarget shared = moved_to(work);
+  const WriteTarget own = core_.pool.apart()                               ? shared
+                          : purpose == Purpose::wear                       ? WriteTarget::wear
+                          : purpose == Purpose::refresh && core_.placement ? WriteTarget::refresh
+                                                                           : shared;
+  core_.claim(job, core_.pool.can_claim(pu, own) ? own : shared,
+              job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
   // Victims of which nothing is held back any more only have to become empty.
   const BlockNumber reading = work.mp_pages.empty() ? k_no_block : work.mp_pages.front()->block;
   const bool stays = reading != k_no_block && core_.pool.info(reading).state == BlockState::closed;
@@ -176,8 +178,9 @@ Task<> GcWorker::program(std::uint32_t pu, ProgramJob& job, Purpose purpose) {
     if (!job.failed()) break;
     core_.program_failed(job);
     co_await RunStage(core_.hw, Stage::flash, nullptr);
-    if (core_.read_only || !core_.pool.can_claim(pu, Stream::gc)) break;
-    core_.claim(job, Stream::gc, job.purpose, core_.map->dram_bytes());
+    const WriteTarget again = core_.pool.apart() ? job.target : WriteTarget::gc;
+    if (core_.read_only || !core_.pool.can_claim(pu, again)) break;
+    core_.claim(job, again, job.purpose, core_.map->dram_bytes());
   }
   // Without a place to go, the units stay where they were.
   if (!job.failed()) commit(job, purpose);
@@ -221,6 +224,7 @@ void GcWorker::commit(ProgramJob& job, Purpose purpose) {
   }
   core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live - job.holes - job.folded;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.folded;
+  if (core_.pool.apart()) core_.pool.count_moved(handle_of(job.target), job.live);
   const bool on_die = job.parts[0].copy_from != k_nowhere;
   (on_die ? core_.stats.units_folded_on_die : core_.stats.units_folded) += job.folded;
   core_.count_program(job, job.purpose);

@@ -7,6 +7,10 @@
 namespace tlmssd::firmware {
 
 GcWorker::GcWorker(Core& core) : core_(core), work_(core.layout.pus) {
+  for (Work& work : work_) {
+    work.lines = std::vector<Line>(k_slc_line + core.pool.handles());
+    if (core.pool.apart()) work.parked.resize(core.pool.handles());
+  }
   const GcConfig& config = core.config.gc;
   const Layout& layout = core.layout;
   // Free blocks that a parallel unit has when it holds its share of the logical capacity, neatly
@@ -46,6 +50,9 @@ std::uint64_t GcWorker::reclaimable(std::uint32_t pu) const {
   std::uint64_t units = collectable(pu);
   if (work.current != k_no_block && !work.part) units += stale(work.current);
   for (const BlockNumber block : work.scanned) units += stale(block);
+  for (const Gathering& other : work.parked) {
+    for (const BlockNumber block : other.scanned) units += stale(block);
+  }
   return units;
 }
 
@@ -58,10 +65,18 @@ bool GcWorker::gains(std::uint32_t pu) const {
   const std::uint64_t whole = core_.layout.program_units;
   const std::uint64_t more = collectable(pu);
   if (more >= whole || more == 0) return more > 0;
-  const bool holds = work.filling != nullptr && work.filling->live > 0;
-  const std::uint64_t held = holds ? work.found : 0;
-  const std::uint64_t padding = work.filling != nullptr ? whole - work.filling->live : whole;
-  if (padding < whole && held >= padding + whole) return false;
+  std::uint64_t held = 0;
+  std::uint64_t padding = 0;
+  bool any = false;
+  const auto add = [&](const ProgramJob* filling, std::uint32_t found) {
+    if (filling == nullptr || filling->live == 0) return;
+    any = true;
+    held += found;
+    padding += whole - filling->live;
+  };
+  add(work.filling, work.found);
+  for (const Gathering& other : work.parked) add(other.filling, other.found);
+  if (any && held >= padding + whole) return false;
   return held + more >= whole;
 }
 
@@ -70,9 +85,15 @@ bool GcWorker::has_failed(const std::vector<BlockNumber>& blocks) const {
                      [this](BlockNumber block) { return core_.pool.info(block).failed; });
 }
 
+bool GcWorker::gathered_failed(const Work& work) const {
+  return has_failed(work.scanned) ||
+         std::any_of(work.parked.begin(), work.parked.end(),
+                     [this](const Gathering& other) { return has_failed(other.scanned); });
+}
+
 bool GcWorker::wants_more(std::uint32_t pu, const Work& work) const {
   if (work.moving != Purpose::gc || core_.pool.grown_bad_waiting(pu) || has_failed(work.unfinished) ||
-      has_failed(work.scanned) || refresh_waits(pu))
+      gathered_failed(work) || refresh_waits(pu))
     return true;
   if (work.current != k_no_block && core_.pool.info(work.current).failed) return true;
   return wants_native(pu, work) || (core_.pslc && wants_fold(pu, work)) ||
@@ -119,7 +140,7 @@ GcWorker::Step GcWorker::next_step(std::uint32_t pu, Work& work) {
       const Step prepare = prepare_step(pu, work);
       if (prepare != Step::stop) return prepare;
     }
-    if (work.filling != nullptr && frees_nothing(work) && !core_.pool.can_fold(pu)) {
+    if (work.filling != nullptr && frees_nothing(work) && !core_.pool.can_fold(pu, moved_to(work))) {
       // The reserve has become short meanwhile: native blocks first.
       if (work.jobs > 0) return Step::wait;
       stop(pu, work);
@@ -137,9 +158,10 @@ GcWorker::Step GcWorker::next_step(std::uint32_t pu, Work& work) {
       if (work.jobs > 0) return Step::wait;
       const bool moving = work.moving != Purpose::gc;
       if (moving || !choose(pu, work)) {
-        const bool worth = moving || has_failed(work.scanned) || reclaimable(pu) >= whole ||
+        const bool worth = moving || gathered_failed(work) || reclaimable(pu) >= whole ||
                            (core_.pslc && has_slc(work.scanned) && wants_fold(pu, work));
         if (work.filling != nullptr && work.filling->live > 0 && worth) return when_claimable(pu, work);
+        if (worth && take_up_parked(work)) continue;
         if (!moving) return Step::stop;
         work.moving = Purpose::gc;
       }
@@ -152,6 +174,7 @@ GcWorker::Step GcWorker::next_step(std::uint32_t pu, Work& work) {
 bool GcWorker::choose(std::uint32_t pu, Work& work) {
   const BlockNumber block = core_.pslc ? choose_by_need(pu, work) : choose_victim(pu, work);
   if (block == k_no_block) return false;
+  gather_for(core_.pool.handle(block), work);
   if (work.filling == nullptr || work.filling->live == 0) work.found = 0;
   work.found += static_cast<std::uint32_t>(stale(block));
   start_block(block, work);
@@ -159,10 +182,32 @@ bool GcWorker::choose(std::uint32_t pu, Work& work) {
 }
 
 void GcWorker::start_block(BlockNumber block, Work& work) const {
+  gather_for(core_.pool.handle(block), work);
   work.current = block;
   work.cursor = 0;
   work.end = core_.layout.block_units;
   work.part = false;
+}
+
+void GcWorker::gather_for(std::uint8_t handle, Work& work) const {
+  if (!core_.pool.apart() || handle == work.handle) return;
+  const auto swap = [&](std::uint8_t with) {
+    std::swap(work.filling, work.parked[with].filling);
+    std::swap(work.scanned, work.parked[with].scanned);
+    std::swap(work.found, work.parked[with].found);
+  };
+  swap(work.handle);
+  swap(work.handle = handle);
+}
+
+bool GcWorker::take_up_parked(Work& work) const {
+  for (std::size_t handle = 0; handle < work.parked.size(); ++handle) {
+    const ProgramJob* const filling = work.parked[handle].filling;
+    if (filling == nullptr || filling->live == 0) continue;
+    gather_for(static_cast<std::uint8_t>(handle), work);
+    return true;
+  }
+  return false;
 }
 
 BlockNumber GcWorker::choose_victim(std::uint32_t pu, Work& work) {
@@ -302,7 +347,7 @@ Task<> GcWorker::clean(std::uint32_t pu) {
   // A block whose last programs are under way may yet have something to give: flusher::end() kicks
   // again.
   const bool still = core_.pool.pu(pu).in_flight == 0;
-  if (still && work.lines[0].waiting > 0 && !core_.pool.can_claim(pu, Stream::host)) {
+  if (still && native_stuck(pu, work)) {
     work.exhausted = true;
     work.exhausted_stale = reclaimable(pu);
   }
@@ -318,10 +363,14 @@ Task<> GcWorker::clean(std::uint32_t pu) {
 // Leaves everything that is not on its way where it was; the next run begins with it.
 void GcWorker::stop(std::uint32_t /*pu*/, Work& work) {
   while (!work.mp_pages.empty()) core_.end_read(work.mp_pages.pop());
-  if (work.filling != nullptr) core_.jobs.give(*work.filling);
-  work.filling = nullptr;
-  work.unfinished.insert(work.unfinished.end(), work.scanned.begin(), work.scanned.end());
-  work.scanned.clear();
+  const auto drop = [&](ProgramJob*& filling, std::vector<BlockNumber>& scanned) {
+    if (filling != nullptr) core_.jobs.give(*filling);
+    filling = nullptr;
+    work.unfinished.insert(work.unfinished.end(), scanned.begin(), scanned.end());
+    scanned.clear();
+  };
+  drop(work.filling, work.scanned);
+  for (Gathering& other : work.parked) drop(other.filling, other.scanned);
   if (work.current != k_no_block && !work.part) work.unfinished.push_back(work.current);
   work.current = k_no_block;
   work.moving = Purpose::gc;
@@ -331,18 +380,22 @@ void GcWorker::stop(std::uint32_t /*pu*/, Work& work) {
 
 void GcWorker::wake(std::uint32_t pu) {
   Work& work = work_[pu];
-  const auto next = [this](Line& line) {
+  const auto ready = [&](std::size_t n) {
+    if (core_.read_only) return true;
+    if (n == k_slc_line) return core_.pslc->claimable(pu) || slc_exhausted(pu);
+    return work.exhausted || core_.pool.can_claim(pu, target_of_line(n));
+  };
+  // With several, the one that has been woken last comes last.
+  const std::size_t lines = work.lines.size();
+  const std::size_t first = work.first_line;
+  for (std::size_t i = 0; i < lines; ++i) {
+    const std::size_t n = (first + i) % lines;
+    Line& line = work.lines[n];
+    if (line.waking || line.space.empty() || !ready(n)) continue;
     line.waking = true;
     core_.hw.event_queue.soon(line.space.pop());
-  };
-  Line& native = work.lines[0];
-  if (!native.waking && !native.space.empty() &&
-      (core_.read_only || work.exhausted || core_.pool.can_claim(pu, Stream::host)))
-    next(native);
-  Line& slc = work.lines[1];
-  if (!slc.waking && !slc.space.empty() &&
-      (core_.read_only || core_.pslc->claimable(pu) || slc_exhausted(pu)))
-    next(slc);
+    if (lines > 2) work.first_line = static_cast<std::uint8_t>((n + 1) % lines);
+  }
 }
 
 void GcWorker::wake_worker(Work& work) {

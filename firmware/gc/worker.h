@@ -35,6 +35,17 @@
 //    that block counted as overhead.
 //  - Where a line for SLC mode waits and nothing can be done for it (its blocks have failed, or may
 //    not be dynamic any more), its programs are sent to native blocks.
+//
+// With placement handles (BlockPool::Options::handles) host programs wait in a line for each,
+// because each needs room in its handle's open block. What is free in the others is set aside.
+// Where data of a handle stay apart, victims are gathered into a program unit and an open block for
+// each handle:
+//  - Of each handle the argument above holds by itself: between two blocks that collection opens
+//    for it, one of its victims is erased. Until then it may have opened one for every handle, so
+//    the reserve has as many blocks more.
+//  - What is gathered keeps its victims from being erased. When no more is to be found, the program
+//    units of all handles are padded, for which there is room set aside, if that frees more than
+//    the padding fills (gains()).
 #pragma once
 
 #include <string>
@@ -64,17 +75,22 @@ class GcWorker final : public GcEngine {
   [[nodiscard]] bool idle_mode() const override { return idle_; }
 
   // ---- host program units that wait for space in a parallel unit, first come first served
-  [[nodiscard]] bool must_queue(std::uint32_t pu) const { return work_[pu].lines[0].waiting > 0; }
-  [[nodiscard]] bool must_queue(std::uint32_t pu, BlockMode mode) const { return line(pu, mode).waiting > 0; }
-  void wait_begins(std::uint32_t pu, BlockMode mode) { ++line(pu, mode).waiting; }
-  void wait_ends(std::uint32_t pu, BlockMode mode) { --line(pu, mode).waiting; }
-  [[nodiscard]] WaitQueue& space(std::uint32_t pu, BlockMode mode) { return line(pu, mode).space; }
-  void resumed(std::uint32_t pu, BlockMode mode) { line(pu, mode).waking = false; }
+  /// Some wait for native blocks.
+  [[nodiscard]] bool must_queue(std::uint32_t pu) const {
+    return any_native(work_[pu], [](const Line& line, WriteTarget /*target*/) { return line.waiting > 0; });
+  }
+  [[nodiscard]] bool must_queue(const ProgramJob& job) const {
+    return work_[job.pu].lines[line_of(job)].waiting > 0;
+  }
+  void wait_begins(const ProgramJob& job) { ++line(job).waiting; }
+  void wait_ends(const ProgramJob& job) { --line(job).waiting; }
+  [[nodiscard]] WaitQueue& space(const ProgramJob& job) { return line(job).space; }
+  void resumed(const ProgramJob& job) { line(job).waking = false; }
   /// A waiter has taken its place or gone away; the next one's turn.
-  void claimed(std::uint32_t pu, BlockMode mode = BlockMode::native) {
-    if (line(pu, mode).waiting == 0) return;
-    wake(pu);
-    kick(pu);
+  void claimed(const ProgramJob& job) {
+    if (line(job).waiting == 0) return;
+    wake(job.pu);
+    kick(job.pu);
   }
   /// Collection of the parallel unit cannot free anything: too many blocks have failed.
   [[nodiscard]] bool exhausted(std::uint32_t pu) const {
@@ -89,7 +105,9 @@ class GcWorker final : public GcEngine {
   [[nodiscard]] bool idle() const override { return running_ == 0; }
   [[nodiscard]] bool running(std::uint32_t pu) const override { return work_[pu].running; }
   [[nodiscard]] std::uint32_t waiting(std::uint32_t pu) const override {
-    return work_[pu].lines[0].waiting + work_[pu].lines[1].waiting;
+    std::uint32_t waiting = 0;
+    for (const Line& line : work_[pu].lines) waiting += line.waiting;
+    return waiting;
   }
   /// Thresholds in blocks, as they came out.
   [[nodiscard]] std::uint32_t background_start() const { return background_start_; }
@@ -97,11 +115,17 @@ class GcWorker final : public GcEngine {
   void archive(Archive& archive) override;
 
  private:
-  /// Host programs that wait for room in blocks of one mode.
+  /// Host programs that wait for room in blocks of SLC mode, or in native ones of one write target.
   struct Line {
     std::uint32_t waiting = 0;
     bool waking = false;  ///< the oldest of them is about to resume
     WaitQueue space;
+  };
+  /// What is being gathered into a program unit, and the victims that it comes from.
+  struct Gathering {
+    ProgramJob* filling = nullptr;
+    std::uint32_t found = 0;
+    std::vector<BlockNumber> scanned;
   };
   struct Work {
     bool running = false;
@@ -112,7 +136,9 @@ class GcWorker final : public GcEngine {
     bool slc_exhausted = false;
     bool native_turn = false;      ///< of two lines that wait, the native one is served next
     Purpose moving = Purpose::gc;  ///< wear or refresh: the current block is being moved for that
-    Line lines[2];                 ///< native, SLC
+    std::vector<Line> lines;       ///< native, SLC, native of placement handles 1, 2, ...
+    std::uint8_t first_line = 0;   ///< to be woken when there is room
+    std::uint8_t handle = 0;       ///< whose data are being gathered, if they stay apart
     std::uint32_t jobs = 0;        ///< programs under way
     std::uint64_t exhausted_stale = 0;
     std::uint64_t slc_exhausted_state = 0;
@@ -125,6 +151,7 @@ class GcWorker final : public GcEngine {
     ProgramJob* filling = nullptr;
     ReadList mp_pages;                    ///< read, not yet taken over
     std::vector<BlockNumber> scanned;     ///< read to the end; some units are not yet on their way
+    std::vector<Gathering> parked;        ///< by handle: of those whose turn it is not
     std::vector<BlockNumber> emptying;    ///< everything on its way; erased when nothing in it is valid
     std::vector<BlockNumber> unfinished;  ///< left over from an earlier run; first victims of the next
     std::coroutine_handle<> worker{};     ///< when it waits for a program or a pin
@@ -144,15 +171,41 @@ class GcWorker final : public GcEngine {
   Task<> program(std::uint32_t pu, ProgramJob& job, Purpose purpose);
   Step next_step(std::uint32_t pu, Work& work);
   Step when_claimable(std::uint32_t pu, const Work& work) const;
-  [[nodiscard]] Line& line(std::uint32_t pu, BlockMode mode) {
-    return work_[pu].lines[static_cast<std::size_t>(mode)];
+  static constexpr std::size_t k_slc_line = 1;
+  [[nodiscard]] static std::size_t line_of(const ProgramJob& job) {
+    const std::size_t handle = handle_of(job.target);
+    return job.mode == BlockMode::slc ? k_slc_line : handle == 0 ? 0 : handle + k_slc_line;
   }
-  [[nodiscard]] const Line& line(std::uint32_t pu, BlockMode mode) const {
-    return work_[pu].lines[static_cast<std::size_t>(mode)];
+  [[nodiscard]] Line& line(const ProgramJob& job) { return work_[job.pu].lines[line_of(job)]; }
+  [[nodiscard]] static WriteTarget target_of_line(std::size_t line) {
+    return host_target(static_cast<std::uint8_t>(line == 0 ? 0 : line - k_slc_line));
   }
+  /// Whether `f(line, target)` holds for a line that waits for native blocks.
+  template <class F>
+  [[nodiscard]] static bool any_native(const Work& work, F&& f) {
+    for (std::size_t n = 0; n < work.lines.size(); ++n) {
+      if (n != k_slc_line && f(work.lines[n], target_of_line(n))) return true;
+    }
+    return false;
+  }
+  /// Some native line waits, and cannot have what it waits for.
+  [[nodiscard]] bool native_stuck(std::uint32_t pu, const Work& work) const {
+    return any_native(work, [&](const Line& line, WriteTarget target) {
+      return line.waiting > 0 && !core_.pool.can_claim(pu, target);
+    });
+  }
+  /// Where collection puts what it gathers now.
+  [[nodiscard]] WriteTarget moved_to(const Work& work) const {
+    return core_.pool.apart() ? moved_target(work.handle) : WriteTarget::gc;
+  }
+  /// What is gathered from now on is a handle's.
+  void gather_for(std::uint8_t handle, Work& work) const;
+  /// Takes up what has been gathered of another handle. False: nothing has.
+  bool take_up_parked(Work& work) const;
   /// The units being gathered may go into a native block now.
   [[nodiscard]] bool may_launch(std::uint32_t pu, const Work& work) const {
-    return frees_nothing(work) ? core_.pool.can_fold(pu) : core_.pool.can_claim(pu, Stream::gc);
+    const WriteTarget target = moved_to(work);
+    return frees_nothing(work) ? core_.pool.can_fold(pu, target) : core_.pool.can_claim(pu, target);
   }
   /// What is being gathered comes out of blocks that native mode gets nothing back from.
   [[nodiscard]] static bool frees_nothing(const Work& work) {
@@ -160,7 +213,7 @@ class GcWorker final : public GcEngine {
   }
   /// What waits for a native block cannot have one.
   [[nodiscard]] bool native_wait(std::uint32_t pu, const Work& work) const {
-    return work.lines[0].waiting > 0 && work.emptying.empty() && !core_.pool.can_claim(pu, Stream::host);
+    return work.emptying.empty() && native_stuck(pu, work);
   }
   [[nodiscard]] bool wants_native(std::uint32_t pu, const Work& work) const;
   // ---- blocks in SLC mode (folding.cpp)
@@ -220,6 +273,7 @@ class GcWorker final : public GcEngine {
   void stop(std::uint32_t pu, Work& work);
   bool find_empty(Work& work);
   [[nodiscard]] bool has_failed(const std::vector<BlockNumber>& blocks) const;
+  [[nodiscard]] bool gathered_failed(const Work& work) const;
   [[nodiscard]] std::uint64_t stale(BlockNumber block) const;
   [[nodiscard]] std::uint64_t collectable(std::uint32_t pu) const;
   [[nodiscard]] std::uint64_t reclaimable(std::uint32_t pu) const;

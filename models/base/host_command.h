@@ -35,13 +35,14 @@ struct HostCommand {
   HostStatus status = HostStatus::success;
   bool force_unit_access = false;  ///< write: complete only when on non-volatile media
   std::uint16_t queue = 0;
-  std::uint64_t lba = 0;             ///< first logical block
-  std::uint32_t blocks = 0;          ///< number of logical blocks
-  std::uint64_t buffer_address = 0;  ///< where in DRAM the payload lies
-  std::span<Stamp> data;             ///< one stamp per logical block; write: in, read: out
-  std::span<const LbaRange> ranges;  ///< trim only
-  Ledger ledger;                     ///< adds up to the latency when the command completes
-  void* owner = nullptr;             ///< the port's own
+  std::uint16_t placement_handle = 0;  ///< write: which of the drive's placement handles (NVMe: DSPEC)
+  std::uint64_t lba = 0;               ///< first logical block
+  std::uint32_t blocks = 0;            ///< number of logical blocks
+  std::uint64_t buffer_address = 0;    ///< where in DRAM the payload lies
+  std::span<Stamp> data;               ///< one stamp per logical block; write: in, read: out
+  std::span<const LbaRange> ranges;    ///< trim only
+  Ledger ledger;                       ///< adds up to the latency when the command completes
+  void* owner = nullptr;               ///< the port's own
 };
 
 }  // namespace tlmssd

@@ -1,6 +1,7 @@
 #include "testbench/app/load_space.h"
 
 #include "firmware/base/make_policy.h"
+#include "firmware/ftl.h"
 #include "testbench/host/file_cache/admission_policy.h"
 
 namespace tlmssd {
@@ -22,12 +23,14 @@ LoadSpace load_space(const SsdConfig& config, const SimulationConfig& simulation
   const Bytes lba = drive.lba_bytes;
   LoadSpace space;
   space.drive = {drive.blocks * lba, drive.lba_bytes};
+  space.drive.handles = firmware::Ftl::placement_handles(config.firmware);
   space.unit = shape.mapping_unit_bytes;
   space.idle_work = config.firmware.gc.idle_after != 0;
   if (simulation.log_structured) {
     space.drive.bytes =
         log_shape(*simulation.log_structured, drive).grains * simulation.log_structured->grain;
     space.unit = simulation.log_structured->grain;
+    space.drive.handles = 1;  // it places data by itself
   }
   if (simulation.file_cache) {
     const FileCacheConfig& cache = *simulation.file_cache;

@@ -40,6 +40,7 @@ class DriveBatch {
     piece.force_unit_access = command.force_unit_access;
     piece.lba = command.lba;
     piece.blocks = command.blocks;
+    piece.placement_handle = command.placement_handle;
     piece.data = command.data;
     piece.ranges = command.ranges;
     send(piece);

@@ -347,6 +347,7 @@ void HostDriver::prepare(Slot& slot, const PlacedRequest& request) {
   slot.force_unit_access = request.force_unit_access;
   slot.lba = request.lba;
   slot.blocks = request.blocks;
+  slot.placement_handle = request.placement_handle;
   slot.range = {request.lba, request.blocks};
   slot.ranges = request.opcode == HostOpcode::trim ? std::span<const LbaRange>(&slot.range, 1)
                                                    : std::span<const LbaRange>();

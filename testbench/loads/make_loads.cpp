@@ -322,6 +322,19 @@ void set_warm_up(std::vector<Load>& loads, const LoadConfig& config) {
   for (Load& load : loads) load.warm_up = warm_up_requests(load, warm_up, bounded);
 }
 
+void choose_streams(std::vector<Load>& loads, const LoadKindConfig& kind, const DriveSize& drive) {
+  if (kind.stream == "0") return;
+  const bool recorded = !kind.trace.empty();
+  for (Load& load : loads) {
+    const StreamMap::Drive handles{drive.bytes, drive.handles};
+    load.source->use(StreamMap(kind.stream, handles, recorded ? load.source->volumes() : 0));
+  }
+  if (drive.handles == 1) {
+    loads.front().warnings.emplace_back(
+        "stream has no effect: the drive has no placement handles (firmware.streams.policy is none)");
+  }
+}
+
 std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {
   if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
@@ -355,6 +368,7 @@ std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, s
     throw InputError("the drive holds no logical block");
   std::vector<Load> loads = made_loads(config, drive, seed, directory);
   for (Load& load : loads) load.queue = config.kind.queue;
+  choose_streams(loads, config.kind, drive);
   set_warm_up(loads, config);
   return loads;
 }

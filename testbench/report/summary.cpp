@@ -270,7 +270,9 @@ std::vector<std::string> group_items(const Json& group, std::size_t most) {
 void drive(Page& page, const Json& statistics, bool timed) {
   page.gap();
   static constexpr std::pair<const char*, const char*> k_groups[] = {
-      {"write amplification", "Write amplification"}, {"garbage collection", "Garbage collection"}};
+      {"write amplification", "Write amplification"},
+      {"garbage collection", "Garbage collection"},
+      {"streams", "Streams"}};
   for (const auto& [name, heading] : k_groups) {
     if (const Json* group = find_group(statistics, name)) {
       page.items(heading, group_items(*group, 12), 2);

@@ -57,10 +57,9 @@ void Pacing::measure() {
   for (std::uint32_t n = 0; n < layout.pus; ++n) {
     const BlockPool::ParallelUnit& pu = core_.pool.pu(n);
     slots += static_cast<double>(pu.free) * layout.block_units + collections_[n].moved;
-    for (const BlockPool::Frontier& open : pu.frontiers) {
-      if (open.block == k_no_block) continue;
+    core_.pool.for_each_open(n, [&](const BlockPool::Frontier& open) {
       slots += layout.block_units - std::min(open.next * layout.program_units, layout.block_units);
-    }
+    });
   }
   free_ = slots / layout.block_units / layout.pus - core_.pool.reserve();
 }
@@ -133,7 +132,7 @@ void Pacing::let_go() {
   counters_.longest = std::max(counters_.longest, wait);
 }
 
-void Pacing::on_program(bool /*kept_away*/) {
+void Pacing::on_program(const ProgramJob& /*job*/, bool /*kept_away*/) {
   if (!active()) return;
   ++counters_.paced;
   account_ -= core_.layout.program_units;

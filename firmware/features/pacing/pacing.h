@@ -51,7 +51,7 @@ class Pacing final : public Feature {
 
   explicit Pacing(const FeatureContext& context);
 
-  void on_program(bool kept_away) override;
+  void on_program(const ProgramJob& job, bool kept_away) override;
   void on_victim(std::uint32_t pu, BlockNumber block) override;
   void on_moved(std::uint32_t pu, std::uint32_t slots) override;
   void on_erased(std::uint32_t pu) override;

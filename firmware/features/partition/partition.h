@@ -58,7 +58,7 @@ class Partition final : public Feature, private ReadGatherer::Owner {
   void on_host_read(Lpn unit, Ppn where, const Stamp* stamps) override;
   void on_read_end() override { gatherer_.pump(); }
   void on_rewritten(Lpn unit) override;
-  void on_program(bool kept_away) override {
+  void on_program(const ProgramJob& /*job*/, bool kept_away) override {
     ++(kept_away ? counters_.programs_kept_away : counters_.programs_let_in);
   }
   [[nodiscard]] bool steers() override;

@@ -48,7 +48,13 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
           .filled()
           .choice("target", &LoadKindConfig::target, {"drive", "files"},
                   "what the load's addresses are: the drive's, or those of the network's files one after "
-                  "another (needs file_cache; reads only, each within one file)");
+                  "another (needs file_cache; reads only, each within one file)")
+          .text(
+              "stream", &LoadKindConfig::stream,
+              "placement handle of the load's writes, from 0 on (needs firmware.streams): a number; volume, "
+              "the number of the trace's volume in order of appearance; or ranges of the drive with their "
+              "handles (0-512m:1,512m-100%:2; elsewhere 0)")
+          .filled();
   return table;
 }
 

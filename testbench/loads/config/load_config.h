@@ -25,6 +25,7 @@ struct LoadKindConfig {
   bool stonewall = false;
   std::string warm_up = "0";
   std::string target = "drive";
+  std::string stream = "0";
   static const ParameterTable<LoadKindConfig>& parameters();
 };
 

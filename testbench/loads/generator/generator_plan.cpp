@@ -22,21 +22,6 @@ Bytes size_of(const std::string& option, const std::string& text, FioUnits units
   return *size;
 }
 
-/// A size, or a share of `whole` ("10%", "10 %").
-Bytes size_or_share(const std::string& option, const std::string& text, Bytes whole, FioUnits units) {
-  const std::string_view bare = trimmed(text);
-  if (bare.empty() || bare.back() != '%') {
-    const auto size = fio_size(bare, units);
-    if (!size) refuse(option, text, "a size (1g) or a share of the drive (10%)");
-    return *size;
-  }
-  const auto percent = fio_real(bare.substr(0, bare.size() - 1));
-  if (!percent || *percent > 100) refuse(option, text, "a share of the drive between 0% and 100%");
-  // to a millionth of a per cent, in whole numbers
-  const auto millionths = static_cast<std::uint64_t>(*percent * 1e6 + 0.5);
-  return static_cast<Bytes>(static_cast<unsigned __int128>(whole) * millionths / 100'000'000);
-}
-
 /// "a,b,c" for read, write, trim. As in fio, what is left out at the end repeats the last one
 /// given, and an empty part keeps the `fallback`.
 std::array<std::string, 3> by_direction(const std::string& option, const std::string& text,

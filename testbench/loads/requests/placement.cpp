@@ -102,6 +102,7 @@ bool PlacedSource::next(PlacedRequest& request) {
       return true;
     }
     place(from);
+    pending_.placement_handle = streams_.handle(from.device, (region_first_ + pending_lba_) * lba_bytes_);
   }
   emit(request);
   return true;

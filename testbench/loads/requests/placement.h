@@ -11,10 +11,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/base/parameters.h"
 #include "testbench/loads/requests/request.h"
+#include "testbench/loads/requests/stream_map.h"
 
 namespace tlmssd {
 
@@ -32,6 +34,7 @@ struct PlacedRequest {
   bool force_unit_access = false;
   std::uint64_t lba = 0;
   std::uint32_t blocks = 0;
+  std::uint16_t placement_handle = 0;
   Picoseconds time = 0;  ///< not before this instant since the load's start (open loop)
 };
 
@@ -51,6 +54,7 @@ struct DriveSize {
   std::uint32_t lba_bytes = 512;
   std::uint64_t first_lba = 0;  ///< where its addresses begin
   Bytes file_size = 0;          ///< not 0: files of this size one after another, which can only be read
+  std::uint32_t handles = 1;    ///< placement handles
 };
 
 /// What must be known of a load before it can be laid out: bytes up to the last byte addressed, per
@@ -67,6 +71,12 @@ class PlacedSource {
   PlacedSource(std::unique_ptr<RequestSource> source, const PlacementConfig& config, const LoadExtent& extent,
                const DriveSize& drive, std::uint32_t only_volume = k_all_volumes);
 
+  /// Placement handles of the requests; without it all use handle 0.
+  void use(StreamMap streams) { streams_ = std::move(streams); }
+  /// One past the highest number of a volume whose requests there are.
+  [[nodiscard]] std::size_t volumes() const {
+    return only_volume_ == k_all_volumes ? base_.size() : only_volume_ + std::size_t{1};
+  }
   /// The next request; false at the end. Throws InputError for bad input and for a refused address.
   bool next(PlacedRequest& request);
   [[nodiscard]] const PlacementCounts& counts() const { return counts_; }
@@ -94,7 +104,8 @@ class PlacedSource {
   std::uint32_t lba_bytes_ = 512;
   std::uint32_t only_volume_;
   Mode mode_ = Mode::refuse;
-  PlacedRequest pending_;          ///< opcode and time of the request being emitted
+  StreamMap streams_;
+  PlacedRequest pending_;          ///< what all pieces of the request being emitted have in common
   std::uint64_t pending_lba_ = 0;  ///< within the region
   std::uint64_t pending_blocks_ = 0;
 };

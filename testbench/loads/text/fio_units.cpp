@@ -4,12 +4,18 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 
+#include "models/base/input_error.h"
 #include "testbench/loads/text/fields.h"
 
 namespace tlmssd {
 
 namespace {
+
+[[noreturn]] void refuse(const std::string& option, const std::string& text, const char* expected) {
+  throw InputError(fmt::format("{}: \"{}\" is not understood, expected {}", option, text, expected));
+}
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -68,6 +74,19 @@ std::optional<Bytes> fio_size(std::string_view text, FioUnits units) {
   const double bytes = number * *factor;
   if (bytes >= 0x1p62 || bytes != std::floor(bytes)) return std::nullopt;
   return static_cast<Bytes>(bytes);
+}
+
+Bytes size_or_share(const std::string& option, const std::string& text, Bytes whole, FioUnits units) {
+  const std::string_view bare = trimmed(text);
+  if (bare.empty() || bare.back() != '%') {
+    const auto size = fio_size(bare, units);
+    if (!size) refuse(option, text, "a size (1g) or a share of the drive (10%)");
+    return *size;
+  }
+  const auto percent = fio_real(bare.substr(0, bare.size() - 1));
+  if (!percent || *percent > 100) refuse(option, text, "a share of the drive between 0% and 100%");
+  const auto millionths = static_cast<std::uint64_t>(*percent * 1e6 + 0.5);
+  return static_cast<Bytes>(static_cast<unsigned __int128>(whole) * millionths / 100'000'000);
 }
 
 std::optional<Picoseconds> fio_time(std::string_view text, Picoseconds bare) {

@@ -54,6 +54,8 @@ struct Case {
   std::int64_t promotion = 0;  ///< reads of data on the list at which they are promoted; 0: never
   double keep_free = 0.5;
   std::string pacing = {};     ///< policy; empty: none
+  std::string isolation = {};  ///< of placement handles: initially or persistently; empty: there are none
+  std::uint32_t handles = 3;
   std::int64_t copies_at = 0;  ///< reads at which data get a second copy; 0: never
   std::uint32_t copies = 0;    ///< units that there may be of them
   std::int64_t parted_at = 0;  ///< reads at which data move to dies kept for reading; 0: there are none
@@ -132,11 +134,14 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
             {"keep_room", Value(c.keep_room)}});
   }
   if (!c.pacing.empty()) choose(config, "firmware.pacing", c.pacing);
+  if (!c.isolation.empty())
+    choose(config, "firmware.streams", c.isolation + "-isolated", {{"handles", whole(c.handles)}});
   config.cache.policy = c.cache;
   config.cache.medium = c.cache_medium;
   const std::uint32_t planes = c.multi_plane ? c.geometry.planes : 1;
   const Bytes program = std::max(Bytes{c.geometry.page_bytes} * planes * c.program_unit, c.block);
-  config.buffer.capacity = std::max<Bytes>(2 * program, 24 * c.unit);
+  const std::uint32_t least = c.isolation.empty() ? 2 : c.handles + 1;
+  config.buffer.capacity = std::max<Bytes>(least * program, 24 * c.unit);
   if (c.cache != "none")
     (c.cache_medium == "scm" ? shape.scm_bytes : config.cache.capacity) = 2 * config.buffer.capacity;
   shape.logical_blocks =
@@ -153,7 +158,7 @@ inline std::string describe(const Case& c) {
       "direct, "
       "promotion at {} reads with {} free, {} copies at {} reads, parted at {} reads, steered from {} with "
       "{} room, "
-      "{} cache in {}, "
+      "{} cache in {}, {} {} handles, pacing {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
       "flush at {}, fill {}",
       g.channels, g.ways, g.dies_per_way, g.planes, g.blocks, g.pages, g.page_bytes, c.program_unit, c.lba,
@@ -161,8 +166,8 @@ inline std::string describe(const Case& c) {
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
       c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at, c.steer_from,
-      c.keep_room, c.cache, c.cache_medium, c.endurance, c.slc_erases, c.program_failure, c.idle_after,
-      c.background_start, c.low_water, c.flush_at, c.fill);
+      c.keep_room, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance, c.slc_erases,
+      c.program_failure, c.idle_after, c.background_start, c.low_water, c.flush_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.
@@ -224,6 +229,7 @@ class CaseRig {
       return static_cast<std::uint32_t>(failures_.below(20));
     };
     host.media_errors_expected = true;
+    if (!c.isolation.empty()) host.handles = c.handles + 1;  // one that there is not, too
   }
 
   /// Random commands, `depth` under way at most.

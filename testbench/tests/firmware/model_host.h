@@ -40,11 +40,18 @@ class ModelHost {
   void write(std::uint64_t lba, std::uint32_t blocks, bool fua = false) {
     Slot& slot = take(HostOpcode::write, lba, blocks);
     slot.command.force_unit_access = fua;
+    slot.command.placement_handle = handles > 1 ? static_cast<std::uint16_t>(random.below(handles)) : handle_;
     for (std::uint32_t i = 0; i < blocks; ++i) {
       slot.data[i] = make_stamp(static_cast<Lpn>(lba + i), ++sequence_);
       if (!ftl_.read_only()) reference[lba + i] = slot.data[i];
     }
     submit(slot);
+  }
+  /// With this placement handle.
+  void write_by(std::uint16_t handle, std::uint64_t lba, std::uint32_t blocks) {
+    handle_ = handle;
+    write(lba, blocks);
+    handle_ = 0;
   }
   void read(std::uint64_t lba, std::uint32_t blocks) {
     Slot& slot = take(HostOpcode::read, lba, blocks);
@@ -142,6 +149,7 @@ class ModelHost {
  public:
   std::vector<Stamp> reference;
   RandomStream random;
+  std::uint32_t handles = 1;  ///< placement handles that writes are given, at random
   std::uint32_t outstanding = 0;
   std::uint64_t completions = 0;
   std::uint64_t refused = 0;       ///< commands that ended with write_protected
@@ -213,6 +221,7 @@ class ModelHost {
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;
   std::uint16_t sequence_ = 0;
+  std::uint16_t handle_ = 0;
 };
 
 /// A byte vector as an archive.

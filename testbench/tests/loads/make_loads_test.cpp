@@ -152,6 +152,44 @@ TEST_CASE("one volume of a trace, by name") {
             "mean 'h.0'?");
 }
 
+TEST_CASE("the placement handle of a load's writes: a number, the trace's volume, or by address") {
+  const Folder folder;
+  const std::string trace = folder.write("v.csv",
+                                         "1,a,0,Write,0,4096,1\n2,a,1,Write,8192,4096,1\n"
+                                         "3,a,0,Read,0,4096,1\n4,b,0,Write,0,512,1\n");
+  DriveSize drive = k_drive;
+  drive.handles = 4;
+  const auto handles = [&](const std::string& stream) {
+    LoadConfig config;
+    config.kind.trace = trace;
+    config.kind.stream = stream;
+    std::vector<Load> loads = make_loads(config, drive, 1);
+    std::vector<std::uint16_t> found;
+    for (const PlacedRequest& request : drain(loads.front())) found.push_back(request.placement_handle);
+    return found;
+  };
+  CHECK(handles("0") == std::vector<std::uint16_t>{0, 0, 0, 0});
+  CHECK(handles("3") == std::vector<std::uint16_t>{3, 3, 3, 3});
+  CHECK(handles("volume") == std::vector<std::uint16_t>{0, 1, 0, 2});
+  // The second volume lies from 1 MiB on, the third from 2 MiB.
+  CHECK(handles("1m-2m:1, 2 MiB-100%:3") == std::vector<std::uint16_t>{0, 1, 0, 3});
+  const auto refused = [&](const std::string& stream) { return message_of([&] { handles(stream); }); };
+  CHECK_THAT(refused("4"), Catch::Contains("stream: there is no placement handle 4, the drive has 4") &&
+                               Catch::Contains("nearest valid: 3"));
+  CHECK_THAT(refused("hot"), Catch::Contains("stream: \"hot\" is not understood"));
+  CHECK_THAT(refused("0-1m"), Catch::Contains("is not understood"));
+  CHECK_THAT(refused("0-2m:1,1m-3m:2"), Catch::Contains("overlaps a range before it"));
+  CHECK_THAT(refused("1m-1m:1"), Catch::Contains("is no part of the drive"));
+  drive.handles = 2;
+  CHECK_THAT(refused("volume"), Catch::Contains("the trace has 3 volumes, the drive 2 placement handles"));
+  LoadConfig made;
+  made.kind.stream = "volume";
+  CHECK_THAT(message_of([&] { make_loads(made, drive, 1); }), Catch::Contains("only a trace has volumes"));
+  // Without handles on the drive nothing comes of it, which is said.
+  made.kind.stream = "7";
+  CHECK_THAT(make_loads(made, k_drive, 1).front().warnings.at(0), Catch::Contains("stream has no effect"));
+}
+
 TEST_CASE("a trace that is refused is refused before anything runs, with its line") {
   const Folder folder;
   const std::string big = folder.write("big.csv", "0,h,0,Read,0,512,0\n1,h,0,Read,1073741824,512,0\n");

@@ -1,6 +1,6 @@
 """What is asked of the drive: made loads, job files, profiles, traces; one to three of them."""
 
-from campaign.knowledge import traces
+from campaign.knowledge import streams, traces
 
 _US, _MS = 10**6, 10**9
 _DISTRIBUTIONS = ("random", "zipf:1.1", "zipf:0.5", "pareto:0.2", "normal:20", "zoned:50/10:50/90")
@@ -29,6 +29,7 @@ def _draw_common(d, path, number):
         d.put(path, "stonewall", True)
     if not d.has(path, "warm_up") and d.facts.timed and d.chance(0.12):
         d.put(path, "warm_up", d.pick("1", "2", "10 %", "30 %"))
+    streams.draw_load(d, path)
     if not d.has(path, "fio"):
         _draw_some(d, path, 0.08, startdelay=[_US, 10 * _MS, 3 * 10**12], ramp_time=[_US, 100 * _US],
                    ramp_requests=[1, 5], runtime=[100 * _US, 5 * _MS, 100 * _MS] if d.facts.timed else [0])
@@ -122,7 +123,7 @@ def _draw_made(d, path):
         d.put(path, "time_based", True)
         d.put(path, "runtime", d.pick(100 * _US, 2 * _MS, 20 * _MS))
     # A parameter that came later than this module.
-    d.section(path, 0.02, leave=(*_KNOWN, "target", "stonewall", "queue", "warm_up", "name"))
+    d.section(path, 0.02, leave=(*_KNOWN, "target", "stonewall", "queue", "warm_up", "name", "stream"))
 
 
 _KNOWN = ("trace", "profile", "fio", "startdelay", "runtime", "ramp_time", "ramp_requests", "rw", "rwmixread",
