@@ -7,8 +7,8 @@
 
 namespace tlmssd::firmware {
 
-const std::vector<FeatureInfo>& features() {
-  static const std::vector<FeatureInfo> list{
+FeatureFamily& features() {
+  static FeatureFamily list{
       feature_info<Promoter>(),
       feature_info<Replicas>(),
       feature_info<Partition>(),
