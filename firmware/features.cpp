@@ -8,10 +8,13 @@
 
 namespace tlmssd::firmware {
 
-const std::vector<FeatureInfo>& features() {
-  static const std::vector<FeatureInfo> list{
-      feature_info<Promoter>(), feature_info<Replicas>(), feature_info<Partition>(),
-      feature_info<Pacing>(),   feature_info<Streams>(),
+FeatureFamily& features() {
+  static FeatureFamily list{
+      feature_info<Promoter>(),
+      feature_info<Replicas>(),
+      feature_info<Partition>(),
+      feature_info<Pacing>(),
+      feature_info<Streams>(),
   };
   return list;
 }

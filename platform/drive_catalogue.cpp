@@ -50,9 +50,9 @@ void add_hardware(Catalogue& catalogue) {
   catalogue.section("ssd.flash.ecc",
                     "decoders of the flash controller; what they are asked for is firmware.ecc",
                     EccConfig::parameters());
-  each_code([&]<EccCode k_code>(std::integral_constant<EccCode, k_code>, const char* what) {
-    catalogue.section(join_path("ssd.flash.ecc", name_of(k_code)), what, CodeConfigOf<k_code>::parameters());
-  });
+  for (const EccCodeInfo& info : ecc_code_family())
+    catalogue.section(join_path("ssd.flash.ecc", info.name), described(info.summary, info.origin),
+                      info.parameters());
 }
 
 void add_firmware(Catalogue& catalogue) {
@@ -83,7 +83,7 @@ void add_firmware(Catalogue& catalogue) {
       .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
       .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");
   for (const FeatureInfo& info : features()) {
-    catalogue.section(info.path, info.doc, info.parameters)
+    catalogue.section(info.path, described(info.doc, info.origin), info.parameters)
         .policy("policy", info.policies(), "none", info.choice_doc);
   }
 }

@@ -71,6 +71,8 @@ class Ssd : public sc_core::sc_module {
   /// Nothing is asked of the drive until its firmware has nothing more to do in idle time. It must
   /// be drained and untimed.
   void idle();
+  /// The power fails and comes back; the drive must be drained.
+  void power_cycle() { ftl_->power_cycle(); }
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
   void observe(const SsdObservers& observers);

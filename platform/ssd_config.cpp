@@ -137,11 +137,10 @@ EccConfig read_ecc(const Scenario& scenario) {
   // Without a policy that decodes, its parameters are not looked at, and reported as unused.
   if (scenario.policy("firmware.ecc") == "none") return {};
   EccConfig ecc = EccConfig::parameters().read(scenario.values("ssd.flash.ecc"));
-  each_code([&]<EccCode k_code>(std::integral_constant<EccCode, k_code>, const char*) {
-    const std::string path = join_path("ssd.flash.ecc", name_of(k_code));
-    ecc.codes[static_cast<std::size_t>(k_code)] =
-        CodeConfigOf<k_code>::parameters().read(scenario.values(path));
-  });
+  for (const EccCodeInfo& info : ecc_code_family()) {
+    ecc.codes[static_cast<std::size_t>(info.code)] =
+        info.read(scenario.values(join_path("ssd.flash.ecc", info.name)));
+  }
   return ecc;
 }
 

@@ -5,15 +5,17 @@
 // A feature class T has
 //   static constexpr const char *k_path, *k_doc, *k_choice_doc;   section, what it is, what is chosen
 //   using Config                       with parameters(): those that are not of one policy
-//   static std::vector<PolicyInfo> policies();                    "none" first
 //   T(const FeatureContext& context);  throws InputError when the configuration does not go together
 // and may have
+//   static std::vector<PolicyInfo> policies();                    "none" first; without it: none, on
 //   static std::uint64_t own_units(const FeatureChoice&, const Layout&);   units on top of those of data
 //   static InputError too_many_units(const FeatureChoice&, Bytes units, Bytes left);
 //   static Identity identity(const FeatureChoice&);               beside the policy's name
 //   static Handles handles(const FeatureChoice&);                 kinds of host data that get open blocks
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,20 +63,28 @@ struct FeatureInfo {
   InputError (*too_many_units)(const FeatureChoice& choice, Bytes bytes, Bytes left) = nullptr;
   Identity (*identity)(const FeatureChoice& choice) = nullptr;
   Handles (*handles)(const FeatureChoice& choice) = nullptr;
+  std::string origin = {};  ///< the plug-in it comes from; empty: the program
 };
 
+/// The choices of a feature that has no policies.
+inline std::vector<PolicyInfo> none_or_on() {
+  return {{"none", "it is not there", {}}, {"on", "it is at work", {}}};
+}
+
 template <class T>
-FeatureInfo feature_info() {
+FeatureInfo feature_info(std::string origin = {}) {
   FeatureInfo info{.path = T::k_path,
                    .doc = T::k_doc,
                    .choice_doc = T::k_choice_doc,
                    .parameters = T::Config::parameters().specs(),
-                   .policies = &T::policies,
+                   .policies = &none_or_on,
                    .make = [](const FeatureContext& context, Hooks& hooks) -> std::unique_ptr<Feature> {
                      auto feature = std::make_unique<T>(context);
                      hooks.add(*feature);
                      return feature;
-                   }};
+                   },
+                   .origin = std::move(origin)};
+  if constexpr (requires { &T::policies; }) info.policies = &T::policies;
   if constexpr (requires { &T::own_units; }) {
     info.own_units = &T::own_units;
     info.too_many_units = &T::too_many_units;
@@ -87,7 +97,30 @@ FeatureInfo feature_info() {
 /// What the chosen features make of the host's data.
 Handles handles_of(const FirmwareConfig& config);
 
-/// All features, in the order in which they are made, asked and reported (firmware/features.cpp).
-const std::vector<FeatureInfo>& features();
+/// Features in the order in which they are made, asked and reported.
+class FeatureFamily {
+ public:
+  FeatureFamily(std::initializer_list<FeatureInfo> features) : features_(features) {}
+  /// One more, of the plug-in `origin`. Which hooks it has is known where it is compiled, so that
+  /// the kernel asks it for no others (hooks.h).
+  template <class T>
+  void add(std::string origin) {
+    features_.push_back(feature_info<T>(std::move(origin)));
+  }
+  /// The one with this section of the scenario; null when there is none.
+  [[nodiscard]] const FeatureInfo* find(std::string_view path) const {
+    const auto found =
+        std::find_if(begin(), end(), [&](const FeatureInfo& feature) { return feature.path == path; });
+    return found == end() ? nullptr : &*found;
+  }
+  [[nodiscard]] std::vector<FeatureInfo>::const_iterator begin() const { return features_.begin(); }
+  [[nodiscard]] std::vector<FeatureInfo>::const_iterator end() const { return features_.end(); }
+
+ private:
+  std::vector<FeatureInfo> features_;
+};
+
+/// All of them (firmware/features.cpp).
+FeatureFamily& features();
 
 }  // namespace tlmssd::firmware

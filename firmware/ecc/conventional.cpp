@@ -12,8 +12,8 @@ const ParameterTable<ConventionalEccConfig>& ConventionalEccConfig::parameters()
   using C = ConventionalEccConfig;
   static const auto table =
       ParameterTable<C>{}
-          .choice("code", &C::code, code_names(), "code while errors are few")
-          .choice("strong_code", &C::strong_code, code_names(), "code from when they are many")
+          .choice("code", &C::code, ecc_code_names(), "code while errors are few")
+          .choice("strong_code", &C::strong_code, ecc_code_names(), "code from when they are many")
           .real(
               "switch_at", &C::switch_at, {0, 65535},
               "mean number of wrong bits per frame from which the strong code is used at once; 30.8 is what "
@@ -26,7 +26,7 @@ const ParameterTable<ConventionalEccConfig>& ConventionalEccConfig::parameters()
 }
 
 ConventionalEcc::ConventionalEcc(const Config& config, const EccContext& /*context*/)
-    : config_(config), code_(ecc_code(config.code)), strong_(ecc_code(config.strong_code)) {}
+    : config_(config), code_(ecc_code_called(config.code)), strong_(ecc_code_called(config.strong_code)) {}
 
 std::optional<ReadAttempt> ConventionalEcc::next(const PageFacts& /*page*/, ReadAttempt last,
                                                  std::uint32_t /*tried*/) {

@@ -10,7 +10,7 @@ struct FixedEccConfig {
   std::string code = "bch";
   static const ParameterTable<FixedEccConfig>& parameters() {
     static const auto table = ParameterTable<FixedEccConfig>{}.choice(
-        "code", &FixedEccConfig::code, code_names(), "code that every page is decoded with");
+        "code", &FixedEccConfig::code, ecc_code_names(), "code that every page is decoded with");
     return table;
   }
 };
@@ -20,7 +20,7 @@ class FixedEcc final : public EccPolicy {
   static constexpr std::string_view k_name = "fixed";
   static constexpr std::string_view k_summary = "one code for every page; a failure is final";
   using Config = FixedEccConfig;
-  FixedEcc(const Config& config, const EccContext& /*context*/) : code_(ecc_code(config.code)) {}
+  FixedEcc(const Config& config, const EccContext& /*context*/) : code_(ecc_code_called(config.code)) {}
 
   [[nodiscard]] bool looks_at_age() const override { return false; }
   [[nodiscard]] EccCodes codes() const override { return codes_of({code_}); }

@@ -23,7 +23,7 @@ struct RetryOnlyConfig {
     using C = RetryOnlyConfig;
     static const auto table =
         ParameterTable<C>{}
-            .choice("code", &C::code, code_names(), "code that every page is decoded with")
+            .choice("code", &C::code, ecc_code_names(), "code that every page is decoded with")
             .integer("steps", &C::steps, {1, 254},
                      "steps of the read-retry levels of reference voltages, beside the default one")
             .flag("remember", &C::remember, "begin at the step that last worked in the same block");
@@ -38,7 +38,7 @@ class RetryOnlyEcc final : public EccPolicy {
       "one code; after a failure the page is read again with shifted reference voltages (Park et al. 2021)";
   using Config = RetryOnlyConfig;
   RetryOnlyEcc(const Config& config, const EccContext& context)
-      : code_(ecc_code(config.code)),
+      : code_(ecc_code_called(config.code)),
         steps_(config.steps),
         remember_(config.remember),
         last_(config.remember ? context.blocks : 0) {}

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "models/base/input_error.h"
@@ -32,11 +33,12 @@ class Registrar {
  public:
   Registrar(std::string name, const std::string& version) : origin_(std::move(name) + " " + version) {}
 
-  /// `Policy` as PolicyFamily::with() wants it. InputError when the family has one of that name.
+  /// `Policy` as the family's add() wants it. InputError when the family has one of that name.
   template <class Policy, class Family>
   Registrar& add(Family&& family) {
-    if (const auto* const taken = family.find(Policy::k_name)) {
-      throw InputError("plug-in " + origin_ + ": there is a " + std::string(Policy::k_name) + " already" +
+    constexpr std::string_view k_name = name_of<Policy>();
+    if (const auto* const taken = family.find(k_name)) {
+      throw InputError("plug-in " + origin_ + ": there is a " + std::string(k_name) + " already" +
                        (taken->origin.empty() ? "" : ", of plug-in " + taken->origin));
     }
     family.template add<Policy>(origin_);
@@ -46,6 +48,15 @@ class Registrar {
   [[nodiscard]] const std::string& origin() const { return origin_; }
 
  private:
+  /// Features of the FTL go by their section of the scenario.
+  template <class Policy>
+  static constexpr std::string_view name_of() {
+    if constexpr (requires { Policy::k_path; }) {
+      return Policy::k_path;
+    } else {
+      return Policy::k_name;
+    }
+  }
   std::string origin_;
 };
 

@@ -116,8 +116,12 @@ const PolicyInfo* KeyGroup::policy(std::string_view name) const {
   return found == policies.end() ? nullptr : &*found;
 }
 
+std::string described(const std::string& text, const std::string& origin) {
+  return text + (origin.empty() ? "" : " [plug-in " + origin + "]");
+}
+
 std::string described(const PolicyInfo& policy) {
-  return policy.summary + (policy.origin.empty() ? "" : " [plug-in " + policy.origin + "]");
+  return described(policy.summary, policy.origin);
 }
 
 Section& Section::keys(std::vector<ParameterSpec> parameters, std::vector<std::string> only_with) {

@@ -152,6 +152,8 @@ class Catalogue {
   std::unique_ptr<Section> root_;
 };
 
+/// `text`, and the plug-in it is about unless `origin` is empty.
+std::string described(const std::string& text, const std::string& origin);
 /// The policy's summary, and where it comes from when that is not the program.
 std::string described(const PolicyInfo& policy);
 /// "ssd.dram" + "latency".

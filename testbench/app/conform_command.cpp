@@ -5,15 +5,21 @@
 #include <fmt/format.h>
 #include <iostream>
 
+#include "firmware/core/feature_info.h"
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
+#include "models/memory/scm.h"
 #include "models/nand/reliability/reliability_model.h"
 #include "models/nand/timing/timing_model.h"
+#include "models/tlm/kernel_time.h"
 #include "platform/plugins/loader.h"
 #include "platform/ssd_config.h"
 #include "testbench/app/commands.h"
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/app/scenarios_folder.h"
+#include "testbench/app/simulation.h"
+#include "testbench/conform/conform_mapping.h"
+#include "testbench/conform/conform_memory.h"
 #include "testbench/conform/conform_victims.h"
 #include "testbench/conform/whole_run.h"
 
@@ -24,7 +30,7 @@ namespace {
 /// The scenario's section in which a policy of the family is chosen.
 struct Family {
   const char* name;
-  const char* section;
+  std::string section;
   const char* key;
   const char* also;  ///< a setting without which the policy has nothing to do; or ""
   Conformance (*of_its_own)(const Scenario& scenario, const std::string& policy);  ///< null: whole runs only
@@ -52,36 +58,64 @@ Conformance of_victims(const Scenario& scenario, const std::string& policy) {
       scenario.seed());
 }
 
-constexpr std::array<Family, 11> k_families{{
-    {"timing", "ssd.flash.part", "timing", "", of_timing},
-    {"reliability", "ssd.flash.reliability", "model", "firmware.ecc.policy=conventional", of_reliability},
-    {"victim", "firmware.gc", "policy", "", of_victims},
-    {"wear", "firmware.wear", "policy", "", nullptr},
-    {"cache", "firmware.cache", "policy", "", nullptr},
-    {"scheduling", "ssd.flash.scheduling", "policy", "", nullptr},
-    {"mapping", "firmware.mapping", "scheme", "", nullptr},
-    {"ecc", "firmware.ecc", "policy", "", nullptr},
-    {"refresh", "firmware.refresh", "policy", "firmware.ecc.policy=conventional", nullptr},
-    {"pass-voltage", "firmware.pass_voltage", "policy", "firmware.ecc.policy=conventional", nullptr},
-    {"pslc", "firmware.pslc", "policy", "", nullptr},
-}};
+Conformance of_mapping(const Scenario& scenario, const std::string& policy) {
+  const ParameterValues& values = scenario.values("firmware.mapping");
+  return conform_mapping(
+      [&](const firmware::Layout& layout) { return firmware::mapping_family().make(policy, values, layout); },
+      scenario.seed());
+}
 
-const Family& family_of(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Family& family : k_families) {
-    if (name == family.name) return family;
+const std::array<Family, 11>& families() {
+  static const std::array<Family, 11> all{{
+      {"timing", "ssd.flash.part", "timing", "", of_timing},
+      {"reliability", "ssd.flash.reliability", "model", "firmware.ecc.policy=conventional", of_reliability},
+      {"victim", "firmware.gc", "policy", "", of_victims},
+      {"wear", "firmware.wear", "policy", "", nullptr},
+      {"cache", "firmware.cache", "policy", "", nullptr},
+      {"scheduling", "ssd.flash.scheduling", "policy", "", nullptr},
+      {"mapping", "firmware.mapping", "scheme", "", of_mapping},
+      {"ecc", "firmware.ecc", "policy", "", nullptr},
+      {"refresh", "firmware.refresh", "policy", "firmware.ecc.policy=conventional", nullptr},
+      {"pass-voltage", "firmware.pass_voltage", "policy", "firmware.ecc.policy=conventional", nullptr},
+      {"pslc", "firmware.pslc", "policy", "", nullptr},
+  }};
+  return all;
+}
+
+/// A feature of the FTL goes by its section, or the last word of that.
+Family feature_called(const std::string& name) {
+  std::vector<std::string> paths;
+  for (const firmware::FeatureInfo& info : firmware::features()) {
+    if (name == info.path || info.path.ends_with("." + name))
+      return {"feature", info.path, "policy", "", nullptr};
+    paths.push_back(info.path);
+  }
+  throw InputError("there is no feature " + in_quotes(name) + "; there is " + any_of(paths));
+}
+
+Family family_of(const ConformOptions& options) {
+  if (options.family == "feature") return feature_called(options.policy);
+  std::vector<std::string> names = {"feature", "memory"};
+  for (const Family& family : families()) {
+    if (options.family == family.name) return family;
     names.emplace_back(family.name);
   }
-  const std::string hint = did_you_mean(name, names);
-  throw InputError("conform knows no family " + in_quotes(name) +
+  const std::string hint = did_you_mean(options.family, names);
+  throw InputError("conform knows no family " + in_quotes(options.family) +
                    (hint.empty() ? "; there is " + any_of(names) : hint));
+}
+
+/// Of a feature the first policy that is one; --set chooses another.
+std::string policy_of(const Family& family, const ConformOptions& options) {
+  const firmware::FeatureInfo* const feature = firmware::features().find(family.section);
+  return feature == nullptr ? options.policy : feature->policies().at(1).name;
 }
 
 std::vector<std::string> settings_of(const Family& family, const ConformOptions& options) {
   std::vector<std::string> settings;
   if (!options.part.empty()) settings.push_back("ssd.flash.part.file=" + options.part);
   if (*family.also != '\0') settings.emplace_back(family.also);
-  settings.push_back(fmt::format("{}.{}={}", family.section, family.key, options.policy));
+  settings.push_back(fmt::format("{}.{}={}", family.section, family.key, policy_of(family, options)));
   settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
   return settings;
 }
@@ -91,10 +125,69 @@ std::string program_file() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-}  // namespace
+/// What the host writes or reads of the whole drive, for one round of power_cycles().
+std::vector<Load> round_of(Simulation& simulation, const std::string& rw, std::uint64_t requests, int round) {
+  LoadConfig config;
+  config.kind.name = fmt::format("round {}", round);
+  config.generator.rw = rw;
+  config.generator.bs = "4k";
+  config.generator.iodepth = 16;
+  config.generator.number_ios = requests;
+  return make_loads(config, simulation.drive_size(), 1);
+}
 
-int conform_command(const ConformOptions& options) {
-  const Family& family = family_of(options.family);
+/// The power fails again and again when everything has been written out; what was written is read.
+std::string power_cycles(const Scenario& scenario) {
+  constexpr int k_rounds = 8;
+  constexpr std::uint64_t k_requests = 3000;
+  Simulation simulation(SsdConfig::from(scenario));
+  std::vector<Load> fill = round_of(simulation, "write", 0, 0);
+  simulation.run_untimed(fill);
+  for (int round = 1; round <= k_rounds; ++round) {
+    std::vector<Load> loads =
+        round_of(simulation, round % 3 == 0 ? "randtrimwrite" : "randrw", k_requests, round);
+    if (round % 2 == 0) {
+      simulation.run_untimed(loads);
+    } else {
+      Measurement measurement({loads.front().name});
+      simulation.run(loads, measurement);
+      simulation.drain();
+    }
+    simulation.ssd().power_cycle();
+    std::vector<Load> all = round_of(simulation, "read", 0, -round);
+    simulation.run_untimed(all);
+  }
+  return {};
+}
+
+/// One of the drive's own memories, alone.
+Conformance of_memory(const ConformOptions& options) {
+  const Scenario scenario = parse_scenario("title: conform\nload: {rw: read}\n", "conform",
+                                           scenario_catalogue(), options.overrides, {});
+  EventQueue event_queue;
+  EventQueueProcess process("event_queue", event_queue);
+  if (options.policy == "scm") {
+    const auto config = ScmConfig::parameters().read(scenario.values("ssd.scm"));
+    Scm scm("scm", config, event_queue);
+    MemoryConformance kit("kit", scm.bus_tsock,
+                          {.base = scm.base(), .capacity = scm.capacity(), .keeps_bytes = false});
+    sc_core::sc_start();
+    return kit.found();
+  }
+  if (options.policy != "dram") {
+    throw InputError("there is no memory " + in_quotes(options.policy) +
+                     "; there is dram or scm, and testbench/conform/conform_memory.h for one of your own");
+  }
+  DramConfig config = DramConfig::parameters().read(scenario.values("ssd.dram"));
+  config.storage = true;
+  Dram dram("dram", config, event_queue);
+  MemoryConformance kit("kit", dram.bus_tsock, {.base = dram.base(), .capacity = dram.capacity()});
+  sc_core::sc_start();
+  return kit.found();
+}
+
+Conformance of_policy(const ConformOptions& options) {
+  const Family family = family_of(options);
   const std::vector<std::string> settings = settings_of(family, options);
   ReadOptions reading;
   reading.folders = {scenarios_folder().string()};
@@ -103,11 +196,21 @@ int conform_command(const ConformOptions& options) {
                                            scenario_catalogue(), settings, reading);
   Conformance found;
   if (family.of_its_own != nullptr) found = family.of_its_own(scenario, options.policy);
-  if (found.passed() && !options.quick) {
-    WholeRunOptions runs{program_file(), {}, settings};
-    for (const LoadedPlugin& plugin : loaded_plugins()) runs.plugins.push_back(plugin.file);
-    found.add(conform_whole_runs(runs));
-  }
+  if (!found.passed() || options.quick) return found;
+  WholeRunOptions runs{program_file(), {}, settings};
+  for (const LoadedPlugin& plugin : loaded_plugins()) runs.plugins.push_back(plugin.file);
+  found.add(conform_whole_runs(runs));
+  if (!found.passed()) return found;
+  found.check("nothing that was written out is lost with the power", [&] {
+    return power_cycles(parse_scenario(k_conform_drive, "conform", scenario_catalogue(), settings, reading));
+  });
+  return found;
+}
+
+}  // namespace
+
+int conform_command(const ConformOptions& options) {
+  const Conformance found = options.family == "memory" ? of_memory(options) : of_policy(options);
   std::cout << found.text();
   const auto wrong =
       std::count_if(found.findings().begin(), found.findings().end(),

@@ -186,7 +186,7 @@ void add_conform(CLI::App& app, Arguments& arguments) {
       "conform", "hold a model or policy to the contract of its family, and say in words what was found");
   conform
       ->add_option("family", arguments.conform.family,
-                   "timing, reliability, victim, wear, cache, scheduling, ...")
+                   "timing, reliability, victim, mapping, cache, feature, memory, ...")
       ->required()
       ->check(k_not_empty);
   conform->add_option("name", arguments.conform.policy, "the model or policy, as scenarios call it")

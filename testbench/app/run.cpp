@@ -73,8 +73,19 @@ Run::Run(const RunOptions& options)
   if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out, replaces());
   if (report_section_.timeline)
     window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
-  if (!directory_ && (report_section_.timeline || report_section_.command_log != "none"))
-    warnings_.emplace_back("report: the command log and the timeline are written only with --out");
+  make_writers();
+  if (!directory_ && (report_section_.timeline || report_section_.command_log != "none" || !writers_.empty()))
+    warnings_.emplace_back("report: files beside the report are written only with --out");
+}
+
+/// Those of plug-ins that the scenario names.
+void Run::make_writers() {
+  for (const auto& [name, file] : report_writers().files()) {
+    const std::string path = "report." + name;
+    if (!scenario_.has(path)) continue;
+    located(scenario_, path,
+            [&] { writers_.emplace_back(file, report_writers().make(name, scenario_.values(path))); });
+  }
 }
 
 /// Drive, steps and loads: everything that can be refused for what the scenario says.
@@ -554,6 +565,7 @@ void Run::write_results() {
     directory_->write("fio.json", to_text(fio_json(facts, *measurement_)));
     directory_->write("run.json", to_text(build_run(facts, host)));
     directory_->write("report.html", html_report(report));
+    for (const auto& [file, writer] : writers_) directory_->write(file, writer->text(report));
     directory_->commit();
   }
   if (options_.json) std::cout << to_text(report);

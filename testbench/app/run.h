@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/scenario/scenario.h"
@@ -23,6 +24,7 @@
 #include "testbench/report/command_log.h"
 #include "testbench/report/progress.h"
 #include "testbench/report/report.h"
+#include "testbench/report/report_writer.h"
 #include "testbench/report/run_directory.h"
 #include "testbench/report/snapshot.h"
 #include "testbench/report/targets.h"
@@ -51,6 +53,7 @@ class Run {
  private:
   [[nodiscard]] Replace replaces() const;
   void build();
+  void make_writers();
   void prepare();
   void write_until_steady(std::size_t step);
   [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
@@ -83,6 +86,7 @@ class Run {
   TimelineSection window_;
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RunDirectory> directory_;
+  std::vector<std::pair<std::string, std::unique_ptr<ReportWriter>>> writers_;  ///< with their files
   std::unique_ptr<ScenarioLoads> steps_;
   AgeConfig age_;
   std::string age_text_;                  ///< what became of the drive while it aged

@@ -13,7 +13,9 @@
 #include "testbench/host/file_cache/file_cache_config.h"
 #include "testbench/host/log_structured/log_structured_config.h"
 #include "testbench/loads/config/load_config.h"
+#include "testbench/loads/requests/request_family.h"
 #include "testbench/report/adviser.h"
+#include "testbench/report/report_writer.h"
 #include "testbench/report/targets.h"
 
 namespace tlmssd {
@@ -92,28 +94,21 @@ const ParameterTable<TimelineSection>& TimelineSection::parameters() {
 namespace {
 
 void add_load(Catalogue& catalogue) {
-  const std::vector<std::string> trace = {"trace"};
-  const std::vector<std::string> fio = {"fio"};
-  const std::vector<std::string> made = {""};
-  catalogue
-      .list("load",
-            "what the host asks of the drive; several entries run at once, each on a queue of its own",
-            LoadKindConfig::parameters(), 1)
-      .variant("trace", "replay of a recorded trace")
-      .variant("profile", "requests made from the published statistics of a recorded volume")
-      .variant("fio", "the jobs of a fio job file")
-      .variant("", "a load made in fio's own words")
-      .keys(TraceConfig::parameters(), trace)
-      .keys(BlkparseConfig::parameters(), trace)
-      .keys(PlacementConfig::parameters(), trace)
-      .keys(PacingConfig::parameters(), trace)
-      .keys(ClosedLoopConfig::parameters(), {"trace", "profile"})
-      .keys(OpenLoopConfig::parameters(), trace)
-      .keys(LimitConfig::parameters(), trace)
-      .keys(ProfileConfig::parameters(), {"profile"})
-      .keys(FioFileConfig::parameters(), fio)
-      .keys(GeneratorConfig::parameters(), made)
-      .keys(RunConfig::parameters(), {"trace", "profile", ""});
+  Section& load =
+      catalogue
+          .list("load",
+                "what the host asks of the drive; several entries run at once, each on a queue of its own",
+                std::vector<ParameterSpec>(), 1)
+          .variant("trace", "replay of a recorded trace")
+          .variant("profile", "requests made from the published statistics of a recorded volume")
+          .variant("fio", "the jobs of a fio job file")
+          .variant("", "a load made in fio's own words");
+  for (LoadKeys& keys : load_keys()) load.keys(std::move(keys.parameters), std::move(keys.only_with));
+  const std::vector<PolicyInfo> sources = request_sources().infos();
+  if (!sources.empty()) {
+    load.variant("source", "requests made by a plug-in")
+        .policy("source", sources, {}, "what makes the requests", {"source"});
+  }
   catalogue
       .section("load.columns", "what the columns of a trace of format csv mean", ColumnsConfig::parameters())
       .optional();
@@ -151,6 +146,8 @@ Catalogue make_catalogue() {
       .keys(SteadyConfig::parameters());
   catalogue.section("report", "what is written beside the report", ReportSection::parameters());
   catalogue.section("report.window", "window of the timeline", TimelineSection::parameters());
+  for (const PolicyInfo& info : report_writers().infos())
+    catalogue.section(join_path("report", info.name), described(info), info.parameters).optional();
   return catalogue;
 }
 

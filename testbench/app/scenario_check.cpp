@@ -1,9 +1,11 @@
 #include "testbench/app/scenario_check.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "models/base/input_error.h"
 #include "platform/drive_check.h"
+#include "platform/plugins/loader.h"
 #include "platform/scenario/advice.h"
 #include "platform/scenario/overlay.h"
 #include "testbench/app/scenario_catalogue.h"
@@ -57,6 +59,25 @@ std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& opt
   return errors.errors();
 }
 
+/// Those that the scenario names, and those that were loaded without it; empty: there are none of
+/// these. The resolved scenario names all of them, without folders: a report is the same wherever
+/// they lie.
+std::string all_plugins(const std::vector<std::string>& named) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> all = named;
+  for (const LoadedPlugin& plugin : loaded_plugins()) {
+    const fs::path file = fs::path(plugin.file).filename();
+    const bool known = std::any_of(named.begin(), named.end(), [&](const std::string& name) {
+      return fs::path(name).filename() == file;
+    });
+    if (!known) all.push_back(file.string());
+  }
+  if (all.size() == named.size()) return {};
+  std::string list;
+  for (const std::string& name : all) list.append(list.empty() ? "['" : ", '").append(name).append("'");
+  return list.append("]");
+}
+
 }  // namespace
 
 ScenarioSource::ScenarioSource(const RunOptions& options)
@@ -73,6 +94,10 @@ Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
   };
   std::vector<std::string> overrides = options_.overrides;
   overrides.insert(overrides.end(), settings.begin(), settings.end());
+  Scenario scenario = read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
+  const std::string plugins = all_plugins(scenario.plugins());
+  if (plugins.empty()) return scenario;
+  overrides.push_back("plugins=" + plugins);
   return read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
 }
 

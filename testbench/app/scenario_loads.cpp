@@ -107,7 +107,9 @@ std::vector<Load> ScenarioLoads::named_apart(LoadConfig config, const std::vecto
       base = config.kind.name;
     } else if (base.empty()) {
       const bool recorded = !config.kind.trace.empty() || !config.kind.profile.empty();
-      base = recorded ? loads.front().name : config.kind.fio.empty() ? "load" : "jobs";
+      base = recorded || config.source != nullptr ? loads.front().name
+             : config.kind.fio.empty()            ? "load"
+                                                  : "jobs";
     }
     config.kind.name = fmt::format("{} {}", base, number);
   }
@@ -131,7 +133,8 @@ void ScenarioLoads::check_warm_up(const LoadConfig& config) const {
 /// A made load that says nothing of its end goes on as long as it is asked for.
 void ScenarioLoads::let_go_on(LoadConfig& config) const {
   GeneratorConfig& made = config.generator;
-  const bool generator = config.kind.trace.empty() && config.kind.fio.empty() && config.kind.profile.empty();
+  const bool generator = config.kind.trace.empty() && config.kind.fio.empty() &&
+                         config.kind.profile.empty() && config.source == nullptr;
   if (until_steady_ && generator && made.number_ios == 0 && made.io_size.empty() && !made.time_based)
     made.loops = std::max(made.loops, k_endless_loops);
 }

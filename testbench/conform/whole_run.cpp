@@ -18,12 +18,8 @@ extern char** environ;
 
 namespace tlmssd {
 
-namespace {
-
-namespace fs = std::filesystem;
-
 /// A drive small enough that garbage collection and wear do not wait long.
-constexpr const char* k_drive = R"(title: conformance
+const char* const k_conform_drive = R"(title: conformance
 ssd:
   host: {lba_size: 4 KiB}
   dram: {capacity: 16 MiB}
@@ -40,6 +36,10 @@ precondition: [{fill: 100 %}]
 load: {rw: randrw, rwmixread: 40, bs: 4k, iodepth: 16, number_ios: 20000, norandommap: true}
 )";
 
+namespace {
+
+namespace fs = std::filesystem;
+
 std::string text_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
@@ -55,7 +55,7 @@ class Folder {
     if (mkdtemp(name.data()) == nullptr)
       throw InputError("cannot make a folder in " + fs::temp_directory_path().string());
     path_ = name;
-    std::ofstream(path_ / "drive.yaml") << k_drive;
+    std::ofstream(path_ / "drive.yaml") << k_conform_drive;
   }
   ~Folder() {
     std::error_code error;

@@ -8,6 +8,9 @@
 
 namespace tlmssd {
 
+/// The scenario of the drives.
+extern const char* const k_conform_drive;
+
 struct WholeRunOptions {
   std::string program;                ///< the program to run
   std::vector<std::string> plugins;   ///< libraries it is to load

@@ -10,6 +10,7 @@
 #include "testbench/loads/generator/generator.h"
 #include "testbench/loads/load.h"
 #include "testbench/loads/profile_load.h"
+#include "testbench/loads/requests/request_family.h"
 #include "testbench/loads/traces/trace_reader.h"
 
 namespace tlmssd {
@@ -297,6 +298,67 @@ std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive
   return loads;
 }
 
+// ------------------------------------------------------------------------------------------------------- sources of plug-ins
+
+/// What a source from outside makes, as far as it is sound.
+class CheckedSource final : public RequestSource {
+ public:
+  CheckedSource(std::unique_ptr<RequestSource> source, std::string name, Bytes bytes, double time_scale)
+      : source_(std::move(source)), name_(std::move(name)), bytes_(bytes), time_scale_(time_scale) {}
+  bool next(Request& request) override {
+    request = {};
+    if (!source_->next(request)) return false;
+    ++number_;
+    if (request.time < last_) refuse("has an earlier time than the one before");
+    last_ = request.time;
+    request.time = static_cast<Picoseconds>(std::llround(static_cast<double>(request.time) * time_scale_));
+    request.device = 0;
+    if (request.opcode == HostOpcode::flush) return true;
+    if (request.bytes == 0) refuse("has no length");
+    if (request.offset >= bytes_ || request.bytes > bytes_ - request.offset) {
+      refuse(
+          fmt::format("of {} B at {} B ends beyond the drive's {} B", request.bytes, request.offset, bytes_));
+    }
+    return true;
+  }
+  [[nodiscard]] std::uint64_t expected() const override { return source_->expected(); }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw InputError(fmt::format("source: request {} of {} {}", number_, name_, what));
+  }
+  std::unique_ptr<RequestSource> source_;
+  std::string name_;
+  Bytes bytes_;
+  double time_scale_;
+  std::uint64_t number_ = 0;
+  Picoseconds last_ = 0;
+};
+
+std::vector<Load> source_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed) {
+  const std::string& source = config.kind.source;
+  if (drive.file_size != 0)
+    throw refusal("target", "files can only be read, and a source may write", "drive");
+  Load load;
+  load.name = config.kind.name.empty() ? source : config.kind.name;
+  RandomStream seeds(seed, "load " + load.name);
+  const SourceContext context{drive.bytes, drive.lba_bytes, seeds()};
+  const PolicyInfo* const info = request_sources().find(source);
+  if (info == nullptr) throw InputError("source: there is none called " + in_quotes(source));
+  const bool open = config.pacing.pacing == "open-loop";
+  load.source = std::make_unique<PlacedSource>(
+      std::make_unique<CheckedSource>(request_sources().make(source, *config.source, context), source,
+                                      drive.bytes, open ? config.open.time_scale : 1.0),
+      PlacementConfig{}, LoadExtent{{drive.bytes}, 0}, drive);
+  load.description = fmt::format("{}: {} (plug-in {})", source, info->summary, info->origin);
+  load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;
+  load.queue_depth = open ? config.open.max_outstanding : config.closed.queue_depth;
+  schedule(load, config.run);
+  std::vector<Load> loads;
+  loads.push_back(std::move(load));
+  return loads;
+}
+
 // -------------------------------------------------------------------------------------------------------------------- warm-up
 
 /// How many requests of `load` come before the run. `bounded`: the number that the load expects is
@@ -342,6 +404,7 @@ std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, s
     throw refusal("target", "files can only be read, and a profile writes", "drive");
   if (!config.kind.profile.empty()) return profile_loads(config, drive, seed, directory);
   if (!config.kind.fio.empty()) return fio_loads(config, drive, seed, directory);
+  if (config.source != nullptr) return source_loads(config, drive, seed);
   std::vector<Load> loads;
   add_jobs(loads, config.kind.name.empty() ? "load" : config.kind.name, config.generator, config.run,
            FioUnits::scenario, drive, seed);
@@ -349,6 +412,11 @@ std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, s
 }
 
 }  // namespace
+
+RequestFamily& request_sources() {
+  static RequestFamily family;
+  return family;
+}
 
 void schedule(Load& load, const RunConfig& run) {
   load.start = run.startdelay;

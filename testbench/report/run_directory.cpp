@@ -13,6 +13,7 @@
 #include "models/base/input_error.h"
 #include "models/base/input_file.h"
 #include "testbench/process/interrupt.h"
+#include "testbench/report/report_writer.h"
 
 namespace tlmssd {
 namespace {
@@ -21,13 +22,21 @@ namespace fs = std::filesystem;
 constexpr const char* k_list = ".tlmssd-run";
 constexpr std::size_t k_longest_list = 65536;
 
-/// Every name that a result may have.
+/// Every name that a result of the program may have.
 constexpr std::array<std::string_view, 9> k_names = {
     "scenario.yaml", "report.json",     "report.html",      "fio.json",         "run.json",
     "commands.csv",  "commands.csv.gz", "commands.csv.zst", "timeline.perfetto"};
 
+/// And those of plug-ins.
+std::vector<std::string> result_names() {
+  std::vector<std::string> names(k_names.begin(), k_names.end());
+  for (const auto& [writer, file] : report_writers().files()) names.push_back(file);
+  return names;
+}
+
 bool is_result_name(std::string_view name) {
-  return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
+  const std::vector<std::string> names = result_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 struct stat status_of(const fs::path& path) {
@@ -96,7 +105,7 @@ void check_replaceable(const fs::path& folder, Replace replace) {
   }
   expect_file_or_nothing(folder / k_list);
   const std::vector<std::string> ours = listed(folder);
-  for (const std::string_view name : k_names) {
+  for (const std::string& name : result_names()) {
     const fs::path file = folder / name;
     expect_file_or_nothing(file);
     if (!is_there(file)) continue;
@@ -155,6 +164,20 @@ class Replacement {
 };
 
 }  // namespace
+
+ReportWriterFamily& report_writers() {
+  static ReportWriterFamily family;
+  return family;
+}
+
+void ReportWriterFamily::check_file(std::string_view file, const std::string& origin) const {
+  const bool plain = !file.empty() && file.front() != '.' &&
+                     file.find_first_of("/\n") == std::string_view::npos &&
+                     !Staging::is_name(std::string(file));
+  if (plain && !is_result_name(file)) return;
+  throw InputError("plug-in " + origin + ": a report cannot be written to " + std::string(file) +
+                   (plain ? ", which is the file of another one" : ""));
+}
 
 RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace_(replace) {
   if (target.empty()) throw InputError("the output folder has no name");

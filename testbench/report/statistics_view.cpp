@@ -207,7 +207,7 @@ std::vector<std::string> map_items(const Json& tree) {
   if (group == nullptr || !group->contains("scheme")) return {};
   const auto number = [&](const char* name) { return number_in(*group, name); };
   const std::string scheme = word_in(*group, "scheme");
-  if (scheme == "page") return {};
+  if (!group->contains("cache bytes") && !group->contains("block")) return {};
   if (!group->contains("cache bytes")) {
     std::vector<std::string> items{fmt::format("{} with blocks of {}", scheme, bytes_text(number("block"))),
                                    fmt::format("tables {}", bytes_text(number("tables")))};

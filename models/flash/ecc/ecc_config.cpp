@@ -1,82 +1,83 @@
 #include "models/flash/ecc/ecc_config.h"
 
+#include <algorithm>
+
 namespace tlmssd {
 
 using namespace literals;
 
 namespace {
 
-constexpr CodeConfig default_of(EccCode code) {
-  CodeConfig c;
-  // F: decoding 16 KiB takes 20 us (ASPLOS'21, 72 bits per 1 KiB); B: LDPC decoders of the time
-  // reach 1.6 GB/s on one sense.
-  c.throughput = code == EccCode::bch || code == EccCode::soft_ldpc ? 800_MBps : 1600_MBps;
-  c.waterfall = code == EccCode::bch ? 0 : 0.03;  // A
-  switch (code) {
-    case EccCode::bch:
-      c.correctable = 60;
-      break;
-    case EccCode::hard_ldpc:
-      c.correctable = 82;
-      break;
-    case EccCode::soft_ldpc:
-      c.correctable = 143;
-      c.extra_senses = 6;  // S
-      break;
-    case EccCode::quick_ldpc:
-      c.correctable = 87;
-      break;
-    case EccCode::ep_ldpc:
-      c.correctable = 126;
-      c.word_line = true;  // S
-      break;
-    default:
-      break;
+// F: decoding 16 KiB takes 20 us (ASPLOS'21, 72 bits per 1 KiB); B: LDPC decoders of the time reach
+// 1.6 GB/s on one sense. A: the waterfall.
+constexpr BytesPerSecond k_slow = 800_MBps;
+constexpr BytesPerSecond k_fast = 1600_MBps;
+constexpr double k_waterfall = 0.03;
+
+struct Bch {
+  static constexpr std::string_view k_name = "bch";
+  static constexpr std::string_view k_summary = "BCH";
+  static CodeConfig defaults() { return {.correctable = 60, .throughput = k_slow}; }
+};
+
+struct HardLdpc {
+  static constexpr std::string_view k_name = "hard-ldpc";
+  static constexpr std::string_view k_summary = "LDPC on the bits of one sense";
+  static CodeConfig defaults() { return {.correctable = 82, .waterfall = k_waterfall, .throughput = k_fast}; }
+};
+
+struct SoftLdpc {
+  static constexpr std::string_view k_name = "soft-ldpc";
+  static constexpr std::string_view k_summary = "LDPC with soft information from further senses";
+  static CodeConfig defaults() {
+    constexpr std::uint32_t k_senses = 6;  // S
+    return {.correctable = 143, .waterfall = k_waterfall, .extra_senses = k_senses, .throughput = k_slow};
   }
-  return c;
+};
+
+struct QuickLdpc {
+  static constexpr std::string_view k_name = "quick-ldpc";
+  static constexpr std::string_view k_summary =
+      "LDPC with errors predicted from cycles and age (Yamaga et al.)";
+  static CodeConfig defaults() { return {.correctable = 87, .waterfall = k_waterfall, .throughput = k_fast}; }
+};
+
+struct EpLdpc {
+  static constexpr std::string_view k_name = "ep-ldpc";
+  static constexpr std::string_view k_summary =
+      "LDPC with errors predicted from the whole word line (Yamaga et al.: without upper/lower cells)";
+  static CodeConfig defaults() {
+    return {.correctable = 126, .waterfall = k_waterfall, .word_line = true, .throughput = k_fast};  // S
+  }
+};
+
+EccCodeFamily own_codes() {
+  EccCodeFamily family;
+  family.add<Bch>({});
+  family.add<HardLdpc>({});
+  family.add<SoftLdpc>({});
+  family.add<QuickLdpc>({});
+  family.add<EpLdpc>({});
+  return family;
 }
 
 }  // namespace
 
-template <EccCode k_code>
-CodeConfigOf<k_code>::CodeConfigOf() : CodeConfig(default_of(k_code)) {}
-
-template <EccCode k_code>
-const ParameterTable<CodeConfigOf<k_code>>& CodeConfigOf<k_code>::parameters() {
-  using C = CodeConfigOf<k_code>;
-  // A member of the base is named by a pointer into the base; the table wants one into the class
-  // itself.
-  constexpr std::uint32_t C::*k_correctable = &CodeConfig::correctable;
-  constexpr std::uint32_t C::*k_extra_senses = &CodeConfig::extra_senses;
-  static const auto table =
-      ParameterTable<C>{}
-          .integer("correctable", k_correctable, {1, 65535},
-                   "wrong bits of a frame that the code corrects; with a waterfall, the number at which it "
-                   "fails half of the time")
-          .share("waterfall", &C::waterfall, {0, 0.5},
-                 "width of the transition from success to failure (standard deviation), as a share of "
-                 "correctable; 0: all or nothing")
-          .integer("extra_senses", k_extra_senses, {0, 63},
-                   "further senses of the page, each with its transfer to the decoder")
-          .flag("word_line", &C::word_line,
-                "sense and transfer the other pages of the word line too (page type = page number modulo "
-                "bits per cell)")
-          .bandwidth("throughput", &C::throughput, {1'000'000, 1'000'000'000'000},
-                     "frame data that one engine decodes per second")
-          .time("latency", &C::latency, {0, 1_ms},
-                "time in the decoder's pipeline beside that; another page may be decoded meanwhile");
-  return table;
+EccCodeFamily& ecc_code_family() {
+  static EccCodeFamily family = own_codes();
+  return family;
 }
 
-template struct CodeConfigOf<EccCode::bch>;
-template struct CodeConfigOf<EccCode::hard_ldpc>;
-template struct CodeConfigOf<EccCode::soft_ldpc>;
-template struct CodeConfigOf<EccCode::quick_ldpc>;
-template struct CodeConfigOf<EccCode::ep_ldpc>;
+const EccCodeInfo* EccCodeFamily::find(std::string_view name) const {
+  const auto found =
+      std::find_if(codes_.begin(), codes_.end(), [&](const EccCodeInfo& info) { return info.name == name; });
+  return found == codes_.end() ? nullptr : &*found;
+}
 
-std::array<CodeConfig, k_ecc_codes> EccConfig::default_codes() {
-  std::array<CodeConfig, k_ecc_codes> codes;
-  for (std::size_t i = 0; i < k_ecc_codes; ++i) codes[i] = default_of(static_cast<EccCode>(i));
+std::array<CodeConfig, k_most_ecc_codes> EccConfig::default_codes() {
+  std::array<CodeConfig, k_most_ecc_codes> codes;
+  for (const EccCodeInfo& info : ecc_code_family())
+    codes[static_cast<std::size_t>(info.code)] = info.read(NoValues());
   return codes;
 }
 

@@ -5,9 +5,21 @@
 
 namespace tlmssd {
 
+namespace {
+
+/// Draws only where there is something to draw.
+bool fails_by(const CodeConfig& config, std::uint32_t wrong, RandomStream& random) {
+  const double probability = wrong == 0 ? 0 : config.failure(config, wrong);
+  return probability > 0 && (probability >= 1 || random.uniform() < probability);
+}
+
+}  // namespace
+
 EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
-    : config_(config), random_(seed, "ecc decoders") {
-  for (std::size_t code = 0; code < k_ecc_codes; ++code) {
+    : config_(config),
+      free_at_(decoder_of(static_cast<EccCode>(ecc_codes() - 1)) + 1),
+      random_(seed, "ecc decoders") {
+  for (std::size_t code = 0; code < ecc_codes(); ++code) {
     const CodeConfig& c = config_.codes[code];
     if (c.throughput > 0) frame_time_[code] = transfer_time(config_.frame, c.throughput);
   }
@@ -27,7 +39,10 @@ EccEngines::Verdict EccEngines::decode(EccCode code, std::uint32_t frames,
     const std::uint32_t wrong = errors[frame];
     verdict.worst = std::max(verdict.worst, wrong);
     verdict.wrong += wrong;
-    const bool fails = wrong > sure && wrong > (width > 0 ? c.correctable + width * random_.normal() : sure);
+    const bool fails =
+        c.failure != nullptr
+            ? fails_by(c, wrong, random_)
+            : wrong > sure && wrong > (width > 0 ? c.correctable + width * random_.normal() : sure);
     if (fails) {
       ++verdict.failed;
       verdict.failed_slots |= std::uint64_t{1} << (frame / per_slot % 64);
@@ -59,7 +74,7 @@ EccEngines::Slot EccEngines::reserve(EccCode code, std::uint32_t frames, Picosec
 }
 
 bool EccEngines::provides(Decoder decoder) const {
-  for (std::size_t i = 1; i < k_ecc_codes; ++i) {
+  for (std::size_t i = 1; i < ecc_codes(); ++i) {
     const auto code = static_cast<EccCode>(i);
     if (provided_.has(code) && decoder_of(code) == decoder) return true;
   }
@@ -67,8 +82,11 @@ bool EccEngines::provides(Decoder decoder) const {
 }
 
 std::uint64_t EccEngines::gates() const {
-  const std::uint64_t one =
-      (provides(k_bch) ? config_.bch_gates : 0) + (provides(k_ldpc) ? config_.ldpc_gates : 0);
+  std::uint64_t one = (provides(k_bch) ? config_.bch_gates : 0) + (provides(k_ldpc) ? config_.ldpc_gates : 0);
+  for (std::size_t i = 1; i < ecc_codes(); ++i) {
+    const auto code = static_cast<EccCode>(i);
+    if (provided_.has(code) && decoder_of(code) > k_ldpc) one += config_.of(code).gates;
+  }
   return one * config_.engines;
 }
 
@@ -80,10 +98,10 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
   const auto mean = [](Picoseconds time, std::uint64_t number) {
     return number == 0 ? 0.0 : static_cast<double>(time) / static_cast<double>(number) * 1e-6;
   };
-  for (std::size_t i = 1; i < k_ecc_codes; ++i) {
+  for (std::size_t i = 1; i < ecc_codes(); ++i) {
     const Counts& c = counts_[i];
     if (c.pages == 0) continue;
-    sink.open(name_of(static_cast<EccCode>(i)), "pages decoded with this code");
+    sink.open(ecc_code_name(static_cast<EccCode>(i)), "pages decoded with this code");
     sink.value("pages", c.pages, "", "read operations decoded, failures included");
     sink.value("frames", c.frames, "", "frames of these");
     sink.value("failed_pages", c.failed_pages, "", "read operations with a frame that could not be decoded");
@@ -94,17 +112,25 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
     sink.value("mean_wait", mean(c.wait_time, c.pages), "us", "mean wait of a page for a free engine");
     sink.close();
   }
-  for (const auto& [decoder, name] :
-       {std::pair{k_bch, "bch_utilisation"}, std::pair{k_ldpc, "ldpc_utilisation"}}) {
-    if (!provides(decoder)) continue;
-    Picoseconds busy = 0;
-    for (std::size_t i = 1; i < k_ecc_codes; ++i) {
-      if (decoder_of(static_cast<EccCode>(i)) == decoder) busy += counts_[i].busy;
-    }
-    const double time = static_cast<double>(span) * config_.engines;
-    sink.value(name, time > 0 ? static_cast<double>(busy) / time : 0.0, "",
-               "share of these decoders' time spent decoding");
+  report_use(sink, k_bch, "bch_utilisation", span);
+  report_use(sink, k_ldpc, "ldpc_utilisation", span);
+  for (std::size_t i = 1; i < ecc_codes(); ++i) {
+    const auto code = static_cast<EccCode>(i);
+    if (decoder_of(code) > k_ldpc)
+      report_use(sink, decoder_of(code), std::string(ecc_code_name(code)) + "_utilisation", span);
   }
+}
+
+void EccEngines::report_use(StatisticsSink& sink, Decoder decoder, const std::string& name,
+                            Picoseconds span) const {
+  if (!provides(decoder)) return;
+  Picoseconds busy = 0;
+  for (std::size_t i = 1; i < ecc_codes(); ++i) {
+    if (decoder_of(static_cast<EccCode>(i)) == decoder) busy += counts_[i].busy;
+  }
+  const double time = static_cast<double>(span) * config_.engines;
+  sink.value(name, time > 0 ? static_cast<double>(busy) / time : 0.0, "",
+             "share of these decoders' time spent decoding");
 }
 
 void EccEngines::reset_statistics() {

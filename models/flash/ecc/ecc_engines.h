@@ -10,7 +10,9 @@
 // anew when the code changes: data are taken to carry parity for every code that is asked for.
 #pragma once
 
+#include <array>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/base/archive.h"
@@ -66,16 +68,23 @@ class EccEngines {
   void reset_statistics();
 
  private:
-  enum Decoder : std::uint8_t { k_bch, k_ldpc, k_decoders };
-  [[nodiscard]] static Decoder decoder_of(EccCode code) { return code == EccCode::bch ? k_bch : k_ldpc; }
+  /// BCH, LDPC, and one for each code of a plug-in.
+  using Decoder = std::size_t;
+  static constexpr Decoder k_bch = 0;
+  static constexpr Decoder k_ldpc = 1;
+  [[nodiscard]] static Decoder decoder_of(EccCode code) {
+    if (code <= EccCode::ep_ldpc) return code == EccCode::bch ? k_bch : k_ldpc;
+    return k_ldpc + static_cast<std::size_t>(code) - static_cast<std::size_t>(EccCode::ep_ldpc);
+  }
   [[nodiscard]] bool provides(Decoder decoder) const;
+  void report_use(StatisticsSink& sink, Decoder decoder, const std::string& name, Picoseconds span) const;
 
   EccConfig config_;
-  std::array<Picoseconds, k_ecc_codes> frame_time_{};
-  std::array<std::vector<Picoseconds>, k_decoders> free_at_;  // by engine
+  std::array<Picoseconds, k_most_ecc_codes> frame_time_{};
+  std::vector<std::vector<Picoseconds>> free_at_;  // by decoder and engine
   EccCodes provided_;
   RandomStream random_;
-  std::array<Counts, k_ecc_codes> counts_{};
+  std::array<Counts, k_most_ecc_codes> counts_{};
   std::uint64_t raw_frames_ = 0;
   std::uint64_t raw_errors_ = 0;
 };

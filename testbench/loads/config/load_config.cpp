@@ -6,6 +6,7 @@
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
 #include "testbench/loads/profiles/profiles.h"
+#include "testbench/loads/requests/request_family.h"
 #include "testbench/loads/text/fields.h"
 #include "testbench/loads/traces/trace_format.h"
 
@@ -276,6 +277,15 @@ WarmUp parse_warm_up(const std::string& text) {
 
 namespace {
 
+void read_pacing(LoadConfig& config, const ParameterValues& load) {
+  config.pacing = PacingConfig::parameters().read(load);
+  if (config.pacing.pacing == "open-loop") {
+    config.open = OpenLoopConfig::parameters().read(load);
+  } else {
+    config.closed = ClosedLoopConfig::parameters().read(load);
+  }
+}
+
 void read_trace(LoadConfig& config, const ParameterValues& load, const ParameterValues* columns) {
   config.trace = TraceConfig::parameters().read(load);
   if (config.trace.format == "csv") {
@@ -288,17 +298,14 @@ void read_trace(LoadConfig& config, const ParameterValues& load, const Parameter
   }
   config.placement = PlacementConfig::parameters().read(load);
   config.limits = LimitConfig::parameters().read(load);
-  config.pacing = PacingConfig::parameters().read(load);
-  if (config.pacing.pacing == "open-loop") {
-    config.open = OpenLoopConfig::parameters().read(load);
-  } else {
-    config.closed = ClosedLoopConfig::parameters().read(load);
-  }
+  read_pacing(config, load);
 }
 
 void check_one_kind(const LoadKindConfig& kind) {
-  const std::pair<const char*, bool> given[] = {
-      {"trace", !kind.trace.empty()}, {"profile", !kind.profile.empty()}, {"fio", !kind.fio.empty()}};
+  const std::pair<const char*, bool> given[] = {{"trace", !kind.trace.empty()},
+                                                {"profile", !kind.profile.empty()},
+                                                {"fio", !kind.fio.empty()},
+                                                {"source", !kind.source.empty()}};
   std::string first;
   for (const auto& [name, is_given] : given) {
     if (!is_given) continue;
@@ -314,6 +321,7 @@ void check_one_kind(const LoadKindConfig& kind) {
 LoadConfig LoadConfig::read(const ParameterValues& load, const ParameterValues* columns) {
   LoadConfig config;
   config.kind = LoadKindConfig::parameters().read(load);
+  if (const Value* const source = load.find("source")) config.kind.source = std::get<std::string>(*source);
   check_one_kind(config.kind);
   if (!config.kind.fio.empty()) {
     config.fio = FioFileConfig::parameters().read(load);
@@ -325,6 +333,9 @@ LoadConfig LoadConfig::read(const ParameterValues& load, const ParameterValues* 
   } else if (!config.kind.profile.empty()) {
     config.profile = ProfileConfig::parameters().read(load);
     config.closed = ClosedLoopConfig::parameters().read(load);
+  } else if (!config.kind.source.empty()) {
+    config.source = &load;
+    read_pacing(config, load);
   } else {
     config.generator = GeneratorConfig::parameters().read(load);
   }
@@ -333,19 +344,20 @@ LoadConfig LoadConfig::read(const ParameterValues& load, const ParameterValues* 
 
 std::vector<LoadKeys> load_keys() {
   const std::vector<std::string> trace = {"trace"};
+  std::vector<std::string> paced = trace;
+  std::vector<std::string> closed = {"trace", "profile"};
+  std::vector<std::string> run = {"trace", "profile", ""};
+  // Without a plug-in there is no such kind of load.
+  if (!request_sources().infos().empty()) {
+    for (auto* const kinds : {&paced, &closed, &run}) kinds->emplace_back("source");
+  }
   return {
-      {LoadKindConfig::parameters().specs(), {}},
-      {TraceConfig::parameters().specs(), trace},
-      {BlkparseConfig::parameters().specs(), trace},
-      {PlacementConfig::parameters().specs(), trace},
-      {PacingConfig::parameters().specs(), trace},
-      {ClosedLoopConfig::parameters().specs(), {"trace", "profile"}},
-      {OpenLoopConfig::parameters().specs(), trace},
-      {LimitConfig::parameters().specs(), trace},
-      {ProfileConfig::parameters().specs(), {"profile"}},
-      {FioFileConfig::parameters().specs(), {"fio"}},
-      {GeneratorConfig::parameters().specs(), {""}},
-      {RunConfig::parameters().specs(), {"trace", "profile", ""}},
+      {LoadKindConfig::parameters().specs(), {}},         {TraceConfig::parameters().specs(), trace},
+      {BlkparseConfig::parameters().specs(), trace},      {PlacementConfig::parameters().specs(), trace},
+      {PacingConfig::parameters().specs(), paced},        {ClosedLoopConfig::parameters().specs(), closed},
+      {OpenLoopConfig::parameters().specs(), paced},      {LimitConfig::parameters().specs(), trace},
+      {ProfileConfig::parameters().specs(), {"profile"}}, {FioFileConfig::parameters().specs(), {"fio"}},
+      {GeneratorConfig::parameters().specs(), {""}},      {RunConfig::parameters().specs(), run},
   };
 }
 

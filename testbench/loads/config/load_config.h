@@ -14,13 +14,14 @@
 
 namespace tlmssd {
 
-/// Which kind of load this is; at most one of `trace`, `profile` and `fio` may be given, with none
-/// it is a generator.
+/// Which kind of load this is; at most one of `trace`, `profile`, `fio` and `source` may be given,
+/// with none it is a generator.
 struct LoadKindConfig {
   std::string name;
   std::string trace;
   std::string profile;
   std::string fio;
+  std::string source;  ///< of request_sources(), whose own key it is
   std::int32_t queue = -1;
   bool stonewall = false;
   std::string warm_up = "0";
@@ -44,7 +45,8 @@ struct RunConfig {
   static const ParameterTable<RunConfig>& parameters();
 };
 
-/// How a trace's requests are issued; only with `trace`, but ClosedLoopConfig also with `profile`.
+/// How a trace's requests are issued; only with `trace` and `source`, but ClosedLoopConfig also
+/// with `profile`.
 struct PacingConfig {
   std::string pacing = "closed-loop";
   static const ParameterTable<PacingConfig>& parameters();
@@ -90,20 +92,22 @@ struct LoadConfig {
   ProfileConfig profile;
   // with `fio`
   FioFileConfig fio;
+  // with `source` (and pacing, closed, open)
+  const ParameterValues* source = nullptr;  ///< outlives this
   // otherwise
   GeneratorConfig generator;
-  // with `trace`, `profile` and generator
+  // with all but `fio`
   RunConfig run;
 
   /// Reads what applies; see load_keys() for the words. `columns`: the section `columns:` inside
   /// the load's, or null when there is none. Throws InputError (without file and line) when the
-  /// section contradicts itself.
+  /// section contradicts itself. Both must outlive what is made from the result.
   static LoadConfig read(const ParameterValues& load, const ParameterValues* columns);
 };
 
-/// The words of a load's section and the kinds of load they go with ("trace", "profile", "fio", ""
-/// for a generator; none: all), for the catalogue of sections. The section `columns` inside it
-/// holds ColumnsConfig::parameters().
+/// The words of a load's section and the kinds of load they go with ("trace", "profile", "fio",
+/// "source", "" for a generator; none: all), for the catalogue of sections. The section `columns`
+/// inside it holds ColumnsConfig::parameters().
 struct LoadKeys {
   std::vector<ParameterSpec> parameters;
   std::vector<std::string> only_with;

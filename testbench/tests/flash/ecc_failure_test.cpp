@@ -175,6 +175,49 @@ TEST_CASE("a waterfall fails as the integral over its transition says") {
   CHECK(sharp.decode(EccCode::hard_ldpc, 5, edge).failed == 2);
 }
 
+namespace {
+
+struct CodeOfPlugin {
+  static constexpr std::string_view k_name = "code-of-plugin";
+  static constexpr std::string_view k_summary = "fails the more often the more bits are wrong";
+  static CodeConfig defaults() { return {.correctable = 200, .throughput = 800'000'000, .gates = 1000}; }
+  static double failure(const CodeConfig& config, std::uint32_t wrong) {
+    return static_cast<double>(wrong) / config.correctable;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a code of a plug-in fails as often as it says, and has engines and gates of its own") {
+  ecc_code_family().add<CodeOfPlugin>("test 1");
+  const EccCode code = ecc_code_called("code-of-plugin");
+  REQUIRE(code != EccCode::none);
+  CHECK(ecc_code_names().back() == "code-of-plugin");
+  CHECK(ecc_code_family().find("code-of-plugin")->origin == "test 1");
+  const EccConfig config;
+  CHECK(config.of(code).correctable == 200);
+  EccEngines engines(config, 7);
+  for (const std::uint32_t wrong : {0U, 20U, 100U, 190U, 200U, 300U}) {
+    INFO(wrong << " wrong bits");
+    const std::vector<std::uint16_t> errors(20'000, static_cast<std::uint16_t>(wrong));
+    const auto verdict = engines.decode(code, 20'000, errors);
+    if (wrong == 0 || wrong >= 200) {
+      CHECK(verdict.failed == (wrong == 0 ? 0 : 20'000));
+    } else {
+      check_share(verdict.failed, 20'000, wrong / 200.0);
+    }
+  }
+  EccCodes codes;
+  codes.add(code);
+  engines.provide(codes);
+  CHECK(engines.gates() == std::uint64_t{1000} * config.engines);
+  // All engines of one code busy: another's are free.
+  for (std::uint32_t i = 0; i < config.engines; ++i) static_cast<void>(engines.reserve(code, 100, 0));
+  CHECK(engines.reserve(EccCode::bch, 1, 0).start == 0);
+  CHECK(engines.reserve(EccCode::hard_ldpc, 1, 0).start == 0);
+  CHECK(engines.reserve(code, 1, 0).start > 0);
+}
+
 TEST_CASE("frames of pages fail as often as distribution and waterfall together say") {
   Options o = failing(60);
   o.errors.distribution = "beta-binomial";

@@ -1,4 +1,4 @@
-# cmake -DBUILD=... -DSOURCES=... -DWORK=... -DCOMPILER=... -DPYTHON=... -P plugins_test.cmake
+# cmake -DBUILD=... -DSOURCES=... -DDOCS=... -DWORK=... -DCOMPILER=... -DPYTHON=... -P plugins_test.cmake
 #
 # From the installed package alone, in WORK, which is emptied first: projects that `tlmssd new` writes are built and tested; one
 # timing model is written as table, as formula and in C++ (loaded and linked) with the same report; plug-ins that misbehave end
@@ -23,7 +23,7 @@ function(build source folder)
 endfunction()
 
 expect(0 "" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-foreach(kind timing-model reliability-model victim-policy trace-format)
+foreach(kind timing-model reliability-model victim-policy mapping-scheme feature load trace-format report-writer)
   set(project ${WORK}/${kind})
   expect(0 "README.md" ${program} new ${kind} my-${kind} --folder ${project})
   expect(2 "already" ${program} new ${kind} my-${kind} --folder ${project})
@@ -32,6 +32,47 @@ foreach(kind timing-model reliability-model victim-policy trace-format)
 endforeach()
 expect(2 "did you mean" ${program} new timing-modle x --folder ${WORK}/x)
 expect(2 "is no name" ${program} new timing-model X --folder ${WORK}/x)
+
+# The classes that the documentation shows, word for word: each block of code behind a line `<!-- file: NAME -->`.
+file(WRITE ${WORK}/extract.py "import pathlib, re, sys
+target = pathlib.Path(sys.argv[1])
+target.mkdir(parents=True)
+for page in sys.argv[2:]:
+    text = pathlib.Path(page).read_text(encoding='utf-8')
+    for name, code in re.findall(r'<!-- file: (\\S+) -->\\n```\\w+\\n(.*?)^```$', text, re.S | re.M):
+        (target / name).write_text(code, encoding='utf-8')
+")
+set(examples ${WORK}/examples)
+expect(0 "" ${PYTHON} ${WORK}/extract.py ${examples} ${DOCS}/adding-a-policy.md ${DOCS}/own-models.md)
+build(${examples} ${examples}/build)
+set(plugin ${examples}/build/libexamples.so)
+expect(0 "" ${program} run ${examples}/drive.yaml -q --out ${examples}/results)
+file(READ ${examples}/results/summary.csv summary)
+file(READ ${examples}/results/report.json report)
+file(READ ${examples}/results/scenario.yaml resolved)
+foreach(found "ring-log,write,20000" "load,read,20000")
+  if(NOT summary MATCHES "${found}")
+    message(FATAL_ERROR "summary.csv lacks ${found}:\n${summary}")
+  endif()
+endforeach()
+foreach(found "examples 1.0" "chunks_made" "rewritten_soon" "polar_utilisation")
+  if(NOT report MATCHES "${found}")
+    message(FATAL_ERROR "report.json lacks ${found}")
+  endif()
+endforeach()
+if(NOT resolved MATCHES "plugins: .*libexamples.so" OR NOT resolved MATCHES "lifetime:")
+  message(FATAL_ERROR "the resolved scenario knows nothing of the plug-in:\n${resolved}")
+endif()
+foreach(family "mapping;chunked" "feature;lifetime" "victim;second-chance" "cache;fifo" "ecc;by-age")
+  expect(0 "0 of" ${program} --plugin ${plugin} conform ${family})
+endforeach()
+foreach(page list schema reference)
+  foreach(name chunked lifetime polar ring-log csv-summary)
+    expect(0 "${name}" ${program} --plugin ${plugin} ${page})
+  endforeach()
+endforeach()
+expect(0 "plug-in examples 1.0" ${program} --plugin ${plugin} list lifetime)
+expect(2 "is not known" ${program} check ${examples}/drive.yaml --set report.csv-sumary={})
 
 build(${SOURCES} ${WORK}/vendor)
 set(layered ${WORK}/vendor/liblayered.so)

@@ -1,0 +1,328 @@
+#include "testbench/conform/conform_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <fmt/format.h>
+#include <utility>
+
+namespace tlmssd {
+
+namespace {
+
+constexpr int k_accesses = 2'000;
+constexpr std::uint32_t k_most_outstanding = 4;
+constexpr std::size_t k_region = std::size_t{64} << 10U;  // of which the bytes are compared
+constexpr std::size_t k_longest = 4096;
+constexpr std::size_t k_word = 64;  // what addresses and lengths are multiples of
+
+std::string text(const sc_core::sc_time& time) {
+  return time.to_string();
+}
+
+}  // namespace
+
+/// Those that were never answered.
+MemoryConformance::Pool::~Pool() {
+  for (tlm::tlm_generic_payload* const payload : used) delete static_cast<Access*>(payload);
+}
+
+void MemoryConformance::Pool::free(tlm::tlm_generic_payload* payload) {
+  used.erase(payload);
+  delete static_cast<Access*>(payload);
+}
+
+MemoryConformance::MemoryConformance(const sc_core::sc_module_name& name, tlm::tlm_target_socket<>& memory,
+                                     const MemoryShape& shape, std::uint64_t seed)
+    : sc_core::sc_module(name),
+      socket_("socket"),
+      checker_("checker", ProtocolChecker::OnViolation::collect),
+      shape_(shape),
+      random_(seed, "conformance of memories"),
+      bytes_(std::min<std::size_t>(k_region, shape.capacity)) {
+  socket_.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+  socket_.bind(checker_.tsock);
+  checker_.isock.bind(memory);
+  SC_THREAD(work);
+}
+
+Conformance MemoryConformance::found() const {
+  Conformance found;
+  found.check("every call comes back, without an exception", [&] {
+    if (!broken_.empty()) return broken_;
+    return done_ || outstanding_ > 0 ? std::string() : fmt::format("the simulation ended during {}", at_);
+  });
+  found.check("b_transport answers every access", [&] { return answers_; });
+  found.check("no time annotated is before that of the call, or endless", [&] { return forwards_; });
+  found.check("nb_transport answers every request once", [&] {
+    if (phases_wrong_.empty() && outstanding_ > 0)
+      return fmt::format("{} requests were never answered", outstanding_);
+    return phases_wrong_;
+  });
+  if (shape_.keeps_bytes)
+    found.check("what was written is read, however it was written", [&] { return bytes_wrong_; });
+  found.check("an access beyond the end is refused", [&] { return beyond_wrong_; });
+  found.check("debug transport moves every byte and takes no time", [&] { return debug_wrong_; });
+  found.check("the base protocol of TLM-2.0 is kept", [&] {
+    const auto& violations = checker_.violations();
+    if (violations.empty()) return std::string();
+    return fmt::format("{} ({} in all)", violations.front(), violations.size());
+  });
+  found.check("no payload is held on to", [&] {
+    return pool_.used.empty() || outstanding_ > 0 ? std::string()
+                                                  : fmt::format("{} are still held", pool_.used.size());
+  });
+  return found;
+}
+
+void MemoryConformance::wrong(std::string& check, const std::string& what) const {
+  if (check.empty()) check = fmt::format("{} ({})", what, at_);
+}
+
+/// Exceptions end the thread, not the simulation: others may be under way.
+void MemoryConformance::work() {
+  try {
+    at_ = "loosely timed";
+    blocking();
+    at_ = "ahead of the kernel";
+    run_ahead();
+    at_ = "beyond the end";
+    beyond();
+    at_ = "debug transport";
+    debug();
+    at_ = "approximately timed";
+    phases();
+    done_ = true;
+  } catch (const sc_core::sc_unwind_exception&) {
+    throw;
+  } catch (const std::exception& error) {
+    broken_ = fmt::format("{}: {}", at_, error.what());
+  } catch (...) {
+    broken_ = fmt::format("{}: something that is no std::exception", at_);
+  }
+}
+
+// ---- accesses
+
+void MemoryConformance::fill(Access& access, tlm::tlm_command command) {
+  const std::size_t words = bytes_.size() / k_word;
+  const std::size_t first = random_.below(words);
+  const std::size_t count = 1 + random_.below(std::min(words - first, k_longest / k_word));
+  access.offset = first * k_word;
+  access.bytes.resize(count * k_word);
+  for (unsigned char& byte : access.bytes) byte = static_cast<unsigned char>(random_());
+  access.set_command(command);
+  forget(access, shape_.base + access.offset);
+}
+
+/// A fresh transaction with the payload's bytes.
+void MemoryConformance::forget(Access& access, std::uint64_t address) {
+  access.set_address(address);
+  access.set_data_ptr(access.bytes.data());
+  access.set_data_length(static_cast<unsigned>(access.bytes.size()));
+  access.set_streaming_width(static_cast<unsigned>(access.bytes.size()));
+  access.set_byte_enable_ptr(nullptr);
+  access.set_dmi_allowed(false);
+  access.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
+void MemoryConformance::compare(const Access& access, const char* where) {
+  unsigned char* const kept = bytes_.data() + access.offset;
+  if (access.is_write()) {
+    std::memcpy(kept, access.bytes.data(), access.bytes.size());
+    return;
+  }
+  const auto [here, there] = std::mismatch(access.bytes.begin(), access.bytes.end(), kept);
+  if (here == access.bytes.end() || !shape_.keeps_bytes) return;
+  wrong(bytes_wrong_,
+        fmt::format("{}: byte {} is {:#x}, expected {:#x}", where,
+                    access.get_address() + static_cast<std::uint64_t>(here - access.bytes.begin()), *here,
+                    *there));
+}
+
+// ---- loosely timed hosts
+
+void MemoryConformance::check_blocking(Access& access, sc_core::sc_time& delay) {
+  const sc_core::sc_time called = sc_core::sc_time_stamp() + delay;
+  socket_->b_transport(access, delay);
+  const sc_core::sc_time ended = sc_core::sc_time_stamp() + delay;
+  if (!access.is_response_ok())
+    wrong(answers_, fmt::format("{} B at {}: {}", access.get_data_length(), access.get_address(),
+                                access.get_response_string()));
+  if (ended < called) wrong(forwards_, fmt::format("called for {}, ended at {}", text(called), text(ended)));
+  if (ended > called + shape_.longest)
+    wrong(forwards_, fmt::format("called for {}, ended at {}, more than {} later", text(called), text(ended),
+                                 text(shape_.longest)));
+  compare(access, "b_transport");
+}
+
+/// Waits for each access before the next. First all of the bytes are written, so that they are
+/// known.
+void MemoryConformance::blocking() {
+  Access access;
+  const auto use = [&] {
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    check_blocking(access, delay);
+    wait(delay);
+  };
+  for (std::size_t offset = 0; offset < bytes_.size(); offset += access.bytes.size()) {
+    access.bytes.assign(std::min(k_longest, bytes_.size() - offset),
+                        static_cast<unsigned char>(offset >> 8U));
+    access.offset = offset;
+    access.set_command(tlm::TLM_WRITE_COMMAND);
+    forget(access, shape_.base + offset);
+    use();
+  }
+  for (int i = 0; i < k_accesses; ++i) {
+    fill(access, i % 2 == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    use();
+  }
+}
+
+/// Lets the kernel catch up only now and then (temporal decoupling).
+void MemoryConformance::run_ahead() {
+  const sc_core::sc_time quantum(100, sc_core::SC_US);
+  Access access;
+  sc_core::sc_time local = sc_core::SC_ZERO_TIME;
+  for (int i = 0; i < k_accesses; ++i) {
+    fill(access, random_.below(2) == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    local += sc_core::sc_time(static_cast<double>(random_.below(200)), sc_core::SC_NS);  // its own work
+    check_blocking(access, local);
+    if (local < quantum) continue;
+    wait(local);
+    local = sc_core::SC_ZERO_TIME;
+  }
+  wait(local);
+}
+
+void MemoryConformance::beyond() {
+  Access access;
+  access.bytes.resize(k_word);
+  const std::uint64_t end = shape_.base + shape_.capacity;
+  for (const std::uint64_t address : {end, end - k_word / 2, end + (std::uint64_t{1} << 30U)}) {
+    for (const tlm::tlm_command command : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
+      access.set_command(command);
+      forget(access, address);
+      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+      socket_->b_transport(access, delay);
+      if (!access.is_response_error())
+        wrong(beyond_wrong_, fmt::format("{} B at {}: {}, the memory ends at {}", k_word, address,
+                                         access.get_response_string(), end));
+      wait(delay);
+    }
+  }
+}
+
+void MemoryConformance::debug() {
+  Access access;
+  const sc_core::sc_time before = sc_core::sc_time_stamp();
+  for (int i = 0; i < k_accesses / 10; ++i) {
+    fill(access, i % 3 == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    const unsigned moved = socket_->transport_dbg(access);
+    if (moved != access.get_data_length()) {
+      wrong(debug_wrong_, fmt::format("{} of {} B", moved, access.get_data_length()));
+      continue;
+    }
+    compare(access, "transport_dbg");
+  }
+  if (sc_core::sc_time_stamp() != before)
+    wrong(debug_wrong_, "takes until " + text(sc_core::sc_time_stamp()));
+}
+
+// ---- the approximately timed host
+
+/// Several requests at once, over disjoint parts of the bytes: which of them comes first is the
+/// memory's business.
+void MemoryConformance::phases() {
+  const std::size_t part = bytes_.size() / k_most_outstanding / k_word * k_word;
+  for (int i = 0; i < k_accesses && phases_wrong_.empty(); ++i) {
+    auto* const access = new Access(&pool_);
+    pool_.used.insert(access);
+    access->acquire();
+    fill(*access, random_.below(2) == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    const std::size_t lane = static_cast<std::size_t>(i) % k_most_outstanding;
+    access->bytes.resize(std::min(access->bytes.size(), part));
+    access->offset = lane * part + access->offset % (part - access->bytes.size() + k_word) / k_word * k_word;
+    forget(*access, shape_.base + access->offset);
+    issue(*access);
+    // One lane again only when all of them have been answered.
+    while (phases_wrong_.empty() && (requesting_ || (lane + 1 == k_most_outstanding && outstanding_ > 0))) {
+      wait_for_progress();
+      collect();
+    }
+    if (request_ends_ > sc_core::sc_time_stamp()) wait(request_ends_ - sc_core::sc_time_stamp());
+  }
+  collect();
+}
+
+void MemoryConformance::wait_for_progress() {
+  if (!responses_.empty()) return;
+  const sc_core::sc_time before = sc_core::sc_time_stamp();
+  wait(shape_.longest, progress_);
+  if (responses_.empty() && sc_core::sc_time_stamp() - before >= shape_.longest)
+    wrong(phases_wrong_,
+          fmt::format("{} requests are not answered within {}", outstanding_, text(shape_.longest)));
+}
+
+void MemoryConformance::issue(Access& access) {
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  ++outstanding_;
+  requesting_ = true;
+  const tlm::tlm_sync_enum status = socket_->nb_transport_fw(access, phase, delay);
+  if (status == tlm::TLM_ACCEPTED) return;
+  const bool completed = status == tlm::TLM_COMPLETED;
+  if (completed || phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) request_ended(delay);
+  if (completed || phase == tlm::BEGIN_RESP) {
+    access.responded = true;
+    responses_.push_back({&access, sc_core::sc_time_stamp() + delay, !completed});
+    progress_.notify(delay);
+  }
+}
+
+void MemoryConformance::request_ended(const sc_core::sc_time& delay) {
+  requesting_ = false;
+  request_ends_ = sc_core::sc_time_stamp() + delay;
+}
+
+/// Takes what has been answered. From the thread alone: the backward path must not call forward.
+void MemoryConformance::collect() {
+  while (!responses_.empty()) {
+    const Response response = responses_.front();
+    responses_.pop_front();
+    Access& access = *response.access;
+    if (response.at > sc_core::sc_time_stamp()) wait(response.at - sc_core::sc_time_stamp());
+    if (!access.is_response_ok())
+      wrong(phases_wrong_, fmt::format("{} B at {}: {}", access.get_data_length(), access.get_address(),
+                                       access.get_response_string()));
+    compare(access, "nb_transport");
+    --outstanding_;
+    if (response.ends) {
+      tlm::tlm_phase phase = tlm::END_RESP;
+      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+      socket_->nb_transport_fw(access, phase, delay);
+    }
+    access.release();
+  }
+}
+
+tlm::tlm_sync_enum MemoryConformance::nb_transport_bw(tlm::tlm_generic_payload& payload,
+                                                      tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (!pool_.used.contains(&payload)) {
+    wrong(phases_wrong_, "an answer to what is no longer asked");
+    return tlm::TLM_COMPLETED;
+  }
+  if (phase == tlm::END_REQ || (phase == tlm::BEGIN_RESP && requesting_)) request_ended(delay);
+  if (phase == tlm::BEGIN_RESP) {
+    auto& access = static_cast<Access&>(payload);
+    if (std::exchange(access.responded, true)) {
+      wrong(phases_wrong_, "a request is answered twice");
+      return tlm::TLM_ACCEPTED;
+    }
+    responses_.push_back({&access, sc_core::sc_time_stamp() + delay, true});
+  }
+  progress_.notify(delay);
+  return tlm::TLM_ACCEPTED;
+}
+
+}  // namespace tlmssd

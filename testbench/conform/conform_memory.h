@@ -1,0 +1,102 @@
+// The conformance kit for TLM-2.0 memories: a loosely timed host, one that runs ahead of the kernel
+// and an approximately timed one use it in turn, with a checker of the base protocol in between.
+//
+//   AcmeMemory memory("memory", ...);                    // in sc_main, or while it is elaborated
+//   tlmssd::MemoryConformance kit("kit", memory.socket, {.base = 0, .capacity = memory.size()});
+//   sc_core::sc_start();
+//   const tlmssd::Conformance found = kit.found();
+//
+// `tlmssd conform memory dram` does that with the drive's own memories.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/base/random.h"
+#include "models/tlm/protocol_checker.h"
+#include "testbench/conform/conformance.h"
+
+namespace tlmssd {
+
+/// What is known of a memory beforehand.
+struct MemoryShape {
+  std::uint64_t base = 0;
+  Bytes capacity = 0;
+  bool keeps_bytes = true;  ///< it holds data, not only times
+  /// No access of some kilobytes takes longer, waiting for others included.
+  sc_core::sc_time longest = sc_core::sc_time(1, sc_core::SC_MS);
+};
+
+class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_transport_if<> {
+ public:
+  SC_HAS_PROCESS(MemoryConformance);
+  MemoryConformance(const sc_core::sc_module_name& name, tlm::tlm_target_socket<>& memory,
+                    const MemoryShape& shape, std::uint64_t seed = 1);
+  /// What was found; when the simulation has come to its end.
+  [[nodiscard]] Conformance found() const;
+
+ private:
+  /// A payload with its bytes, which comes back with its last reference.
+  struct Access : tlm::tlm_generic_payload {
+    using tlm::tlm_generic_payload::tlm_generic_payload;
+    std::vector<unsigned char> bytes;
+    std::size_t offset = 0;  ///< within the region that is compared
+    bool responded = false;
+  };
+  struct Pool final : tlm::tlm_mm_interface {
+    ~Pool() override;
+    void free(tlm::tlm_generic_payload* payload) override;
+    std::set<tlm::tlm_generic_payload*> used;
+  };
+
+  void work();
+  void fill(Access& access, tlm::tlm_command command);
+  void forget(Access& access, std::uint64_t address);
+  void blocking();
+  void run_ahead();
+  void phases();
+  void wait_for_progress();
+  void issue(Access& access);
+  void request_ended(const sc_core::sc_time& delay);
+  void collect();
+  void beyond();
+  void debug();
+  void compare(const Access& access, const char* where);
+  void wrong(std::string& check, const std::string& what) const;
+  void check_blocking(Access& access, sc_core::sc_time& delay);
+
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64 /*first*/, sc_dt::uint64 /*last*/) override {}
+
+  tlm::tlm_initiator_socket<> socket_;
+  ProtocolChecker checker_;
+  MemoryShape shape_;
+  RandomStream random_;
+  Pool pool_;
+  std::vector<unsigned char> bytes_;  ///< that the memory's first ones should hold
+
+  // the approximately timed host
+  struct Response {
+    Access* access;
+    sc_core::sc_time at;
+    bool ends;  ///< END_RESP is to be sent
+  };
+  std::deque<Response> responses_;
+  bool requesting_ = false;  ///< a request without END_REQ
+  sc_core::sc_time request_ends_;
+  std::uint32_t outstanding_ = 0;
+  sc_core::sc_event progress_;
+
+  // what is wrong, check by check; empty: nothing
+  std::string answers_, forwards_, bytes_wrong_, phases_wrong_, beyond_wrong_, debug_wrong_, broken_;
+  const char* at_ = "nothing";  ///< which part is under way
+  bool done_ = false;
+};
+
+}  // namespace tlmssd

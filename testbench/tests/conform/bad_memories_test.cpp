@@ -1,0 +1,201 @@
+// The conformance kit against TLM-2.0 memories: the drive's own pass, planted faults are found. All
+// of them are used in one simulation.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "models/memory/scm.h"
+#include "models/tlm/kernel_time.h"
+#include "testbench/conform/conform_memory.h"
+
+using namespace tlmssd;
+using sc_core::sc_time;
+
+namespace {
+
+constexpr Bytes k_capacity = Bytes{1} << 20U;
+
+enum class Fault {
+  none,
+  drops_writes,
+  short_bursts,
+  address_mixed_up,
+  never_answers,
+  answers_twice,
+  late_error,
+  nothing_beyond,
+  turns_back,
+  forgets_offset,
+  endless,
+  no_status,
+  no_debug,
+  changes_address,
+  keeps_payload,
+  hasty_responses,
+  throws
+};
+
+/// A memory of 50 ns that answers nb_transport by all four phases.
+class FaultyMemory final : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(FaultyMemory);
+  FaultyMemory(const sc_core::sc_module_name& name, Fault fault)
+      : sc_core::sc_module(name), socket("socket", *this), fault_(fault), bytes_(k_capacity) {
+    SC_METHOD(respond);
+    sensitive << due_;
+    dont_initialize();
+  }
+  TargetSocket<FaultyMemory> socket;
+
+  tlm::tlm_sync_enum forward(unsigned /*index*/, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_time& delay) {
+    if (phase == tlm::END_RESP) {
+      responding_ = nullptr;
+      if (!waiting_.empty()) due_.notify(sc_core::SC_ZERO_TIME);
+      return tlm::TLM_COMPLETED;
+    }
+    payload.acquire();
+    ++accesses_;
+    if (fault_ == Fault::changes_address && accesses_ == 4500) payload.set_address(0);
+    waiting_.emplace(sc_core::sc_time_stamp() + delay + latency_, &payload);
+    due_.notify(delay + latency_);
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+
+  void blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    ++accesses_;
+    if (fault_ == Fault::throws && accesses_ == 700) throw std::runtime_error("row not found");
+    access(payload);
+    if (fault_ == Fault::forgets_offset) delay = sc_core::SC_ZERO_TIME;
+    delay += latency_;
+    if (fault_ == Fault::turns_back && accesses_ == 3000) delay = sc_core::SC_ZERO_TIME;
+    if (fault_ == Fault::endless && accesses_ == 50) delay += sc_time(2, sc_core::SC_SEC);
+  }
+
+  unsigned debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
+    if (fault_ == Fault::no_debug) return 0;
+    access(payload);
+    return payload.get_data_length();
+  }
+
+ private:
+  void access(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    std::size_t length = payload.get_data_length();
+    if (fault_ == Fault::no_status && accesses_ % 40 == 0) return;
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (address + length > bytes_.size()) {
+      if (fault_ != Fault::nothing_beyond) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      return;
+    }
+    if (fault_ == Fault::short_bursts && length > 2048) --length;
+    if (fault_ == Fault::drops_writes && payload.is_write() && accesses_ % 97 == 0) return;
+    unsigned char* const place =
+        bytes_.data() + (fault_ == Fault::address_mixed_up ? address & ~std::uint64_t{0x8000} : address);
+    if (payload.is_write()) std::memcpy(place, payload.get_data_ptr(), length);
+    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), place, length);
+  }
+
+  /// One response at a time.
+  void respond() {
+    while (!waiting_.empty() && (responding_ == nullptr || fault_ == Fault::hasty_responses)) {
+      const auto first = waiting_.begin();
+      if (first->first > sc_core::sc_time_stamp()) {
+        due_.notify(first->first - sc_core::sc_time_stamp());
+        return;
+      }
+      tlm::tlm_generic_payload& payload = *first->second;
+      waiting_.erase(first);
+      if (fault_ == Fault::never_answers && ++answers_ == 500) continue;
+      answer(payload);
+      if (fault_ == Fault::answers_twice && ++answers_ == 500) answer(payload);
+      if (fault_ != Fault::keeps_payload || ++answers_ != 500) payload.release();
+    }
+  }
+
+  void answer(tlm::tlm_generic_payload& payload) {
+    responding_ = &payload;
+    access(payload);
+    if (fault_ == Fault::late_error && ++errors_ == 300)
+      payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_time delay = sc_core::SC_ZERO_TIME;
+    socket->nb_transport_bw(payload, phase, delay);
+  }
+
+  const sc_time latency_{50, sc_core::SC_NS};
+  Fault fault_;
+  std::vector<unsigned char> bytes_;
+  std::multimap<sc_time, tlm::tlm_generic_payload*> waiting_;
+  tlm::tlm_generic_payload* responding_ = nullptr;
+  sc_core::sc_event due_;
+  std::uint64_t accesses_ = 0;
+  std::uint64_t answers_ = 0;
+  std::uint64_t errors_ = 0;
+};
+
+struct Row {
+  const char* name;
+  Fault fault;
+  const char* found_by;
+};
+
+}  // namespace
+
+TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass") {
+  const char* const times = "no time annotated is before that of the call, or endless";
+  const char* const bytes = "what was written is read, however it was written";
+  const char* const phases = "nb_transport answers every request once";
+  const char* const protocol = "the base protocol of TLM-2.0 is kept";
+  const Row rows[] = {
+      {"sound", Fault::none, nullptr},
+      {"drops_writes", Fault::drops_writes, bytes},
+      {"short_bursts", Fault::short_bursts, bytes},
+      {"address_mixed_up", Fault::address_mixed_up, bytes},
+      {"never_answers", Fault::never_answers, phases},
+      {"answers_twice", Fault::answers_twice, protocol},
+      {"late_error", Fault::late_error, phases},
+      {"nothing_beyond", Fault::nothing_beyond, "an access beyond the end is refused"},
+      {"turns_back", Fault::turns_back, times},
+      {"forgets_offset", Fault::forgets_offset, times},
+      {"endless", Fault::endless, times},
+      {"no_status", Fault::no_status, "b_transport answers every access"},
+      {"no_debug", Fault::no_debug, "debug transport moves every byte and takes no time"},
+      {"changes_address", Fault::changes_address, protocol},
+      {"keeps_payload", Fault::keeps_payload, "no payload is held on to"},
+      {"hasty_responses", Fault::hasty_responses, protocol},
+      {"throws", Fault::throws, "every call comes back, without an exception"},
+  };
+  std::vector<std::unique_ptr<FaultyMemory>> memories;
+  std::vector<std::unique_ptr<MemoryConformance>> kits;
+  for (const Row& row : rows) {
+    memories.push_back(std::make_unique<FaultyMemory>(row.name, row.fault));
+    kits.push_back(std::make_unique<MemoryConformance>((std::string("kit_") + row.name).c_str(),
+                                                       memories.back()->socket,
+                                                       MemoryShape{.capacity = k_capacity}));
+  }
+  EventQueue event_queue;
+  EventQueueProcess process("event_queue", event_queue);
+  Dram dram("dram", DramConfig{.capacity = k_capacity, .storage = true}, event_queue);
+  MemoryConformance dram_kit("kit_dram", dram.bus_tsock, {.base = dram.base(), .capacity = k_capacity});
+  Scm scm("scm", ScmConfig{.capacity = k_capacity}, event_queue);
+  MemoryConformance scm_kit("kit_scm", scm.bus_tsock,
+                            {.base = scm.base(), .capacity = k_capacity, .keeps_bytes = false});
+  sc_core::sc_start();
+  for (std::size_t i = 0; i < kits.size(); ++i) {
+    const Conformance found = kits[i]->found();
+    INFO(rows[i].name << "\n" << found.text());
+    if (rows[i].found_by == nullptr) {
+      CHECK(found.passed());
+    } else {
+      CHECK(found.failed(rows[i].found_by));
+    }
+  }
+  for (const MemoryConformance* const kit : {&dram_kit, &scm_kit}) {
+    const Conformance found = kit->found();
+    INFO(kit->name() << "\n" << found.text());
+    CHECK(found.passed());
+  }
+}
