@@ -133,6 +133,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   ramp_end_ = -1;
   if (ramp_times_ > 0) ++ramping_;
   measuring_ = ramping_ == 0;
+  measurement.reset(event_queue_.now());
   phase_ = 0;
   running_in_phase_ = 0;
   next_phase();
@@ -224,6 +225,8 @@ void HostDriver::finish() {
   finished_ = true;
   if (!measuring_) measurement_->reset(event_queue_.now());  // all of it was ramp
   measurement_->finish(event_queue_.now());
+  // What goes on without commands, such as a drain, is not to last until the next look for a stall.
+  if (std::exchange(watching_, false)) event_queue_.cancel(&HostDriver::watch_due, this);
   process_.stop();
 }
 
@@ -585,13 +588,12 @@ void HostDriver::check_time(const Stream& stream) {
 void HostDriver::watch_from(Picoseconds when) {
   if (config_.stall_after == 0) return;
   watching_ = true;
-  event_queue_.at(
-      when + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); }, this);
+  event_queue_.at(when + config_.stall_after, &HostDriver::watch_due, this);
 }
 
 void HostDriver::watch() {
   watching_ = false;
-  if (finished_ || outstanding_ == 0) return;  // the next command that is issued begins anew
+  if (outstanding_ == 0) return;  // the next command that is issued begins anew
   const Picoseconds waited = event_queue_.now() - waiting_since_;
   if (waited < config_.stall_after) {
     watch_from(waiting_since_);

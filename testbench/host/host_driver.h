@@ -143,6 +143,7 @@ class HostDriver : public sc_core::sc_module {
   void next_phase();
   void finish();
   void watch();
+  static void watch_due(void* self) { static_cast<HostDriver*>(self)->watch(); }
   void watch_from(Picoseconds when);
   void check_time(const Stream& stream);
   void end_ramp();
