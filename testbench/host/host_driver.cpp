@@ -116,6 +116,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   stopping_ = false;
   for (auto& queue : streams_of_queue_) queue.clear();
   finished_ = false;
+  issued_ = 0;
   ramping_ = 0;
   ramp_times_ = 0;
   for (Load& load : loads) {
@@ -427,7 +428,7 @@ void HostDriver::issue(Stream& stream) {
   slot.queue = static_cast<std::uint16_t>(stream.queue);
   slot.submitted = event_queue_.now();
   if (first && stream.load->pacing == Pacing::open_loop) slot.submitted = stream.start + request.time;
-  slot.ledger = Ledger(slot.submitted, stream.number);
+  slot.ledger = Ledger(slot.submitted, stream.number, ++issued_);
   begin(slot);
   stream.head.lba += request.blocks;
   stream.head.blocks -= request.blocks;
