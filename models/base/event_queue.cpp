@@ -151,6 +151,24 @@ void EventQueue::grow_due() {
   due_first_ = 0;
 }
 
+void EventQueue::cancel(Callback callback, void* self) {
+  const auto meant = [&](const Item& item) {
+    return item.call.callback == callback && item.call.self == self;
+  };
+  std::vector<Item> left;
+  while (heap_next_ != k_never) {
+    const Item item = heap_.front();
+    pop_heap();
+    if (!meant(item)) left.push_back(item);
+  }
+  while (wheel_count_ != 0) {
+    const Item item = slots_[wheel_slot_]->next->item;
+    pop_wheel();
+    if (!meant(item)) left.push_back(item);
+  }
+  for (const Item& item : left) push_heap(item);
+}
+
 bool EventQueue::take(Picoseconds limit, Call& call) {
   const Picoseconds sorted = std::min(wheel_next_, heap_next_);
   // What was put on the event queue for this instant before it came goes before what was put on it

@@ -6,7 +6,8 @@
 // so that most are put in and taken out in constant time. Those further away, and those that find
 // their list crowded, wait in a four-ary heap, which keeps the worst case logarithmic. Under
 // SystemC a kernel process drives it (event_queue_process.h); tests without a kernel drive it by
-// run_until(). There is no cancellation: a waiter that may be overtaken checks a token of its own.
+// run_until(). Cancelling searches all of it: a waiter that is often overtaken checks a token of
+// its own.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +45,9 @@ class EventQueue {
   /// modules.
   void soon(Callback callback, void* self) { at(now_, callback, self); }
   void soon(std::coroutine_handle<> waiter) { at(now_, waiter); }
+
+  /// Takes back all such calls that are due after the present instant.
+  void cancel(Callback callback, void* self);
 
   [[nodiscard]] bool empty() const { return size() == 0; }
   [[nodiscard]] std::size_t size() const { return heap_.size() + wheel_count_ + due_count_; }

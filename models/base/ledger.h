@@ -60,9 +60,11 @@ std::string_view name_of(Cause cause);
 
 class Ledger {
  public:
-  /// `owner`: number of the load whose command it is.
-  explicit Ledger(Picoseconds start = 0, std::size_t owner = 0)
-      : mark_(start), owner_(owner < k_owners ? owner : k_owners - 1) {}
+  /// `owner`: number of the load whose command it is; `command`: the command's own.
+  explicit Ledger(Picoseconds start = 0, std::size_t owner = 0, std::uint32_t command = 0)
+      : mark_(start),
+        owner_(static_cast<std::uint32_t>(owner < k_owners ? owner : k_owners - 1)),
+        command_(command) {}
   /// Charges everything since the mark to `cause` and moves the mark to `until`. `until` must not
   /// lie before the mark.
   void charge(Cause cause, Picoseconds until) {
@@ -78,11 +80,13 @@ class Ledger {
     mark_ = branch.mark_;
   }
   /// An empty ledger for a branch that starts at this one's mark.
-  [[nodiscard]] Ledger fork() const { return Ledger(mark_, owner_); }
+  [[nodiscard]] Ledger fork() const { return Ledger(mark_, owner_, command_); }
   [[nodiscard]] Picoseconds mark() const { return mark_; }
   [[nodiscard]] Picoseconds spent(Cause cause) const { return spent_[static_cast<std::size_t>(cause)]; }
   [[nodiscard]] Picoseconds behind(std::size_t blocker) const { return behind_[blocker]; }
   [[nodiscard]] std::size_t owner() const { return owner_; }
+  /// Commands of the host are numbered from 1 on (modulo 2^32); 0: it is no command's.
+  [[nodiscard]] std::uint32_t command() const { return command_; }
   [[nodiscard]] Picoseconds total() const {
     Picoseconds sum = 0;
     for (const Picoseconds part : spent_) sum += part;
@@ -93,7 +97,8 @@ class Ledger {
   std::array<Picoseconds, k_causes> spent_{};
   std::array<Picoseconds, k_blockers> behind_{};
   Picoseconds mark_;
-  std::size_t owner_;
+  std::uint32_t owner_;
+  std::uint32_t command_;
 };
 
 }  // namespace tlmssd

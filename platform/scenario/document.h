@@ -16,7 +16,7 @@ namespace tlmssd {
 inline constexpr std::size_t k_longest_document = 1 << 20;  ///< bytes
 inline constexpr std::size_t k_longest_value = 4096;        ///< bytes
 inline constexpr std::size_t k_deepest_nesting = 32;
-inline constexpr std::size_t k_most_nodes = 20'000;  ///< with every alias counted as what it stands for
+inline constexpr std::size_t k_most_nodes = 200'000;  ///< with every alias counted as what it stands for
 
 struct Node {
   enum class Type : std::uint8_t { null, scalar, sequence, map };

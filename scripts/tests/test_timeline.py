@@ -68,10 +68,12 @@ class Trace:
         return [one for one in self.slices if self.parents[one["track"]] == group]
 
 
-def timeline(folder, window: str) -> Trace:
+def timeline(folder, window: str, *settings: str) -> Trace:
     scenario = folder / "drive.yaml"
     scenario.write_text(SCENARIO + f"report: {{timeline: true, window: {window}}}\n")
     command = [str(find_program().path), "run", str(scenario), "--out", str(folder / "out")]
+    for setting in settings:
+        command += ["--set", setting]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return Trace(folder / "out/timeline.perfetto")
 
@@ -94,30 +96,69 @@ def test_a_whole_run(tmp_path):
     assert counters == {"free blocks", "units in the write buffer", "commands outstanding"}
 
 
-def test_arrows_lead_from_commands_to_their_operations_and_back(tmp_path):
+def operations(trace) -> dict:
+    """Of the dies, by the number of the command that waits for them."""
+    by_command = defaultdict(list)
+    for one in trace.of("dies"):
+        if "command" in one["arguments"]:
+            by_command[one["arguments"]["command"]].append(one)
+    return by_command
+
+
+def check_ways(trace, command, senses) -> None:
+    """An arrow from the command to each of its operations, through the bus, and back."""
+    ways = [flow for one in senses for flow in one["flows"]]
+    assert len(ways) == len(senses) == len(set(ways))
+    assert sorted(ways) == sorted(command["flows"])
+    for flow in ways:
+        way = trace.arrows[flow]
+        groups = [trace.parents[track] for _, track, _ in way]
+        assert groups[0] == groups[-1] == "queues" and groups.count("dies") == 1
+        assert "channels" in groups[1:-1] and way[-1][2] == "completed"
+        assert (way[0][0], way[-1][0]) == (command["start"], command["end"])
+
+
+def test_arrows_lead_from_reads_to_their_operations_and_back(tmp_path):
     trace = timeline(tmp_path, "{length: 10 s}")
+    of_command = operations(trace)
     reads = [one for one in trace.of("queues") if "sense" in one["arguments"]]
     assert len(reads) > 500
     for command in reads:
-        (flow,) = command["flows"]
-        way = trace.arrows[flow]
-        groups = [trace.parents[track] for _, track, _ in way]
-        assert groups[0] == "queues" and "dies" in groups and "channels" in groups
-        assert way[-1][2] == "completed"
-        assert all(command["start"] <= when <= command["end"] for when, _, _ in way)
-        senses = [one for one in trace.of("dies") if flow in one["flows"]]
-        first = command["arguments"]["LBA"]  # a logical block is a mapping unit here
-        assert any(one["arguments"]["LPN"] == first for one in senses)
-        break
+        (sense,) = of_command[command["arguments"]["command"]]
+        # A logical block is a mapping unit here.
+        assert sense["arguments"]["LPN"] == command["arguments"]["LBA"]
+        check_ways(trace, command, [sense])
+
+
+def test_arrows_lead_to_each_operation_of_long_reads(tmp_path):
+    load = ("load.rw=read", "load.bs=128k", "load.iodepth=4", "load.number_ios=200")
+    trace = timeline(tmp_path, "{length: 10 s}", *load)
+    of_command = operations(trace)
+    reads = trace.of("queues")
+    assert len(reads) == 200
+    for command in reads:
+        senses = of_command[command["arguments"]["command"]]
+        assert sum(one["arguments"]["units"] for one in senses) == 32
+        assert len(senses) > 4
+        check_ways(trace, command, senses)
+
+
+@pytest.mark.parametrize("mode", ["write-back", "write-through"])
+def test_arrows_lead_from_writes_to_the_programs_of_their_data(tmp_path, mode):
+    settings = ("load.rw=randwrite", "load.bs=128k", "load.number_ios=300")
+    trace = timeline(tmp_path, "{length: 10 s}", *settings, f"firmware.buffer.mode={mode}")
+    writes = {one["track"] for one in trace.of("queues")}
+    reached = 0
     programs = [one for one in trace.of("dies") if one["name"].startswith("host program")]
-    assert programs
-    writes = {one["arguments"]["command"]: one for one in trace.of("queues")
-              if one["name"].startswith("write")}  # fmt: skip
-    buffered = [one for one in programs if any(flow % 2 for flow in one["flows"])]
-    assert len(buffered) > len(programs) / 2
-    for program in buffered:
-        for flow in (flow for flow in program["flows"] if flow % 2):
-            assert writes[flow // 2]["start"] <= program["start"]
+    for program in programs:
+        ways = [trace.arrows[flow] for flow in program["flows"]]
+        ends = [end for way in ways for end in way if end[1] in writes]
+        reached += bool(ends)
+        for way in ways:
+            commands = {name.partition(" ")[0] for _, track, name in way if track in writes}
+            assert commands <= {"write", "completed"}
+            assert any(trace.parents[track] == "dies" for _, track, _ in way)
+    assert len(programs) > 300 and reached > 0.95 * len(programs)
 
 
 def test_perfettos_own_trace_processor_reads_it(tmp_path):

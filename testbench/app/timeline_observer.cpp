@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "firmware/base/flash_io.h"
 #include "firmware/blocks/block_pool.h"
 #include "testbench/app/drive_view.h"
 
@@ -27,14 +26,6 @@ std::string_view name_of(FlashCommand command) {
 
 std::string_view suffix(BlockMode mode) {
   return mode == BlockMode::slc ? " in SLC mode" : "";
-}
-
-// Two arrows may begin at a command: through the drive and back, and on from its end.
-std::uint64_t flow_of(std::uint64_t command) {
-  return command * 2;
-}
-std::uint64_t flow_on_from(std::uint64_t command) {
-  return command * 2 + 1;
 }
 
 bool moves_data(Purpose purpose) {
@@ -83,34 +74,85 @@ void TimelineObserver::add_place(const FlashOp& op, TraceSlice& slice) const {
   slice.arguments.push_back({"planes", std::uint64_t{op.all_planes()}});
 }
 
-/// The command that waits for the operation, if it is charged to the command's own ledger.
+/// What tells apart the operations that an object carries out one after another for a command.
+std::uint64_t TimelineObserver::place_of(const FlashOp& op) {
+  return std::uint64_t{index(op.die)} << 48U | std::uint64_t{index(op.plane)} << 40U |
+         std::uint64_t{index(op.block)} << 16U | index(op.page);
+}
+
+/// Of the arrow from the command whose ledger the operation is charged to, and back; null: there is
+/// none. A read that is done again after a decoding failure is charged to no ledger.
+const TimelineObserver::Way* TimelineObserver::way_of(const FlashOp& op) {
+  const auto known = ways_.find(&op);
+  const bool same = known != ways_.end() && known->second.place == place_of(op);
+  if (op.ledger == nullptr) {
+    const bool again = same && op.command == FlashCommand::read && op.on_done_self != &op;
+    return again && flows_of_.count(known->second.command) != 0 ? &known->second : nullptr;
+  }
+  const std::uint32_t command = op.ledger->command();
+  if (command == 0) return nullptr;
+  if (same && known->second.command == command) return &known->second;
+  flows_of_[command].push_back(++last_flow_);
+  return &(ways_[&op] = {command, place_of(op), last_flow_});
+}
+
 void TimelineObserver::add_command(const FlashOp& op, TraceSlice& slice) {
-  if (op.command != FlashCommand::read || op.purpose != Purpose::host || op.ledger == nullptr) return;
-  if (op.on_done_self == &op && op.ledger == &static_cast<const firmware::ReadOp*>(op.on_done_self)->ledger)
-    return;  // one of several, with a ledger of its own
-  const std::uint64_t number = number_of(*op.ledger);
-  slice.arguments.push_back({"command", number});
-  slice.flows.push_back(flow_of(number));
+  const Way* const way = way_of(op);
+  if (way == nullptr) return;
+  slice.arguments.push_back({"command", std::uint64_t{way->command}});
+  slice.flows.push_back(way->flow);
 }
 
-std::uint64_t TimelineObserver::number_of(const Ledger& ledger) {
-  const auto [at, fresh] = numbers_.try_emplace(&ledger, last_number_ + 1);
-  if (fresh) ++last_number_;
-  return at->second;
+/// Of arrows from those whose data the operation programs: one that has completed knows of an arrow
+/// for each unit, of which the operation takes the first, and one that will complete later finds
+/// the operation's.
+std::vector<std::uint64_t> TimelineObserver::writers_of(const FlashOp& op, Picoseconds start) {
+  std::vector<std::uint64_t> flows;
+  std::vector<std::uint32_t> writers;
+  std::uint64_t own = 0;
+  for (std::uint32_t i = 0; i < op.slots; ++i) {
+    if (op.spare[i] == k_no_unit) continue;
+    const auto written = written_by_.find(std::uint64_t{op.spare[i]});
+    if (written == written_by_.end()) {
+      if (own == 0) flows.push_back(own = ++last_flow_);
+      programmed_[std::uint64_t{op.spare[i]}] = {own, start};
+      continue;
+    }
+    const Written by = written->second;
+    written_by_.erase(written);
+    if (std::find(writers.begin(), writers.end(), by.command) != writers.end()) continue;
+    writers.push_back(by.command);
+    flows.push_back(by.flow);
+  }
+  return flows;
 }
 
-/// From the command that waits for the operation, and from those whose data it programs.
+/// From the command that waits for the operation, and from those whose data it programs, however
+/// many steps that takes.
 void TimelineObserver::add_flows(const FlashOp& op, TraceSlice& slice) {
   add_command(op, slice);
   if (op.command != FlashCommand::program || op.purpose != Purpose::host || op.spare == nullptr) return;
-  for (std::uint32_t i = 0; i < op.slots; ++i) {
-    const auto writer = written_by_.find(std::uint64_t{op.spare[i]});
-    if (writer == written_by_.end()) continue;
-    slice.flows.push_back(writer->second);
-    written_by_.erase(writer);
+  Program& program = programs_[&op];
+  if (std::exchange(program.place, place_of(op)) != place_of(op)) program.flows = writers_of(op, slice.start);
+  slice.flows.insert(slice.flows.end(), program.flows.begin(), program.flows.end());
+}
+
+/// The write's data are on their way to flash, or there already.
+void TimelineObserver::add_programs(const Completed& command, TraceSlice& slice) {
+  const Bytes unit = ssd_.shape().mapping_unit_bytes;
+  const Bytes first = command.lba * ssd_.shape().lba_bytes;
+  for (Bytes lpn = first / unit; lpn * unit < first + command.bytes; ++lpn) {
+    const auto found = programmed_.find(lpn);
+    const Programmed there = found != programmed_.end() ? found->second : Programmed{};
+    if (found != programmed_.end()) programmed_.erase(found);
+    if (there.flow == 0 || there.start < command.submitted) {
+      written_by_[lpn] = {command.ledger->command(), ++last_flow_};
+      slice.flows_on.push_back(last_flow_);
+    } else if (std::find(slice.flows.begin(), slice.flows.end(), there.flow) == slice.flows.end()) {
+      slice.flows.push_back(there.flow);
+      slice.flows_back.push_back(there.flow);
+    }
   }
-  std::sort(slice.flows.begin(), slice.flows.end());
-  slice.flows.erase(std::unique(slice.flows.begin(), slice.flows.end()), slice.flows.end());
 }
 
 // ---- flash
@@ -198,8 +240,8 @@ void TimelineObserver::transferred(LinkDirection direction, Picoseconds start, P
 }
 
 void TimelineObserver::command(const Completed& command, const std::string& load) {
-  const std::uint64_t number = number_of(*command.ledger);
-  numbers_.erase(command.ledger);
+  const std::uint32_t number = command.ledger->command();
+  const auto flows = flows_of_.extract(number);
   if (outside(command.submitted, command.completed)) return;
   count(command.completed);
   TraceSlice slice{
@@ -208,7 +250,7 @@ void TimelineObserver::command(const Completed& command, const std::string& load
       .start = command.submitted,
       .end = command.completed,
       .arguments = {{"load", load},
-                    {"command", number},
+                    {"command", std::uint64_t{number}},
                     {"LBA", command.lba},
                     {"bytes", command.bytes},
                     {"latency (ps)", static_cast<std::uint64_t>(command.completed - command.submitted)}}};
@@ -217,15 +259,8 @@ void TimelineObserver::command(const Completed& command, const std::string& load
     if (const Picoseconds part = command.ledger->spent(cause); part > 0)
       slice.arguments.push_back({tlmssd::name_of(cause).data(), static_cast<std::uint64_t>(part)});
   }
-  slice.flows.push_back(flow_of(number));
-  slice.flow_back = flow_of(number);
-  if (command.opcode == HostOpcode::write) {
-    slice.flow_on = flow_on_from(number);
-    const Bytes unit = ssd_.shape().mapping_unit_bytes;
-    const Bytes first = command.lba * ssd_.shape().lba_bytes;
-    for (Bytes lpn = first / unit; lpn * unit < first + command.bytes; ++lpn)
-      written_by_[lpn] = flow_on_from(number);
-  }
+  if (!flows.empty()) slice.flows = slice.flows_back = flows.mapped();
+  if (command.opcode == HostOpcode::write) add_programs(command, slice);
   timeline_.add(std::move(slice));
   timeline_.completed(command.submitted, command.completed);
 }

@@ -2,9 +2,9 @@
 // commands on each host queue and their ways through the drive, and with counts of what the drive
 // holds.
 //
-// Arrows follow a read that takes one flash operation, which is charged to the command's own
-// ledger, by that; not yet one that takes several. Data that waited in the write buffer are
-// followed by their LPN from the command that wrote them to the program that brings them to flash.
+// Arrows lead from a command to each flash operation that is charged to its ledger, which has the
+// command's number, and back. Data that waited in the write buffer are followed by their LPN from
+// the command that wrote them to the programs that bring them to flash.
 #pragma once
 
 #include <functional>
@@ -41,16 +41,39 @@ class TimelineObserver final : public FlashObserver, public CpuObserver, public 
     std::uint64_t reads = 0;
     std::uint64_t units = 0;
   };
+  /// An operation that a command waits for.
+  struct Way {
+    std::uint32_t command = 0;
+    std::uint64_t place = 0;
+    std::uint64_t flow = 0;
+  };
+  /// An operation that programs data of the host.
+  struct Program {
+    std::uint64_t place = ~std::uint64_t{0};
+    std::vector<std::uint64_t> flows;
+  };
+  /// A unit in the write buffer.
+  struct Written {
+    std::uint32_t command = 0;
+    std::uint64_t flow = 0;
+  };
+  /// A unit on flash whose command has not completed.
+  struct Programmed {
+    std::uint64_t flow = 0;
+    Picoseconds start = 0;
+  };
   [[nodiscard]] bool outside(Picoseconds start, Picoseconds end) const {
     return !timeline_.wants(start, end);
   }
   [[nodiscard]] std::uint32_t pu_of(const FlashOp& op) const;
   [[nodiscard]] std::uint64_t ppn_of(const FlashOp& op) const;
   void add_place(const FlashOp& op, TraceSlice& slice) const;
+  static std::uint64_t place_of(const FlashOp& op);
+  const Way* way_of(const FlashOp& op);
   void add_command(const FlashOp& op, TraceSlice& slice);
   void add_flows(const FlashOp& op, TraceSlice& slice);
-  /// Of the command whose ledger this is, while it is under way.
-  std::uint64_t number_of(const Ledger& ledger);
+  std::vector<std::uint64_t> writers_of(const FlashOp& op, Picoseconds start);
+  void add_programs(const Completed& command, TraceSlice& slice);
   void collect(const FlashOp& op, Picoseconds start, Picoseconds end);
   void count(Picoseconds now);
   void count(const char* name, Picoseconds now, std::int64_t value);
@@ -58,11 +81,14 @@ class TimelineObserver final : public FlashObserver, public CpuObserver, public 
   Timeline timeline_;
   const Ssd& ssd_;
   std::function<std::uint64_t()> outstanding_;
-  std::unordered_map<std::uint64_t, std::uint64_t> written_by_;  ///< LPN in the buffer: flow of its command
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Victim> victims_;  ///< by parallel unit and block
+  std::unordered_map<const FlashOp*, Way> ways_;                            ///< the last of each object
+  std::unordered_map<const FlashOp*, Program> programs_;                    ///< the last of each object
+  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> flows_of_;  ///< by command under way
+  std::unordered_map<std::uint64_t, Written> written_by_;                   ///< by LPN
+  std::unordered_map<std::uint64_t, Programmed> programmed_;                ///< by LPN
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Victim> victims_;       ///< by parallel unit and block
   std::map<std::string, std::int64_t> counted_;
-  std::unordered_map<const Ledger*, std::uint64_t> numbers_;
-  std::uint64_t last_number_ = 0;
+  std::uint64_t last_flow_ = 0;
 };
 
 }  // namespace tlmssd

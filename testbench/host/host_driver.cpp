@@ -116,6 +116,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   stopping_ = false;
   for (auto& queue : streams_of_queue_) queue.clear();
   finished_ = false;
+  issued_ = 0;
   ramping_ = 0;
   ramp_times_ = 0;
   for (Load& load : loads) {
@@ -133,6 +134,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   ramp_end_ = -1;
   if (ramp_times_ > 0) ++ramping_;
   measuring_ = ramping_ == 0;
+  measurement.reset(event_queue_.now());
   phase_ = 0;
   running_in_phase_ = 0;
   next_phase();
@@ -224,6 +226,8 @@ void HostDriver::finish() {
   finished_ = true;
   if (!measuring_) measurement_->reset(event_queue_.now());  // all of it was ramp
   measurement_->finish(event_queue_.now());
+  // What goes on without commands, such as a drain, is not to last until the next look for a stall.
+  if (std::exchange(watching_, false)) event_queue_.cancel(&HostDriver::watch_due, this);
   process_.stop();
 }
 
@@ -425,7 +429,7 @@ void HostDriver::issue(Stream& stream) {
   slot.queue = static_cast<std::uint16_t>(stream.queue);
   slot.submitted = event_queue_.now();
   if (first && stream.load->pacing == Pacing::open_loop) slot.submitted = stream.start + request.time;
-  slot.ledger = Ledger(slot.submitted, stream.number);
+  slot.ledger = Ledger(slot.submitted, stream.number, ++issued_);
   begin(slot);
   stream.head.lba += request.blocks;
   stream.head.blocks -= request.blocks;
@@ -586,13 +590,12 @@ void HostDriver::check_time(const Stream& stream) {
 void HostDriver::watch_from(Picoseconds when) {
   if (config_.stall_after == 0) return;
   watching_ = true;
-  event_queue_.at(
-      when + config_.stall_after, [](void* self) { static_cast<HostDriver*>(self)->watch(); }, this);
+  event_queue_.at(when + config_.stall_after, &HostDriver::watch_due, this);
 }
 
 void HostDriver::watch() {
   watching_ = false;
-  if (finished_ || outstanding_ == 0) return;  // the next command that is issued begins anew
+  if (outstanding_ == 0) return;  // the next command that is issued begins anew
   const Picoseconds waited = event_queue_.now() - waiting_since_;
   if (waited < config_.stall_after) {
     watch_from(waiting_since_);

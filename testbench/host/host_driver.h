@@ -143,6 +143,7 @@ class HostDriver : public sc_core::sc_module {
   void next_phase();
   void finish();
   void watch();
+  static void watch_due(void* self) { static_cast<HostDriver*>(self)->watch(); }
   void watch_from(Picoseconds when);
   void check_time(const Stream& stream);
   void end_ramp();
@@ -166,6 +167,7 @@ class HostDriver : public sc_core::sc_module {
   std::vector<std::vector<Stream*>> streams_of_queue_;
   std::vector<std::uint32_t> queue_outstanding_;
   std::uint64_t outstanding_ = 0;
+  std::uint32_t issued_ = 0;  ///< number of the last command issued
   std::uint64_t completed_ = 0;
   std::uint64_t failed_ = 0;
   Picoseconds waiting_since_ =

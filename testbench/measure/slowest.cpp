@@ -15,24 +15,26 @@ bool slower(const SlowCommand& a, const SlowCommand& b) {
 }  // namespace
 
 void SlowestCommands::add(const SlowCommand& command) {
-  if (heap_.size() == k_most) {
-    if (!slower(command, heap_.front())) return;
-    std::pop_heap(heap_.begin(), heap_.end(), slower);
-    heap_.back() = command;
+  const auto before = [this](std::uint16_t a, std::uint16_t b) { return slower(commands_[a], commands_[b]); };
+  if (commands_.size() == k_most) {
+    if (!slower(command, commands_[heap_.front()])) return;
+    std::pop_heap(heap_.begin(), heap_.end(), before);
+    commands_[heap_.back()] = command;
   } else {
-    heap_.push_back(command);
+    heap_.push_back(static_cast<std::uint16_t>(commands_.size()));
+    commands_.push_back(command);
   }
-  std::push_heap(heap_.begin(), heap_.end(), slower);
+  std::push_heap(heap_.begin(), heap_.end(), before);
 }
 
 void SlowestCommands::merge(const SlowestCommands& other) {
-  for (const SlowCommand& command : other.heap_) add(command);
+  for (const SlowCommand& command : other.commands_) add(command);
 }
 
 std::vector<const SlowCommand*> SlowestCommands::sorted() const {
   std::vector<const SlowCommand*> commands;
-  commands.reserve(heap_.size());
-  for (const SlowCommand& command : heap_) commands.push_back(&command);
+  commands.reserve(commands_.size());
+  for (const SlowCommand& command : commands_) commands.push_back(&command);
   std::sort(commands.begin(), commands.end(),
             [](const SlowCommand* a, const SlowCommand* b) { return slower(*a, *b); });
   return commands;

@@ -32,16 +32,17 @@ class SlowestCommands {
   static constexpr std::size_t k_most = 1000;
   /// Whether a command that takes so long is to be kept.
   [[nodiscard]] bool wants(Picoseconds latency) const {
-    return heap_.size() < k_most || latency > heap_.front().latency;
+    return commands_.size() < k_most || latency > commands_[heap_.front()].latency;
   }
   void add(const SlowCommand& command);
   void merge(const SlowestCommands& other);
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+  [[nodiscard]] std::size_t size() const { return commands_.size(); }
   /// From the slowest down; valid until the next add().
   [[nodiscard]] std::vector<const SlowCommand*> sorted() const;
 
  private:
-  std::vector<SlowCommand> heap_;  ///< the least of them in front
+  std::vector<SlowCommand> commands_;
+  std::vector<std::uint16_t> heap_;  ///< their places, that of the least in front
 };
 
 }  // namespace tlmssd

@@ -163,11 +163,11 @@ void PerfettoWriter::write(const TraceSlice& slice) {
            for (const TraceArgument& argument : slice.arguments) add(writer, argument);
            for (const std::uint64_t flow : slice.flows) writer.add_fixed64(event::k_flow, flow);
          }));
-  if (slice.flow_back != 0 || slice.flow_on != 0) {
+  if (!slice.flows_back.empty() || !slice.flows_on.empty()) {
     packet(slice.end, made(event::k_instant, [&](protozero::pbf_writer& writer) {
              writer.add_string(event::k_name, "completed");
-             if (slice.flow_back != 0) writer.add_fixed64(event::k_last_flow, slice.flow_back);
-             if (slice.flow_on != 0) writer.add_fixed64(event::k_flow, slice.flow_on);
+             for (const std::uint64_t flow : slice.flows_on) writer.add_fixed64(event::k_flow, flow);
+             for (const std::uint64_t flow : slice.flows_back) writer.add_fixed64(event::k_last_flow, flow);
            }));
   }
   packet(slice.end, made(event::k_end, [](protozero::pbf_writer& /*writer*/) {}));

@@ -47,9 +47,9 @@ struct TraceSlice {
   std::vector<TraceArgument> arguments{};
   /// Arrows lead from slice to slice of the same number, in the order of time.
   std::vector<std::uint64_t> flows{};
-  /// An arrow's end at the slice's end, and where others start there; 0: none.
-  std::uint64_t flow_back = 0;
-  std::uint64_t flow_on = 0;
+  /// Arrows that end at the slice's end, and that start there.
+  std::vector<std::uint64_t> flows_back{};
+  std::vector<std::uint64_t> flows_on{};
 };
 
 struct TraceCounter {

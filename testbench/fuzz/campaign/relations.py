@@ -80,14 +80,14 @@ def run(setup, number):
 
 
 def _drawn(pair):
-    """A drive of the generator, without what goes by days, tables or formulas, or prepares by simulated time (the clock then stands at
-    the driver's next look for a stall), and over PCIe (SATA's bytes take no whole picoseconds)."""
+    """A drive of the generator, without what goes by days, tables or formulas, or paces writes (for 50 ms at most, whatever else
+    doubles) while it prepares in simulated time, and over PCIe (SATA's bytes take no whole picoseconds)."""
     for attempt in range(50):
         d = knowledge.draw(schema.of_program(pair.setup.program.path), f"{pair.setup.seed}/{pair.number}/{attempt}")
         tree = d.finished()
         if "file_cache" in tree or "log_structured" in tree or ".yaml" in str(tree["ssd"]["flash"]) \
                 or d.policy("firmware.refresh") != "none" or d.policy("ssd.flash.reliability") != "none" \
-                or any("until" in step for step in tree.get("precondition", ())) \
+                or d.policy("firmware.pacing") != "none" and any("until" in step for step in tree.get("precondition", ())) \
                 or "protocol" in tree["ssd"]["host"] or _rounds(tree["ssd"]["flash"].get("part", {})):
             continue
         for key in ("age", "run", "report", "load"):

@@ -53,6 +53,58 @@ TEST_CASE("an item for a past instant runs now, and an idle clock can be moved o
   REQUIRE(ran_at == 100);
 }
 
+TEST_CASE("what is cancelled is not called, and all else keeps its order") {
+  EventQueue event_queue;
+  struct Probe {
+    std::vector<int>* seen;
+    int number;
+    static void run(void* self) {
+      auto* probe = static_cast<Probe*>(self);
+      probe->seen->push_back(probe->number);
+    }
+  };
+  std::vector<int> seen;
+  std::vector<Probe> probes;
+  for (int i = 0; i < 200; ++i) probes.push_back({&seen, i});
+  // Near ones, crowds at one instant, and some that are far off.
+  const auto due = [](int i) {
+    return Picoseconds{i % 3 == 0 ? 1'000 : i % 3 == 1 ? 70'000'000 : 60'000'000'000'000};
+  };
+  event_queue.run_until(500);
+  std::vector<int> expected;
+  for (Probe& probe : probes) event_queue.at(due(probe.number), &Probe::run, &probe);
+  for (const int gone : {0, 1, 2, 3, 99, 100, 101, 197, 198, 199}) {
+    event_queue.cancel(&Probe::run, &probes[static_cast<std::size_t>(gone)]);
+    probes[static_cast<std::size_t>(gone)].number = -1;
+  }
+  CHECK(event_queue.size() == 190);
+  CHECK(event_queue.next() == 1'000);
+  event_queue.at(1'000, &Probe::run, &probes[1]);  // given later, so behind the others of its instant
+  for (int kind = 0; kind < 3; ++kind) {
+    for (int i = kind; i < 200; i += 3)
+      if (probes[static_cast<std::size_t>(i)].number >= 0) expected.push_back(i);
+    if (kind == 0) expected.push_back(-1);
+  }
+  const bool never_stop = false;
+  event_queue.run_events(k_never, never_stop);
+  CHECK(seen == expected);
+  CHECK(event_queue.empty());
+}
+
+TEST_CASE("the clock does not go on to what has been cancelled") {
+  EventQueue event_queue;
+  int ran = 0;
+  const EventQueue::Callback count = [](void* self) { ++*static_cast<int*>(self); };
+  event_queue.at(10, count, &ran);
+  event_queue.at(60'000'000'000'000, count, &event_queue);
+  event_queue.cancel(count, &event_queue);
+  const bool never_stop = false;
+  event_queue.run_events(k_never, never_stop);
+  CHECK(ran == 1);
+  CHECK(event_queue.now() == 10);
+  CHECK(event_queue.next() == k_never);
+}
+
 TEST_CASE("a checkpoint between batches of items may end the run, and no item is lost") {
   static int calls = 0;
   static int throws_at = 0;

@@ -149,8 +149,8 @@ TEST_CASE("slices, counters and arrows come back from the file") {
   timeline.add(sense);
   TraceSlice read_command = slice(TrackKind::queue, 0, "read", 1'100'000, 1'300'000);
   read_command.flows = {8};
-  read_command.flow_back = 8;
-  read_command.flow_on = 9;
+  read_command.flows_back = {8};
+  read_command.flows_on = {9};
   timeline.add(read_command);
   timeline.add(slice(TrackKind::queue, 0, "read", 1'200'000, 1'400'000));  // overlaps: another lane
   timeline.add(slice(TrackKind::queue, 0, "read", 1'300'000, 1'500'000));  // follows the first

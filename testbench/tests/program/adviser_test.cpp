@@ -174,6 +174,21 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   CHECK(first(neighbour) == "reads of backup");
   CHECK(share(neighbour, "oltp", {"die busy: read"}) > 0.5);
 
+  const Json writer = run_with(
+      {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
+      replaced(with_neighbour("name: backup, rw: write, bs: 1m, iodepth: 4, loops: 1000, runtime: 1s"),
+               ", {overwrite: 3x, order: random}", ""));
+  CHECK(first(writer) == "writes of backup");
+  CHECK(share(writer, "oltp", {"die busy: program"}) > 0.5);
+
+  // Reads that wait for earlier writes of the same blocks, which wait for collection.
+  CHECK(first(run_with({"load.iodepth=64", "seed=7"})) == "collection");
+
+  const Json channels = run_with({"load.rw=randread", "load.bs=16k", "load.iodepth=16",
+                                  "load.ramp_requests=0", "load.number_ios=5000", "ssd.flash.channels=4",
+                                  "ssd.flash.part.cell=slc", "ssd.flash.bus=66 MT/s"});
+  CHECK(first(channels) == "the flash channels");
+
   const Json bus =
       run_with({"load.rw=randread", "load.iodepth=32", "ssd.bus.clock=20 MHz", "ssd.bus.width=8"});
   CHECK(first(bus) == "the system bus");

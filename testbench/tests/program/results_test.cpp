@@ -128,6 +128,34 @@ TEST_CASE("parameters that had no say are reported", "[program]") {
   CHECK(unread(load("{trace: ok.csv, format: msr, action: Q}")) == List{"load.0.action" + at + "12)"});
 }
 
+TEST_CASE("a run of ten times the length takes no more memory", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(title: memory
+ssd:
+  host: {lba_size: 4 KiB}
+  flash:
+    channels: 2
+    ways: 2
+    user_capacity: 128 MiB
+    spare_factor: 20 %
+    part: {planes: 1, pages_per_block: 16, page_size: 4 KiB}
+precondition: [{fill: 100 %}, {overwrite: 2x, order: random}]
+load:
+  - {name: a, rw: randrw, bs: 4k, iodepth: 8, loops: 100, number_ios: 20000}
+  - {name: b, rw: randread, bs: 16k, iodepth: 4, loops: 100, number_ios: 20000}
+)");
+  const auto peak = [&](const char* requests) {
+    const std::string name = std::string("out") + requests;
+    run_into(folder, scenario, name,
+             {"--set", std::string("load.0.number_ios=") + requests, "--set",
+              std::string("load.1.number_ios=") + requests});
+    return nlohmann::json::parse(read_file(folder.path() / name / "run.json"))["peak_memory"]["value"]
+        .get<double>();
+  };
+  const double once = peak("20000");
+  CHECK(peak("200000") < once + 2 * 1024 * 1024);
+}
+
 TEST_CASE("results are put in place whole, and only over earlier results", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_small);

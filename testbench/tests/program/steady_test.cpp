@@ -70,6 +70,15 @@ TEST_CASE("a step until steady, and a snapshot of it", "[program]") {
   REQUIRE(made["preconditioning"].size() == 1);
   CHECK(made["preconditioning"][0]["metric"] == "write_bandwidth");
   check_criterion(made["preconditioning"][0]);
+  // The rounds take what they write at their bandwidth; no idle time follows them.
+  double rounds = 0;
+  for (const Json& bandwidth : made["preconditioning"][0]["rounds"])
+    rounds += 32.0 * 1024 * 1024 / bandwidth.get<double>();
+  const double before =
+      made["simulated_time"]["value"].get<double>() - made["measured_time"]["value"].get<double>();
+  CHECK(before == Approx(rounds).epsilon(0.05));
+  CHECK(made["results"]["total"]["iops"].get<double>() ==
+        Approx(3000 / made["measured_time"]["value"].get<double>()).epsilon(0.001));
   report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
   CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));
 }
