@@ -44,6 +44,21 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DA
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The program writes its manual page and completions itself.
+function(tlmssd_install_output path)
+  list(JOIN ARGN "\" \"" words)
+  install(CODE "
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${path}\")
+    message(STATUS \"Installing: \${file}\")
+    cmake_path(GET file PARENT_PATH folder)
+    file(MAKE_DIRECTORY \${folder})
+    execute_process(COMMAND \"$<TARGET_FILE:tlmssd>\" \"${words}\" OUTPUT_FILE \${file} COMMAND_ERROR_IS_FATAL ANY)")
+endfunction()
+tlmssd_install_output(share/man/man1/tlmssd.1 man)
+tlmssd_install_output(share/bash-completion/completions/tlmssd completion bash)
+tlmssd_install_output(share/zsh/vendor-completions/_tlmssd completion zsh)
+tlmssd_install_output(share/fish/vendor_completions.d/tlmssd.fish completion fish)
+
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tlmssd)
 install(EXPORT tlmssdTargets NAMESPACE tlmssd:: DESTINATION ${package_folder})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tlmssdConfig.cmake.in
@@ -52,3 +67,24 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tlmssdConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/tlmssdConfig.cmake ${PROJECT_BINARY_DIR}/tlmssdConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/TlmssdPlugin.cmake
   DESTINATION ${package_folder})
+
+# A Debian package: scripts/package.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/TlmssdDebian.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/TlmssdDebian.cmake)
+set(CPACK_TLMSSD_SOURCE ${PROJECT_SOURCE_DIR})
+set(CPACK_PACKAGE_CONTACT "The tlmssd maintainers <tlmssd@example.org>" CACHE STRING "maintainer of the Debian package")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, libboost-iostreams-dev, libfmt-dev, libmuparser-dev, libsystemc-dev, libyaml-cpp-dev, nlohmann-json3-dev, pkg-config")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "A scenario describes a drive and a load; models of the hardware
+run real firmware against it in simulated time: mapping, write buffer,
+garbage collection, wear levelling, error correction. Out come IOPS,
+latencies and write amplification, and for every command where its time
+went. With headers and a CMake package for platforms of one's own, which
+need the packages that are suggested.")
+include(CPack)

@@ -43,7 +43,7 @@ class LogStructured:
         page.text("## Figure 16: a log-structured host layer that turns random writes into sequential ones")
         page.text("""
 Published without numbers in the text (S): software of the host that appends random writes to a log makes them as fast as sequential ones on drive B, and
-costs read performance. `log_structured:` is such software (`testbench/log_structured`): segments of 1 MB, as the drive's block-mapped regions, 10 % kept back,
+costs read performance. `log_structured:` is such software (`testbench/host/log_structured`): segments of 1 MB, as the drive's block-mapped regions, 10 % kept back,
 5 us of processor time per command (A). One request at a time, in a file of a quarter of the drive.
 """)
         rates = {access: [self.rate(layered, access) for layered in (False, True)] for access in ACCESSES}

@@ -1,5 +1,6 @@
 """The program's own report.html in a real browser: drawn, quiet, every text in its box."""
 
+import base64
 import subprocess
 
 import pytest
@@ -59,6 +60,86 @@ def test_report(browser, page):
         "for (const one of document.querySelectorAll('details')) one.open = true"
     )
     assert looked.out_of_box() == []
+
+
+def prefer(browser, scheme: str) -> None:
+    """What the reader's system prefers: light or dark."""
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+
+FAINT = """
+const channels = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
+function luminance(colour) {
+  const parts = channels(colour).slice(0, 3).map((value) => value / 255)
+    .map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+}
+function ground(owner) {
+  for (let one = owner; one; one = one.parentElement) {
+    const colour = getComputedStyle(one).backgroundColor, parts = channels(colour);
+    if (parts.length === 3 || parts[3] > 0) return colour;
+  }
+  return "rgb(255, 255, 255)";
+}
+const faint = [];
+const texts = ["h1", "h2", "p", "li", "td", "th", "figcaption", "summary", ".doc"];
+for (const role of ["axis-label", "axis-title", "title-text", "legend-label", "legend-title"])
+  texts.push(`.role-${role} text`);
+for (const text of document.querySelectorAll(texts.join())) {
+  if (!text.textContent.trim() || !text.getClientRects().length) continue;
+  const style = getComputedStyle(text);
+  const ink = text.closest("svg") ? style.fill : style.color;
+  const [bright, dark] = [luminance(ink), luminance(ground(text))].sort((a, b) => b - a);
+  const contrast = (bright + 0.05) / (dark + 0.05);
+  if (contrast < 4.5) faint.push(`${text.textContent.slice(0, 30)}: ${contrast.toFixed(1)}`);
+}
+return faint;
+"""
+"""Texts that do not stand out from what is behind them as much as WCAG asks for."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_schemes_can_be_read(browser, page, scheme):
+    prefer(browser, scheme)
+    check_page(browser, page)
+    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(24, 28, 33)"}[scheme]
+    assert browser.execute_script(FAINT) == []
+    behind_reads = browser.find_elements("css selector", "#blame path[fill='#0072b2']")
+    assert behind_reads  # a cause has one colour in both
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_print(browser, page, scheme):
+    """On A4, from either scheme: light, every text within the margins and large enough."""
+    pdfium = pytest.importorskip("pypdfium2")
+    prefer(browser, scheme)
+    looked = Looked(browser, page)
+    looked.at(1280)
+    told = browser.execute_cdp_cmd(
+        "Page.printToPDF", {"preferCSSPageSize": True, "printBackground": False}
+    )
+    assert looked.complaints() == []
+    printed = pdfium.PdfDocument(base64.b64decode(told["data"]))
+    margin = 14 / 25.4 * 72
+    words = ""
+    for sheet in printed:
+        assert [round(side) for side in sheet.get_size()] == [595, 842]
+        texts = sheet.get_textpage()
+        words += texts.get_text_bounded()
+        for number in range(texts.count_rects()):
+            left, bottom, right, top = texts.get_rect(number)
+            where = texts.get_text_bounded(left, bottom, right, top)
+            assert left > margin - 2 and right < 595 - margin + 2, where
+        picture = sheet.render(scale=0.5).to_pil().convert("L")
+        brightness = picture.resize((1, 1)).getpixel((0, 0))
+        assert brightness > 128 and picture.getpixel((3, 3)) == 255
+    for told in ("two loads on a used drive", "Where the time goes", "bandwidth (B/s)", "p99.999"):
+        assert told in words, told
+    looked.at(1280)
+    widths = "return [...document.querySelectorAll('#latency svg')].map((one) => one.clientWidth)"
+    assert browser.execute_script(widths)[0] > 1000  # as on the screen before
 
 
 @pytest.mark.parametrize("width", WIDTHS)

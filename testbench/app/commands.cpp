@@ -29,10 +29,6 @@
 
 namespace tlmssd {
 
-const char* version() {
-  return TLMSSD_VERSION;
-}
-
 namespace {
 
 /// All of `text` on one line, so that what is reported can be found and counted by tools.

@@ -96,7 +96,7 @@ int reference_command();
 /// one line on stderr and an exit code.
 int guarded(const std::function<int()>& command);
 
-/// The program's version.
+/// The program's version, such as 0.1.0+12.g0019e99 (cmake/TlmssdVersion.cmake).
 const char* version();
 
 }  // namespace tlmssd

@@ -11,7 +11,10 @@ TIME_LABEL = (
 NUMBER_LABEL = "format(datum.value, abs(datum.value) >= 1e4 ? '.3~s' : '.12~g')"
 PERCENT_LABEL = "format(100 * datum.value, '.12~g') + ' %'"
 
-SIDE_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+INK = "currentColor"
+"""The colour of a page's text, light or dark as its reader likes; black in a picture of its own."""
+
+SIDE_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK]
 """Okabe and Ito's palette, in which no two are alike for colour-blind readers."""
 
 

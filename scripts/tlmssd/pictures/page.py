@@ -13,6 +13,7 @@ from typing import Any
 import altair
 
 from tlmssd.pictures.assets import asset
+from tlmssd.pictures.axes import INK
 from tlmssd.quantities import runs_text
 
 Cell = str | tuple[float, str] | tuple[float, str, str]
@@ -144,9 +145,12 @@ def configured(chart: altair.Chart | altair.LayerChart) -> altair.Chart | altair
         .configure_view(stroke=None)
         .configure_axis(
             labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelLimit=220,
-            titleColor="#444", labelColor="#222", gridColor="#e4e7ec", domainColor="#999",
-            tickColor="#999", labelOverlap=True, titleLimit=320,
+            titleColor=INK, labelColor=INK, gridColor=INK, gridOpacity=0.13, domainColor=INK,
+            domainOpacity=0.5, tickColor=INK, tickOpacity=0.5, labelOverlap=True, titleLimit=320,
         )
+        .configure_text(color=INK)
+        .configure_title(color=INK)
+        .configure_legend(titleColor=INK, labelColor=INK)
     )  # fmt: skip
 
 

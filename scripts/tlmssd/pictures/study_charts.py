@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from tlmssd.pictures.axes import SIDE_COLOURS, round_times
+from tlmssd.pictures.axes import INK, SIDE_COLOURS, round_times
 
 FRONT, POINT, REFUSED = SIDE_COLOURS[1], SIDE_COLOURS[0], "#b5b5b5"
 KINDS = {"Pareto front": FRONT, "other points": POINT, "against a constraint": REFUSED}
@@ -74,7 +74,7 @@ def effect() -> alt.LayerChart:
     base = alt.Chart(alt.NamedData("levels"))
     return alt.layer(
         base.mark_line(color=POINT, opacity=0.5).encode(x=x, y=y),
-        base.mark_rule(color="#222", strokeWidth=1.4).encode(x=x, y="low:Q", y2="high:Q"),
+        base.mark_rule(color=INK, strokeWidth=1.4).encode(x=x, y="low:Q", y2="high:Q"),
         base.mark_point(color=POINT, filled=True, size=55).encode(x=x, y=y, tooltip=["about:N"]),
     ).add_params(_unit("yUnit"))
 
@@ -132,7 +132,7 @@ def parallel() -> alt.LayerChart:
     ends = alt.Chart(alt.NamedData("ends"))
     texts = [
         ends.transform_filter(alt.datum.side == side)
-        .mark_text(align=align, dy=-9, fontSize=11, color="#333")
+        .mark_text(align=align, dy=-9, fontSize=11, color=INK)
         .encode(x=x, y=y, text="text:N")
         for side, align in (("least", "left"), ("most", "right"))
     ]

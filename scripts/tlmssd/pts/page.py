@@ -5,7 +5,7 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
-from tlmssd.pictures.axes import axis_of, colours
+from tlmssd.pictures.axes import INK, axis_of, colours
 from tlmssd.pictures.page import Page
 from tlmssd.pts.measure import WINDOW, Measured
 from tlmssd.quantities import quantity_text
@@ -87,7 +87,7 @@ def _add_rounds(page: Page, measured: Measured) -> None:
         ]
     window_lines = (
         alt.Chart(pd.DataFrame(bounds))
-        .mark_line(color="#555", strokeDash=[4, 3])
+        .mark_line(color=INK, strokeDash=[4, 3])
         .encode(x="round:Q", y=f"{figure}:Q", detail="line:N")
     )
     caption = (

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from tlmssd.pictures.axes import PERCENT_LABEL, SIDE_COLOURS
+from tlmssd.pictures.axes import INK, PERCENT_LABEL, SIDE_COLOURS
 from tlmssd.pictures.page import Cell, Page
 from tlmssd.quantities import quantity_text
 from tlmssd.whatif.experiment import Trial
@@ -90,7 +90,7 @@ def effects_chart(data: pd.DataFrame, metric: str) -> alt.LayerChart:
         ),
         tooltip=["resource:N", "from:N", "to:N", alt.Tooltip("effect:Q", format="+.2%")],
     )
-    intervals = base.mark_rule(color="#222", strokeWidth=1.2).encode(
+    intervals = base.mark_rule(color=INK, strokeWidth=1.2).encode(
         y=y, yOffset=offset, x="low:Q", x2="high:Q"
     )
     return alt.layer(bars, intervals)

@@ -1,7 +1,9 @@
 // Figures of a run's report: each has a place on the page, a legend, and a specification for
 // Vega-Lite that is made anew when the place's width changes.
 const report = pageData.report;
-const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+// What is not a cause or a load is drawn in the page's colour of text, which follows its light or dark scheme.
+const INK = "currentColor";
+const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK];
 const DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]];
 const SEQUENTIAL = {scheme: "viridis"};
 
@@ -41,10 +43,12 @@ const CONFIG = {
   view: {stroke: null},
   axis: {
     labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 200,
-    titleLimit: 320, titleColor: "#444", labelColor: "#222", gridColor: "#e4e7ec",
-    domainColor: "#999", tickColor: "#999", labelOverlap: true},
-  legend: {labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", titleLimit: 320},
-  text: {fontSize: 12},
+    titleLimit: 320, titleColor: INK, labelColor: INK, gridColor: INK, gridOpacity: 0.13,
+    domainColor: INK, domainOpacity: 0.5, tickColor: INK, tickOpacity: 0.5, labelOverlap: true},
+  legend: {labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", titleLimit: 320,
+    titleColor: INK, labelColor: INK},
+  title: {color: INK},
+  text: {fontSize: 12, color: INK},
 };
 
 // Black or white, whichever can be read on the colour.
@@ -78,9 +82,10 @@ function figure(section, caption, legend, spec) {
   figures.push({place, spec, width: 0});
 }
 
-async function drawFigures() {
+// Draws each figure at the width of its place, or at one that is given.
+async function drawFigures(given) {
   for (const one of figures) {
-    const width = Math.floor(one.place.clientWidth);
+    const width = given && one.place.clientWidth ? given : Math.floor(one.place.clientWidth);
     if (width === one.width || width === 0) continue;
     one.width = width;
     const spec = {config: CONFIG, padding: 2, ...one.spec(width)};

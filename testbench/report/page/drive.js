@@ -82,7 +82,7 @@ function utilisationSpec(width) {
     height: 24 * rows.length, data: {values: rows},
     layer: [
       {mark: {type: "bar", color: PALETTE[5], height: {band: 0.7}}, encoding: {y, x: x("mean"), tooltip}},
-      {transform: [{filter: "datum.several"}], mark: {type: "rule", strokeWidth: 2, color: "#3b4a5a"},
+      {transform: [{filter: "datum.several"}], mark: {type: "rule", strokeWidth: 2, color: INK},
         encoding: {y, x: x("low"), x2: {field: "high"}}},
       {transform: [{calculate: "max(datum.mean, datum.high)", as: "end"}],
         mark: {type: "text", align: "left", dx: 5, tooltip: null},

@@ -45,7 +45,7 @@ const PART_COLOURS = {
 function panelSpec({title, rows, label, lines, parts, log, step}, width, last) {
   const scale = lines ? LINE_COLOURS : PART_COLOURS;
   const colour = lines || (parts && report.parts.length > 1)
-    ? {field: "line", type: "nominal", scale, legend: null} : {value: "#3b4a5a"};
+    ? {field: "line", type: "nominal", scale, legend: null} : {value: INK};
   const encoding = {
     x: {...MOMENT, scale: {domain: {param: "zoom"}, domainMin: 0, domainMax: END, nice: false},
       title: last ? "time since measurement began" : null,
@@ -72,7 +72,8 @@ function overTimeSpec(whole) {
   const [first] = PANELS;
   const strip = {
     width, height: 34, data: {values: first.rows},
-    params: [{name: "zoom", select: {type: "interval", encodings: ["x"]}}],
+    params: [{name: "zoom", select: {type: "interval", encodings: ["x"],
+      mark: {fill: INK, fillOpacity: 0.2, stroke: INK, strokeOpacity: 0.5}}}],
     title: {text: "drag to zoom, double click for all", anchor: "start", fontSize: 12,
       fontWeight: "normal", offset: 5, frame: "group", limit: width},
     mark: {type: "area", clip: true, opacity: 0.75, line: false},

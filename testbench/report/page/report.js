@@ -6,5 +6,8 @@ addEventListener("resize", () => {
   clearTimeout(waiting);
   waiting = setTimeout(drawFigures, 150);
 });
-for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", drawFigures);
+for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", () => drawFigures());
+// On paper, as wide as A4 between the margins of @page.
+addEventListener("beforeprint", () => drawFigures(680));
+addEventListener("afterprint", () => drawFigures());
 document.documentElement.dataset.drawn = "yes";

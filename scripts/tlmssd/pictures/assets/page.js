@@ -10,8 +10,15 @@ async function draw(name, datasets = {}, signals = {}) {
   for (const param of spec.params || []) if (param.name in signals) param.value = signals[param.name];
   const most = Math.max(0, ...Object.values(datasets).map((rows) => rows.length));
   const renderer = most > 3000 ? "canvas" : "svg";
-  return (await window.vegaEmbed("#" + name, spec, {actions: false, renderer})).view;
+  views[name] = (await window.vegaEmbed("#" + name, spec, {actions: false, renderer})).view;
+  return views[name];
 }
+
+// Pixels do not follow the colour of text by themselves.
+const views = {};
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const view of Object.values(views)) view.resize().runAsync();
+});
 
 // A cell is a text, or [number to sort by, text, class or "#link"].
 const cellText = (cell) => (Array.isArray(cell) ? cell[1] : cell);

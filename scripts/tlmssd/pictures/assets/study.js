@@ -138,7 +138,7 @@ function drawParallel(onFront) {
 
 // Latencies of chosen points.
 let chosen = [];
-const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "currentColor"];
 const operations = Object.keys(study.latencies);
 let operation = operations[0];
 
