@@ -18,14 +18,16 @@
 #include "firmware/base/drive_shape.h"
 #include "firmware/base/ppn.h"
 #include "models/base/flash_op.h"
+#include "models/base/number_or_none.h"
 #include "models/base/types.h"
 
 namespace tlmssd::firmware {
 
 /// Block of a parallel unit, numbered over the whole drive: parallel unit * blocks per parallel
 /// unit + block.
-using BlockNumber = std::uint32_t;
-inline constexpr BlockNumber k_no_block = 0xFFFFFFFFU;
+using BlockNumber = NumberOrNone<struct BlockOfDrive>;
+inline constexpr BlockNumber k_no_block;
+static_assert(sizeof(BlockNumber) == sizeof(std::uint32_t));
 
 /// Exact division of 32-bit numbers by a divisor that is known only at run time, without a divide
 /// instruction.
@@ -113,13 +115,13 @@ class Layout {
 
   [[nodiscard]] std::uint32_t mp_page_of(Ppn unit) const { return by_mp_page_.divide(unit.number()); }
   [[nodiscard]] BlockNumber block_of_mp_page(std::uint32_t mp_page) const {
-    return by_pages_.divide(mp_page);
+    return BlockNumber(by_pages_.divide(mp_page));
   }
-  [[nodiscard]] BlockNumber block_of(Ppn unit) const { return by_block_.divide(unit.number()); }
+  [[nodiscard]] BlockNumber block_of(Ppn unit) const { return BlockNumber(by_block_.divide(unit.number())); }
   [[nodiscard]] std::uint32_t pu_of(BlockNumber block) const { return by_blocks_.divide(block); }
   /// Nowhere for k_no_block.
   [[nodiscard]] Ppn first_unit(BlockNumber block) const {
-    return block == k_no_block ? Ppn() : Ppn(block * block_units);
+    return block.none() ? Ppn() : Ppn(block * block_units);
   }
   /// First unit of a multi-plane page, and where in its multi-plane page a unit lies.
   [[nodiscard]] Ppn ppn_of_mp_page(std::uint32_t mp_page) const { return Ppn(mp_page * mp_page_units); }

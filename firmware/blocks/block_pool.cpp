@@ -18,8 +18,8 @@ constexpr std::uint64_t k_behind = std::uint64_t{1} << 63U;
 
 }  // namespace
 
-void BlockPool::broken(const char* what, BlockNumber block) {
-  throw std::logic_error(std::string("block pool: ") + what + ", block " + std::to_string(block));
+void BlockPool::broken(const char* what, std::uint32_t number) {
+  throw std::logic_error(std::string("block pool: ") + what + ", number " + std::to_string(number));
 }
 
 BlockPool::BlockPool(const Layout& layout, const Options& options)
@@ -171,7 +171,7 @@ BlockNumber BlockPool::take_free(std::uint32_t n, bool most_worn) {
     return take_out_of_heap(n, worst);
   }
   // Never used blocks have no erase and have been free the longest: first in both orders.
-  if (pu.never_used < layout_.blocks) return n * layout_.blocks + pu.never_used++;
+  if (pu.never_used < layout_.blocks) return BlockNumber(n * layout_.blocks + pu.never_used++);
   std::pop_heap(heap.begin(), heap.end());
   const BlockNumber block = heap.back().block;
   heap.pop_back();
@@ -396,7 +396,7 @@ void BlockPool::archive(Archive& a) {
     a(pus_[n]);
     a(free_[n]);
     a(grown_bad_[n]);
-    const BlockNumber first = n * layout_.blocks;
+    const BlockNumber first(n * layout_.blocks);
     if (pus_[n].never_used > layout_.blocks)
       throw ArchiveError("snapshot is damaged: block counts do not fit");
     a.bytes(&info_[first], pus_[n].never_used * sizeof(BlockInfo));

@@ -319,7 +319,7 @@ class BlockPool {
   BlockNumber take_out_of_heap(std::uint32_t pu, std::vector<Free>::iterator which);
   BlockNumber take_ready(std::uint32_t pu);
   void invalidated_in_slc(std::uint32_t pu, BlockNumber block);
-  [[noreturn]] static void broken(const char* what, BlockNumber block);
+  [[noreturn]] static void broken(const char* what, std::uint32_t number);
   void close(BlockNumber block);
   [[nodiscard]] Kind& kind(std::uint32_t pu, BlockNumber block) {
     return slc_[pu].kinds[is_static(block) ? 1 : 0];

@@ -42,7 +42,7 @@ Ppn BlockPool::claim_slc(std::uint32_t n, std::int64_t now) {
 BlockNumber BlockPool::take_to_prepare(std::uint32_t n) {
   SlcOfPu& pu = slc_[n];
   const BlockNumber block =
-      pu.raw > 0 ? n * layout_.blocks + options_.statics - pu.raw-- : take_free(n, false);
+      pu.raw > 0 ? BlockNumber(n * layout_.blocks + options_.statics - pu.raw--) : take_free(n, false);
   info_[block].state = BlockState::victim;
   return block;
 }
@@ -81,9 +81,10 @@ void BlockPool::invalidated_in_slc(std::uint32_t n, BlockNumber block) {
 BlockPool::SlcCounts BlockPool::slc_counts() const {
   SlcCounts counts;
   for (std::uint32_t n = 0; n < slc_.size(); ++n) {
-    for (BlockNumber b = n * layout_.blocks; b < n * layout_.blocks + pus_[n].never_used; ++b) {
-      counts.erases += slc_erases_[b];
-      if (info_[b].mode == BlockMode::slc) counts.valid += info_[b].valid;
+    for (std::uint32_t b = 0; b < pus_[n].never_used; ++b) {
+      const BlockNumber block(n * layout_.blocks + b);
+      counts.erases += slc_erases_[block];
+      if (info_[block].mode == BlockMode::slc) counts.valid += info_[block].valid;
     }
   }
   return counts;

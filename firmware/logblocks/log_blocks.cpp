@@ -357,7 +357,7 @@ void LogBlocks::now_read_only() {
 
 void LogBlocks::archive(Archive& a) {
   for (Work& work : work_) a(work.check_wear);
-  for (BlockNumber block = 0; block < core_.layout.total_blocks(); ++block) {
+  for (BlockNumber block(0); block < core_.layout.total_blocks(); ++block) {
     if (core_.pool.used(block)) a(written_[block]);
   }
 }

@@ -66,7 +66,7 @@ std::optional<std::uint32_t> LogScheme::owner_of(BlockNumber block) const {
 
 void LogScheme::set_data(std::uint32_t owner, BlockNumber block) {
   if (const BlockNumber old = data(owner); old != k_no_block) owners_.write(old) = 0;
-  data_.write(owner) = block + 1;
+  data_.write(owner) = block.entry();
   if (block != k_no_block) owners_.write(block) = owner + 1;
 }
 

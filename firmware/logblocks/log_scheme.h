@@ -123,7 +123,9 @@ class LogScheme : public MappingScheme {
   /// region.
   [[nodiscard]] bool runs_from(const ProgramJob& job, std::uint32_t from) const;
   /// Data block of a block-mapped region; k_no_block when there is none.
-  [[nodiscard]] BlockNumber data(std::uint32_t block) const { return data_.read(block) - 1; }
+  [[nodiscard]] BlockNumber data(std::uint32_t block) const {
+    return BlockNumber::of_entry(data_.read(block));
+  }
   /// The block-mapped region whose data block `block` is.
   [[nodiscard]] std::optional<std::uint32_t> owner_of(BlockNumber block) const;
   void set_data(std::uint32_t owner, BlockNumber block);

@@ -84,8 +84,8 @@ template <class Visit>
 void Refresher::each_used(Visit visit) {
   const Layout& layout = pool_.layout();
   for (std::uint32_t pu = 0; pu < layout.pus; ++pu) {
-    const BlockNumber first = pu * layout.blocks;
-    for (BlockNumber block = first; block < first + layout.blocks && pool_.used(block); ++block) visit(block);
+    const std::uint32_t end = (pu + 1) * layout.blocks;
+    for (BlockNumber block(pu * layout.blocks); block < end && pool_.used(block); ++block) visit(block);
   }
 }
 
@@ -163,7 +163,7 @@ Refresher::Move Refresher::take(std::uint32_t pu, bool parts) {
 
 void Refresher::archive(Archive& a) {
   a(next_patrol_);
-  for (BlockNumber block = 0; block < pool_.layout().total_blocks(); ++block) {
+  for (BlockNumber block(0); block < pool_.layout().total_blocks(); ++block) {
     if (!pool_.used(block)) continue;
     a(history_[block]);
     for (std::uint32_t region = 0; regions_ > 0 && region < regions_; ++region)

@@ -25,8 +25,8 @@ class BlockLinks {
   explicit BlockLinks(const VictimContext& context) : links_(std::size_t{context.pus} * context.blocks) {}
   void push(Ends& ends, BlockNumber block) {
     links_[block] = {ends.last, 0};
-    (ends.last == 0 ? ends.first : links_[ends.last - 1].next) = block + 1;
-    ends.last = block + 1;
+    (ends.last == 0 ? ends.first : links_[ends.last - 1].next) = block.entry();
+    ends.last = block.entry();
   }
   void remove(Ends& ends, BlockNumber block) {
     const Link link = links_[block];
@@ -34,11 +34,11 @@ class BlockLinks {
     (link.next == 0 ? ends.last : links_[link.next - 1].previous) = link.previous;
   }
   /// The block after `block` in its list; k_no_block at the end.
-  [[nodiscard]] BlockNumber next(BlockNumber block) const { return links_[block].next - 1; }
-  [[nodiscard]] static BlockNumber first(const Ends& ends) { return ends.first - 1; }
+  [[nodiscard]] BlockNumber next(BlockNumber block) const { return BlockNumber::of_entry(links_[block].next); }
+  [[nodiscard]] static BlockNumber first(const Ends& ends) { return BlockNumber::of_entry(ends.first); }
   /// Saves or restores a list in its order.
   void archive(Archive& a, Ends& ends) {
-    std::uint32_t block = a.saving() ? first(ends) : k_no_block;
+    BlockNumber block = a.saving() ? first(ends) : k_no_block;
     if (!a.saving()) ends = {};
     for (;;) {
       a(block);

@@ -64,7 +64,7 @@ BlockCensus census(const Ssd& ssd) {
   std::vector<std::vector<std::uint32_t>> counted(census.lines.size(), std::vector<std::uint32_t>(columns));
   for (std::uint32_t pu = 0; pu < layout.pus; ++pu) {
     for (std::uint32_t n = 0; n < layout.blocks; ++n) {
-      const firmware::BlockNumber block = pu * layout.blocks + n;
+      const firmware::BlockNumber block(pu * layout.blocks + n);
       count(census, pool, block);
       const std::uint32_t line = pu / census.parallel_units_per_line;
       const std::uint32_t column = n / census.blocks_per_column;

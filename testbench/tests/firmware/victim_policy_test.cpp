@@ -129,7 +129,7 @@ TEST_CASE("random chooses every block alike") {
   const VictimContext context{1, 50, 8, 3};
   auto policy = victim_family().make("random", values, context);
   std::vector<int> chosen(50, 0);
-  for (BlockNumber b = 0; b < 50; ++b) policy->insert(0, b, 4);
+  for (BlockNumber b(0); b < 50; ++b) policy->insert(0, b, 4);
   for (int n = 0; n < 50'000; ++n) {
     const BlockNumber b = policy->select(0);
     ++chosen[b];
