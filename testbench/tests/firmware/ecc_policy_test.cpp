@@ -159,41 +159,41 @@ TEST_CASE("fixed: one code, one attempt") {
 TEST_CASE("retry-only goes up the read-retry levels once") {
   RetryOnlyEcc policy({"bch", 5, false}, k_context);
   for (int read = 0; read < 2; ++read) {
-    ReadAttempt last = policy.first({3, 0, 0});
+    ReadAttempt last = policy.first({BlockNumber(3), 0, 0});
     CHECK(last.retry_level == 0);
     for (std::uint32_t tried = 1; tried <= 5; ++tried) {
-      const auto next = policy.next({3, 0, 0}, last, tried);
+      const auto next = policy.next({BlockNumber(3), 0, 0}, last, tried);
       REQUIRE(next);
       last = *next;
       CHECK(last.retry_level == tried);
       CHECK(last.code == EccCode::bch);
     }
-    CHECK_FALSE(policy.next({3, 0, 0}, last, 6));
-    policy.decoded({3, 0, 0}, last, {});
+    CHECK_FALSE(policy.next({BlockNumber(3), 0, 0}, last, 6));
+    policy.decoded({BlockNumber(3), 0, 0}, last, {});
   }
 }
 
 TEST_CASE("retry-only that remembers begins where the block was last read, and still tries every step once") {
   RetryOnlyEcc policy({"bch", 5, true}, k_context);
-  policy.decoded({3, 0, 0}, {EccCode::bch, 4}, {});
-  CHECK(policy.first({2, 0, 0}).retry_level == 0);
-  ReadAttempt last = policy.first({3, 0, 0});
+  policy.decoded({BlockNumber(3), 0, 0}, {EccCode::bch, 4}, {});
+  CHECK(policy.first({BlockNumber(2), 0, 0}).retry_level == 0);
+  ReadAttempt last = policy.first({BlockNumber(3), 0, 0});
   std::vector<int> retry_level = {last.retry_level};
   for (std::uint32_t tried = 1;; ++tried) {
-    const auto next = policy.next({3, 0, 0}, last, tried);
+    const auto next = policy.next({BlockNumber(3), 0, 0}, last, tried);
     if (!next) break;
     last = *next;
     retry_level.push_back(last.retry_level);
   }
   CHECK(retry_level == std::vector<int>{4, 5, 0, 1, 2, 3});
-  policy.decoded({3, 0, 0}, {EccCode::bch, 0}, {});
-  CHECK(policy.first({3, 0, 0}).retry_level == 0);
+  policy.decoded({BlockNumber(3), 0, 0}, {EccCode::bch, 0}, {});
+  CHECK(policy.first({BlockNumber(3), 0, 0}).retry_level == 0);
 }
 
 TEST_CASE("what retry-only remembers fits a snapshot of a drive that does not, and the reverse") {
   for (const bool remembers : {false, true}) {
     RetryOnlyEcc saved({"bch", 5, remembers}, k_context);
-    saved.decoded({3, 0, 0}, {EccCode::bch, 4}, {});
+    saved.decoded({BlockNumber(3), 0, 0}, {EccCode::bch, 4}, {});
     MemoryArchive archive;
     saved.archive(archive);
     std::uint32_t after = 0xABCD;
@@ -201,7 +201,7 @@ TEST_CASE("what retry-only remembers fits a snapshot of a drive that does not, a
     RetryOnlyEcc restored({"bch", 5, !remembers}, k_context);
     MemoryArchive reader(archive.content());
     restored.archive(reader);
-    CHECK(restored.first({3, 0, 0}).retry_level == 0);
+    CHECK(restored.first({BlockNumber(3), 0, 0}).retry_level == 0);
     after = 0;
     reader.bytes(&after, sizeof after);
     CHECK(after == 0xABCD);
@@ -293,7 +293,7 @@ TEST_CASE("AOA-ECC hands over late for hot, early for cold, at once for written 
   constexpr std::uint64_t k_window = 4000;
   AoaEccConfig config;
   config.window = k_window;
-  const auto first = [](AoaEcc& p, std::uint32_t cycles) { return p.first({0, cycles, 0}).code; };
+  const auto first = [](AoaEcc& p, std::uint32_t cycles) { return p.first({BlockNumber(0), cycles, 0}).code; };
   AoaEcc policy(config, k_context);
   CHECK(policy.handover() == 0);  // nothing is known yet
   CHECK(first(policy, 0) == EccCode::ep_ldpc);
