@@ -10,11 +10,8 @@ namespace tlmssd::firmware {
 
 FeatureFamily& features() {
   static FeatureFamily list{
-      feature_info<Promoter>(),
-      feature_info<Replicas>(),
-      feature_info<Partition>(),
-      feature_info<Pacing>(),
-      feature_info<Streams>(),
+      feature_info<Promoter>(), feature_info<Replicas>(), feature_info<Partition>(),
+      feature_info<Pacing>(),   feature_info<Streams>(),
   };
   return list;
 }

@@ -34,7 +34,9 @@ class BlockLinks {
     (link.next == 0 ? ends.last : links_[link.next - 1].previous) = link.previous;
   }
   /// The block after `block` in its list; k_no_block at the end.
-  [[nodiscard]] BlockNumber next(BlockNumber block) const { return BlockNumber::of_entry(links_[block].next); }
+  [[nodiscard]] BlockNumber next(BlockNumber block) const {
+    return BlockNumber::of_entry(links_[block].next);
+  }
   [[nodiscard]] static BlockNumber first(const Ends& ends) { return BlockNumber::of_entry(ends.first); }
   /// Saves or restores a list in its order.
   void archive(Archive& a, Ends& ends) {

@@ -38,7 +38,9 @@ class NumberOrNone {
   constexpr bool operator==(std::uint32_t) const = delete;
 
  private:
-  [[noreturn]] [[gnu::cold]] static void refuse() { throw std::logic_error("arithmetic on a number that is none"); }
+  [[noreturn]] [[gnu::cold]] static void refuse() {
+    throw std::logic_error("arithmetic on a number that is none");
+  }
   std::uint32_t number_ = k_most + 1;
 };
 

@@ -27,7 +27,8 @@ void EventQueueProcess::arm(Picoseconds when) {
 
 void EventQueueProcess::resume() {
   stopped_ = false;
-  if (!event_queue_.empty()) arm(event_queue_.next());
+  // With nothing to do, too: the kernel warns of a start in which nothing happens.
+  arm(event_queue_.empty() ? to_picoseconds(sc_core::sc_time_stamp()) : event_queue_.next());
 }
 
 void EventQueueProcess::run() {

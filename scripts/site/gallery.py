@@ -355,6 +355,15 @@ GALLERY: dict[str, Picture] = {
             "at 55 C": {"age.temperature": "55 C"},
         },
     ),
+    "streams": Picture(
+        "write amplification",
+        WA,
+        {
+            "no handles": {"firmware.streams.policy": "none"},
+            "initially isolated": {},
+            "persistently isolated": {"firmware.streams.policy": "persistently-isolated"},
+        },
+    ),
     "timeline": Picture("the commands of 12 ms, by their main cause", commands, AS_IT_IS),
     "trim": Picture(
         "write amplification",

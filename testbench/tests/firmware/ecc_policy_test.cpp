@@ -293,7 +293,9 @@ TEST_CASE("AOA-ECC hands over late for hot, early for cold, at once for written 
   constexpr std::uint64_t k_window = 4000;
   AoaEccConfig config;
   config.window = k_window;
-  const auto first = [](AoaEcc& p, std::uint32_t cycles) { return p.first({BlockNumber(0), cycles, 0}).code; };
+  const auto first = [](AoaEcc& p, std::uint32_t cycles) {
+    return p.first({BlockNumber(0), cycles, 0}).code;
+  };
   AoaEcc policy(config, k_context);
   CHECK(policy.handover() == 0);  // nothing is known yet
   CHECK(first(policy, 0) == EccCode::ep_ldpc);

@@ -112,7 +112,8 @@ FirstRead sample(const TunedPassVoltage& /*policy*/, BlockNumber block, float vo
 
 /// Reads block 3 `times` at the voltage that the policy asks for.
 void read(TunedPassVoltage& policy, int times, std::uint32_t worst, std::int64_t now = 1) {
-  for (int i = 0; i < times; ++i) policy.read(sample(policy, 3, policy.voltage(3, 1), worst, now));
+  for (int i = 0; i < times; ++i)
+    policy.read(sample(policy, BlockNumber(3), policy.voltage(BlockNumber(3), 1), worst, now));
 }
 
 }  // namespace
@@ -303,11 +304,11 @@ TEST_CASE("read-hot data go to the free block with the least erases, other data 
 
 TEST_CASE("reads in a block's life speak against it as cycles do") {
   LittleWornPlacement policy({.reads_per_cycle = 100}, 4);
-  for (int i = 0; i < 250; ++i) policy.read(1);
-  CHECK(policy.burden(0, 7) == 7);
-  CHECK(policy.burden(1, 7) == Approx(9.5));
+  for (int i = 0; i < 250; ++i) policy.read(BlockNumber(1));
+  CHECK(policy.burden(BlockNumber(0), 7) == 7);
+  CHECK(policy.burden(BlockNumber(1), 7) == Approx(9.5));
   const LittleWornPlacement erases_only({.reads_per_cycle = 0}, 4);
-  CHECK(erases_only.burden(1, 7) == 7);
+  CHECK(erases_only.burden(BlockNumber(1), 7) == 7);
 }
 
 TEST_CASE("a placement without data to be placed is refused") {
@@ -326,48 +327,48 @@ TEST_CASE("a placement without data to be placed is refused") {
 
 TEST_CASE("a block's pass voltage goes down a step at a time, as far as is allowed") {
   TunedPassVoltage policy({.lowest = 0.95, .step = 0.02, .samples = 10, .interval = 0}, 8);
-  CHECK(policy.voltage(3, 1) == 1.0F);
+  CHECK(policy.voltage(BlockNumber(3), 1) == 1.0F);
   read(policy, 9, 48);
-  CHECK(policy.voltage(3, 1) == 1.0F);
+  CHECK(policy.voltage(BlockNumber(3), 1) == 1.0F);
   read(policy, 1, 48);
-  CHECK(policy.voltage(3, 1) == Approx(0.98));
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.98));
   read(policy, 30, 0);
-  CHECK(policy.voltage(3, 1) == Approx(0.96));  // 0.94 would be too low
-  CHECK(policy.voltage(4, 1) == 1.0F);
-  CHECK(policy.voltage(3, 2) == 1.0F);  // erased
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.96));  // 0.94 would be too low
+  CHECK(policy.voltage(BlockNumber(4), 1) == 1.0F);
+  CHECK(policy.voltage(BlockNumber(3), 2) == 1.0F);  // erased
 }
 
 TEST_CASE("errors beyond the reserve take a block's pass voltage up for good, failures to nominal") {
   // 60 bits less a fifth: 48 may be wrong.
   TunedPassVoltage policy({.samples = 2, .interval = 0}, 8);
   read(policy, 6, 20);
-  CHECK(policy.voltage(3, 1) == Approx(0.97));
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.97));
   read(policy, 1, 49);
-  CHECK(policy.voltage(3, 1) == Approx(0.98));
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.98));
   read(policy, 100, 20);
-  CHECK(policy.voltage(3, 1) == Approx(0.98));
-  FirstRead failed = sample(policy, 3, policy.voltage(3, 1), 0);
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.98));
+  FirstRead failed = sample(policy, BlockNumber(3), policy.voltage(BlockNumber(3), 1), 0);
   failed.decoded = false;
   policy.read(failed);
-  CHECK(policy.voltage(3, 1) == 1.0F);
+  CHECK(policy.voltage(BlockNumber(3), 1) == 1.0F);
 }
 
 TEST_CASE("a read that was under way while the pass voltage changed says nothing of the new one") {
   TunedPassVoltage policy({.samples = 1, .interval = 0}, 8);
   read(policy, 2, 0);
-  for (int i = 0; i < 5; ++i) policy.read(sample(policy, 3, 1.0F, 60));
-  CHECK(policy.voltage(3, 1) == Approx(0.98));
+  for (int i = 0; i < 5; ++i) policy.read(sample(policy, BlockNumber(3), 1.0F, 60));
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.98));
 }
 
 TEST_CASE("a block's pass voltage goes down once in an interval") {
   constexpr std::int64_t k_day = 86'400'000'000'000;
   TunedPassVoltage policy({.samples = 3}, 8);
   read(policy, 50, 0, 1000);
-  CHECK(policy.voltage(3, 1) == 1.0F);
+  CHECK(policy.voltage(BlockNumber(3), 1) == 1.0F);
   read(policy, 1, 0, k_day + 1000);
-  CHECK(policy.voltage(3, 1) == Approx(0.99));
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.99));
   read(policy, 50, 0, k_day + 2000);
-  CHECK(policy.voltage(3, 1) == Approx(0.99));
+  CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.99));
 }
 
 TEST_CASE("pages are read with the block's pass voltage, and with the nominal one after a failure") {

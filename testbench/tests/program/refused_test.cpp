@@ -129,7 +129,8 @@ std::map<std::string, std::string> refusals_of_sources() {
 }
 
 /// Refusals that no scenario reaches, because reading it refuses first (they are for those who
-/// embed the drive), or whose scenario needs gigabytes of memory once it is accepted.
+/// embed the drive), whose scenario needs gigabytes of memory once it is accepted, or which need a
+/// trace or a plug-in beside the scenario.
 const std::set<std::string> k_without_scenario = {
     "' is neither write-back nor write-through",
     "' is neither separate nor shared",
@@ -142,6 +143,8 @@ const std::set<std::string> k_without_scenario = {
     " B is more than ",
     " B are more than 4 billion grains of ",
     " B make more than 2^32 grains of this drive",
+    " placement handles (firmware.streams.handles)",
+    "files can only be read, and a source may write",
     "nothing is left for loads",  // a drive of less than a hundred mapping units
 };
 

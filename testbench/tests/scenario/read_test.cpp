@@ -190,7 +190,7 @@ TEST_CASE("the resolved scenario is complete and reads back to itself") {
 
 TEST_CASE("the resolved scenario explains itself") {
   CHECK(read(k_short).resolved_yaml() ==
-        R"(title: ""  # what the scenario is, in a few words
+        R"(title: ""  # what the scenario is, in a few words; empty: it has no title
 )"
         "seed: 1  # of every random stream; the same scenario and seed give the same results "
         "to the byte; 0 to 9223372036854775807\n"
