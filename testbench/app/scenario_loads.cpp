@@ -192,6 +192,10 @@ std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {
       throw refusal(fmt::format("precondition.{}.idle", number),
                     "the firmware does nothing in idle time (firmware.gc.idle_after is 0)", "false");
     }
+    if (step.steady.wanted() && step.steady.looks_at_reads()) {
+      throw refusal(fmt::format("precondition.{}.metric", number),
+                    "a step does not read, so that no round would ever be steady", "write_bandwidth");
+    }
     return make_precondition_loads(step, number, space_.drive, space_.unit, scenario_.seed());
   });
 }

@@ -27,6 +27,8 @@ struct SteadyConfig {
   double round = 1;  ///< bytes moved, as a multiple of the capacity
   std::uint32_t most_rounds = 25;
   [[nodiscard]] bool wanted() const { return until == "steady"; }
+  /// Whether `metric` is a figure of reads alone.
+  [[nodiscard]] bool looks_at_reads() const;
   static const ParameterTable<SteadyConfig>& parameters();
 };
 
