@@ -80,11 +80,12 @@ Run::Run(const RunOptions& options)
 
 /// Those of plug-ins that the scenario names.
 void Run::make_writers() {
-  for (const auto& [name, file] : report_writers().files()) {
-    const std::string path = "report." + name;
+  for (const auto& writer : report_writers().files()) {
+    const std::string path = "report." + writer.first;
     if (!scenario_.has(path)) continue;
-    located(scenario_, path,
-            [&] { writers_.emplace_back(file, report_writers().make(name, scenario_.values(path))); });
+    located(scenario_, path, [&] {
+      writers_.emplace_back(writer.second, report_writers().make(writer.first, scenario_.values(path)));
+    });
   }
 }
 

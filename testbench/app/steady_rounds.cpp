@@ -50,7 +50,9 @@ const char* unit_of(Figure figure) {
 
 }  // namespace
 
-bool SteadyConfig::looks_at_reads() const { return find_metric(metric).operation == HostOpcode::read; }
+bool SteadyConfig::looks_at_reads() const {
+  return find_metric(metric).operation == HostOpcode::read;
+}
 
 const ParameterTable<SteadyConfig>& SteadyConfig::parameters() {
   static const auto table = [] {

@@ -215,6 +215,7 @@ void MemoryConformance::beyond() {
 
 void MemoryConformance::debug() {
   Access access;
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a reference would go on with time
   const sc_core::sc_time before = sc_core::sc_time_stamp();
   for (int i = 0; i < k_accesses / 10; ++i) {
     fill(access, i % 3 == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
@@ -257,6 +258,7 @@ void MemoryConformance::phases() {
 
 void MemoryConformance::wait_for_progress() {
   if (!responses_.empty()) return;
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a reference would go on with time
   const sc_core::sc_time before = sc_core::sc_time_stamp();
   wait(shape_.longest, progress_);
   if (responses_.empty() && sc_core::sc_time_stamp() - before >= shape_.longest)

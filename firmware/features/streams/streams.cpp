@@ -100,7 +100,8 @@ void Streams::report(StatisticsSink& sink) const {
   const std::uint64_t host = s.host_blocks_written * unit / core_.layout.sectors;
   const std::uint64_t media = (sum(s.units_programmed) + sum(s.units_padded)) * unit;
   BlockPool::HandleUse all;
-  for (std::uint8_t handle = 0; handle < written_.size(); ++handle) {
+  const auto handles = static_cast<std::uint8_t>(written_.size());  // 64 at most
+  for (std::uint8_t handle = 0; handle < handles; ++handle) {
     all.cut_short += use(handle).cut_short;
     all.failed += use(handle).failed;
   }
@@ -128,7 +129,8 @@ void Streams::report(StatisticsSink& sink) const {
 }
 
 void Streams::report_handles(StatisticsSink& sink) const {
-  for (std::uint8_t handle = 0; handle < written_.size(); ++handle) {
+  const auto handles = static_cast<std::uint8_t>(written_.size());  // 64 at most
+  for (std::uint8_t handle = 0; handle < handles; ++handle) {
     const BlockPool::HandleUse& used = use(handle);
     if (handle > 0 && written_[handle] == 0 && used.opened == 0 && used.moved == 0) continue;
     sink.open(fmt::format("handle {}", handle), "what was written with this placement handle");
