@@ -9,10 +9,15 @@
 namespace tlmssd::firmware {
 
 FeatureFamily& features() {
+  // clang-format off
   static FeatureFamily list{
-      feature_info<Promoter>(), feature_info<Replicas>(), feature_info<Partition>(),
-      feature_info<Pacing>(),   feature_info<Streams>(),
+      feature_info<Promoter>(),
+      feature_info<Replicas>(),
+      feature_info<Partition>(),
+      feature_info<Pacing>(),
+      feature_info<Streams>(),
   };
+  // clang-format on
   return list;
 }
 

@@ -113,7 +113,7 @@ class Listing {
       }
       for (const PolicyInfo& policy : group.policies) add_policy(body, section, policy, whole);
     }
-    if (!body.empty() || (whole && !filter_.empty())) {
+    if (!body.empty() || (whole && (!filter_.empty() || section.children().empty()))) {
       const std::string notes = section_notes(section);
       std::string title = section_title(section);
       if (!section.doc().empty()) title += ": " + section.doc();

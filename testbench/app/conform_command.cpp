@@ -71,7 +71,7 @@ const std::array<Family, 11>& families() {
       {"reliability", "ssd.flash.reliability", "model", "firmware.ecc.policy=conventional", of_reliability},
       {"victim", "firmware.gc", "policy", "", of_victims},
       {"wear", "firmware.wear", "policy", "", nullptr},
-      {"cache", "firmware.cache", "policy", "", nullptr},
+      {"cache", "firmware.cache", "policy", "ssd.scm={capacity: 4 MiB}", nullptr},
       {"scheduling", "ssd.flash.scheduling", "policy", "", nullptr},
       {"mapping", "firmware.mapping", "scheme", "", of_mapping},
       {"ecc", "firmware.ecc", "policy", "", nullptr},
