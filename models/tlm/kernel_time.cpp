@@ -25,6 +25,12 @@ void EventQueueProcess::arm(Picoseconds when) {
   event_.notify(to_sc_time(std::max<Picoseconds>(when - to_picoseconds(sc_core::sc_time_stamp()), 0)));
 }
 
+void EventQueueProcess::simulate() {
+  resume();
+  sc_core::sc_start();
+  rethrow();
+}
+
 void EventQueueProcess::resume() {
   stopped_ = false;
   // With nothing to do, too: the kernel warns of a start in which nothing happens.

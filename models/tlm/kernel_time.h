@@ -58,9 +58,11 @@ class EventQueueProcess : public sc_core::sc_module {
   /// Ends the run of items after the present one; sc_start() then returns when nothing else is
   /// pending.
   void stop() { stopped_ = true; }
+  /// Lets the kernel run until stop(), or until nothing is pending. Throws what an item threw, with
+  /// its type (the kernel would have turned it into a report).
+  void simulate();
+  /// What simulate() does before and after sc_start(), for those who call that themselves.
   void resume();
-  /// Throws what an item threw, with its type (the kernel would have turned it into a report). Call
-  /// after sc_start().
   void rethrow();
 
  private:

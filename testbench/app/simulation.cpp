@@ -162,9 +162,7 @@ void Simulation::run_untimed_together(std::vector<Load>& loads) {
 }
 
 void Simulation::run_kernel() {
-  ssd_->process().resume();
-  sc_core::sc_start();
-  ssd_->process().rethrow();
+  ssd_->process().simulate();
 }
 
 void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {

@@ -4,10 +4,10 @@
 
 #include <systemc>
 
-#include "models/tlm/protocol_checker.h"
 #include "testbench/host/file_cache/file_cache.h"
 #include "testbench/tests/drive/mixed_load.h"
 #include "testbench/tests/support/given.h"
+#include "testbench/tests/support/layer_checkers.h"
 #include "testbench/tests/support/memory_drive.h"
 
 namespace tlmssd::filecache_tests {
@@ -55,12 +55,9 @@ class Rig {
               }),
         drive("drive", event_queue, drive_options(options)),
         scoreboard(cache.blocks() + cache.file_blocks(), 1),
-        driver("host_driver", event_queue, process, driver_config(options), scoreboard) {
+        driver("host_driver", event_queue, process, drive_tests::driver_config(options), scoreboard) {
     drive.free_for_all = cache.blocks();
-    driver.device_isock.bind(front.tsock);
-    front.isock.bind(cache.host_socket());
-    cache.drive_socket().bind(back.tsock);
-    back.isock.bind(drive.tsock);
+    checkers.bind(driver, cache, drive);
     lba = options.lba_bytes;
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     driver.set_completion_hook([this](const Completed& done) {
@@ -81,13 +78,9 @@ class Rig {
   void run(std::vector<Load>& loads) {
     Measurement measurement(std::vector<std::string>(loads.size(), "load"));
     driver.start(loads, measurement);
-    process.resume();
-    sc_core::sc_start();
-    process.rethrow();
+    process.simulate();
     if (!driver.finished()) throw Stalled(driver.describe_outstanding());
-    process.resume();  // what the cache does beside the loads
-    sc_core::sc_start();
-    process.rethrow();
+    process.simulate();  // what the cache does beside the loads
     if (!cache.at_rest()) throw Stalled("the file cache does not come to rest");
   }
   void run(Load load) {
@@ -98,15 +91,7 @@ class Rig {
     std::vector<Load> loads = drive_tests::one(std::move(load));
     driver.run_untimed(loads);
   }
-  [[nodiscard]] std::string violations() {
-    front.finish();
-    back.finish();
-    std::string text;
-    for (const ProtocolChecker* checker : {&front, &back}) {
-      for (const std::string& violation : checker->violations()) text += violation + "\n";
-    }
-    return text;
-  }
+  [[nodiscard]] std::string violations() { return checkers.violations(); }
 
   Given given;
   std::uint32_t lba = 0;
@@ -116,8 +101,7 @@ class Rig {
   MemoryDrive drive;
   Scoreboard scoreboard;
   HostDriver driver;
-  ProtocolChecker front{"front", ProtocolChecker::OnViolation::collect};
-  ProtocolChecker back{"back", ProtocolChecker::OnViolation::collect};
+  drive_tests::LayerCheckers checkers;
   std::vector<drive_tests::Seen> seen;  ///< timed commands, as they ended
 
  private:
@@ -138,14 +122,6 @@ class Rig {
     MemoryDrive::Options drive = options.drive;
     drive.blocks = options.drive_bytes / options.lba_bytes;
     return drive;
-  }
-  static HostDriverConfig driver_config(const RigOptions& options) {
-    HostDriverConfig config;
-    config.lba_bytes = options.lba_bytes;
-    config.queues = options.queues;
-    config.queue_depth = options.queue_depth;
-    config.stall_after = 10_s;
-    return config;
   }
 };
 

@@ -4,9 +4,9 @@
 
 #include <systemc>
 
-#include "models/tlm/protocol_checker.h"
 #include "testbench/host/log_structured/log_structured_layer.h"
 #include "testbench/tests/drive/mixed_load.h"
+#include "testbench/tests/support/layer_checkers.h"
 #include "testbench/tests/support/memory_drive.h"
 
 namespace tlmssd::log_structured_tests {
@@ -41,11 +41,8 @@ class Rig {
         drive("drive", event_queue, drive_options(options)),
         scoreboard(log_structured.blocks(),
                    static_cast<std::uint32_t>(options.log_structured.grain / options.lba_bytes)),
-        driver("host_driver", event_queue, process, driver_config(options), scoreboard) {
-    driver.device_isock.bind(front.tsock);
-    front.isock.bind(log_structured.host_socket());
-    log_structured.drive_socket().bind(back.tsock);
-    back.isock.bind(drive.tsock);
+        driver("host_driver", event_queue, process, drive_tests::driver_config(options), scoreboard) {
+    checkers.bind(driver, log_structured, drive);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
   [[nodiscard]] DriveSize size() const { return {log_structured.blocks() * lba_bytes, lba_bytes}; }
@@ -53,9 +50,7 @@ class Rig {
   void run(std::vector<Load>& loads) {
     Measurement measurement(std::vector<std::string>(loads.size(), "load"));
     driver.start(loads, measurement);
-    process.resume();
-    sc_core::sc_start();
-    process.rethrow();
+    process.simulate();
     if (!driver.finished()) {
       std::string text = driver.describe_outstanding() + "\n";
       log_structured.describe_stall(text);
@@ -65,9 +60,7 @@ class Rig {
   }
   /// What the log-structured host layer does beside the loads.
   void settle() {
-    process.resume();
-    sc_core::sc_start();
-    process.rethrow();
+    process.simulate();
     if (!log_structured.at_rest()) throw Stalled("the log-structured host layer does not come to rest");
   }
   void run(Load load) {
@@ -79,15 +72,7 @@ class Rig {
     driver.run_untimed(loads);
   }
   /// No rule of the protocol was broken, and everything has ended.
-  [[nodiscard]] std::string violations() {
-    front.finish();
-    back.finish();
-    std::string text;
-    for (const ProtocolChecker* checker : {&front, &back}) {
-      for (const std::string& violation : checker->violations()) text += violation + "\n";
-    }
-    return text;
-  }
+  [[nodiscard]] std::string violations() { return checkers.violations(); }
 
   std::uint32_t lba_bytes;
   EventQueue event_queue;
@@ -96,8 +81,7 @@ class Rig {
   MemoryDrive drive;
   Scoreboard scoreboard;
   HostDriver driver;
-  ProtocolChecker front{"front", ProtocolChecker::OnViolation::collect};
-  ProtocolChecker back{"back", ProtocolChecker::OnViolation::collect};
+  drive_tests::LayerCheckers checkers;
 
  private:
   static AttachedDrive converted(const RigOptions& options) {
@@ -111,14 +95,6 @@ class Rig {
     drive.segment_blocks = options.log_structured.segment / options.lba_bytes;
     drive.blocks = options.segments * drive.segment_blocks;
     return drive;
-  }
-  static HostDriverConfig driver_config(const RigOptions& options) {
-    HostDriverConfig config;
-    config.lba_bytes = options.lba_bytes;
-    config.queues = options.queues;
-    config.queue_depth = options.queue_depth;
-    config.stall_after = 10_s;
-    return config;
   }
 };
 
