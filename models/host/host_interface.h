@@ -82,7 +82,10 @@ class HostInterface : public sc_core::sc_module {
   void set_observer(LinkObserver* observer) { link_.set_observer(observer); }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
-  void archive(Archive& a) { arbiter_.archive(a); }
+  void archive(Archive& a) {
+    arbiter_.archive(a);
+    link_.archive(a);
+  }
 
   // For the ports: the host's, then the mailbox's.
   Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);

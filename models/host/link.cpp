@@ -175,6 +175,13 @@ Link::Answer Link::answer(Picoseconds now, Bytes data) {
   return {start + payload.control + payload.data, completion};
 }
 
+void Link::archive(Archive& a) {
+  for (Lane& lane : lanes_) {
+    a(lane.free);
+    a(lane.small);
+  }
+}
+
 void Link::report(StatisticsSink& sink, Picoseconds now) const {
   const double span = static_cast<double>(now - since_);
   const auto share = [span](Picoseconds busy) { return span > 0 ? static_cast<double>(busy) / span : 0.0; };

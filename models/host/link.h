@@ -25,6 +25,7 @@
 // Left out: retries, link power states, ordering stalls, host memory latency (put it into link_latency).
 #pragma once
 
+#include "models/base/archive.h"
 #include "models/base/statistics.h"
 #include "models/base/types.h"
 #include "models/host/host_config.h"
@@ -84,6 +85,9 @@ class Link {
   Answer answer(Picoseconds now, Bytes data);
 
   void set_observer(LinkObserver* observer) { observer_ = observer; }
+  /// What the small packets of the last commands have taken from data that did not come: it is
+  /// booked beyond their end.
+  void archive(Archive& a);
   void report(StatisticsSink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
   [[nodiscard]] Picoseconds busy(LinkDirection direction) const {

@@ -122,6 +122,8 @@ class _Trial:
 
     def _is_whole(self):
         """Whether measuring begins with the first command and ends with the last."""
+        if self.tree.get("run", {}).get("until") == "steady":
+            return False  # the rounds that come first are a ramp
         loads = self.tree["load"]
         return not any({"ramp_time", "ramp_requests", "warm_up", "fio"} & set(load or {}) for load in loads)
 

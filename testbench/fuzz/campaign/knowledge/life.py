@@ -18,7 +18,10 @@ def _draw_steps(d):
         if f.idle_after > 10**9 and d.chance(0.3):
             d.put(path, "idle", True)
         d.section(path, 0.2, leave=("fill", "overwrite", "trim", "idle"), region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
-                  random_distribution=["random", "zipf:1.1", "pareto:0.2", "normal:20", "zoned:50/10:50/90"])
+                  random_distribution=["random", "zipf:1.1", "pareto:0.2", "normal:20", "zoned:50/10:50/90"],
+                  round=[0.3, 0.5, 1], most_rounds=[5, 7, 12])
+        if d.get(path, "until") == "steady" and f.has_logs:
+            d.put(path, "bs", 65536)  # small writes merge blocks for minutes
 
 
 def _draw_age(d):
