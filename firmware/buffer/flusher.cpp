@@ -77,16 +77,16 @@ void Flusher::pump() {
   while (one_line && !core_.read_only && due() && !block_under_way()) {
     if (held()) break;
     steer();
-    std::uint32_t pu = logs_ != nullptr ? home_pu() : pu_for_next();
-    if (pu == k_no_pu && gives_way()) pu = pu_for_next();
-    if (pu == k_no_pu) {
+    std::optional<std::uint32_t> pu = logs_ != nullptr ? home_pu() : pu_for_next();
+    if (!pu && gives_way()) pu = pu_for_next();
+    if (!pu) {
       // Every parallel unit is full of programs on their way; with none on its way the drive has
       // nothing left to give.
       if (jobs_.empty()) core_.go_read_only();
       break;
     }
     ProgramJob& job = core_.jobs.take();
-    job.pu = pu;
+    job.pu = *pu;
     fill(job);
     tasks_.start(logs_ != nullptr ? write_to_log(job) : flush(job));
   }
@@ -96,7 +96,7 @@ void Flusher::pump() {
 
 /// The next parallel unit in allocation order that has room for a program and is not busy with as
 /// many as it may have.
-std::uint32_t Flusher::next_pu(Needs needs) {
+std::optional<std::uint32_t> Flusher::next_pu(Needs needs) {
   const auto count = static_cast<std::uint32_t>(sequence_.size());
   for (std::uint32_t tried = 0; tried < count;) {
     const std::uint64_t word = may_take_[position_ / 64] >> (position_ % 64);
@@ -115,7 +115,7 @@ std::uint32_t Flusher::next_pu(Needs needs) {
     if (core_.pool.accepts(pu) && !gc_worker_->exhausted(pu)) return pu;
     ++core_.stats.rerouted;
   }
-  return k_no_pu;
+  return {};
 }
 
 bool Flusher::held() {
@@ -292,16 +292,16 @@ Task<bool> Flusher::wait_for_space(ProgramJob& job) {
       core_.pool.unpromise(job.pu);
       vacate(job.pu);
       steered_ = false;
-      const std::uint32_t other = next_pu();
-      if (other == k_no_pu) {
+      const std::optional<std::uint32_t> other = next_pu();
+      if (!other) {
         core_.pool.promise(job.pu);  // fail() takes it back
         occupy(job.pu);
         core_.go_read_only();
         co_return false;
       }
-      job.pu = other;
-      core_.pool.promise(other);
-      occupy(other);
+      job.pu = *other;
+      core_.pool.promise(job.pu);
+      occupy(job.pu);
       my_turn = !gc_worker_->must_queue(job);
       gc_worker_->wait_begins(job);
       continue;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -161,7 +162,6 @@ class Flusher {
   [[nodiscard]] std::uint64_t program_address(WriteBuffer::Index i) const {
     return address_of(std::min(i, buffer_.capacity() - core_.layout.program_units));
   }
-  static constexpr std::uint32_t k_no_pu = 0xFFFFFFFFU;
   [[nodiscard]] bool due() const;
   /// A command waits for what is in the buffer to reach flash.
   [[nodiscard]] bool awaited() const {
@@ -174,7 +174,7 @@ class Flusher {
     slc_space,  ///< room in SLC mode that is not promised
     slc_blocks  ///< blocks in SLC mode, be they full
   };
-  std::uint32_t next_pu(Needs needs = Needs::nothing);
+  std::optional<std::uint32_t> next_pu(Needs needs = Needs::nothing);
   /// A feature wants the next program to wait.
   bool held();
   /// Asks for the next program whether some parallel units are to be kept from it.
@@ -210,7 +210,7 @@ class Flusher {
   [[nodiscard]] bool block_under_way();
   /// The next parallel unit in turn; for a block-mapped region its home, as its address has it, if
   /// there is room.
-  std::uint32_t pu_for_next();
+  std::optional<std::uint32_t> pu_for_next();
   void fill_block(ProgramJob& job);
   Task<> complete_block(ProgramJob& job);
   [[nodiscard]] bool only_copies(const ProgramJob& job, std::uint32_t part) const;
@@ -223,7 +223,7 @@ class Flusher {
   [[nodiscard]] bool claimable(const ProgramJob& job) const;
   // ---- several lines of the write buffer (flusher_lines.cpp)
   struct Destination {
-    std::uint32_t pu;
+    std::optional<std::uint32_t> pu;  ///< nothing: no place now
     BlockMode mode;
   };
   /// Sends out what is due of any line of the write buffer.
@@ -248,7 +248,7 @@ class Flusher {
   void fail(ProgramJob& job);
   void end(ProgramJob& job);
   // ---- log blocks (flusher_blocks.cpp)
-  [[nodiscard]] std::uint32_t home_pu();
+  [[nodiscard]] std::optional<std::uint32_t> home_pu();
   Task<> write_to_log(ProgramJob& job);
   void settle(WriteBuffer::Index i, const Ledger* branch, bool failed);
   /// What the entry holds is elsewhere, too: map pages are not read for what they hold (the map is

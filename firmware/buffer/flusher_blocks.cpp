@@ -18,12 +18,13 @@ bool Flusher::block_under_way() {
   return next != WriteBuffer::k_none && blocks_.contains(core_.places->block_of(buffer_.entry(next).unit));
 }
 
-std::uint32_t Flusher::pu_for_next() {
+std::optional<std::uint32_t> Flusher::pu_for_next() {
   if (core_.places == nullptr) return next_pu();
   const std::uint32_t block = core_.places->block_of(buffer_.entry(buffer_.front()).unit);
   const std::uint32_t home = sequence_[block % sequence_.size()];
-  if (under_way_[home] >= core_.config.allocation.programs_per_pu) return k_no_pu;
-  return core_.pool.accepts(home) && !gc_worker_->exhausted(home) ? home : next_pu();
+  if (under_way_[home] >= core_.config.allocation.programs_per_pu) return {};
+  if (core_.pool.accepts(home) && !gc_worker_->exhausted(home)) return home;
+  return next_pu();
 }
 
 void Flusher::fill_block(ProgramJob& job) {
@@ -184,9 +185,10 @@ void Flusher::commit_block(ProgramJob& job) {
 // ---------------------------------------------------------------------------------------------------------------- log blocks
 
 /// Where what is to go out next belongs, unless that parallel unit has programs enough under way.
-std::uint32_t Flusher::home_pu() {
+std::optional<std::uint32_t> Flusher::home_pu() {
   const std::uint32_t pu = logs_->home(buffer_.entry(buffer_.front()).unit);
-  return under_way_[pu] < core_.config.allocation.programs_per_pu ? pu : k_no_pu;
+  if (under_way_[pu] < core_.config.allocation.programs_per_pu) return pu;
+  return {};
 }
 
 Task<> Flusher::write_to_log(ProgramJob& job) {

@@ -54,8 +54,8 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
   const std::uint32_t position = position_;
   steer();
   Destination to = destination(line);
-  if (to.pu == k_no_pu && gives_way()) to = destination(line);
-  if (to.pu == k_no_pu) {
+  if (!to.pu && gives_way()) to = destination(line);
+  if (!to.pu) {
     // Every parallel unit is full of programs on their way; with none on its way the drive has
     // nothing left to give.
     if (jobs_.empty()) core_.go_read_only();
@@ -66,7 +66,7 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
     return false;
   }
   ProgramJob& job = core_.jobs.take();
-  job.pu = to.pu;
+  job.pu = *to.pu;
   job.mode = to.mode;
   if (!core_.pslc) job.target = host_target(line);
   reserve(job);
@@ -76,7 +76,7 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
 }
 
 Flusher::Destination Flusher::destination(std::uint8_t line) {
-  if (busy_ == sequence_.size()) return {k_no_pu, BlockMode::native};
+  if (busy_ == sequence_.size()) return {{}, BlockMode::native};
   return core_.pslc ? slc_destination(line > 0) : Destination{next_pu(), BlockMode::native};
 }
 

@@ -17,10 +17,10 @@ Flusher::Destination Flusher::slc_destination(bool direct) {
   if (direct) return {next_pu(), BlockMode::native};
   // What is busy now will not be for long, where going to native blocks would take longer.
   const Needs needs = core_.pslc->waits() ? Needs::slc_blocks : Needs::slc_space;
-  std::uint32_t pu = next_pu(Needs::slc_space);
-  if (pu == k_no_pu && core_.pslc->waits()) pu = next_pu(Needs::slc_blocks);
-  if (pu != k_no_pu) return {pu, BlockMode::slc};
-  if (any_has(needs)) return {k_no_pu, BlockMode::slc};
+  std::optional<std::uint32_t> pu = next_pu(Needs::slc_space);
+  if (!pu && core_.pslc->waits()) pu = next_pu(Needs::slc_blocks);
+  if (pu) return {pu, BlockMode::slc};
+  if (any_has(needs)) return {{}, BlockMode::slc};
   return {next_pu(), BlockMode::native};
 }
 

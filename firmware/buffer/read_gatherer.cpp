@@ -29,8 +29,7 @@ bool ReadGatherer::begin(Gathering& gathering) {
   for (std::size_t tried = 0; tried < sequence.size(); ++tried) {
     const std::uint32_t pu = sequence[position_];
     if (++position_ == sequence.size()) position_ = 0;
-    if (!owner_.suits(pu, other.pu) || !may_program(pu)) continue;
-    gathering.pu = pu;
+    if (!owner_.suits(pu, other.pu()) || !may_program(pu)) continue;
     gathering.job = &core_.jobs.take();
     gathering.job->pu = pu;
     return true;
@@ -76,9 +75,8 @@ void ReadGatherer::abort(Gathering& gathering, bool refused) {
 }
 
 void ReadGatherer::end(Gathering& gathering) {
-  const std::uint32_t pu = gathering.pu;
+  const std::uint32_t pu = gathering.job->pu;
   core_.jobs.give(*std::exchange(gathering.job, nullptr));
-  gathering.pu = k_no_pu;
   if (!std::exchange(gathering.flying, false)) return;
   gc_worker_.kick_if_low(pu);
   if (gc_worker_.waiting(pu) > 0) gc_worker_.kick(pu);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "firmware/core/core.h"
 
@@ -18,14 +19,13 @@ class GcWorker;
 
 class ReadGatherer {
  public:
-  static constexpr std::uint32_t k_no_pu = 0xFFFFFFFFU;
   /// Who wants data written, and where.
   class Owner {
    public:
     virtual ~Owner() = default;
     /// Whether a program unit may go to `pu`. `other`: where the other one that is being gathered
-    /// goes, or k_no_pu.
-    [[nodiscard]] virtual bool suits(std::uint32_t pu, std::uint32_t other) const = 0;
+    /// goes, if anywhere.
+    [[nodiscard]] virtual bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const = 0;
     /// A program unit is on flash: its unit n at job.base + n. job.source: as given to add().
     virtual void committed(const ProgramJob& job) = 0;
     /// It will not be. `refused`: no place could be had without waiting.
@@ -34,8 +34,10 @@ class ReadGatherer {
   /// A program unit.
   struct Gathering {
     ProgramJob* job = nullptr;
-    std::uint32_t pu = k_no_pu;
     bool flying = false;
+    [[nodiscard]] std::optional<std::uint32_t> pu() const {
+      return job == nullptr ? std::nullopt : std::optional(job->pu);
+    }
   };
 
   /// `dram_address`: where data are gathered; dram_bytes() of them.
@@ -48,7 +50,7 @@ class ReadGatherer {
   Gathering* find(Fits fits) {
     for (Gathering& gathering : gatherings_) {
       if (full(gathering) || (gathering.job == nullptr && !begin(gathering))) continue;
-      if (fits(gathering.pu)) return &gathering;
+      if (fits(gathering.job->pu)) return &gathering;
     }
     return nullptr;
   }

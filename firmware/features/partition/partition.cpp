@@ -103,7 +103,7 @@ void Partition::on_rewritten(Lpn unit) {
   if (!moving_.empty()) moving_.erase(unit);
 }
 
-bool Partition::suits(std::uint32_t pu, std::uint32_t /*other*/) const {
+bool Partition::suits(std::uint32_t pu, std::optional<std::uint32_t> /*other*/) const {
   return reading_[pu];
 }
 

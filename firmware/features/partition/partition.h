@@ -76,7 +76,7 @@ class Partition final : public Feature, private ReadGatherer::Owner {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
-  [[nodiscard]] bool suits(std::uint32_t pu, std::uint32_t other) const override;
+  [[nodiscard]] bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const override;
   void committed(const ProgramJob& job) override;
   void given_up(const ProgramJob& job, bool refused) override;
   void divide();

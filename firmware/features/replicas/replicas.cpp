@@ -147,8 +147,8 @@ void Replicas::gather(Lpn unit, Ppn where, const Stamp* stamps) {
   gatherer_.add(*gathering, table_.number(slot), slot, stamps);
 }
 
-bool Replicas::suits(std::uint32_t pu, std::uint32_t other) const {
-  return other == ReadGatherer::k_no_pu || die_of_pu(other) != die_of_pu(pu);
+bool Replicas::suits(std::uint32_t pu, std::optional<std::uint32_t> other) const {
+  return !other || die_of_pu(*other) != die_of_pu(pu);
 }
 
 void Replicas::committed(const ProgramJob& job) {

@@ -78,7 +78,7 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   }
   [[nodiscard]] DieId die_of_pu(std::uint32_t pu) const { return core_.layout.die_of(pu, 0); }
   void gather(Lpn unit, Ppn where, const Stamp* stamps);
-  [[nodiscard]] bool suits(std::uint32_t pu, std::uint32_t other) const override;
+  [[nodiscard]] bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const override;
   void committed(const ProgramJob& job) override;
   void given_up(const ProgramJob& job, bool refused) override;
   void drop(ReplicaTable::Slot slot);

@@ -23,7 +23,6 @@
 namespace tlmssd {
 
 using FileNumber = std::uint32_t;
-inline constexpr FileNumber k_no_file = ~FileNumber{0};
 
 /// The drive's pSLC as its firmware has it now; nothing on a drive without one.
 using PslcQuery = std::function<std::optional<firmware::PslcRoom>()>;
@@ -37,9 +36,9 @@ struct AdmissionContext {
 
 class AdmissionPolicy {
  public:
-  /// What becomes of a file; k_no_file: nothing has been decided.
+  /// What becomes of a file; of none: nothing has been decided.
   struct Verdict {
-    FileNumber file = k_no_file;
+    std::optional<FileNumber> file;
     bool write = false;  ///< to the drive; otherwise it is forgotten
   };
   virtual ~AdmissionPolicy() = default;

@@ -112,8 +112,8 @@ Task<> FileCache::access(Entry& entry) {
   ++stats_.accesses;
   bool here = policy_->accessed(file);
   if (here) ++stats_.memory_hits;
-  for (Slot slot = 0; !here && (slot = store_.find(file)) != FileStore::k_none;)
-    here = co_await read_copy(entry, slot, first);  // a copy that cannot be read is gone afterwards
+  for (std::optional<Slot> slot; !here && (slot = store_.find(file));)
+    here = co_await read_copy(entry, *slot, first);  // a copy that cannot be read is gone afterwards
   if (!here) co_await from_network(entry, file, first);
   std::fill(command.data.begin(), command.data.end(), k_zeros);
   host_.end(entry);
@@ -122,7 +122,7 @@ Task<> FileCache::access(Entry& entry) {
 /// False: the drive cannot read it.
 Task<bool> FileCache::read_copy(Entry& entry, Slot slot, std::uint32_t first) {
   HostCommand& command = *entry.command;
-  const FileNumber file = store_.file(slot);
+  const FileNumber file = *store_.file(slot);
   const std::uint32_t fetch = store_.fetch(slot);
   store_.touch(slot);
   if (store_.writing(slot)) {
@@ -145,7 +145,7 @@ Task<bool> FileCache::read_copy(Entry& entry, Slot slot, std::uint32_t first) {
     if (store_.file(slot) == file) store_.remove(slot);
   }
   const bool last = store_.end_read(slot) == 0;
-  if (last && store_.file(slot) == k_no_file) tasks_.start(release({slot}));
+  if (last && !store_.file(slot)) tasks_.start(release({slot}));
   co_return good;
 }
 
@@ -193,9 +193,9 @@ Task<> FileCache::fetch(FileNumber file, Picoseconds begin) {
   under_way_.erase(file);
   fetched_[file] = ++fetches_;
   const AdmissionPolicy::Verdict verdict = policy_->fetched(file);
-  if (verdict.file != k_no_file) {
+  if (verdict.file) {
     if (verdict.write) {
-      admit(verdict.file);
+      admit(*verdict.file);
     } else {
       ++stats_.rejected;
     }
@@ -206,7 +206,7 @@ Task<> FileCache::fetch(FileNumber file, Picoseconds begin) {
 /// A file is to be written. Also brings the cache below the policy's limit, whatever becomes of the
 /// file.
 void FileCache::admit(FileNumber file) {
-  if (store_.find(file) != FileStore::k_none) return;
+  if (store_.find(file)) return;
   if (read_only_) {
     ++stats_.without_room;
     return;
@@ -214,30 +214,30 @@ void FileCache::admit(FileNumber file) {
   const auto most = std::min<Bytes>(store_.slots(), limit() / config_.file_size);
   std::vector<Slot> evicted;
   const auto evict = [&] {
-    const Slot victim = store_.victim();
-    if (victim == FileStore::k_none) return false;
-    store_.remove(victim);
-    evicted.push_back(victim);
+    const std::optional<Slot> victim = store_.victim();
+    if (!victim) return false;
+    store_.remove(*victim);
+    evicted.push_back(*victim);
     ++stats_.evicted;
     return true;
   };
   while (store_.used() + 1 > most && evict()) {
   }
-  Slot slot = FileStore::k_none;
+  std::optional<Slot> slot;
   if (store_.used() + 1 <= most) {
     slot = store_.take_free();
     // Otherwise that of a file that goes; slots that others have given up are still being trimmed.
-    if (slot == FileStore::k_none && (!evicted.empty() || evict())) {
+    if (!slot && (!evicted.empty() || evict())) {
       slot = evicted.back();
     }
   }
-  if (slot == FileStore::k_none) {
+  if (!slot) {
     ++stats_.without_room;
     if (!evicted.empty()) tasks_.start(release(std::move(evicted)));
     return;
   }
-  store_.insert(slot, file, fetched_[file]);
-  tasks_.start(write(slot, std::move(evicted)));
+  store_.insert(*slot, file, fetched_[file]);
+  tasks_.start(write(*slot, std::move(evicted)));
 }
 
 /// The file of `slot` to the drive, after what had to go for it.
@@ -248,7 +248,7 @@ Task<> FileCache::write(Slot slot, std::vector<Slot> evicted) {
     if (other != slot) store_.freed(other);
   }
   std::vector<Stamp> data(shape_.file_blocks);
-  for (std::uint32_t i = 0; i < data.size(); ++i) data[i] = stamp(store_.file(slot), store_.fetch(slot), i);
+  for (std::uint32_t i = 0; i < data.size(); ++i) data[i] = stamp(*store_.file(slot), store_.fetch(slot), i);
   const Ledger since(event_queue_.now());
   DriveBatch batch(port_, since, 0);
   batch.move(HostOpcode::write, lba_of(slot), data, most_);

@@ -6,8 +6,8 @@ FileStore::FileStore(std::uint32_t files, std::uint32_t slots) : slot_of_(files,
   for (Slot slot = 0; slot < slots; ++slot) free_.push_back(slot);
 }
 
-FileStore::Slot FileStore::take_free() {
-  if (free_.empty()) return k_none;
+std::optional<FileStore::Slot> FileStore::take_free() {
+  if (free_.empty()) return {};
   const Slot slot = free_.front();
   free_.pop_front();
   return slot;
@@ -28,16 +28,16 @@ void FileStore::touch(Slot slot) {
   link(slot);
 }
 
-FileStore::Slot FileStore::victim() const {
+std::optional<FileStore::Slot> FileStore::victim() const {
   Slot slot = oldest_;
   while (slot != k_none && (copies_[slot].writing || copies_[slot].readers > 0)) slot = copies_[slot].newer;
-  return slot;
+  return slot == k_none ? std::nullopt : std::optional(slot);
 }
 
 void FileStore::remove(Slot slot) {
   Copy& copy = copies_[slot];
-  slot_of_[copy.file] = k_none;
-  copy.file = k_no_file;
+  slot_of_[*copy.file] = k_none;
+  copy.file.reset();
   copy.writing = false;
   --used_;
   unlink(slot);
@@ -65,20 +65,20 @@ void FileStore::archive(Archive& a) {
   };
   std::vector<Kept> kept;  // the one used longest ago first
   for (Slot slot = oldest_; slot != k_none; slot = copies_[slot].newer)
-    kept.push_back({slot, copies_[slot].file, copies_[slot].fetch});
+    kept.push_back({slot, *copies_[slot].file, copies_[slot].fetch});
   a(kept);
   a(free_);
   if (a.saving()) return;
   while (oldest_ != k_none) remove(oldest_);
   for (const Kept& one : kept) {
     if (one.slot >= slots() || one.file >= slot_of_.size() || slot_of_[one.file] != k_none ||
-        copies_[one.slot].file != k_no_file)
+        copies_[one.slot].file)
       throw ArchiveError("snapshot is damaged: a file of the file cache that cannot be");
     insert(one.slot, one.file, one.fetch);
     committed(one.slot);
   }
   bool whole = used_ + free_.size() == slots();
-  for (const Slot slot : free_) whole = whole && slot < slots() && copies_[slot].file == k_no_file;
+  for (const Slot slot : free_) whole = whole && slot < slots() && !copies_[slot].file;
   if (!whole) throw ArchiveError("snapshot is damaged: slots of the file cache are missing");
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "models/base/archive.h"
@@ -17,30 +18,31 @@ namespace tlmssd {
 class FileStore {
  public:
   using Slot = std::uint32_t;
-  static constexpr Slot k_none = ~Slot{0};
 
   FileStore(std::uint32_t files, std::uint32_t slots);
 
   [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(copies_.size()); }
   /// Files that have a copy, those that are being written included.
   [[nodiscard]] std::uint32_t used() const { return used_; }
-  /// k_none: the file has no copy.
-  [[nodiscard]] Slot find(FileNumber file) const { return slot_of_[file]; }
-  [[nodiscard]] FileNumber file(Slot slot) const { return copies_[slot].file; }
+  /// Nothing: the file has no copy.
+  [[nodiscard]] std::optional<Slot> find(FileNumber file) const {
+    return slot_of_[file] == k_none ? std::nullopt : std::optional(slot_of_[file]);
+  }
+  [[nodiscard]] std::optional<FileNumber> file(Slot slot) const { return copies_[slot].file; }
   /// By which fetch the copy's data came.
   [[nodiscard]] std::uint32_t fetch(Slot slot) const { return copies_[slot].fetch; }
   [[nodiscard]] bool writing(Slot slot) const { return copies_[slot].writing; }
 
-  /// A free slot, the one freed longest ago; k_none: there is none.
-  Slot take_free();
+  /// A free slot, the one freed longest ago; nothing: there is none.
+  std::optional<Slot> take_free();
   void freed(Slot slot) { free_.push_back(slot); }
   /// `file` is going to be written to `slot`; it is the one used last.
   void insert(Slot slot, FileNumber file, std::uint32_t fetch);
   void committed(Slot slot) { copies_[slot].writing = false; }
   void touch(Slot slot);
-  /// The file used longest ago of those that are neither being read nor written; k_none: there is
-  /// none.
-  [[nodiscard]] Slot victim() const;
+  /// The file used longest ago of those that are neither being read nor written; nothing: there
+  /// is none.
+  [[nodiscard]] std::optional<Slot> victim() const;
   /// The file has no copy any more.
   void remove(Slot slot);
 
@@ -52,8 +54,9 @@ class FileStore {
   void archive(Archive& archive);
 
  private:
+  static constexpr Slot k_none = ~Slot{0};  // in lists
   struct Copy {
-    FileNumber file = k_no_file;
+    std::optional<FileNumber> file;
     std::uint32_t fetch = 0;
     std::uint32_t readers = 0;
     bool writing = false;

@@ -39,15 +39,15 @@ void LogStructuredLayer::start_cleaning() {
 Task<> LogStructuredLayer::clean() {
   Change change{*this};
   while (!read_only_ && log_.free_segments() < config_.low_water) {
-    const Segment victim = log_.choose_victim();
-    if (victim == SegmentLog::k_none) {
+    const std::optional<Segment> victim = log_.choose_victim();
+    if (!victim) {
       if (!timed_) throw std::logic_error("write log-structured host layer: no segment to clean");
       co_await change;
       continue;
     }
-    co_await empty(victim);
-    while (!read_only_ && log_.is_victim(victim)) co_await change;  // readers
-    if (log_.is_victim(victim)) log_.give_up(victim);
+    co_await empty(*victim);
+    while (!read_only_ && log_.is_victim(*victim)) co_await change;  // readers
+    if (log_.is_victim(*victim)) log_.give_up(*victim);
   }
   cleaning_ = false;
 }

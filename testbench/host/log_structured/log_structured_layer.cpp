@@ -353,7 +353,7 @@ LogStructuredLayer::Piece& LogStructuredLayer::take_piece() {
   piece.blocks = 0;
   piece.data = {};
   piece.run = {};
-  piece.pinned = SegmentLog::k_none;
+  piece.pinned.reset();
   piece.moves = nullptr;
   return piece;
 }
@@ -369,7 +369,7 @@ void LogStructuredLayer::fetch(Batch& batch, Place place, std::uint64_t skip, st
   piece.data = data;
   piece.queue = queue;
   piece.pinned = log_.segment_of(place);
-  log_.pin(piece.pinned);
+  log_.pin(*piece.pinned);
   send(batch, piece);
 }
 
@@ -408,7 +408,7 @@ void LogStructuredLayer::land(const Piece& piece) {
 
 void LogStructuredLayer::completed(Piece& piece) {
   Batch& batch = *piece.batch;
-  if (piece.pinned != SegmentLog::k_none) log_.unpin(piece.pinned);
+  if (piece.pinned) log_.unpin(*piece.pinned);
   if (piece.run.grains > 0) land(piece);
   if (batch.status == HostStatus::success) batch.status = piece.status;
   batch.last = piece.ledger;

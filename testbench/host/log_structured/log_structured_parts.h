@@ -22,10 +22,10 @@ struct LogStructuredLayer::Request : HostPort::Entry {
 struct LogStructuredLayer::Piece : DrivePort::Command {
   LogStructuredLayer* log_structured = nullptr;
   Batch* batch = nullptr;
-  Segment pinned = SegmentLog::k_none;  ///< read: the segment
-  SegmentLog::Run run;                  ///< write: the places
-  Grain grain = 0;                      ///< write for the host: the first grain
-  const Move* moves = nullptr;          ///< write of cleaning: the grains
+  std::optional<Segment> pinned;  ///< read: the segment
+  SegmentLog::Run run;            ///< write: the places
+  Grain grain = 0;                ///< write for the host: the first grain
+  const Move* moves = nullptr;    ///< write of cleaning: the grains
 };
 
 /// Commands to the drive that are awaited together. Each goes on with the ledger of `parent` as it

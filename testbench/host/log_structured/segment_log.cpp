@@ -23,16 +23,16 @@ void SegmentLog::open_segment() {
     head_ = freed_.front();
     freed_.pop_front();
   }
-  segments_[head_].state = State::head;
+  segments_[*head_].state = State::head;
   head_used_ = 0;
 }
 
 SegmentLog::Run SegmentLog::take(std::uint32_t at_most) {
   if (head_room() == 0) throw std::logic_error("segment log: no room at the head");
-  const Run run{head_ * shape_.segment_grains + head_used_, std::min(at_most, head_room())};
+  const Run run{*head_ * shape_.segment_grains + head_used_, std::min(at_most, head_room())};
   head_used_ += run.grains;
-  segments_[head_].writing += run.grains;
-  if (head_room() == 0) segments_[head_].state = State::full;
+  segments_[*head_].writing += run.grains;
+  if (head_room() == 0) segments_[*head_].state = State::full;
   return run;
 }
 
@@ -105,7 +105,7 @@ void SegmentLog::unpin(Segment segment) {
   settle(segment);
 }
 
-SegmentLog::Segment SegmentLog::choose_victim() {
+std::optional<SegmentLog::Segment> SegmentLog::choose_victim() {
   for (std::uint32_t valid = 0; valid < shape_.segment_grains; ++valid) {
     const Segment segment = lists_[valid].first;
     if (segment == k_none) continue;
@@ -113,7 +113,7 @@ SegmentLog::Segment SegmentLog::choose_victim() {
     segments_[segment].state = State::victim;
     return segment;
   }
-  return k_none;
+  return {};
 }
 
 void SegmentLog::give_up(Segment victim) {
@@ -133,7 +133,9 @@ void SegmentLog::archive(Archive& a) {
   a(full);
   a(freed_);
   a(fresh_);
-  a(head_);
+  Segment head = head_.value_or(k_none);
+  a(head);
+  head_ = head == k_none ? std::nullopt : std::optional(head);
   a(head_used_);
   if (!a.saving()) rebuild(full);
 }
@@ -141,8 +143,8 @@ void SegmentLog::archive(Archive& a) {
 /// Everything that follows from the map and the order of the full segments.
 void SegmentLog::rebuild(const std::vector<Segment>& full) {
   const auto within = [this](Segment s) { return s < fresh_; };
-  const std::size_t heads = head_ == k_none || head_used_ == shape_.segment_grains ? 0 : 1;
-  if (fresh_ > shape_.segments || (head_ != k_none && !within(head_)) || head_used_ > shape_.segment_grains ||
+  const std::size_t heads = !head_ || head_used_ == shape_.segment_grains ? 0 : 1;
+  if (fresh_ > shape_.segments || (head_ && !within(*head_)) || head_used_ > shape_.segment_grains ||
       full.size() + freed_.size() + heads != fresh_ || !std::all_of(full.begin(), full.end(), within) ||
       !std::all_of(freed_.begin(), freed_.end(), within))
     throw ArchiveError("snapshot is damaged: segments of the log-structured host layer's log");
@@ -159,7 +161,7 @@ void SegmentLog::rebuild(const std::vector<Segment>& full) {
     ++segments_[segment_of(place)].valid;
     ++mapped_;
   }
-  if (heads > 0) segments_[head_].state = State::head;
+  if (heads > 0) segments_[*head_].state = State::head;
   for (const Segment segment : full) {
     if (segments_[segment].valid > shape_.segment_grains)
       throw ArchiveError("snapshot is damaged: map of the log-structured host layer");

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "models/base/archive.h"
@@ -27,7 +28,6 @@ class SegmentLog {
   using Segment = std::uint32_t;           ///< index
   static constexpr Place k_nowhere = ~0U;  ///< of a grain that was never written, or has been unmapped
   static constexpr Place k_lost = ~1U;  ///< of a grain whose data could not be read when they had to be moved
-  static constexpr Segment k_none = ~0U;
 
   struct Shape {
     std::uint32_t grains = 0;  ///< of the map
@@ -58,9 +58,7 @@ class SegmentLog {
     return head_room() + std::uint64_t{free_segments()} * shape_.segment_grains;
   }
   /// Places left in the segment at the head.
-  [[nodiscard]] std::uint32_t head_room() const {
-    return head_ == k_none ? 0 : shape_.segment_grains - head_used_;
-  }
+  [[nodiscard]] std::uint32_t head_room() const { return !head_ ? 0 : shape_.segment_grains - head_used_; }
 
   // ---- appending
 
@@ -89,9 +87,9 @@ class SegmentLog {
   /// As long as a segment is pinned, its places keep their data.
   void pin(Segment segment) { ++segments_[segment].readers; }
   void unpin(Segment segment);
-  /// Chooses a victim, which is none of the full segments any more; k_none when no full segment has
-  /// a hole (segments that writes are under way into are not looked at).
-  Segment choose_victim();
+  /// Chooses a victim, which is none of the full segments any more; nothing when no full segment
+  /// has a hole (segments that writes are under way into are not looked at).
+  std::optional<Segment> choose_victim();
   /// The victim is not free yet.
   [[nodiscard]] bool is_victim(Segment segment) const { return segments_[segment].state == State::victim; }
   /// The victim is one of the full segments again.
@@ -127,6 +125,8 @@ class SegmentLog {
     Segment last = k_none;
   };
 
+  static constexpr Segment k_none = ~0U;  // in lists
+
   void forget(Grain grain, Place instead);
   void make_hole(Place place);
   void settle(Segment segment);
@@ -141,7 +141,7 @@ class SegmentLog {
   std::vector<List> lists_;    // by valid grains
   std::deque<Segment> freed_;  // longest first
   Segment fresh_ = 0;          // the first that was never used
-  Segment head_ = k_none;
+  std::optional<Segment> head_;
   std::uint32_t head_used_ = 0;
   std::uint32_t mapped_ = 0;
 };

@@ -16,8 +16,8 @@ constexpr Picoseconds k_file_time = transfer_time(64_KiB, 100'000'000);
 
 /// Where the file's copy lies, or the end.
 std::uint64_t place_of(const Rig& rig, FileNumber file) {
-  const FileStore::Slot slot = rig.cache.store().find(file);
-  return slot == FileStore::k_none ? rig.drive.content.size() : rig.cache.blocks() + slot * 16ULL;
+  const std::optional<FileStore::Slot> slot = rig.cache.store().find(file);
+  return slot ? rig.cache.blocks() + *slot * 16ULL : rig.drive.content.size();
 }
 
 }  // namespace

@@ -37,8 +37,9 @@ struct Model {
     log.committed(run);
   }
   void clean() {
-    const Segment victim = log.choose_victim();
-    if (victim == SegmentLog::k_none) return;
+    const std::optional<Segment> found = log.choose_victim();
+    if (!found) return;
+    const Segment victim = *found;
     std::vector<std::pair<std::uint32_t, Place>> moves;
     log.for_each_valid(victim, [&](std::uint32_t grain, Place place) { moves.emplace_back(grain, place); });
     std::uint32_t expected = 0;
@@ -136,7 +137,7 @@ TEST_CASE("a pinned segment is not free, nor one that is being written") {
   SegmentLog log({4, 3, 2});
   log.open_segment();
   const SegmentLog::Run first = log.take(2);
-  CHECK(log.choose_victim() == SegmentLog::k_none);
+  CHECK_FALSE(log.choose_victim());
   log.map(0, first.first);
   log.map(1, first.first + 1);
   log.pin(0);
@@ -161,7 +162,7 @@ TEST_CASE("the victim is the segment with the fewest valid grains") {
     for (std::uint32_t i = 0; i < 3; ++i) log.map(segment * 3 + i, run.first + i);
     log.committed(run);
   }
-  CHECK(log.choose_victim() == SegmentLog::k_none);  // nothing to gain
+  CHECK_FALSE(log.choose_victim());  // nothing to gain
   log.deallocate(4);
   CHECK(log.choose_victim() == 1);
   log.give_up(1);
