@@ -27,13 +27,6 @@ constexpr std::string_view name_of(EccCode code) {
   return k_names[static_cast<std::size_t>(code)];
 }
 
-/// The code of that name; EccCode::count when there is none.
-constexpr EccCode ecc_code(std::string_view name) {
-  std::size_t i = 0;
-  while (i < k_ecc_codes && name_of(static_cast<EccCode>(i)) != name) ++i;
-  return static_cast<EccCode>(i);
-}
-
 /// A set of codes.
 class EccCodes {
  public:

@@ -28,11 +28,9 @@ void check(const FeatureContext& context) {
   if (core.wear->moves_data()) mixes("wear levelling moves data into a block of its own");
   if (core.placement)
     mixes("refresh moves data into blocks of its own (firmware.placement.policy is not none)");
-  for (const char* const path : {"firmware.partition", "firmware.replicas"}) {
-    if (context.config.choice(path).policy != "none")
-      mixes(path == std::string("firmware.partition") ? "what is only read is moved together"
-                                                      : "replicas lie together");
-  }
+  const auto chosen = [&](const char* path) { return context.config.choice(path).policy != "none"; };
+  if (chosen("firmware.partition")) mixes("what is only read is moved together");
+  if (chosen("firmware.replicas")) mixes("replicas lie together");
 }
 
 /// The buffer must hold a program unit of each handle that is not yet full, and one that is.
