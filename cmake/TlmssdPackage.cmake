@@ -73,7 +73,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/TlmssdDebian.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/TlmssdDebian.cmake)
 set(CPACK_TLMSSD_SOURCE ${PROJECT_SOURCE_DIR})
-set(CPACK_PACKAGE_CONTACT "The tlmssd maintainers <tlmssd@example.org>" CACHE STRING "maintainer of the Debian package")
+set(CPACK_PACKAGE_CONTACT "The tlmssd maintainers <noreply@tlmssd.invalid>" CACHE STRING "maintainer of the Debian package; no mail is read at this one")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

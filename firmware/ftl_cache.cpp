@@ -63,7 +63,7 @@ Task<> Ftl::Parts::wait_to_copy(Active& self, std::optional<Cache::Reservation>&
 Task<bool> Ftl::Parts::wait_for_space(Active& self, Cache::Reservation& room) {
   self.waits_for = "room in the cache";
   const bool granted = co_await room;
-  charge_full_wait(self.command, room.space_wait());
+  charge_full_wait(self.command, room.collection_wait());
   co_return granted;
 }
 

@@ -11,6 +11,7 @@ namespace tlmssd::firmware {
 // --------------------------------------------------------------------------------------------------------- coming and going
 
 Ftl::Parts::Active::Active(Parts& owner, HostCommand& host_command) : command(host_command) {
+  ticket.ledger = &host_command.ledger;
   owner.active.push(*this);
 }
 
@@ -376,13 +377,12 @@ std::uint8_t Ftl::Parts::line_of(std::uint64_t unit, const HostCommand& command)
   return core.pslc && core.pslc->path().direct(static_cast<Lpn>(unit), bytes) ? 1 : 0;
 }
 
-// Of a wait for room, what the program that made room had spent waiting for garbage collection
-// counts as such.
-void Ftl::Parts::charge_full_wait(HostCommand& command, Picoseconds space_wait) {
+// Of a wait for room, what the program that made room had spent on garbage collection counts as
+// such.
+void Ftl::Parts::charge_full_wait(HostCommand& command, const CollectionWait& of_program) {
   Ledger& ledger = command.ledger;
   const Picoseconds now = hw.event_queue.now();
-  const Picoseconds space = std::min(space_wait, now - ledger.mark());
-  if (space > 0) ledger.charge(Cause::space_wait, ledger.mark() + space);
+  ledger.charge(Cause::space_wait, ledger.mark() + of_program.share_of(now - ledger.mark()));
   ledger.charge(Cause::buffer_wait, now);
 }
 
@@ -396,7 +396,7 @@ Task<bool> Ftl::Parts::accept(Active& self, std::uint64_t lba, std::uint64_t blo
         flusher, static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
         allocation.line);
     co_await room;
-    charge_full_wait(self.command, room.space_wait());
+    charge_full_wait(self.command, room.collection_wait());
     allocation.granted = room.granted();
     if (core.read_only || allocation.granted == 0) {
       flusher.give_back(allocation.granted, allocation.line);

@@ -101,7 +101,7 @@ struct Ftl::Parts final : CoreEvents {
   [[nodiscard]] bool holds_data(Lpn unit);
   void end(Active& active);
   void charge(HostCommand& command, Cause cause) { command.ledger.charge(cause, hw.event_queue.now()); }
-  void charge_full_wait(HostCommand& command, Picoseconds space_wait);
+  void charge_full_wait(HostCommand& command, const CollectionWait& of_program);
   [[nodiscard]] bool immediate(const HostCommand& command) const {
     return write_through || command.force_unit_access;
   }

@@ -390,9 +390,8 @@ void Flusher::end(ProgramJob& job) {
     forget_copies(job);
     blocks_.erase(core_.places->block_of(job.unit));
   }
-  const Picoseconds space_wait = job.ledger.spent(Cause::space_wait);
   jobs_.erase(job);
-  grant(space_wait);
+  grant(CollectionWait(job.ledger));
   check_flushes(&job.ledger);
   core_.jobs.give(job);
   if (logs_ == nullptr) {
@@ -415,7 +414,7 @@ void Flusher::settle(WriteBuffer::Index i, const Ledger* branch, bool failed) {
   const std::uint64_t eviction = std::exchange(buffer_.entry(i).eviction, 0);
   if (eviction == 0) return;
   evictions_->committed(buffer_.entry(i).unit, eviction, failed,
-                        branch != nullptr ? branch->spent(Cause::space_wait) : 0);
+                        branch != nullptr ? CollectionWait(*branch) : CollectionWait());
 }
 
 void Flusher::link(ProgramJob& job) {
@@ -430,7 +429,7 @@ bool Flusher::discard(Lpn unit) {
   if (i != WriteBuffer::k_none) {
     settle(i, nullptr, false);
     buffer_.free_entry(i);
-    grant(0);
+    grant({});
   }
   return had_any && core_.map->lookup(unit) == k_nowhere;
 }
@@ -495,12 +494,12 @@ bool Flusher::Reservation::await_ready() {
   return true;
 }
 
-void Flusher::grant(Picoseconds space_wait) {
+void Flusher::grant(const CollectionWait& of_program) {
   for (Part& part : parts_) {
     while (!part.waiting.empty() && space_of(part) > 0) {
       Reservation& room = part.waiting.pop();
       room.granted_ = std::min(room.wanted_, space_of(part));
-      room.space_wait_ = space_wait;
+      room.collection_wait_ = of_program;
       part.reserved += room.granted_;
       if (room.waiter_) core_.hw.event_queue.soon(room.waiter_);
     }

@@ -21,12 +21,24 @@ namespace tlmssd::firmware {
 class GcWorker;
 class LogBlocks;
 
+/// What a program spent on collection, waiting for a free block or behind it on the die, of all
+/// that it took. Who waited for the room that it made waited for that in proportion.
+struct CollectionWait {
+  CollectionWait() = default;
+  explicit CollectionWait(const Ledger& program)
+      : waited(program.spent(Cause::space_wait) + program.spent(Cause::die_gc)), took(program.total()) {}
+  [[nodiscard]] Picoseconds share_of(Picoseconds wait) const {
+    return took == 0 ? 0 : static_cast<Picoseconds>(static_cast<__int128>(wait) * waited / took);
+  }
+  Picoseconds waited = 0;
+  Picoseconds took = 0;
+};
+
 /// Who wants to know when lines evicted from a cache have reached flash.
 class Evictions {
  public:
   virtual ~Evictions() = default;
-  /// @param space_wait  what the program spent waiting for garbage collection
-  virtual void committed(Lpn unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) = 0;
+  virtual void committed(Lpn unit, std::uint64_t eviction, bool failed, const CollectionWait& of_program) = 0;
   /// A program has ended: what waits in the buffer may have changed.
   virtual void pump() = 0;
   /// Whether a command waits for evicted lines to reach flash.
@@ -87,8 +99,8 @@ class Flusher {
     /// Entries set aside for the caller, who must use each or give it back; 0: the drive is
     /// read-only.
     [[nodiscard]] std::uint32_t granted() const { return granted_; }
-    /// Part of the wait that was spent on garbage collection.
-    [[nodiscard]] Picoseconds space_wait() const { return space_wait_; }
+    /// Of the program that made the room.
+    [[nodiscard]] const CollectionWait& collection_wait() const { return collection_wait_; }
 
     Reservation* next = nullptr;  ///< in the queue of those who wait
 
@@ -98,7 +110,7 @@ class Flusher {
     std::uint32_t wanted_;
     std::uint8_t line_;
     std::uint32_t granted_ = 0;
-    Picoseconds space_wait_ = 0;
+    CollectionWait collection_wait_;
     std::coroutine_handle<> waiter_{};
   };
   /// Uses up entries that were set aside: the caller adds them at once.
@@ -106,7 +118,7 @@ class Flusher {
   /// Gives back entries that were set aside and are not needed.
   void give_back(std::uint32_t entries, std::uint8_t line = 0) {
     unreserve(entries, line);
-    grant(0);
+    grant({});
   }
   /// Whether a new entry may be made without waiting.
   [[nodiscard]] bool room(std::uint8_t line = 0) const {
@@ -270,7 +282,7 @@ class Flusher {
   /// Entries that may be set aside in a part now.
   [[nodiscard]] std::uint32_t space_of(const Part& part) const;
   void share_out();
-  void grant(Picoseconds space_wait);
+  void grant(const CollectionWait& of_program);
   bool discard(Lpn unit);
   void check_flushes(const Ledger* last);
   void link(ProgramJob& job);

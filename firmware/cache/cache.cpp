@@ -224,7 +224,7 @@ Cache::Reservation::~Reservation() {
   if (next != nullptr) cache_.forget(*this);
   if (left_ == 0) return;
   cache_.reserved_ -= left_;
-  cache_.grant(0);
+  cache_.grant({});
 }
 
 /// Who waits goes away (the drive is taken down while commands are under way).
@@ -233,12 +233,12 @@ void Cache::forget(Reservation& room) {
   wanted_ -= room.wanted_;
 }
 
-void Cache::grant(Picoseconds space_wait) {
+void Cache::grant(const CollectionWait& of_program) {
   while (awaited() && room() >= waiting_.front()->wanted_) {
     Reservation& next = waiting_.pop();
     wanted_ -= next.wanted_;
     next.left_ = next.wanted_;
-    next.space_wait_ = space_wait;
+    next.collection_wait_ = of_program;
     reserved_ += next.left_;
     if (next.waiter_) core_.hw.event_queue.soon(next.waiter_);
   }
@@ -254,7 +254,7 @@ bool Cache::discard(Lpn unit) {
     policy_->removed(i);
   }
   store_.remove(i);
-  grant(0);
+  grant({});
   return core_.map->lookup(unit) == k_nowhere && flusher_.buffer().find(unit) == WriteBuffer::k_none;
 }
 
@@ -300,7 +300,7 @@ void Cache::pump() {
       ++stats_.dropped;
       policy_->removed(i);
       store_.remove(i);
-      grant(0);
+      grant({});
     }
   }
   pumping_ = false;
@@ -453,7 +453,7 @@ void Cache::settle(std::uint64_t eviction) {
   core_.events.settled();
 }
 
-void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) {
+void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed, const CollectionWait& of_program) {
   const Index i = store_.find(unit);
   if (!leaving(i, eviction)) return;
   if (failed) {
@@ -465,7 +465,7 @@ void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed, Picoseconds
   }
   leaving_grains_ -= grains(i);
   store_.remove(i);
-  grant(space_wait);
+  grant(of_program);
 }
 
 // --------------------------------------------------------------------------------------------------------------- all of it

@@ -70,8 +70,8 @@ class Cache final : public Evictions {
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
     /// False: the drive is read-only, nothing can be written out.
     [[nodiscard]] bool await_resume() const noexcept { return left_ > 0; }
-    /// Part of the wait that was spent on garbage collection.
-    [[nodiscard]] Picoseconds space_wait() const { return space_wait_; }
+    /// Of the program that made the room.
+    [[nodiscard]] const CollectionWait& collection_wait() const { return collection_wait_; }
 
     Reservation* next = nullptr;  ///< in the queue of those who wait
     Reservation* previous = nullptr;
@@ -85,7 +85,7 @@ class Cache final : public Evictions {
     Cache& cache_;
     std::uint32_t wanted_;
     std::uint32_t left_ = 0;  ///< set aside and not used so far
-    Picoseconds space_wait_ = 0;
+    CollectionWait collection_wait_;
     std::coroutine_handle<> waiter_{};
   };
 
@@ -131,7 +131,7 @@ class Cache final : public Evictions {
   void now_read_only();
   /// The power has failed: what lay in a volatile memory is gone.
   void power_lost();
-  void committed(Lpn unit, std::uint64_t eviction, bool failed, Picoseconds space_wait) override;
+  void committed(Lpn unit, std::uint64_t eviction, bool failed, const CollectionWait& of_program) override;
 
   void archive(Archive& archive);
   void report(StatisticsSink& sink) const;
@@ -151,7 +151,7 @@ class Cache final : public Evictions {
   [[nodiscard]] std::uint64_t room() const { return store_.free() - reserved_; }
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;
-  void grant(Picoseconds space_wait);
+  void grant(const CollectionWait& of_program);
   void forget(Reservation& room);
   bool discard(Lpn unit);
 

@@ -36,7 +36,7 @@ void OrderTable::enter(Ticket& ticket, std::uint64_t first, std::uint64_t last, 
   range.nodes = nullptr;
   range.hangs = nullptr;
   ticket.ranges = &range;
-  const auto count = [&](const Range& /*other*/) { ++ticket.blockers; };
+  const auto count = [&](const Range& other) { block(ticket, *other.ticket); };
   each_wide(range, count);
   if (last / k_chunk - first / k_chunk < k_most_chunks) {
     range.width = Width::narrow;
@@ -65,17 +65,44 @@ void OrderTable::leave(Ticket& ticket) {
       if (other.number > range.number) later_.push_back(&other);
     };
     each_wide(range, keep_later);
-    release_later();
+    release_later(ticket);
     if (range.width == Width::narrow) {
       leave_lanes(range);
       unlink(narrow_[list_of(range.first / k_region)], range);
     } else {
       each_narrow(range, keep_later);
-      release_later();
+      release_later(ticket);
       leave_regions(range);
     }
     range.next_of_ticket = std::exchange(free_ranges_, &range);
   }
+}
+
+void OrderTable::block(Ticket& waiting, Ticket& earlier) {
+  ++waiting.blockers;
+  if (earlier.ledger != nullptr && earlier.when_awaited == nullptr)
+    earlier.when_awaited = std::make_unique<Ledger>(*earlier.ledger);
+}
+
+// Whole picoseconds that add up to the wait: each cause ends where the sum so far says.
+void OrderTable::charge_wait(const Ticket& waiting, const Ticket& left) const {
+  if (waiting.ledger == nullptr || left.when_awaited == nullptr) return;
+  const Ledger& then = *left.when_awaited;
+  const Picoseconds spent = left.ledger->total() - then.total();
+  const Picoseconds begin = waiting.ledger->mark();
+  const Picoseconds wait = event_queue_.now() - begin;
+  if (spent <= 0) return;
+  const auto share_of = [&](Picoseconds part) {
+    return static_cast<Picoseconds>(static_cast<__int128>(wait) * part / spent);
+  };
+  Picoseconds sum = 0;
+  for (std::size_t i = 0; i < k_causes; ++i) {
+    const auto cause = static_cast<Cause>(i);
+    sum += left.ledger->spent(cause) - then.spent(cause);
+    waiting.ledger->charge(cause, begin + share_of(sum));
+  }
+  for (std::size_t i = 0; i < k_blockers; ++i)
+    waiting.ledger->stood_behind(i, share_of(left.ledger->behind(i) - then.behind(i)));
 }
 
 // ----------------------------------------------------------------------------------------------------------- narrow ranges
@@ -103,7 +130,7 @@ void OrderTable::enter_lanes(Range& range) {
     for (const Node* other = range.writes ? lane.newest : lane.newest_write; other != nullptr && open != 0;
          other = other->*next) {
       if (other->chunk != chunk || (other->units & open) == 0) continue;
-      if (other->range->ticket != range.ticket) ++range.ticket->blockers;
+      if (other->range->ticket != range.ticket) block(*range.ticket, *other->range->ticket);
       if (other->range->writes) open &= ~other->units;
     }
     hang(lane, node);
@@ -123,7 +150,8 @@ void OrderTable::leave_lanes(Range& range) {
     for (const Node* other = node.newer; other != nullptr && open != 0; other = other->newer) {
       if (other->chunk != node.chunk || (other->units & open) == 0) continue;
       const Range& waiting = *other->range;
-      if ((range.writes || waiting.writes) && waiting.ticket != range.ticket) release(*waiting.ticket);
+      if ((range.writes || waiting.writes) && waiting.ticket != range.ticket)
+        release(*waiting.ticket, *range.ticket);
       if (waiting.writes) open &= ~other->units;
     }
     unlink(lane.newest, node);
@@ -208,10 +236,10 @@ void OrderTable::each_narrow(const Range& range, F f) const {
   }
 }
 
-void OrderTable::release_later() {
+void OrderTable::release_later(const Ticket& left) {
   std::sort(later_.begin(), later_.end(),
             [](const Range* a, const Range* b) { return a->number > b->number; });
-  for (const Range* other : later_) release(*other->ticket);
+  for (const Range* other : later_) release(*other->ticket, left);
   later_.clear();
 }
 

@@ -6,6 +6,11 @@
 // hang in lanes by address, so that only near neighbours are compared; wide ranges hang in regions,
 // which are larger, and those of nearly the whole drive in a list of their own.
 //
+// What a command has waited here is charged to its ledger as what the command waited for spent its
+// own time on meanwhile: behind a write that waited for room in the write buffer it is a wait for
+// that room. "Meanwhile" begins when the first later command comes to wait for that write, and the
+// wait is shared out in proportion.
+//
 // However many commands are under way on few units, a command looks at few: one that has found the
 // last write of each of its units needs to look no further, since that write waits for everything
 // before it.
@@ -17,6 +22,7 @@
 #include <vector>
 
 #include "models/base/event_queue.h"
+#include "models/base/ledger.h"
 
 namespace tlmssd {
 
@@ -31,6 +37,8 @@ class OrderTable {
     Range* ranges = nullptr;     ///< newest first
     std::uint32_t blockers = 0;  ///< earlier overlapping ranges, one count for each chunk shared
     std::coroutine_handle<> waiter{};
+    Ledger* ledger = nullptr;                ///< of the command; null: nothing is charged
+    std::unique_ptr<Ledger> when_awaited{};  ///< its state when the first later command came to wait
     [[nodiscard]] bool blocked() const { return blockers > 0; }
     // `co_await ticket` sleeps until every blocker has left.
     [[nodiscard]] bool await_ready() const noexcept { return blockers == 0; }
@@ -113,10 +121,15 @@ class OrderTable {
   template <class F>
   void each_narrow(const Range& range, F f) const;
   /// Releases `later_`, the newest first, and forgets them.
-  void release_later();
-  void release(Ticket& waiting) {
-    if (--waiting.blockers == 0 && waiting.waiter) event_queue_.soon(waiting.waiter);
+  void release_later(const Ticket& left);
+  /// One of its blockers leaves: `left`.
+  void release(Ticket& waiting, const Ticket& left) {
+    if (--waiting.blockers != 0 || !waiting.waiter) return;
+    charge_wait(waiting, left);
+    event_queue_.soon(waiting.waiter);
   }
+  static void block(Ticket& waiting, Ticket& earlier);
+  void charge_wait(const Ticket& waiting, const Ticket& left) const;
   static constexpr std::size_t k_slab = 64;
 
   EventQueue& event_queue_;

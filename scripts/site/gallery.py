@@ -222,7 +222,8 @@ def commands(results: Results) -> alt.Chart:
     (result,) = results.values()
     with gzip.open(result.folder / "commands.csv.gz", "rt") as file:
         log = pd.read_csv(file)
-    log = log[log["submitted_ps"].between(20e9, 32e9)]
+    begin = log["submitted_ps"].min() + 20e9
+    log = log[log["submitted_ps"].between(begin, begin + 12e9)]
     spent = log.iloc[:, log.columns.get_loc("submission_ps") :].fillna(0)
     spent.columns = list(CAUSES)[: len(spent.columns)]
     data = pd.DataFrame(

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import tlmssd
+from tlmssd.program import SOURCE_TREE
 
 pytestmark = pytest.mark.slow
 
@@ -124,3 +125,24 @@ def test_sound(folder: Path, name: str):
     path.write_text(yaml.safe_dump({"title": name} | scenario | {"load": loads}))
     advice = tlmssd.run(path).report["advice"]
     assert advice == []
+
+
+SILENT = (
+    "examples/consumer_tlc", "examples/dftl", "examples/fio_job", "examples/gangs",
+    "examples/hot_cold", "examples/log_blocks", "examples/log_structured", "examples/pacing",
+    "examples/profile", "examples/rate_sweep", "examples/read_retry", "examples/refresh",
+    "examples/sata", "examples/shelf_life", "examples/streams", "examples/timeline",
+    "examples/trim", "examples/wear_out", "examples/weighted_queues",
+    "examples/write_amplification", "whatif/few_dies", "whatif/little_spare",
+    "whatif/narrow_dram", "whatif/one_core", "whatif/slow_bus", "whatif/slow_erase",
+    "whatif/slow_link", "whatif/small_buffer", "pts/drive", "calibrate/hidden", "luo/pure_slc",
+    "luo/pure_tlc", "luo/pure_qlc",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_own_scenarios(name: str):
+    """What the project shows follows its own advice."""
+    report = tlmssd.run(SOURCE_TREE / f"scenarios/{name}.yaml").report
+    assert report["results"]["total"]["commands"] > 0
+    assert report["advice"] == []

@@ -1,6 +1,8 @@
-"""The Debian package in a root of its own: it installs, runs, and leaves nothing when it goes."""
+"""The Debian package in roots of its own: it installs, runs, and leaves nothing when it goes."""
 
+import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -115,6 +117,53 @@ def test_package_comes_runs_and_goes(package, root):
     assert left == set()
     assert "tlmssd" not in (root / "var/lib/dpkg/status").read_text()
     assert not list((root / "var/lib/dpkg/info").glob("tlmssd*"))
+
+
+@pytest.fixture(scope="module")
+def debian(tmp_path_factory) -> Path:
+    """A new Debian of this release, from its mirror."""
+    if os.geteuid() != 0 or not shutil.which("debootstrap"):
+        pytest.skip("needs root and debootstrap")
+    release = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    root = tmp_path_factory.mktemp("debian")
+    made = subprocess.run(
+        ["debootstrap", "--variant=minbase", release, root], capture_output=True, text=True
+    )
+    if made.returncode != 0:
+        pytest.skip(f"debootstrap makes no root: {(made.stdout.splitlines() or ['?'])[-1]}")
+    shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    return root
+
+
+def test_package_comes_and_goes_by_apt(package, debian):
+    """With nothing there that it needs: apt brings that, and takes all of it away again."""
+
+    def inside(*command: object) -> str:
+        environment = BARE | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+        return said("chroot", debian, *command, env=environment)
+
+    def installed() -> set[str]:
+        return set(inside("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n").splitlines())
+
+    def files() -> set[str]:
+        folders = ("etc", "home", "opt", "root", "srv", "tmp", "usr", "var/lib")
+        made = (path for name in folders for path in (debian / name).rglob("*tlmssd*"))
+        return {str(path.relative_to(debian)) for path in made}
+
+    inside("apt-get", "update")
+    before = installed()
+    shutil.copy(package, debian / "tmp/tlmssd.deb")
+    inside("apt-get", "install", "--yes", "--no-install-recommends", "/tmp/tlmssd.deb")
+    (debian / "tmp/tlmssd.deb").unlink()
+    assert "tlmssd installed" in installed()
+    shipped = "/usr/share/tlmssd/scenarios"
+    inside("tlmssd", "run", f"{shipped}/examples/sata.yaml", "--quiet", "--out", "/tmp/out")
+    report = json.loads((debian / "tmp/out/report.json").read_text(encoding="utf-8"))
+    assert report["advice"] == []
+    shutil.rmtree(debian / "tmp/out")
+    inside("apt-get", "purge", "--yes", "--autoremove", "tlmssd")
+    assert installed() == before
+    assert files() == set()
 
 
 def test_lintian_is_content(package):

@@ -55,6 +55,18 @@ def test_block_sizes_follow_the_logical_block():
     assert len(loads) == 7 * 7 and not any(load["bs"] == "512" for load in loads)
 
 
+def test_rounds_too_short_to_be_alike(drive: Path, capsys: pytest.CaptureFixture):
+    """Of which each fills less than a block in each plane: said, with a number that does."""
+    words = ["pts", str(drive), "-o", "out", "--tests", "latency", "--jobs", "1"]
+    text = drive.read_text().replace("pages_per_block: 16", "pages_per_block: 128")
+    drive.write_text(text.replace("256 KiB", "128 KiB"))
+    assert cli.main([*words, "--commands", "64"]) == 0
+    told = capsys.readouterr().out
+    assert "NOT steady" not in told or "--commands 512 makes rounds long enough" in told
+    assert Terms(64, 1, 10, 512, 2**20).word_on_rounds().startswith("A round writes 0.25 of")
+    assert Terms(512, 1, 10, 512, 2**20).word_on_rounds() == ""
+
+
 def test_latency_and_saturation(drive: Path, capsys: pytest.CaptureFixture):
     """Tables, page, and figures that are those of the runs."""
     words = ["pts", str(drive), "-o", "out", "--commands", "200", "--jobs", "1"]

@@ -55,13 +55,15 @@ void unwritten_reads(const Evidence& e) {
        "precondition"});
 }
 
+/// What may still lie in the write buffer has cost no flash yet.
 void short_for_amplification(const Evidence& e) {
-  if (!e.about_writes() || e.written() >= k_turnovers * e.spare()) return;
+  const double flushed = std::max(e.written() - static_cast<double>(e.facts.write_buffer), 0.0);
+  if (!e.about_writes() || flushed >= k_turnovers * e.spare()) return;
   e.advice.push_back(
       {"short-for-amplification",
-       fmt::format("{} were written, {:.2g} times the spare flash of {}: write amplification and "
-                   "collection need some turnovers to settle",
-                   bytes_text(e.written()), e.written() / e.spare(), bytes_text(e.spare())),
+       fmt::format("{} were written, beyond the write buffer {:.2g} times the spare flash of {}: write "
+                   "amplification and collection need some turnovers to settle",
+                   bytes_text(e.written()), flushed / e.spare(), bytes_text(e.spare())),
        "load.number_ios or precondition"});
 }
 
@@ -195,7 +197,7 @@ void default_matters(const Evidence& e) {
 const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules() {
   static const std::vector<std::pair<std::string_view, std::string_view>> rules = {
       {"unwritten-reads", "1 % or more of what was read had never been written"},
-      {"short-for-amplification", "less than the spare flash was written"},
+      {"short-for-amplification", "less than the spare flash was written, beyond the write buffer"},
       {"buffer-holds-load", "all that was written fits into the write buffer or cache"},
       {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},
       {"ended-by-size", "a load ended before its number_ios"},

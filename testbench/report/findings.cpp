@@ -30,37 +30,85 @@ double busy(const Json& statistics, std::string_view label) {
 }
 
 constexpr const char* k_programs = "programs of host data";
+constexpr const char* k_collection = "collection";
+constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
+constexpr const char* k_of_collection = "ssd.flash.spare_factor, ssd.flash.suspend or firmware.gc";
+/// From this share of the dies' time on, data on their way in or out are what limits them; and
+/// from which on they do so for a single wait, too, of which more may be an erase.
+constexpr double k_held_for_rate = 1.0 / 3;
+constexpr double k_held_for_wait = 1.0 / 2;
+
+Group of_memory(const Json& statistics) {
+  if (busy(statistics, "bus") >= busy(statistics, "DRAM"))
+    return {"the system bus", "ssd.bus.clock or ssd.bus.width", 0};
+  return {"the DRAM", "ssd.dram.bandwidth", 0};
+}
+
+/// What brings data to the dies and away: the channels, unless these wait for the memory behind
+/// them.
+Group of_transfers(const Json& statistics) {
+  const double memory = std::max(busy(statistics, "bus"), busy(statistics, "DRAM"));
+  if (memory >= 0.98 * busy(statistics, "channels")) return of_memory(statistics);
+  return {"the flash channels", "ssd.flash.bus or ssd.flash.channels", 0};
+}
+
+/// Of the time in which dies are taken, the share in which their arrays rest.
+double held(const Json& statistics) {
+  const double dies = busy(statistics, "dies");
+  return dies > 0 ? 1 - busy(statistics, "die arrays") / dies : 0;
+}
 
 /// `own`, but a die whose array rests is kept busy by the channel: data wait to get in or out.
 Group of_die_work(const Json& statistics, const char* own, const char* look_at) {
-  if (busy(statistics, "channels") > busy(statistics, "die arrays"))
-    return {"the flash channels", "ssd.flash.bus or ssd.flash.channels", 0};
+  if (busy(statistics, "channels") > busy(statistics, "die arrays")) return of_transfers(statistics);
   return {own, look_at, 0};
+}
+
+/// Whether the rate at which dies work is that of the data on their way.
+bool transfers_limit(const Json& statistics) {
+  return held(statistics) >= k_held_for_rate || busy(statistics, "channels") > busy(statistics, "die arrays");
+}
+
+Group of_collection(const Json& statistics, bool transfers) {
+  return transfers ? of_transfers(statistics) : Group{k_collection, k_of_collection, 0};
 }
 
 Group of_reads(const Json& statistics) {
   return of_die_work(statistics, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
 }
 
+/// What takes most of the dies' time; `share`: of the run.
 Group of_dies(const Json& statistics) {
+  const double held_time = held(statistics) * busy(statistics, "dies");
   const double collection = number_in(statistics, "busy gc");
   const double programs = number_in(statistics, "busy program") + number_in(statistics, "busy erase");
   const double reads = number_in(statistics, "busy read");
-  if (collection >= std::max(programs, reads))
-    return {"collection", "ssd.flash.spare_factor, ssd.flash.suspend or firmware.gc", 0};
-  if (programs >= reads) return of_die_work(statistics, k_programs, "ssd.flash.ways or ssd.flash.channels");
-  return of_reads(statistics);
+  Group group = of_reads(statistics);
+  double own = reads;
+  if (collection >= std::max(programs, reads)) {
+    group = {k_collection, k_of_collection, 0};
+    own = collection;
+  } else if (programs >= reads) {
+    group = of_die_work(statistics, k_programs, "ssd.flash.ways or ssd.flash.channels");
+    own = programs;
+  }
+  const Group transfers = of_transfers(statistics);
+  if (transfers_limit(statistics)) group = transfers;
+  group.share = group.cause == transfers.cause ? held_time : own;
+  return group;
 }
 
 /// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
 Group bottleneck(const Json& statistics) {
   double most = 0;
   Group result = of_dies(statistics);
+  result.share = 0;
   for (const Utilisation& use : plain_utilisations(statistics)) {
     if (use.mean() <= most) continue;
     if (use.label == "dies") {
       most = use.mean();
       result = of_dies(statistics);
+      result.share = 0;
     }
     if (const Resource* const resource = find_resource(use.label)) {
       most = use.mean();
@@ -70,15 +118,9 @@ Group bottleneck(const Json& statistics) {
   return result;
 }
 
-Group of_memory(const Json& statistics) {
-  if (busy(statistics, "bus") >= busy(statistics, "DRAM"))
-    return {"the system bus", "ssd.bus.clock or ssd.bus.width", 0};
-  return {"the DRAM", "ssd.dram.bandwidth", 0};
-}
-
 Group remedy_of(const std::string& cause, const Json& statistics) {
-  if (cause == "die busy: gc" || cause == "space wait")
-    return {"collection", "ssd.flash.spare_factor, ssd.flash.suspend or firmware.gc", 0};
+  if (cause == "die busy: gc") return of_collection(statistics, held(statistics) >= k_held_for_wait);
+  if (cause == "space wait") return of_collection(statistics, transfers_limit(statistics));
   if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait")
     return bottleneck(statistics);
   if (cause == "memory" || cause == "map fetch") return of_memory(statistics);
@@ -93,6 +135,7 @@ Group remedy_of(const std::string& cause, const Json& statistics) {
     return {"the flash's own time", "ssd.flash.part", 0};
   if (cause == "decode" || cause == "decoder wait" || cause == "retry")
     return {"error correction", "ssd.flash.ecc or firmware.ecc", 0};
+  if (cause == "suspend") return {cause, "ssd.flash.suspend or ssd.flash.part", 0};
   return {cause, "", 0};
 }
 
@@ -110,8 +153,9 @@ std::vector<std::pair<std::string, double>> writers_of(const Json& report) {
 }
 
 /// The groups of a percentile's ledger, largest first; reads and writes of other loads by name. A
-/// program holds data of all loads: it is shared out by what they wrote.
-std::vector<Group> remedies_of(const Json& told, const std::string& load, const Json& report) {
+/// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
+/// for the write buffer, which was behind a write of its blocks.
+std::vector<Group> remedies_of(const Json& told, const std::string& load, bool of_read, const Json& report) {
   const Json& statistics = report["statistics"];
   std::vector<Group> groups;
   const auto add = [&](Group group, double share) {
@@ -130,6 +174,9 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, const 
     }
     add(own, rest);
   };
+  std::string for_whom;  // who wrote most of what collection makes space for
+  for (const auto& [name, part] : writers)
+    if (part >= k_most_writes) for_whom = name;
   double others = 0;
   for (const auto& [who, part] : told["behind"].items()) {
     if (load.empty() || !who.starts_with("reads of ") || who == "reads of " + load) continue;
@@ -138,8 +185,11 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, const 
   }
   for (const auto& [cause, part] : told["ledger"].items()) {
     const double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
-    const Group group = remedy_of(cause, statistics);
-    if (group.cause == k_programs || cause == "LBA hazard wait") {
+    Group group = remedy_of(cause, statistics);
+    if (group.cause == k_collection && !load.empty() && !for_whom.empty() && for_whom != load)
+      group = {k_collection + (" for writes of " + for_whom), std::string("that load, ") + k_of_collection,
+               0};
+    if (group.cause == k_programs || cause == "LBA hazard wait" || (of_read && cause == "buffer wait")) {
       add_writes(group, share);
     } else {
       add(group, share);
@@ -167,6 +217,22 @@ void saturated(const Json& statistics, std::vector<Finding>& found) {
   }
 }
 
+/// Several loads are told by name, each in its own percentiles; of one it is said here.
+void saturated_dies(const Json& report, std::vector<Finding>& found) {
+  const Json& statistics = report["statistics"];
+  const double dies = busy(statistics, "dies");
+  if (dies < k_saturated || shown_results(report).size() > 1) return;
+  const Group group = of_dies(statistics);
+  if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
+    return;
+  found.push_back({group.cause,
+                   fmt::format("the dies: {} of the time busy, {} for {}; without that at most {:.1f} times "
+                               "the rate",
+                               share_text(dies), share_text(group.share), group.cause,
+                               dies / std::max(dies - group.share, 0.01 * dies)),
+                   group.look_at});
+}
+
 void slow_commands(const ShownResults& part, const Json& report, std::vector<Finding>& found) {
   const Json& results = *part.results;
   for (const auto& [name, operation] : results["operations"].items()) {
@@ -175,7 +241,7 @@ void slow_commands(const ShownResults& part, const Json& report, std::vector<Fin
     if (latency == 0 ||
         operation["commands"].get<double>() < k_share_of_commands * results["commands"].get<double>())
       continue;
-    const std::vector<Group> groups = remedies_of(told, part.name, report);
+    const std::vector<Group> groups = remedies_of(told, part.name, name == "read", report);
     std::string shares;
     for (std::size_t i = 0; i < std::min<std::size_t>(groups.size(), 3) && groups[i].share >= 0.005; ++i)
       shares += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", groups[i].cause, groups[i].share * 100);
@@ -207,6 +273,7 @@ std::vector<Finding> findings(const Json& report) {
   std::vector<Finding> found;
   if (report["measured_picoseconds"] == 0) return found;
   saturated(report["statistics"], found);
+  saturated_dies(report, found);
   for (const ShownResults& part : shown_results(report)) slow_commands(part, report, found);
   return found;
 }

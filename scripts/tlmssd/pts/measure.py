@@ -37,6 +37,8 @@ class Measured:
     rounds: int
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     windows: list[Steadiness] = field(default_factory=list)
+    reason: str = ""
+    """Why it may not get steady; '' where nothing is known."""
 
     @property
     def steady(self) -> bool | None:
@@ -52,6 +54,8 @@ class Measured:
                 f"\n  {window.label}: {word} over {WINDOW} of {self.rounds} rounds, range "
                 f"{window.range * 100:.1f} %, slope {window.slope * 100:+.1f} %"
             )
+        if self.reason and not self.steady:
+            head += f"\n  {self.reason}"
         frame = self.tables[self.test.name]
         rows = [list(frame.columns)]
         rows += [[self._cell(value) for value in row] for row in frame.itertuples(index=False)]
@@ -104,7 +108,7 @@ def load_rows(result: Result) -> pd.DataFrame:
 
 def measure(test: PtsTest, terms: Terms, rounds: int, runs: list[tuple[Run, Result]]) -> Measured:
     """The test's tables from its runs."""
-    measured = Measured(test, rounds)
+    measured = Measured(test, rounds, reason=terms.word_on_rounds())
     if test.name in ("write-saturation", "cross-stimulus"):
         _over_time(measured, runs[0][1])
     elif test.name == "host-idle":

@@ -37,6 +37,8 @@ def page_of(drive: Path, results: list[Measured]) -> str:
                 "(at most 10 %)",
                 "" if window.met else "why",
             )
+        if measured.reason and measured.steady is False:
+            page.text(measured.reason, "why")
         _add_tables(page, measured)
         if f"{measured.test.name}-rounds" in measured.tables:
             _add_rounds(page, measured)

@@ -21,12 +21,31 @@ class Terms:
     """The shortest idle time of the host, in simulated milliseconds."""
     lba: int
     """Bytes of a logical block."""
+    turn: int = 0
+    """Bytes that fill a block in each plane of each die, or the write buffer if that is more."""
 
     @staticmethod
     def of(scenario: Mapping[str, Any], commands: int, depth: int, idle_ms: float) -> "Terms":
         """For a resolved scenario."""
         lba = int(units.parse(str(scenario["ssd"]["host"]["lba_size"])))
-        return Terms(commands, depth, idle_ms, lba)
+        flash = scenario["ssd"]["flash"]
+        part = flash["part"]
+        blocks = flash["channels"] * flash["ways"] * part["planes"]
+        turn = blocks * part["pages_per_block"] * int(units.parse(str(part["page_size"])))
+        buffer = int(units.parse(str(scenario["firmware"]["buffer"]["capacity"])))
+        return Terms(commands, depth, idle_ms, lba, max(turn, buffer))
+
+    def word_on_rounds(self) -> str:
+        """Why rounds may never be alike: '' where each collects several blocks."""
+        bytes_of_round = self.commands * max(self.lba, 4 * KIB)
+        if bytes_of_round >= self.turn:
+            return ""
+        return (
+            f"A round writes {bytes_of_round / self.turn:.2f} of what the write buffer holds or of a "
+            "block in each plane, so that collection falls into some rounds and not into others: "
+            f"--commands {-(-2 * self.turn // (bytes_of_round // self.commands))} makes rounds long "
+            "enough"
+        )
 
     def count(self, kib: float) -> int:
         """Commands of a block size in a round."""

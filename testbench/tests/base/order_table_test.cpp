@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/random.h"
+#include "models/base/task.h"
 
 namespace tlmssd {
 namespace {
@@ -100,6 +101,63 @@ TEST_CASE("a command looks at few others, however many are under way on its unit
     INFO((writes ? "writes" : "reads"));
     CHECK(seconds(start) < 1);  // with each pair compared: several seconds
   }
+}
+
+namespace {
+
+/// A command that waits for its turn and then takes up its work.
+struct Waiting {
+  explicit Waiting(EventQueue& event_queue) : ledger(event_queue.now()) { ticket.ledger = &ledger; }
+  Ledger ledger;
+  OrderTable::Ticket ticket;
+};
+
+Task<> wait(Waiting& command) {
+  co_await command.ticket;
+}
+
+}  // namespace
+
+TEST_CASE("a wait is charged as what the command waited for spent its time on meanwhile") {
+  EventQueue event_queue;
+  OrderTable table(event_queue);
+  TaskSet tasks;
+  Waiting first(event_queue);
+  table.enter(first.ticket, 5, 5, true);
+  const auto at = [&](Picoseconds instant) { event_queue.run_until(instant); };
+  at(1000);
+  first.ledger.charge(Cause::map_fetch, 1000);  // before anyone waits
+  Waiting second(event_queue);
+  table.enter(second.ticket, 5, 5, true);
+  tasks.start(wait(second));
+  at(1100);
+  Waiting third(event_queue);
+  table.enter(third.ticket, 5, 5, false);
+  tasks.start(wait(third));
+  at(1600);
+  first.ledger.charge(Cause::space_wait, 1200);
+  first.ledger.charge(Cause::die_gc, 1500);
+  first.ledger.stood_behind(k_behind_gc_erase, 300);
+  first.ledger.charge(Cause::buffer_wait, 1600);
+  table.leave(first.ticket);
+  CHECK(second.ledger.mark() == 1600);
+  CHECK(second.ledger.spent(Cause::space_wait) == 200);
+  CHECK(second.ledger.spent(Cause::die_gc) == 300);
+  CHECK(second.ledger.spent(Cause::buffer_wait) == 100);
+  CHECK(second.ledger.spent(Cause::map_fetch) == 0);
+  CHECK(second.ledger.behind(k_behind_gc_erase) == 300);
+  CHECK(third.ledger.total() == 0);  // still behind the second
+  at(1607);
+  second.ledger.charge(Cause::buffer_wait, 1607);
+  table.leave(second.ticket);
+  CHECK(third.ledger.total() == 507);  // in the proportions of all that the second spent since 1100
+  CHECK(third.ledger.mark() == 1607);
+  for (const Cause cause : {Cause::space_wait, Cause::die_gc, Cause::buffer_wait}) {
+    const auto expected = static_cast<double>(second.ledger.spent(cause)) * 507 / 607;
+    CHECK(static_cast<double>(third.ledger.spent(cause)) == Approx(expected).margin(1));
+  }
+  at(1608);
+  table.leave(third.ticket);
 }
 
 TEST_CASE("wide ranges far from each other are not compared, however many are under way") {

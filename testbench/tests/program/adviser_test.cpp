@@ -27,6 +27,7 @@ load: {rw: randrw, rwmixread: 50, bs: 4k, iodepth: 8, loops: 100, ramp_requests:
 )";
 
 using Settings = std::vector<std::string>;
+const std::set<std::string> k_nothing;
 
 Json run_with(const Settings& settings, const std::string& text = k_sound) {
   const Folder folder;
@@ -61,7 +62,7 @@ TEST_CASE("a load that ends before the others, or begins later, is steady in its
         late +
         "bs: 4k, iodepth: 8, loops: 100, number_ios: 3000}\n"
         "  - {name: long, rw: randread, bs: 4k, loops: 100, number_ios: 60000}\n";
-    CHECK(advice(run_with({}, drive + loads)) == std::set<std::string>{});
+    CHECK(advice(run_with({}, drive + loads)) == k_nothing);
   }
 }
 
@@ -89,7 +90,7 @@ TEST_CASE("the adviser is silent on sound runs", "[program]") {
     std::string text;
     for (const std::string& setting : settings) text += setting + " ";
     INFO(text);
-    CHECK(advice(run_with(settings)) == std::set<std::string>{});
+    CHECK(advice(run_with(settings)) == k_nothing);
   }
 }
 
@@ -127,7 +128,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
 TEST_CASE("a limit that was chosen is no default", "[program]") {
   const Settings slow = {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32",
                          "ssd.cpu.clock=450 MHz"};
-  CHECK(advice(run_with(slow)) == std::set<std::string>{});
+  CHECK(advice(run_with(slow)) == k_nothing);
 }
 
 TEST_CASE("advice has an exit code when asked, and rules that are silenced must be there", "[program]") {
@@ -181,13 +182,40 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   CHECK(first(writer) == "writes of backup");
   CHECK(share(writer, "oltp", {"die busy: program"}) > 0.5);
 
-  // Reads that wait for earlier writes of the same blocks, which wait for collection.
-  CHECK(first(run_with({"load.iodepth=64", "seed=7"})) == "collection");
+  // A neighbour whose writes make collection work.
+  const Json used = run_with(
+      {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
+      with_neighbour("name: backup, rw: randwrite, bs: 16k, iodepth: 4, loops: 1000, runtime: 1s"));
+  CHECK(first(used) == "collection for writes of backup");
+  CHECK(share(used, "oltp", {"die busy: gc"}) > 0.5);
+
+  // At any depth, also where reads wait for earlier writes of their blocks, which wait for room.
+  for (const std::string& depth : {"2", "16", "64"}) {
+    for (const std::string& seed : {"7", "8", "9"}) {
+      INFO("depth " << depth << ", seed " << seed);
+      const Json deep = run_with({"load.iodepth=" + depth, "seed=" + seed});
+      CHECK(first(deep) == "collection");
+      CHECK(share(deep, "load", {"die busy: gc", "space wait", "buffer wait"}) > 0.9);
+      CHECK(share(deep, "load", {"die busy: gc", "space wait"}) > 0.2);
+      for (const Json& found : deep["findings"]) CHECK(found["cause"] == "collection");
+    }
+  }
 
   const Json channels = run_with({"load.rw=randread", "load.bs=16k", "load.iodepth=16",
                                   "load.ramp_requests=0", "load.number_ios=5000", "ssd.flash.channels=4",
                                   "ssd.flash.part.cell=slc", "ssd.flash.bus=66 MT/s"});
   CHECK(first(channels) == "the flash channels");
+
+  // Collection, too, is as slow as the bus that its data take.
+  for (const std::string& seed : {"1", "2", "3"}) {
+    const Json narrow = run_with({"seed=" + seed, "load.rwmixread=30", "load.bs=16k", "load.iodepth=32",
+                                  "ssd.flash.channels=1", "ssd.flash.ways=4", "ssd.flash.bus=25 MT/s",
+                                  "ssd.flash.part.cell=tlc", "load.number_ios=30000"});
+    CHECK(first(narrow) == "the flash channels");
+    const Json memory = run_with({"seed=" + seed, "load.rw=randwrite", "load.number_ios=30000",
+                                  "ssd.bus.clock=10 MHz", "ssd.bus.width=8"});
+    CHECK(first(memory) == "the system bus");
+  }
 
   const Json bus =
       run_with({"load.rw=randread", "load.iodepth=32", "ssd.bus.clock=20 MHz", "ssd.bus.width=8"});
