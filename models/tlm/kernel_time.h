@@ -10,6 +10,8 @@
 
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <utility>
 
 #include "models/base/event_queue.h"
 
@@ -53,8 +55,16 @@ class EventQueueProcess : public sc_core::sc_module {
 
   /// How far items may run ahead of the kernel. Only for a simulation whose every process lives on
   /// this event queue: a foreign process would see events earlier than the kernel's time suggests.
-  /// 0: never.
-  void set_quantum(Picoseconds quantum) { quantum_ = quantum; }
+  /// 0: never. See share().
+  void set_quantum(Picoseconds quantum) { quantum_ = awaited_ ? 0 : quantum; }
+  [[nodiscard]] Picoseconds quantum() const { return quantum_; }
+  /// There are processes that do not live on this event queue: the quantum stays 0, and because
+  /// they may go on for ever (a clock), sc_start() is made to return by stop(), and when no item is
+  /// left while `awaited()` says that none of theirs is waited for.
+  void share(std::function<bool()> awaited) {
+    awaited_ = std::move(awaited);
+    quantum_ = 0;
+  }
   /// Ends the run of items after the present one; sc_start() then returns when nothing else is
   /// pending.
   void stop() { stopped_ = true; }
@@ -74,6 +84,7 @@ class EventQueueProcess : public sc_core::sc_module {
   sc_core::sc_event event_;
   Picoseconds quantum_ = 0;
   bool stopped_ = false;
+  std::function<bool()> awaited_;  // empty: the kernel's processes are all ours
   std::exception_ptr error_;
 };
 
