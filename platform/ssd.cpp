@@ -87,9 +87,7 @@ void Ssd::build_memories() {
     scm_ = std::make_unique<Scm>("scm", *config_.scm, event_queue_);
     connect(bus_->add_memory("scm_isock", k_scm_base, config_.scm->capacity), scm_->bus_tsock);
   }
-  if (foreign_memories().empty()) return;
-  process_->share(
-      [this] { return (foreign_dram_ && foreign_dram_->busy()) || (foreign_scm_ && foreign_scm_->busy()); });
+  if (!foreign_memories().empty()) process_->keep_in_step();
 }
 
 /// A memory from outside behind its adapter.
@@ -107,6 +105,10 @@ std::unique_ptr<ForeignMemory> Ssd::add_foreign(const char* place, std::uint64_t
     socket.bind_to(memory->memory_isock);
   }
   return memory;
+}
+
+bool Ssd::awaits_memory() const {
+  return (foreign_dram_ && foreign_dram_->busy()) || (foreign_scm_ && foreign_scm_->busy());
 }
 
 std::vector<const ForeignMemory*> Ssd::foreign_memories() const {

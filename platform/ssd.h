@@ -59,6 +59,8 @@ class Ssd : public sc_core::sc_module {
   [[nodiscard]] const Scm* scm() const { return scm_.get(); }
   /// Those from outside.
   [[nodiscard]] std::vector<const ForeignMemory*> foreign_memories() const;
+  /// One of them has something to answer.
+  [[nodiscard]] bool awaits_memory() const;
 
   /// Switches between timed and untimed operation; nothing may be under way.
   void set_timed(bool timed);

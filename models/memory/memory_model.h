@@ -82,7 +82,7 @@ class MemoryModel {
   virtual ~MemoryModel() = default;
   [[nodiscard]] virtual MemorySocket socket() = 0;
   [[nodiscard]] virtual MemoryTraits traits() const { return {}; }
-  /// Statistics of its own, into the group "model" beside what the drive counts.
+  /// Statistics of its own: the group "own" beside what the drive counts.
   virtual void report(StatisticsSink& /*sink*/) const {}
   virtual void reset_statistics() {}
   /// Whether archive() saves and restores all that lasts beyond an idle moment; without it a run

@@ -418,14 +418,14 @@ std::string drive_text(const Ssd& ssd) {
 }
 
 /// Memories from outside, and that run.quantum is not heeded with them.
-std::string foreign_text(const Ssd& ssd) {
+std::string memories_text(const Ssd& ssd) {
   std::string text;
   for (const ForeignMemory* const memory : ssd.foreign_memories()) {
     const PolicyInfo* const info = memory_models().find(memory->model());
-    text += fmt::format("; {}: {}", memory->basename(),
+    text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", memory->basename(),
                         info == nullptr ? memory->model() : described(memory->model(), info->origin));
   }
-  return text.empty() ? text : text + ", in step with the SystemC kernel (run.quantum: 0 s)";
+  return text.empty() ? text : text + ", in step with the SystemC kernel: run.quantum is 0";
 }
 
 /// How a load was read and laid onto the drive.
@@ -458,7 +458,8 @@ RunFacts Run::facts() const {
   facts.seed = scenario_.seed();
   for (const LoadedPlugin& plugin : loaded_plugins())
     facts.plugins.push_back(plugin.name + " " + plugin.version);
-  facts.drive = drive_text(simulation_->ssd()) + foreign_text(simulation_->ssd());
+  facts.drive = drive_text(simulation_->ssd());
+  facts.memories = memories_text(simulation_->ssd());
   if (simulation_->log_structured() != nullptr) {
     facts.drive += fmt::format("; behind a log-structured host layer: {}",
                                bytes_text(static_cast<double>(simulation_->drive_size().bytes)));

@@ -152,7 +152,8 @@ struct ForeignRig {
     checkers.push_back(std::make_unique<ProtocolChecker>("checker_memory"));
     memory.memory_isock.bind(checkers.back()->tsock);
     memory.memory().bind_to(checkers.back()->isock);
-    process.share([this] { return memory.busy(); });
+    process.keep_in_step();
+    process.pause_at_end([this] { return memory.busy(); });
   }
   MemoryChoice choice(const Behaviour& behaviour, const MemoryTraits& traits) {
     MemoryChoice choice;
