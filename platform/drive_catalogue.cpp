@@ -26,11 +26,20 @@ void add_hardware(Catalogue& catalogue) {
                     CpuCyclesConfig::parameters());
   catalogue.section("ssd.cpu.assignment", "which cores may run each stage; an empty list: any of them",
                     CpuAssignmentConfig::parameters());
-  catalogue.section("ssd.dram", "controller DRAM: mapping table, write buffer, data in flight",
-                    DramConfig::parameters());
+  catalogue
+      .section("ssd.dram", "controller DRAM: mapping table, write buffer, data in flight",
+               DramConfig::parameters())
+      .policy("model",
+              memory_models().beside("one interface: bandwidth, and a latency behind it",
+                                     DramConfig::timing_parameters().specs()),
+              std::string(k_own_memory), "the memory that stands there");
   catalogue
       .section("ssd.scm", "storage-class memory beside the DRAM; absent unless given",
                ScmConfig::parameters())
+      .policy("model",
+              memory_models().beside("banks of 512 B sectors behind one interface",
+                                     ScmConfig::bank_parameters().specs()),
+              std::string(k_own_memory), "the memory that stands there")
       .optional();
   catalogue.section("ssd.bus", "system bus between host interface, cores, flash controller and memories",
                     SystemBusConfig::parameters());

@@ -36,14 +36,18 @@ std::uint64_t most_untimed_steps(const firmware::DriveShape& shape, std::uint32_
 
 }  // namespace
 
+ProtocolChecker& Ssd::add_checker(std::string name) {
+  std::replace(name.begin(), name.end(), '.', '_');
+  checkers_.push_back(std::make_unique<ProtocolChecker>((std::string(k_checker) + name).c_str(),
+                                                        ProtocolChecker::OnViolation::collect));
+  return *checkers_.back();
+}
+
 /// A protocol checker in front of `target`, called after it.
 ProtocolChecker& Ssd::add_checker(tlm::tlm_target_socket<>& target) {
-  std::string checker = std::string(k_checker) + target.name();
-  std::replace(checker.begin(), checker.end(), '.', '_');
-  checkers_.push_back(
-      std::make_unique<ProtocolChecker>(checker.c_str(), ProtocolChecker::OnViolation::collect));
-  checkers_.back()->isock.bind(target);
-  return *checkers_.back();
+  ProtocolChecker& checker = add_checker(std::string(target.name()));
+  checker.isock.bind(target);
+  return checker;
 }
 
 /// Binds two sockets, with a protocol checker in between when the configuration asks for one.
@@ -69,13 +73,50 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
 Ssd::~Ssd() = default;
 
 void Ssd::build_memories() {
-  dram_ = std::make_unique<Dram>("dram", config_.dram, event_queue_);
+  const MemoryChoice& dram = config_.dram_memory;
   bus_ = std::make_unique<SystemBus>("bus", config_.bus, event_queue_, k_masters);
-  connect(bus_->add_memory("dram_isock", k_dram_base, config_.dram.capacity), dram_->bus_tsock);
-  if (config_.scm) {
+  if (dram.foreign()) {
+    foreign_dram_ = add_foreign("dram", k_dram_base, config_.dram.capacity, dram);
+  } else {
+    dram_ = std::make_unique<Dram>("dram", config_.dram, event_queue_);
+    connect(bus_->add_memory("dram_isock", k_dram_base, config_.dram.capacity), dram_->bus_tsock);
+  }
+  if (config_.scm && config_.scm_memory.foreign()) {
+    foreign_scm_ = add_foreign("scm", k_scm_base, config_.scm->capacity, config_.scm_memory);
+  } else if (config_.scm) {
     scm_ = std::make_unique<Scm>("scm", *config_.scm, event_queue_);
     connect(bus_->add_memory("scm_isock", k_scm_base, config_.scm->capacity), scm_->bus_tsock);
   }
+  if (!foreign_memories().empty()) process_->keep_in_step();
+}
+
+/// A memory from outside behind its adapter.
+std::unique_ptr<ForeignMemory> Ssd::add_foreign(const char* place, std::uint64_t base, Bytes capacity,
+                                                const MemoryChoice& choice) {
+  auto memory = std::make_unique<ForeignMemory>(place, MemoryContext{place, capacity, config_.seed}, base,
+                                                choice, event_queue_);
+  connect(bus_->add_memory((std::string(place) + "_isock").c_str(), base, capacity), memory->bus_tsock);
+  const MemorySocket socket = memory->memory();
+  if (config_.check_protocol) {
+    ProtocolChecker& checker = add_checker(std::string(socket.name()));
+    memory->memory_isock.bind(checker.tsock);
+    socket.bind_to(checker.isock);
+  } else {
+    socket.bind_to(memory->memory_isock);
+  }
+  return memory;
+}
+
+bool Ssd::awaits_memory() const {
+  return (foreign_dram_ && foreign_dram_->busy()) || (foreign_scm_ && foreign_scm_->busy());
+}
+
+std::vector<const ForeignMemory*> Ssd::foreign_memories() const {
+  std::vector<const ForeignMemory*> all;
+  for (const auto* const memory : {&foreign_dram_, &foreign_scm_}) {
+    if (*memory != nullptr) all.push_back(memory->get());
+  }
+  return all;
 }
 
 void Ssd::build_flash() {
@@ -178,10 +219,17 @@ void Ssd::observe(const SsdObservers& observers) {
   host_->set_observer(observers.link);
 }
 
+void Ssd::check_archives() const {
+  for (const ForeignMemory* const memory : foreign_memories()) memory->check_archives();
+}
+
 void Ssd::archive(Archive& archive) {
+  check_archives();
   flash_->archive(archive);
-  dram_->archive(archive);
+  if (dram_) dram_->archive(archive);
+  if (foreign_dram_) foreign_dram_->archive(archive);
   if (scm_) scm_->archive(archive);
+  if (foreign_scm_) foreign_scm_->archive(archive);
   ftl_->archive(archive);
   host_->archive(archive);
 }
@@ -223,6 +271,8 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"firmware.placement.policy", f.placement.policy},
       {"firmware.pass_voltage.policy", f.pass_voltage.policy},
       {"firmware.pslc.policy", f.pslc.policy}};
+  if (foreign_dram_) identity.emplace_back("ssd.dram.model", foreign_dram_->model());
+  if (foreign_scm_) identity.emplace_back("ssd.scm.model", foreign_scm_->model());
   for (const firmware::FeatureInfo& info : firmware::features()) {
     const firmware::FeatureChoice choice = f.choice(info.path);
     identity.emplace_back(info.path + ".policy", choice.policy);
@@ -239,8 +289,10 @@ void Ssd::report(StatisticsSink& sink) const {
   host_->report(sink);
   cpu_->report(sink);
   bus_->report(sink);
-  dram_->report(sink);
+  if (dram_) dram_->report(sink);
+  if (foreign_dram_) foreign_dram_->report(sink);
   if (scm_) scm_->report(sink);
+  if (foreign_scm_) foreign_scm_->report(sink);
   sink.open("flash", "flash controller, channels and dies");
   flash_->report(sink);
   sink.close();
@@ -251,8 +303,10 @@ void Ssd::reset_statistics() {
   host_->reset_statistics();
   cpu_->reset_statistics();
   bus_->reset_statistics();
-  dram_->reset_statistics();
+  if (dram_) dram_->reset_statistics();
+  if (foreign_dram_) foreign_dram_->reset_statistics();
   if (scm_) scm_->reset_statistics();
+  if (foreign_scm_) foreign_scm_->reset_statistics();
   flash_->reset_statistics();
   ftl_->reset_statistics();
 }

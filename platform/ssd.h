@@ -22,6 +22,7 @@
 #include "firmware/ftl.h"
 #include "models/base/event_queue.h"
 #include "models/flash/flash_array.h"
+#include "models/memory/foreign_memory.h"
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/protocol_checker.h"
 #include "platform/firmware_port.h"
@@ -53,9 +54,13 @@ class Ssd : public sc_core::sc_module {
   [[nodiscard]] const firmware::Ftl& ftl() const { return *ftl_; }
   [[nodiscard]] FlashArray& flash() { return *flash_; }
   [[nodiscard]] ControllerCpu& cpu() { return *cpu_; }
-  [[nodiscard]] const Dram& dram() const { return *dram_; }
-  /// Null: the drive has none.
+  /// The drive's own memories. Null: there is none, or another stands there.
+  [[nodiscard]] const Dram* dram() const { return dram_.get(); }
   [[nodiscard]] const Scm* scm() const { return scm_.get(); }
+  /// Those from outside.
+  [[nodiscard]] std::vector<const ForeignMemory*> foreign_memories() const;
+  /// One of them has something to answer.
+  [[nodiscard]] bool awaits_memory() const;
 
   /// Switches between timed and untimed operation; nothing may be under way.
   void set_timed(bool timed);
@@ -76,6 +81,8 @@ class Ssd : public sc_core::sc_module {
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
   void observe(const SsdObservers& observers);
+  /// Throws InputError when a part from outside cannot be saved and restored.
+  void check_archives() const;
   /// Saves or restores the drive's state at a drained moment.
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit this drive: scenario keys and values.
@@ -99,6 +106,9 @@ class Ssd : public sc_core::sc_module {
   void build_firmware();
   void build_host();
   void connect(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket<>& target);
+  std::unique_ptr<ForeignMemory> add_foreign(const char* place, std::uint64_t base, Bytes capacity,
+                                             const MemoryChoice& choice);
+  ProtocolChecker& add_checker(std::string name);
   ProtocolChecker& add_checker(tlm::tlm_target_socket<>& target);
   Task<> drain();
 
@@ -110,6 +120,8 @@ class Ssd : public sc_core::sc_module {
   std::unique_ptr<FlashArray> flash_;
   std::unique_ptr<Dram> dram_;
   std::unique_ptr<Scm> scm_;
+  std::unique_ptr<ForeignMemory> foreign_dram_;
+  std::unique_ptr<ForeignMemory> foreign_scm_;
   std::unique_ptr<SystemBus> bus_;
   std::unique_ptr<ControllerCpu> cpu_;
   std::unique_ptr<FirmwarePort> port_;

@@ -61,6 +61,21 @@ CapacityConfig read_capacity(const Scenario& scenario) {
   return capacity;
 }
 
+/// Parameters of the drive's own memories are not looked at where another stands.
+void read_memories(const Scenario& scenario, SsdConfig& config) {
+  const ParameterValues& dram = scenario.values("ssd.dram");
+  config.dram_memory = {scenario.policy("ssd.dram"), &dram, {}};
+  if (!config.dram_memory.foreign()) config.dram = DramConfig::timing_parameters().read(dram);
+  config.dram.capacity = DramConfig::parameters().read(dram).capacity;
+  if (!scenario.has("ssd.scm")) return;
+  const ParameterValues& scm = scenario.values("ssd.scm");
+  config.scm_memory = {scenario.policy("ssd.scm"), &scm, {}};
+  const auto size = ScmConfig::parameters().read(scm);
+  config.scm = config.scm_memory.foreign() ? ScmConfig{} : ScmConfig::bank_parameters().read(scm);
+  config.scm->capacity = size.capacity;
+  config.scm->share = size.share;
+}
+
 CpuConfig read_cpu(const Scenario& scenario) {
   CpuConfig cpu = CpuConfig::parameters().read(scenario.values("ssd.cpu"));
   cpu.cycles = CpuCyclesConfig::parameters().read(scenario.values("ssd.cpu.cycles"));
@@ -156,8 +171,7 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   config.host = HostConfig::parameters().read(scenario.values("ssd.host"));
   attempt("ssd.host", [&] { config.host.validate(); });
   attempt("ssd.cpu", [&] { config.cpu = read_cpu(scenario); });
-  config.dram = DramConfig::parameters().read(scenario.values("ssd.dram"));
-  if (scenario.has("ssd.scm")) config.scm = ScmConfig::parameters().read(scenario.values("ssd.scm"));
+  read_memories(scenario, config);
   config.bus = SystemBusConfig::parameters().read(scenario.values("ssd.bus"));
   config.flash = FlashConfig::parameters().read(scenario.values("ssd.flash"));
   // Without gangs their size is not looked at, and reported as unused.

@@ -14,6 +14,7 @@
 #include "models/flash/flash_config.h"
 #include "models/host/host_config.h"
 #include "models/memory/dram.h"
+#include "models/memory/memory_model.h"
 #include "models/memory/scm.h"
 #include "models/memory/system_bus.h"
 #include "models/nand/reliability/bit_errors.h"
@@ -48,8 +49,10 @@ struct CostConfig {
 struct SsdConfig {
   HostConfig host;
   CpuConfig cpu;
-  DramConfig dram;
+  DramConfig dram;  ///< of a memory from outside: the capacity
+  MemoryChoice dram_memory;
   std::optional<ScmConfig> scm;
+  MemoryChoice scm_memory;
   SystemBusConfig bus;
   FlashConfig flash;
   std::string scheduling = "read-first";

@@ -10,10 +10,15 @@ namespace tlmssd {
 using Payload = tlm::tlm_generic_payload;
 
 const ParameterTable<DramConfig>& DramConfig::parameters() {
+  static const auto table = ParameterTable<DramConfig>{}.bytes(
+      "capacity", &DramConfig::capacity, {std::uint64_t{64} << 10U, k_scm_base},
+      "size of the controller's DRAM: write buffer, mapping tables and data in flight");
+  return table;
+}
+
+const ParameterTable<DramConfig>& DramConfig::timing_parameters() {
   static const auto table =
       ParameterTable<DramConfig>{}
-          .bytes("capacity", &DramConfig::capacity, {std::uint64_t{64} << 10U, k_scm_base},
-                 "size of the controller's DRAM: write buffer, mapping tables and data in flight")
           .bandwidth("bandwidth", &DramConfig::bandwidth, {1'000'000, 1'000'000'000'000},
                      "sustained data rate of the DRAM, all costs of rows, banks and refresh included")
           .time("latency", &DramConfig::latency, {0, 1'000'000'000},

@@ -25,13 +25,14 @@
 
 namespace tlmssd {
 
-/// Scenario section ssd.dram.
+/// Scenario section ssd.dram: with the model built-in.
 struct DramConfig {
   Bytes capacity = Bytes{256} << 20U;
   BytesPerSecond bandwidth = 3'200'000'000;
   Picoseconds latency = 50'000;
   bool storage = false;  ///< keep real bytes (not a scenario parameter: for tests and other initiators)
-  static const ParameterTable<DramConfig>& parameters();
+  static const ParameterTable<DramConfig>& parameters();         ///< of every model
+  static const ParameterTable<DramConfig>& timing_parameters();  ///< of this one
 };
 
 /// When a DRAM of this configuration is free and when an access ends. Plain: no kernel needed.

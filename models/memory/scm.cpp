@@ -9,23 +9,26 @@ namespace tlmssd {
 using Payload = tlm::tlm_generic_payload;
 
 const ParameterTable<ScmConfig>& ScmConfig::parameters() {
-  static const auto table =
-      ParameterTable<ScmConfig>{}
-          .bytes_or_share(
-              "capacity", &ScmConfig::capacity, &ScmConfig::share,
-              {std::uint64_t{64} << 10U, std::uint64_t{1} << 44U},
-              "size of the storage-class memory, or its share of the flash (all of it, spare blocks "
-              "included)")
-          .time("read_latency", &ScmConfig::read_latency, {0, 1'000'000'000},
-                "time a bank is busy reading one 512 B sector")
-          .time("program_latency", &ScmConfig::program_latency, {0, 1'000'000'000},
-                "time a bank is busy programming one 512 B sector; there is no erase")
-          .integer("banks", &ScmConfig::banks, {1, 4096},
-                   "banks that work in parallel; sector n lies in bank n modulo banks")
-          .bandwidth("bandwidth", &ScmConfig::bandwidth, {1'000'000, 1'000'000'000'000},
-                     "data rate of the interface")
-          .bytes("wear_region", &ScmConfig::wear_region, {512, std::uint64_t{1} << 40U},
-                 "granularity at which sector programs are counted");
+  static const auto table = ParameterTable<ScmConfig>{}.bytes_or_share(
+      "capacity", &ScmConfig::capacity, &ScmConfig::share,
+      {std::uint64_t{64} << 10U, std::uint64_t{1} << 44U},
+      "size of the storage-class memory, or its share of the flash (all of it, spare blocks "
+      "included)");
+  return table;
+}
+
+const ParameterTable<ScmConfig>& ScmConfig::bank_parameters() {
+  static const auto table = ParameterTable<ScmConfig>{}
+                                .time("read_latency", &ScmConfig::read_latency, {0, 1'000'000'000},
+                                      "time a bank is busy reading one 512 B sector")
+                                .time("program_latency", &ScmConfig::program_latency, {0, 1'000'000'000},
+                                      "time a bank is busy programming one 512 B sector; there is no erase")
+                                .integer("banks", &ScmConfig::banks, {1, 4096},
+                                         "banks that work in parallel; sector n lies in bank n modulo banks")
+                                .bandwidth("bandwidth", &ScmConfig::bandwidth, {1'000'000, 1'000'000'000'000},
+                                           "data rate of the interface")
+                                .bytes("wear_region", &ScmConfig::wear_region, {512, std::uint64_t{1} << 40U},
+                                       "granularity at which sector programs are counted");
   return table;
 }
 

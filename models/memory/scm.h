@@ -29,7 +29,7 @@
 
 namespace tlmssd {
 
-/// Scenario section ssd.scm.
+/// Scenario section ssd.scm: with the model built-in.
 struct ScmConfig {
   Bytes capacity = Bytes{1} << 30U;
   double share = 0;  ///< of the drive's flash, in place of `capacity` when not 0
@@ -38,7 +38,8 @@ struct ScmConfig {
   std::uint32_t banks = 8;
   BytesPerSecond bandwidth = 6'400'000'000;
   Bytes wear_region = Bytes{1} << 20U;
-  static const ParameterTable<ScmConfig>& parameters();
+  static const ParameterTable<ScmConfig>& parameters();       ///< of every model
+  static const ParameterTable<ScmConfig>& bank_parameters();  ///< of this one
 };
 
 inline constexpr Bytes k_scm_sector = 512;

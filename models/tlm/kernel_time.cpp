@@ -51,7 +51,11 @@ void EventQueueProcess::run() {
   }
   event_queue_.set_driver_time(k_never);
   event_queue_.set_armed(k_never);
-  if (!event_queue_.empty() && !stopped_) arm(event_queue_.next());
+  if (!event_queue_.empty() && !stopped_) {
+    arm(event_queue_.next());
+  } else if (awaited_ && (stopped_ || !awaited_())) {
+    sc_core::sc_pause();
+  }
 }
 
 void EventQueueProcess::rethrow() {

@@ -10,6 +10,8 @@
 
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <utility>
 
 #include "models/base/event_queue.h"
 
@@ -54,7 +56,16 @@ class EventQueueProcess : public sc_core::sc_module {
   /// How far items may run ahead of the kernel. Only for a simulation whose every process lives on
   /// this event queue: a foreign process would see events earlier than the kernel's time suggests.
   /// 0: never.
-  void set_quantum(Picoseconds quantum) { quantum_ = quantum; }
+  void set_quantum(Picoseconds quantum) { quantum_ = in_step_ ? 0 : quantum; }
+  [[nodiscard]] Picoseconds quantum() const { return quantum_; }
+  /// There are processes that do not live on this event queue: the quantum stays 0.
+  void keep_in_step() {
+    in_step_ = true;
+    quantum_ = 0;
+  }
+  /// Some of these may go on for ever (a clock). So that sc_start() returns all the same, the
+  /// kernel is paused by stop(), and when no item is left and none is `awaited()` from them.
+  void pause_at_end(std::function<bool()> awaited) { awaited_ = std::move(awaited); }
   /// Ends the run of items after the present one; sc_start() then returns when nothing else is
   /// pending.
   void stop() { stopped_ = true; }
@@ -74,6 +85,8 @@ class EventQueueProcess : public sc_core::sc_module {
   sc_core::sc_event event_;
   Picoseconds quantum_ = 0;
   bool stopped_ = false;
+  bool in_step_ = false;
+  std::function<bool()> awaited_;  // empty: the kernel comes to its end by itself
   std::exception_ptr error_;
 };
 

@@ -160,25 +160,47 @@ std::string power_cycles(const Scenario& scenario) {
   return {};
 }
 
-/// One of the drive's own memories, alone.
+/// A memory from outside, alone. The drive calls it in one way only, so the other is not asked for.
+Conformance of_foreign_memory(const Scenario& scenario, const std::string& model) {
+  const ParameterValues& values = scenario.values("ssd.dram");
+  const MemoryContext context{"dram", DramConfig::parameters().read(values).capacity, scenario.seed()};
+  const auto memory = memory_models().make(model, values, context);
+  const MemoryTraits traits = memory->traits();
+  MemoryConformance kit("kit", memory->socket(),
+                        {.base = traits.base,
+                         .capacity = traits.capacity != 0 ? traits.capacity : context.capacity,
+                         .keeps_bytes = traits.keeps_bytes,
+                         .burst = traits.burst,
+                         .blocking = traits.blocking,
+                         .phases = !traits.blocking,
+                         .debug = false});
+  kit.run();
+  return kit.found();
+}
+
+/// One of the drive's own memories, or one from outside, alone.
 Conformance of_memory(const ConformOptions& options) {
-  const Scenario scenario = parse_scenario("title: conform\nload: {rw: read}\n", "conform",
-                                           scenario_catalogue(), options.overrides, {});
+  std::vector<std::string> settings = options.overrides;
+  const bool own = options.policy == "dram" || options.policy == "scm";
+  if (!own) settings.insert(settings.begin(), "ssd.dram.model=" + options.policy);
+  std::vector<std::string> known = {"dram", "scm"};
+  for (const PolicyInfo& info : memory_models().infos()) known.push_back(info.name);
+  if (std::find(known.begin(), known.end(), options.policy) == known.end())
+    throw InputError("there is no memory " + in_quotes(options.policy) + "; there is " + any_of(known));
+  const Scenario scenario =
+      parse_scenario("title: conform\nload: {rw: read}\n", "conform", scenario_catalogue(), settings, {});
+  if (!own) return of_foreign_memory(scenario, options.policy);
   EventQueue event_queue;
   EventQueueProcess process("event_queue", event_queue);
   if (options.policy == "scm") {
-    const auto config = ScmConfig::parameters().read(scenario.values("ssd.scm"));
+    const ScmConfig config = SsdConfig::from(scenario).scm.value_or(ScmConfig{});
     Scm scm("scm", config, event_queue);
     MemoryConformance kit("kit", scm.bus_tsock,
                           {.base = scm.base(), .capacity = scm.capacity(), .keeps_bytes = false});
     sc_core::sc_start();
     return kit.found();
   }
-  if (options.policy != "dram") {
-    throw InputError("there is no memory " + in_quotes(options.policy) +
-                     "; there is dram or scm, and testbench/conform/conform_memory.h for one of your own");
-  }
-  DramConfig config = DramConfig::parameters().read(scenario.values("ssd.dram"));
+  DramConfig config = SsdConfig::from(scenario).dram;
   config.storage = true;
   Dram dram("dram", config, event_queue);
   MemoryConformance kit("kit", dram.bus_tsock, {.base = dram.base(), .capacity = dram.capacity()});

@@ -69,6 +69,8 @@ Run::Run(const RunOptions& options)
   } catch (const InputError& error) {
     throw_advised(source_, error);
   }
+  if (!options_.save_snapshot.empty() || !options_.from_snapshot.empty())
+    located(scenario_, "ssd", [&] { simulation_->ssd().check_archives(); });
   if (!options_.save_snapshot.empty()) check_snapshot_target(options_.save_snapshot, replaces());
   if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out, replaces());
   if (report_section_.timeline)
@@ -415,6 +417,17 @@ std::string drive_text(const Ssd& ssd) {
                      bytes_text(physical), (physical / user - 1) * 100, (1 - user / physical) * 100);
 }
 
+/// Memories from outside, and that run.quantum is not heeded with them.
+std::string memories_text(const Ssd& ssd) {
+  std::string text;
+  for (const ForeignMemory* const memory : ssd.foreign_memories()) {
+    const PolicyInfo* const info = memory_models().find(memory->model());
+    text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", memory->basename(),
+                        info == nullptr ? memory->model() : described(memory->model(), info->origin));
+  }
+  return text.empty() ? text : text + ", in step with the SystemC kernel: run.quantum is 0";
+}
+
 /// How a load was read and laid onto the drive.
 LoadFacts load_facts(const Load& load) {
   LoadFacts facts;
@@ -446,6 +459,7 @@ RunFacts Run::facts() const {
   for (const LoadedPlugin& plugin : loaded_plugins())
     facts.plugins.push_back(plugin.name + " " + plugin.version);
   facts.drive = drive_text(simulation_->ssd());
+  facts.memories = memories_text(simulation_->ssd());
   if (simulation_->log_structured() != nullptr) {
     facts.drive += fmt::format("; behind a log-structured host layer: {}",
                                bytes_text(static_cast<double>(simulation_->drive_size().bytes)));

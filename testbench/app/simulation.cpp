@@ -18,6 +18,8 @@ constexpr Picoseconds k_stall_after = 60'000'000'000'000;
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
+  if (!ssd_->foreign_memories().empty())
+    ssd_->process().pause_at_end([this] { return ssd_->awaits_memory(); });
   ssd_->event_queue().set_checkpoint(&check_interrupt);
   make_software(config, simulation);
   const DriveSize size = drive_size();

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "models/base/random.h"
+#include "models/memory/memory_model.h"
 #include "models/tlm/protocol_checker.h"
 #include "testbench/conform/conformance.h"
 
@@ -28,6 +29,10 @@ struct MemoryShape {
   std::uint64_t base = 0;
   Bytes capacity = 0;
   bool keeps_bytes = true;  ///< it holds data, not only times
+  Bytes burst = 0;          ///< longest transaction, a power of two whose multiples none crosses; 0: any
+  bool blocking = true;     ///< b_transport is tried
+  bool phases = true;       ///< nb_transport is tried
+  bool debug = true;        ///< it must have debug transport
   /// No access of some kilobytes takes longer, waiting for others included.
   sc_core::sc_time longest = sc_core::sc_time(1, sc_core::SC_MS);
 };
@@ -35,8 +40,11 @@ struct MemoryShape {
 class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_transport_if<> {
  public:
   SC_HAS_PROCESS(MemoryConformance);
-  MemoryConformance(const sc_core::sc_module_name& name, tlm::tlm_target_socket<>& memory,
-                    const MemoryShape& shape, std::uint64_t seed = 1);
+  MemoryConformance(const sc_core::sc_module_name& name, const MemorySocket& memory, const MemoryShape& shape,
+                    std::uint64_t seed = 1);
+  /// Goes on with the simulation until all has been tried, or nothing more is answered: of a memory
+  /// that has a clock it never comes to an end by itself.
+  void run();
   /// What was found; when the simulation has come to its end.
   [[nodiscard]] Conformance found() const;
 
@@ -54,10 +62,12 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
     std::set<tlm::tlm_generic_payload*> used;
   };
 
+  [[nodiscard]] bool ended() const { return done_ || !broken_.empty(); }
   void work();
   void fill(Access& access, tlm::tlm_command command);
   void forget(Access& access, std::uint64_t address);
   void blocking();
+  void write_all();
   void run_ahead();
   void phases();
   void wait_for_progress();
@@ -79,6 +89,8 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   MemoryShape shape_;
   RandomStream random_;
   Pool pool_;
+  std::size_t word_;                  ///< what addresses and lengths are multiples of
+  std::size_t longest_;               ///< transaction
   std::vector<unsigned char> bytes_;  ///< that the memory's first ones should hold
 
   // the approximately timed host
@@ -97,6 +109,8 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   std::string answers_, forwards_, bytes_wrong_, phases_wrong_, beyond_wrong_, debug_wrong_, broken_;
   const char* at_ = "nothing";  ///< which part is under way
   bool done_ = false;
+  bool pauses_ = false;         ///< the kernel, when all has been tried
+  std::uint64_t accesses_ = 0;  ///< that have been begun
 };
 
 }  // namespace tlmssd

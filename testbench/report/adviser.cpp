@@ -180,9 +180,10 @@ void not_steady(const Evidence& e) {
 
 /// A resource that limits the run at a value that was not chosen.
 void default_matters(const Evidence& e) {
-  for (const Utilisation& use : plain_utilisations(e.report["statistics"])) {
+  const auto& statistics = e.report["statistics"];
+  for (const Utilisation& use : plain_utilisations(statistics)) {
     if (use.mean() < k_saturated) continue;
-    const Resource* const resource = find_resource(use.label);
+    const Resource* const resource = find_resource(use.label, statistics);
     if (resource == nullptr) continue;
     if (std::any_of(resource->keys.begin(), resource->keys.end(), e.facts.changed)) continue;
     e.advice.push_back({"default-matters",

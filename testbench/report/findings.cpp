@@ -41,7 +41,8 @@ constexpr double k_held_for_wait = 1.0 / 2;
 Group of_memory(const Json& statistics) {
   if (busy(statistics, "bus") >= busy(statistics, "DRAM"))
     return {"the system bus", "ssd.bus.clock or ssd.bus.width", 0};
-  return {"the DRAM", "ssd.dram.bandwidth", 0};
+  const Resource& dram = *find_resource("DRAM", statistics);
+  return {std::string(dram.name), std::string(dram.keys.front()), 0};
 }
 
 /// What brings data to the dies and away: the channels, unless these wait for the memory behind
@@ -110,7 +111,7 @@ Group bottleneck(const Json& statistics) {
       result = of_dies(statistics);
       result.share = 0;
     }
-    if (const Resource* const resource = find_resource(use.label)) {
+    if (const Resource* const resource = find_resource(use.label, statistics)) {
       most = use.mean();
       result = {std::string(resource->name), std::string(resource->keys.front()), 0};
     }
@@ -203,7 +204,7 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
 void saturated(const Json& statistics, std::vector<Finding>& found) {
   std::vector<std::pair<double, const Resource*>> busy;
   for (const Utilisation& use : plain_utilisations(statistics)) {
-    const Resource* const resource = find_resource(use.label);
+    const Resource* const resource = find_resource(use.label, statistics);
     if (resource != nullptr && use.mean() >= k_saturated) busy.emplace_back(use.mean(), resource);
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -255,7 +256,10 @@ void slow_commands(const ShownResults& part, const Json& report, std::vector<Fin
 
 }  // namespace
 
-const Resource* find_resource(std::string_view label) {
+const Resource* find_resource(std::string_view label, const Json& statistics) {
+  static const Resource other_dram = {"DRAM", "the DRAM", {"ssd.dram.model"}};
+  if (label == "DRAM" && statistics.contains("dram") && statistics["dram"].contains("model"))
+    return &other_dram;
   static const std::vector<Resource> all = {
       {"link in", "the host link", {"ssd.host.link"}},
       {"link out", "the host link", {"ssd.host.link"}},

@@ -26,9 +26,9 @@ struct Resource {
   std::string_view name;
   std::vector<std::string_view> keys;  ///< parameters that say how fast it is
 };
-/// What limits under this label of plain_utilisations(); null: nothing that a parameter would
-/// widen.
-const Resource* find_resource(std::string_view label);
+/// What limits under this label of plain_utilisations(statistics); null: nothing that a parameter
+/// would widen.
+const Resource* find_resource(std::string_view label, const nlohmann::ordered_json& statistics);
 
 /// The most important first. `report`: as build_report makes it.
 std::vector<Finding> findings(const nlohmann::ordered_json& report);

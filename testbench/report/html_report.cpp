@@ -49,6 +49,7 @@ std::string facts(const Json& report) {
   const auto line = [&html](const char* what, const std::vector<std::string>& items) {
     if (!items.empty()) html += fmt::format("<p>{}: {}</p>", what, html_text(list_text(items)));
   };
+  if (report.contains("memories")) line("Memories", {report["memories"].get<std::string>()});
   if (report.contains("age")) line("Age", {report["age"].get<std::string>()});
   line("Cache", cache_items(report["statistics"]));
   line("pSLC", pslc_items(report["statistics"]));

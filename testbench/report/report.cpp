@@ -152,6 +152,7 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
   report["seed"] = facts.seed;
   report["drive"] = facts.drive;
   if (!facts.plugins.empty()) report["plugins"] = facts.plugins;
+  if (!facts.memories.empty()) report["memories"] = facts.memories;
   if (!facts.age.empty()) report["age"] = facts.age;
   report["simulated_time"] = quantity(static_cast<double>(facts.simulated) * 1e-12, "s");
   report["measured_time"] = quantity(static_cast<double>(span) * 1e-12, "s");

@@ -30,6 +30,7 @@ struct RunFacts {
   std::string title;
   std::uint64_t seed = 0;
   std::string drive;     ///< one line: protocol, capacity, channels x dies, part
+  std::string memories;  ///< one line: those from outside; empty: none
   std::string age;       ///< one line: what it has been through without simulated time; empty: nothing
   std::string scenario;  ///< resolved, as YAML text
   std::vector<LoadFacts> loads;

@@ -109,6 +109,7 @@ void head(Page& page, const Json& report, const HostRun& run) {
                  loads.size() == 1 ? 3 : 2);
   }
   if (loads.size() > 3) page.line(fmt::format("        and {} more", loads.size() - 3));
+  if (report.contains("memories")) page.wrapped("Memory  " + report["memories"].get<std::string>(), 8, 2);
   if (report.contains("age")) page.wrapped("Age     " + report["age"].get<std::string>(), 8, 2);
   double warm_up = 0;
   for (const Json& load : loads) warm_up += number(load, "warm_up_requests");

@@ -193,8 +193,8 @@ TEST_CASE("a read hit in SCM touches neither map nor flash", "[drive]") {
   CHECK(flash_reads() == 0);
   CHECK(hit[0].ledger.spent(Cause::map_fetch) == 0);
   // In DRAM nothing but the data: from SCM into the buffer, from the buffer to the host.
-  CHECK(simulation.ssd().dram().counters().written_bytes == 32_KiB);
-  CHECK(simulation.ssd().dram().counters().read_bytes == 32_KiB);
+  CHECK(simulation.ssd().dram()->counters().written_bytes == 32_KiB);
+  CHECK(simulation.ssd().dram()->counters().read_bytes == 32_KiB);
   CHECK(simulation.ssd().scm()->counters().read_bytes == 32_KiB);
   // What has been evicted takes the other way.
   const std::vector<Seen> miss = run_unloaded(simulation, {{HostOpcode::read, 0, 32_KiB}});

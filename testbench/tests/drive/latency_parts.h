@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <functional>
+#include <utility>
 
 #include "models/host/link.h"
 #include "models/nand/bus_timing.h"
@@ -16,11 +18,16 @@ inline constexpr std::uint32_t k_map_entry = 4;  // bytes of a map entry
 inline constexpr Bytes k_nvme_range = 16;        // of one range of a dataset management command
 inline constexpr Bytes k_ata_block = 512;        // that carries ranges of a data set management command
 
+/// How long the DRAM takes at rest for so many bytes.
+using DramTime = std::function<Picoseconds(Bytes)>;
+
 /// What one command should cost, cause by cause.
 class Parts {
  public:
-  explicit Parts(const SsdConfig& config)
+  /// `dram`: of a memory from outside; empty: the drive's own.
+  explicit Parts(const SsdConfig& config, DramTime dram = {})
       : config_(config),
+        dram_(std::move(dram)),
         link_(config.host),
         bus_(config.part, config.flash.bus_rate(), config.firmware.mapping.unit),
         sata_(config.host.protocol == "sata") {}
@@ -111,9 +118,9 @@ class Parts {
  private:
   /// One access over the system bus, cut-through: the slower of bus and DRAM governs.
   [[nodiscard]] Picoseconds memory(Bytes bytes) const {
-    return config_.bus.latency +
-           std::max(transfer_time(bytes, config_.bus.bandwidth()),
-                    transfer_time(bytes, config_.dram.bandwidth) + config_.dram.latency);
+    const Picoseconds dram =
+        dram_ ? dram_(bytes) : transfer_time(bytes, config_.dram.bandwidth) + config_.dram.latency;
+    return config_.bus.latency + std::max(transfer_time(bytes, config_.bus.bandwidth()), dram);
   }
   /// One access of an SCM at rest: the slower of interface and banks, which work in parallel sector
   /// by sector.
@@ -125,6 +132,7 @@ class Parts {
     return std::max(transfer_time(bytes, scm.bandwidth) + latency, banks + transfer_time(512, scm.bandwidth));
   }
   SsdConfig config_;
+  DramTime dram_;
   Link link_;
   BusTiming bus_;
   bool sata_;
@@ -169,8 +177,9 @@ inline void compare(const Seen& seen, const Parts& parts, const std::string& wha
 /// Runs steps at rest and compares each with its parts.
 class Check {
  public:
-  explicit Check(const SsdConfig& config) : config_(config), simulation_(config) {}
-  [[nodiscard]] Parts parts() const { return Parts(config_); }
+  explicit Check(const SsdConfig& config, DramTime dram = {})
+      : config_(config), dram_(std::move(dram)), simulation_(config) {}
+  [[nodiscard]] Parts parts() const { return Parts(config_, dram_); }
   Simulation& simulation() { return simulation_; }
   void step(const std::string& what, const Step& step, const Parts& parts) {
     const std::vector<Seen> seen = run_unloaded(simulation_, {step});
@@ -182,6 +191,7 @@ class Check {
 
  private:
   SsdConfig config_;
+  DramTime dram_;
   Simulation simulation_;
 };
 

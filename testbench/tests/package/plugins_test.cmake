@@ -7,23 +7,10 @@ file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
 set(program ${prefix}/bin/tlmssd)
 
-# expect(<exit code> <text in the output or ""> <command>...)
-function(expect code text)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-  string(FIND "${output}${errors}" "${text}" found)
-  if(NOT result EQUAL code OR (NOT text STREQUAL "" AND found EQUAL -1))
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nended with ${result}, expected ${code} and \"${text}\"\n${output}${errors}")
-  endif()
-endfunction()
-function(build source folder)
-  expect(0 "" ${CMAKE_COMMAND} -S ${source} -B ${folder} -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
-    -DCMAKE_PREFIX_PATH=${prefix})
-  expect(0 "" ${CMAKE_COMMAND} --build ${folder} -j2)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/functions.cmake)
 
 expect(0 "" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-foreach(kind timing-model reliability-model victim-policy mapping-scheme feature load trace-format report-writer)
+foreach(kind memory timing-model reliability-model victim-policy mapping-scheme feature load trace-format report-writer)
   set(project ${WORK}/${kind})
   expect(0 "README.md" ${program} new ${kind} my-${kind} --folder ${project})
   expect(2 "already" ${program} new ${kind} my-${kind} --folder ${project})
@@ -34,16 +21,8 @@ expect(2 "did you mean" ${program} new timing-modle x --folder ${WORK}/x)
 expect(2 "is no name" ${program} new timing-model X --folder ${WORK}/x)
 
 # The classes that the documentation shows, word for word: each block of code behind a line `<!-- file: NAME -->`.
-file(WRITE ${WORK}/extract.py "import pathlib, re, sys
-target = pathlib.Path(sys.argv[1])
-target.mkdir(parents=True)
-for page in sys.argv[2:]:
-    text = pathlib.Path(page).read_text(encoding='utf-8')
-    for name, code in re.findall(r'<!-- file: (\\S+) -->\\n```\\w+\\n(.*?)^```$', text, re.S | re.M):
-        (target / name).write_text(code, encoding='utf-8')
-")
 set(examples ${WORK}/examples)
-expect(0 "" ${PYTHON} ${WORK}/extract.py ${examples} ${DOCS}/adding-a-policy.md ${DOCS}/own-models.md)
+expect(0 "" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/extract.py ${examples} ${DOCS}/adding-a-policy.md ${DOCS}/own-models.md)
 build(${examples} ${examples}/build)
 set(plugin ${examples}/build/libexamples.so)
 expect(0 "" ${program} run ${examples}/drive.yaml -q --out ${examples}/results)
@@ -81,21 +60,11 @@ foreach(way table formula plugin)
     --out ${WORK}/${way})
 endforeach()
 expect(0 "" ${WORK}/vendor/linked run ${SOURCES}/drive.yaml -q --set ssd.flash.part=layered-plugin.yaml --out ${WORK}/linked)
-# All of the report but the scenario, which says in which way it was written, and the plug-ins.
-file(WRITE ${WORK}/same.py "import json, sys
-def report(folder):
-    whole = json.load(open(folder + '/report.json'))
-    whole.pop('scenario')
-    whole.pop('plugins', None)
-    return json.dumps(whole)
-first = report(sys.argv[1])
-sys.exit(any(report(folder) != first for folder in sys.argv[2:]))
-")
-expect(0 "" ${PYTHON} ${WORK}/same.py ${WORK}/table ${WORK}/formula ${WORK}/plugin ${WORK}/linked)
+expect(0 "" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/same.py ${WORK}/table ${WORK}/formula ${WORK}/plugin ${WORK}/linked)
 # Without the model the report is another one, so the comparison means something.
 expect(0 "" ${program} --plugin ${layered} run ${SOURCES}/drive.yaml -q --set ssd.flash.part=layered-part.yaml
   --out ${WORK}/plain)
-expect(1 "" ${PYTHON} ${WORK}/same.py ${WORK}/table ${WORK}/plain)
+expect(1 "" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/same.py ${WORK}/table ${WORK}/plain)
 
 expect(0 "plug-in layered 1.0" ${program} --plugin ${layered} list layered)
 expect(0 "plug-in layered 1.0" ${program} --plugin ${layered} schema)
@@ -109,7 +78,7 @@ file(READ ${SOURCES}/drive.yaml scenario)
 file(COPY ${SOURCES}/ DESTINATION ${WORK}/named FILES_MATCHING PATTERN "*.yaml" PATTERN "*.csv")
 file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/liblayered.so]\n${scenario}")
 expect(0 "" ${program} run ${WORK}/named/drive.yaml -q --set ssd.flash.part=layered-plugin.yaml --out ${WORK}/named/out)
-expect(0 "" ${PYTHON} ${WORK}/same.py ${WORK}/table ${WORK}/named/out)
+expect(0 "" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/same.py ${WORK}/table ${WORK}/named/out)
 file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/libnone.so]\n${scenario}")
 expect(2 "drive.yaml:1: plug-in" ${program} check ${WORK}/named/drive.yaml)
 

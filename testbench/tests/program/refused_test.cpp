@@ -141,6 +141,7 @@ const std::set<std::string> k_without_scenario = {
     " B is not a logical block size",
     " pages is not made of whole program units of ",
     " B is more than ",
+    " is more than model ",
     " B are more than 4 billion grains of ",
     " B make more than 2^32 grains of this drive",
     " placement handles (firmware.streams.handles)",

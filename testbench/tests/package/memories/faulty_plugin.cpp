@@ -1,0 +1,56 @@
+// What a memory can do wrong.
+#include <tlm_utils/simple_target_socket.h>
+
+#include <stdexcept>
+
+#include "models/memory/memory_model.h"
+#include "platform/plugins/plugin.h"
+
+namespace {
+
+class FaultyModule final : public sc_core::sc_module {
+ public:
+  FaultyModule(const sc_core::sc_module_name& name, std::string fault)
+      : sc_core::sc_module(name), socket("socket"), fault_(std::move(fault)) {
+    socket.register_b_transport(this, &FaultyModule::b_transport);
+  }
+  tlm_utils::simple_target_socket<FaultyModule> socket;
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
+    if (fault_ == "throws") throw std::runtime_error("row not found");
+    if (fault_ == "silent") wait();
+    payload.set_response_status(fault_ == "small" ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  }
+  std::string fault_;
+};
+
+class Faulty final : public tlmssd::MemoryModel {
+ public:
+  static constexpr std::string_view k_name = "faulty";
+  static constexpr std::string_view k_summary = "takes no time, and more";
+  struct Config {
+    std::string fault = "none";
+    static const tlmssd::ParameterTable<Config>& parameters() {
+      static const auto table = tlmssd::ParameterTable<Config>{}.choice(
+          "fault", &Config::fault, {"none", "small", "silent", "throws", "tiny"}, "what it does wrong");
+      return table;
+    }
+  };
+  Faulty(const Config& config, const tlmssd::MemoryContext& /*context*/)
+      : module_("module", config.fault), tiny_(config.fault == "tiny") {}
+  tlmssd::MemorySocket socket() override { return module_.socket; }
+  [[nodiscard]] tlmssd::MemoryTraits traits() const override {
+    return {.capacity = tiny_ ? tlmssd::Bytes{1} << 20U : 0, .keeps_bytes = false};
+  }
+
+ private:
+  FaultyModule module_;
+  bool tiny_;
+};
+
+}  // namespace
+
+TLMSSD_PLUGIN("faulty", "0.1") {
+  registrar.add<Faulty>(tlmssd::memory_models());
+}
