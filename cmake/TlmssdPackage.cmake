@@ -40,6 +40,8 @@ foreach(folder models firmware platform testbench)
     FILES_MATCHING PATTERN "*.h" PATTERN "testbench/tests" EXCLUDE PATTERN "testbench/bench" EXCLUDE
     PATTERN "testbench/fuzz" EXCLUDE PATTERN "platform/plugins/templates" EXCLUDE)
 endforeach()
+# The C header also where `#include <tlmssd_firmware.h>` finds it.
+install(FILES ${PROJECT_SOURCE_DIR}/firmware/foreign/tlmssd_firmware.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/tlmssd)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
