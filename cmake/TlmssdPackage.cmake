@@ -23,7 +23,9 @@ target_compile_features(tlmssd_headers INTERFACE cxx_std_20)
 target_compile_definitions(tlmssd_headers INTERFACE SC_CPLUSPLUS=201703L)
 target_include_directories(tlmssd_headers INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${TLMSSD_GENERATED}>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tlmssd>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/firmware/foreign>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tlmssd>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tlmssd/firmware/foreign>)  # tlmssd_firmware.h
 target_link_libraries(tlmssd_library PUBLIC tlmssd_headers)
 # libsystemc asks for sc_main; a program that has none gets the library's (platform/plugins/sc_main.h).
 target_link_options(tlmssd_library INTERFACE LINKER:-u,sc_main)

@@ -134,8 +134,8 @@ firmware::FirmwareConfig read_foreign_firmware(const Scenario& scenario, const s
     if (!path.starts_with(k_section) || path.find('.', k_section.size()) == std::string::npos) continue;
     if (path == "firmware.mapping.unit") continue;
     errors.add(scenario.error(
-        path, fmt::format("{}: is of the program's own firmware, but firmware.model is {}; leave it out",
-                          path, model)));
+        path,
+        fmt::format("is of the program's own firmware, but firmware.model is {}; leave it out", model)));
   }
   firmware::FirmwareConfig config;
   config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));

@@ -19,12 +19,14 @@
 #include "models/base/intrusive_queue.h"
 #include "models/base/slab.h"
 
+// NOLINTBEGIN(readability-identifier-naming): names as in C
 struct tlmssd_archive {
   tlmssd::Archive* archive;
 };
 struct tlmssd_report {
   tlmssd::StatisticsSink* sink;
 };
+// NOLINTEND(readability-identifier-naming)
 
 namespace tlmssd::firmware {
 

@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): names as in C */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -398,4 +399,5 @@ void tlmssd_add_firmware(const struct tlmssd_firmware* firmware);
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(readability-identifier-naming) */
 #endif

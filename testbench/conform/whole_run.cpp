@@ -201,9 +201,12 @@ Conformance conform_whole_runs(const WholeRunOptions& options) {
   }
   if (!options.foreign.empty()) check_firmware(runs, found);
   found.check("a drive that wears out ends read-only, not wrong", [&] {
-    return runs.run("worn",
-                    {"--set", "ssd.flash.part.endurance=8", "--set", "ssd.flash.part.endurance_spread=5 %",
-                     "--set", "load.number_ios=300000", "--set", "run.timed=false"});
+    std::vector<std::string> settings = {
+        "--set", "ssd.flash.part.endurance=8", "--set", "ssd.flash.part.endurance_spread=5 %",
+        "--set", "load.number_ios=300000",     "--set", "run.timed=false"};
+    if (!options.foreign.empty())
+      settings.insert(settings.end(), {"--set", "load.io_size=3g", "--set", "run.errors=accept"});
+    return runs.run("worn", settings);
   });
   return found;
 }

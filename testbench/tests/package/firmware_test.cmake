@@ -52,13 +52,13 @@ ssd:
 precondition: [{fill: 100 %}, {overwrite: 3x, order: random}]
 load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 120000, norandommap: true}
 ")
-set(settings_ftl --set "firmware.buffer.capacity=256 KiB" --set firmware.gc.background_start=0)
-set(settings_my-ftl --set "firmware.buffer_size=256 KiB" --set firmware.gc_start=0 --set firmware.gc_stop=0)
+set(settings_ftl --set "firmware.buffer.capacity=256 KiB" --set firmware.gc.background_start=0%)
+set(settings_my-ftl --set "firmware.buffer_size=256 KiB" --set firmware.gc_start=0% --set firmware.gc_stop=0%)
 set(loads_write)
-set(loads_random --set precondition.1.overwrite=0 --set load.rw=randread --set load.iodepth=1 --set load.number_ios=5000)
-set(loads_sequential --set precondition.1.overwrite=0 --set load.rw=read --set load.bs=64k --set load.iodepth=4 --set load.number_ios=5000)
+set(loads_random --set "precondition=[{fill: 100 %}]" --set load.rw=randread --set load.iodepth=1 --set load.number_ios=5000)
+set(loads_sequential --set "precondition=[{fill: 100 %}]" --set load.rw=read --set load.bs=64k --set load.iodepth=4 --set load.number_ios=5000)
 set(loads_fill --set "precondition=[]" --set load.rw=write --set load.bs=64k --set load.iodepth=4 --set load.number_ios=3000)
-set(loads_light --set precondition.1.overwrite=0 --set load.iodepth=1 --set load.rate_iops=500 --set load.number_ios=2000)
+set(loads_light --set "precondition=[{fill: 100 %}]" --set load.iodepth=1 --set load.rate_iops=500 --set load.number_ios=2000)
 foreach(model ftl my-ftl)
   foreach(load write random sequential fill light)
     expect(0 "" ${program} --plugin ${plugin} run ${WORK}/drive.yaml -q --set firmware.model=${model} ${settings_${model}}
@@ -73,8 +73,8 @@ def amplification(model):
     return report(model, 'write')['statistics']['firmware']['write_amplification']['total']['value']
 def latency(model, load):
     kind = 'read' if load in ('random', 'sequential') else 'write'
-    part = report(model, load)['loads'][0][kind]['latency']
-    return part['mean']['value']
+    part = report(model, load)['results']['total']['operations'][kind]['latency']
+    return part['mean']
 def near(what, a, b, share):
     print(f'{what}: {a:.6g} and {b:.6g}, {100 * (a / b - 1):+.2f} %')
     if abs(a / b - 1) > share: wrong.append(what)
@@ -97,7 +97,7 @@ function(fault name text from to)
   expect(0 "" ${C_COMPILER} -std=c99 -O2 -shared -fPIC -I${prefix}/include ${WORK}/${name}.c -o ${WORK}/lib${name}.so)
   expect(1 "${text}" ${program} --plugin ${WORK}/lib${name}.so conform firmware my-ftl)
 endfunction()
-fault(stale_after_collection "wrong data: firmware my-ftl" "if (ok && f->map[p->id[i]] == p->from[i]) remap" "if (ok) remap")
+fault(stale_after_collection "is wrong at LBA" "if (ok && f->map[p->id[i]] == p->from[i]) remap" "if (ok) remap")
 fault(not_moved "tlmssd: firmware my-ftl: " "if (ok && f->map[p->id[i]] == p->from[i]) remap" "if (i > 0) remap")
 fault(lost_trim "wrong data: firmware my-ftl" "    unmap(f, lpn);\n    return 1;" "    return 1;")
 fault(lost_overwrite "wrong data: firmware my-ftl" "tlmssd_take(f->host, job->c, (uint32_t)lpn, (uint32_t)old);" "(void)job;")

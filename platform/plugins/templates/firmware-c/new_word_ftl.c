@@ -12,7 +12,7 @@ enum { NONE = -1, LOST = -2 }; /* no place; what was there cannot be read */
 enum { HOST, GC, STREAMS };
 enum { FREE, OPEN, FULL, BAD };
 enum { EMPTY, FILLING, WAITING, PROGRAMMING };
-enum { RESERVE = 1, PROGRAMS_PER_PU = 4, SET_ASIDE = 4 };
+enum { RESERVE = 2, PROGRAMS_PER_PU = 4, SET_ASIDE = 4 };
 
 struct block { int32_t valid, next, readers, programs, erases, state, failed; };
 struct entry { int32_t lpn, state, stale, before, after; uint64_t seq; };

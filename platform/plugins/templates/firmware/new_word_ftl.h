@@ -135,8 +135,8 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     co_await entries;
     for (Unit unit = first; unit <= last; ++unit) {
       std::vector<tlmssd::Stamp> stamps(sectors_, tlmssd::k_zeros);
-      if (!co_await fetch(unit, stamps, tlmssd::Purpose::host, &command.ledger))
-        command.status = tlmssd::HostStatus::media_error;
+      const bool readable = co_await fetch(unit, stamps, tlmssd::Purpose::host, &command.ledger);
+      if (!readable) command.status = tlmssd::HostStatus::media_error;
       const std::uint64_t start = std::uint64_t{unit} * sectors_;
       for (std::uint32_t s = 0; s < sectors_; ++s) {
         const std::uint64_t block = start + s;
@@ -179,7 +179,8 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
         }
         lba = end;
         if (pieces.size() == program_units_ || (lba == range.lba + range.blocks && !pieces.empty())) {
-          if (!co_await write(pieces, &command.ledger)) command.status = tlmssd::HostStatus::write_protected;
+          const bool stored = co_await write(pieces, &command.ledger);
+          if (!stored) command.status = tlmssd::HostStatus::write_protected;
           for (const Piece& piece : pieces) unlock(piece.unit);
           pieces.clear();
         }
@@ -195,7 +196,8 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     using namespace tlmssd::firmware;
     const Unit where = map_[unit];
     if (where == k_none) co_return true;
-    co_return co_await read_at(where, unit, stamps, purpose, ledger);
+    const bool readable = co_await read_at(where, unit, stamps, purpose, ledger);
+    co_return readable;
   }
   tlmssd::Task<bool> read_at(Unit where, Unit unit, std::vector<tlmssd::Stamp>& stamps,
                              tlmssd::Purpose purpose, tlmssd::Ledger* ledger) {
@@ -254,7 +256,9 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     for (std::uint32_t i = 0; i < planes_; ++i) {
       const std::uint32_t n = (turn_ + i) % planes_;
       const Plane& plane = plane_[n];
-      if (plane.programs >= config_.programs || (plane.open == k_none && plane.free < k_reserve)) continue;
+      // Collection must find a block for what it moves: the last but one is not the host's.
+      const std::uint32_t least = plane.open == k_none ? k_reserve : k_reserve - 1;
+      if (plane.programs >= config_.programs || plane.free < least) continue;
       turn_ = (n + 1) % planes_;
       return n;
     }
@@ -337,7 +341,8 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
       const std::uint32_t victim = emptiest(plane);
       if (victim == k_none) break;
       ++victims_;
-      if (!co_await empty(plane, victim)) break;
+      const bool emptied = co_await empty(plane, victim);
+      if (!emptied) break;
     }
     plane_[plane].collecting = false;
     --under_way_;
@@ -366,11 +371,14 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
       if (unit != k_none) {
         co_await RunStage(hw_, Stage::gc, nullptr);
         Piece piece{unit, where, 0, std::vector<tlmssd::Stamp>(sectors_, tlmssd::k_zeros)};
-        if (!co_await read_at(where, unit, piece.stamps, tlmssd::Purpose::gc, nullptr)) read_only_ = true;
+        const bool readable = co_await read_at(where, unit, piece.stamps, tlmssd::Purpose::gc, nullptr);
+        if (!readable) read_only_ = true;
         pieces.push_back(std::move(piece));
       }
       if (pieces.size() < program_units_ && (where + 1 < end || pieces.empty())) continue;
-      if (read_only_ || !co_await program(plane, pieces, tlmssd::Purpose::gc, nullptr)) co_return false;
+      if (read_only_) co_return false;
+      const bool moved = co_await program(plane, pieces, tlmssd::Purpose::gc, nullptr);
+      if (!moved) co_return false;
       pieces.clear();
     }
     while (block.readers > 0) {
