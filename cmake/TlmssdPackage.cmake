@@ -23,7 +23,9 @@ target_compile_features(tlmssd_headers INTERFACE cxx_std_20)
 target_compile_definitions(tlmssd_headers INTERFACE SC_CPLUSPLUS=201703L)
 target_include_directories(tlmssd_headers INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${TLMSSD_GENERATED}>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tlmssd>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/firmware/foreign>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tlmssd>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tlmssd/firmware/foreign>)  # tlmssd_firmware.h
 target_link_libraries(tlmssd_library PUBLIC tlmssd_headers)
 # libsystemc asks for sc_main; a program that has none gets the library's (platform/plugins/sc_main.h).
 target_link_options(tlmssd_library INTERFACE LINKER:-u,sc_main)
@@ -40,6 +42,8 @@ foreach(folder models firmware platform testbench)
     FILES_MATCHING PATTERN "*.h" PATTERN "testbench/tests" EXCLUDE PATTERN "testbench/bench" EXCLUDE
     PATTERN "testbench/fuzz" EXCLUDE PATTERN "platform/plugins/templates" EXCLUDE)
 endforeach()
+# The C header also where `#include <tlmssd_firmware.h>` finds it.
+install(FILES ${PROJECT_SOURCE_DIR}/firmware/foreign/tlmssd_firmware.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/tlmssd)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -224,7 +224,7 @@ Task<> Ftl::drain() {
   return parts_->drain();
 }
 
-void Ftl::power_cycle() {
+bool Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
   if (!p.active.empty() || staging || !p.features_idle() || p.flusher.jobs_in_flight() > 0 ||
@@ -235,6 +235,7 @@ void Ftl::power_cycle() {
   p.drop_gathered();
   for (const Parts::Chosen& one : p.chosen) one.feature->on_power_lost();
   p.core.map->power_lost();
+  return true;
 }
 
 void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {

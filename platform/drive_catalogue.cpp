@@ -1,5 +1,6 @@
 #include "platform/drive_catalogue.h"
 
+#include "firmware/base/firmware.h"
 #include "firmware/blocks/wear_policy.h"
 #include "firmware/cache/cache_policy.h"
 #include "firmware/core/feature_info.h"
@@ -66,7 +67,9 @@ void add_hardware(Catalogue& catalogue) {
 
 void add_firmware(Catalogue& catalogue) {
   using namespace firmware;
-  catalogue.section("firmware", "the flash translation layer");
+  catalogue.section("firmware", "the flash translation layer")
+      .policy("model", firmware_family().infos(), std::string(FirmwareFamily::k_own),
+              "which firmware; the sections below are of the program's own, but for mapping.unit");
   catalogue.section("firmware.mapping", "where logical units lie", MappingConfig::parameters())
       .policy("scheme", mapping_family().infos(), "page", "mapping scheme");
   catalogue.section("firmware.allocation", "how writes are spread over the flash",

@@ -7,6 +7,7 @@
 #include "firmware/ftl.h"
 #include "models/base/input_error.h"
 #include "models/flash/scheduling/scheduler.h"
+#include "platform/firmware_guard.h"
 #include "platform/unbound_hardware.h"
 
 namespace tlmssd {
@@ -49,7 +50,7 @@ auto in_section(const std::string& section, Work work) {
 /// Refuses reads that may have wrong bits which nothing corrects, and frames that do not fit the
 /// mapping unit.
 void check_decoders(const SsdConfig& config, const firmware::DriveShape& shape) {
-  if (config.firmware.ecc.policy == "none") {
+  if (!config.decodes()) {
     if (!config.has_errors()) return;
     throw refusal("ssd.flash.reliability.model",
                   fmt::format("{} gives wrong bits, but firmware.ecc.policy is none and would pass them on",
@@ -98,6 +99,29 @@ std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
   });
 }
 
+std::unique_ptr<firmware::Firmware> make_firmware(const SsdConfig& config, firmware::Hardware& hardware,
+                                                  const firmware::DriveShape& shape) {
+  if (!config.foreign_firmware()) return std::make_unique<firmware::Ftl>(hardware, shape, config.firmware);
+  const auto make = [&](const firmware::FirmwareContext& context) {
+    return config.make_firmware ? config.make_firmware(context)
+                                : firmware::firmware_family().make(config.firmware_model,
+                                                                   given(config.firmware_values), context);
+  };
+  auto firmware = in_section("firmware", [&] {
+    return std::make_unique<FirmwareGuard>(config.firmware_model, hardware, shape, config.seed, make);
+  });
+  if (config.has_errors() && !firmware->decodes()) {
+    throw InputError(
+        Complaint{{},
+                  0,
+                  "ssd.flash.reliability.model",
+                  fmt::format("{} gives wrong bits, but firmware {} asks for no code that corrects them",
+                              config.reliability, config.firmware_model),
+                  {}});
+  }
+  return firmware;
+}
+
 std::unique_ptr<TimingModel> make_timing(const SsdConfig& config, const NandPart& part) {
   if (config.make_timing) return config.make_timing(part);
   return in_section("ssd.flash.part", [&] { return make_timing_model(part, given(config.part_values)); });
@@ -110,8 +134,10 @@ void check_drive(const SsdConfig& config) {
   errors.attempt([&] {
     UnboundHardware none;
     firmware::Hardware ports = none.hardware();
-    const firmware::Ftl ftl(ports, shape, config.firmware);
-    check_dram(config, ftl.dram_bytes(), ftl.cache() != nullptr && !ftl.cache()->non_volatile());
+    const auto firmware = make_firmware(config, ports, shape);
+    const auto* const own = dynamic_cast<const firmware::Ftl*>(firmware.get());
+    const firmware::Cache* const cache = own == nullptr ? nullptr : own->cache();
+    check_dram(config, firmware->dram_bytes(), cache != nullptr && !cache->non_volatile());
   });
   errors.throw_if_any();
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "firmware/base/firmware.h"
 #include "models/nand/reliability/bit_errors.h"
 #include "platform/ssd_config.h"
 
@@ -18,5 +19,9 @@ void check_drive(const SsdConfig& config);
 std::unique_ptr<TimingModel> make_timing(const SsdConfig& config, const NandPart& part);
 /// The wrong bits of the dies; null when every bit is read as it was programmed.
 std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config);
+/// Our own firmware, or another with a guard in front of it. `hardware` and `shape` must outlive
+/// it. Throws InputError.
+std::unique_ptr<firmware::Firmware> make_firmware(const SsdConfig& config, firmware::Hardware& hardware,
+                                                  const firmware::DriveShape& shape);
 
 }  // namespace tlmssd

@@ -72,6 +72,11 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
 
 Ssd::~Ssd() = default;
 
+const firmware::Ftl& Ssd::ftl() const {
+  if (own_ == nullptr) throw std::logic_error("the drive has firmware " + guard_->name());
+  return *own_;
+}
+
 void Ssd::build_memories() {
   const MemoryChoice& dram = config_.dram_memory;
   bus_ = std::make_unique<SystemBus>("bus", config_.bus, event_queue_, k_masters);
@@ -138,15 +143,19 @@ void Ssd::build_firmware() {
   connect(cpu_->memory_isock, bus_->master_tsock(k_master_cpu));
   port_ = std::make_unique<FirmwarePort>(event_queue_, *cpu_, *flash_);
   hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
-  ftl_ = std::make_unique<firmware::Ftl>(*hardware_, shape_, config_.firmware);
-  cpu_->limit_untimed(most_untimed_steps(shape_, ftl_->most_attempts()));
-  flash_->controller().ecc().provide(ftl_->codes());
-  cpu_->set_handler(
-      [](void* ftl, HostCommand& command) { static_cast<firmware::Ftl*>(ftl)->submit(command); }, ftl_.get());
+  firmware_ = make_firmware(config_, *hardware_, shape_);
+  own_ = dynamic_cast<const firmware::Ftl*>(firmware_.get());
+  guard_ = dynamic_cast<const FirmwareGuard*>(firmware_.get());
+  cpu_->limit_untimed(most_untimed_steps(shape_, firmware_->most_attempts()));
+  flash_->controller().ecc().provide(firmware_->codes());
+  const auto submit = [](void* firmware, HostCommand& command) {
+    static_cast<firmware::Firmware*>(firmware)->submit(command);
+  };
+  cpu_->set_handler(submit, firmware_.get());
 }
 
 void Ssd::build_host() {
-  const Bytes firmware_bytes = ftl_->dram_bytes();
+  const Bytes firmware_bytes = firmware_->dram_bytes();
   HostWiring wiring;
   wiring.capacity_blocks = shape_.logical_blocks;
   wiring.buffer_address = k_dram_base + firmware_bytes;
@@ -162,10 +171,11 @@ void Ssd::build_host() {
 
 void Ssd::set_timed(bool timed) {
   cpu_->set_mode(timed ? ControllerCpu::Mode::timed : ControllerCpu::Mode::untimed);
+  firmware_->set_timed(timed);
 }
 
 Task<> Ssd::drain() {
-  co_await ftl_->drain();
+  co_await firmware_->drain();
   drained_ = true;
 }
 
@@ -178,10 +188,10 @@ void Ssd::start_drain() {
 void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered) {
   const auto pass = [&](std::uint32_t more_cycles, double time) {
     flash_->age(more_cycles, time, celsius);
-    ftl_->rest(more_cycles, std::llround(time * 1e9));
+    firmware_->rest(more_cycles, std::llround(time * 1e9));
   };
   pass(cycles, 0);
-  const double interval = powered ? ftl_->patrol_interval() : 0;
+  const double interval = powered ? firmware_->patrol_interval() : 0;
   double step = 1;  // patrols up to the next one that may find something
   while (interval > 0 && seconds > interval) {
     event_queue_.checkpoint();
@@ -189,20 +199,20 @@ void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered
     step = std::clamp(step, 1.0, left);
     pass(0, step * interval);
     seconds -= step * interval;
-    const std::uint64_t moved = ftl_->statistics().refreshes;
+    const std::uint64_t moved = firmware_statistics().refreshes;
     cpu_->begin_untimed();
-    ftl_->patrol();
+    firmware_->patrol();
     start_drain();
     if (!drained_) throw std::logic_error("a patrol of the resting drive did not end at once");
     // What was moved may have made other blocks due: the next patrol is not passed over.
-    step = ftl_->statistics().refreshes > moved ? 1 : std::ceil(ftl_->next_refresh() / interval);
+    step = firmware_statistics().refreshes > moved ? 1 : std::ceil(firmware_->next_refresh() / interval);
   }
   pass(0, std::max(seconds, 0.0));
 }
 
 void Ssd::idle() {
   cpu_->begin_untimed();
-  ftl_->idle_time();
+  firmware_->idle_time();
   start_drain();
   if (!drained_) throw std::logic_error("work in idle time did not end at once");
 }
@@ -210,7 +220,7 @@ void Ssd::idle() {
 void Ssd::disturb(std::uint32_t reads) {
   if (reads == 0) return;
   flash_->disturb(reads);
-  ftl_->disturb(reads);
+  firmware_->disturb(reads);
 }
 
 void Ssd::observe(const SsdObservers& observers) {
@@ -230,14 +240,12 @@ void Ssd::archive(Archive& archive) {
   if (foreign_dram_) foreign_dram_->archive(archive);
   if (scm_) scm_->archive(archive);
   if (foreign_scm_) foreign_scm_->archive(archive);
-  ftl_->archive(archive);
+  firmware_->archive(archive);
   host_->archive(archive);
 }
 
 std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
   const Geometry& g = shape_.geometry;
-  const firmware::FirmwareConfig& f = config_.firmware;
-  const firmware::Cache* const cache = ftl_->cache();
   std::vector<std::pair<std::string, std::string>> identity{
       {"seed", std::to_string(config_.seed)},
       {"ssd.host.lba_size", std::to_string(shape_.lba_bytes)},
@@ -253,7 +261,21 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
       {"ssd.flash.part.slc_endurance",
        config_.part.has_slc_mode() ? std::to_string(config_.part.endurance_in_slc_mode()) : "no SLC mode"},
       {"ssd.scm.capacity", config_.scm ? std::to_string(config_.scm->capacity) : "none"},
-      {"user capacity", std::to_string(user_bytes())},
+      {"user capacity", std::to_string(user_bytes())}};
+  if (own_ == nullptr) {
+    identity.emplace_back("firmware.model", guard_->name());
+    identity.emplace_back("firmware.mapping.unit", std::to_string(shape_.mapping_unit_bytes));
+    return identity;
+  }
+  const auto own = own_identity();
+  identity.insert(identity.end(), own.begin(), own.end());
+  return identity;
+}
+
+std::vector<std::pair<std::string, std::string>> Ssd::own_identity() const {
+  const firmware::FirmwareConfig& f = config_.firmware;
+  const firmware::Cache* const cache = own_->cache();
+  std::vector<std::pair<std::string, std::string>> identity{
       {"firmware.mapping.scheme", f.mapping.scheme},
       {"firmware.mapping.unit", std::to_string(f.mapping.unit)},
       {"firmware.allocation.order", f.allocation.order},
@@ -296,7 +318,7 @@ void Ssd::report(StatisticsSink& sink) const {
   sink.open("flash", "flash controller, channels and dies");
   flash_->report(sink);
   sink.close();
-  ftl_->report(sink);
+  firmware_->report(sink);
 }
 
 void Ssd::reset_statistics() {
@@ -308,12 +330,12 @@ void Ssd::reset_statistics() {
   if (scm_) scm_->reset_statistics();
   if (foreign_scm_) foreign_scm_->reset_statistics();
   flash_->reset_statistics();
-  ftl_->reset_statistics();
+  firmware_->reset_statistics();
 }
 
 std::string Ssd::describe_stall() const {
   std::string text;
-  ftl_->describe_stall(text);
+  firmware_->describe_stall(text);
   return text;
 }
 

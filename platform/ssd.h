@@ -25,6 +25,7 @@
 #include "models/memory/foreign_memory.h"
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/protocol_checker.h"
+#include "platform/firmware_guard.h"
 #include "platform/firmware_port.h"
 #include "platform/ssd_config.h"
 
@@ -51,7 +52,15 @@ class Ssd : public sc_core::sc_module {
   [[nodiscard]] const SsdConfig& config() const { return config_; }
   [[nodiscard]] const firmware::DriveShape& shape() const { return shape_; }
   [[nodiscard]] Bytes user_bytes() const { return shape_.logical_blocks * shape_.lba_bytes; }
-  [[nodiscard]] const firmware::Ftl& ftl() const { return *ftl_; }
+  [[nodiscard]] const firmware::Firmware& firmware() const { return *firmware_; }
+  /// Our own FTL. Throws std::logic_error when the drive has another firmware.
+  [[nodiscard]] const firmware::Ftl& ftl() const;
+  /// Null: the drive has another firmware than our own.
+  [[nodiscard]] const firmware::Ftl* own_ftl() const { return own_; }
+  /// Of any firmware, in its own counts or those of the guard in front of it.
+  [[nodiscard]] const firmware::FtlStatistics& firmware_statistics() const {
+    return own_ != nullptr ? own_->statistics() : guard_->statistics();
+  }
   [[nodiscard]] FlashArray& flash() { return *flash_; }
   [[nodiscard]] ControllerCpu& cpu() { return *cpu_; }
   /// The drive's own memories. Null: there is none, or another stands there.
@@ -76,8 +85,9 @@ class Ssd : public sc_core::sc_module {
   /// Nothing is asked of the drive until its firmware has nothing more to do in idle time. It must
   /// be drained and untimed.
   void idle();
-  /// The power fails and comes back; the drive must be drained.
-  void power_cycle() { ftl_->power_cycle(); }
+  /// The power fails and comes back; the drive must be drained. False: its firmware does not model
+  /// that.
+  bool power_cycle() { return firmware_->power_cycle(); }
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
   void observe(const SsdObservers& observers);
@@ -111,6 +121,7 @@ class Ssd : public sc_core::sc_module {
   ProtocolChecker& add_checker(std::string name);
   ProtocolChecker& add_checker(tlm::tlm_target_socket<>& target);
   Task<> drain();
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> own_identity() const;
 
   SsdConfig config_;
   firmware::DriveShape shape_;
@@ -126,7 +137,9 @@ class Ssd : public sc_core::sc_module {
   std::unique_ptr<ControllerCpu> cpu_;
   std::unique_ptr<FirmwarePort> port_;
   std::unique_ptr<firmware::Hardware> hardware_;
-  std::unique_ptr<firmware::Ftl> ftl_;
+  std::unique_ptr<firmware::Firmware> firmware_;
+  const firmware::Ftl* own_ = nullptr;    ///< null: it is another
+  const FirmwareGuard* guard_ = nullptr;  ///< null: it is our own
   std::unique_ptr<HostInterface> host_;
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
   tlm::tlm_target_socket<>* host_socket_ = nullptr;

@@ -139,6 +139,25 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
   return config;
 }
 
+/// Of another firmware than our own: only the unit in which flash is read and programmed. What is
+/// set of our own is refused.
+firmware::FirmwareConfig read_foreign_firmware(const Scenario& scenario, const std::string& model,
+                                               ErrorList& errors) {
+  constexpr std::string_view k_section = "firmware.";
+  for (const Scenario::Written& written : scenario.written()) {
+    const std::string& path = written.path;
+    if (!path.starts_with(k_section) || path.find('.', k_section.size()) == std::string::npos) continue;
+    if (path == "firmware.mapping.unit") continue;
+    errors.add(scenario.error(
+        path,
+        fmt::format("is of the program's own firmware, but firmware.model is {}; leave it out", model)));
+  }
+  firmware::FirmwareConfig config;
+  config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
+  config.seed = scenario.seed();
+  return config;
+}
+
 /// A model that cannot be made is for check_drive() to refuse.
 bool timing_looks_at_history(const SsdConfig& config) {
   try {
@@ -148,9 +167,9 @@ bool timing_looks_at_history(const SsdConfig& config) {
   }
 }
 
-EccConfig read_ecc(const Scenario& scenario) {
-  // Without a policy that decodes, its parameters are not looked at, and reported as unused.
-  if (scenario.policy("firmware.ecc") == "none") return {};
+/// Without firmware that decodes, its parameters are not looked at, and reported as unused.
+EccConfig read_ecc(const Scenario& scenario, bool decodes) {
+  if (!decodes) return {};
   EccConfig ecc = EccConfig::parameters().read(scenario.values("ssd.flash.ecc"));
   for (const EccCodeInfo& info : ecc_code_family()) {
     ecc.codes[static_cast<std::size_t>(info.code)] =
@@ -185,7 +204,6 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   config.part_values = &scenario.values("ssd.flash.part");
   attempt("ssd.flash.part", [&] { config.part.check(); });
   config.cost = CostConfig::parameters().read(scenario.values("ssd.flash.part.cost"));
-  config.ecc = read_ecc(scenario);
   config.reliability = scenario.policy("ssd.flash.reliability");
   config.reliability_values = &scenario.values("ssd.flash.reliability");
   if (config.has_errors()) config.errors = ErrorConfig::parameters().read(*config.reliability_values);
@@ -193,7 +211,11 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   if (config.has_errors() || timing_looks_at_history(config))
     config.retention = RetentionConfig::parameters().read(*config.reliability_values);
   attempt("ssd.flash", [&] { config.capacity = read_capacity(scenario); });
-  config.firmware = read_firmware(scenario, errors);
+  config.firmware_model = scenario.policy("firmware");
+  config.firmware_values = &scenario.values("firmware");
+  config.firmware = config.foreign_firmware() ? read_foreign_firmware(scenario, config.firmware_model, errors)
+                                              : read_firmware(scenario, errors);
+  config.ecc = read_ecc(scenario, config.decodes());
   errors.throw_if_any();
   located(scenario, "ssd", [&] { config.set_scm_capacity(); });
   return config;

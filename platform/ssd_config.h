@@ -9,6 +9,7 @@
 
 #include "firmware/base/config.h"
 #include "firmware/base/drive_shape.h"
+#include "firmware/base/firmware.h"
 #include "models/cpu/controller_cpu.h"
 #include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
@@ -74,6 +75,13 @@ struct SsdConfig {
   RetentionConfig retention;
   CapacityConfig capacity;
   firmware::FirmwareConfig firmware;
+  /// Which firmware; another than our own (FirmwareFamily::k_own) looks at none of `firmware` but
+  /// the mapping unit.
+  std::string firmware_model{firmware::FirmwareFamily::k_own};
+  const ParameterValues* firmware_values = nullptr;  ///< parameters of another firmware; null: defaults
+  /// A firmware of one's own, instead of the one called `firmware_model`, which is then its name in
+  /// reports.
+  std::function<std::unique_ptr<firmware::Firmware>(const firmware::FirmwareContext&)> make_firmware;
   std::uint64_t seed = 1;
   double written_share = 0;     ///< of the capacity, which is written for certain: for the estimate of memory
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
@@ -83,6 +91,13 @@ struct SsdConfig {
   static SsdConfig from(const Scenario& scenario);
 
   [[nodiscard]] bool has_errors() const { return reliability != "none" || make_reliability; }
+  [[nodiscard]] bool foreign_firmware() const {
+    return make_firmware || firmware_model != firmware::FirmwareFamily::k_own;
+  }
+  /// Reads go through decoders: by our own firmware's policy, of another wherever bits are wrong.
+  [[nodiscard]] bool decodes() const {
+    return foreign_firmware() ? has_errors() : firmware.ecc.policy != "none";
+  }
   /// Blocks per plane as the part has them, or as many as `capacity.user_capacity` needs.
   [[nodiscard]] Geometry geometry() const;
   /// The drive as firmware sees it, with the capacity offered to the host.

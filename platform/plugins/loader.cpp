@@ -10,6 +10,7 @@
 #include <optional>
 #include <system_error>
 
+#include "firmware/foreign/c_firmware.h"
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
 #include "platform/plugins/plugin.h"
@@ -71,6 +72,31 @@ const PluginDescription& description_of(const std::string& name, void* library) 
   return description;
 }
 
+/// Firmware in plain C, which is no matter of headers and compiler; null: the library is none.
+const tlmssd_firmware* c_firmware_of(const std::string& name, void* library) {
+  using Describe = const tlmssd_firmware* (*)();
+  const auto describe = reinterpret_cast<Describe>(dlsym(library, "tlmssd_firmware_plugin"));
+  if (describe == nullptr) return nullptr;
+  const tlmssd_firmware* const firmware = describe();
+  if (firmware == nullptr || firmware->name == nullptr || firmware->version == nullptr)
+    throw InputError("plug-in " + in_quotes(name) + ": its firmware has no name or version");
+  return firmware;
+}
+
+void enrol(const std::string& name, const fs::path& file, void* library) {
+  if (const tlmssd_firmware* const firmware = c_firmware_of(name, library)) {
+    loaded().plugins.push_back({firmware->name, firmware->version, file.string()});
+    loaded().bases.push_back(base_of(dlsym(library, "tlmssd_firmware_plugin")));
+    firmware::add_c_firmware(*firmware, std::string(firmware->name) + " " + firmware->version);
+    return;
+  }
+  const PluginDescription& description = description_of(name, library);
+  loaded().plugins.push_back({description.name, description.version, file.string()});
+  loaded().bases.push_back(base_of(dlsym(library, "tlmssd_plugin")));
+  Registrar registrar(description.name, description.version);
+  description.enrol(registrar);
+}
+
 }  // namespace
 
 bool is_loaded(const std::string& name) {
@@ -86,11 +112,7 @@ void load_plugin(const std::string& name, const std::string& folder) {
   const fs::path file = find_library(name, folder);
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw InputError("plug-in " + in_quotes(name) + ": cannot be loaded: " + dlerror());
-  const PluginDescription& description = description_of(name, library);
-  loaded().plugins.push_back({description.name, description.version, file.string()});
-  loaded().bases.push_back(base_of(dlsym(library, "tlmssd_plugin")));
-  Registrar registrar(description.name, description.version);
-  description.enrol(registrar);
+  enrol(name, file, library);
 }
 
 void load_plugins_of_environment() {

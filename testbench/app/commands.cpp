@@ -209,7 +209,7 @@ int resolve_command(const std::string& path) {
 
 int new_command(const NewOptions& options) {
   const std::string folder = options.folder.empty() ? options.name : options.folder;
-  write_project(options.kind, options.name, folder);
+  write_project(options.language == "c" ? options.kind + "-c" : options.kind, options.name, folder);
   std::cout << "Wrote " << printable(folder) << "; its README.md says how to build and run it.\n";
   return k_exit_ok;
 }

@@ -80,8 +80,9 @@ struct ConformOptions {
 int conform_command(const ConformOptions& options);
 
 struct NewOptions {
-  std::string kind;    ///< of a template: timing-model, ...
-  std::string name;    ///< of what the project is for
+  std::string kind;  ///< of a template: timing-model, ...
+  std::string name;  ///< of what the project is for
+  std::string language = "c++";
   std::string folder;  ///< empty: one of the name
 };
 /// Writes a project of one's own from a template.

@@ -65,8 +65,8 @@ Conformance of_mapping(const Scenario& scenario, const std::string& policy) {
       scenario.seed());
 }
 
-const std::array<Family, 11>& families() {
-  static const std::array<Family, 11> all{{
+const std::array<Family, 12>& families() {
+  static const std::array<Family, 12> all{{
       {"timing", "ssd.flash.part", "timing", "", of_timing},
       {"reliability", "ssd.flash.reliability", "model", "firmware.ecc.policy=conventional", of_reliability},
       {"victim", "firmware.gc", "policy", "", of_victims},
@@ -78,6 +78,7 @@ const std::array<Family, 11>& families() {
       {"refresh", "firmware.refresh", "policy", "firmware.ecc.policy=conventional", nullptr},
       {"pass-voltage", "firmware.pass_voltage", "policy", "firmware.ecc.policy=conventional", nullptr},
       {"pslc", "firmware.pslc", "policy", "", nullptr},
+      {"firmware", "firmware", "model", "", nullptr},
   }};
   return all;
 }
@@ -153,7 +154,7 @@ std::string power_cycles(const Scenario& scenario) {
       simulation.run(loads, measurement);
       simulation.drain();
     }
-    simulation.ssd().power_cycle();
+    if (!simulation.ssd().power_cycle()) return {};  // it does not model that
     std::vector<Load> all = round_of(simulation, "read", 0, -round);
     simulation.run_untimed(all);
   }
@@ -219,12 +220,14 @@ Conformance of_policy(const ConformOptions& options) {
   Conformance found;
   if (family.of_its_own != nullptr) found = family.of_its_own(scenario, options.policy);
   if (!found.passed() || options.quick) return found;
-  WholeRunOptions runs{program_file(), {}, settings};
+  WholeRunOptions runs{program_file(), {}, settings, {}};
+  if (family.section == "firmware") runs.foreign = options.policy;
   for (const LoadedPlugin& plugin : loaded_plugins()) runs.plugins.push_back(plugin.file);
   found.add(conform_whole_runs(runs));
   if (!found.passed()) return found;
   found.check("nothing that was written out is lost with the power", [&] {
-    return power_cycles(parse_scenario(k_conform_drive, "conform", scenario_catalogue(), settings, reading));
+    return power_cycles(parse_scenario(conform_drive(!runs.foreign.empty()), "conform", scenario_catalogue(),
+                                       settings, reading));
   });
   return found;
 }

@@ -37,13 +37,17 @@ void count(BlockCensus& census, const BlockPool& pool, firmware::BlockNumber blo
 }  // namespace
 
 DriveSample sample(const Ssd& ssd, Picoseconds now) {
-  const firmware::FtlStatistics& s = ssd.ftl().statistics();
-  const BlockPool& pool = ssd.ftl().blocks();
+  const firmware::FtlStatistics& s = ssd.firmware_statistics();
   const Bytes unit = ssd.shape().mapping_unit_bytes;
   DriveSample sample;
   sample.when = now;
-  for (std::uint32_t pu = 0; pu < pool.layout().pus; ++pu) sample.free_blocks += pool.pu(pu).free;
-  sample.buffered = ssd.ftl().buffered_units();
+  if (const firmware::Ftl* const ftl = ssd.own_ftl()) {
+    const BlockPool& pool = ftl->blocks();
+    for (std::uint32_t pu = 0; pu < pool.layout().pus; ++pu) sample.free_blocks += pool.pu(pu).free;
+    sample.buffered = ftl->buffered_units();
+  } else {
+    sample.inside_known = false;
+  }
   sample.written = s.host_blocks_written * ssd.shape().lba_bytes;
   for (std::size_t p = 0; p < k_purposes; ++p)
     sample.programmed += (s.units_programmed[p] + s.units_padded[p]) * unit;

@@ -171,12 +171,14 @@ void add_plugins(CLI::App& app, Arguments& arguments) {
   CLI::App* project = app.add_subcommand(
       "new",
       "write a project for a model or policy of one's own, which builds against the installed package");
-  project->add_option("kind", arguments.project.kind, "what: timing-model, victim-policy, trace-format, ...")
+  project->add_option("kind", arguments.project.kind, "what: timing-model, victim-policy, firmware, ...")
       ->required()
       ->check(k_not_empty);
   project->add_option("name", arguments.project.name, "its name in scenarios, e.g. acme-nand")
       ->required()
       ->check(k_not_empty);
+  project->add_option("--language", arguments.project.language, "c++, or c for firmware")
+      ->check(CLI::IsMember({"c++", "c"}));
   project->add_option("--folder", arguments.project.folder, "where to; by default a folder of the name")
       ->check(k_not_empty);
 }

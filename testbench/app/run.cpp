@@ -179,7 +179,7 @@ void Run::note_failures(std::vector<std::string>& notes, const char* when, std::
 /// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do
 /// not contain it.
 void Run::age() {
-  const firmware::FtlStatistics& s = simulation_->ssd().ftl().statistics();
+  const firmware::FtlStatistics& s = simulation_->ssd().firmware_statistics();
   const auto written = [&] { return s.units_programmed[static_cast<std::size_t>(Purpose::refresh)]; };
   const std::uint64_t blocks = s.refreshes;
   const std::uint64_t units = written();
@@ -379,7 +379,7 @@ void Run::measure() {
   if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
     warnings_.emplace_back(
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
-  if (simulation_->ssd().ftl().read_only()) {
+  if (simulation_->ssd().firmware().read_only()) {
     warnings_.emplace_back("the drive has gone read-only: no spare blocks are left");
   }
 }
@@ -472,7 +472,8 @@ RunFacts Run::facts() const {
   facts.merge = report_section_.merge;
   facts.age = age_text_;
   facts.scenario = scenario_.resolved_yaml();
-  if (run_section_.timed) facts.blocks = census(simulation_->ssd());
+  if (run_section_.timed && simulation_->ssd().own_ftl() != nullptr)
+    facts.blocks = census(simulation_->ssd());
   for (const Load& load : loads_) facts.loads.push_back(load_facts(load));
   for (const Unread& unread : scenario_.unread()) {
     facts.unread.push_back(unread.line == 0

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
+#include "models/nand/violation.h"
 #include "testbench/app/load_space.h"
 #include "testbench/process/interrupt.h"
 
@@ -45,10 +46,15 @@ void Simulation::make_software(const SsdConfig& config, const SimulationConfig& 
   }
   if (simulation.file_cache) {
     auto cache = std::make_unique<FileCache>("file_cache", *simulation.file_cache, drive, ssd_->event_queue(),
-                                             [this] { return ssd_->ftl().pslc_room(); });
+                                             [this] { return pslc_room(); });
     file_cache_ = cache.get();
     software_ = std::move(cache);
   }
+}
+
+std::optional<firmware::PslcRoom> Simulation::pslc_room() const {
+  const firmware::Ftl* const ftl = ssd_->own_ftl();
+  return ftl == nullptr ? std::nullopt : ftl->pslc_room();
 }
 
 TransferLimit Simulation::transfer_limit(const SsdConfig& config) const {
@@ -104,15 +110,38 @@ std::string Simulation::describe_stall() const {
   return text;
 }
 
+/// A firmware of another's is named in the errors that it is at fault for.
+template <class Work>
+void Simulation::blaming_firmware(Work work) {
+  if (ssd_->own_ftl() != nullptr) {
+    work();
+    return;
+  }
+  const auto at_fault = [&](const std::exception& error) {
+    return fmt::format("firmware {}: {}", ssd_->config().firmware_model, error.what());
+  };
+  try {
+    work();
+  } catch (const NandViolation& violation) {
+    throw InputError(at_fault(violation));
+  } catch (const DataMismatch& mismatch) {
+    throw DataMismatch(at_fault(mismatch));
+  }
+}
+
 template <class Work>
 void Simulation::untimed(Work work) {
   ssd_->set_timed(false);
   try {
-    work();
+    blaming_firmware(work);
   } catch (const Stalled& stalled) {
     throw Stalled(fmt::format("{}\n{}", stalled.what(), describe_stall()));
   } catch (const std::logic_error& error) {
-    throw std::logic_error(fmt::format("{}\n{}", error.what(), describe_stall()));
+    const std::string text = fmt::format("{}\n{}", error.what(), describe_stall());
+    // A command that is never completed.
+    if (ssd_->own_ftl() == nullptr)
+      throw Stalled(fmt::format("firmware {}: {}", ssd_->config().firmware_model, text));
+    throw std::logic_error(text);
   }
 }
 
@@ -164,7 +193,7 @@ void Simulation::run_untimed_together(std::vector<Load>& loads) {
 }
 
 void Simulation::run_kernel() {
-  ssd_->process().simulate();
+  blaming_firmware([&] { ssd_->process().simulate(); });
 }
 
 void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {
@@ -202,7 +231,7 @@ void Simulation::drain() {
 }
 
 FlashWrites Simulation::flash_writes() const {
-  const firmware::FtlStatistics& s = ssd_->ftl().statistics();
+  const firmware::FtlStatistics& s = ssd_->firmware_statistics();
   FlashWrites writes;
   for (std::size_t purpose = 0; purpose < s.units_programmed.size(); ++purpose)
     writes.programmed += static_cast<double>(s.units_programmed[purpose] + s.units_padded[purpose]);

@@ -96,7 +96,10 @@ class Simulation {
   void drain_untimed();
   /// Carries `work` out untimed; adds to what it throws what the drive knows about it.
   template <class Work>
+  void blaming_firmware(Work work);
+  template <class Work>
   void untimed(Work work);
+  [[nodiscard]] std::optional<firmware::PslcRoom> pslc_room() const;
   void make_software(const SsdConfig& config, const SimulationConfig& simulation);
   void connect(const SsdConfig& config, const SimulationConfig& simulation);
   [[nodiscard]] std::string describe_stall() const;

@@ -36,18 +36,22 @@ bool moves_data(Purpose purpose) {
 
 TimelineObserver::TimelineObserver(const std::string& path, const TimelineWindow& window, const Ssd& ssd,
                                    std::function<std::uint64_t()> outstanding)
-    : timeline_(path, window), ssd_(ssd), outstanding_(std::move(outstanding)) {}
+    : timeline_(path, window),
+      ssd_(ssd),
+      layout_(ssd.own_ftl() != nullptr ? ssd.own_ftl()->blocks().layout()
+                                       : firmware::Layout(ssd.shape(), firmware::AllocationConfig{})),
+      outstanding_(std::move(outstanding)) {}
 
 // ---- what an operation is about
 
 std::uint32_t TimelineObserver::pu_of(const FlashOp& op) const {
-  const firmware::Layout& layout = ssd_.ftl().blocks().layout();
+  const firmware::Layout& layout = layout_;
   return layout.pu_at(op.die, layout.pus_per_die == 1 ? 0 : index(op.plane));
 }
 
 /// Of the operation's first unit.
 std::uint64_t TimelineObserver::ppn_of(const FlashOp& op) const {
-  const firmware::Layout& layout = ssd_.ftl().blocks().layout();
+  const firmware::Layout& layout = layout_;
   const std::uint32_t pu = pu_of(op);
   std::uint32_t lane = 0;
   while (lane + 1 < layout.lanes && layout.die_of(pu, lane) != op.die) ++lane;
@@ -63,7 +67,7 @@ std::uint64_t TimelineObserver::ppn_of(const FlashOp& op) const {
 void TimelineObserver::add_place(const FlashOp& op, TraceSlice& slice) const {
   slice.arguments.push_back({"cause", std::string(tlmssd::name_of(op.purpose))});
   if (op.command != FlashCommand::erase) {
-    slice.arguments.push_back({"PPN", ppn_of(op)});
+    if (ssd_.own_ftl() != nullptr) slice.arguments.push_back({"PPN", ppn_of(op)});
     slice.arguments.push_back({"units", std::uint64_t{op.all_slots()}});
     for (std::uint32_t i = 0; op.spare != nullptr && i < op.slots; ++i) {
       if (op.spare[i] == k_no_unit) continue;
@@ -275,8 +279,10 @@ void TimelineObserver::count(const char* name, Picoseconds now, std::int64_t val
 
 void TimelineObserver::count(Picoseconds now) {
   const DriveSample state = sample(ssd_, now);
-  count("free blocks", now, static_cast<std::int64_t>(state.free_blocks));
-  count("units in the write buffer", now, static_cast<std::int64_t>(state.buffered));
+  if (state.inside_known) {
+    count("free blocks", now, static_cast<std::int64_t>(state.free_blocks));
+    count("units in the write buffer", now, static_cast<std::int64_t>(state.buffered));
+  }
   count("commands outstanding", now, static_cast<std::int64_t>(outstanding_()));
 }
 

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "firmware/base/layout.h"
 #include "platform/ssd.h"
 #include "testbench/measure/measurement.h"
 #include "testbench/report/timeline.h"
@@ -80,6 +81,7 @@ class TimelineObserver final : public FlashObserver, public CpuObserver, public 
 
   Timeline timeline_;
   const Ssd& ssd_;
+  firmware::Layout layout_;  ///< of another firmware than our own: by the default allocation
   std::function<std::uint64_t()> outstanding_;
   std::unordered_map<const FlashOp*, Way> ways_;                            ///< the last of each object
   std::unordered_map<const FlashOp*, Program> programs_;                    ///< the last of each object

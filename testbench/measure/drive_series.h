@@ -15,6 +15,7 @@ namespace tlmssd {
 /// Counts are since the start of measurement.
 struct DriveSample {
   Picoseconds when = 0;           ///< simulated time
+  bool inside_known = true;       ///< else the firmware tells nothing of the next two
   std::uint64_t free_blocks = 0;  ///< blocks of parallel units that are ready to be written
   std::uint64_t buffered = 0;     ///< mapping units in the write buffer
   std::uint64_t written = 0;      ///< bytes that the host wrote

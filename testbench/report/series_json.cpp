@@ -79,8 +79,8 @@ Json drive_series_json(const Measurement& measurement) {
     const DriveSample& before = samples[i == 0 ? 0 : i - 1];
     const Picoseconds time = now.when - before.when;
     json["time"].push_back(static_cast<double>(now.when - measurement.started()) * 1e-12);
-    json["free_blocks"].push_back(now.free_blocks);
-    json["buffered"].push_back(now.buffered);
+    json["free_blocks"].push_back(now.inside_known ? Json(now.free_blocks) : Json(nullptr));
+    json["buffered"].push_back(now.inside_known ? Json(now.buffered) : Json(nullptr));
     json["write_amplification"].push_back(amplification(samples, i));
     json["collection"].push_back(per_second(now.collected - before.collected, time));
     json["erases"].push_back(per_second(now.erases - before.erases, time));

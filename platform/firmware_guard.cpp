@@ -1,0 +1,226 @@
+#include "platform/firmware_guard.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+#include <vector>
+
+#include "models/base/input_error.h"
+
+namespace tlmssd {
+
+namespace {
+
+constexpr std::string_view k_operations[] = {"read", "program", "erase", "copyback"};
+
+std::string place_of(const FlashOp& op) {
+  return fmt::format("{} of die {}, plane {}, block {}, page {}",
+                     k_operations[static_cast<std::size_t>(op.command)], index(op.die), index(op.plane),
+                     index(op.block), index(op.page));
+}
+
+double ratio(double a, double b) {
+  return b > 0 ? a / b : 0;
+}
+
+}  // namespace
+
+// ---- ports as the firmware sees them
+
+class FirmwareGuard::Flash final : public firmware::FlashPort {
+ public:
+  Flash(FirmwareGuard& guard, firmware::FlashPort& flash) : guard_(guard), flash_(flash) {}
+  bool submit(FlashOp& op) override {
+    guard_.check(op);
+    guard_.count(op);
+    return flash_.submit(op);
+  }
+  void prefetch(const FlashOp& op) const override { flash_.prefetch(op); }
+  [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.pending(die); }
+  [[nodiscard]] std::uint32_t writing(DieId die) const override { return flash_.writing(die); }
+
+ private:
+  FirmwareGuard& guard_;
+  firmware::FlashPort& flash_;
+};
+
+class FirmwareGuard::Host final : public firmware::HostPort {
+ public:
+  Host(FirmwareGuard& guard, firmware::HostPort& host) : guard_(guard), host_(host) {}
+  void complete(HostCommand& command) override {
+    guard_.complete(command);
+    host_.complete(command);
+  }
+  [[nodiscard]] std::uint32_t outstanding() const override { return host_.outstanding(); }
+  void on_quiet(EventQueue::Callback callback, void* self) override { host_.on_quiet(callback, self); }
+
+ private:
+  FirmwareGuard& guard_;
+  firmware::HostPort& host_;
+};
+
+FirmwareGuard::FirmwareGuard(std::string name, const firmware::Hardware& hardware,
+                             const firmware::DriveShape& shape, std::uint64_t seed, const Make& make)
+    : name_(std::move(name)),
+      shape_(shape),
+      flash_(std::make_unique<Flash>(*this, hardware.flash)),
+      host_(std::make_unique<Host>(*this, hardware.host)),
+      hw_{hardware.event_queue, hardware.cpu, hardware.memory, *flash_, *host_},
+      firmware_(make({hw_, shape_, seed})) {
+  if (firmware_ == nullptr) refuse("cannot be made");
+}
+
+FirmwareGuard::~FirmwareGuard() = default;
+
+void FirmwareGuard::refuse(const std::string& what) const {
+  throw InputError(fmt::format("firmware {}: {}", name_, what));
+}
+
+bool FirmwareGuard::decodes() const {
+  const EccCodes codes = firmware_->codes();
+  bool any = false;
+  for (std::size_t code = 1; code < k_ecc_codes; ++code) any = any || codes.has(static_cast<EccCode>(code));
+  return any;
+}
+
+// ---- commands
+
+void FirmwareGuard::submit(HostCommand& command) {
+  outstanding_.emplace(&command, arrived_++);
+  firmware_->submit(command);
+}
+
+void FirmwareGuard::complete(HostCommand& command) {
+  if (outstanding_.erase(&command) == 0) refuse("completes a command that is not outstanding (twice?)");
+  ++statistics_.commands;
+  if (command.status != HostStatus::success) return;
+  const auto sectors = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
+  const auto units = [&] {
+    return command.blocks == 0 ? 0 : (command.lba + command.blocks - 1) / sectors - command.lba / sectors + 1;
+  };
+  if (command.opcode == HostOpcode::read) {
+    statistics_.host_blocks_read += command.blocks;
+    statistics_.host_units_read += units();
+  } else if (command.opcode == HostOpcode::write) {
+    statistics_.host_blocks_written += command.blocks;
+    statistics_.host_units_written += units();
+  }
+}
+
+// ---- flash
+
+void FirmwareGuard::check(const FlashOp& op) const {
+  const Geometry& g = shape_.geometry;
+  const bool inside = index(op.die) < g.dies() && op.planes > 0 && index(op.plane) + op.planes <= g.planes &&
+                      index(op.block) < g.blocks && index(op.page) + op.pages <= g.pages;
+  if (!inside) {
+    refuse(fmt::format("{}: outside the array of {} dies x {} planes x {} blocks x {} pages", place_of(op),
+                       g.dies(), g.planes, g.blocks, g.pages));
+  }
+  if (op.command == FlashCommand::erase) return;
+  if (op.slots > 0 && (op.spare == nullptr || op.stamps == nullptr))
+    refuse(place_of(op) + ": has no place for data or spare areas");
+}
+
+void FirmwareGuard::count(const FlashOp& op) {
+  const auto purpose = static_cast<std::size_t>(op.purpose);
+  switch (op.command) {
+    case FlashCommand::read:
+      ++statistics_.reads.at(purpose);
+      return;
+    case FlashCommand::erase:
+      ++statistics_.erases;
+      return;
+    case FlashCommand::copyback:
+      ++statistics_.copybacks;
+      ++statistics_.programs.at(purpose);
+      statistics_.units_programmed.at(purpose) += op.slots;
+      return;
+    case FlashCommand::program: {
+      const auto live =
+          static_cast<std::uint64_t>(op.slots - std::count(op.spare, op.spare + op.slots, k_no_unit));
+      ++statistics_.programs.at(purpose);
+      statistics_.units_programmed.at(purpose) += live;
+      statistics_.units_padded.at(purpose) += op.slots - live;
+      return;
+    }
+  }
+}
+
+// ---- what is asked from outside
+
+void FirmwareGuard::archive(Archive& archive) {
+  if (!archives()) refuse("takes no snapshots");
+  std::string name = name_;
+  archive(name);
+  if (name != name_) throw ArchiveError(fmt::format("the snapshot is of firmware {}", name));
+  archive(statistics_);
+  firmware_->archive(archive);
+}
+
+void FirmwareGuard::describe_stall(std::string& text) const {
+  constexpr std::size_t k_most = 16;
+  std::vector<std::pair<std::uint64_t, const HostCommand*>> commands;
+  for (const auto& [command, number] : outstanding_) commands.emplace_back(number, command);
+  std::sort(commands.begin(), commands.end());
+  text += fmt::format("firmware {}: {} commands not completed\n", name_, commands.size());
+  for (std::size_t i = 0; i < std::min(commands.size(), k_most); ++i) {
+    const HostCommand& command = *commands[i].second;
+    text += fmt::format("  {} of {} blocks at {}\n", tlmssd::name_of(command.opcode), command.blocks,
+                        command.lba);
+  }
+  if (commands.size() > k_most) text += fmt::format("  and {} more\n", commands.size() - k_most);
+  firmware_->describe_stall(text);
+}
+
+void FirmwareGuard::reset_statistics() {
+  statistics_ = {};
+  firmware_->reset_statistics();
+}
+
+void FirmwareGuard::report(StatisticsSink& sink) const {
+  const firmware::FtlStatistics& s = statistics_;
+  const auto sectors = static_cast<double>(shape_.mapping_unit_bytes) / shape_.lba_bytes;
+  const double written = static_cast<double>(s.host_blocks_written) / sectors;
+  std::uint64_t padded = 0;
+  double programmed = 0;
+  for (std::size_t p = 0; p < k_purposes; ++p) {
+    padded += s.units_padded.at(p);
+    programmed += static_cast<double>(s.units_programmed.at(p) + s.units_padded.at(p));
+  }
+  sink.open("firmware", "flash translation layer");
+  sink.text("model", name_,
+            "which firmware, as the scenario names it; what it does is counted outside of it");
+  sink.value("commands", s.commands, "", "host commands completed");
+  sink.value("host units read", s.host_units_read, "units", "mapping units looked up by reads");
+  sink.value("host units written", s.host_units_written, "units",
+             "mapping units touched by writes, wholly or in part");
+  sink.value("host units written, net", written, "units", "data written by the host, in mapping units");
+  sink.open("write amplification", "bytes programmed per byte that the host wrote");
+  sink.value("total", ratio(programmed, written), "", "all causes together");
+  for (std::size_t p = 0; p < k_purposes; ++p) {
+    if (s.programs.at(p) == 0 && p != static_cast<std::size_t>(Purpose::host)) continue;
+    sink.value(tlmssd::name_of(static_cast<Purpose>(p)),
+               ratio(static_cast<double>(s.units_programmed.at(p)), written), "",
+               "data programmed for this purpose");
+  }
+  sink.value("padding", ratio(static_cast<double>(padded), written), "",
+             "slots programmed with nothing in them, to fill a program unit");
+  sink.close();
+  sink.open("flash", "operations ordered, by purpose");
+  for (std::size_t p = 0; p < k_purposes; ++p) {
+    if (s.programs.at(p) + s.reads.at(p) == 0) continue;
+    sink.open(tlmssd::name_of(static_cast<Purpose>(p)), "operations for this purpose");
+    sink.value("units programmed", s.units_programmed.at(p), "units", "mapping units written");
+    sink.value("units padded", s.units_padded.at(p), "units", "slots written with nothing in them");
+    sink.value("programs", s.programs.at(p), "", "program operations");
+    sink.value("reads", s.reads.at(p), "", "read operations");
+    sink.close();
+  }
+  sink.value("erases", s.erases, "", "erase operations of a die");
+  sink.close();
+  firmware_->report(sink);
+  sink.close();
+}
+
+}  // namespace tlmssd

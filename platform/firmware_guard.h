@@ -1,0 +1,76 @@
+// Stands between the drive and a firmware that is not our own: counts what it does, so that reports
+// are true whatever it tells of itself, and holds it to the contract of firmware/base/firmware.h.
+//
+// Counted: commands, and the flash operations ordered, by purpose. Caught, in one line with the
+// firmware's name: flash operations outside the array or without a place for their data, and
+// commands completed twice or never taken. What the NAND refuses (pages out of order, ...) the dies
+// say, and what was read wrong the scoreboard.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "firmware/base/firmware.h"
+#include "firmware/base/ftl_statistics.h"
+
+namespace tlmssd {
+
+class FirmwareGuard final : public firmware::Firmware {
+ public:
+  using Make = std::function<std::unique_ptr<firmware::Firmware>(const firmware::FirmwareContext& context)>;
+
+  /// `shape` and `hardware` outlive it.
+  FirmwareGuard(std::string name, const firmware::Hardware& hardware, const firmware::DriveShape& shape,
+                std::uint64_t seed, const Make& make);
+  ~FirmwareGuard() override;
+
+  void submit(HostCommand& command) override;
+  Task<> drain() override { return firmware_->drain(); }
+  [[nodiscard]] Bytes dram_bytes() const override { return firmware_->dram_bytes(); }
+  void set_timed(bool timed) override { firmware_->set_timed(timed); }
+  [[nodiscard]] bool archives() const override { return firmware_->archives(); }
+  /// InputError when its firmware takes no snapshots.
+  void archive(Archive& archive) override;
+  bool power_cycle() override { return firmware_->power_cycle(); }
+  void rest(std::uint32_t cycles, std::int64_t nanoseconds) override { firmware_->rest(cycles, nanoseconds); }
+  void idle_time() override { firmware_->idle_time(); }
+  void disturb(std::uint32_t reads) override { firmware_->disturb(reads); }
+  void patrol() override { firmware_->patrol(); }
+  [[nodiscard]] double next_refresh() override { return firmware_->next_refresh(); }
+  [[nodiscard]] double patrol_interval() const override { return firmware_->patrol_interval(); }
+  [[nodiscard]] EccCodes codes() const override { return firmware_->codes(); }
+  [[nodiscard]] std::uint32_t most_attempts() const override { return firmware_->most_attempts(); }
+  [[nodiscard]] bool read_only() const override { return firmware_->read_only(); }
+  void describe_stall(std::string& text) const override;
+  void report(StatisticsSink& sink) const override;
+  void reset_statistics() override;
+
+  /// Counted here, those of the firmware's own inside left at 0.
+  [[nodiscard]] const firmware::FtlStatistics& statistics() const { return statistics_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// Reads may ask for a code.
+  [[nodiscard]] bool decodes() const;
+
+ private:
+  class Flash;
+  class Host;
+  [[noreturn]] void refuse(const std::string& what) const;
+  void check(const FlashOp& op) const;
+  void count(const FlashOp& op);
+  void complete(HostCommand& command);
+
+  std::string name_;
+  const firmware::DriveShape& shape_;
+  std::unique_ptr<Flash> flash_;
+  std::unique_ptr<Host> host_;
+  firmware::Hardware hw_;  ///< as the firmware sees it
+  firmware::FtlStatistics statistics_;
+  std::unordered_map<const HostCommand*, std::uint64_t> outstanding_;  ///< numbers in order of arrival
+  std::uint64_t arrived_ = 0;
+  std::unique_ptr<firmware::Firmware> firmware_;
+};
+
+}  // namespace tlmssd

@@ -1,0 +1,115 @@
+# cmake -DBUILD=... -DDOCS=... -DWORK=... -DCOMPILER=... -DC_COMPILER=... -DPYTHON=... -P firmware_test.cmake
+#
+# Firmware of one's own, from the installed package alone, in WORK, which is emptied first: the projects that `tlmssd new firmware`
+# writes in C and C++ are built and pass the conformance kit; the one in C is as good as the program's own, and of its faulty variants
+# each is found and named.
+file(REMOVE_RECURSE ${WORK})
+set(prefix ${WORK}/prefix)
+set(program ${prefix}/bin/tlmssd)
+
+# expect(<exit code> <text in the output or ""> <command>...)
+function(expect code text)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  string(FIND "${output}${errors}" "${text}" found)
+  if(NOT result EQUAL code OR (NOT text STREQUAL "" AND found EQUAL -1))
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${result}, expected ${code} and \"${text}\"\n${output}${errors}")
+  endif()
+endfunction()
+
+expect(0 "" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+foreach(language c c++)
+  set(project ${WORK}/project-${language})
+  expect(0 "README.md" ${program} new firmware my-ftl --language ${language} --folder ${project})
+  expect(0 "" ${CMAKE_COMMAND} -S ${project} -B ${project}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_PREFIX_PATH=${prefix})
+  expect(0 "" ${CMAKE_COMMAND} --build ${project}/build)
+  expect(0 "100% tests passed" ${CMAKE_CTEST_COMMAND} --test-dir ${project}/build --output-on-failure)
+  set(plugin ${project}/build/libmy_ftl.so)
+  expect(0 "plug-in my-ftl 1.0" ${program} --plugin ${plugin} list my-ftl)
+  expect(2 "firmware.gc.policy: is of the program's own firmware, but firmware.model is my-ftl" ${program} --plugin ${plugin}
+    check ${project}/drive.yaml --set firmware.gc.policy=greedy)
+  expect(2 "asks for no code that corrects them" ${program} --plugin ${plugin} check ${project}/drive.yaml
+    --set ssd.flash.reliability=parts/reliability/tlc-72l.yaml)
+  expect(2 "spare blocks in" ${program} --plugin ${plugin} check ${project}/drive.yaml --set ssd.flash.over_provisioning=2%)
+endforeach()
+expect(2 "takes no snapshots" ${program} --plugin ${WORK}/project-c++/build/libmy_ftl.so run ${WORK}/project-c++/drive.yaml -q
+  --prepare-only --save-snapshot ${WORK}/snapshot)
+expect(2 "holds less than a program unit" ${program} --plugin ${WORK}/project-c/build/libmy_ftl.so check
+  ${WORK}/project-c/drive.yaml --set "firmware.buffer_size=4 KiB")
+set(plugin ${WORK}/project-c/build/libmy_ftl.so)
+
+# As good as the program's own.
+file(WRITE ${WORK}/drive.yaml "title: comparison
+ssd:
+  host: {lba_size: 4 KiB}
+  dram: {capacity: 64 MiB}
+  flash:
+    channels: 2
+    over_provisioning: 25 %
+    multi_plane_reads: false
+    part: {planes: 1, blocks_per_plane: 128, pages_per_block: 64, page_size: 4 KiB, multi_plane: false}
+precondition: [{fill: 100 %}, {overwrite: 3x, order: random}]
+load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 120000, norandommap: true}
+")
+set(settings_ftl --set "firmware.buffer.capacity=256 KiB" --set firmware.gc.background_start=0%)
+set(settings_my-ftl --set "firmware.buffer_size=256 KiB" --set firmware.gc_start=0% --set firmware.gc_stop=0%)
+set(loads_write)
+set(loads_random --set "precondition=[{fill: 100 %}]" --set load.rw=randread --set load.iodepth=1 --set load.number_ios=5000)
+set(loads_sequential --set "precondition=[{fill: 100 %}]" --set load.rw=read --set load.bs=64k --set load.iodepth=4 --set load.number_ios=5000)
+set(loads_fill --set "precondition=[]" --set load.rw=write --set load.bs=64k --set load.iodepth=4 --set load.number_ios=3000)
+set(loads_light --set "precondition=[{fill: 100 %}]" --set load.iodepth=1 --set load.rate_iops=500 --set load.number_ios=2000)
+foreach(model ftl my-ftl)
+  foreach(load write random sequential fill light)
+    expect(0 "" ${program} --plugin ${plugin} run ${WORK}/drive.yaml -q --set firmware.model=${model} ${settings_${model}}
+      ${loads_${load}} --out ${WORK}/${model}-${load})
+  endforeach()
+endforeach()
+file(WRITE ${WORK}/compare.py "import json, math, sys
+work, wrong = sys.argv[1], []
+def report(model, load):
+    return json.load(open(f'{work}/{model}-{load}/report.json'))
+def amplification(model):
+    return report(model, 'write')['statistics']['firmware']['write_amplification']['total']['value']
+def latency(model, load):
+    kind = 'read' if load in ('random', 'sequential') else 'write'
+    part = report(model, load)['results']['total']['operations'][kind]['latency']
+    return part['mean']
+def near(what, a, b, share):
+    print(f'{what}: {a:.6g} and {b:.6g}, {100 * (a / b - 1):+.2f} %')
+    if abs(a / b - 1) > share: wrong.append(what)
+near('write amplification', amplification('my-ftl'), amplification('ftl'), 0.02)
+for load in ('random', 'sequential', 'fill', 'light'):
+    near(f'latency, {load}', latency('my-ftl', load), latency('ftl', load), 0.02)
+sys.exit(', '.join(wrong))
+")
+expect(0 "" ${PYTHON} ${WORK}/compare.py ${WORK})
+
+# Faults, each planted alone: fault(<name> <code of the run> <what is said> <this in the source> <becomes this>)
+file(READ ${WORK}/project-c/my_ftl_ftl.c source)
+function(fault name text from to)
+  string(FIND "${source}" "${from}" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "fault ${name}: the source has no \"${from}\"")
+  endif()
+  string(REPLACE "${from}" "${to}" faulty "${source}")
+  file(WRITE ${WORK}/${name}.c "${faulty}")
+  expect(0 "" ${C_COMPILER} -std=c99 -O2 -shared -fPIC -I${prefix}/include ${WORK}/${name}.c -o ${WORK}/lib${name}.so)
+  expect(1 "${text}" ${program} --plugin ${WORK}/lib${name}.so conform firmware my-ftl)
+endfunction()
+fault(stale_after_collection "is wrong at LBA" "if (ok && f->map[p->id[i]] == p->from[i]) remap" "if (ok) remap")
+fault(not_moved "tlmssd: firmware my-ftl: " "if (ok && f->map[p->id[i]] == p->from[i]) remap" "if (i > 0) remap")
+fault(lost_trim "wrong data: firmware my-ftl" "    unmap(f, lpn);\n    return 1;" "    return 1;")
+fault(lost_overwrite "wrong data: firmware my-ftl" "tlmssd_take(f->host, job->c, (uint32_t)lpn, (uint32_t)old);" "(void)job;")
+fault(completed_twice "completed twice" "tlmssd_complete(f->host, job->c, job->status);"
+  "tlmssd_complete(f->host, job->c, job->status); if (f->s.seq == 500) tlmssd_complete(f->host, job->c, job->status);")
+fault(forgotten_command "did not complete a command" "  tlmssd_complete(f->host, job->c, job->status);"
+  "  if (f->s.seq != 500) tlmssd_complete(f->host, job->c, job->status);")
+fault(out_of_order "tlmssd: firmware my-ftl: " "place(f, p->base, &op);" "place(f, p->base, &op); op.page ^= 1;")
+fault(outside "outside the array" "place(f, p->base, &op);" "place(f, p->base, &op); op.die += f->shape.dies;")
+fault(no_such_buffer "names buffer" "op.buffers = buffers;\n  op.purpose = p->stream" "buffers[0] += 1u << 20; op.buffers = buffers;\n  op.purpose = p->stream")
+fault(no_data "without data for block" "tlmssd_deliver(f->host, job->c, (uint32_t)lpn, TLMSSD_NO_BUFFER);" "(void)job;")
+fault(crash "firmware my-ftl: crashed (SEGV)" "  struct job* job = calloc(1, sizeof *job);"
+  "  struct job* job = calloc(1, sizeof *job); if (f->s.seq == 500) *(volatile int*)0 = 1;")
+fault(worn_block_used "tlmssd: firmware my-ftl: " "block->state = result->status == TLMSSD_OK ? FREE : BAD;" "block->state = FREE;")
+fault(forgotten_map "wrong data: firmware my-ftl" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);" "")
