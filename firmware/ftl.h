@@ -75,6 +75,8 @@ class Ftl {
   /// Times that a page is read until it is decoded or given up, at most.
   [[nodiscard]] std::uint32_t most_attempts() const;
 
+  /// Firmware's clock, in nanoseconds, which goes on while the drive rests.
+  [[nodiscard]] std::int64_t clock() const;
   /// Nothing under way and nothing in the write buffer that still has to reach flash.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool read_only() const;

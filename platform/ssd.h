@@ -76,6 +76,8 @@ class Ssd : public sc_core::sc_module {
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
   void observe(const SsdObservers& observers);
+  /// Who sees what firmware decides; null: none.
+  void observe_decisions(firmware::DecisionObserver* observer) { hardware_->decisions = observer; }
   /// Saves or restores the drive's state at a drained moment.
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit this drive: scenario keys and values.
