@@ -274,6 +274,10 @@ std::uint32_t Ftl::most_attempts() const {
   return parts_->core.ecc ? parts_->core.ecc->most_attempts() : 1;
 }
 
+std::int64_t Ftl::clock() const {
+  return parts_->core.clock();
+}
+
 bool Ftl::idle() const {
   return parts_->idle();
 }

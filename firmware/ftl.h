@@ -54,6 +54,8 @@ class Ftl final : public Firmware {
   [[nodiscard]] EccCodes codes() const override;
   [[nodiscard]] std::uint32_t most_attempts() const override;
 
+  /// Firmware's clock, in nanoseconds, which goes on while the drive rests.
+  [[nodiscard]] std::int64_t clock() const;
   /// Nothing under way and nothing in the write buffer that still has to reach flash.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool read_only() const override;

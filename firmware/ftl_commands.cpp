@@ -62,6 +62,24 @@ bool Ftl::Parts::can_coalesce(const Active& self, Stage next) const {
   return !self.ticket.blocked() && hw.cpu.same_cores(Stage::command, next);
 }
 
+void Ftl::Parts::describe(Stage stage, const HostCommand& command) {
+  using Cached = StageWork::Cached;
+  if (command.blocks == 0) return;
+  const UnitRange units = units_of(command.lba, command.blocks);
+  const auto unit = static_cast<Lpn>(units.first);
+  StageWork work;
+  bool hit = false;
+  if (stage == Stage::translate) {
+    work.entries = core.map->looked_at(unit);
+    hit = core.map->at_hand(unit, units.last - units.first + 1);
+  } else {
+    hit = cache ? cache->covers(command.lba, command.blocks)
+                : flusher.buffer().find(unit) != WriteBuffer::k_none;
+  }
+  work.cached = hit ? Cached::hit : Cached::miss;
+  hw.cpu.describe(stage, work);
+}
+
 Task<> Ftl::Parts::dispatch(Active& self, Stage next, std::uint32_t times) {
   HostCommand& command = self.command;
   co_await RunStage(hw, Stage::command, &command.ledger);
@@ -70,6 +88,7 @@ Task<> Ftl::Parts::dispatch(Active& self, Stage next, std::uint32_t times) {
     co_await self.ticket;
     charge(command, Cause::lba_hazard_wait);
   }
+  if (hw.cpu.by_work()) describe(next, command);
   co_await RunStage(hw, next, &command.ledger, times);
 }
 
@@ -93,12 +112,14 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   order.enter(self.ticket, units.first, units.last, false);
   const Stage first_stage = cache ? Stage::buffer : Stage::translate;
   if (can_coalesce(self, first_stage)) {
+    if (hw.cpu.by_work()) describe(first_stage, command);
     co_await RunStage(hw, Stage::command, first_stage, &command.ledger, static_cast<std::uint32_t>(count));
   } else {
     co_await dispatch(self, first_stage, static_cast<std::uint32_t>(count));
   }
   std::optional<Cache::Reservation> room;  // for what is copied in
   if (!cache || !cache->covers(command.lba, command.blocks)) {
+    if (cache && hw.cpu.by_work()) describe(Stage::translate, command);
     if (cache) co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
     self.waits_for = "the map";
     if (!core.map_at_hand(unit, count)) co_await core.map->fetch(unit, count, &command.ledger);
@@ -278,6 +299,7 @@ Task<> Ftl::Parts::write(HostCommand& command) {
   order.enter(self.ticket, units.first, units.last, true);
   const auto count = static_cast<std::uint32_t>(units.last - units.first + 1);
   if (can_coalesce(self, Stage::buffer)) {
+    if (hw.cpu.by_work()) describe(Stage::buffer, command);
     co_await RunStage(hw, Stage::command, Stage::buffer, &command.ledger, count);
   } else {
     co_await dispatch(self, Stage::buffer, count);

@@ -50,6 +50,8 @@ struct Ftl::Parts final : CoreEvents {
 
   // ---- pieces of them
   [[nodiscard]] bool can_coalesce(const Active& self, Stage next) const;
+  /// Tells cores whose cycles depend on it what `stage` of the command has to do.
+  void describe(Stage stage, const HostCommand& command);
   /// The command stage, the wait for earlier commands on the same units, then `times` executions of
   /// `next`.
   Task<> dispatch(Active& self, Stage next, std::uint32_t times);

@@ -15,7 +15,9 @@ class FirmwarePort final : public firmware::CpuPort,
                            public firmware::HostPort {
  public:
   FirmwarePort(EventQueue& event_queue, ControllerCpu& cpu, FlashArray& flash)
-      : event_queue_(event_queue), cpu_(cpu), flash_(flash) {}
+      : event_queue_(event_queue), cpu_(cpu), flash_(flash) {
+    by_work_ = cpu.by_work();
+  }
   /// The host interface is made after the firmware, because its buffers lie behind the firmware's
   /// memory.
   void set_host(HostInterface& host) {
@@ -36,6 +38,7 @@ class FirmwarePort final : public firmware::CpuPort,
     const ControllerCpu::Run run = cpu_.run(first, second, times);
     return {run.start, run.end};
   }
+  void describe(Stage stage, const StageWork& work) override { cpu_.describe(stage, work); }
   Picoseconds access(firmware::MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                      firmware::Completion& done) override;
   bool submit(FlashOp& op) override {

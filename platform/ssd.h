@@ -93,6 +93,8 @@ class Ssd : public sc_core::sc_module {
   void observe(const SsdObservers& observers);
   /// Throws InputError when a part from outside cannot be saved and restored.
   void check_archives() const;
+  /// Who sees what firmware decides; null: none.
+  void observe_decisions(firmware::DecisionObserver* observer) { hardware_->decisions = observer; }
   /// Saves or restores the drive's state at a drained moment.
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit this drive: scenario keys and values.

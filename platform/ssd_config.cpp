@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include "firmware/base/layout.h"
+#include "firmware/cache/cache_policy.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/mapping/mapping.h"
+#include "firmware/victims/victim_policy.h"
 #include "models/base/input_error.h"
 #include "models/base/quantity.h"
+#include "models/base/suggest.h"
 #include "platform/memory_estimate.h"
 
 namespace tlmssd {
@@ -76,11 +79,45 @@ void read_memories(const Scenario& scenario, SsdConfig& config) {
   config.scm->share = size.share;
 }
 
+/// Policies that a table of costs names must be there, whichever the drive has.
+void check_costs(const CpuConfig& cpu) {
+  if (cpu.costs.empty()) return;
+  const auto names_of = [](const auto& family) {
+    std::vector<std::string> names;
+    for (const PolicyInfo& info : family.infos()) names.emplace_back(info.name);
+    return names;
+  };
+  const StageCosts table(cpu.costs, cpu.policies);
+  for (const StageCosts::Named& one : table.named()) {
+    const std::vector<std::string> known = one.victim   ? names_of(firmware::victim_family())
+                                           : one.buffer ? names_of(firmware::cache_family())
+                                                        : names_of(firmware::mapping_family());
+    if (std::find(known.begin(), known.end(), one.policy) != known.end()) continue;
+    throw InputError(
+        Complaint{{},
+                  0,
+                  "ssd.cpu.costs",
+                  fmt::format("line {}: {} is no {}, expected {}{}", one.line, in_quotes(one.policy),
+                              one.victim   ? "victim policy"
+                              : one.buffer ? "cache policy"
+                                           : "mapping scheme",
+                              any_of(known), did_you_mean(one.policy, known)),
+                  {}});
+  }
+}
+
 CpuConfig read_cpu(const Scenario& scenario) {
   CpuConfig cpu = CpuConfig::parameters().read(scenario.values("ssd.cpu"));
   cpu.cycles = CpuCyclesConfig::parameters().read(scenario.values("ssd.cpu.cycles"));
   cpu.assignment = CpuAssignmentConfig::parameters().read(scenario.values("ssd.cpu.assignment"));
-  located(scenario, "ssd.cpu", [&] { cpu.validate(); });
+  if (!cpu.costs.empty()) {
+    cpu.policies = {scenario.policy("firmware.mapping"), scenario.policy("firmware.cache"),
+                    scenario.policy("firmware.gc")};
+  }
+  located(scenario, "ssd.cpu", [&] {
+    cpu.validate();
+    check_costs(cpu);
+  });
   return cpu;
 }
 

@@ -55,6 +55,16 @@ class CpuPort {
   /// Reserves one core for `first` and straight afterwards for `times` executions of `second`.
   /// same_cores() must hold.
   virtual Run run(Stage first, Stage second, std::uint32_t times) = 0;
+  /// Whether describe() is wanted.
+  [[nodiscard]] bool by_work() const { return by_work_; }
+  /// What the next run of `stage` has to do, for cores whose cycles depend on that
+  /// (ssd.cpu.costs).
+  virtual void describe(Stage stage, const StageWork& work) {
+    static_cast<void>(stage), static_cast<void>(work);
+  }
+
+ protected:
+  bool by_work_ = false;
 };
 
 // ---- memory
@@ -106,12 +116,15 @@ class HostPort {
 
 // ---- together
 
+class DecisionObserver;
+
 struct Hardware {
   EventQueue& event_queue;
   CpuPort& cpu;
   MemoryPort& memory;
   FlashPort& flash;
   HostPort& host;
+  DecisionObserver* decisions = nullptr;  ///< who sees what firmware decides (decisions.h); null: none
 };
 
 /// `co_await RunStage(hw, Stage::translate, ledger)`: executes a stage, or two in a multi-plane

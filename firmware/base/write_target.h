@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tlmssd::firmware {
 
@@ -34,6 +35,11 @@ constexpr WriteTarget kind_of(WriteTarget target) {
 constexpr std::uint8_t handle_of(WriteTarget target) {
   const auto n = static_cast<std::size_t>(target);
   return n < k_own_targets ? 0 : static_cast<std::uint8_t>((n - k_own_targets) / 2 + 1);
+}
+
+constexpr std::string_view name_of(WriteTarget target) {
+  constexpr std::string_view k_names[] = {"host", "gc", "wear", "refresh"};
+  return k_names[static_cast<std::size_t>(kind_of(target))];
 }
 
 }  // namespace tlmssd::firmware

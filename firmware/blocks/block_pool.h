@@ -225,6 +225,17 @@ class BlockPool {
       if (front.block != k_no_block) f(front);
     }
   }
+  /// The same with the target that each is open for: `f(WriteTarget, Frontier)`.
+  template <class F>
+  void for_each_target(std::uint32_t n, F&& f) const {
+    for (std::size_t i = 0; i < k_own_targets; ++i) {
+      if (pus_[n].frontiers[i].block != k_no_block) f(static_cast<WriteTarget>(i), pus_[n].frontiers[i]);
+    }
+    for (std::size_t i = 0; i < of_handles_; ++i) {
+      const Frontier& front = handle_frontiers_[n * of_handles_ + i];
+      if (front.block != k_no_block) f(static_cast<WriteTarget>(k_own_targets + i), front);
+    }
+  }
 
   // ---- placement handles (Options::handles)
   [[nodiscard]] std::uint8_t handles() const { return static_cast<std::uint8_t>(options_.handles); }

@@ -66,6 +66,7 @@ void BufferedMapPages::drop(Lpn page) {
   const Ppn where = core_.map->lookup(page);
   if (where == k_nowhere) return;
   core_.pool.invalidate(where);
+  core_.note_remap(page, where, k_nowhere, "the map page is void");
   core_.map->update(page, k_nowhere);
 }
 

@@ -330,6 +330,7 @@ void Flusher::commit(ProgramJob& job) {
     if (entry.state == WriteBuffer::State::flying) {
       const Ppn old = core_.map->lookup(entry.unit);
       if (old != k_nowhere) core_.pool.invalidate(old);
+      core_.note_remap(entry.unit, old, job.base + n, "written by the host");
       core_.map->update(entry.unit, job.base + n);
       core_.pool.validate(job.base + n, job.block);
       core_.rewritten(entry.unit);

@@ -158,6 +158,7 @@ void Cache::copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps
     core_.hw.memory.access(medium_, span.address, span.bytes, true, posted_);
   ++stats_.copies_in;
   if (fresh) {
+    tell(unit, "admitted", "a read");
     policy_->added(i, false);
   } else if (store_.line(i).state == State::resident) {
     policy_->used(i, false);
@@ -172,7 +173,11 @@ bool Cache::takes(Lpn unit) {
     ++stats_.write_hits;
     return true;
   }
-  if (policy_->admits_write(unit)) return true;
+  if (policy_->admits_write(unit)) {
+    tell(unit, "admitted", "a write");
+    return true;
+  }
+  tell(unit, "not admitted", "a write");
   ++stats_.around;
   return false;
 }
@@ -293,11 +298,13 @@ void Cache::pump() {
     if (i == LineStore::k_none) {
       stuck = true;
     } else if (store_.line(i).dirty != 0 || write_all_) {
+      tell(store_.line(i).unit, "evicted", "the policy's victim, to be written to flash");
       write_out(i, nullptr);
     } else if (more == More::filling && !awaited()) {
       break;  // a clean line fills nothing
     } else {
       ++stats_.dropped;
+      tell(store_.line(i).unit, "evicted", "the policy's victim, clean");
       policy_->removed(i);
       store_.remove(i);
       grant({});
@@ -310,6 +317,11 @@ void Cache::pump() {
   } else {
     flusher_.pump();
   }
+}
+
+void Cache::tell(Lpn unit, std::string_view what, std::string_view why) const {
+  if (!wanted(core_.hw, DecisionKind::cache)) return;
+  note(core_.hw, {.kind = DecisionKind::cache, .what = what, .why = why, .lpns = {&unit, 1}});
 }
 
 void Cache::write_out(Index i, Durable* also) {

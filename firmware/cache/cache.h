@@ -156,6 +156,7 @@ class Cache final : public Evictions {
   bool discard(Lpn unit);
 
   // ---- the way of a line out
+  void tell(Lpn unit, std::string_view what, std::string_view why) const;
   void write_out(Index i, Durable* also);
   void leave(Index i);
   void stay(Index i);

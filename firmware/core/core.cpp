@@ -66,6 +66,10 @@ std::unique_ptr<PassVoltagePolicy> make_pass_voltage(const FirmwareConfig& confi
                      config.pass_voltage_policy, layout.total_blocks());
 }
 
+std::string_view name_of_mode(BlockMode mode) {
+  return mode == BlockMode::slc ? "into SLC mode" : "into native mode";
+}
+
 }  // namespace
 
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout) {
@@ -251,6 +255,7 @@ void Core::set_up(ReadOp& read, Latch& latch, Purpose purpose) {
     const ReadAttempt first = ecc->first(facts(read));
     op.code = first.code;
     op.retry_level = first.retry_level;
+    if (hw.decisions != nullptr) tell_code(read, "first attempt", config.ecc.policy);
   }
   if (pass_voltage) op.pass_voltage = pass_voltage->voltage(read.block, pool.info(read.block).erases);
 }
@@ -349,10 +354,14 @@ Task<> Core::read_again(ReadOp& read) {
   Salvage salvage(read, layout.sectors);
   for (std::uint32_t tried = 1; salvage.incomplete(); ++tried) {
     const auto next = ecc->next(page, {op.code, op.retry_level}, tried);
-    if (!next) break;
+    if (!next) {
+      if (hw.decisions != nullptr) tell_code(read, "given up", "the policy names no further attempt");
+      break;
+    }
     ++stats.retries;
     op.code = next->code;
     op.retry_level = next->retry_level;
+    if (hw.decisions != nullptr) tell_code(read, "another attempt", "the last one was not decoded");
     co_await RunStage(hw, Stage::flash, nullptr);
     FlashAwait again(hw, op);
     co_await again;
@@ -409,6 +418,7 @@ void Core::prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_addres
     op.ledger = job.charged ? &job.ledger : nullptr;
     if (job.parts[n].copy_from != k_nowhere) copy_on_die(op, job.parts[n].copy_from);
   }
+  if (hw.decisions != nullptr) tell_program(job);
 }
 
 void Core::copy_on_die(FlashOp& op, Ppn from) {
@@ -453,6 +463,7 @@ void Core::check_capacity() {
 }
 
 void Core::deallocate(Lpn unit, Ppn where) {
+  note_remap(unit, where, k_nowhere, "deallocated");
   map->update(unit, k_nowhere);
   rewritten(unit);
   if (places == nullptr) {
@@ -469,6 +480,7 @@ void Core::deallocate(Lpn unit, Ppn where) {
 void Core::place_block(std::uint32_t block, const ProgramJob& job) {
   if (!places->any(block)) return;
   const Ppn old = places->base(block);
+  note_remap(places->first_of(block), old, job.base, "block-mapped region written anew");
   for (std::uint32_t n = 0; n < places->units(); ++n) {
     if (old != k_nowhere) pool.invalidate(old + n);
     pool.validate(job.base + n, job.block);
@@ -499,10 +511,13 @@ Task<> Core::erase(BlockNumber block, BlockMode mode) {
     stats.erases += static_cast<std::uint64_t>(erased);
     stats.erase_failures += ops.size() - static_cast<std::uint64_t>(erased);
     if (static_cast<std::size_t>(erased) == ops.size()) {
+      tell_block(DecisionKind::erase, "erased", name_of_mode(mode), block);
       pool.erased(block, mode);
       co_return;
     }
   }
+  tell_block(DecisionKind::retire, "retired",
+             pool.info(block).failed ? "a program of it has failed" : "its erase has failed", block);
   pool.retire(block);
   check_capacity();
 }
@@ -511,8 +526,66 @@ void Core::program_failed(const ProgramJob& job) {
   ++stats.program_failures;
   count_program(job, job.purpose);
   stats.units_padded[static_cast<std::size_t>(job.purpose)] += job.live;  // these slots are lost
+  tell_block(DecisionKind::retire, "to be emptied and retired", "a program of it has failed", job.block);
   pool.programmed(job.block, true);
   check_capacity();
+}
+
+// ---- the log of decisions
+
+void Core::tell_block(DecisionKind kind, std::string_view what, std::string_view why,
+                      BlockNumber block) const {
+  if (!wanted(hw, kind)) return;
+  note(hw, {.kind = kind,
+            .what = what,
+            .why = why,
+            .pu = layout.pu_of(block),
+            .block = block,
+            .valid = pool.info(block).valid});
+}
+
+void Core::tell_remap(Lpn unit, Ppn from, Ppn to, std::string_view why) const {
+  Decision decision{.kind = DecisionKind::remap, .what = "mapped", .why = why};
+  decision.lpns = {&unit, 1};
+  decision.from = from;
+  decision.to = to;
+  if (to != k_nowhere) decision.block = layout.block_of(to);
+  note(hw, decision);
+}
+
+void Core::tell_program(const ProgramJob& job) const {
+  if (!wanted(hw, DecisionKind::write)) return;
+  const BlockInfo& info = pool.info(job.block);
+  const bool opened = layout.first_unit(job.block) == job.base;
+  const std::string why = fmt::format("{} data for the {} stream, {}{}", name_of(job.purpose),
+                                      name_of(job.target), opened ? "a block just opened" : "the open block",
+                                      job.mode == BlockMode::slc ? " in SLC mode" : "");
+  std::vector<Lpn> units;
+  for (std::uint32_t n = 0; n < job.live; ++n) units.push_back(job.spare[layout.program_slot(n, job.mode)]);
+  note(hw, {.kind = DecisionKind::write,
+            .what = "program",
+            .why = why,
+            .pu = job.pu,
+            .block = job.block,
+            .valid = info.valid,
+            .lpns = units,
+            .to = job.base});
+}
+
+void Core::tell_code(const ReadOp& read, std::string_view what, std::string_view why) const {
+  if (!wanted(hw, DecisionKind::ecc)) return;
+  const std::string text =
+      fmt::format("{}: code {}, read-retry level {}", why, name_of(read.op.code), read.op.retry_level);
+  std::vector<Lpn> units;
+  for (std::uint32_t at = read.low; at <= read.high; ++at) {
+    if (read.wanted[at] != k_no_unit) units.push_back(read.wanted[at]);
+  }
+  note(hw, {.kind = DecisionKind::ecc,
+            .what = what,
+            .why = text,
+            .pu = layout.pu_of(read.block),
+            .block = read.block,
+            .lpns = units});
 }
 
 }  // namespace tlmssd::firmware

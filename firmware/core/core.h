@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "firmware/base/config.h"
+#include "firmware/base/decisions.h"
 #include "firmware/base/flash_io.h"
 #include "firmware/base/ftl_statistics.h"
 #include "firmware/blocks/block_pool.h"
@@ -96,6 +97,10 @@ class Core {
     stats.programs[p] += job.operations;
     stats.units_padded[p] += layout.units_of_program(job.mode) - job.live + job.holes;
   }
+  /// The map is about to point `unit` at `to` instead of `from`: for the log of decisions.
+  void note_remap(Lpn unit, Ppn from, Ppn to, std::string_view why) const {
+    if (hw.decisions != nullptr) tell_remap(unit, from, to, why);
+  }
   /// The map points `unit` at other data, or nowhere, from now on.
   void rewritten(Lpn unit) {
     for (Feature* const feature : hooks.rewritten) feature->on_rewritten(unit);
@@ -170,6 +175,10 @@ class Core {
   [[nodiscard]] BlockMode mode_of(BlockNumber block) const {
     return pslc ? pool.mode(block) : BlockMode::native;
   }
+  void tell_remap(Lpn unit, Ppn from, Ppn to, std::string_view why) const;
+  void tell_program(const ProgramJob& job) const;
+  void tell_code(const ReadOp& read, std::string_view what, std::string_view why) const;
+  void tell_block(DecisionKind kind, std::string_view what, std::string_view why, BlockNumber block) const;
   void copy_on_die(FlashOp& op, Ppn from);
   void set_up(ReadOp& read, Latch& latch, Purpose purpose);
   ReadOp* part_unlike(ReadOp& read, Latch& latch, Purpose purpose);

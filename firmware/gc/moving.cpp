@@ -217,6 +217,7 @@ void GcWorker::commit(ProgramJob& job, Purpose purpose) {
       continue;
     }
     core_.pool.invalidate(job.source_unit(n));
+    core_.note_remap(unit, job.source_unit(n), job.base + n, name_of(job.purpose));
     core_.map->update(unit, job.base + n);
     core_.pool.validate(job.base + n, job.block);
     core_.post_map_update(unit, 1);

@@ -172,8 +172,11 @@ GcWorker::Step GcWorker::next_step(std::uint32_t pu, Work& work) {
 }
 
 bool GcWorker::choose(std::uint32_t pu, Work& work) {
+  ranked_.clear();
+  by_policy_ = false;
   const BlockNumber block = core_.pslc ? choose_by_need(pu, work) : choose_victim(pu, work);
   if (block == k_no_block) return false;
+  if (core_.hw.decisions != nullptr) tell_victim(pu, block);
   gather_for(core_.pool.handle(block), work);
   if (work.filling == nullptr || work.filling->live == 0) work.found = 0;
   work.found += static_cast<std::uint32_t>(stale(block));
@@ -225,7 +228,37 @@ BlockNumber GcWorker::choose_victim(std::uint32_t pu, Work& work) {
   return gain ? take_victim(pu) : k_no_block;
 }
 
+/// The policy's figures were asked for before it chose, so that the victim is among them.
+void GcWorker::tell_victim(std::uint32_t pu, BlockNumber block) {
+  const BlockInfo& info = core_.pool.info(block);
+  std::optional<double> score;
+  std::vector<Candidate> others;
+  for (const Candidate& one : ranked_) {
+    if (one.block == block) {
+      score = one.score;
+    } else {
+      others.push_back(one);
+    }
+  }
+  const std::string by_policy = core_.config.gc.policy + " chose it";
+  const std::string_view why = info.failed                      ? "a program of it has failed"
+                               : info.mode == BlockMode::slc    ? "in SLC mode, to be folded"
+                               : ranked_.empty() && !by_policy_ ? "left by an earlier collection"
+                                                                : std::string_view(by_policy);
+  note(core_.hw, {.kind = DecisionKind::gc,
+                  .what = "victim",
+                  .why = why,
+                  .pu = pu,
+                  .block = block,
+                  .valid = info.valid,
+                  .score = score,
+                  .others = others});
+}
+
 BlockNumber GcWorker::take_victim(std::uint32_t pu) {
+  constexpr std::size_t k_ranked = 4;
+  by_policy_ = true;
+  if (wanted(core_.hw, DecisionKind::gc)) core_.victims->rank(pu, k_ranked, ranked_);
   const BlockNumber block = core_.pool.take_victim(pu);
   if (block == k_no_block) return block;
   ++core_.stats.gc_victims;
@@ -245,6 +278,7 @@ bool GcWorker::start_move(std::uint32_t pu, Work& work) {
       take_over(block, work);
       work.moving = Purpose::wear;
       ++core_.stats.wear_moves;
+      tell_move(DecisionKind::wear, "moved as a whole", core_.config.wear.policy, block);
       return true;
     }
   }
@@ -252,6 +286,18 @@ bool GcWorker::start_move(std::uint32_t pu, Work& work) {
     if (start_refresh(pu, work)) return true;
   }
   return false;
+}
+
+void GcWorker::tell_move(DecisionKind kind, std::string_view what, const std::string& policy,
+                         BlockNumber block) const {
+  if (!wanted(core_.hw, kind)) return;
+  note(core_.hw, {.kind = kind,
+                  .what = what,
+                  .why = policy,
+                  .pu = core_.layout.pu_of(block),
+                  .block = block,
+                  .valid = core_.pool.info(block).valid,
+                  .score = core_.pool.worn(block)});
 }
 
 // False: what was next is no longer there.
@@ -262,12 +308,14 @@ bool GcWorker::start_refresh(std::uint32_t pu, Work& work) {
   if (move.whole) {
     if (!take_over(move.block, work)) return false;
     ++core_.stats.refreshes;
+    tell_move(DecisionKind::refresh, "block written anew", core_.config.refresh.policy, move.block);
   } else {
     start_block(move.block, work);
     work.cursor = move.first;
     work.end = move.end;
     work.part = true;
     ++core_.stats.region_refreshes;
+    tell_move(DecisionKind::refresh, "part of a block written anew", core_.config.refresh.policy, move.block);
     if (core_.pool.pu(pu).free < background_start_) work.background = true;
   }
   work.moving = Purpose::refresh;
@@ -301,6 +349,16 @@ void GcWorker::kick(std::uint32_t pu) {
   tasks_.start(clean(pu));
 }
 
+/// What a victim has been chosen from, for cores whose cycles depend on it.
+void GcWorker::describe_choice(std::uint32_t pu) const {
+  std::uint32_t closed = 1;  // the victim
+  for (std::uint32_t n = 0; n < core_.layout.blocks; ++n) {
+    const BlockNumber block(pu * core_.layout.blocks + n);
+    if (core_.pool.used(block) && core_.pool.info(block).state == BlockState::closed) ++closed;
+  }
+  core_.hw.cpu.describe(Stage::gc, {.candidates = closed});
+}
+
 Task<> GcWorker::clean(std::uint32_t pu) {
   Work& work = work_[pu];
   for (;;) {
@@ -316,6 +374,7 @@ Task<> GcWorker::clean(std::uint32_t pu) {
     } else if (step == Step::prepare || step == Step::give_back) {
       co_await change_mode(pu, step == Step::prepare ? BlockMode::slc : BlockMode::native);
     } else if (step == Step::copy) {
+      if (work.cursor == 0 && core_.hw.cpu.by_work()) describe_choice(pu);
       co_await RunStage(core_.hw, Stage::gc, nullptr,
                         core_.layout.program_units + (work.cursor == 0 ? 1 : 0));
       co_await RunStage(core_.hw, Stage::flash, nullptr);
@@ -324,6 +383,7 @@ Task<> GcWorker::clean(std::uint32_t pu) {
       ReadList reads;
       const std::uint32_t first = work.cursor == 0 ? 1 : 0;
       const std::uint32_t units = make_reads(work, reads);
+      if (first > 0 && core_.hw.cpu.by_work()) describe_choice(pu);
       co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
       if (reads.empty()) continue;
       core_.resolve(reads);

@@ -258,6 +258,10 @@ class GcWorker final : public GcEngine {
   bool choose(std::uint32_t pu, Work& work);
   BlockNumber choose_victim(std::uint32_t pu, Work& work);
   BlockNumber take_victim(std::uint32_t pu);
+  void describe_choice(std::uint32_t pu) const;
+  void tell_victim(std::uint32_t pu, BlockNumber block);
+  void tell_move(DecisionKind kind, std::string_view what, const std::string& policy,
+                 BlockNumber block) const;
   bool start_move(std::uint32_t pu, Work& work);
   bool take_over(BlockNumber block, Work& work);
   void start_block(BlockNumber block, Work& work) const;
@@ -289,6 +293,9 @@ class GcWorker final : public GcEngine {
   bool idle_ = false;
   std::uint32_t running_ = 0;
   std::vector<Work> work_;
+  // For the log of decisions:
+  std::vector<Candidate> ranked_;  ///< what the victim policy said before it chose
+  bool by_policy_ = false;         ///< the last block chosen is the policy's choice
   TaskSet tasks_;
 };
 

@@ -21,6 +21,13 @@ Fast::Fast(const Config& config, const Layout& layout)
 
 // An entry per block-mapped region; an entry per page of the logs for any data (which may hold any
 // unit); the sequential log needs its owner only.
+std::uint32_t Fast::looked_at(Lpn unit) const {
+  std::size_t slots = 0;
+  for (const RandomLog& log : state_[home(unit)].random)
+    slots += std::size_t{log.written} * layout_.program_units;
+  return 1 + static_cast<std::uint32_t>(slots);
+}
+
 Bytes Fast::dram_bytes() const {
   const Bytes blocks = (layout_.logical_units + layout_.block_units - 1) / layout_.block_units;
   return k_entry_bytes * (blocks + layout_.pus * (1 + Bytes{logs_} * layout_.block_units));

@@ -28,6 +28,8 @@ class Fast final : public LogScheme {
   };
   Fast(const Config& config, const Layout& layout);
 
+  /// The region's entry, and every slot of the logs for any data.
+  [[nodiscard]] std::uint32_t looked_at(Lpn unit) const override;
   [[nodiscard]] Bytes dram_bytes() const override;
   [[nodiscard]] bool together(const ProgramJob& job, Lpn unit) const override;
   Task<BlockNumber> place(const ProgramJob& job) override;

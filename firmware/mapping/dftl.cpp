@@ -192,6 +192,14 @@ void Dftl::forget_lines() {
 
 // -------------------------------------------------------------------------------------------------------------------- fetching
 
+bool Dftl::at_hand(Lpn first, std::uint64_t count) const {
+  const std::uint64_t end = std::min<std::uint64_t>(first + count, logical_units_);
+  for (std::uint64_t line = first / line_; line * line_ < end; ++line) {
+    if (index_.find(static_cast<Lpn>(line)) == k_none) return false;
+  }
+  return true;
+}
+
 bool Dftl::resident(Lpn first, std::uint64_t count) {
   if (excess() > 0) return false;
   if (count == 0) return true;

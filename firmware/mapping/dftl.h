@@ -78,6 +78,7 @@ class Dftl final : public MappingScheme {
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const override {
     return entries_.next_touched(unit, end);
   }
+  [[nodiscard]] bool at_hand(Lpn first, std::uint64_t count) const override;
   [[nodiscard]] Span entries(Lpn first, std::uint64_t count) const override;
   [[nodiscard]] Bytes dram_bytes() const override { return cache_bytes() + gtd_bytes(); }
   void archive(Archive& archive) override;

@@ -50,6 +50,16 @@ class MappingScheme {
   [[nodiscard]] virtual std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const {
     return std::min(unit, end);
   }
+  /// Entries that firmware looks at to find `unit`, and whether those of `count` units from `first`
+  /// on are at hand, without any effect: for what the look-up costs a core (ssd.cpu.costs).
+  [[nodiscard]] virtual std::uint32_t looked_at(Lpn unit) const {
+    static_cast<void>(unit);
+    return 1;
+  }
+  [[nodiscard]] virtual bool at_hand(Lpn first, std::uint64_t count) const {
+    static_cast<void>(first), static_cast<void>(count);
+    return true;
+  }
   /// Where in DRAM the entries of `count` units from `first` on lie, or would lie, and the DRAM
   /// that the scheme takes in all.
   [[nodiscard]] virtual Span entries(Lpn first, std::uint64_t count) const = 0;

@@ -132,6 +132,15 @@ class ValidBuckets {
   }
   /// The block after `block` in its list; k_no_block at the end.
   [[nodiscard]] BlockNumber next(BlockNumber block) const { return links_.next(block); }
+  /// Blocks with the fewest valid units first, up to `most`, below `end` valid units; their score
+  /// is that number.
+  void rank(std::uint32_t pu, std::uint32_t end, std::size_t most, std::vector<Candidate>& into) const {
+    for (std::uint32_t valid = lowest_from(pu, 0); valid < end && into.size() < most;
+         valid = lowest_from(pu, valid + 1)) {
+      for (BlockNumber b = oldest(pu, valid); b != k_no_block && into.size() < most; b = next(b))
+        into.push_back({b, static_cast<double>(valid)});
+    }
+  }
   void archive(Archive& a) {
     for (std::uint32_t pu = 0; pu < pus_; ++pu) {
       std::uint32_t valid = a.saving() ? lowest_from(pu, 0) : 0;

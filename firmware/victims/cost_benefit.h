@@ -8,6 +8,9 @@
 // could beat the best candidate with the next count.
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "firmware/victims/block_lists.h"
 
 namespace tlmssd::firmware {
@@ -62,6 +65,21 @@ class CostBenefitVictims final : public VictimPolicy {
     }
     if (best != k_no_block) remove(pu, best, best_valid);
     return best;
+  }
+  /// Of each valid count the best `most`, which come first in its list.
+  void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const override {
+    std::vector<std::pair<Candidate, std::uint32_t>> all;
+    for (std::uint32_t valid = buckets_.lowest_from(pu, 0); valid < block_units_;
+         valid = buckets_.lowest_from(pu, valid + 1)) {
+      BlockNumber b = buckets_.oldest(pu, valid);
+      for (std::size_t n = 0; b != k_no_block && n < most; ++n, b = buckets_.next(b))
+        all.push_back({{b, benefit(valid) * age(pu, b)}, valid});
+    }
+    // Blocks without valid units go before all others: they cost nothing.
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return (a.second == 0) != (b.second == 0) ? a.second == 0 : a.first.score > b.first.score;
+    });
+    for (std::size_t n = 0; n < std::min(most, all.size()); ++n) into.push_back(all[n].first);
   }
   void archive(Archive& a) override {
     a(buckets_);

@@ -26,6 +26,10 @@ class FifoVictims final : public VictimPolicy {
     if (block != k_no_block) list_.remove(pu, block);
     return block;
   }
+  void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const override {
+    for (BlockNumber b = list_.first(pu); b != k_no_block && into.size() < most; b = list_.next(b))
+      into.push_back({b, static_cast<double>(into.size())});
+  }
   void archive(Archive& a) override { a(list_); }
 
  private:

@@ -32,6 +32,9 @@ class GreedyVictims final : public VictimPolicy {
     buckets_.remove(pu, block, valid);
     return block;
   }
+  void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const override {
+    buckets_.rank(pu, block_units_, most, into);
+  }
   void archive(Archive& a) override { a(buckets_); }
 
  private:

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "firmware/base/decisions.h"
 #include "firmware/base/layout.h"
 #include "models/base/archive.h"
 #include "models/base/parameters.h"
@@ -33,6 +35,11 @@ class VictimPolicy {
   virtual void remove(std::uint32_t pu, BlockNumber block, std::uint32_t valid) = 0;
   /// Chooses a block and forgets it; k_no_block when there is none worth choosing.
   virtual BlockNumber select(std::uint32_t pu) = 0;
+  /// The blocks that select() would choose one after the other, up to `most`, with the figures that
+  /// it goes by. Asked for the log of decisions alone; a policy that cannot tell says nothing.
+  virtual void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const {
+    static_cast<void>(pu), static_cast<void>(most), static_cast<void>(into);
+  }
   virtual void archive(Archive& archive) = 0;
 };
 

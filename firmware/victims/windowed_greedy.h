@@ -56,6 +56,9 @@ class WindowedGreedyVictims final : public VictimPolicy {
     leave(pu, block);
     return block;
   }
+  void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const override {
+    buckets_.rank(pu, ValidBuckets::k_none, most, into);
+  }
   void archive(Archive& a) override {
     a(buckets_);
     a(younger_);

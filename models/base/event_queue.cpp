@@ -10,7 +10,6 @@ namespace tlmssd {
 namespace {
 constexpr std::size_t k_arity = 4;
 constexpr std::uint32_t k_livelock = 10'000'000;
-constexpr std::uint64_t k_batch = 4096;  ///< items between two checkpoints: less than a millisecond
 }  // namespace
 
 void EventQueue::push_later(Picoseconds when, const Call& call) {
@@ -200,7 +199,10 @@ void EventQueue::run_events(Picoseconds limit, const bool& stop) {
     }
     ++executed_;
     call.callback(call.self);
-    if (executed_ % k_batch == 0) checkpoint();
+    if (executed_ == check_at_) {
+      check_at_ = executed_ + k_batch;
+      checkpoint();
+    }
   }
 }
 

@@ -76,6 +76,8 @@ class EventQueue {
   /// `call` is made now and then while items run, and between pieces of untimed work: it may throw,
   /// to end a run that is not wanted any more.
   void set_checkpoint(void (*call)()) { checkpoint_ = call; }
+  /// The next one comes after so many items at the latest; then as before.
+  void check_after(std::uint64_t items) { check_at_ = std::min(executed_ + items, check_at_); }
   void checkpoint() const {
     if (checkpoint_ != nullptr) checkpoint_();
   }
@@ -111,7 +113,8 @@ class EventQueue {
   static constexpr unsigned k_slot_bits = 17;  // a slot is 131 ns
   static constexpr std::uint64_t k_slots = 1024;
   static constexpr std::size_t k_words = k_slots / 64;
-  static constexpr unsigned k_crowd = 16;  // steps along a list before the heap is the better place
+  static constexpr std::uint64_t k_batch = 4096;  // items between two checkpoints: less than a millisecond
+  static constexpr unsigned k_crowd = 16;         // steps along a list before the heap is the better place
 
   static void resume(void* address) { std::coroutine_handle<>::from_address(address).resume(); }
   static std::uint64_t slot_of(Picoseconds when) { return static_cast<std::uint64_t>(when) >> k_slot_bits; }
@@ -150,6 +153,7 @@ class EventQueue {
   std::uint64_t sequence_ = 0;
   std::uint64_t executed_ = 0;
   std::uint32_t at_this_instant_ = 0;
+  std::uint64_t check_at_ = k_batch;  // of executed_
   Picoseconds armed_ = k_never;
   Picoseconds driver_time_ = k_never;
   void (*wake_)(void*, Picoseconds) = nullptr;

@@ -21,4 +21,12 @@ enum class Stage : std::uint8_t {
 inline constexpr std::size_t k_stages = static_cast<std::size_t>(Stage::count);
 std::string_view name_of(Stage stage);
 
+/// What cycles of a stage may depend on (ssd.cpu.costs).
+struct StageWork {
+  enum class Cached : std::uint8_t { unknown, miss, hit };
+  double entries = 1;               ///< entries that one execution looks at
+  Cached cached = Cached::unknown;  ///< whether what it looks for is in the cache
+  std::uint32_t candidates = 0;     ///< blocks among which a victim is chosen first; 0: none is
+};
+
 }  // namespace tlmssd

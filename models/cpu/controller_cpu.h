@@ -28,6 +28,7 @@
 #include "models/base/parameters.h"
 #include "models/base/stage.h"
 #include "models/base/statistics.h"
+#include "models/cpu/stage_costs.h"
 #include "models/memory/memory_client.h"
 #include "models/tlm/ports.h"
 
@@ -61,7 +62,9 @@ struct CpuConfig {
   Hertz clock = 500'000'000;
   CpuCyclesConfig cycles;
   CpuAssignmentConfig assignment;
-  static const ParameterTable<CpuConfig>& parameters();  ///< cores and clock only
+  std::vector<std::string> costs;  ///< lines of a table (stage_costs.h); none: cycles are constant
+  StagePolicies policies;          ///< of the drive, for that table
+  static const ParameterTable<CpuConfig>& parameters();  ///< cores, clock and costs
   /// Throws InputError when a stage is assigned to a core that does not exist; the message names
   /// key and value.
   void validate() const;
@@ -91,6 +94,10 @@ class CoreSet {
   [[nodiscard]] bool same_cores(Stage first, Stage second) const {
     return stages_[static_cast<std::size_t>(first)].set == stages_[static_cast<std::size_t>(second)].set;
   }
+  /// Whether cycles depend on what describe() says.
+  [[nodiscard]] bool by_work() const { return costs_ != nullptr; }
+  /// What the next run of `stage` has to do; only with by_work().
+  void describe(Stage stage, const StageWork& work) { described_[static_cast<std::size_t>(stage)] = work; }
   void set_observer(CpuObserver* observer) { observer_ = observer; }
   void report(StatisticsSink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
@@ -113,11 +120,14 @@ class CoreSet {
     Picoseconds longest_wait = 0;
   };
   [[nodiscard]] Picoseconds duration(const StageState& state, std::uint32_t times) const;
+  [[nodiscard]] Picoseconds duration_by_work(Stage stage, std::uint32_t times);
   std::uint32_t earliest(const StageState& state, Picoseconds now) const;
   Run occupy(std::uint32_t core, Stage stage, std::uint32_t times, Picoseconds now);
   Hertz clock_;
   std::vector<Core> cores_;
   std::array<StageState, k_stages> stages_;
+  std::unique_ptr<const StageCosts> costs_;  // null: cycles are constant
+  std::array<StageWork, k_stages> described_;
   CpuObserver* observer_ = nullptr;
   Picoseconds since_ = 0;
 };
@@ -166,6 +176,12 @@ class ControllerCpu : public sc_core::sc_module {
     return cores_.run(event_queue_.now(), first, second, times);
   }
   [[nodiscard]] bool same_cores(Stage first, Stage second) const { return cores_.same_cores(first, second); }
+  /// Whether cycles depend on what describe() says.
+  [[nodiscard]] bool by_work() const { return cores_.by_work(); }
+  /// What the next run of `stage` has to do; only with by_work().
+  void describe(Stage stage, const StageWork& work) {
+    if (mode_ == Mode::timed) cores_.describe(stage, work);
+  }
   /// One memory access at a system bus address (see address_map.h). Returns its end, or k_never:
   /// then done(self) is called when it ends.
   Picoseconds access(std::uint64_t address, Bytes bytes, bool write, EventQueue::Callback done, void* self) {

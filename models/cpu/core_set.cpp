@@ -1,6 +1,8 @@
 // The reservation of controller cores, its configuration and its statistics.
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 
 #include "models/base/input_error.h"
 #include "models/cpu/controller_cpu.h"
@@ -46,7 +48,14 @@ const ParameterTable<CpuConfig>& CpuConfig::parameters() {
   static const auto table =
       ParameterTable<CpuConfig>{}
           .integer("cores", &CpuConfig::cores, {1, 256}, "number of controller cores")
-          .frequency("clock", &CpuConfig::clock, {1'000'000, 10'000'000'000}, "clock of the cores");
+          .frequency("clock", &CpuConfig::clock, {1'000'000, 10'000'000'000}, "clock of the cores")
+          .texts("costs", &CpuConfig::costs,
+                 "cycles of stages by policy, by entries looked at and by hit or miss, instead of constant "
+                 "ones: a list of lines, the first naming the columns (\"stage, policy, cached, entries, "
+                 "cycles\"); or the name of a CSV file with those lines, such as tlmssd profile-firmware "
+                 "writes")
+          .lines_of_file()
+          .optional();
   return table;
 }
 
@@ -70,6 +79,7 @@ static_assert(std::size(k_settings) == k_stages);
 }  // namespace
 
 void CpuConfig::validate() const {
+  if (!costs.empty()) static_cast<void>(StageCosts(costs, policies));
   for (const StageSetting& setting : k_settings) {
     for (const std::int64_t core : assignment.*setting.cores) {
       if (core >= 0 && core < cores) continue;
@@ -81,7 +91,11 @@ void CpuConfig::validate() const {
   }
 }
 
-CoreSet::CoreSet(const CpuConfig& config) : clock_(config.clock), cores_(config.cores) {
+CoreSet::CoreSet(const CpuConfig& config)
+    : clock_(config.clock),
+      cores_(config.cores),
+      costs_(config.costs.empty() ? nullptr
+                                  : std::make_unique<const StageCosts>(config.costs, config.policies)) {
   config.validate();
   for (const StageSetting& setting : k_settings) {
     StageState& state = stages_[static_cast<std::size_t>(setting.stage)];
@@ -105,6 +119,16 @@ Picoseconds CoreSet::duration(const StageState& state, std::uint32_t times) cons
   return times == 1 ? state.once : cycle_time(state.cycles * times, clock_);
 }
 
+/// By the table, and of the work described last; what the table does not say is constant.
+Picoseconds CoreSet::duration_by_work(Stage stage, std::uint32_t times) {
+  const StageState& state = stages_[static_cast<std::size_t>(stage)];
+  const StageWork work = std::exchange(described_[static_cast<std::size_t>(stage)], {});
+  const double once = costs_->cycles(stage, work).value_or(static_cast<double>(state.cycles));
+  double cycles = once * times;
+  if (work.candidates > 0) cycles += costs_->choice(work.candidates).value_or(once) - once;
+  return cycle_time(static_cast<std::uint64_t>(std::llround(cycles)), clock_);
+}
+
 /// The core that is free first; of idle ones the lowest number will do.
 std::uint32_t CoreSet::earliest(const StageState& state, Picoseconds now) const {
   std::uint32_t chosen = state.eligible.front();
@@ -118,7 +142,7 @@ std::uint32_t CoreSet::earliest(const StageState& state, Picoseconds now) const 
 CoreSet::Run CoreSet::occupy(std::uint32_t number, Stage stage, std::uint32_t times, Picoseconds now) {
   StageState& state = stages_[static_cast<std::size_t>(stage)];
   state.executions += times;
-  const Picoseconds time = duration(state, times);
+  const Picoseconds time = costs_ ? duration_by_work(stage, times) : duration(state, times);
   if (time == 0) return {now, now};
   Core& core = cores_[number];
   const Picoseconds start = std::max(core.free, now);
@@ -161,6 +185,10 @@ void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {
     sink.value("busy", static_cast<double>(state.busy) * 1e-12, "s", "core time spent");
     sink.value("mean wait", static_cast<double>(state.waiting) * 1e-12 / runs, "s",
                "mean time it waited for a core");
+    if (costs_) {
+      sink.value("mean cycles", static_cast<double>(state.busy) * 1e-12 * static_cast<double>(clock_) / runs,
+                 "cycles", "mean cycles of one execution, by the table ssd.cpu.costs");
+    }
     sink.value("longest wait", static_cast<double>(state.longest_wait) * 1e-12, "s",
                "longest time it waited for a core");
     sink.close();

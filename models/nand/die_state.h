@@ -134,6 +134,13 @@ class DieState {
   /// Erase cycles, all of `mode`, after which this block's erase fails; 0: never.
   [[nodiscard]] std::uint32_t endurance(PlaneId plane, BlockId block,
                                         BlockMode mode = BlockMode::native) const;
+  /// What the spare area of a page's `unit`-th unit says; k_no_unit when the page is not
+  /// programmed, or the unit is padding. For inspection: nothing is sensed.
+  [[nodiscard]] Lpn spare(PlaneId plane, BlockId number, PageId page, std::uint32_t unit) const {
+    if (index(page) >= block(plane, number).next_page) return k_no_unit;
+    const std::size_t at_page = std::size_t{index(page)} * units_per_page_ + unit;
+    return contents_of(at(index(plane), index(number)))[at_page].spare;
+  }
   [[nodiscard]] const PageShape& shape() const { return shape_; }
   /// Pages of one plane that a program in this mode takes at a time.
   [[nodiscard]] std::uint32_t step_pages(BlockMode mode) const {

@@ -15,6 +15,10 @@ COMMANDS = {
     "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
     "compare": ("tlmssd.compare", "put results side by side and say why they differ"),
     "calibrate": ("tlmssd.calibrate", "fit a drive to what fio measured on a real one"),
+    "profile-firmware": (
+        "tlmssd.profile_firmware",
+        "count the instructions of firmware stages for ssd.cpu.costs",
+    ),
     "pts": ("tlmssd.pts", "run SNIA's Performance Test Specification on a drive"),
     "probe": ("tlmssd.probe", "find out what is inside a drive, by fio jobs and their results"),
     "validate": ("tlmssd.validate", "judge a calibrated drive by measurements held out"),

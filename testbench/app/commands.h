@@ -28,14 +28,30 @@ struct RunOptions {
   bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
   bool quiet = false;
-  bool json = false;         ///< report.json goes to standard output, and nothing else does
-  bool strict = false;       ///< advice and missed targets turn into exit code 4
-  bool force = false;        ///< replace files of the user's that stand where a snapshot or results are to be
-  bool with_parent = false;  ///< ends when the process that started it ends, however that ends
+  bool json = false;    ///< report.json goes to standard output, and nothing else does
+  bool strict = false;  ///< advice and missed targets turn into exit code 4
+  bool force = false;   ///< replace files of the user's that stand where a snapshot or results are to be
+  std::vector<std::string> breaks;        ///< --break time=1.2s
+  std::string show;                       ///< --show lba=N or map=FIRST-LAST: what a break shows beside
+  bool drive_only = false;                ///< inspect: the loads are not looked at
+  std::string scenario_text;              ///< of a snapshot; empty: `scenario` names a file
+  bool with_parent = false;               ///< ends when the process that started it ends, however that ends
   std::vector<std::string> command_line;  ///< for run.json
 };
 
 int run_command(const RunOptions& options);
+
+struct InspectOptions {
+  std::string target;                  ///< snapshot or scenario
+  std::vector<std::string> overrides;  ///< --set a.b.c=value
+  std::string map;                     ///< LPNs FIRST-LAST; empty: none
+  std::string lba;                     ///< logical block; empty: none
+  bool blocks = false;
+  bool json = false;
+};
+/// Prints the state of the drive in a snapshot, or of the one that a scenario's preconditioning
+/// leaves.
+int inspect_command(const InspectOptions& options);
 
 struct TraceInfoOptions {
   std::string file;

@@ -19,6 +19,7 @@
 #include "testbench/app/scenario_plugins.h"
 #include "testbench/process/last_words.h"
 #include "testbench/process/standard_output.h"
+#include "testbench/report/snapshot.h"
 
 namespace {
 
@@ -29,6 +30,7 @@ struct Arguments {
   tlmssd::CheckOptions check;
   tlmssd::NewOptions project;
   tlmssd::ConformOptions conform;
+  tlmssd::InspectOptions inspect;
   std::vector<std::string> plugins;
   std::string filter;
   std::string shown;  ///< folder of results
@@ -76,6 +78,15 @@ void add_run(CLI::App& app, Arguments& arguments) {
                 "cut preconditioning and loads so that the run takes seconds");
   run->add_flag("--check-protocol", arguments.run.check_protocol,
                 "check the TLM-2.0 base protocol on every socket (slow)");
+  run->add_option("--break", arguments.run.breaks,
+                  "stop in a debugger, or say what the drive is doing, at time=1.2s, event=N, command=N, "
+                  "decision=gc or decision=gc:N of the measured run")
+      ->allow_extra_args(false)
+      ->type_name("WHEN")
+      ->check(k_not_empty);
+  run->add_option("--show", arguments.run.show, "what a break shows beside: lba=N, map=FIRST-LAST, blocks")
+      ->check(k_not_empty)
+      ->needs("--break");
   run->add_flag("--with-parent", arguments.run.with_parent,
                 "end when the process that started it ends, however that ends");
   run->add_flag("--strict", arguments.run.strict,
@@ -144,6 +155,24 @@ void add_others(CLI::App& app, Arguments& arguments) {
       ->required()
       ->check(k_not_empty);
 
+  CLI::App* inspect =
+      app.add_subcommand("inspect",
+                         "show the state of the drive in a snapshot, or of the one that a scenario's "
+                         "preconditioning leaves: blocks, wear, free pool, map, and whether they agree");
+  inspect->add_option("target", arguments.inspect.target, "snapshot, or scenario file (YAML)")
+      ->required()
+      ->check(k_not_empty);
+  inspect->add_option("--set", arguments.inspect.overrides, "override a parameter")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  inspect->add_option("--lba", arguments.inspect.lba, "only where this logical block is")
+      ->check(k_whole_number);
+  inspect->add_option("--map", arguments.inspect.map, "only the map of these mapping units (LPN)")
+      ->type_name("FIRST-LAST")
+      ->check(k_not_empty);
+  inspect->add_flag("--blocks", arguments.inspect.blocks, "only the blocks, one by one");
+  inspect->add_option("--json", arguments.json, "with -: print JSON")->check(CLI::IsMember({"-"}));
+
   CLI::App* list =
       app.add_subcommand("list", "list sections, parameters and policies, or search in what they mean");
   list->add_option("filter", arguments.filter, "only what has this text in its name or meaning")
@@ -209,7 +238,10 @@ void load_plugins(const CLI::App& app, const Arguments& arguments) {
   load_plugins_of_environment();
   for (const std::string& name : arguments.plugins) load_plugin(name);
   const bool of_run = app.got_subcommand("run") || app.got_subcommand("figures");
-  const std::string& scenario = of_run ? arguments.run.scenario : arguments.check.scenario;
+  const std::string& scenario = of_run                          ? arguments.run.scenario
+                                : app.got_subcommand("inspect") ? arguments.inspect.target
+                                                                : arguments.check.scenario;
+  if (is_snapshot(scenario)) return;
   if (!scenario.empty()) load_plugins_of_scenario(scenario);
 }
 
@@ -228,6 +260,7 @@ int dispatch(const CLI::App& app, Arguments& arguments) {
   if (app.got_subcommand("figures")) return figures_command(arguments.run);
   if (app.got_subcommand("trace-info")) return trace_info_command(arguments.trace_info);
   if (app.got_subcommand("profile")) return profile_command(arguments.profile);
+  if (app.got_subcommand("inspect")) return inspect_command(arguments.inspect);
   if (app.got_subcommand("show")) return show_command(arguments.shown);
   if (app.got_subcommand("completion")) {
     std::cout << completion_script(app, arguments.shell);
@@ -294,7 +327,7 @@ int carry_out(int argc, char* argv[]) {
     if (error.get_exit_code() != 0) throw tlmssd::InputError(error.what());
     return app.exit(error);  // prints the help or the version
   }
-  arguments.run.json = !arguments.json.empty();
+  arguments.run.json = arguments.inspect.json = !arguments.json.empty();
   load_plugins(app, arguments);
   return dispatch(app, arguments);
 }

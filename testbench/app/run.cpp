@@ -71,13 +71,40 @@ Run::Run(const RunOptions& options)
   }
   if (!options_.save_snapshot.empty() || !options_.from_snapshot.empty())
     located(scenario_, "ssd", [&] { simulation_->ssd().check_archives(); });
+  read_breaks();
   if (!options_.save_snapshot.empty()) check_snapshot_target(options_.save_snapshot, replaces());
   if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out, replaces());
   if (report_section_.timeline)
     window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
   make_writers();
-  if (!directory_ && (report_section_.timeline || report_section_.command_log != "none" || !writers_.empty()))
+  if (!directory_ && (report_section_.timeline || report_section_.command_log != "none" ||
+                      !report_section_.decisions.empty() || !writers_.empty()))
     warnings_.emplace_back("report: files beside the report are written only with --out");
+}
+
+/// Where the run is to stop, and which decisions are to be written.
+void Run::read_breaks() {
+  for (const std::string& text : options_.breaks) breaks_.push_back(parse_break(text));
+  if (run_section_.pause_at > 0) breaks_.push_back({.time = run_section_.pause_at, .text = "run.pause_at"});
+  for (const Break& one : breaks_) {
+    if (one.what == Break::What::time && !run_section_.timed)
+      throw InputError(one.text +
+                       ": an untimed run (run.timed: false) has no times; break at a command or a decision");
+  }
+  const std::string& show = options_.show;
+  if (show.starts_with("lba=")) {
+    shown_.lba = parse_range("--show", show.substr(4)).first;
+  } else if (show.starts_with("map=")) {
+    shown_.map = parse_range("--show", show.substr(4));
+  } else if (show == "blocks") {
+    shown_.blocks = true;
+  } else if (!show.empty()) {
+    throw InputError("--show " + in_quotes(show) + ": expected lba=N, map=FIRST-LAST or blocks");
+  }
+  located(scenario_, "report", [&] { static_cast<void>(decision_kinds(report_section_.decisions)); });
+  if (report_section_.decisions.empty()) return;
+  filter_ = DecisionFilter::parameters().read(scenario_.values("report.decision_filter"));
+  located(scenario_, "report.decision_filter", [&] { filter_.check(); });
 }
 
 /// Those of plug-ins that the scenario names.
@@ -102,6 +129,7 @@ void Run::build() {
   });
   steps_ = std::make_unique<ScenarioLoads>(scenario_, space, options_.short_form);
   if (options_.from_snapshot.empty()) steps_->check_steps();
+  if (options_.drive_only) return;
   ScenarioLoads::Made made = steps_->make_all();
   loads_ = std::move(made.loads);
   entries_ = std::move(made.entries);
@@ -198,6 +226,8 @@ void Run::age() {
 
 /// The prepared drive, and what the report says of it.
 void Run::archive(Archive& archive) {
+  std::string scenario = archive.saving() ? scenario_.resolved_yaml() : std::string();
+  archive(scenario);  // for tlmssd inspect, which looks for it here
   simulation_->archive(archive);
   archive(age_text_);
   archive(preparation_);
@@ -309,6 +339,52 @@ void Run::note_round(const Completed& command) {
   }
 }
 
+/// What sees firmware's decisions, and what stops the run.
+void Run::watch_firmware() {
+  Ssd& ssd = simulation_->ssd();
+  const std::uint32_t kinds = decision_kinds(report_section_.decisions);
+  if (directory_ && kinds != 0)
+    decisions_ = std::make_unique<DecisionLog>(directory_->file("decisions.jsonl"), kinds, filter_, ssd);
+  if (!breaks_.empty()) {
+    pauser_ = std::make_unique<Pauser>(*simulation_, breaks_, shown_, run_section_.timed, decisions_.get(),
+                                       decisions_ ? kinds : 0);
+    ssd.observe_decisions(pauser_.get());
+  } else if (decisions_) {
+    ssd.observe_decisions(decisions_.get());
+  }
+}
+
+void Run::end_watch() {
+  simulation_->ssd().observe_decisions(nullptr);
+  if (pauser_) {
+    for (const std::string& one : pauser_->not_reached())
+      warnings_.push_back("the run has ended before the break at " + one);
+    pauser_.reset();
+  }
+  if (!decisions_) return;
+  decisions_->close();
+  if (decisions_->left_out() > 0)
+    warnings_.push_back(
+        fmt::format("report.decision_filter.most: {} decisions were left out of decisions.jsonl",
+                    decisions_->left_out()));
+}
+
+/// Of a run that fails: they may say why. Earlier results are not replaced.
+void Run::keep_decisions() noexcept {
+  try {
+    simulation_->ssd().observe_decisions(nullptr);
+    pauser_.reset();
+    if (!decisions_ || !directory_) return;
+    decisions_->close();
+    if (std::filesystem::exists(std::filesystem::path(options_.out) / "report.json")) return;
+    directory_->commit_only("decisions.jsonl");
+    if (!options_.quiet)
+      std::cerr << "tlmssd: decisions until the run failed: " << options_.out << "/decisions.jsonl\n";
+  } catch (const std::exception&) {
+    return;  // what has failed the run is what is told
+  }
+}
+
 void Run::measure_timed() {
   if (directory_ && report_section_.command_log != "none") {
     log_ = std::make_unique<CommandLog>(directory_->file("commands." + report_section_.command_log));
@@ -366,12 +442,19 @@ void Run::measure() {
   simulation_->driver().set_progress_hook(
       [&](std::uint64_t done) { progress.update(done - before, simulation_->ssd().event_queue().now()); });
   const auto start = std::chrono::steady_clock::now();
-  if (run_section_.timed) {
-    measure_timed();
-  } else {
-    simulation_->run_untimed_together(loads_);
-    measurement_->finish(0);
+  watch_firmware();
+  try {
+    if (run_section_.timed) {
+      measure_timed();
+    } else {
+      simulation_->run_untimed_together(loads_);
+      measurement_->finish(0);
+    }
+  } catch (...) {
+    keep_decisions();
+    throw;
   }
+  end_watch();
   run_seconds_ = seconds_since(start);
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
@@ -589,6 +672,33 @@ void Run::write_results() {
   const std::string text = printable(summary(report, host));
   std::cout << (shows_colour(STDOUT_FILENO) ? coloured(text) : text);
   if (directory_) std::cout << "Results in " << options_.out << ": report.html, report.json, and more\n";
+}
+
+nlohmann::ordered_json Run::inspect(const StateQuery& query) {
+  prepare();
+  return drive_state(*simulation_, query);
+}
+
+int inspect_command(const InspectOptions& options) {
+  const InterruptGuard guard;
+  StateQuery query;
+  query.blocks = options.blocks;
+  if (!options.map.empty()) query.map = parse_range("--map", options.map);
+  if (!options.lba.empty()) query.lba = parse_range("--lba", options.lba).first;
+  query.overview = !query.lba && !query.map && !query.blocks;
+  RunOptions run;
+  run.scenario = options.target;
+  run.overrides = options.overrides;
+  run.drive_only = true;
+  run.quiet = true;
+  if (is_snapshot(options.target)) {
+    run.from_snapshot = options.target;
+    run.scenario_text = snapshot_scenario(options.target);
+  }
+  const nlohmann::ordered_json state = Run(run).inspect(query);
+  std::cout << (options.json ? to_text(state) : state_text(state));
+  return state.contains("consistency") && !state["consistency"]["consistent"].get<bool>() ? k_exit_internal
+                                                                                          : k_exit_ok;
 }
 
 int figures_command(const RunOptions& options) {

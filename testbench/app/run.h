@@ -12,6 +12,9 @@
 
 #include "platform/scenario/scenario.h"
 #include "testbench/app/commands.h"
+#include "testbench/app/decision_log.h"
+#include "testbench/app/drive_state.h"
+#include "testbench/app/pause.h"
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/app/scenario_check.h"
 #include "testbench/app/scenario_loads.h"
@@ -44,6 +47,8 @@ class Run {
   /// Throws what execute() would throw in time, as far as it follows from the loads alone; then
   /// there is nothing to execute any more.
   void look_ahead();
+  /// The prepared drive, as it is before the load.
+  [[nodiscard]] nlohmann::ordered_json inspect(const StateQuery& query);
   /// The rest, up to the results. Throws InputError, DataMismatch, NandViolation, Stalled.
   void execute();
   /// The report of a run in which nothing happened: every figure of the drive, all of them nought
@@ -53,6 +58,7 @@ class Run {
  private:
   [[nodiscard]] Replace replaces() const;
   void build();
+  void read_breaks();
   void make_writers();
   void prepare();
   void write_until_steady(std::size_t step);
@@ -65,6 +71,9 @@ class Run {
   void begin_measurement();
   void measure();
   void measure_timed();
+  void watch_firmware();
+  void end_watch();
+  void keep_decisions() noexcept;
   void observe_completions();
   void note_round(const Completed& command);
   void end_early(const Interrupted& interrupted);
@@ -84,6 +93,7 @@ class Run {
   RunSection run_section_;
   ReportSection report_section_;
   TimelineSection window_;
+  DecisionFilter filter_;
   std::unique_ptr<Simulation> simulation_;
   std::unique_ptr<RunDirectory> directory_;
   std::vector<std::pair<std::string, std::unique_ptr<ReportWriter>>> writers_;  ///< with their files
@@ -97,6 +107,10 @@ class Run {
   std::unique_ptr<Measurement> measurement_;
   std::unique_ptr<CommandLog> log_;
   std::unique_ptr<TimelineObserver> timeline_;
+  std::unique_ptr<DecisionLog> decisions_;
+  std::vector<Break> breaks_;
+  StateQuery shown_;  ///< at breaks
+  std::unique_ptr<Pauser> pauser_;
   std::vector<std::string> warnings_;
   bool failures_ = false;  ///< commands have failed
   std::optional<Interrupted> interrupted_;

@@ -40,7 +40,11 @@ const ParameterTable<RunSection>& RunSection::parameters() {
                   "host, as Linux does, or sent as they are, which the drive refuses")
           .choice("errors", &RunSection::errors, {"fail", "accept"},
                   "commands that end with an error, preconditioning included: the run ends with exit code 5, "
-                  "or with 0 as if none had failed");
+                  "or with 0 as if none had failed")
+          .time("pause_at", &RunSection::pause_at, {0, 100'000_s},
+                "instant after the start of the load at which the run stops in a debugger, or says what "
+                "the drive is doing (as --break time=...); absent or 0 s: never")
+          .optional();
   return table;
 }
 
@@ -57,7 +61,12 @@ const ParameterTable<ReportSection>& ReportSection::parameters() {
                 "(numjobs), are always shown together")
           .text("silence", &ReportSection::silence,
                 "rules of the adviser that are to keep silent, by their names, with commas between them; "
-                "empty: none");
+                "empty: none")
+          .texts(
+              "decisions", &ReportSection::decisions,
+              "write decisions.jsonl: what firmware decides during the load, and why; a list of kinds: gc, "
+              "write, wear, refresh, remap, erase, retire, cache, ecc, own, or all; absent or empty: none")
+          .optional();
   return table;
 }
 
@@ -76,6 +85,32 @@ std::vector<std::string> ReportSection::silenced() const {
     names.push_back(name);
   }
   return names;
+}
+
+const ParameterTable<DecisionFilter>& DecisionFilter::parameters() {
+  static const auto table =
+      ParameterTable<DecisionFilter>{}
+          .integers("lpn", &DecisionFilter::lpn, {0, 4'294'967'294},
+                    "mapping units that decisions must be about: [first, last], or one; empty: any, and none")
+          .integers("block", &DecisionFilter::block, {0, 4'294'967'294},
+                    "blocks, as the log numbers them, that decisions must be about: [first, last], or one; "
+                    "empty: any, and none")
+          .time("from", &DecisionFilter::from, {0, 100'000_s},
+                "start of the log, after the start of the load")
+          .time("length", &DecisionFilter::length, {0, 100'000_s}, "length of the log; 0 s: to the end")
+          .integer("most", &DecisionFilter::most, {1, 1'000'000'000},
+                   "decisions that are written; the log says how many more there were");
+  return table;
+}
+
+void DecisionFilter::check() const {
+  const auto range = [](const char* key, const std::vector<std::int64_t>& of) {
+    if (of.size() > 2)
+      throw InputError(Complaint{{}, 0, key, "has more than two numbers, expected [first, last] or one", {}});
+    if (of.size() == 2 && of[1] < of[0]) throw InputError(Complaint{{}, 0, key, "ends before it begins", {}});
+  };
+  range("report.decision_filter.lpn", lpn);
+  range("report.decision_filter.block", block);
 }
 
 const ParameterTable<TimelineSection>& TimelineSection::parameters() {
@@ -146,6 +181,10 @@ Catalogue make_catalogue() {
       .keys(SteadyConfig::parameters());
   catalogue.section("report", "what is written beside the report", ReportSection::parameters());
   catalogue.section("report.window", "window of the timeline", TimelineSection::parameters());
+  catalogue
+      .section("report.decision_filter", "which decisions are written, with report.decisions",
+               DecisionFilter::parameters())
+      .optional();
   for (const PolicyInfo& info : report_writers().infos())
     catalogue.section(join_path("report", info.name), described(info), info.parameters).optional();
   return catalogue;

@@ -17,6 +17,7 @@ struct RunSection {
   Picoseconds stall_after = 0;
   std::string long_requests = "split";
   std::string errors = "fail";
+  Picoseconds pause_at = 0;  ///< 0: never
   static const ParameterTable<RunSection>& parameters();
 };
 
@@ -26,6 +27,7 @@ struct ReportSection {
   bool timeline = false;
   bool merge = false;
   std::string silence;
+  std::vector<std::string> decisions;
   /// Names in `silence`. Throws InputError for one that no rule of the adviser has.
   [[nodiscard]] std::vector<std::string> silenced() const;
   static const ParameterTable<ReportSection>& parameters();
@@ -38,6 +40,17 @@ struct TimelineSection {
   std::uint32_t slowest = 0;
   Picoseconds margin = 50'000'000;
   static const ParameterTable<TimelineSection>& parameters();
+};
+
+/// Only with report.decisions.
+struct DecisionFilter {
+  std::vector<std::int64_t> lpn;    ///< first and last, or one; none: all
+  std::vector<std::int64_t> block;  ///< the same of blocks
+  Picoseconds from = 0;
+  Picoseconds length = 0;  ///< 0: to the end
+  std::uint64_t most = 1'000'000;
+  static const ParameterTable<DecisionFilter>& parameters();
+  void check() const;
 };
 
 const Catalogue& scenario_catalogue();

@@ -94,11 +94,17 @@ Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
   };
   std::vector<std::string> overrides = options_.overrides;
   overrides.insert(overrides.end(), settings.begin(), settings.end());
-  Scenario scenario = read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
+  const auto read_it = [&] {
+    if (options_.scenario_text.empty())
+      return read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
+    return parse_scenario(options_.scenario_text, options_.scenario, scenario_catalogue(), overrides,
+                          reading);
+  };
+  Scenario scenario = read_it();
   const std::string plugins = all_plugins(scenario.plugins());
   if (plugins.empty()) return scenario;
   overrides.push_back("plugins=" + plugins);
-  return read_scenario(options_.scenario, scenario_catalogue(), overrides, reading);
+  return read_it();
 }
 
 SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {

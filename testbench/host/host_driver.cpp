@@ -558,7 +558,8 @@ void HostDriver::complete(Slot& slot) {
   --outstanding_;
   --queue_outstanding_[stream.queue];
   waiting_since_ = event_queue_.now();
-  if (++completed_ % k_progress_interval == 0) {
+  if (++completed_ == pause_at_) pause();
+  if (completed_ % k_progress_interval == 0) {
     check_time(stream);
     if (on_progress_) on_progress_(completed_);
   }
@@ -663,6 +664,12 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
   }
 }
 
+// The hook may be given another one from within.
+void HostDriver::pause() {
+  const std::function<void()> hook = on_pause_;
+  if (hook) hook();
+}
+
 void HostDriver::carry_out_untimed(const PlacedRequest& request) {
   event_queue_.checkpoint();
   Slot& slot = take_slot();
@@ -674,7 +681,8 @@ void HostDriver::carry_out_untimed(const PlacedRequest& request) {
   device_isock->transport_dbg(*slot.payload);
   check(slot);
   release(slot);
-  if (++completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+  if (++completed_ == pause_at_) pause();
+  if (completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
 }
 
 }  // namespace tlmssd

@@ -80,6 +80,11 @@ class HostDriver : public sc_core::sc_module {
   /// Called every `k_progress_interval` completions.
   void set_progress_hook(std::function<void(std::uint64_t)> hook) { on_progress_ = std::move(hook); }
   static constexpr std::uint64_t k_progress_interval = 4096;
+  /// Called when so many commands have completed since the host was made; 0: never.
+  void set_pause_hook(std::uint64_t completed, std::function<void()> hook) {
+    pause_at_ = completed;
+    on_pause_ = std::move(hook);
+  }
   /// Events without a completion after which a patient driver calls it a stall: seconds of the
   /// host's time, and far more than emptying a block in every group takes.
   static constexpr std::uint64_t k_patience = 100'000'000;
@@ -136,6 +141,7 @@ class HostDriver : public sc_core::sc_module {
   void complete(Slot& slot);
   void check(Slot& slot);
   void carry_out_untimed(const PlacedRequest& request);
+  void pause();
   void release(Slot& slot);
   void end_piece(const Completed& piece, SplitRequest& request);
   [[nodiscard]] static bool refused(const Slot& slot);
@@ -169,6 +175,7 @@ class HostDriver : public sc_core::sc_module {
   std::uint64_t outstanding_ = 0;
   std::uint32_t issued_ = 0;  ///< number of the last command issued
   std::uint64_t completed_ = 0;
+  std::uint64_t pause_at_ = 0;  ///< of completed_; 0: never
   std::uint64_t failed_ = 0;
   Picoseconds waiting_since_ =
       0;  ///< last completion, or submission of the oldest command when that is later
@@ -190,6 +197,7 @@ class HostDriver : public sc_core::sc_module {
   CompletionHook hook_;
   std::function<void()> on_measurement_;
   std::function<void(std::uint64_t)> on_progress_;
+  std::function<void()> on_pause_;
 };
 
 }  // namespace tlmssd

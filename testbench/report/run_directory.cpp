@@ -23,9 +23,9 @@ constexpr const char* k_list = ".tlmssd-run";
 constexpr std::size_t k_longest_list = 65536;
 
 /// Every name that a result of the program may have.
-constexpr std::array<std::string_view, 9> k_names = {
-    "scenario.yaml", "report.json",     "report.html",      "fio.json",         "run.json",
-    "commands.csv",  "commands.csv.gz", "commands.csv.zst", "timeline.perfetto"};
+constexpr std::array<std::string_view, 10> k_names = {
+    "scenario.yaml", "report.json",     "report.html",      "fio.json",          "run.json",
+    "commands.csv",  "commands.csv.gz", "commands.csv.zst", "timeline.perfetto", "decisions.jsonl"};
 
 /// And those of plug-ins.
 std::vector<std::string> result_names() {
@@ -227,6 +227,14 @@ std::string RunDirectory::file(std::string_view name) {
 
 void RunDirectory::write(std::string_view name, std::string_view content) {
   write_file(file(name), content, target_ / name);
+}
+
+void RunDirectory::commit_only(std::string_view name) {
+  for (const std::string& other : names_) {
+    if (other != name) fs::remove(staging_->path() / other);
+  }
+  names_.assign(1, std::string(name));
+  commit();
 }
 
 void RunDirectory::write_list(const std::vector<std::string>& names) const {

@@ -39,6 +39,8 @@ class RunDirectory {
   void write(std::string_view name, std::string_view content);
   /// Puts the results in their place.
   void commit();
+  /// Puts this result alone in its place and drops all others.
+  void commit_only(std::string_view name);
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
 
  private:

@@ -25,7 +25,7 @@ constexpr std::size_t k_frame = std::size_t{1} << 20U;
 
 /// Byte order and type sizes: what must be the same because state is stored as it lies in memory.
 struct Machine {
-  std::uint32_t format = 4;
+  std::uint32_t format = 5;
   std::uint32_t order = 0x01020304;
   std::uint8_t size_bytes = sizeof(std::size_t);
   std::uint8_t time_bytes = sizeof(Picoseconds);
@@ -366,6 +366,24 @@ std::unique_ptr<FileArchive> FileArchive::load(const std::string& path, const Id
   const std::string difference = differences(there, identity);
   if (!difference.empty()) throw SnapshotMismatch("snapshot " + path + " does not fit: " + difference);
   return archive;
+}
+
+std::string snapshot_scenario(const std::string& path) {
+  LoadingArchive archive(path);
+  Identity identity;
+  std::string scenario;
+  reading(path, [&] {
+    archive_identity(archive, identity);
+    archive(scenario);
+  });
+  return scenario;
+}
+
+bool is_snapshot(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  InputFile file(path);
+  return begins_with_magic(file);
 }
 
 void save_snapshot(const std::string& path, const Identity& identity,

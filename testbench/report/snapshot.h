@@ -46,6 +46,12 @@ class FileArchive : public Archive {
   virtual void finish() = 0;
 };
 
+/// What `archive` of save_snapshot() has put first: the scenario that the drive was made from.
+/// Throws InputError.
+std::string snapshot_scenario(const std::string& path);
+/// Whether there is a file that begins as snapshots do.
+bool is_snapshot(const std::string& path);
+
 /// Saves what `archive` archives; the file appears when all went well.
 void save_snapshot(const std::string& path, const Identity& identity,
                    const std::function<void(Archive&)>& archive, Replace replace = Replace::own);

@@ -114,6 +114,7 @@ void Partition::committed(const ProgramJob& job) {
     const auto found = moving_.find(unit);
     if (found == moving_.end() || found->second != job.source[n]) continue;
     moving_.erase(found);
+    core_.note_remap(unit, core_.map->lookup(unit), job.base + n, "moved to the dies kept for reading");
     core_.pool.invalidate(core_.map->lookup(unit));
     core_.map->update(unit, job.base + n);
     core_.pool.validate(job.base + n, job.block);

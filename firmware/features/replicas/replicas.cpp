@@ -155,6 +155,7 @@ void Replicas::committed(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const ReplicaTable::Slot slot = job.source[n];
     if (!table_.committed(slot)) continue;
+    core_.note_remap(table_.number(slot), k_nowhere, job.base + n, "a replica");
     core_.map->update(table_.number(slot), job.base + n);
     core_.pool.validate(job.base + n, job.block);
     core_.post_map_update(table_.number(slot), 1);
@@ -180,6 +181,7 @@ void Replicas::on_rewritten(Lpn unit) {
 void Replicas::drop(ReplicaTable::Slot slot) {
   const Lpn number = table_.number(slot);
   if (!table_.drop(slot)) return;
+  core_.note_remap(number, core_.map->lookup(number), k_nowhere, "a replica is given up");
   core_.pool.invalidate(core_.map->lookup(number));
   core_.map->update(number, k_nowhere);
   if (!core_.poisoned.empty()) core_.poisoned.erase(number);

@@ -3,7 +3,10 @@
 
 def draw(d):
     cores = d.put("ssd.cpu", "cores", d.whole(1, 4)) if d.chance(0.4) else d.get("ssd.cpu", "cores")
-    d.section("ssd.cpu", 0.2, leave=("cores",))
+    d.section("ssd.cpu", 0.2, leave=("cores", "costs"))
+    if d.chance(0.1):
+        d.put("ssd.cpu", "costs", ["stage, policy, cached, entries, cycles", "translate, any, hit, 1, 20",
+                                   "translate, any, miss, 1, 90", "victim, any, any, 1, 30", "victim, any, any, 64, 300"])
     d.section("ssd.cpu.cycles", 0.2)
     for parameter in d.schema.sections["ssd.cpu.assignment"].of(None):
         if d.chance(0.1):
