@@ -49,7 +49,8 @@ DecisionLog::DecisionLog(const std::string& path, std::uint32_t kinds, const Dec
       file_(path),
       filter_(filter),
       event_queue_(ssd.event_queue()),
-      layout_(ssd.ftl().blocks().layout()),
+      layout_(ssd.own_ftl() != nullptr ? ssd.own_ftl()->blocks().layout()
+                                       : firmware::Layout(ssd.shape(), {})),
       start_(event_queue_.now()) {}
 
 bool DecisionLog::passes(const Decision& decision) const {

@@ -33,7 +33,7 @@ class DecisionLog final : public firmware::DecisionObserver {
   OutputFile file_;
   DecisionFilter filter_;
   const EventQueue& event_queue_;
-  const firmware::Layout& layout_;
+  firmware::Layout layout_;
   Picoseconds start_;
   std::uint64_t number_ = 0;
   std::uint64_t written_ = 0;

@@ -54,6 +54,31 @@ Spot spot_of(const Layout& layout, Ppn where) {
           at % layout.units_per_page};
 }
 
+Json dies(Ssd& ssd) {
+  Json all = Json::array();
+  for (std::uint32_t die = 0; die < ssd.shape().geometry.dies(); ++die) {
+    const auto& controller = ssd.flash().controller();
+    const std::uint32_t pending = controller.pending(static_cast<DieId>(die));
+    const std::uint32_t writing = controller.writing(static_cast<DieId>(die));
+    all.push_back({{"die", die}, {"reads", pending - writing}, {"programs_and_erases", writing}});
+  }
+  return all;
+}
+
+/// What is known whichever firmware the drive has.
+Json outside(Simulation& simulation) {
+  Ssd& ssd = simulation.ssd();
+  return {{"time_ps", ssd.event_queue().now()},
+          {"events", ssd.event_queue().executed()},
+          {"commands",
+           {{"completed", simulation.driver().completed()},
+            {"outstanding", simulation.driver().outstanding()},
+            {"host", simulation.driver().describe_outstanding()},
+            {"firmware", ssd.describe_stall()}}},
+          {"dies", dies(ssd)}};
+}
+
+/// Of our own firmware.
 class Inspection {
  public:
   explicit Inspection(Simulation& simulation)
@@ -64,17 +89,9 @@ class Inspection {
         layout_(pool_.layout()) {}
 
   [[nodiscard]] Json overview() {
-    Json state;
-    const EventQueue& events = ssd_.event_queue();
-    state["time_ps"] = events.now();
-    state["events"] = events.executed();
-    state["commands"] = {{"completed", simulation_.driver().completed()},
-                         {"outstanding", simulation_.driver().outstanding()},
-                         {"host", simulation_.driver().describe_outstanding()},
-                         {"firmware", ssd_.describe_stall()}};
+    Json state = outside(simulation_);
     state["read_only"] = ssd_.ftl().read_only();
     state["buffer"] = {{"units", ssd_.ftl().buffered_units()}};
-    state["dies"] = dies();
     state["parallel_units"] = parallel_units();
     std::map<std::string, std::uint64_t> states;
     std::map<std::uint32_t, std::uint64_t> erases;
@@ -143,17 +160,6 @@ class Inspection {
 
   [[nodiscard]] std::string state_of(BlockNumber block) const {
     return pool_.used(block) ? name_of(pool_.info(block).state) : "never used";
-  }
-
-  [[nodiscard]] Json dies() const {
-    Json all = Json::array();
-    for (std::uint32_t die = 0; die < ssd_.shape().geometry.dies(); ++die) {
-      const auto& controller = ssd_.flash().controller();
-      const std::uint32_t pending = controller.pending(static_cast<DieId>(die));
-      const std::uint32_t writing = controller.writing(static_cast<DieId>(die));
-      all.push_back({{"die", die}, {"reads", pending - writing}, {"programs_and_erases", writing}});
-    }
-    return all;
   }
 
   [[nodiscard]] Json parallel_units() const {
@@ -293,20 +299,9 @@ std::string table(const Json& rows, const std::vector<std::string>& columns, std
   return text;
 }
 
-std::string overview_text(const Json& state) {
-  std::string text = fmt::format("time {}, {} events\n", seconds(state["time_ps"]), state["events"].dump());
-  text += fmt::format("host: {} commands completed, {}\n", state["commands"]["completed"].dump(),
-                      state["commands"]["host"].get<std::string>());
-  text += state["commands"]["firmware"].get<std::string>();
-  if (!text.ends_with('\n')) text += '\n';
-  text += fmt::format("write buffer: {} units{}\n", state["buffer"]["units"].dump(),
-                      state["read_only"].get<bool>() ? "; the drive is read-only" : "");
-  Json busy = Json::array();
-  for (const Json& die : state["dies"]) {
-    if (die["reads"] != 0 || die["programs_and_erases"] != 0) busy.push_back(die);
-  }
-  text += fmt::format("dies: {} of {} busy\n", busy.size(), state["dies"].size());
-  if (!busy.empty()) text += table(busy, {"die", "reads", "programs_and_erases"}, k_most_lines);
+std::string inside_text(const Json& state) {
+  std::string text = fmt::format("write buffer: {} units{}\n", state["buffer"]["units"].dump(),
+                                 state["read_only"].get<bool>() ? "; the drive is read-only" : "");
   text += "free pool, by parallel unit:\n";
   Json units = state["parallel_units"];
   for (Json& unit : units) {
@@ -329,6 +324,21 @@ std::string overview_text(const Json& state) {
   text += fmt::format("{} contradictions\n", consistency["problems"].dump());
   for (const Json& problem : consistency["first"]) text += "  " + problem.get<std::string>() + "\n";
   return text;
+}
+
+std::string overview_text(const Json& state) {
+  std::string text = fmt::format("time {}, {} events\n", seconds(state["time_ps"]), state["events"].dump());
+  text += fmt::format("host: {} commands completed, {}\n", state["commands"]["completed"].dump(),
+                      state["commands"]["host"].get<std::string>());
+  text += state["commands"]["firmware"].get<std::string>();
+  if (!text.ends_with('\n')) text += '\n';
+  Json busy = Json::array();
+  for (const Json& die : state["dies"]) {
+    if (die["reads"] != 0 || die["programs_and_erases"] != 0) busy.push_back(die);
+  }
+  text += fmt::format("dies: {} of {} busy\n", busy.size(), state["dies"].size());
+  if (!busy.empty()) text += table(busy, {"die", "reads", "programs_and_erases"}, k_most_lines);
+  return state.contains("parallel_units") ? text + inside_text(state) : text;
 }
 
 std::string lba_text(const Json& place) {
@@ -365,6 +375,10 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& option, c
 }
 
 Json drive_state(Simulation& simulation, const StateQuery& query) {
+  if (simulation.ssd().own_ftl() == nullptr) {
+    if (query.overview) return outside(simulation);
+    throw InputError("firmware.model: the blocks and the map of other firmware than tlmssd's own cannot be shown");
+  }
   Inspection inspection(simulation);
   Json state = Json::object();
   if (query.overview) state = inspection.overview();
