@@ -81,7 +81,7 @@ def near(what, a, b, share):
 near('write amplification', amplification('my-ftl'), amplification('ftl'), 0.02)
 for load in ('random', 'sequential', 'fill', 'light'):
     near(f'latency, {load}', latency('my-ftl', load), latency('ftl', load), 0.02)
-sys.exit(', '.join(wrong))
+sys.exit(', '.join(wrong) or 0)
 ")
 expect(0 "" ${PYTHON} ${WORK}/compare.py ${WORK})
 
