@@ -190,8 +190,8 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   CHECK(share(used, "oltp", {"die busy: gc"}) > 0.5);
 
   // At any depth, also where reads wait for earlier writes of their blocks, which wait for room.
-  for (const std::string& depth : {"2", "16", "64"}) {
-    for (const std::string& seed : {"7", "8", "9"}) {
+  for (const std::string depth : {"2", "16", "64"}) {
+    for (const std::string seed : {"7", "8", "9"}) {
       INFO("depth " << depth << ", seed " << seed);
       const Json deep = run_with({"load.iodepth=" + depth, "seed=" + seed});
       CHECK(first(deep) == "collection");
@@ -207,7 +207,7 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   CHECK(first(channels) == "the flash channels");
 
   // Collection, too, is as slow as the bus that its data take.
-  for (const std::string& seed : {"1", "2", "3"}) {
+  for (const std::string seed : {"1", "2", "3"}) {
     const Json narrow = run_with({"seed=" + seed, "load.rwmixread=30", "load.bs=16k", "load.iodepth=32",
                                   "ssd.flash.channels=1", "ssd.flash.ways=4", "ssd.flash.bus=25 MT/s",
                                   "ssd.flash.part.cell=tlc", "load.number_ios=30000"});
