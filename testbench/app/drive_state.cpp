@@ -377,7 +377,8 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& option, c
 Json drive_state(Simulation& simulation, const StateQuery& query) {
   if (simulation.ssd().own_ftl() == nullptr) {
     if (query.overview) return outside(simulation);
-    throw InputError("firmware.model: the blocks and the map of other firmware than tlmssd's own cannot be shown");
+    throw InputError(
+        "firmware.model: the blocks and the map of other firmware than tlmssd's own cannot be shown");
   }
   Inspection inspection(simulation);
   Json state = Json::object();

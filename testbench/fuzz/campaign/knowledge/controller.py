@@ -14,10 +14,14 @@ def draw(d):
             d.put("ssd.cpu.assignment", parameter.key, some)
     d.section("ssd.cpu.assignment", 0)
     d.section("ssd.bus", 0.15)
+    if d.chance(0.1):
+        d.choose("ssd.dram", "built-in")
     d.section("ssd.dram", 0.2, capacity=[2**26, 2**27, 2**28])
     d.facts.scm = d.chance(0.25)
     if d.facts.scm:
         d.put("ssd.scm", "capacity", d.pick(2**20, 2**22, *(0.05, 0.1) * (d.facts.physical > 2**21)))
+        if d.chance(0.1):
+            d.choose("ssd.scm", "built-in")
         d.section("ssd.scm", 0.3, wear_region=[512, 4096, 2**20])
     else:
         d.leave_out("ssd.scm")
