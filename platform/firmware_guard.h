@@ -48,6 +48,8 @@ class FirmwareGuard final : public firmware::Firmware {
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override;
 
+  /// Who sees what the firmware decides; null: none.
+  void observe_decisions(firmware::DecisionObserver* observer) { hw_.decisions = observer; }
   /// Counted here, those of the firmware's own inside left at 0.
   [[nodiscard]] const firmware::FtlStatistics& statistics() const { return statistics_; }
   [[nodiscard]] const std::string& name() const { return name_; }

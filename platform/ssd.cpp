@@ -145,7 +145,7 @@ void Ssd::build_firmware() {
   hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
   firmware_ = make_firmware(config_, *hardware_, shape_);
   own_ = dynamic_cast<const firmware::Ftl*>(firmware_.get());
-  guard_ = dynamic_cast<const FirmwareGuard*>(firmware_.get());
+  guard_ = dynamic_cast<FirmwareGuard*>(firmware_.get());
   cpu_->limit_untimed(most_untimed_steps(shape_, firmware_->most_attempts()));
   flash_->controller().ecc().provide(firmware_->codes());
   const auto submit = [](void* firmware, HostCommand& command) {

@@ -94,7 +94,10 @@ class Ssd : public sc_core::sc_module {
   /// Throws InputError when a part from outside cannot be saved and restored.
   void check_archives() const;
   /// Who sees what firmware decides; null: none.
-  void observe_decisions(firmware::DecisionObserver* observer) { hardware_->decisions = observer; }
+  void observe_decisions(firmware::DecisionObserver* observer) {
+    hardware_->decisions = observer;
+    if (guard_ != nullptr) guard_->observe_decisions(observer);
+  }
   /// Saves or restores the drive's state at a drained moment.
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit this drive: scenario keys and values.
@@ -140,8 +143,8 @@ class Ssd : public sc_core::sc_module {
   std::unique_ptr<FirmwarePort> port_;
   std::unique_ptr<firmware::Hardware> hardware_;
   std::unique_ptr<firmware::Firmware> firmware_;
-  const firmware::Ftl* own_ = nullptr;    ///< null: it is another
-  const FirmwareGuard* guard_ = nullptr;  ///< null: it is our own
+  const firmware::Ftl* own_ = nullptr;  ///< null: it is another
+  FirmwareGuard* guard_ = nullptr;      ///< null: it is our own
   std::unique_ptr<HostInterface> host_;
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
   tlm::tlm_target_socket<>* host_socket_ = nullptr;

@@ -9,10 +9,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
+#include "firmware/base/decisions.h"
 #include "firmware/base/firmware.h"
 #include "firmware/base/flash_io.h"
 #include "models/base/input_error.h"
@@ -303,6 +305,14 @@ constexpr tlmssd_api k_api = {
     .saving = [](const tlmssd_archive* archive) { return archive->archive->saving() ? 1 : 0; },
     .value = [](tlmssd_report* report, const char* name, double value, const char* unit,
                 const char* doc) { report->sink->value(name, value, unit, doc); },
+    .notes = [](const tlmssd_host* host) { return wanted(of(host).hardware(), DecisionKind::own) ? 1 : 0; },
+    .note =
+        [](tlmssd_host* host, const char* what, const char* why, std::uint32_t lpn) {
+          of(host).called([&] {
+            const std::span<const Lpn> about(&lpn, lpn == k_no_unit ? 0 : 1);
+            note(of(host).hardware(), {.what = what, .why = why == nullptr ? "" : why, .lpns = about});
+          });
+        },
 };
 // NOLINTEND(readability-identifier-naming)
 

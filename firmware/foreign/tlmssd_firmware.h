@@ -211,6 +211,8 @@ struct tlmssd_api {
   void (*archive)(struct tlmssd_archive*, void* data, size_t bytes);
   int (*saving)(const struct tlmssd_archive*);
   void (*value)(struct tlmssd_report*, const char* name, double value, const char* unit, const char* doc);
+  int (*notes)(const struct tlmssd_host*);
+  void (*note)(struct tlmssd_host*, const char* what, const char* why, uint32_t lpn);
 };
 
 struct tlmssd_host {
@@ -326,6 +328,15 @@ static inline int tlmssd_saving(struct tlmssd_host* host, const struct tlmssd_ar
 static inline void tlmssd_value(struct tlmssd_host* host, struct tlmssd_report* report, const char* name,
                                 double value, const char* unit, const char* doc) {
   host->api->value(report, name, value, unit, doc);
+}
+
+/* Whether decisions are to be seen (report.decisions: [own], run --break decision=own). */
+static inline int tlmssd_notes(const struct tlmssd_host* host) {
+  return host->api->notes(host);
+}
+/* A decision: what it is ("victim"), why in words, or null, and the unit that it is about, or TLMSSD_NO_UNIT. */
+static inline void tlmssd_note(struct tlmssd_host* host, const char* what, const char* why, uint32_t lpn) {
+  host->api->note(host, what, why, lpn);
 }
 
 /* ---- what a firmware is */

@@ -39,6 +39,12 @@ expect(2 "holds less than a program unit" ${program} --plugin ${WORK}/project-c/
   ${WORK}/project-c/drive.yaml --set "firmware.buffer_size=4 KiB")
 set(plugin ${WORK}/project-c/build/libmy_ftl.so)
 
+# Its decisions in the log, and what the drive shows of it at a break.
+expect(0 "" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --set "report.decisions=[own]" --out ${WORK}/decisions)
+expect(0 "\"what\":\"victim\",\"why\":\"of PU" ${CMAKE_COMMAND} -E cat ${WORK}/decisions/decisions.jsonl)
+expect(0 "stopped at decision=own" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --break decision=own)
+expect(2 "cannot be shown" ${program} --plugin ${plugin} inspect ${WORK}/project-c/drive.yaml --map 0-9)
+
 # As good as the program's own.
 file(WRITE ${WORK}/drive.yaml "title: comparison
 ssd:

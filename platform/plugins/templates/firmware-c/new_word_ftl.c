@@ -4,6 +4,7 @@
  *
  * A PARALLEL UNIT (PU) is a plane of a die; a PPN counts the mapping units of all PUs, block by block
  * and page by page. An ENTRY of the write buffer is one buffer of the emulator's. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tlmssd_firmware.h>
@@ -595,6 +596,12 @@ static void collect(struct ftl* f, int32_t n) {
     if (best == NONE || block->valid < f->block[best].valid) best = b;
   }
   if (best == NONE) return;
+  if (tlmssd_notes(f->host)) {
+    char why[80];
+    snprintf(why, sizeof why, "of PU %d, block %d: the fewest valid units, %d", (int)n, (int)(best - first),
+             (int)f->block[best].valid);
+    tlmssd_note(f->host, "victim", why, TLMSSD_NO_UNIT);
+  }
   struct program* p = calloc(1, sizeof *p);
   const struct tlmssd_work work = {TLMSSD_STAGE_GC, 1};
   p->f = f;
