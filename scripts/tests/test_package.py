@@ -143,7 +143,9 @@ def test_package_comes_and_goes_by_apt(package, debian):
         return said("chroot", debian, *command, env=environment)
 
     def installed() -> set[str]:
-        return set(inside("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n").splitlines())
+        return set(
+            inside("dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n").splitlines()
+        )
 
     def files() -> set[str]:
         folders = ("etc", "home", "opt", "root", "srv", "tmp", "usr", "var/lib")

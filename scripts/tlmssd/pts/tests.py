@@ -40,11 +40,12 @@ class Terms:
         bytes_of_round = self.commands * max(self.lba, 4 * KIB)
         if bytes_of_round >= self.turn:
             return ""
+        share = bytes_of_round / self.turn
+        enough = -(-2 * self.turn // (bytes_of_round // self.commands))
         return (
-            f"A round writes {bytes_of_round / self.turn:.2f} of what the write buffer holds or of a "
-            "block in each plane, so that collection falls into some rounds and not into others: "
-            f"--commands {-(-2 * self.turn // (bytes_of_round // self.commands))} makes rounds long "
-            "enough"
+            f"A round writes {share:.2f} of what the write buffer holds or of a block in each "
+            "plane, so that collection falls into some rounds and not into others: "
+            f"--commands {enough} makes rounds long enough"
         )
 
     def count(self, kib: float) -> int:
