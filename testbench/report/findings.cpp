@@ -22,9 +22,16 @@ struct Group {
   double share = 0;
 };
 
+/// The statistics, and what is worked out of them once.
+struct Drive {
+  explicit Drive(const Json& of) : statistics(of), uses(plain_utilisations(of)) {}
+  const Json& statistics;
+  std::vector<Utilisation> uses;
+};
+
 /// Mean utilisation of a resource, by its label.
-double busy(const Json& statistics, std::string_view label) {
-  for (const Utilisation& use : plain_utilisations(statistics))
+double busy(const Drive& drive, std::string_view label) {
+  for (const Utilisation& use : drive.uses)
     if (use.label == label) return use.mean();
   return 0;
 }
@@ -38,80 +45,81 @@ constexpr const char* k_of_collection = "ssd.flash.spare_factor, ssd.flash.suspe
 constexpr double k_held_for_rate = 1.0 / 3;
 constexpr double k_held_for_wait = 1.0 / 2;
 
-Group of_memory(const Json& statistics) {
-  if (busy(statistics, "bus") >= busy(statistics, "DRAM"))
+Group of_memory(const Drive& drive) {
+  if (busy(drive, "bus") >= busy(drive, "DRAM"))
     return {"the system bus", "ssd.bus.clock or ssd.bus.width", 0};
-  const Resource& dram = *find_resource("DRAM", statistics);
+  const Resource& dram = *find_resource("DRAM", drive.statistics);
   return {std::string(dram.name), std::string(dram.keys.front()), 0};
 }
 
 /// What brings data to the dies and away: the channels, unless these wait for the memory behind
 /// them.
-Group of_transfers(const Json& statistics) {
-  const double memory = std::max(busy(statistics, "bus"), busy(statistics, "DRAM"));
-  if (memory >= 0.98 * busy(statistics, "channels")) return of_memory(statistics);
+Group of_transfers(const Drive& drive) {
+  const double memory = std::max(busy(drive, "bus"), busy(drive, "DRAM"));
+  if (memory >= 0.98 * busy(drive, "channels")) return of_memory(drive);
   return {"the flash channels", "ssd.flash.bus or ssd.flash.channels", 0};
 }
 
 /// Of the time in which dies are taken, the share in which their arrays rest.
-double held(const Json& statistics) {
-  const double dies = busy(statistics, "dies");
-  return dies > 0 ? 1 - busy(statistics, "die arrays") / dies : 0;
+double held(const Drive& drive) {
+  const double dies = busy(drive, "dies");
+  return dies > 0 ? 1 - busy(drive, "die arrays") / dies : 0;
 }
 
 /// `own`, but a die whose array rests is kept busy by the channel: data wait to get in or out.
-Group of_die_work(const Json& statistics, const char* own, const char* look_at) {
-  if (busy(statistics, "channels") > busy(statistics, "die arrays")) return of_transfers(statistics);
+Group of_die_work(const Drive& drive, const char* own, const char* look_at) {
+  if (busy(drive, "channels") > busy(drive, "die arrays")) return of_transfers(drive);
   return {own, look_at, 0};
 }
 
 /// Whether the rate at which dies work is that of the data on their way.
-bool transfers_limit(const Json& statistics) {
-  return held(statistics) >= k_held_for_rate || busy(statistics, "channels") > busy(statistics, "die arrays");
+bool transfers_limit(const Drive& drive) {
+  return held(drive) >= k_held_for_rate || busy(drive, "channels") > busy(drive, "die arrays");
 }
 
-Group of_collection(const Json& statistics, bool transfers) {
-  return transfers ? of_transfers(statistics) : Group{k_collection, k_of_collection, 0};
+Group of_collection(const Drive& drive, bool transfers) {
+  return transfers ? of_transfers(drive) : Group{k_collection, k_of_collection, 0};
 }
 
-Group of_reads(const Json& statistics) {
-  return of_die_work(statistics, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
+Group of_reads(const Drive& drive) {
+  return of_die_work(drive, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
 }
 
 /// What takes most of the dies' time; `share`: of the run.
-Group of_dies(const Json& statistics) {
-  const double held_time = held(statistics) * busy(statistics, "dies");
-  const double collection = number_in(statistics, "busy gc");
-  const double programs = number_in(statistics, "busy program") + number_in(statistics, "busy erase");
-  const double reads = number_in(statistics, "busy read");
-  Group group = of_reads(statistics);
+Group of_dies(const Drive& drive) {
+  const double held_time = held(drive) * busy(drive, "dies");
+  const double collection = number_in(drive.statistics, "busy gc");
+  const double programs =
+      number_in(drive.statistics, "busy program") + number_in(drive.statistics, "busy erase");
+  const double reads = number_in(drive.statistics, "busy read");
+  Group group = of_reads(drive);
   double own = reads;
   if (collection >= std::max(programs, reads)) {
     group = {k_collection, k_of_collection, 0};
     own = collection;
   } else if (programs >= reads) {
-    group = of_die_work(statistics, k_programs, "ssd.flash.ways or ssd.flash.channels");
+    group = of_die_work(drive, k_programs, "ssd.flash.ways or ssd.flash.channels");
     own = programs;
   }
-  const Group transfers = of_transfers(statistics);
-  if (transfers_limit(statistics)) group = transfers;
+  const Group transfers = of_transfers(drive);
+  if (transfers_limit(drive)) group = transfers;
   group.share = group.cause == transfers.cause ? held_time : own;
   return group;
 }
 
 /// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
-Group bottleneck(const Json& statistics) {
+Group bottleneck(const Drive& drive) {
   double most = 0;
-  Group result = of_dies(statistics);
+  Group result = of_dies(drive);
   result.share = 0;
-  for (const Utilisation& use : plain_utilisations(statistics)) {
+  for (const Utilisation& use : drive.uses) {
     if (use.mean() <= most) continue;
     if (use.label == "dies") {
       most = use.mean();
-      result = of_dies(statistics);
+      result = of_dies(drive);
       result.share = 0;
     }
-    if (const Resource* const resource = find_resource(use.label, statistics)) {
+    if (const Resource* const resource = find_resource(use.label, drive.statistics)) {
       most = use.mean();
       result = {std::string(resource->name), std::string(resource->keys.front()), 0};
     }
@@ -119,19 +127,18 @@ Group bottleneck(const Json& statistics) {
   return result;
 }
 
-Group remedy_of(const std::string& cause, const Json& statistics) {
-  if (cause == "die busy: gc") return of_collection(statistics, held(statistics) >= k_held_for_wait);
-  if (cause == "space wait") return of_collection(statistics, transfers_limit(statistics));
-  if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait")
-    return bottleneck(statistics);
-  if (cause == "memory" || cause == "map fetch") return of_memory(statistics);
+Group remedy_of(const std::string& cause, const Drive& drive) {
+  if (cause == "die busy: gc") return of_collection(drive, held(drive) >= k_held_for_wait);
+  if (cause == "space wait") return of_collection(drive, transfers_limit(drive));
+  if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait") return bottleneck(drive);
+  if (cause == "memory" || cause == "map fetch") return of_memory(drive);
   if (cause == "link") return {"the host link", "ssd.host.link", 0};
   if (cause == "firmware" || cause == "core wait") return {"the controller's cores", "ssd.cpu.clock", 0};
   if (cause == "bus wait" || cause == "transfer" || cause == "flash command")
     return {"the flash channels", "ssd.flash.bus or ssd.flash.channels", 0};
-  if (cause == "die busy: read") return of_reads(statistics);
+  if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
-    return of_die_work(statistics, k_programs, "ssd.flash.suspend or ssd.flash.ways");
+    return of_die_work(drive, k_programs, "ssd.flash.suspend or ssd.flash.ways");
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
   if (cause == "decode" || cause == "decoder wait" || cause == "retry")
@@ -156,8 +163,8 @@ std::vector<std::pair<std::string, double>> writers_of(const Json& report) {
 /// The groups of a percentile's ledger, largest first; reads and writes of other loads by name. A
 /// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
 /// for the write buffer, which was behind a write of its blocks.
-std::vector<Group> remedies_of(const Json& told, const std::string& load, bool of_read, const Json& report) {
-  const Json& statistics = report["statistics"];
+std::vector<Group> remedies_of(const Json& told, const std::string& load, bool of_read, const Json& report,
+                               const Drive& drive) {
   std::vector<Group> groups;
   const auto add = [&](Group group, double share) {
     auto at =
@@ -186,7 +193,7 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
   }
   for (const auto& [cause, part] : told["ledger"].items()) {
     const double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
-    Group group = remedy_of(cause, statistics);
+    Group group = remedy_of(cause, drive);
     if (group.cause == k_collection && !load.empty() && !for_whom.empty() && for_whom != load)
       group = {k_collection + (" for writes of " + for_whom), std::string("that load, ") + k_of_collection,
                0};
@@ -201,10 +208,10 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
   return groups;
 }
 
-void saturated(const Json& statistics, std::vector<Finding>& found) {
+void saturated(const Drive& drive, std::vector<Finding>& found) {
   std::vector<std::pair<double, const Resource*>> busy;
-  for (const Utilisation& use : plain_utilisations(statistics)) {
-    const Resource* const resource = find_resource(use.label, statistics);
+  for (const Utilisation& use : drive.uses) {
+    const Resource* const resource = find_resource(use.label, drive.statistics);
     if (resource != nullptr && use.mean() >= k_saturated) busy.emplace_back(use.mean(), resource);
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -219,11 +226,10 @@ void saturated(const Json& statistics, std::vector<Finding>& found) {
 }
 
 /// Several loads are told by name, each in its own percentiles; of one it is said here.
-void saturated_dies(const Json& report, std::vector<Finding>& found) {
-  const Json& statistics = report["statistics"];
-  const double dies = busy(statistics, "dies");
+void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>& found) {
+  const double dies = busy(drive, "dies");
   if (dies < k_saturated || shown_results(report).size() > 1) return;
-  const Group group = of_dies(statistics);
+  const Group group = of_dies(drive);
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
     return;
   found.push_back({group.cause,
@@ -234,7 +240,8 @@ void saturated_dies(const Json& report, std::vector<Finding>& found) {
                    group.look_at});
 }
 
-void slow_commands(const ShownResults& part, const Json& report, std::vector<Finding>& found) {
+void slow_commands(const ShownResults& part, const Json& report, const Drive& drive,
+                   std::vector<Finding>& found) {
   const Json& results = *part.results;
   for (const auto& [name, operation] : results["operations"].items()) {
     const Json& told = operation["percentiles"]["p99.9"];
@@ -242,7 +249,7 @@ void slow_commands(const ShownResults& part, const Json& report, std::vector<Fin
     if (latency == 0 ||
         operation["commands"].get<double>() < k_share_of_commands * results["commands"].get<double>())
       continue;
-    const std::vector<Group> groups = remedies_of(told, part.name, name == "read", report);
+    const std::vector<Group> groups = remedies_of(told, part.name, name == "read", report, drive);
     std::string shares;
     for (std::size_t i = 0; i < std::min<std::size_t>(groups.size(), 3) && groups[i].share >= 0.005; ++i)
       shares += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", groups[i].cause, groups[i].share * 100);
@@ -276,9 +283,10 @@ const Resource* find_resource(std::string_view label, const Json& statistics) {
 std::vector<Finding> findings(const Json& report) {
   std::vector<Finding> found;
   if (report["measured_picoseconds"] == 0) return found;
-  saturated(report["statistics"], found);
-  saturated_dies(report, found);
-  for (const ShownResults& part : shown_results(report)) slow_commands(part, report, found);
+  const Drive drive(report["statistics"]);
+  saturated(drive, found);
+  saturated_dies(report, drive, found);
+  for (const ShownResults& part : shown_results(report)) slow_commands(part, report, drive, found);
   return found;
 }
 
