@@ -254,6 +254,7 @@ void check_ends(Behaviour::Answer answer, const std::vector<Picoseconds>& expect
   CHECK_FALSE(rig.memory.busy());
 }
 
+#ifndef __SANITIZE_ADDRESS__  // it takes exceptions on the stacks of SystemC's threads for errors
 void check_error(bool blocking) {
   ForeignRig rig({.annotated = ns(20),
                   .answer = Behaviour::Answer::end_request,
@@ -273,6 +274,7 @@ void check_silence(bool blocking) {
           rig.run({{128, 64, true}});
         }) == "ssd.dram.model: of one's own has not answered for 100 ms; 1 transactions are under way");
 }
+#endif
 
 }  // namespace
 
@@ -339,6 +341,7 @@ TEST_CASE("the quantum stays 0, and a clock of the memory's own keeps nothing fr
   CHECK(rig.third_party->ticks <= 10);
 }
 
+#ifndef __SANITIZE_ADDRESS__
 TEST_CASE("an error response to b_transport ends the run with one line") {
   check_error(true);
 }
@@ -359,6 +362,7 @@ TEST_CASE("an exception in b_transport comes out of the run") {
   ForeignRig rig({.throws = true});
   CHECK(refused([&] { rig.run({{128, 64, true}}); }) == "row not found");
 }
+#endif
 
 TEST_CASE("a memory that is too small is refused") {
   CHECK(refused([] { ForeignRig({}, {.capacity = k_capacity / 2}); }) ==
