@@ -55,6 +55,7 @@ void FileCache::archive(Archive& a) {
   a(store_);
   a(fetched_);
   a(fetches_);
+  a(read_only_);
   policy_->archive(a);
 }
 

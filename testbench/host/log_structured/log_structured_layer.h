@@ -114,7 +114,10 @@ class LogStructuredLayer : public sc_core::sc_module, public HostSoftware, priva
   [[nodiscard]] double write_amplification() const;
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { stats_ = {}; }
-  void archive(Archive& a) override { a(log_); }
+  void archive(Archive& a) override {
+    a(log_);
+    a(read_only_);
+  }
   /// Also what shapes the state of the log.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const override;
   void describe_stall(std::string& text) const override;

@@ -98,6 +98,21 @@ TEST_CASE("a snapshot keeps what a slow link has still booked", "[program]") {
   CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));
 }
 
+TEST_CASE("a snapshot keeps that a host layer's drive takes no more writes", "[program]") {
+  const Folder folder;
+  const std::string drive =
+      std::regex_replace(k_drive, std::regex("page_size: 4 KiB"), "page_size: 4 KiB, endurance: 3");
+  const std::string scenario = folder.write(
+      "s.yaml", drive +
+                    "log_structured: {grain: 8 KiB, segment: 64 KiB, spare: 40 %}\nrun: {errors: accept}\n" +
+                    "precondition: [{fill: 100 %}, {overwrite: 10x, order: random}]\n" +
+                    "load: {rw: randrw, bs: 8k, number_ios: 20}\n");
+  const Json made = report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
+  REQUIRE(made["warnings"].dump().find("write protected") != std::string::npos);
+  report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
+  CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));
+}
+
 TEST_CASE("rounds of every metric, by what was measured", "[program]") {
   const Folder folder;
   const std::string text = k_drive + "precondition: {fill: 100 %}\nrun: {until: steady, round: 50 %}\n" +
