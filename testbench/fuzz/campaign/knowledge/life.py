@@ -20,7 +20,7 @@ def _draw_steps(d):
         d.section(path, 0.2, leave=("fill", "overwrite", "trim", "idle"), region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
                   random_distribution=["random", "zipf:1.1", "pareto:0.2", "normal:20", "zoned:50/10:50/90"],
                   round=[0.3, 0.5, 1], most_rounds=[5, 7, 12])
-        if d.get(path, "until") == "steady" and f.has_logs:
+        if d.get(path, "until") == "steady" and (f.has_logs or getattr(f, "managed", 0)):
             d.put(path, "bs", 65536)  # small writes merge blocks for minutes
 
 
