@@ -6,28 +6,13 @@
 #include "models/base/input_error.h"
 #include "models/base/quantity.h"
 #include "models/base/suggest.h"
+#include "models/base/table_lines.h"
 
 namespace tlmssd {
 
 namespace {
 
 constexpr std::string_view k_any = "any";
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  for (std::size_t begin = 0;;) {
-    const std::size_t comma = line.find(',', begin);
-    fields.push_back(trimmed(line.substr(begin, comma - begin)));
-    if (comma == std::string::npos) return fields;
-    begin = comma + 1;
-  }
-}
 
 struct Row {
   std::size_t cost = 0;  // stage, or k_stages: victim
@@ -65,28 +50,18 @@ class StageCosts::Parser {
  public:
   std::vector<Row> read(const std::vector<std::string>& lines) {
     std::vector<Row> rows;
-    for (const std::string& line : lines) {
-      ++line_;
-      const std::string text = trimmed(line);
-      if (text.empty() || text.front() == '#') continue;
-      if (columns_.empty()) {
-        read_header(fields_of(text));
-      } else {
-        rows.push_back(read_row(fields_of(text)));
-      }
-    }
-    line_ = 0;
-    if (columns_.empty()) refuse("has no lines; the first one names its columns: stage, entries, cycles");
-    if (rows.empty()) refuse("has no line of values under its header");
+    lines_.read(
+        lines, [this](const std::vector<std::string>& names) { read_header(names); },
+        [&](const std::vector<std::string>& fields) { rows.push_back(read_row(fields)); });
     return rows;
   }
-  [[noreturn]] void refuse(const std::string& what) const {
-    const std::string place = line_ == 0 ? "" : fmt::format("line {}: ", line_);
-    throw InputError(Complaint{{}, 0, "ssd.cpu.costs", place + what, {}});
+  [[noreturn]] void refuse_line(std::size_t line, const std::string& what) const {
+    lines_.refuse_line(line, what);
   }
-  void at_line(std::size_t line) { line_ = line; }
 
  private:
+  [[noreturn]] void refuse(const std::string& what) const { lines_.refuse(what); }
+
   void read_header(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       choose(name, column_names(), "column");
@@ -104,7 +79,7 @@ class StageCosts::Parser {
     if (fields.size() != columns_.size())
       refuse(fmt::format("has {} values for {} columns", fields.size(), columns_.size()));
     Row row;
-    row.line = line_;
+    row.line = lines_.line();
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::string& field = fields[i];
       if (columns_[i] == "stage") {
@@ -142,8 +117,8 @@ class StageCosts::Parser {
     }
   }
 
+  TableLines lines_{"ssd.cpu.costs", "stage, entries, cycles"};
   std::vector<std::string> columns_;
-  std::size_t line_ = 0;
 };
 
 StageCosts::StageCosts(const std::vector<std::string>& lines, const StagePolicies& policies) {
@@ -163,8 +138,7 @@ StageCosts::StageCosts(const std::vector<std::string>& lines, const StagePolicie
         if (row.cost != cost || row.policy != of || row.cached != cached) continue;
         for (const auto& point : curve) {
           if (point.first != row.entries) continue;
-          parser.at_line(row.line);
-          parser.refuse("says again what an earlier line says");
+          parser.refuse_line(row.line, "says again what an earlier line says");
         }
         curve.emplace_back(row.entries, row.cycles);
       }

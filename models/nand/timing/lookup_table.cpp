@@ -9,6 +9,7 @@
 #include "models/base/input_error.h"
 #include "models/base/quantity.h"
 #include "models/base/suggest.h"
+#include "models/base/table_lines.h"
 
 namespace tlmssd {
 
@@ -17,22 +18,6 @@ namespace {
 constexpr std::size_t k_most_axes = 6;
 constexpr std::size_t k_most_values = 1'000'000;
 constexpr double k_unset = std::numeric_limits<double>::quiet_NaN();
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  for (std::size_t begin = 0;;) {
-    const std::size_t comma = line.find(',', begin);
-    fields.push_back(trimmed(line.substr(begin, comma - begin)));
-    if (comma == std::string::npos) return fields;
-    begin = comma + 1;
-  }
-}
 
 double number_of(const std::string& text) {
   ParameterSpec spec;
@@ -48,33 +33,22 @@ double number_of(const std::string& text) {
 class LookupTable::Parser {
  public:
   Parser(LookupTable& table, const std::string& key, const NandPart& part)
-      : table_(table), key_(key), part_(part) {}
+      : table_(table), lines_(key, "type, cycles, time"), part_(part) {}
 
   void read(const std::vector<std::string>& lines) {
     std::vector<std::vector<double>> rows;
-    for (const std::string& line : lines) {
-      ++line_;
-      const std::string text = trimmed(line);
-      if (text.empty() || text.front() == '#') continue;
-      if (table_.axes_.empty()) {
-        read_header(fields_of(text));
-      } else {
-        rows.push_back(read_row(fields_of(text)));
-        places_.push_back(line_);
-      }
-    }
-    line_ = 0;
-    if (table_.axes_.empty()) refuse("has no lines; the first one names its columns: type, cycles, time");
-    if (rows.empty()) refuse("has no line of values under its header");
+    lines_.read(
+        lines, [this](const std::vector<std::string>& names) { read_header(names); },
+        [&](const std::vector<std::string>& fields) {
+          rows.push_back(read_row(fields));
+          places_.push_back(lines_.line());
+        });
     make_axes(rows);
     fill(rows);
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    const std::string place = line_ == 0 ? "" : fmt::format("line {}: ", line_);
-    throw InputError(Complaint{{}, 0, key_, place + what, {}});
-  }
+  [[noreturn]] void refuse(const std::string& what) const { lines_.refuse(what); }
 
   void read_header(const std::vector<std::string>& names) {
     const std::string& last = names.back();
@@ -163,11 +137,9 @@ class LookupTable::Parser {
                                        points.begin()) *
               table_.axes_[i].stride;
       }
-      line_ = places_[r];
-      if (!std::isnan(table_.values_[at])) refuse("these arguments are there twice");
+      if (!std::isnan(table_.values_[at])) lines_.refuse_line(places_[r], "these arguments are there twice");
       table_.values_[at] = rows[r].back();
     }
-    line_ = 0;
     const auto missing =
         std::find_if(table_.values_.begin(), table_.values_.end(), [](double v) { return std::isnan(v); });
     if (missing == table_.values_.end()) return;
@@ -182,9 +154,8 @@ class LookupTable::Parser {
   }
 
   LookupTable& table_;
-  const std::string& key_;
+  TableLines lines_;
   const NandPart& part_;
-  std::size_t line_ = 0;
   std::vector<std::size_t> places_;
 };
 
