@@ -1,8 +1,5 @@
 // Firmware in plain C (tlmssd_firmware.h) as one of the family: the adapter between its call-backs
-// and firmware/base/firmware.h.
-//
-// No call-back runs from within a call of the firmware's, and no exception passes through its
-// frames: what is to happen waits until the outermost call has returned, and so does what is wrong.
+// and firmware/base/firmware.h is c_adapter.h.
 #pragma once
 
 #include <string>

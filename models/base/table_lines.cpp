@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
+#include "models/base/trimmed.h"
 
 namespace tlmssd {
 
 namespace {
 
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
+constexpr std::string_view k_blanks = " \t\r";
 
 }  // namespace
 
@@ -22,12 +19,12 @@ void TableLines::refuse_line(std::size_t line, const std::string& what) const {
 }
 
 std::vector<std::string> TableLines::fields_of(const std::string& line) {
-  const std::string text = trimmed(line);
+  const std::string_view text = trimmed(line, k_blanks);
   if (text.empty() || text.front() == '#') return {};
   std::vector<std::string> fields;
   for (std::size_t begin = 0;;) {
     const std::size_t comma = text.find(',', begin);
-    fields.push_back(trimmed(text.substr(begin, comma - begin)));
+    fields.emplace_back(trimmed(text.substr(begin, comma - begin), k_blanks));
     if (comma == std::string::npos) return fields;
     begin = comma + 1;
   }

@@ -88,16 +88,10 @@ class HostDriver : public sc_core::sc_module {
   /// Events without a completion after which a patient driver calls it a stall: seconds of the
   /// host's time, and far more than emptying a block in every group takes.
   static constexpr std::uint64_t k_patience = 100'000'000;
-  /// Requests come no later, so that sums of two times stay numbers: 53 days.
-  static constexpr Picoseconds k_last_request = (Picoseconds{1} << 62) - 1;
 
   /// Starts `loads` at the event queue's present instant; sc_start() then runs them, and the event
   /// queue's process stops when they are done.
   void start(std::vector<Load>& loads, Measurement& measurement);
-  /// Throws what start() would throw in time about loads that go on longer than time can be
-  /// counted, as far as it follows from the loads alone: on a drive that takes no time. Draws their
-  /// requests: afterwards they cannot be run.
-  static void look_ahead(std::vector<Load>& loads);
   /// Carries out `loads` by debug transport, without simulated time.
   void run_untimed(std::vector<Load>& loads);
   /// The loads end here: nothing new is issued, and what is under way completes. May be called from
@@ -154,9 +148,6 @@ class HostDriver : public sc_core::sc_module {
   void check_time(const Stream& stream);
   void end_ramp();
   void wind_up();
-  /// Throws InputError when a load goes on longer than time can be counted.
-  static void check_instant(const Load& load, Picoseconds when);
-  static Picoseconds look_ahead(Load& load, Picoseconds phase_start);
   void begin_ramp_time(const Stream& stream);
   void end_ramp_time();
 

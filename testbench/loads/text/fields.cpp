@@ -24,12 +24,6 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 void bad_field(const LineReader& at, const FieldSpec& field, std::string_view text,
                std::string_view problem) {
   at.fail(fmt::format("field {}: {} {}, expected {}", field.name, quoted(text), problem, field.expected));

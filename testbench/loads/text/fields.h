@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "models/base/trimmed.h"
 #include "models/base/types.h"
 #include "testbench/loads/text/line_reader.h"
 
@@ -26,7 +27,6 @@ struct FieldSpec {
                             std::string_view problem);
 /// Text in quotes, cut to a readable length, what cannot be printed written as \xNN.
 std::string quoted(std::string_view text);
-std::string_view trimmed(std::string_view text);
 
 /// Takes a line apart at a separator; ' ' stands for any run of blanks and tabs.
 class Fields {

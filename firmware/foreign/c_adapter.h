@@ -1,0 +1,209 @@
+// One piece of firmware in C, seen as firmware/base/firmware.h: what it is told, what it asks for
+// by tlmssd_api, and what is under way for it.
+//
+// No call-back runs from within a call of the firmware's, and no exception passes through its
+// frames: what is to happen waits until the outermost call has returned, and so does what is wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "firmware/base/firmware.h"
+#include "firmware/base/flash_io.h"
+#include "firmware/foreign/crash_watch.h"
+#include "firmware/foreign/tlmssd_firmware.h"
+#include "models/base/intrusive_queue.h"
+#include "models/base/slab.h"
+
+// NOLINTBEGIN(readability-identifier-naming): names as in C
+struct tlmssd_archive {
+  tlmssd::Archive* archive;
+};
+struct tlmssd_report {
+  tlmssd::StatisticsSink* sink;
+};
+// NOLINTEND(readability-identifier-naming)
+
+namespace tlmssd::firmware::foreign {
+
+class CFirmware;
+
+struct Command {
+  tlmssd_command seen{};  ///< by the firmware; first
+  HostCommand* command = nullptr;
+  bool alive = false;
+  bool done = false;  ///< completed by the firmware, not yet handed back
+  std::vector<tlmssd_range> ranges;
+  std::vector<bool> delivered;  ///< reads: by logical block
+  Command* next = nullptr;
+};
+
+struct Operation {
+  FlashOp op;
+  Ledger ledger;
+  CFirmware* owner = nullptr;
+  Command* command = nullptr;
+  tlmssd_flash_done done = nullptr;
+  void* self = nullptr;
+  std::vector<Lpn> spare;
+  std::vector<Stamp> stamps;
+  std::vector<std::uint32_t> buffers;
+  Operation* next = nullptr;
+};
+
+/// A call-back that comes late, of work, an access or a timer.
+struct Call {
+  CFirmware* owner = nullptr;
+  tlmssd_done done = nullptr;
+  void* self = nullptr;
+  Command* command = nullptr;
+  std::vector<tlmssd_work> work;  ///< still to be run
+  Cause cause = Cause::count;
+  Completion completion;
+  Call* next = nullptr;
+};
+
+struct Handle {
+  tlmssd_host host{};  ///< as the firmware knows it; first
+  CFirmware* owner = nullptr;
+};
+
+class CFirmware final : public Firmware {
+  /// A call into the firmware.
+  template <class Function, class... Arguments>
+  auto ask(Function function, Arguments... arguments) const {
+    const Running own(firmware_.name);
+    return function(arguments...);
+  }
+
+ public:
+  CFirmware(const tlmssd_firmware& firmware, const ParameterValues& values, const FirmwareContext& context,
+            const std::vector<ParameterSpec>& parameters);
+  ~CFirmware() override {
+    if (self_ != nullptr) ask(firmware_.destroy, self_);
+  }
+
+  void submit(HostCommand& command) override;
+  Task<> drain() override;
+  [[nodiscard]] Bytes dram_bytes() const override {
+    return Bytes{buffer_count_} * shape_.mapping_unit_bytes + dram_behind_;
+  }
+  [[nodiscard]] bool archives() const override { return firmware_.archive != nullptr; }
+  void archive(Archive& archive) override;
+  bool power_cycle() override;
+  [[nodiscard]] EccCodes codes() const override;
+  [[nodiscard]] bool read_only() const override {
+    return firmware_.read_only != nullptr && ask(firmware_.read_only, self_) != 0;
+  }
+  void describe_stall(std::string& text) const override;
+  void report(StatisticsSink& sink) const override;
+  void reset_statistics() override {
+    if (firmware_.reset_statistics != nullptr) ask(firmware_.reset_statistics, self_);
+  }
+  void set_timed(bool timed) override;
+
+  // ---- for the functions of tlmssd_api
+
+  /// Does `work`; what it throws is kept until the firmware has returned.
+  template <class Work>
+  void called(Work work) {
+    if (failure_) return;
+    const Running emulator(nullptr);
+    try {
+      work();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  void complete(tlmssd_command* command, tlmssd_status status);
+  void flash(FlashCommand kind, const tlmssd_flash& request, tlmssd_flash_done done, void* self);
+  void take(const tlmssd_command* command, std::uint32_t lpn, std::uint32_t buffer);
+  void deliver(tlmssd_command* command, std::uint32_t lpn, std::uint32_t buffer);
+  void copy(std::uint32_t from, std::uint32_t to, std::uint32_t first, std::uint32_t blocks);
+  void run_work(tlmssd_command* command, const tlmssd_work* work, std::size_t count, tlmssd_done done,
+                void* self);
+  void access(tlmssd_command* command, tlmssd_wait wait, tlmssd_memory memory, std::uint64_t address,
+              std::uint64_t bytes, bool write, tlmssd_done done, void* self);
+  void charge(tlmssd_command* command, tlmssd_wait wait);
+  void timer(std::uint64_t picoseconds, tlmssd_done done, void* self);
+  void drained();
+  void refuse(const char* parameter, const char* what);
+  [[nodiscard]] double number(std::string_view name);
+  [[nodiscard]] const char* text(std::string_view name);
+  [[nodiscard]] Hardware& hardware() const { return hw_; }
+
+ private:
+  using Action = std::function<void()>;
+  template <class Work>
+  void enter(Work work);
+  void later(Action action) { ready_.push_back(std::move(action)); }
+  void run_ready();
+  [[noreturn]] void fail(const std::exception_ptr& failure) const;
+  bool fire_timer();
+  [[nodiscard]] Command& known(const tlmssd_command* command) const;
+  [[nodiscard]] Stamp* buffer(std::uint32_t number);
+  void start(Operation& operation, const tlmssd_flash& request);
+  void finish(Operation& operation);
+  void bring(const Operation& operation);
+  void bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn, const Stamp* stamps) const;
+  void advance(Call& call);
+  Task<> reach(Call& call, MemoryKind memory, std::uint64_t address, Bytes bytes, bool write);
+  void come_back(Call& call);
+  [[nodiscard]] const Value& value_of(std::string_view name) const;
+  Call& new_call(tlmssd_command* command, tlmssd_done done, void* self);
+  void hand_back(Command& command);
+
+  const tlmssd_firmware& firmware_;
+  Hardware& hw_;
+  const DriveShape& shape_;
+  const ParameterValues* values_;  ///< while it is made
+  const std::vector<ParameterSpec>& parameters_;
+  std::uint32_t sectors_;
+  std::uint32_t units_per_page_;
+  Handle handle_;
+  void* self_ = nullptr;
+  std::uint32_t buffer_count_ = 0;
+  Bytes dram_behind_ = 0;
+  std::vector<Stamp> buffers_;
+  Pool<Command> commands_;
+  Pool<Operation> operations_;
+  Pool<Call> calls_;
+  std::vector<Action> ready_;                 ///< to be done when the firmware has returned
+  std::multimap<Picoseconds, Call*> timers_;  ///< untimed
+  bool entered_ = false;
+  bool timed_ = true;
+  std::uint32_t under_way_ = 0;  ///< commands
+  bool draining_ = false;
+  WaitQueue drains_;
+  std::exception_ptr failure_;
+};
+
+/// The functions that firmware may call, which find their adapter by the handle it was given.
+const tlmssd_api& adapter_api();
+
+template <class Work>
+void CFirmware::enter(Work work) {
+  if (entered_) {
+    later(work);
+    return;
+  }
+  entered_ = true;
+  ready_.emplace_back(work);
+  try {
+    run_ready();
+    while (!timed_ && (under_way_ > 0 || draining_) && fire_timer()) run_ready();
+  } catch (...) {
+    entered_ = false;
+    throw;
+  }
+  entered_ = false;
+}
+
+}  // namespace tlmssd::firmware::foreign

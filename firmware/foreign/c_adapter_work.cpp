@@ -1,0 +1,232 @@
+// What the firmware sets going and is called back for: flash operations, processor time, memory
+// accesses and timers.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "firmware/foreign/c_adapter.h"
+#include "models/base/input_error.h"
+
+namespace tlmssd::firmware::foreign {
+
+namespace {
+
+Cause cause_of(tlmssd_wait wait) {
+  constexpr std::array k_causes = {Cause::map_fetch, Cause::memory, Cause::buffer_wait, Cause::space_wait,
+                                   Cause::lba_hazard_wait};
+  const auto n = static_cast<std::size_t>(wait);
+  if (n >= k_causes.size()) throw InputError(fmt::format("there is no wait {}", n));
+  return k_causes.at(n);
+}
+
+}  // namespace
+
+// ---- flash
+
+void CFirmware::flash(FlashCommand kind, const tlmssd_flash& request, tlmssd_flash_done done, void* self) {
+  if (done == nullptr) throw InputError("orders a flash operation without a call-back");
+  Command* const command = request.command == nullptr ? nullptr : &known(request.command);
+  Operation& operation = operations_.take();
+  operation.owner = this;
+  operation.command = command;
+  operation.done = done;
+  operation.self = self;
+  FlashOp& op = operation.op;
+  op = {};
+  op.command = kind;
+  op.purpose = static_cast<Purpose>(request.purpose);
+  if (op.purpose >= Purpose::count)
+    throw InputError("orders a flash operation for a purpose that there is not");
+  op.die = static_cast<DieId>(request.die);
+  op.plane = static_cast<PlaneId>(request.plane);
+  op.planes = static_cast<std::uint16_t>(std::max(request.planes, 1U));
+  op.block = static_cast<BlockId>(request.block);
+  op.page = static_cast<PageId>(request.page);
+  start(operation, request);
+}
+
+void CFirmware::start(Operation& operation, const tlmssd_flash& request) {
+  FlashOp& op = operation.op;
+  if (op.command == FlashCommand::program) {
+    op.pages = static_cast<std::uint16_t>(request.pages == 0 ? shape_.program_unit : request.pages);
+    op.slots = std::uint32_t{op.pages} * op.planes * units_per_page_;
+    if (request.lpns == nullptr) throw InputError("programs a page without the logical numbers of its units");
+  } else if (op.command == FlashCommand::read) {
+    op.first_slot = request.first_unit;
+    op.slots = std::max(request.units, 1U);
+    op.code = static_cast<EccCode>(request.code);
+    op.retry_level = static_cast<std::uint8_t>(request.retry_level);
+  }
+  operation.spare.assign(op.slots, k_no_unit);
+  operation.stamps.assign(std::size_t{op.slots} * sectors_, k_zeros);
+  operation.buffers.clear();
+  if (request.buffers != nullptr) operation.buffers.assign(request.buffers, request.buffers + op.slots);
+  for (const std::uint32_t number : operation.buffers) {
+    if (number != TLMSSD_NO_BUFFER) static_cast<void>(buffer(number));
+  }
+  if (op.command == FlashCommand::program) {
+    std::copy_n(request.lpns, op.slots, operation.spare.begin());
+    for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
+      if (operation.buffers[i] != TLMSSD_NO_BUFFER)
+        std::copy_n(buffer(operation.buffers[i]), sectors_, &operation.stamps[i * sectors_]);
+    }
+  }
+  op.spare = operation.spare.data();
+  op.stamps = operation.stamps.data();
+  const bool own_place = !operation.buffers.empty() && operation.buffers.front() != TLMSSD_NO_BUFFER;
+  if (own_place) {
+    op.buffer_address = operation.buffers.front() * shape_.mapping_unit_bytes;
+  } else if (operation.command != nullptr) {
+    op.buffer_address = operation.command->command->buffer_address;
+  }
+  if (operation.command != nullptr) {
+    operation.ledger = operation.command->command->ledger.fork();
+    op.ledger = &operation.ledger;
+  }
+  op.on_done = [](void* late) {
+    auto& ended = *static_cast<Operation*>(late);
+    ended.owner->enter([&ended] { ended.owner->finish(ended); });
+  };
+  op.on_done_self = &operation;
+  if (hw_.flash.submit(op)) later([this, &operation] { finish(operation); });
+}
+
+void CFirmware::finish(Operation& operation) {
+  const FlashOp& op = operation.op;
+  Command* const command = operation.command;
+  if (command != nullptr && command->alive) {
+    charge_branch(command->command->ledger, operation.ledger, Cause::buffer_wait);
+  }
+  if (op.command == FlashCommand::read) bring(operation);
+  tlmssd_result result{};
+  result.size = sizeof result;
+  result.status = static_cast<tlmssd_flash_status>(op.status);
+  result.lpns = operation.spare.data();
+  result.units = op.slots;
+  result.wrong_bits = op.wrong_bits;
+  result.failed_units = op.failed_slots;
+  ask(operation.done, operation.self, &result);
+  operations_.give(operation);
+}
+
+/// What a read has brought goes where it was asked for.
+void CFirmware::bring(const Operation& operation) {
+  const FlashOp& op = operation.op;
+  const auto lost = [&](std::uint32_t slot) {
+    return op.status == FlashStatus::uncorrectable &&
+           (op.failed_slots == 0 || ((op.failed_slots >> (slot % 64)) & 1U) != 0);
+  };
+  Command* const command = operation.command;
+  const bool to_command = operation.buffers.empty() && command != nullptr && command->alive &&
+                          command->command->opcode == HostOpcode::read;
+  for (std::uint32_t slot = 0; slot < op.slots; ++slot) {
+    if (lost(slot)) continue;
+    const Stamp* const stamps = &operation.stamps[std::size_t{slot} * sectors_];
+    if (to_command && operation.spare[slot] != k_no_unit) {
+      bring(*command->command, command->delivered, operation.spare[slot], stamps);
+    } else if (!operation.buffers.empty() && operation.buffers[slot] != TLMSSD_NO_BUFFER) {
+      std::copy_n(stamps, sectors_, buffer(operation.buffers[slot]));
+    }
+  }
+}
+
+// ---- time
+
+Call& CFirmware::new_call(tlmssd_command* command, tlmssd_done done, void* self) {
+  Call& call = calls_.take();
+  call.owner = this;
+  call.done = done;
+  call.self = self;
+  call.command = command == nullptr ? nullptr : &known(command);
+  call.cause = Cause::count;
+  call.completion = {};
+  call.work.clear();
+  return call;
+}
+
+void CFirmware::come_back(Call& call) {
+  const tlmssd_done done = call.done;
+  void* const self = call.self;
+  if (call.cause != Cause::count && call.command != nullptr && call.command->alive)
+    call.command->command->ledger.charge(call.cause, hw_.event_queue.now());
+  calls_.give(call);
+  if (done != nullptr) ask(done, self);
+}
+
+void CFirmware::run_work(tlmssd_command* command, const tlmssd_work* work, std::size_t count,
+                         tlmssd_done done, void* self) {
+  Call& call = new_call(command, done, self);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (static_cast<unsigned>(work[i].stage) >= k_stages) throw InputError("runs a stage that there is not");
+    if (work[i].times > 0) call.work.push_back(work[i]);
+  }
+  std::reverse(call.work.begin(), call.work.end());
+  advance(call);
+}
+
+/// The next stage, or two that a core runs in one go.
+void CFirmware::advance(Call& call) {
+  if (call.work.empty()) {
+    later([this, &call] { come_back(call); });
+    return;
+  }
+  const tlmssd_work first = call.work.back();
+  call.work.pop_back();
+  const auto stage = static_cast<Stage>(first.stage);
+  CpuPort::Run run{};
+  if (first.times == 1 && !call.work.empty() &&
+      hw_.cpu.same_cores(stage, static_cast<Stage>(call.work.back().stage))) {
+    run = hw_.cpu.run(stage, static_cast<Stage>(call.work.back().stage), call.work.back().times);
+    call.work.pop_back();
+  } else {
+    run = hw_.cpu.run(stage, first.times);
+  }
+  if (call.command != nullptr && call.command->alive) {
+    Ledger& ledger = call.command->command->ledger;
+    if (run.end > ledger.mark()) {
+      ledger.charge(Cause::core_wait, std::max(run.start, ledger.mark()));
+      ledger.charge(Cause::firmware, run.end);
+    }
+  }
+  if (run.end <= hw_.event_queue.now()) {
+    later([this, &call] { advance(call); });
+    return;
+  }
+  hw_.event_queue.at(
+      run.end,
+      [](void* late) {
+        Call& self = *static_cast<Call*>(late);
+        self.owner->enter([&self] { self.owner->advance(self); });
+      },
+      &call);
+}
+
+void CFirmware::access(tlmssd_command* command, tlmssd_wait wait, tlmssd_memory memory, std::uint64_t address,
+                       std::uint64_t bytes, bool write, tlmssd_done done, void* self) {
+  const Bytes size = memory == TLMSSD_SCM ? shape_.scm_bytes : dram_bytes();
+  if (bytes == 0 || address > size || bytes > size - address)
+    throw InputError(
+        fmt::format("accesses {} bytes at {} of a memory of {} that is its own", bytes, address, size));
+  Call& call = new_call(command, done, self);
+  call.cause = cause_of(wait);
+  reach(call, memory == TLMSSD_SCM ? MemoryKind::scm : MemoryKind::dram, address, bytes, write).start();
+}
+
+Task<> CFirmware::reach(Call& call, MemoryKind memory, std::uint64_t address, Bytes bytes, bool write) {
+  MemoryAccess access(hw_, memory, address, bytes, write, nullptr, Cause::memory);
+  co_await access;
+  enter([this, &call] { come_back(call); });
+}
+
+void CFirmware::charge(tlmssd_command* command, tlmssd_wait wait) {
+  known(command).command->ledger.charge(cause_of(wait), hw_.event_queue.now());
+}
+
+void CFirmware::timer(std::uint64_t picoseconds, tlmssd_done done, void* self) {
+  if (done == nullptr) throw InputError("sets a timer without a call-back");
+  const Picoseconds when = hw_.event_queue.now() + static_cast<Picoseconds>(picoseconds);
+  Call& call = new_call(nullptr, done, self);
+  timers_.emplace(when, &call);
+  if (timed_) set_timed(true);
+}
+}  // namespace tlmssd::firmware::foreign

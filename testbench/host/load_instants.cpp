@@ -1,0 +1,73 @@
+#include "testbench/host/load_instants.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
+
+namespace tlmssd {
+
+void check_instant(const Load& load, Picoseconds when) {
+  if (when <= k_last_request) return;
+  throw InputError(
+      fmt::format("load: {} would go on after 53 days of simulated time, the most there can be; give it less "
+                  "startdelay, ramp_time or thinktime, more rate_iops, or fewer requests",
+                  load.name));
+}
+
+namespace {
+
+/// Requests that look_ahead() draws of a load at most, a tenth of a second's worth, and those after
+/// which it sees whether that many can matter.
+constexpr std::uint64_t k_drawn_ahead = 1'000'000;
+constexpr std::uint64_t k_sample = 1'000;
+constexpr Picoseconds k_samples = k_drawn_ahead / k_sample;
+
+/// When `load` issues its last request at the earliest.
+Picoseconds look_ahead(Load& load, Picoseconds phase_start) {
+  const Picoseconds start = later(phase_start, load.start);
+  check_instant(load, start);
+  const Picoseconds ramp_end = later(start, load.ramp_time);
+  if (load.ramp_time > 0) check_instant(load, ramp_end);
+  const Picoseconds stop = load.runtime == k_never ? k_never : later(ramp_end, load.runtime);
+  PlacedRequest request;
+  if (load.warm_up > k_drawn_ahead) return phase_start;
+  for (std::uint64_t n = 0; n < load.warm_up; ++n) {
+    if (!load.source->next(request)) return phase_start;
+  }
+  Picoseconds last = phase_start;
+  Picoseconds first_time = 0;
+  Picoseconds think_until = 0;
+  for (std::uint64_t n = 0; load.requests == 0 || n < load.requests; ++n) {
+    // Where the requests so far follow each other too closely, as many would never get there.
+    if (n == k_drawn_ahead || (n == k_sample && last - start < k_last_request / k_samples)) break;
+    if (!load.source->next(request)) break;
+    if (n == 0 && load.warm_up > 0) first_time = request.time;
+    Picoseconds due = std::max(start, think_until);
+    if (load.pacing == Pacing::open_loop) due = std::max(due, later(start, request.time - first_time));
+    if (due >= stop) break;
+    check_instant(load, due);
+    last = due;
+    if (load.think_time > 0 && (n + 1) % std::max(load.think_blocks, 1U) == 0)
+      think_until = later(due, load.think_time);
+  }
+  return last;
+}
+
+}  // namespace
+
+void look_ahead(std::vector<Load>& loads) {
+  Picoseconds start = 0;
+  std::uint32_t phases = 0;
+  for (const Load& load : loads) phases = std::max(phases, load.phase + 1);
+  for (std::uint32_t phase = 0; phase < phases; ++phase) {
+    Picoseconds end = start;
+    for (Load& load : loads) {
+      if (load.phase == phase) end = std::max(end, look_ahead(load, start));
+    }
+    start = end;
+  }
+}
+
+}  // namespace tlmssd
