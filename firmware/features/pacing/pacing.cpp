@@ -25,8 +25,18 @@ void check(const Core& core, const GcWorker& gc_worker) {
 
 }  // namespace
 
+const ParameterTable<PacingConfig>& PacingConfig::parameters() {
+  static const auto table = ParameterTable<PacingConfig>{}.real(
+      "free_blocks", &PacingConfig::free_blocks, {0.5, 16},
+      "free space that is aimed at, in blocks of each parallel unit beyond gc.low_water: 1 is what victims "
+      "and the open block of collection hold on average; less costs less bandwidth and lets single "
+      "commands wait longer (assumption)");
+  return table;
+}
+
 Pacing::Pacing(const FeatureContext& context)
-    : core_(context.core),
+    : config_(context.choice.read<PacingConfig>()),
+      core_(context.core),
       flusher_(context.flusher),
       gc_worker_(context.gc_worker),
       policy_name_(context.choice.policy),
@@ -88,7 +98,7 @@ void Pacing::on_moved(std::uint32_t pu, std::uint32_t slots) {
   collection.moved += freed;
   grant(policy_->grant({.moved = static_cast<double>(slots),
                         .gained = std::max(freed - slots, 0.0),
-                        .level = std::max(free_, 0.0) / k_aim}));
+                        .level = std::max(free_, 0.0) / config_.free_blocks}));
 }
 
 void Pacing::on_erased(std::uint32_t pu) {
@@ -169,7 +179,8 @@ void Pacing::report(StatisticsSink& sink) const {
   sink.value("free space", free_, "blocks",
              "of a parallel unit, on average, beyond the reserve: in free and open blocks, and in victims as "
              "far as they have been moved");
-  sink.value("free space aimed at", k_aim, "blocks", "the same, where the host gets just what is freed");
+  sink.value("free space aimed at", config_.free_blocks, "blocks",
+             "the same, where the host gets just what is freed");
   sink.close();
 }
 

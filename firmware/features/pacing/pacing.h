@@ -15,8 +15,8 @@
 // The level. Free space is what lies in free blocks, in the open blocks of host and collection, and
 // in victims as far as they have been moved, less the reserve of collection: smooth, where free
 // blocks come and go as a whole. Programs are held only while collection works and free space is
-// below what collection in the background begins at. The level aimed at is low, because blocks that
-// are kept free make collection work harder.
+// below what collection in the background begins at. The level aimed at (free_blocks) is low,
+// because blocks that are kept free make collection work harder.
 //
 // Why nothing waits for ever: nothing is held while no collection is under way, and its end and
 // each of its programs have the buffer pump. Should collection itself wait for the buffer (map
@@ -34,12 +34,17 @@
 
 namespace tlmssd::firmware {
 
+struct PacingConfig {
+  double free_blocks = 1.5;
+  static const ParameterTable<PacingConfig>& parameters();
+};
+
 class Pacing final : public Feature {
  public:
   static constexpr const char* k_path = "firmware.pacing";
   static constexpr const char* k_doc = "writes of the host while free blocks are few";
   static constexpr const char* k_choice_doc = "at which rate they go to flash";
-  using Config = NoParameters;
+  using Config = PacingConfig;
   static std::vector<PolicyInfo> policies() { return pacing_policies(); }
   struct Counters {
     std::uint64_t paced = 0;     ///< programs of the write buffer sent out while free space was low
@@ -66,9 +71,6 @@ class Pacing final : public Feature {
 
  private:
   static constexpr Picoseconds k_patience = 50'000'000'000;
-  /// Free space that is aimed at, in blocks of a parallel unit: half a block of slack beside what
-  /// victims and the open block of collection hold on average.
-  static constexpr double k_aim = 1.5;
   /// What is known of collection in a parallel unit.
   struct Collection {
     double worth = 0;       ///< slots that moving one unit brings nearer to being free
@@ -81,6 +83,7 @@ class Pacing final : public Feature {
   void let_go();
   static void patience_over(void* self);
 
+  PacingConfig config_;
   Core& core_;
   Flusher& flusher_;
   GcWorker& gc_worker_;
