@@ -2,7 +2,10 @@
 #include "firmware/core/feature_info.h"
 #include "firmware/features/pacing/pacing.h"
 #include "firmware/features/partition/partition.h"
+#include "firmware/features/pass_voltage/pass_voltage.h"
+#include "firmware/features/placement/placement.h"
 #include "firmware/features/promotion/promoter.h"
+#include "firmware/features/refresh/refresher.h"
 #include "firmware/features/replicas/replicas.h"
 #include "firmware/features/streams/streams.h"
 
@@ -11,6 +14,9 @@ namespace tlmssd::firmware {
 FeatureFamily& features() {
   // clang-format off
   static FeatureFamily list{
+      feature_info<Refresher>(),
+      feature_info<Placement>(),
+      feature_info<PassVoltage>(),
       feature_info<Promoter>(),
       feature_info<Replicas>(),
       feature_info<Partition>(),

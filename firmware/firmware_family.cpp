@@ -11,9 +11,8 @@ namespace {
 
 /// Whether `name` is a section of our own firmware ("gc" of firmware.gc).
 bool is_section(const std::string& name) {
-  static constexpr std::string_view k_sections[] = {"mapping",   "allocation",   "buffer", "cache",
-                                                    "gc",        "wear",         "ecc",    "refresh",
-                                                    "placement", "pass_voltage", "pslc",   "model"};
+  static constexpr std::string_view k_sections[] = {"mapping", "allocation", "buffer", "cache", "gc",
+                                                    "wear",    "ecc",        "pslc",   "model"};
   return std::find(std::begin(k_sections), std::end(k_sections), name) != std::end(k_sections) ||
          features().find("firmware." + name) != nullptr;
 }

@@ -1,5 +1,6 @@
 #include "firmware/ftl.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -116,7 +117,7 @@ void Ftl::Parts::make_features(const FirmwareConfig& config) {
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
     if (choice.policy == "none") continue;
-    const FeatureContext context{core, flusher, gc_worker, config, choice, dram_bytes()};
+    const FeatureContext context{core, flusher, gc_worker, gc_engine, config, choice, dram_bytes()};
     chosen.push_back({&info, choice.policy, info.make(context, core.hooks)});
   }
   if (!core.ecc || !core.ecc->watches_host()) return;
@@ -143,20 +144,6 @@ void Ftl::Parts::now_read_only() {
 
 void Ftl::Parts::settled() {
   while (const auto waiter = quiet.pop()) hw.event_queue.soon(waiter);
-}
-
-// -------------------------------------------------------------------------------------------------------------------- refresh
-
-/// Between commands, so that nothing this command holds is in the way.
-void Ftl::Parts::start_refreshes() {
-  for (const std::uint32_t pu : std::exchange(refreshes_due, {})) gc_engine.kick(pu);
-}
-
-void Ftl::Parts::patrol() {
-  core.refresh->patrol(core.clock());
-  for (std::uint32_t pu = 0; pu < core.layout.pus; ++pu) {
-    if (core.refresh->waiting(pu)) gc_engine.kick(pu);
-  }
 }
 
 // ------------------------------------------------------------------------------------------------------------------ idle time
@@ -197,7 +184,7 @@ void Ftl::submit(HostCommand& command) {
   Parts& p = *parts_;
   if (p.gc_engine.idle_mode()) p.gc_engine.set_idle(false);
   p.timer_wanted = false;
-  if (p.core.refresh && p.core.refresh->patrol_due(p.core.clock())) p.patrol();
+  for (Feature* const feature : p.core.hooks.arrival) feature->on_arrival();
   command.status = p.check(command);
   if (command.status != HostStatus::success) {
     p.tasks.start(p.reject(command, command.status));
@@ -250,20 +237,26 @@ void Ftl::idle_time() {
 }
 
 void Ftl::disturb(std::uint32_t reads) {
-  if (parts_->core.refresh) parts_->core.refresh->disturb(reads);
+  for (const Parts::Chosen& one : parts_->chosen) one.feature->on_disturbed(reads);
 }
 
 void Ftl::patrol() {
-  if (parts_->core.refresh) parts_->patrol();
+  for (const Parts::Chosen& one : parts_->chosen) one.feature->patrol();
 }
 
 double Ftl::next_refresh() {
-  Core& core = parts_->core;
-  return core.refresh ? core.refresh->next_due(core.clock()) : std::numeric_limits<double>::infinity();
+  double soonest = std::numeric_limits<double>::infinity();
+  for (const Parts::Chosen& one : parts_->chosen) soonest = std::min(soonest, one.feature->next_due());
+  return soonest;
 }
 
 double Ftl::patrol_interval() const {
-  return parts_->core.refresh ? parts_->core.refresh->interval() : 0;
+  double shortest = 0;
+  for (const Parts::Chosen& one : parts_->chosen) {
+    const double interval = one.feature->patrol_interval();
+    if (interval > 0 && (shortest == 0 || interval < shortest)) shortest = interval;
+  }
+  return shortest;
 }
 
 EccCodes Ftl::codes() const {

@@ -21,7 +21,7 @@ void Ftl::Parts::end(Active& done) {
   ++core.stats.commands;
   hw.host.complete(done.command);
   if (hw.host.outstanding() == 0) arm_idle_timer();
-  if (!refreshes_due.empty()) start_refreshes();
+  for (Feature* const feature : core.hooks.command_end) feature->on_command_end();
   settled();
 }
 

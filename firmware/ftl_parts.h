@@ -37,9 +37,6 @@ struct Ftl::Parts final : CoreEvents {
     std::uint64_t last;
   };
 
-  /// Looks after blocks whose data have become old.
-  void patrol();
-
   // ---- host commands (ftl_commands.cpp)
   Task<> read(HostCommand& command);
   Task<> write(HostCommand& command);
@@ -112,8 +109,6 @@ struct Ftl::Parts final : CoreEvents {
   void unpinned(std::uint32_t pu, BlockNumber block) override { gc_engine.unpinned(pu, block); }
   void now_read_only() override;
   void settled() override;
-  void refresh_due(std::uint32_t pu) override { refreshes_due.push_back(pu); }
-  void start_refreshes();
   /// Makes those that the scenario has chosen.
   void make_features(const FirmwareConfig& config);
   /// What features have gathered and is not yet on its way to flash is given up.
@@ -155,9 +150,8 @@ struct Ftl::Parts final : CoreEvents {
   bool write_through;
   std::unique_ptr<EccWatcher> ecc_watcher;  ///< null: the ECC policy does not look at the host's commands
   std::array<Stamp, 64> zeros{};
-  IntrusiveQueue<Active> active;             ///< commands under way, oldest first
-  std::vector<std::uint32_t> refreshes_due;  ///< parallel units in which a block waits to be refreshed
-  WaitQueue quiet;                           ///< drain() waits here
+  IntrusiveQueue<Active> active;  ///< commands under way, oldest first
+  WaitQueue quiet;                ///< drain() waits here
   Picoseconds last_activity = 0;
   bool timer_pending = false;
   bool timer_wanted = false;

@@ -7,7 +7,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 10;
+constexpr std::uint32_t k_snapshot_version = 11;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -145,16 +145,6 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
     core.ecc->report(sink);
     sink.close();
   }
-  if (core.pass_voltage) {
-    sink.open("pass voltage", "voltage of the word lines that are not read");
-    core.pass_voltage->report(sink);
-    sink.close();
-  }
-  if (core.placement) {
-    sink.open("placement", "blocks for data that are read much");
-    core.placement->report(sink);
-    sink.close();
-  }
   sink.open("garbage collection", "emptying of blocks");
   sink.value("victims", s.gc_victims, "", "blocks chosen");
   sink.value("victim mean valid",
@@ -168,7 +158,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
              "times a parallel unit was too full to take its program unit in turn");
   sink.value("wear moves", s.wear_moves, "", "blocks moved by static wear levelling");
   sink.value("refreshes", s.refreshes, "", "blocks moved because of the age of their data or of reads");
-  if (core.refresh && core.refresh->regions() > 0)
+  if (core.hooks.moves_parts())
     sink.value("region refreshes", s.region_refreshes, "", "parts of blocks moved because of their reads");
   sink.close();
   const BlockPool::Wear erases = core.pool.wear();
@@ -264,11 +254,10 @@ void Ftl::Parts::archive(Archive& a) {
                                            "static SLC blocks per parallel unit",
                                            "dynamic SLC blocks per parallel unit",
                                            "copies"};
-  std::string policies =
-      core.config.mapping.scheme + "/" + core.config.gc.policy + "/" + core.config.wear.policy + "/" +
-      core.config.allocation.streams + "/" + core.config.allocation.order + "/" +
-      core.config.allocation.stripe + "/" + core.config.cache.policy + "/" + core.config.ecc.policy + "/" +
-      core.config.refresh.policy + "/" + core.config.placement.policy + "/" + core.config.pass_voltage.policy;
+  std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
+                         core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
+                         core.config.allocation.order + "/" + core.config.allocation.stripe + "/" +
+                         core.config.cache.policy + "/" + core.config.ecc.policy;
   if (core.pslc) policies += "/" + core.config.pslc.policy + "/" + core.config.pslc.fold_first;
   for (const Chosen& one : chosen) policies += "/" + one.policy;
   const std::string own_policies = policies;
@@ -299,12 +288,8 @@ void Ftl::Parts::archive(Archive& a) {
   core.rested += clock - core.clock();
   a(core.cycles_before);
   if (core.ecc) core.ecc->archive(a);
-  if (core.refresh) core.refresh->archive(a);
-  if (core.placement) core.placement->archive(a);
-  if (core.pass_voltage) core.pass_voltage->archive(a);
   if (core.pslc) core.pslc->archive(a);
   for (const Chosen& one : chosen) one.feature->archive(a);
-  a(refreshes_due);
   std::vector<Lpn> poisoned(core.poisoned.begin(), core.poisoned.end());
   std::sort(poisoned.begin(), poisoned.end());
   a(poisoned);

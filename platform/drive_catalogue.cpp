@@ -6,10 +6,7 @@
 #include "firmware/core/feature_info.h"
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/mapping/mapping.h"
-#include "firmware/pass_voltage/pass_voltage_policy.h"
-#include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/data_path.h"
-#include "firmware/refresh/refresh_policy.h"
 #include "firmware/victims/victim_policy.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "models/nand/timing/timing_model.h"
@@ -84,13 +81,6 @@ void add_firmware(Catalogue& catalogue) {
       .policy("policy", wear_family().infos(), "dynamic", "how wear is spread over the blocks");
   catalogue.section("firmware.ecc", "error correction: how pages are read and decoded")
       .policy("policy", ecc_policies(), "none", "which code a page is read for, and what follows a failure");
-  catalogue.section("firmware.refresh", "writing data anew so that they stay readable")
-      .policy("policy", refresh_policies(), "none", "when data are moved");
-  catalogue.section("firmware.placement", "places for data that are read much")
-      .policy("policy", placement_policies(), "none", "which free block takes data that refresh moves");
-  catalogue.section("firmware.pass_voltage", "voltage of the word lines that are not read")
-      .policy("policy", pass_voltage_policies(), "none",
-              "with how much of the nominal pass voltage blocks are read");
   catalogue
       .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
       .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");

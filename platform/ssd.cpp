@@ -289,9 +289,6 @@ std::vector<std::pair<std::string, std::string>> Ssd::own_identity() const {
       {"firmware.gc.policy", f.gc.policy},
       {"firmware.wear.policy", f.wear.policy},
       {"firmware.ecc.policy", f.ecc.policy},
-      {"firmware.refresh.policy", f.refresh.policy},
-      {"firmware.placement.policy", f.placement.policy},
-      {"firmware.pass_voltage.policy", f.pass_voltage.policy},
       {"firmware.pslc.policy", f.pslc.policy}};
   if (foreign_dram_) identity.emplace_back("ssd.dram.model", foreign_dram_->model());
   if (foreign_scm_) identity.emplace_back("ssd.scm.model", foreign_scm_->model());

@@ -162,9 +162,6 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
   config.wear.policy = scenario.policy("firmware.wear");
   config.wear_policy = &scenario.values("firmware.wear");
   read_chosen(scenario, "firmware.ecc", config.ecc, config.ecc_policy);
-  read_chosen(scenario, "firmware.refresh", config.refresh, config.refresh_policy);
-  read_chosen(scenario, "firmware.placement", config.placement, config.placement_policy);
-  read_chosen(scenario, "firmware.pass_voltage", config.pass_voltage, config.pass_voltage_policy);
   read_chosen(scenario, "firmware.pslc", config.pslc, config.pslc_policy);
   // The scenario outlives the configuration: a pointer that owns nothing.
   for (const firmware::FeatureInfo& info : firmware::features()) {

@@ -2,9 +2,8 @@
 // parameters.
 //
 // Scenario paths: firmware.mapping, firmware.allocation, firmware.buffer, firmware.cache,
-// firmware.gc, firmware.wear, firmware.ecc, firmware.refresh, firmware.placement,
-// firmware.pass_voltage, firmware.pslc. Where a policy is chosen by name, its own parameters follow
-// at the same path (mapping_family(), cache_family(), victim_family(), ...:
+// firmware.gc, firmware.wear, firmware.ecc, firmware.pslc. Where a policy is chosen by name, its
+// own parameters follow at the same path (mapping_family(), cache_family(), victim_family(), ...:
 // PolicyInfo::parameters). Features bring their own tables (core/feature_info.h).
 #pragma once
 
@@ -71,21 +70,8 @@ struct WearConfig {
   static const ParameterTable<WearConfig>& parameters();
 };
 
-/// What the decoders are asked for; when data are written anew, and where to; with which pass
-/// voltage pages are read. They have no parameters but the policy's own.
+/// What the decoders are asked for. It has no parameters but the policy's own.
 struct EccPolicyConfig {
-  std::string policy = "none";
-};
-
-struct RefreshConfig {
-  std::string policy = "none";
-};
-
-struct PlacementConfig {
-  std::string policy = "none";
-};
-
-struct PassVoltageConfig {
   std::string policy = "none";
 };
 
@@ -130,9 +116,6 @@ struct FirmwareConfig {
   GcConfig gc;
   WearConfig wear;
   EccPolicyConfig ecc;
-  RefreshConfig refresh;
-  PlacementConfig placement;
-  PassVoltageConfig pass_voltage;
   PslcConfig pslc;
   /// By the path of the feature's section ("firmware.partition").
   std::map<std::string, FeatureChoice, std::less<>> features;
@@ -143,9 +126,6 @@ struct FirmwareConfig {
   const ParameterValues* gc_policy = nullptr;
   const ParameterValues* wear_policy = nullptr;
   const ParameterValues* ecc_policy = nullptr;
-  const ParameterValues* refresh_policy = nullptr;
-  const ParameterValues* placement_policy = nullptr;
-  const ParameterValues* pass_voltage_policy = nullptr;
   const ParameterValues* pslc_policy = nullptr;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 

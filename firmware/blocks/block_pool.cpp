@@ -7,7 +7,6 @@
 
 #include "firmware/blocks/slc_victims.h"
 #include "firmware/blocks/wear_policy.h"
-#include "firmware/placement/placement_policy.h"
 #include "firmware/victims/victim_policy.h"
 
 namespace tlmssd::firmware {
@@ -195,14 +194,14 @@ BlockNumber BlockPool::take_for_refresh(std::uint32_t n) {
     block = take_free(n, false);
   } else {
     const auto better = [this](const Free& a, const Free& b) {
-      const double one = placement_->burden(a.block, worn(a.block));
-      const double other = placement_->burden(b.block, worn(b.block));
+      const double one = for_refresh_->burden(a.block, worn(a.block));
+      const double other = for_refresh_->burden(b.block, worn(b.block));
       return one != other ? one < other : a.key < b.key;
     };
     --pus_[n].free;
     block = take_out_of_heap(n, std::min_element(heap.begin(), heap.end(), better));
   }
-  placement_->placed(block, worn(block));
+  for_refresh_->placed(block, worn(block));
   return block;
 }
 

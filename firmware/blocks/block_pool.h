@@ -18,12 +18,12 @@
 
 #include "firmware/base/layout.h"
 #include "firmware/base/write_target.h"
+#include "firmware/blocks/free_block_choice.h"
 #include "models/base/archive.h"
 #include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
 
-class PlacementPolicy;
 class SlcVictims;
 class VictimPolicy;
 class WearPolicy;
@@ -54,7 +54,7 @@ class BlockPool {
     bool shared_open = false;   ///< host and garbage collection write into the same block
     std::uint32_t reserve = 1;  ///< free blocks per parallel unit that the host leaves to garbage collection
     bool wear_stream = false;   ///< static wear levelling writes a block of its own
-    bool refresh_stream = false;  ///< so does refresh, into blocks that a placement policy chooses
+    bool refresh_stream = false;  ///< so does refresh, into blocks chosen for it
     std::uint32_t handles = 1;    ///< kinds of host data that have open blocks of their own
     bool apart = false;           ///< what is moved of a handle's data stays among them
     bool owned = false;           ///< blocks are opened, closed and taken out by name; there are no victims
@@ -81,7 +81,9 @@ class BlockPool {
   /// of blocks in SLC mode.
   void attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc = nullptr);
   /// Who chooses the blocks of WriteTarget::refresh.
-  void attach(PlacementPolicy& placement) { placement_ = &placement; }
+  void attach(FreeBlockChoice& choice) { for_refresh_ = &choice; }
+  /// What refresh moves goes to blocks of its own.
+  [[nodiscard]] bool refreshes_apart() const { return options_.refresh_stream; }
 
   // ---- handing out program units
   /// Whether `target` may take a program unit of `pu` now.
@@ -352,7 +354,7 @@ class BlockPool {
   VictimPolicy* victims_ = nullptr;
   WearPolicy* wear_ = nullptr;
   SlcVictims* slc_victims_ = nullptr;
-  PlacementPolicy* placement_ = nullptr;
+  FreeBlockChoice* for_refresh_ = nullptr;
   bool least_worn_first_ = false;
   ZeroPages<BlockInfo> info_;
   ZeroPages<std::uint32_t> pins_;  // apart, because every read touches them and nothing else here

@@ -33,39 +33,6 @@ std::unique_ptr<Pslc> make_pslc(const FirmwareConfig& config, const Layout& layo
   return config.pslc.policy == "none" ? nullptr : std::make_unique<Pslc>(config, layout, pool, map);
 }
 
-std::unique_ptr<Refresher> make_refresh(const FirmwareConfig& config, BlockPool& pool) {
-  if (config.refresh.policy == "none") return nullptr;
-  return std::make_unique<Refresher>(pool, make_policy(refresh_family(), "firmware.refresh.policy",
-                                                       config.refresh.policy, config.refresh_policy));
-}
-
-std::unique_ptr<PlacementPolicy> make_placement(const FirmwareConfig& config, const BlockPool& pool) {
-  if (config.placement.policy == "none") return nullptr;
-  if (pool.by_name() || config.refresh.policy == "none") {
-    throw refusal(
-        "firmware.placement.policy",
-        fmt::format(
-            "'{}' is about data that refresh moves, and there are none ({})", config.placement.policy,
-            pool.by_name() ? "log blocks have places of their own" : "firmware.refresh.policy is none"),
-        "none");
-  }
-  return make_policy(placement_family(), "firmware.placement.policy", config.placement.policy,
-                     config.placement_policy, pool.layout().total_blocks());
-}
-
-std::unique_ptr<PassVoltagePolicy> make_pass_voltage(const FirmwareConfig& config, const Layout& layout) {
-  if (config.pass_voltage.policy == "none") return nullptr;
-  if (config.ecc.policy == "none") {
-    throw refusal("firmware.pass_voltage.policy",
-                  fmt::format("'{}' goes by the bits that decoders correct, and nothing is decoded "
-                              "(firmware.ecc.policy is none)",
-                              config.pass_voltage.policy),
-                  "none");
-  }
-  return make_policy(pass_voltage_family(), "firmware.pass_voltage.policy", config.pass_voltage.policy,
-                     config.pass_voltage_policy, layout.total_blocks());
-}
-
 std::string_view name_of_mode(BlockMode mode) {
   return mode == BlockMode::slc ? "into SLC mode" : "into native mode";
 }
@@ -102,6 +69,12 @@ Handles handles_of(const FirmwareConfig& config) {
   return {};
 }
 
+bool has_refresh_block(const FirmwareConfig& config) {
+  return std::any_of(features().begin(), features().end(), [&](const FeatureInfo& info) {
+    return info.refresh_block && config.choice(info.path).policy != "none";
+  });
+}
+
 BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& shape, const Layout& layout,
                                 const WearPolicy& wear, const MappingScheme& map) {
   if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
@@ -117,7 +90,7 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
           // Collection may have opened a block for each handle whose data it keeps apart.
           .reserve = config.gc.low_water + (handles.apart ? handles.count - 1 : 0),
           .wear_stream = wear.moves_data(),
-          .refresh_stream = config.placement.policy != "none",
+          .refresh_stream = has_refresh_block(config),
           .handles = handles.count,
           .apart = handles.apart,
           .modes = slc.statics + slc.dynamic > 0,
@@ -137,9 +110,6 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
       wear(make_wear(config, layout)),
       ecc(make_ecc(config, shape, layout)),
       pool(layout, pool_options(config, shape, layout, *wear, *map)),
-      refresh(make_refresh(config, pool)),
-      placement(make_placement(config, pool)),
-      pass_voltage(make_pass_voltage(config, layout)),
       pslc(make_pslc(config, layout, pool, *map)),
       reads(layout),
       jobs(layout),
@@ -162,12 +132,8 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
   config.gc_policy = nullptr;
   config.wear_policy = nullptr;
   config.ecc_policy = nullptr;
-  config.refresh_policy = nullptr;
-  config.placement_policy = nullptr;
-  config.pass_voltage_policy = nullptr;
   config.pslc_policy = nullptr;
   pool.attach(*victims, *wear, pslc ? &pslc->victims() : nullptr);
-  if (placement) pool.attach(*placement);
 }
 
 ReadOp& Core::add_read(ReadList& list, Ppn where) {
@@ -257,7 +223,7 @@ void Core::set_up(ReadOp& read, Latch& latch, Purpose purpose) {
     op.retry_level = first.retry_level;
     if (hw.decisions != nullptr) tell_code(read, "first attempt", config.ecc.policy);
   }
-  if (pass_voltage) op.pass_voltage = pass_voltage->voltage(read.block, pool.info(read.block).erases);
+  for (Feature* const feature : hooks.pass_voltage) op.pass_voltage = feature->pass_voltage(read.block);
 }
 
 /// Takes off a read, and returns as a chain, those joined to it that the policies want to be read
@@ -311,15 +277,8 @@ PageFacts Core::facts(const ReadOp& read) const {
           static_cast<double>(clock() - info.written) / k_day};
 }
 
-void Core::tell_pass_voltage(const ReadOp& read) {
-  const FlashOp& op = read.op;
-  const bool decoded = op.status != FlashStatus::uncorrectable;
-  pass_voltage->read({read.block, pool.info(read.block).erases, op.pass_voltage, decoded,
-                      decoded ? op.worst_errors : 0, clock()});
-}
-
 void Core::after_decoder(ReadOp& read) {
-  if (pass_voltage) tell_pass_voltage(read);
+  for (Feature* const feature : hooks.first_attempt) feature->on_first_attempt(read);
   if (read.op.status == FlashStatus::uncorrectable) {
     rereads_.start(read_again(read));
   } else {

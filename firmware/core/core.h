@@ -17,10 +17,7 @@
 #include "firmware/core/plane_joiner.h"
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/mapping/mapping.h"
-#include "firmware/pass_voltage/pass_voltage_policy.h"
-#include "firmware/placement/placement_policy.h"
 #include "firmware/pslc/pslc.h"
-#include "firmware/refresh/refresher.h"
 #include "firmware/victims/victim_policy.h"
 #include "models/base/task.h"
 
@@ -36,8 +33,6 @@ class CoreEvents {
   virtual void now_read_only() = 0;
   /// Something has ended; the drive may be quiet now.
   virtual void settled() = 0;
-  /// A block of the parallel unit waits to be refreshed.
-  virtual void refresh_due(std::uint32_t pu) = 0;
 };
 
 class Core {
@@ -69,10 +64,7 @@ class Core {
   void start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* parent, bool alone);
   /// Gives a read back that has been dealt with.
   void end_read(ReadOp& read) {
-    if (refresh && refresh->read(read.block, read.mp_page - read.block * layout.block_mp_pages,
-                                 read.op.worst_errors, clock()))
-      events.refresh_due(layout.pu_of(read.block));
-    if (placement) placement->read(read.block);
+    for (Feature* const feature : hooks.page_read) feature->on_page_read(read);
     unpin(read.block);
     if (read.copy_of != k_no_unit) unpin(layout.block_of(read.original));
     reads.give(read);
@@ -156,11 +148,8 @@ class Core {
   std::unique_ptr<WearPolicy> wear;
   std::unique_ptr<EccPolicy> ecc;  ///< null: nothing is decoded
   BlockPool pool;
-  std::unique_ptr<Refresher> refresh;          ///< null: data stay where they are
-  std::unique_ptr<PlacementPolicy> placement;  ///< null: data moved by refresh go where all moved data go
-  std::unique_ptr<PassVoltagePolicy> pass_voltage;  ///< null: always nominal
-  std::unique_ptr<Pslc> pslc;                       ///< null: all blocks are in native mode
-  Hooks hooks;                                      ///< of the features
+  std::unique_ptr<Pslc> pslc;  ///< null: all blocks are in native mode
+  Hooks hooks;                 ///< of the features
   ReadPool reads;
   JobPool jobs;
   FtlStatistics stats;
@@ -193,7 +182,6 @@ class Core {
   static void ended_due(void* read) { static_cast<ReadOp*>(read)->core->ended(*static_cast<ReadOp*>(read)); }
   void ended(ReadOp& first);
   [[nodiscard]] PageFacts facts(const ReadOp& read) const;
-  void tell_pass_voltage(const ReadOp& read);
   void after_decoder(ReadOp& read);
   Task<> read_again(ReadOp& read);
   /// Decoded or given up: counts it and tells the waiter.

@@ -1,16 +1,20 @@
 // What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
 //
 // A feature observes (on_...), decides (redirect_read, steers, allows_write, holds_program,
-// placement_handle) and lasts (report, archive, dram_bytes, idle). It owns its parameters, counters
-// and policy. The kernel asks only those features that implement a hook (core/hooks.h), in the
-// order of the list of features (firmware/features.cpp), and knows none of them by name.
+// placement_handle, pass_voltage, next_move) and lasts (report, archive, dram_bytes, idle). It owns
+// its parameters, counters and policy. The kernel asks only those features that implement a hook
+// (core/hooks.h), in the order of the list of features (firmware/features.cpp), and knows none of
+// them by name.
 //
 // No hook may wait. Hooks are called in the midst of the kernel's work and must not start anything;
-// only on_read_end, on_moved, on_erased and on_collected may have the write buffer pump.
+// only on_read_end, on_moved, on_erased and on_collected may have the write buffer pump, and only
+// on_arrival, on_command_end and patrol may start collection (GcEngine::kick).
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <string_view>
 
 #include "firmware/base/flash_io.h"
 #include "models/base/archive.h"
@@ -26,11 +30,23 @@ struct MovedUnits {
   std::uint64_t units;
 };
 
+/// Data that a feature wants to be written anew (Purpose::refresh): units [first, end) of a block,
+/// or all that there are in it.
+struct Move {
+  BlockNumber block = k_no_block;  ///< closed or a victim
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  bool whole = true;
+  std::string_view why = {};  ///< for the log of decisions
+};
+
 class Feature {
  public:
   virtual ~Feature() = default;
 
   // ---- observes
+  /// A command has come from the host; nothing has been done for it.
+  virtual void on_arrival() {}
   /// Firmware has taken a read or a write of the host.
   virtual void on_host_command(const HostCommand& /*command*/) {}
   /// A read of the host has delivered `unit` from `where`, whose block is still pinned; `stamps`:
@@ -38,6 +54,13 @@ class Feature {
   virtual void on_host_read(Lpn /*unit*/, Ppn /*where*/, const Stamp* /*stamps*/) {}
   /// A read command has released its blocks: programs may be started.
   virtual void on_read_end() {}
+  /// A command has been handed back; it holds nothing any more.
+  virtual void on_command_end() {}
+  /// A page, or several units of one, has been read, for whatever purpose; its block is still
+  /// pinned.
+  virtual void on_page_read(const ReadOp& /*read*/) {}
+  /// The decoder has done with the first attempt at a read.
+  virtual void on_first_attempt(const ReadOp& /*read*/) {}
   /// The map points `unit` at other data, or nowhere, from now on.
   virtual void on_rewritten(Lpn /*unit*/) {}
   /// The write buffer has filled a program unit and sends it on its way. `kept_away`: not to any
@@ -74,6 +97,26 @@ class Feature {
 
   /// The handle of what a command writes, one of those that there are (core/feature_info.h).
   [[nodiscard]] virtual std::uint8_t placement_handle(const HostCommand& /*command*/) { return 0; }
+  /// With which share of the nominal pass voltage the first attempt at a page of `block` is made.
+  [[nodiscard]] virtual float pass_voltage(BlockNumber /*block*/) { return 1; }
+  /// Something of the parallel unit is to be written anew.
+  [[nodiscard]] virtual bool move_waits(std::uint32_t /*pu*/) const { return false; }
+  /// What of the parallel unit is written anew next; none (k_no_block) when nothing is any more. A
+  /// part of a block only where `parts` says that there is room for it: moving it frees nothing.
+  [[nodiscard]] virtual Move next_move(std::uint32_t /*pu*/, bool /*parts*/) { return {}; }
+  /// There may be moves of parts of blocks.
+  [[nodiscard]] virtual bool moves_parts() const { return false; }
+
+  // ---- time that the simulation does not see
+  /// Every page that holds data has been read so many times.
+  virtual void on_disturbed(std::uint32_t /*reads*/) {}
+  /// Looks after data that have become old, as it does by itself from time to time.
+  virtual void patrol() {}
+  /// Seconds between two such looks; 0: it makes none.
+  [[nodiscard]] virtual double patrol_interval() const { return 0; }
+  /// Seconds until such a look finds something, if nothing is read or written meanwhile; what could
+  /// not be moved does not count. Infinity: never.
+  [[nodiscard]] virtual double next_due() { return std::numeric_limits<double>::infinity(); }
 
   // ---- lasts
   /// Nothing of its own is under way.

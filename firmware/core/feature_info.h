@@ -12,6 +12,7 @@
 //   static InputError too_many_units(const FeatureChoice&, Bytes units, Bytes left);
 //   static Identity identity(const FeatureChoice&);               beside the policy's name
 //   static Handles handles(const FeatureChoice&);                 kinds of host data that get open blocks
+//   static constexpr bool k_refresh_block = true;    data that are written anew get an open block of their own
 #pragma once
 
 #include <algorithm>
@@ -30,6 +31,7 @@ namespace tlmssd::firmware {
 
 class Core;
 class Flusher;
+class GcEngine;
 class GcWorker;
 
 /// What a feature is made with.
@@ -37,6 +39,7 @@ struct FeatureContext {
   Core& core;
   Flusher& flusher;
   GcWorker& gc_worker;
+  GcEngine& gc_engine;  ///< the GC worker, or what makes space instead
   const FirmwareConfig& config;
   const FeatureChoice& choice;
   std::uint64_t dram_address;  ///< where its own part of the DRAM begins
@@ -63,7 +66,8 @@ struct FeatureInfo {
   InputError (*too_many_units)(const FeatureChoice& choice, Bytes bytes, Bytes left) = nullptr;
   Identity (*identity)(const FeatureChoice& choice) = nullptr;
   Handles (*handles)(const FeatureChoice& choice) = nullptr;
-  std::string origin = {};  ///< the plug-in it comes from; empty: the program
+  bool refresh_block = false;  ///< WriteTarget::refresh is wanted
+  std::string origin = {};     ///< the plug-in it comes from; empty: the program
 };
 
 /// The choices of a feature that has no policies.
@@ -91,11 +95,14 @@ FeatureInfo feature_info(std::string origin = {}) {
   }
   if constexpr (requires { &T::identity; }) info.identity = &T::identity;
   if constexpr (requires { &T::handles; }) info.handles = &T::handles;
+  if constexpr (requires { T::k_refresh_block; }) info.refresh_block = T::k_refresh_block;
   return info;
 }
 
 /// What the chosen features make of the host's data.
 Handles handles_of(const FirmwareConfig& config);
+/// Whether one of them wants an open block for data that are written anew.
+bool has_refresh_block(const FirmwareConfig& config);
 
 /// Features in the order in which they are made, asked and reported.
 class FeatureFamily {

@@ -2,6 +2,7 @@
 // drive all are empty, and a hook costs one test.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <vector>
 
@@ -15,9 +16,13 @@ class Hooks {
   /// Puts `feature` into the lists of the hooks that its class overrides.
   template <class T>
   void add(T& feature) {
+    put<decltype(&T::on_arrival)>(arrival, feature);
     put<decltype(&T::on_host_command)>(host_command, feature);
     put<decltype(&T::on_host_read)>(host_read, feature);
     put<decltype(&T::on_read_end)>(read_end, feature);
+    put<decltype(&T::on_command_end)>(command_end, feature);
+    put<decltype(&T::on_page_read)>(page_read, feature);
+    put<decltype(&T::on_first_attempt)>(first_attempt, feature);
     put<decltype(&T::on_rewritten)>(rewritten, feature);
     put<decltype(&T::on_program)>(program, feature);
     put<decltype(&T::on_victim)>(victim, feature);
@@ -28,13 +33,33 @@ class Hooks {
     put<decltype(&T::steers)>(steers, feature);
     put<decltype(&T::holds_program)>(holds_program, feature);
     put<decltype(&T::placement_handle)>(placement_handle, feature);
+    put<decltype(&T::pass_voltage)>(pass_voltage, feature);
+    put<decltype(&T::next_move)>(next_move, feature);
   }
 
-  List host_command, host_read, read_end, rewritten, program, victim, moved, erased, collected;
+  // ---- moves that features ask for
+  [[nodiscard]] bool move_waits(std::uint32_t pu) const {
+    return std::any_of(next_move.begin(), next_move.end(), [&](Feature* f) { return f->move_waits(pu); });
+  }
+  [[nodiscard]] bool moves_parts() const {
+    return std::any_of(next_move.begin(), next_move.end(), [](Feature* f) { return f->moves_parts(); });
+  }
+  /// Of the first feature for which something waits.
+  [[nodiscard]] Move take_move(std::uint32_t pu, bool parts) const {
+    for (Feature* const feature : next_move) {
+      if (feature->move_waits(pu)) return feature->next_move(pu, parts);
+    }
+    return {};
+  }
+
+  List arrival, host_command, command_end, page_read, first_attempt;
+  List host_read, read_end, rewritten, program, victim, moved, erased, collected;
   List redirect_read;  ///< settle_redirected() goes with it
   List steers;         ///< allows_write() goes with it
   List holds_program;
   List placement_handle;  ///< of one feature at most
+  List pass_voltage;      ///< the last one has its way
+  List next_move;         ///< move_waits() and moves_parts() go with it
 
  private:
   template <class Method>

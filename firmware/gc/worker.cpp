@@ -288,12 +288,12 @@ bool GcWorker::start_move(std::uint32_t pu, Work& work) {
   return false;
 }
 
-void GcWorker::tell_move(DecisionKind kind, std::string_view what, const std::string& policy,
+void GcWorker::tell_move(DecisionKind kind, std::string_view what, std::string_view why,
                          BlockNumber block) const {
   if (!wanted(core_.hw, kind)) return;
   note(core_.hw, {.kind = kind,
                   .what = what,
-                  .why = policy,
+                  .why = why,
                   .pu = core_.layout.pu_of(block),
                   .block = block,
                   .valid = core_.pool.info(block).valid,
@@ -302,20 +302,20 @@ void GcWorker::tell_move(DecisionKind kind, std::string_view what, const std::st
 
 // False: what was next is no longer there.
 bool GcWorker::start_refresh(std::uint32_t pu, Work& work) {
-  const Refresher::Move move = core_.refresh->take(pu, may_move(pu));
+  const Move move = core_.hooks.take_move(pu, may_move(pu));
   if (move.block == k_no_block) return false;
   stop(pu, work);
   if (move.whole) {
     if (!take_over(move.block, work)) return false;
     ++core_.stats.refreshes;
-    tell_move(DecisionKind::refresh, "block written anew", core_.config.refresh.policy, move.block);
+    tell_move(DecisionKind::refresh, "block written anew", move.why, move.block);
   } else {
     start_block(move.block, work);
     work.cursor = move.first;
     work.end = move.end;
     work.part = true;
     ++core_.stats.region_refreshes;
-    tell_move(DecisionKind::refresh, "part of a block written anew", core_.config.refresh.policy, move.block);
+    tell_move(DecisionKind::refresh, "part of a block written anew", move.why, move.block);
     if (core_.pool.pu(pu).free < background_start_) work.background = true;
   }
   work.moving = Purpose::refresh;

@@ -245,14 +245,15 @@ class GcWorker final : public GcEngine {
     return core_.pool.pu(pu).free > core_.pool.reserve();
   }
   [[nodiscard]] bool refresh_waits(std::uint32_t pu) const {
-    if (!core_.refresh || !core_.refresh->waiting(pu) || collects_for_refresh(pu)) return false;
+    if (core_.hooks.next_move.empty() || !core_.hooks.move_waits(pu) || collects_for_refresh(pu))
+      return false;
     // A block that never leaves SLC mode gives nothing back.
     return may_move(pu) || (!core_.pslc && core_.pool.pu(pu).free > 0 && !must_queue(pu));
   }
   /// Collection comes first, because it can make the room that moving a region takes.
   [[nodiscard]] bool collects_for_refresh(std::uint32_t pu) const {
-    return core_.refresh && core_.refresh->regions() > 0 && core_.refresh->waiting(pu) && !may_move(pu) &&
-           collectable(pu) >= 2 * std::uint64_t{core_.layout.block_units};
+    return !core_.hooks.next_move.empty() && core_.hooks.moves_parts() && core_.hooks.move_waits(pu) &&
+           !may_move(pu) && collectable(pu) >= 2 * std::uint64_t{core_.layout.block_units};
   }
   [[nodiscard]] bool wants_more(std::uint32_t pu, const Work& work) const;
   bool choose(std::uint32_t pu, Work& work);
@@ -260,8 +261,7 @@ class GcWorker final : public GcEngine {
   BlockNumber take_victim(std::uint32_t pu);
   void describe_choice(std::uint32_t pu) const;
   void tell_victim(std::uint32_t pu, BlockNumber block);
-  void tell_move(DecisionKind kind, std::string_view what, const std::string& policy,
-                 BlockNumber block) const;
+  void tell_move(DecisionKind kind, std::string_view what, std::string_view why, BlockNumber block) const;
   bool start_move(std::uint32_t pu, Work& work);
   bool take_over(BlockNumber block, Work& work);
   void start_block(BlockNumber block, Work& work) const;

@@ -291,7 +291,7 @@ void LogBlocks::commit(ProgramJob& job) {
 // ---------------------------------------------------------------------------------------------------------------- maintenance
 
 bool LogBlocks::must_maintain(std::uint32_t pu) const {
-  return work_[pu].check_wear || (core_.refresh && core_.refresh->waiting(pu));
+  return work_[pu].check_wear || core_.hooks.move_waits(pu);
 }
 
 void LogBlocks::kick(std::uint32_t pu) {
@@ -321,8 +321,8 @@ Task<> LogBlocks::maintain(std::uint32_t pu) {
 // One move or merge; false: there is nothing left to do.
 Task<bool> LogBlocks::maintain_once(std::uint32_t pu) {
   co_await settled(pu);
-  if (core_.refresh && core_.refresh->waiting(pu)) {
-    const BlockNumber block = core_.refresh->take(pu).block;
+  if (core_.hooks.move_waits(pu)) {
+    const BlockNumber block = core_.hooks.take_move(pu, false).block;
     if (block == k_no_block) co_return true;
     ++core_.stats.refreshes;
     co_return co_await evacuate(pu, block, Purpose::refresh);

@@ -146,7 +146,6 @@ struct Drawn {
   SsdConfig config;
   AgeConfig age;
   std::unique_ptr<Given> map = std::make_unique<Given>();
-  std::unique_ptr<Given> refresh = std::make_unique<Given>();
   std::unique_ptr<Given> pslc = std::make_unique<Given>();
   double read_dies = 0;  ///< of the partition, if there is one
   [[nodiscard]] bool fails() const { return config.has_errors(); }
@@ -261,12 +260,11 @@ void draw_errors(Drawn& drawn, RandomStream& random) {
     code.waterfall = random.below(2) == 0 ? 0 : 0.05;
   }
   if (random.below(2) == 0) return;
-  f.refresh.policy = "limits";
-  *drawn.refresh = Given({{"retention", Value(86'400.0 * static_cast<double>(random.below(60)))},
-                          {"reads", whole(static_cast<std::int64_t>(random.below(3) * 300))},
-                          {"errors", whole(static_cast<std::int64_t>(random.below(2) * 40))},
-                          {"patrol", Value(86'400.0 * static_cast<double>(1 + random.below(30)))}});
-  f.refresh_policy = drawn.refresh.get();
+  choose(f, "firmware.refresh", "limits",
+         {{"retention", Value(86'400.0 * static_cast<double>(random.below(60)))},
+          {"reads", whole(static_cast<std::int64_t>(random.below(3) * 300))},
+          {"errors", whole(static_cast<std::int64_t>(random.below(2) * 40))},
+          {"patrol", Value(86'400.0 * static_cast<double>(1 + random.below(30)))}});
 }
 
 std::uint32_t count_dies(const SsdConfig& config) {
@@ -280,15 +278,16 @@ void draw_remedies(Drawn& drawn, RandomStream& random) {
   const bool regions = random.below(2) == 0;
   const auto count = static_cast<std::int64_t>(1 + random.below(12));
   const auto reads = static_cast<std::int64_t>(20 + random.below(200));
-  if (f.refresh.policy == "limits" && regions) {
-    f.refresh.policy = "read-regions";
-    *drawn.refresh = Given({{"reads", whole(reads * count)},
-                            {"patrol", Value(86'400.0)},
-                            {"regions", whole(count)},
-                            {"region_reads", whole(reads)}});
+  const bool refreshes = has_feature("firmware.refresh") && f.choice("firmware.refresh").policy != "none";
+  if (refreshes && regions) {
+    choose(f, "firmware.refresh", "read-regions",
+           {{"reads", whole(reads * count)},
+            {"patrol", Value(86'400.0)},
+            {"regions", whole(count)},
+            {"region_reads", whole(reads)}});
   }
-  if (f.refresh.policy == "none" || firmware::has_log_blocks(f.mapping.scheme)) f.placement.policy = "none";
-  if (f.ecc.policy != "none" && random.below(2) == 0) f.pass_voltage.policy = "tuned";
+  if (!refreshes || firmware::has_log_blocks(f.mapping.scheme)) f.features.erase("firmware.placement");
+  if (f.ecc.policy != "none" && random.below(2) == 0) choose(f, "firmware.pass_voltage", "tuned");
   const std::uint32_t dies = count_dies(drawn.config);
   if (f.mapping.scheme == "page" && f.allocation.stripe == "none" && dies > 1 && random.below(3) == 0) {
     drawn.read_dies = (1 + static_cast<double>(random.below(dies - 1))) / dies;
@@ -317,7 +316,7 @@ Drawn draw(std::uint64_t number) {
   RandomStream pslc(number, "pslc");
   draw_pslc(drawn, pslc);
   RandomStream remedies(number, "remedies");
-  if (remedies.below(3) == 0) config.firmware.placement.policy = "little-worn";  // takes room
+  if (remedies.below(3) == 0) choose(config.firmware, "firmware.placement", "little-worn");  // takes room
   draw_capacity(config, random);
   RandomStream caches(number, "caches");
   draw_cache(config, caches);
@@ -357,7 +356,8 @@ std::string describe(const Drawn& drawn) {
       config.scheduling, config.flash.suspend, config.flash.cache_operations, f.cache.policy, f.cache.medium,
       f.mapping.scheme, describe_map(drawn), config.capacity.over_provisioning, drawn.age.cycles,
       drawn.age.retention / 86'400, drawn.age.reads, config.reliability, f.ecc.policy, config.ecc.frame,
-      config.ecc.of(EccCode::bch).correctable, f.refresh.policy, f.placement.policy, f.pass_voltage.policy,
+      config.ecc.of(EccCode::bch).correctable, f.choice("firmware.refresh").policy,
+      f.choice("firmware.placement").policy, f.choice("firmware.pass_voltage").policy,
       f.choice("firmware.partition").policy, drawn.read_dies, f.pslc.policy, f.pslc.static_bytes,
       f.pslc.dynamic_bytes, f.pslc.when_full, f.pslc.fold_by, f.pslc.fold_first);
 }

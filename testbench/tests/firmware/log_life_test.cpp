@@ -287,16 +287,15 @@ TEST_CASE("static wear levelling keeps erase counts together with every scheme, 
 }
 
 TEST_CASE("refresh writes all old data anew with every scheme, those in open logs too") {
+  if (!has_feature("firmware.refresh")) return;
   for (const std::string& scheme : k_schemes) {
     for (const bool timed : {false, true}) {
       INFO(scheme << (timed ? ", timed" : ", untimed"));
       LogSetup setup = two_pus(scheme, 24);
       setup.fill = 0.8;
       setup.options.timed = timed;
-      setup.config.refresh.policy = "limits";
-      const Given limits(
-          {{"retention", Value(3 * 86'400.0)}, {"reads", whole(0)}, {"patrol", Value(86'400.0)}});
-      setup.config.refresh_policy = &limits;
+      choose(setup.config, "firmware.refresh", "limits",
+             {{"retention", Value(3 * 86'400.0)}, {"reads", whole(0)}, {"patrol", Value(86'400.0)}});
       LogRig rig(setup);
       const std::uint64_t units = setup.shape.logical_blocks / 8;
       for (std::uint64_t unit = 0; unit < units; ++unit) {

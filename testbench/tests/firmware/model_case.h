@@ -95,7 +95,13 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   config.buffer.mode = c.mode;
   config.buffer.flush_at = c.flush_at;
   config.ecc.policy = c.ecc;
-  if (c.refresh >= 0) config.refresh.policy = "limits";
+  if (c.refresh >= 0) {
+    choose(config, "firmware.refresh", "limits",
+           {{"reads", whole(c.refresh)},
+            {"errors", whole(c.refresh > 0 ? 18 : 0)},
+            {"retention", Value(3 * 86'400.0)},
+            {"patrol", Value(86'400.0)}});
+  }
   if (c.map_lines > 0) config.mapping.scheme = "dftl";
   if (!c.scheme.empty()) config.mapping.scheme = c.scheme;
   if (c.slc_pages > 0 && c.path != "none") {
@@ -201,14 +207,9 @@ struct CasePolicies {
                  {"update_blocks", whole(1 + c.logs / 2)},
                  {"segmented_lru", Value(seed % 2 == 0)},
                  {"batch_update", Value(seed % 3 != 0)}});
-    limits = Given({{"reads", whole(c.refresh)},
-                    {"errors", whole(c.refresh > 0 ? 18 : 0)},
-                    {"retention", Value(3 * 86'400.0)},
-                    {"patrol", Value(86'400.0)}});
     path = Given({{"cold_from", Value(0.3)}, {"list", Value(0.3)}});
   }
   Given map;
-  Given limits;
   Given path;
 };
 
@@ -289,7 +290,6 @@ class CaseRig {
   static void prepare(const Case& c, const CasePolicies& policies, DriveShape& shape,
                       FirmwareConfig& config) {
     config.mapping_policy = &policies.map;
-    config.refresh_policy = &policies.limits;
     config.pslc_policy = &policies.path;
     make(c, shape, config);
   }

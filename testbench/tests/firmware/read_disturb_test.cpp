@@ -3,8 +3,9 @@
 #include <map>
 #include <set>
 
-#include "firmware/pass_voltage/tuned.h"
-#include "firmware/placement/little_worn.h"
+#include "firmware/features/pass_voltage/tuned.h"
+#include "firmware/features/placement/little_worn.h"
+#include "firmware/features/refresh/refresher.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -33,26 +34,22 @@ struct Remedies {
 
 struct Rig {
   explicit Rig(const Remedies& how)
-      : refresh({{"retention", Value(0.0)},
-                 {"reads", whole(how.block_reads)},
-                 {"errors", whole(0)},
-                 {"patrol", Value(0.0)},
-                 {"regions", whole(how.regions)},
-                 {"region_reads", whole(how.region_reads)}}),
-        tuned({{"samples", whole(4)}, {"interval", Value(0.0)}}),
-        hw(make(how), options),
-        ftl(hw.ports, shape, config),
-        host(hw, ftl, shape, 1) {}
+      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
   const DriveShape& make(const Remedies& how) {
     shape.geometry = {2, 1, 1, 2, 14, 8, 8192, 0};
     shape.frames_per_unit = 4;
     config.buffer.capacity = 32 * 4096;
     config.ecc.policy = "fixed";
-    config.refresh.policy = "read-regions";
-    config.refresh_policy = &refresh;
-    config.placement.policy = how.placement;
-    config.pass_voltage.policy = how.pass_voltage;
-    config.pass_voltage_policy = &tuned;
+    choose(config, "firmware.refresh", "read-regions",
+           {{"retention", Value(0.0)},
+            {"reads", whole(how.block_reads)},
+            {"errors", whole(0)},
+            {"patrol", Value(0.0)},
+            {"regions", whole(how.regions)},
+            {"region_reads", whole(how.region_reads)}});
+    choose(config, "firmware.placement", how.placement);
+    choose(config, "firmware.pass_voltage", how.pass_voltage,
+           {{"samples", whole(4)}, {"interval", Value(0.0)}});
     config.wear.policy = how.wear;
     config.gc.policy = how.victims;
     config.gc.low_water = how.low_water;
@@ -91,8 +88,6 @@ struct Rig {
   }
   [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
 
-  Given refresh;
-  Given tuned;
   DriveShape shape;
   FirmwareConfig config;
   FakeOptions options;
@@ -314,12 +309,11 @@ TEST_CASE("reads in a block's life speak against it as cycles do") {
 TEST_CASE("a placement without data to be placed is refused") {
   Rig rig(Remedies{});
   FirmwareConfig config = rig.config;
-  config.refresh = {};
-  config.placement.policy = "little-worn";
+  config.features.erase("firmware.refresh");
+  choose(config, "firmware.placement", "little-worn");
   CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, config), Catch::Contains("firmware.refresh.policy is none"));
-  config.placement.policy = "little-wornn";
-  config.refresh.policy = "limits";
-  config.refresh_policy = nullptr;
+  choose(config, "firmware.placement", "little-wornn");
+  choose(config, "firmware.refresh", "limits");
   CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, config), Catch::Contains("known: little-worn"));
 }
 
@@ -409,6 +403,6 @@ TEST_CASE("a pass voltage that nothing is known about is refused") {
   Rig rig(Remedies{});
   FirmwareConfig config = rig.config;
   config.ecc.policy = "none";
-  config.pass_voltage.policy = "tuned";
+  choose(config, "firmware.pass_voltage", "tuned");
   CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, config), Catch::Contains("firmware.ecc.policy is none"));
 }

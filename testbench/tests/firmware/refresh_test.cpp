@@ -2,6 +2,7 @@
 // never stands in the way.
 #include <set>
 
+#include "firmware/features/refresh/refresher.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -25,20 +26,17 @@ struct Limits {
 struct Rig {
   explicit Rig(const Limits& limits, bool timed = false, double fill = 0.7,
                const std::string& wear = "dynamic")
-      : values({{"retention", Value(limits.days * 86'400)},
-                {"reads", whole(limits.reads)},
-                {"errors", whole(limits.errors)},
-                {"patrol", Value(limits.patrol_days * 86'400)}}),
-        hw(make(timed, fill, wear), options),
-        ftl(hw.ports, shape, config),
-        host(hw, ftl, shape, 1) {}
-  const DriveShape& make(bool timed, double fill, const std::string& wear) {
+      : hw(make(limits, timed, fill, wear), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
+  const DriveShape& make(const Limits& limits, bool timed, double fill, const std::string& wear) {
     shape.geometry = {2, 1, 1, 2, 14, 8, 8192, 0};
     shape.frames_per_unit = 4;
     config.buffer.capacity = 32 * 4096;
     config.ecc.policy = "fixed";
-    config.refresh.policy = "limits";
-    config.refresh_policy = &values;
+    choose(config, "firmware.refresh", "limits",
+           {{"retention", Value(limits.days * 86'400)},
+            {"reads", whole(limits.reads)},
+            {"errors", whole(limits.errors)},
+            {"patrol", Value(limits.patrol_days * 86'400)}});
     config.wear.policy = wear;
     options.timed = timed;
     shape.logical_blocks =
@@ -78,7 +76,6 @@ struct Rig {
   }
   [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
 
-  Given values;
   DriveShape shape;
   FirmwareConfig config;
   FakeOptions options;

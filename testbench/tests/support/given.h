@@ -4,9 +4,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "firmware/base/config.h"
+#include "firmware/core/feature_info.h"
 #include "models/base/parameters.h"
 
 namespace tlmssd {
@@ -28,6 +30,11 @@ class Given final : public ParameterValues {
 inline void choose(firmware::FirmwareConfig& config, const std::string& path, const std::string& policy,
                    std::map<std::string, Value, std::less<>> values = {}) {
   config.features[path] = {policy, std::make_shared<Given>(std::move(values))};
+}
+
+/// Whether the feature is in the program: scripts/check_features takes out one at a time.
+inline bool has_feature(std::string_view path) {
+  return firmware::features().find(path) != nullptr;
 }
 
 inline Value whole(std::int64_t number) {

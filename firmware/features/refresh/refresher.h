@@ -11,48 +11,43 @@
 #include <memory>
 #include <vector>
 
-#include "firmware/blocks/block_pool.h"
-#include "firmware/refresh/refresh_policy.h"
-#include "models/base/archive.h"
+#include "firmware/core/core.h"
+#include "firmware/core/feature_info.h"
+#include "firmware/features/refresh/refresh_policy.h"
 #include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
 
-class Refresher {
+class Refresher final : public Feature {
  public:
-  /// What is to be moved: units [first, end) of a block, or all that there are in it.
-  struct Move {
-    BlockNumber block = k_no_block;
-    std::uint32_t first = 0;
-    std::uint32_t end = 0;
-    bool whole = true;
-  };
-  Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy);
+  static constexpr const char* k_path = "firmware.refresh";
+  static constexpr const char* k_doc = "writing data anew so that they stay readable";
+  static constexpr const char* k_choice_doc = "when data are moved";
+  using Config = NoParameters;
+  static std::vector<PolicyInfo> policies() { return refresh_policies(); }
 
-  /// A page of `block`, in this multi-plane page of it, has been read at `now` (nanoseconds on
-  /// firmware's clock). True: the block, or a region of it, is due, as it was not before.
-  bool read(BlockNumber block, std::uint32_t mp_page, std::uint32_t worst_errors, std::int64_t now);
-  [[nodiscard]] bool patrol_due(std::int64_t now) const { return interval_ > 0 && now >= next_patrol_; }
-  /// Every page that holds data has been read so many times, without the simulation seeing it.
-  void disturb(std::uint32_t reads);
-  /// Looks at every block; afterwards waiting() tells of each parallel unit whether there is
-  /// something to do.
-  void patrol(std::int64_t now);
-  /// Seconds until a patrol finds the first block that is due, if nothing is read or written
-  /// meanwhile; blocks that are already due and could not be moved do not count. Infinity: there
-  /// will be none.
-  [[nodiscard]] double next_due(std::int64_t now);
-  /// Seconds between patrols; 0: none.
-  [[nodiscard]] double interval() const { return policy_->patrol(); }
+  explicit Refresher(const FeatureContext& context);
 
-  /// Parts of a block whose reads are counted apart; 0: they are counted by block only.
-  [[nodiscard]] std::uint32_t regions() const { return regions_; }
-  [[nodiscard]] bool waiting(std::uint32_t pu) const { return !waiting_[pu].empty(); }
-  /// What is to be moved next in the parallel unit, of a block that is closed or a victim; none
-  /// (k_no_block) when there is nothing. A part of a block only where `parts` says that there is
-  /// room for it: moving it frees nothing.
-  Move take(std::uint32_t pu, bool parts = false);
-  void archive(Archive& archive);
+  void on_arrival() override {
+    if (interval_ > 0 && core_.clock() >= next_patrol_) patrol();
+  }
+  void on_command_end() override {
+    if (!due_.empty()) start();
+  }
+  void on_page_read(const ReadOp& read) override;
+  [[nodiscard]] bool move_waits(std::uint32_t pu) const override { return !waiting_[pu].empty(); }
+  [[nodiscard]] Move next_move(std::uint32_t pu, bool parts) override;
+  [[nodiscard]] bool moves_parts() const override { return regions_ > 0; }
+
+  void on_disturbed(std::uint32_t reads) override;
+  void patrol() override;
+  [[nodiscard]] double patrol_interval() const override { return policy_->patrol(); }
+  [[nodiscard]] double next_due() override;
+
+  // What is moved is counted by the kernel, with the other moves.
+  void report(StatisticsSink& /*sink*/) const override {}
+  void reset_statistics() override {}
+  void archive(Archive& archive) override;
 
  private:
   struct History {
@@ -74,14 +69,21 @@ class Refresher {
   void each_used(Visit visit);
   /// Its data can be moved.
   [[nodiscard]] bool movable(const BlockInfo& info) const;
-  bool judge(BlockNumber block, History& history, std::int64_t now);
+  bool judge(BlockNumber block, History& history);
+  [[nodiscard]] double age(const BlockInfo& info) const {
+    return static_cast<double>(core_.clock() - info.written) * 1e-9;
+  }
+  void start();
   bool count_region(BlockNumber block, std::uint32_t mp_page);
   bool take_region(const Entry& entry, bool parts);
   [[nodiscard]] std::uint32_t& region_reads(BlockNumber block, std::uint32_t region) {
     return region_reads_[std::size_t{block} * regions_ + region];
   }
 
+  Core& core_;
   BlockPool& pool_;
+  GcEngine& gc_engine_;
+  std::string policy_name_;
   std::unique_ptr<RefreshPolicy> policy_;
   std::int64_t interval_;  // nanoseconds
   std::int64_t next_patrol_ = 0;
@@ -90,6 +92,7 @@ class Refresher {
   ZeroPages<History> history_;
   ZeroPages<std::uint32_t> region_reads_;    // since the block was written or the region was moved
   std::vector<std::vector<Entry>> waiting_;  // by parallel unit
+  std::vector<std::uint32_t> due_;           // parallel units of which the GC engine is yet to be told
 };
 
 }  // namespace tlmssd::firmware

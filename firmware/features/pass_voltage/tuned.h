@@ -13,7 +13,7 @@
 // tried one in an interval (A). Cost: none but memory, 16 bytes per block read.
 #pragma once
 
-#include "firmware/pass_voltage/pass_voltage_policy.h"
+#include "firmware/features/pass_voltage/pass_voltage_policy.h"
 #include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {

@@ -1,6 +1,6 @@
 // The placement policies there are.
 #include "firmware/base/make_policy.h"
-#include "firmware/placement/little_worn.h"
+#include "firmware/features/placement/little_worn.h"
 
 namespace tlmssd::firmware {
 

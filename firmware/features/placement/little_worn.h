@@ -7,7 +7,7 @@
 // out: the original's choice of idle intervals for refresh by reinforcement learning.
 #pragma once
 
-#include "firmware/placement/placement_policy.h"
+#include "firmware/features/placement/placement_policy.h"
 #include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {

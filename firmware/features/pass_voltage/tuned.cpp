@@ -1,4 +1,4 @@
-#include "firmware/pass_voltage/tuned.h"
+#include "firmware/features/pass_voltage/tuned.h"
 
 #include <algorithm>
 #include <cmath>

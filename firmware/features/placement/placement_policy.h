@@ -9,23 +9,17 @@
 #include <cstdint>
 #include <memory>
 
-#include "firmware/base/layout.h"
+#include "firmware/blocks/free_block_choice.h"
 #include "models/base/archive.h"
 #include "models/base/parameters.h"
 #include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
 
-class PlacementPolicy {
+class PlacementPolicy : public FreeBlockChoice {
  public:
-  virtual ~PlacementPolicy() = default;
   /// A page of `block` has been read.
   virtual void read(BlockNumber block) = 0;
-  /// What speaks against a free block with so many P/E cycles; of two blocks the one with less is
-  /// taken.
-  [[nodiscard]] virtual double burden(BlockNumber block, std::uint32_t cycles) const = 0;
-  /// Read-hot data go to `block`, of so many cycles.
-  virtual void placed(BlockNumber block, std::uint32_t cycles) = 0;
   virtual void report(StatisticsSink& sink) const = 0;
   virtual void archive(Archive& archive) = 0;
 };

@@ -1,7 +1,7 @@
 // The refresh policies there are.
 #include "firmware/base/make_policy.h"
-#include "firmware/refresh/limits.h"
-#include "firmware/refresh/read_regions.h"
+#include "firmware/features/refresh/limits.h"
+#include "firmware/features/refresh/read_regions.h"
 
 namespace tlmssd::firmware {
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "firmware/refresh/refresh_policy.h"
+#include "firmware/features/refresh/refresh_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -1,6 +1,6 @@
 // The pass-voltage policies there are.
 #include "firmware/base/make_policy.h"
-#include "firmware/pass_voltage/tuned.h"
+#include "firmware/features/pass_voltage/tuned.h"
 
 namespace tlmssd::firmware {
 

@@ -1,8 +1,12 @@
-#include "firmware/refresh/refresher.h"
+#include "firmware/features/refresh/refresher.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "firmware/base/make_policy.h"
+#include "firmware/core/gc_engine.h"
 
 namespace tlmssd::firmware {
 
@@ -18,16 +22,20 @@ std::uint32_t units_of_region(const Layout& layout, std::uint32_t regions) {
 
 }  // namespace
 
-Refresher::Refresher(BlockPool& pool, std::unique_ptr<RefreshPolicy> policy)
-    : pool_(pool),
-      policy_(std::move(policy)),
+Refresher::Refresher(const FeatureContext& context)
+    : core_(context.core),
+      pool_(core_.pool),
+      gc_engine_(context.gc_engine),
+      policy_name_(context.choice.policy),
+      policy_(make_policy(refresh_family(), "firmware.refresh.policy", policy_name_,
+                          context.choice.values.get())),
       interval_(std::llround(policy_->patrol() * 1e9)),
       next_patrol_(interval_),
-      region_units_(units_of_region(pool.layout(), policy_->regions())),
-      regions_(policy_->regions() == 0 ? 0 : (pool.layout().block_units + region_units_ - 1) / region_units_),
-      history_(pool.layout().total_blocks()),
-      region_reads_(regions_ > 0 ? std::size_t{pool.layout().total_blocks()} * regions_ : 0),
-      waiting_(pool.layout().pus) {}
+      region_units_(units_of_region(core_.layout, policy_->regions())),
+      regions_(policy_->regions() == 0 ? 0 : (core_.layout.block_units + region_units_ - 1) / region_units_),
+      history_(core_.layout.total_blocks()),
+      region_reads_(regions_ > 0 ? std::size_t{core_.layout.total_blocks()} * regions_ : 0),
+      waiting_(core_.layout.pus) {}
 
 // Closed, or taken up by the GC worker, which may have put it down again with data in it. The owner
 // of blocks by name can empty those that are still being written, too.
@@ -45,23 +53,31 @@ Refresher::History& Refresher::history(BlockNumber block) {
   return history;
 }
 
-bool Refresher::judge(BlockNumber block, History& history, std::int64_t now) {
+// Whether the block is due, as it was not before.
+bool Refresher::judge(BlockNumber block, History& history) {
   const BlockInfo& info = pool_.info(block);
   if (history.queued != 0 || info.valid == 0) return false;
-  const double seconds = static_cast<double>(now - info.written) * 1e-9;
-  if (!policy_->due({seconds, history.reads, history.worst_errors})) return false;
+  if (!policy_->due({age(info), history.reads, history.worst_errors})) return false;
   history.queued = 1;
   waiting_[pool_.layout().pu_of(block)].push_back({block, info.erases, k_whole});
   return true;
 }
 
-bool Refresher::read(BlockNumber block, std::uint32_t mp_page, std::uint32_t worst_errors, std::int64_t now) {
+void Refresher::on_page_read(const ReadOp& read) {
+  const BlockNumber block = read.block;
   History& h = history(block);
   if (h.reads < 0xFFFFFFFFU) ++h.reads;  // disturb() counts as far
-  h.worst_errors = std::max(h.worst_errors, worst_errors);
+  h.worst_errors = std::max(h.worst_errors, read.op.worst_errors);
   const BlockInfo& info = pool_.info(block);
-  const bool region_due = regions_ > 0 && count_region(block, mp_page);
-  return (info.state != BlockState::victim && movable(info) && judge(block, h, now)) || region_due;
+  const bool region_due =
+      regions_ > 0 && count_region(block, read.mp_page - block * core_.layout.block_mp_pages);
+  const bool block_due = info.state != BlockState::victim && movable(info) && judge(block, h);
+  if (block_due || region_due) due_.push_back(core_.layout.pu_of(block));
+}
+
+/// Between commands, so that nothing this command holds is in the way.
+void Refresher::start() {
+  for (const std::uint32_t pu : std::exchange(due_, {})) gc_engine_.kick(pu);
 }
 
 // A region is only moved out of a closed block. One that is still being written is ended early when
@@ -89,7 +105,7 @@ void Refresher::each_used(Visit visit) {
   }
 }
 
-void Refresher::disturb(std::uint32_t reads) {
+void Refresher::on_disturbed(std::uint32_t reads) {
   each_used([&](BlockNumber block) {
     if (pool_.info(block).valid == 0) return;
     History& h = history(block);
@@ -104,26 +120,27 @@ void Refresher::disturb(std::uint32_t reads) {
   });
 }
 
-void Refresher::patrol(std::int64_t now) {
-  next_patrol_ = now + interval_;
+void Refresher::patrol() {
+  next_patrol_ = core_.clock() + interval_;
   each_used([&](BlockNumber block) {
     const BlockInfo& info = pool_.info(block);
     History& h = history(block);
-    const double seconds = static_cast<double>(now - info.written) * 1e-9;
-    if (info.state == BlockState::open && policy_->due({seconds, h.reads, h.worst_errors}))
+    if (info.state == BlockState::open && policy_->due({age(info), h.reads, h.worst_errors}))
       pool_.close_early(block);
-    if (movable(info)) judge(block, h, now);
+    if (movable(info)) judge(block, h);
   });
+  for (std::uint32_t pu = 0; pu < core_.layout.pus; ++pu) {
+    if (move_waits(pu)) gc_engine_.kick(pu);
+  }
 }
 
-double Refresher::next_due(std::int64_t now) {
+double Refresher::next_due() {
   double soonest = std::numeric_limits<double>::infinity();
   each_used([&](BlockNumber block) {
     const BlockInfo& info = pool_.info(block);
     const History& h = history(block);
     if (info.valid == 0 || h.queued != 0 || !(movable(info) || info.state == BlockState::open)) return;
-    const double seconds =
-        policy_->due_in({static_cast<double>(now - info.written) * 1e-9, h.reads, h.worst_errors});
+    const double seconds = policy_->due_in({age(info), h.reads, h.worst_errors});
     if (seconds > 0) soonest = std::min(soonest, seconds);
   });
   return soonest;
@@ -140,7 +157,7 @@ bool Refresher::take_region(const Entry& entry, bool parts) {
   return parts && state == BlockState::closed;
 }
 
-Refresher::Move Refresher::take(std::uint32_t pu, bool parts) {
+Move Refresher::next_move(std::uint32_t pu, bool parts) {
   const std::uint32_t block_units = pool_.layout().block_units;
   auto& waiting = waiting_[pu];
   while (!waiting.empty()) {
@@ -151,12 +168,12 @@ Refresher::Move Refresher::take(std::uint32_t pu, bool parts) {
     if (entry.region != k_whole) {
       if (take_region(entry, parts)) {
         const std::uint32_t first = entry.region * region_units_;
-        return {entry.block, first, std::min(first + region_units_, block_units), false};
+        return {entry.block, first, std::min(first + region_units_, block_units), false, policy_name_};
       }
     } else {
       history(entry.block).queued = 0;
     }
-    if (movable(info) && info.valid > 0) return {entry.block, 0, block_units, true};
+    if (movable(info) && info.valid > 0) return {entry.block, 0, block_units, true, policy_name_};
   }
   return {};
 }
@@ -170,6 +187,7 @@ void Refresher::archive(Archive& a) {
       a(region_reads(block, region));
   }
   for (auto& waiting : waiting_) a(waiting);
+  a(due_);
 }
 
 }  // namespace tlmssd::firmware

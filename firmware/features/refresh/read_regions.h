@@ -8,7 +8,7 @@
 // small regions pay in silicon; the models' disturb is even over the block.
 #pragma once
 
-#include "firmware/refresh/limits.h"
+#include "firmware/features/refresh/limits.h"
 
 namespace tlmssd::firmware {
 
