@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "firmware/core/ecc_watcher.h"
+#include "firmware/core/pslc_watcher.h"
 #include "firmware/ftl_parts.h"
 #include "models/base/input_error.h"
 
@@ -103,6 +105,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       gc_engine(logs ? static_cast<GcEngine&>(*logs) : gc_worker),
       map_pages(core, flusher),
       cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, flusher, drive, config)),
+      front(cache.get()),
       order(hardware.event_queue),
       write_through(config.buffer.mode == "write-through") {
   make_features(config);
@@ -120,9 +123,12 @@ void Ftl::Parts::make_features(const FirmwareConfig& config) {
     const FeatureContext context{core, flusher, gc_worker, gc_engine, config, choice, dram_bytes()};
     chosen.push_back({&info, choice.policy, info.make(context, core.hooks)});
   }
-  if (!core.ecc || !core.ecc->watches_host()) return;
-  ecc_watcher = std::make_unique<EccWatcher>(*core.ecc);
-  core.hooks.add(*ecc_watcher);
+  const auto watch = [this](auto watcher) {
+    core.hooks.add(*watcher);
+    watchers.push_back(std::move(watcher));
+  };
+  if (core.ecc && core.ecc->watches_host()) watch(std::make_unique<EccWatcher>(*core.ecc));
+  if (core.pslc) watch(std::make_unique<PslcWatcher>(core));
 }
 
 Bytes Ftl::Parts::dram_bytes() const {

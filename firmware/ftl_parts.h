@@ -2,15 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "firmware/buffer/buffered_map_pages.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/cache/cache.h"
 #include "firmware/core/core.h"
-#include "firmware/core/ecc_watcher.h"
 #include "firmware/core/feature_info.h"
+#include "firmware/core/layer.h"
 #include "firmware/ftl.h"
 #include "firmware/gc/worker.h"
 #include "firmware/logblocks/log_blocks.h"
@@ -18,16 +18,14 @@
 
 namespace tlmssd::firmware {
 
-struct Ftl::Parts final : CoreEvents {
+struct Ftl::Parts final : CoreEvents, WriteAcceptor {
   Parts(Hardware& hardware, const DriveShape& drive, const FirmwareConfig& config);
 
   /// A command under way; lives in its coroutine.
-  struct Active {
+  struct Active : HeldCommand {
     Active(Parts& owner, HostCommand& host_command);
     Active(const Active&) = delete;
-    HostCommand& command;
     OrderTable::Ticket ticket;
-    const char* waits_for = "a controller core";
     Active* previous = nullptr;
     Active* next = nullptr;
   };
@@ -37,7 +35,7 @@ struct Ftl::Parts final : CoreEvents {
     std::uint64_t last;
   };
 
-  // ---- host commands (ftl_commands.cpp)
+  // ---- host commands (commands/)
   Task<> read(HostCommand& command);
   Task<> write(HostCommand& command);
   Task<> trim(HostCommand& command);
@@ -46,28 +44,33 @@ struct Ftl::Parts final : CoreEvents {
   Task<> drain();
 
   // ---- pieces of them
-  [[nodiscard]] bool can_coalesce(const Active& self, Stage next) const;
+  /// The core that takes a command goes straight on with it, unless an earlier command on the same
+  /// units must end first or other cores are meant for what comes next.
+  [[nodiscard]] bool can_coalesce(const Active& self, Stage next) const {
+    return !self.ticket.blocked() && hw.cpu.same_cores(Stage::command, next);
+  }
   /// Tells cores whose cycles depend on it what `stage` of the command has to do.
   void describe(Stage stage, const HostCommand& command);
   /// The command stage, the wait for earlier commands on the same units, then `times` executions of
   /// `next`.
   Task<> dispatch(Active& self, Stage next, std::uint32_t times);
   [[nodiscard]] HostStatus check(const HostCommand& command) const;
-  [[nodiscard]] UnitRange units_of(std::uint64_t lba, std::uint64_t blocks) const;
-  /// Fills what the buffer holds and what was never written, makes reads of the rest.
+  [[nodiscard]] UnitRange units_of(std::uint64_t lba, std::uint64_t blocks) const {
+    return {lba / core.layout.sectors, (lba + blocks - 1) / core.layout.sectors};
+  }
+  /// Fills what the layer in front and the buffer hold and what was never written, makes reads of
+  /// the rest.
   void look_up(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
-               MemorySpans& from_cache);
+               MemorySpans& in_front);
   /// Whether a feature has added a read of the unit's data from elsewhere.
   bool redirected(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               Bytes& from_buffer);
-  Task<> fetch_copies(Active& active, Bytes from_buffer, const MemorySpans& from_cache);
+  Task<> fetch_copies(Active& active, Bytes from_buffer, const MemorySpans& in_front);
   /// Delivers what reads have brought; what is left in the list has to be read, too: originals of
   /// copies that could not be decoded.
-  void deliver(HostCommand& command, ReadList& reads, Cache::Reservation* room);
-  void deliver(HostCommand& command, const ReadOp& read, Cache::Reservation* room);
-  /// A unit has been read at `where`.
-  void on_host_read(Lpn unit, Ppn where, const Stamp* stamps);
+  void deliver(HostCommand& command, ReadList& reads, Layer::Hold* hold);
+  void deliver(HostCommand& command, const ReadOp& read, Layer::Hold* hold);
   /// Where the next unit of a command goes that needs an entry, and entries that were set aside for
   /// this.
   struct BufferAllocation {
@@ -84,15 +87,18 @@ struct Ftl::Parts final : CoreEvents {
   void choose_line(BufferAllocation& allocation, std::uint64_t unit, const HostCommand& command);
   [[nodiscard]] std::uint8_t line_of(std::uint64_t unit, const HostCommand& command);
   /// Lays all of them in, waiting for room. False: the drive is read-only.
-  Task<bool> accept(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                    Durable* durable, BufferAllocation& allocation);
-  /// The same into the cache, if there is one and its policy likes.
-  Task<bool> store(Active& active, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                   Durable* durable);
-  Task<bool> store_unit(Active& active, Lpn unit, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                        MemorySpans& where);
-  Task<> wait_to_copy(Active& active, std::optional<Cache::Reservation>& room);
-  Task<bool> wait_for_space(Active& active, Cache::Reservation& room);
+  Task<bool> accept(HeldCommand& held, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                    Durable* durable, BufferAllocation allocation);
+  Task<bool> accept(HeldCommand& held, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                    Durable* durable) override {
+    return accept(held, lba, blocks, data, durable, {});
+  }
+  /// The same into the layer in front, if there is one.
+  Task<bool> store(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                   Durable* durable) {
+    return front != nullptr ? front->write(self, *this, lba, blocks, data, durable)
+                            : accept(self, lba, blocks, data, durable, {});
+  }
   /// Units touched partly keep their other sectors, whole ones lose their place. False: the drive
   /// is read-only.
   Task<bool> clear(Active& active, LbaRange range, Durable* durable);
@@ -100,7 +106,6 @@ struct Ftl::Parts final : CoreEvents {
   [[nodiscard]] bool holds_data(Lpn unit);
   void end(Active& active);
   void charge(HostCommand& command, Cause cause) { command.ledger.charge(cause, hw.event_queue.now()); }
-  void charge_full_wait(HostCommand& command, const CollectionWait& of_program);
   [[nodiscard]] bool immediate(const HostCommand& command) const {
     return write_through || command.force_unit_access;
   }
@@ -138,7 +143,8 @@ struct Ftl::Parts final : CoreEvents {
   std::unique_ptr<LogBlocks> logs;  ///< null: the mapping scheme has no log blocks
   GcEngine& gc_engine;              ///< the one of the two that makes space
   BufferedMapPages map_pages;
-  std::unique_ptr<Cache> cache;  ///< null: none
+  std::unique_ptr<Cache> cache;     ///< null: none
+  Layer* front;                     ///< what commands meet first; null: the write buffer
   /// A feature that the scenario has chosen.
   struct Chosen {
     const FeatureInfo* info;
@@ -148,7 +154,7 @@ struct Ftl::Parts final : CoreEvents {
   std::vector<Chosen> chosen;  ///< in the order of the list of features
   OrderTable order;
   bool write_through;
-  std::unique_ptr<EccWatcher> ecc_watcher;  ///< null: the ECC policy does not look at the host's commands
+  std::vector<std::unique_ptr<Feature>> watchers;  ///< by which policies of the kernel see the host's commands
   std::array<Stamp, 64> zeros{};
   IntrusiveQueue<Active> active;  ///< commands under way, oldest first
   WaitQueue quiet;                ///< drain() waits here

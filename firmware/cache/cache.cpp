@@ -133,7 +133,8 @@ std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) con
   return grains <= store_.capacity() / 8 ? static_cast<std::uint32_t>(grains) : 0;
 }
 
-void Cache::copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Reservation* promised) {
+void Cache::copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Hold* hold) {
+  auto* const promised = static_cast<Reservation*>(hold);
   // The host may have written or trimmed the unit since it was read.
   if (core_.map->lookup(unit) != place || flusher_.buffer().find(unit) != WriteBuffer::k_none) return;
   if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;

@@ -16,6 +16,7 @@
 #include "firmware/buffer/flusher.h"
 #include "firmware/cache/cache_policy.h"
 #include "firmware/cache/line_store.h"
+#include "firmware/core/layer.h"
 #include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
@@ -46,14 +47,15 @@ struct CacheStatistics {
   std::uint64_t sectors_back = 0;       ///< dirty again, because they could not be written out
 };
 
-class Cache final : public Evictions {
+class Cache final : public Layer, public Evictions {
  public:
   /// Throws InputError when configuration and drive do not go together.
   Cache(Core& core, Flusher& flusher, const DriveShape& shape, const FirmwareConfig& config);
   Cache(const Cache&) = delete;
 
-  [[nodiscard]] MemoryKind medium() const { return medium_; }
-  [[nodiscard]] bool non_volatile() const { return medium_ == MemoryKind::scm; }
+  [[nodiscard]] const char* name() const override { return "the cache"; }
+  [[nodiscard]] MemoryKind medium() const override { return medium_; }
+  [[nodiscard]] bool non_volatile() const override { return medium_ == MemoryKind::scm; }
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   /// Bytes in which its memory is given out.
   [[nodiscard]] Bytes grain() const { return store_.grain(); }
@@ -61,11 +63,11 @@ class Cache final : public Evictions {
   [[nodiscard]] Bytes dram_bytes() const { return non_volatile() ? 0 : capacity_; }
 
   /// Waits for room, first come first served; what is not used is given back in the end.
-  class Reservation {
+  class Reservation final : public Hold {
    public:
     Reservation(Cache& cache, std::uint32_t grains) : cache_(cache), wanted_(grains) {}
     Reservation(const Reservation&) = delete;
-    ~Reservation();
+    ~Reservation() override;
     [[nodiscard]] bool await_ready();
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
     /// False: the drive is read-only, nothing can be written out.
@@ -90,21 +92,17 @@ class Cache final : public Evictions {
   };
 
   // ---- reads
-  /// Whether every block of the range is here.
-  [[nodiscard]] bool covers(std::uint64_t lba, std::uint64_t blocks) const;
-  /// Copies those sectors `want` of `unit` that are here into the command's data and appends their
-  /// places to `where`; returns the others.
-  std::uint64_t take(HostCommand& command, Lpn unit, std::uint64_t want, MemorySpans& where);
-  /// Grains that a read has to wait for before it goes to flash, so that what it finds there can be
-  /// copied in.
-  [[nodiscard]] std::uint32_t grains_to_copy(std::uint64_t lba, std::uint64_t blocks) const;
-  /// Sectors of `unit` have been read at `place` in flash (`need`: those the host wanted): copies
-  /// them in, if the policy likes and they are still what flash and cache agree on. `room`: what
-  /// has been set aside; null: none. pump() is due afterwards, when no read holds a block any more.
-  void copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Reservation* room);
+  [[nodiscard]] bool covers(std::uint64_t lba, std::uint64_t blocks) const override;
+  std::uint64_t take(HostCommand& command, Lpn unit, std::uint64_t want, MemorySpans& where) override;
+  Task<> prepare_read(HeldCommand& held, std::unique_ptr<Hold>& hold) override;
+  /// What has been read is copied in if the policy likes and it is still what flash and cache agree
+  /// on.
+  void copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Hold* hold) override;
 
   // ---- writes
-  [[nodiscard]] bool holds(Lpn unit) const { return store_.find(unit) != LineStore::k_none; }
+  Task<bool> write(HeldCommand& held, WriteAcceptor& below, std::uint64_t lba, std::uint64_t blocks,
+                   const Stamp* data, Durable* durable) override;
+  [[nodiscard]] bool holds(Lpn unit) const override { return store_.find(unit) != LineStore::k_none; }
   /// Whether a write to `unit` goes here (to be asked once per write).
   [[nodiscard]] bool takes(Lpn unit);
   /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False:
@@ -114,16 +112,15 @@ class Cache final : public Evictions {
   [[nodiscard]] std::uint32_t grains_of(std::uint64_t sectors) const { return store_.grains_of(sectors); }
   /// What has just been put for `unit` is to be in flash soon; `durable` waits for it.
   void write_out(Lpn unit, Durable& durable);
-  /// Data of the units from `first` up to `end` are void. Returns how many had a line and are known
-  /// neither to map nor to buffer.
-  std::uint64_t discard(std::uint64_t first, std::uint64_t end);
+  std::uint64_t discard(std::uint64_t first, std::uint64_t end) override;
 
   // ---- all of it
   /// Starts whatever evictions are due. To be called when the write buffer has changed.
   void pump() override;
   [[nodiscard]] bool awaited() const override { return !waiting_.empty(); }
-  /// Stages all dirty lines; afterwards the write buffer has to be flushed.
-  Task<> stage_all();
+  /// Stages all dirty lines.
+  Task<> stage_all() override;
+  [[nodiscard]] bool dirty() const override { return store_.dirty_sectors() > 0; }
   /// Lines on their way out that have not reached the write buffer.
   [[nodiscard]] bool staging() const { return unstaged_ > 0; }
   /// No line on its way out.
@@ -148,6 +145,14 @@ class Cache final : public Evictions {
     room,     ///< a command waits for it, or the policy wants it
     filling,  ///< what is on its way out does not fill a program unit
   };
+  // ---- host commands (cache_commands.cpp)
+  Task<bool> write_unit(HeldCommand& held, Lpn unit, std::uint64_t lba, std::uint64_t blocks,
+                        const Stamp* data, MemorySpans& where);
+  Task<bool> wait_for_room(HeldCommand& held, Reservation& room);
+  /// Grains that a read has to wait for before it goes to flash, so that what it finds there can be
+  /// copied in.
+  [[nodiscard]] std::uint32_t grains_to_copy(std::uint64_t lba, std::uint64_t blocks) const;
+
   [[nodiscard]] std::uint64_t room() const { return store_.free() - reserved_; }
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;

@@ -1,7 +1,7 @@
 // What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
 //
 // A feature observes (on_...), decides (redirect_read, steers, allows_write, holds_program,
-// placement_handle, pass_voltage, next_move) and lasts (report, archive, dram_bytes, idle). It owns
+// write_line, pass_voltage, next_move) and lasts (report, archive, dram_bytes, idle). It owns
 // its parameters, counters and policy. The kernel asks only those features that implement a hook
 // (core/hooks.h), in the order of the list of features (firmware/features.cpp), and knows none of
 // them by name.
@@ -94,9 +94,9 @@ class Feature {
   /// Whether the next program of the write buffer has to wait; who says so has it pump again
   /// (Flusher::pump). `slots`: of a program unit.
   virtual bool holds_program(std::uint32_t /*slots*/) { return false; }
-
-  /// The handle of what a command writes, one of those that there are (core/feature_info.h).
-  [[nodiscard]] virtual std::uint8_t placement_handle(const HostCommand& /*command*/) { return 0; }
+  /// The line of the write buffer in which `unit` waits that a command writes, where there are
+  /// several: the placement handle, one of those that there are (core/feature_info.h).
+  [[nodiscard]] virtual std::uint8_t write_line(Lpn /*unit*/, const HostCommand& /*command*/) { return 0; }
   /// With which share of the nominal pass voltage the first attempt at a page of `block` is made.
   [[nodiscard]] virtual float pass_voltage(BlockNumber /*block*/) { return 1; }
   /// Something of the parallel unit is to be written anew.

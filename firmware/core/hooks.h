@@ -32,7 +32,7 @@ class Hooks {
     put<decltype(&T::redirect_read)>(redirect_read, feature);
     put<decltype(&T::steers)>(steers, feature);
     put<decltype(&T::holds_program)>(holds_program, feature);
-    put<decltype(&T::placement_handle)>(placement_handle, feature);
+    put<decltype(&T::write_line)>(write_line, feature);
     put<decltype(&T::pass_voltage)>(pass_voltage, feature);
     put<decltype(&T::next_move)>(next_move, feature);
   }
@@ -57,9 +57,9 @@ class Hooks {
   List redirect_read;  ///< settle_redirected() goes with it
   List steers;         ///< allows_write() goes with it
   List holds_program;
-  List placement_handle;  ///< of one feature at most
-  List pass_voltage;      ///< the last one has its way
-  List next_move;         ///< move_waits() and moves_parts() go with it
+  List write_line;    ///< of one feature at most
+  List pass_voltage;  ///< the last one has its way
+  List next_move;     ///< move_waits() and moves_parts() go with it
 
  private:
   template <class Method>

@@ -58,7 +58,7 @@ class Streams final : public Feature {
   void on_program(const ProgramJob& job, bool kept_away) override;
   void on_victim(std::uint32_t pu, BlockNumber block) override;
   void on_erased(std::uint32_t /*pu*/) override { ++counters_.erased; }
-  [[nodiscard]] std::uint8_t placement_handle(const HostCommand& command) override {
+  [[nodiscard]] std::uint8_t write_line(Lpn /*unit*/, const HostCommand& command) override {
     return exists(command) ? static_cast<std::uint8_t>(command.placement_handle) : 0;
   }
 

@@ -1,0 +1,189 @@
+// Reads: what the layer in front, the write buffer and flash hold of a range.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "firmware/ftl_parts.h"
+
+namespace tlmssd::firmware {
+
+Task<> Ftl::Parts::read(HostCommand& command) {
+  Active self(*this, command);
+  const UnitRange units = units_of(command.lba, command.blocks);
+  const std::uint64_t count = units.last - units.first + 1;
+  const auto unit = static_cast<Lpn>(units.first);
+  core.map->prefetch(unit);
+  for (Feature* const feature : core.hooks.host_command) feature->on_host_command(command);
+  order.enter(self.ticket, units.first, units.last, false);
+  const Stage first_stage = front != nullptr ? Stage::buffer : Stage::translate;
+  if (can_coalesce(self, first_stage)) {
+    if (hw.cpu.by_work()) describe(first_stage, command);
+    co_await RunStage(hw, Stage::command, first_stage, &command.ledger, static_cast<std::uint32_t>(count));
+  } else {
+    co_await dispatch(self, first_stage, static_cast<std::uint32_t>(count));
+  }
+  std::unique_ptr<Layer::Hold> hold;  // for what the layer in front copies in
+  if (front == nullptr || !front->covers(command.lba, command.blocks)) {
+    if (front != nullptr) {
+      if (hw.cpu.by_work()) describe(Stage::translate, command);
+      co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
+    }
+    self.waits_for = "the map";
+    if (!core.map_at_hand(unit, count)) co_await core.map->fetch(unit, count, &command.ledger);
+    const MappingScheme::Span where = core.map->entries(unit, count);
+    MemoryAccess entries(hw, MemoryKind::dram, where.address, where.bytes, false, &command.ledger,
+                         Cause::map_fetch);
+    co_await entries;
+    if (front != nullptr) co_await front->prepare_read(self, hold);
+  }
+
+  ReadList reads;
+  Bytes from_buffer = 0;
+  MemorySpans in_front;
+  look_up(command, units, reads, from_buffer, in_front);
+  order.leave(self.ticket);
+  if (from_buffer > 0 || !in_front.empty()) co_await fetch_copies(self, from_buffer, in_front);
+  while (!reads.empty()) {
+    self.waits_for = "flash reads";
+    core.resolve(reads);
+    core.join_planes(reads);
+    co_await RunStage(hw, Stage::flash, &command.ledger, reads.operations);
+    Latch latch;
+    for (ReadOp& read : reads) {
+      read.op.buffer_address = command.buffer_address;
+      core.start_read(read, latch, Purpose::host, &command.ledger, reads.operations == 1);
+    }
+    co_await latch;
+    latch.settle(command.ledger);
+    deliver(command, reads, hold.get());
+  }
+  hold.reset();
+  if (front != nullptr) front->pump();
+  for (Feature* const feature : core.hooks.read_end) feature->on_read_end();
+  core.stats.host_blocks_read += command.blocks;
+  core.stats.host_units_read += count;
+  co_await RunStage(hw, Stage::complete, &command.ledger);
+  end(self);
+}
+
+/// What the layer in front and the write buffer hold is copied to where the host interface expects the data.
+Task<> Ftl::Parts::fetch_copies(Active& self, Bytes from_buffer, const MemorySpans& in_front) {
+  HostCommand& command = self.command;
+  if (!in_front.empty()) {
+    self.waits_for = front->name();
+    MemoryAccess copy(hw, &command.ledger, Cause::memory);
+    copy.add(front->medium(), in_front, false);
+    if (front->medium() == MemoryKind::scm)
+      copy.add(MemoryKind::dram, command.buffer_address, in_front.bytes(), true);
+    co_await copy;
+  }
+  if (from_buffer > 0) {
+    self.waits_for = "the write buffer in DRAM";
+    co_await RunStage(hw, Stage::buffer, &command.ledger);
+    MemoryAccess copy(hw, MemoryKind::dram, flusher.address_of(0), from_buffer, false, &command.ledger,
+                      Cause::memory);
+    co_await copy;
+  }
+}
+
+void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
+                         MemorySpans& in_front) {
+  const std::uint32_t sectors = core.layout.sectors;
+  WriteBuffer& buffer = flusher.buffer();
+  const bool buffered = buffer.free() < buffer.capacity();
+  const std::uint64_t end_lba = command.lba + command.blocks;
+  for (std::uint64_t u = units.first; u <= units.last; ++u) {
+    const auto unit = static_cast<Lpn>(u);
+    const std::uint64_t start = u * sectors;
+    std::uint64_t want = core.layout.sectors_of(u, command.lba, end_lba);
+    if (front != nullptr) {
+      want = front->take(command, unit, want, in_front);
+      if (want == 0) continue;
+    }
+    if (buffered) {
+      const WriteBuffer::Index i = buffer.find(unit);
+      if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, from_buffer);
+      if (want == 0) continue;
+    }
+    const Ppn where = core.map->lookup(unit);
+    if (where == k_nowhere) {
+      ++core.stats.unmapped_reads;
+      for (std::uint64_t rest = want; rest != 0; rest &= rest - 1)
+        command.data[start + static_cast<std::uint64_t>(std::countr_zero(rest)) - command.lba] = k_zeros;
+      continue;
+    }
+    if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
+    if (redirected(unit, where, want, reads)) continue;
+    ReadOp& read = core.add_read(reads, where);
+    const std::uint32_t at = core.layout.in_mp_page(where, read.mp_page);
+    read.wanted[at] = unit;
+    read.need[at] = want;
+  }
+}
+
+bool Ftl::Parts::redirected(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads) {
+  const Hooks::List& hooks = core.hooks.redirect_read;
+  return std::any_of(hooks.begin(), hooks.end(),
+                     [&](Feature* feature) { return feature->redirect_read(unit, where, need, reads); });
+}
+
+// Copies the sectors of `want` that a buffer entry holds; returns those that it does not.
+std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
+                                        Bytes& from_buffer) {
+  WriteBuffer& buffer = flusher.buffer();
+  const WriteBuffer::Entry& entry = buffer.entry(i);
+  const std::uint64_t have = want & entry.mask;
+  if (have == 0) return want;
+  if (entry.damaged) command.status = HostStatus::media_error;
+  const Stamp* const stamps = buffer.stamps(i);
+  const std::uint64_t start = std::uint64_t{entry.unit} * core.layout.sectors;
+  for (std::uint64_t rest = have; rest != 0; rest &= rest - 1) {
+    const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
+    command.data[start + s - command.lba] = stamps[s];
+  }
+  from_buffer += static_cast<Bytes>(std::popcount(have)) * shape.lba_bytes;
+  ++core.stats.buffer_read_hits;
+  return want & ~have;
+}
+
+void Ftl::Parts::deliver(HostCommand& command, ReadList& reads, Layer::Hold* hold) {
+  ReadList again;
+  while (!reads.empty()) {
+    ReadOp& read = reads.pop();
+    const Hooks::List& hooks = core.hooks.redirect_read;
+    const bool decoded =
+        read.copy_of == k_no_unit || std::all_of(hooks.begin(), hooks.end(), [&](Feature* feature) {
+          return feature->settle_redirected(read, again);
+        });
+    if (decoded) deliver(command, read, hold);
+    core.end_read(read);
+  }
+  reads = std::move(again);
+}
+
+void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Layer::Hold* hold) {
+  const std::uint32_t sectors = core.layout.sectors;
+  const bool copy = read.copy_of != k_no_unit;
+  for (std::uint32_t at = read.low; at <= read.high; ++at) {
+    if (read.wanted[at] == k_no_unit) continue;
+    if (read.lost(at)) {
+      command.status = HostStatus::media_error;
+      ++core.stats.uncorrectable_units;
+    } else {
+      core.check_spare(read, at);
+    }
+    const Lpn unit = copy ? read.copy_of : read.wanted[at];
+    const Ppn where = copy ? read.original : core.layout.ppn_of_mp_page(read.mp_page) + at;
+    const Stamp* const stamps = &read.stamps[std::size_t{at} * sectors];
+    const std::uint64_t start = std::uint64_t{unit} * sectors;
+    for (std::uint64_t rest = read.need[at]; rest != 0; rest &= rest - 1) {
+      const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
+      command.data[start + s - command.lba] = stamps[s];
+    }
+    if (read.lost(at)) continue;
+    if (front != nullptr) front->copy_in(unit, where, read.need[at], stamps, hold);
+    for (Feature* const feature : core.hooks.host_read) feature->on_host_read(unit, where, stamps);
+  }
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,105 @@
+// Trim and write zeroes: whole units lose their place, edges become zeros.
+#include <algorithm>
+
+#include "firmware/ftl_parts.h"
+
+namespace tlmssd::firmware {
+
+Task<> Ftl::Parts::trim(HostCommand& command) {
+  Active self(*this, command);
+  const LbaRange single{command.lba, command.blocks};
+  const std::span<const LbaRange> ranges =
+      command.opcode == HostOpcode::trim && !command.ranges.empty() ? command.ranges : std::span(&single, 1);
+  std::uint64_t count = 0;
+  for (const LbaRange& range : ranges) {
+    if (range.blocks == 0) continue;
+    const UnitRange units = units_of(range.lba, range.blocks);
+    order.enter(self.ticket, units.first, units.last, true);
+    count += units.last - units.first + 1;
+  }
+  co_await dispatch(self, Stage::translate,
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xFFFFFFFFU)));
+
+  Durable durable{hw.event_queue, command.ledger};
+  Durable* const wait = immediate(command) ? &durable : nullptr;
+  bool accepted = !core.read_only;
+  for (const LbaRange& range : ranges) {
+    if (!accepted || range.blocks == 0) continue;
+    if (core.layout.map_units > 0) {
+      self.waits_for = "the map";
+      const UnitRange units = units_of(range.lba, range.blocks);
+      co_await core.map->fetch_to_deallocate(static_cast<Lpn>(units.first), units.last - units.first + 1,
+                                             &command.ledger);
+      accepted = !core.read_only;
+    }
+    if (accepted) accepted = co_await clear(self, range, wait);
+  }
+  order.leave(self.ticket);
+  flusher.pump_if_due();
+  if (wait != nullptr && durable.pending > 0) {
+    self.waits_for = "its data to reach flash";
+    co_await durable;
+    charge(command, Cause::buffer_wait);
+  }
+  if (!accepted || durable.failed) command.status = HostStatus::write_protected;
+  co_await RunStage(hw, Stage::complete, &command.ledger);
+  end(self);
+}
+
+bool Ftl::Parts::holds_data(Lpn unit) {
+  return core.map->lookup(unit) != k_nowhere || flusher.buffer().find(unit) != WriteBuffer::k_none ||
+         (front != nullptr && front->holds(unit));
+}
+
+Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
+  const std::uint32_t sectors = core.layout.sectors;
+  const std::uint64_t end_lba = range.lba + range.blocks;
+  const UnitRange units = units_of(range.lba, range.blocks);
+  // Edges that are not whole units become zeros; the last unit of the drive is whole when the range
+  // reaches the drive's end.
+  const bool head = range.lba % sectors != 0;
+  const bool tail = end_lba % sectors != 0 && end_lba != shape.logical_blocks;
+  std::uint64_t whole_first = units.first;
+  std::uint64_t whole_end = units.last + 1;
+  if (head || (tail && units.first == units.last)) {
+    ++whole_first;
+    const std::uint64_t count = std::min(range.blocks, units.first * sectors + sectors - range.lba);
+    if (holds_data(static_cast<Lpn>(units.first)) &&
+        !co_await store(self, range.lba, count, nullptr, durable)) {
+      co_return false;
+    }
+  }
+  if (tail && units.last > units.first) {
+    --whole_end;
+    const std::uint64_t start = units.last * sectors;
+    if (holds_data(static_cast<Lpn>(units.last)) &&
+        !co_await store(self, start, end_lba - start, nullptr, durable)) {
+      co_return false;
+    }
+  }
+  if (whole_first < whole_end) deallocate(whole_first, whole_end);
+  co_return true;
+}
+
+void Ftl::Parts::deallocate(std::uint64_t first_unit, std::uint64_t end_unit) {
+  if (front != nullptr) core.stats.units_trimmed += front->discard(first_unit, end_unit);
+  core.stats.units_trimmed += flusher.discard(first_unit, end_unit);
+  if (front != nullptr) front->pump();
+  if (core.layout.map_units > 0) core.map->deallocation(first_unit, end_unit);
+  for (std::uint64_t u = core.map->next_touched(first_unit, end_unit); u < end_unit;
+       u = core.map->next_touched(u + 1, end_unit)) {
+    const auto unit = static_cast<Lpn>(u);
+    const Ppn where = core.map->lookup(unit);
+    if (where == k_nowhere) continue;
+    core.deallocate(unit, where);
+    ++core.stats.units_trimmed;
+    if (!core.poisoned.empty()) core.poisoned.erase(unit);
+  }
+  // The map is rewritten line by line; nothing waits.
+  constexpr std::uint64_t k_most = 1U << 20U;
+  for (std::uint64_t u = first_unit; u < end_unit; u += k_most) {
+    core.post_map_update(static_cast<Lpn>(u), static_cast<std::uint32_t>(std::min(k_most, end_unit - u)));
+  }
+}
+
+}  // namespace tlmssd::firmware
