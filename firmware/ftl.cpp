@@ -51,7 +51,7 @@ void check_own_units(const DriveShape& shape, const Layout& layout, const Firmwa
   const std::uint64_t left = (room - layout.logical_units) * layout.unit_bytes;
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
-    if (choice.policy != "none" && info.too_many_units != nullptr)
+    if (choice.is_on() && info.too_many_units != nullptr)
       throw info.too_many_units(choice, layout.replica_units * layout.unit_bytes, left);
   }
 }
@@ -104,11 +104,12 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
                                              : std::make_unique<LogBlocks>(core, *core.map->log_scheme())),
       gc_engine(logs ? static_cast<GcEngine&>(*logs) : gc_worker),
       map_pages(core, flusher),
-      cache(config.cache.policy == "none" ? nullptr : std::make_unique<Cache>(core, flusher, drive, config)),
+      cache(is_chosen(config.cache.policy) ? std::make_unique<Cache>(core, flusher, drive, config) : nullptr),
       front(cache.get()),
       order(hardware.event_queue),
       write_through(config.buffer.mode == "write-through") {
   make_features(config);
+  for (const auto& [key, value] : Ftl::identity(config)) identity.push_back(key + " " + value);
   check_capacity(core, drive, config);
   hw.host.on_quiet([](void* self) { static_cast<Parts*>(self)->arm_idle_timer(); }, this);
   flusher.attach(gc_worker);
@@ -119,7 +120,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
 void Ftl::Parts::make_features(const FirmwareConfig& config) {
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
-    if (choice.policy == "none") continue;
+    if (!choice.is_on()) continue;
     const FeatureContext context{core, flusher, gc_worker, gc_engine, config, choice, dram_bytes()};
     chosen.push_back({&info, choice.policy, info.make(context, core.hooks)});
   }

@@ -66,6 +66,8 @@ class Ftl final : public Firmware {
   [[nodiscard]] static std::uint64_t largest_logical_blocks(const DriveShape& shape,
                                                             const FirmwareConfig& config);
 
+  /// What must be the same in the drive that restores a snapshot.
+  [[nodiscard]] static Identity identity(const FirmwareConfig& config);
   /// Placement handles that a drive of this configuration has; 1: data of all streams lie together.
   [[nodiscard]] static std::uint32_t placement_handles(const FirmwareConfig& config);
 

@@ -101,10 +101,10 @@ struct Ftl::Parts final : CoreEvents, WriteAcceptor {
   }
   /// Units touched partly keep their other sectors, whole ones lose their place. False: the drive
   /// is read-only.
-  Task<bool> clear(Active& active, LbaRange range, Durable* durable);
+  Task<bool> clear(Active& self, LbaRange range, Durable* durable);
   void deallocate(std::uint64_t first, std::uint64_t last);
   [[nodiscard]] bool holds_data(Lpn unit);
-  void end(Active& active);
+  void end(Active& self);
   void charge(HostCommand& command, Cause cause) { command.ledger.charge(cause, hw.event_queue.now()); }
   [[nodiscard]] bool immediate(const HostCommand& command) const {
     return write_through || command.force_unit_access;
@@ -143,18 +143,20 @@ struct Ftl::Parts final : CoreEvents, WriteAcceptor {
   std::unique_ptr<LogBlocks> logs;  ///< null: the mapping scheme has no log blocks
   GcEngine& gc_engine;              ///< the one of the two that makes space
   BufferedMapPages map_pages;
-  std::unique_ptr<Cache> cache;     ///< null: none
-  Layer* front;                     ///< what commands meet first; null: the write buffer
+  std::unique_ptr<Cache> cache;  ///< null: none
+  Layer* front;                  ///< what commands meet first; null: the write buffer
   /// A feature that the scenario has chosen.
   struct Chosen {
     const FeatureInfo* info;
     std::string policy;
     std::unique_ptr<Feature> feature;
   };
-  std::vector<Chosen> chosen;  ///< in the order of the list of features
+  std::vector<Chosen> chosen;         ///< in the order of the list of features
+  std::vector<std::string> identity;  ///< keys and values that a snapshot must have, too
   OrderTable order;
   bool write_through;
-  std::vector<std::unique_ptr<Feature>> watchers;  ///< by which policies of the kernel see the host's commands
+  std::vector<std::unique_ptr<Feature>>
+      watchers;  ///< by which policies of the kernel see the host's commands
   std::array<Stamp, 64> zeros{};
   IntrusiveQueue<Active> active;  ///< commands under way, oldest first
   WaitQueue quiet;                ///< drain() waits here

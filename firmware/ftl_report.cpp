@@ -1,4 +1,5 @@
 // What the Ftl tells of itself: statistics, the report of a stall, snapshots.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "firmware/ftl_parts.h"
@@ -254,20 +255,18 @@ void Ftl::Parts::archive(Archive& a) {
                                            "static SLC blocks per parallel unit",
                                            "dynamic SLC blocks per parallel unit",
                                            "copies"};
-  std::string policies = core.config.mapping.scheme + "/" + core.config.gc.policy + "/" +
-                         core.config.wear.policy + "/" + core.config.allocation.streams + "/" +
-                         core.config.allocation.order + "/" + core.config.allocation.stripe + "/" +
-                         core.config.cache.policy + "/" + core.config.ecc.policy;
-  if (core.pslc) policies += "/" + core.config.pslc.policy + "/" + core.config.pslc.fold_first;
-  for (const Chosen& one : chosen) policies += "/" + one.policy;
-  const std::string own_policies = policies;
+  std::vector<std::string> lines = identity;
+  std::uint64_t count = lines.size();
   a(version);
-  a(policies);
+  a(count);
   if (version != k_snapshot_version)
     throw ArchiveError("the snapshot's firmware part has another format version");
-  if (policies != own_policies) {
-    throw ArchiveError(fmt::format("the snapshot was made with other firmware policies: {} instead of {}",
-                                   policies, own_policies));
+  if (count != lines.size()) throw ArchiveError("the snapshot was made with other features of the firmware");
+  for (std::string& line : lines) a(line);
+  const auto [other, ours] = std::mismatch(lines.begin(), lines.end(), identity.begin());
+  if (other != lines.end()) {
+    throw ArchiveError(
+        fmt::format("the snapshot was made with other firmware policies: {} instead of {}", *other, *ours));
   }
   for (std::size_t i = 0; i < std::size(fits); ++i) {
     const std::uint64_t own = fits[i];

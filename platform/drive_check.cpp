@@ -24,7 +24,7 @@ Bytes nearest_frame(Bytes unit, Bytes frame) {
   return nearest;
 }
 
-const ParameterValues& given(const ParameterValues* values) {
+const ParameterValues& given(const PolicyValues& values) {
   static const NoValues k_none;
   return values != nullptr ? *values : k_none;
 }

@@ -126,8 +126,8 @@ std::vector<const ForeignMemory*> Ssd::foreign_memories() const {
 
 void Ssd::build_flash() {
   const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
-  const NoValues none;
-  const ParameterValues& values = config_.scheduling_values != nullptr ? *config_.scheduling_values : none;
+  const NoValues defaults;
+  const ParameterValues& values = config_.scheduling_values ? *config_.scheduling_values : defaults;
   flash_ = std::make_unique<FlashArray>(
       event_queue_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
       make_timing(config_, config_.part), shape_.mapping_unit_bytes, stamps, config_.seed,
@@ -267,38 +267,13 @@ std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
     identity.emplace_back("firmware.mapping.unit", std::to_string(shape_.mapping_unit_bytes));
     return identity;
   }
-  const auto own = own_identity();
-  identity.insert(identity.end(), own.begin(), own.end());
-  return identity;
-}
-
-std::vector<std::pair<std::string, std::string>> Ssd::own_identity() const {
-  const firmware::FirmwareConfig& f = config_.firmware;
   const firmware::Cache* const cache = own_->cache();
-  std::vector<std::pair<std::string, std::string>> identity{
-      {"firmware.mapping.scheme", f.mapping.scheme},
-      {"firmware.mapping.unit", std::to_string(f.mapping.unit)},
-      {"firmware.allocation.order", f.allocation.order},
-      {"firmware.allocation.stripe", f.allocation.stripe},
-      {"firmware.allocation.multi_plane", f.allocation.multi_plane ? "true" : "false"},
-      {"firmware.allocation.streams", f.allocation.streams},
-      {"firmware.cache.policy", f.cache.policy},
-      {"firmware.cache.medium", cache == nullptr ? "none" : f.cache.medium},
-      {"firmware.cache.capacity", cache == nullptr ? "none" : std::to_string(cache->capacity())},
-      {"firmware.cache.grain", cache == nullptr ? "none" : std::to_string(cache->grain())},
-      {"firmware.gc.policy", f.gc.policy},
-      {"firmware.wear.policy", f.wear.policy},
-      {"firmware.ecc.policy", f.ecc.policy},
-      {"firmware.pslc.policy", f.pslc.policy}};
+  for (auto& entry : firmware::Ftl::identity(config_.firmware)) identity.push_back(std::move(entry));
+  identity.emplace_back("firmware.cache.capacity",
+                        cache == nullptr ? "none" : std::to_string(cache->capacity()));
+  identity.emplace_back("firmware.cache.grain", cache == nullptr ? "none" : std::to_string(cache->grain()));
   if (foreign_dram_) identity.emplace_back("ssd.dram.model", foreign_dram_->model());
   if (foreign_scm_) identity.emplace_back("ssd.scm.model", foreign_scm_->model());
-  for (const firmware::FeatureInfo& info : firmware::features()) {
-    const firmware::FeatureChoice choice = f.choice(info.path);
-    identity.emplace_back(info.path + ".policy", choice.policy);
-    if (info.identity != nullptr) {
-      for (auto& entry : info.identity(choice)) identity.push_back(std::move(entry));
-    }
-  }
   return identity;
 }
 

@@ -126,7 +126,6 @@ class Ssd : public sc_core::sc_module {
   ProtocolChecker& add_checker(std::string name);
   ProtocolChecker& add_checker(tlm::tlm_target_socket<>& target);
   Task<> drain();
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> own_identity() const;
 
   SsdConfig config_;
   firmware::DriveShape shape_;

@@ -67,12 +67,12 @@ CapacityConfig read_capacity(const Scenario& scenario) {
 /// Parameters of the drive's own memories are not looked at where another stands.
 void read_memories(const Scenario& scenario, SsdConfig& config) {
   const ParameterValues& dram = scenario.values("ssd.dram");
-  config.dram_memory = {scenario.policy("ssd.dram"), &dram, {}};
+  config.dram_memory = {scenario.policy("ssd.dram"), borrowed(dram), {}};
   if (!config.dram_memory.foreign()) config.dram = DramConfig::timing_parameters().read(dram);
   config.dram.capacity = DramConfig::parameters().read(dram).capacity;
   if (!scenario.has("ssd.scm")) return;
   const ParameterValues& scm = scenario.values("ssd.scm");
-  config.scm_memory = {scenario.policy("ssd.scm"), &scm, {}};
+  config.scm_memory = {scenario.policy("ssd.scm"), borrowed(scm), {}};
   const auto size = ScmConfig::parameters().read(scm);
   config.scm = config.scm_memory.foreign() ? ScmConfig{} : ScmConfig::bank_parameters().read(scm);
   config.scm->capacity = size.capacity;
@@ -124,24 +124,24 @@ CpuConfig read_cpu(const Scenario& scenario) {
 /// A section in which "none" can be chosen: then its parameters, if it has any of its own, are not
 /// looked at, and reported as unused.
 template <class Config>
-void read_chosen(const Scenario& scenario, const char* path, Config& config, const ParameterValues*& values) {
+void read_chosen(const Scenario& scenario, const char* path, Config& config, PolicyValues& values) {
   const std::string policy = scenario.policy(path);
   if constexpr (requires { Config::parameters(); }) {
-    if (policy != "none") config = Config::parameters().read(scenario.values(path));
+    if (is_chosen(policy)) config = Config::parameters().read(scenario.values(path));
   }
   config.policy = policy;
-  values = &scenario.values(path);
+  values = borrowed(scenario.values(path));
 }
 
 firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& errors) {
   firmware::FirmwareConfig config;
   config.mapping = firmware::MappingConfig::parameters().read(scenario.values("firmware.mapping"));
   config.mapping.scheme = scenario.policy("firmware.mapping");
-  config.mapping_policy = &scenario.values("firmware.mapping");
+  config.mapping_policy = borrowed(scenario.values("firmware.mapping"));
   // Log blocks are made room for by merges: what is about victims is not looked at then, and
   // reported as unused.
   using firmware::AllocationConfig, firmware::GcConfig;
-  const bool logs = firmware::has_log_blocks(config.mapping.scheme);
+  const bool logs = firmware::mapping_family().has_log_blocks(config.mapping.scheme);
   config.allocation = (logs ? AllocationConfig::log_parameters() : AllocationConfig::parameters())
                           .read(scenario.values("firmware.allocation"));
   config.buffer = firmware::BufferConfig::parameters().read(scenario.values("firmware.buffer"));
@@ -149,7 +149,7 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
   config.gc =
       (logs ? GcConfig::log_parameters() : GcConfig::parameters()).read(scenario.values("firmware.gc"));
   if (!logs) config.gc.policy = scenario.policy("firmware.gc");
-  if (!logs) config.gc_policy = &scenario.values("firmware.gc");
+  if (!logs) config.gc_policy = borrowed(scenario.values("firmware.gc"));
   if (config.gc.background_start > config.gc.background_stop) {
     errors.add(scenario.complaint(
         "firmware.gc",
@@ -160,14 +160,11 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
   }
   config.wear = firmware::WearConfig::parameters().read(scenario.values("firmware.wear"));
   config.wear.policy = scenario.policy("firmware.wear");
-  config.wear_policy = &scenario.values("firmware.wear");
+  config.wear_policy = borrowed(scenario.values("firmware.wear"));
   read_chosen(scenario, "firmware.ecc", config.ecc, config.ecc_policy);
   read_chosen(scenario, "firmware.pslc", config.pslc, config.pslc_policy);
-  // The scenario outlives the configuration: a pointer that owns nothing.
   for (const firmware::FeatureInfo& info : firmware::features()) {
-    config.features[info.path] = {
-        scenario.policy(info.path),
-        std::shared_ptr<const ParameterValues>(std::shared_ptr<void>(), &scenario.values(info.path))};
+    config.features[info.path] = {scenario.policy(info.path), borrowed(scenario.values(info.path))};
   }
   config.seed = scenario.seed();
   return config;
@@ -232,21 +229,21 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
     config.flash.gang = FlashConfig::gang_parameters().read(scenario.values("ssd.flash")).gang;
   attempt("ssd.flash", [&] { config.flash.check(); });
   config.scheduling = scenario.policy("ssd.flash.scheduling");
-  config.scheduling_values = &scenario.values("ssd.flash.scheduling");
+  config.scheduling_values = borrowed(scenario.values("ssd.flash.scheduling"));
   config.part = NandPart::parameters().read(scenario.values("ssd.flash.part"));
   config.part.timing = scenario.policy("ssd.flash.part");
-  config.part_values = &scenario.values("ssd.flash.part");
+  config.part_values = borrowed(scenario.values("ssd.flash.part"));
   attempt("ssd.flash.part", [&] { config.part.check(); });
   config.cost = CostConfig::parameters().read(scenario.values("ssd.flash.part.cost"));
   config.reliability = scenario.policy("ssd.flash.reliability");
-  config.reliability_values = &scenario.values("ssd.flash.reliability");
+  config.reliability_values = borrowed(scenario.values("ssd.flash.reliability"));
   if (config.has_errors()) config.errors = ErrorConfig::parameters().read(*config.reliability_values);
   // Otherwise the temperature and age of data are not looked at, and reported as unused.
   if (config.has_errors() || timing_looks_at_history(config))
     config.retention = RetentionConfig::parameters().read(*config.reliability_values);
   attempt("ssd.flash", [&] { config.capacity = read_capacity(scenario); });
   config.firmware_model = scenario.policy("firmware");
-  config.firmware_values = &scenario.values("firmware");
+  config.firmware_values = borrowed(scenario.values("firmware"));
   config.firmware = config.foreign_firmware() ? read_foreign_firmware(scenario, config.firmware_model, errors)
                                               : read_firmware(scenario, errors);
   config.ecc = read_ecc(scenario, config.decodes());

@@ -57,18 +57,16 @@ struct SsdConfig {
   SystemBusConfig bus;
   FlashConfig flash;
   std::string scheduling = "read-first";
-  const ParameterValues* scheduling_values =
-      nullptr;  ///< parameters of the scheduling policy; null: defaults
+  PolicyValues scheduling_values;
   NandPart part;
-  const ParameterValues* part_values = nullptr;  ///< parameters of the part's timing model; null: defaults
+  PolicyValues part_values;  ///< of the part's timing model
   /// A timing model of one's own (for a program that embeds the drive), instead of the one that
   /// part.timing names. It may keep the part, which lives as long as the drive.
   std::function<std::unique_ptr<TimingModel>(const NandPart&)> make_timing;
   CostConfig cost;
   EccConfig ecc;
   std::string reliability = "none";
-  const ParameterValues* reliability_values =
-      nullptr;  ///< parameters of the reliability model; null: defaults
+  PolicyValues reliability_values;
   /// A reliability model of one's own, instead of the one that `reliability` names.
   std::function<std::unique_ptr<ReliabilityModel>(const NandPart&)> make_reliability;
   ErrorConfig errors;
@@ -78,7 +76,7 @@ struct SsdConfig {
   /// Which firmware; another than our own (FirmwareFamily::k_own) looks at none of `firmware` but
   /// the mapping unit.
   std::string firmware_model{firmware::FirmwareFamily::k_own};
-  const ParameterValues* firmware_values = nullptr;  ///< parameters of another firmware; null: defaults
+  PolicyValues firmware_values;  ///< of another firmware
   /// A firmware of one's own, instead of the one called `firmware_model`, which is then its name in
   /// reports.
   std::function<std::unique_ptr<firmware::Firmware>(const firmware::FirmwareContext&)> make_firmware;
@@ -90,13 +88,13 @@ struct SsdConfig {
   /// when it is built). Throws InputError with file and line.
   static SsdConfig from(const Scenario& scenario);
 
-  [[nodiscard]] bool has_errors() const { return reliability != "none" || make_reliability; }
+  [[nodiscard]] bool has_errors() const { return is_chosen(reliability) || make_reliability; }
   [[nodiscard]] bool foreign_firmware() const {
-    return make_firmware || firmware_model != firmware::FirmwareFamily::k_own;
+    return make_firmware || !firmware::FirmwareFamily::is_own(firmware_model);
   }
   /// Reads go through decoders: by our own firmware's policy, of another wherever bits are wrong.
   [[nodiscard]] bool decodes() const {
-    return foreign_firmware() ? has_errors() : firmware.ecc.policy != "none";
+    return foreign_firmware() ? has_errors() : is_chosen(firmware.ecc.policy);
   }
   /// Blocks per plane as the part has them, or as many as `capacity.user_capacity` needs.
   [[nodiscard]] Geometry geometry() const;

@@ -11,8 +11,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "models/base/parameters.h"
+#include "models/base/chosen_policy.h"
 #include "models/base/types.h"
 
 namespace tlmssd::firmware {
@@ -95,10 +97,15 @@ struct PslcConfig {
   static const ParameterTable<PslcConfig>& parameters();
 };
 
+/// Scenario keys and their values.
+using Identity = std::vector<std::pair<std::string, std::string>>;
+
 /// What a scenario has chosen of a feature (core/feature_info.h).
 struct FeatureChoice {
   std::string policy = "none";
-  std::shared_ptr<const ParameterValues> values;  ///< null: the defaults
+  PolicyValues values;
+
+  [[nodiscard]] bool is_on() const { return is_chosen(policy); }
 
   /// The feature's own parameters.
   template <class Config>
@@ -119,14 +126,13 @@ struct FirmwareConfig {
   PslcConfig pslc;
   /// By the path of the feature's section ("firmware.partition").
   std::map<std::string, FeatureChoice, std::less<>> features;
-  /// Values of the chosen policies' own parameters; null: their defaults. Used by Ftl's constructor
-  /// only.
-  const ParameterValues* mapping_policy = nullptr;
-  const ParameterValues* cache_policy = nullptr;
-  const ParameterValues* gc_policy = nullptr;
-  const ParameterValues* wear_policy = nullptr;
-  const ParameterValues* ecc_policy = nullptr;
-  const ParameterValues* pslc_policy = nullptr;
+  /// Of the chosen policies. Used by Ftl's constructor only.
+  PolicyValues mapping_policy;
+  PolicyValues cache_policy;
+  PolicyValues gc_policy;
+  PolicyValues wear_policy;
+  PolicyValues ecc_policy;
+  PolicyValues pslc_policy;
   std::uint64_t seed = 1;  ///< of the policies' random streams
 
   [[nodiscard]] FeatureChoice choice(std::string_view path) const {

@@ -99,6 +99,8 @@ using MakeFirmware = std::function<std::unique_ptr<Firmware>(const ParameterValu
 class FirmwareFamily {
  public:
   static constexpr std::string_view k_own = "ftl";
+  /// Whether `name` is our own.
+  static constexpr bool is_own(std::string_view name) { return name == k_own; }
 
   FirmwareFamily();
   /// `T` has `static constexpr std::string_view k_name, k_summary`, a nested `Config` with

@@ -7,16 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/chosen_policy.h"
 #include "models/base/input_error.h"
-#include "models/base/parameters.h"
 
 namespace tlmssd::firmware {
 
-/// `key`: of the scenario, for the message; `values`: the policy's own parameters, null for their
-/// defaults. Throws InputError.
+/// `key`: of the scenario, for the message. Throws InputError.
 template <class Family, class... Arguments>
-auto make_policy(const Family& family, const char* key, const std::string& name,
-                 const ParameterValues* values, Arguments&&... arguments) {
+auto make_policy(const Family& family, const char* key, const std::string& name, const PolicyValues& values,
+                 Arguments&&... arguments) {
   const NoValues defaults;
   auto policy = family.make(name, values != nullptr ? *values : defaults, arguments...);
   if (policy == nullptr) {
@@ -31,7 +30,7 @@ auto make_policy(const Family& family, const char* key, const std::string& name,
 template <class Family>
 std::vector<PolicyInfo> with_none(const Family& family, std::string summary) {
   std::vector<PolicyInfo> infos = family.infos();
-  infos.insert(infos.begin(), {"none", std::move(summary), {}});
+  infos.insert(infos.begin(), {std::string(k_no_policy), std::move(summary), {}});
   return infos;
 }
 

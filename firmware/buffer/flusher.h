@@ -34,8 +34,8 @@ struct CollectionWait {
   Picoseconds took = 0;
 };
 
-/// Charges a wait for room that ends now: what the program that made the room had spent on collection
-/// counts as such.
+/// Charges a wait for room that ends now: what the program that made the room had spent on
+/// collection counts as such.
 inline void charge_full_wait(Ledger& ledger, const CollectionWait& of_program, Picoseconds now) {
   ledger.charge(Cause::space_wait, ledger.mark() + of_program.share_of(now - ledger.mark()));
   ledger.charge(Cause::buffer_wait, now);

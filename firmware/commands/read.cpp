@@ -66,7 +66,8 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   end(self);
 }
 
-/// What the layer in front and the write buffer hold is copied to where the host interface expects the data.
+/// What the layer in front and the write buffer hold is copied to where the host interface expects
+/// the data.
 Task<> Ftl::Parts::fetch_copies(Active& self, Bytes from_buffer, const MemorySpans& in_front) {
   HostCommand& command = self.command;
   if (!in_front.empty()) {

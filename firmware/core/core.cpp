@@ -23,14 +23,14 @@ VictimContext victim_context(const Layout& layout, const FirmwareConfig& config)
 
 std::unique_ptr<EccPolicy> make_ecc(const FirmwareConfig& config, const DriveShape& shape,
                                     const Layout& layout) {
-  if (config.ecc.policy == "none") return nullptr;
+  if (!is_chosen(config.ecc.policy)) return nullptr;
   const EccContext context{layout.total_blocks(), shape.lba_bytes, shape.logical_blocks};
   return make_policy(ecc_family(), "firmware.ecc.policy", config.ecc.policy, config.ecc_policy, context);
 }
 
 std::unique_ptr<Pslc> make_pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool,
                                 const MappingScheme& map) {
-  return config.pslc.policy == "none" ? nullptr : std::make_unique<Pslc>(config, layout, pool, map);
+  return is_chosen(config.pslc.policy) ? std::make_unique<Pslc>(config, layout, pool, map) : nullptr;
 }
 
 std::string_view name_of_mode(BlockMode mode) {
@@ -53,8 +53,7 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
   Layout layout(shape, config.allocation);
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
-    if (choice.policy != "none" && info.own_units != nullptr)
-      layout.replica_units += info.own_units(choice, layout);
+    if (choice.is_on() && info.own_units != nullptr) layout.replica_units += info.own_units(choice, layout);
   }
   if (const std::uint32_t units = make_map(config, layout)->block_units(); units > 0)
     layout.set_program_units(units);
@@ -64,14 +63,14 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
 Handles handles_of(const FirmwareConfig& config) {
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
-    if (choice.policy != "none" && info.handles != nullptr) return info.handles(choice);
+    if (choice.is_on() && info.handles != nullptr) return info.handles(choice);
   }
   return {};
 }
 
 bool has_refresh_block(const FirmwareConfig& config) {
   return std::any_of(features().begin(), features().end(), [&](const FeatureInfo& info) {
-    return info.refresh_block && config.choice(info.path).policy != "none";
+    return info.refresh_block && config.choice(info.path).is_on();
   });
 }
 

@@ -51,9 +51,6 @@ struct Handles {
   bool apart = false;  ///< what is moved of a handle's data stays among them
 };
 
-/// Scenario keys and their values.
-using Identity = std::vector<std::pair<std::string, std::string>>;
-
 struct FeatureInfo {
   std::string path;
   std::string doc;

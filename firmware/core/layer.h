@@ -1,6 +1,6 @@
-// A layer in front of the kernel: a memory that takes part of the host's data and passes on the rest.
-// Commands go by this interface alone; without a layer they go straight to write buffer and flash.
-// The cache in SCM or DRAM is one (firmware/cache).
+// A layer in front of the kernel: a memory that takes part of the host's data and passes on the
+// rest. Commands go by this interface alone; without a layer they go straight to write buffer and
+// flash. The cache in SCM or DRAM is one (firmware/cache).
 #pragma once
 
 #include <cstdint>

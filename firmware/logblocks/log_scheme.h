@@ -38,6 +38,7 @@ struct MergeCounts {
 
 class LogScheme : public MappingScheme {
  public:
+  static constexpr bool k_log_blocks = true;
   /// `adjacent`: block-mapped regions that share their logs; `logs`: log blocks per parallel unit;
   /// `copyback`: merges copy pages on their die where source and destination allow it.
   LogScheme(const Layout& layout, std::uint32_t adjacent, std::uint32_t logs, bool copyback);

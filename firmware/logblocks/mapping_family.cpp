@@ -19,8 +19,4 @@ MappingFamily& mapping_family() {
   return family;
 }
 
-bool has_log_blocks(const std::string& scheme) {
-  return scheme == Bast::k_name || scheme == Fast::k_name || scheme == Superblock::k_name;
-}
-
 }  // namespace tlmssd::firmware

@@ -14,6 +14,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "firmware/base/layout.h"
 #include "models/base/archive.h"
@@ -90,6 +93,12 @@ class MappingScheme {
   [[nodiscard]] virtual LogScheme* log_scheme() { return nullptr; }
   [[nodiscard]] const LogScheme* log_scheme() const { return const_cast<MappingScheme*>(this)->log_scheme(); }
 
+  /// Every unit has a place of its own and all of the table is at hand: features may have a unit
+  /// moved, or read from elsewhere, at any time.
+  [[nodiscard]] bool can_redirect() const {
+    return block_units() == 0 && set_aside() == 0 && entries_per_page() == 0;
+  }
+
   // ---- schemes that keep their table in flash
   /// Entries that a map page holds; 0: all of the table is in DRAM, and nothing below is ever
   /// called.
@@ -124,11 +133,28 @@ class MappingScheme {
   virtual void describe_stall(std::string& text) const { static_cast<void>(text); }
 };
 
-using MappingFamily = PolicyFamily<MappingScheme, const Layout&>;
+class MappingFamily : public PolicyFamily<MappingScheme, const Layout&> {
+ public:
+  template <class Scheme>
+  MappingFamily&& with() && {
+    add<Scheme>({});
+    return std::move(*this);
+  }
+  template <class Scheme>
+  void add(std::string origin) {
+    if constexpr (requires { Scheme::k_log_blocks; }) logs_.emplace_back(Scheme::k_name);
+    PolicyFamily::add<Scheme>(std::move(origin));
+  }
+  /// Whether the scheme of that name has log blocks: it makes room by merges, without victims,
+  /// streams or thresholds.
+  [[nodiscard]] bool has_log_blocks(std::string_view scheme) const {
+    return std::find(logs_.begin(), logs_.end(), scheme) != logs_.end();
+  }
+
+ private:
+  std::vector<std::string> logs_;
+};
 /// All mapping schemes by name.
 MappingFamily& mapping_family();
-/// Whether the scheme of that name has log blocks: it makes room by merges, without victims,
-/// streams or thresholds.
-bool has_log_blocks(const std::string& scheme);
 
 }  // namespace tlmssd::firmware

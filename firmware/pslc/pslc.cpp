@@ -60,7 +60,7 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
                        100 * c.fold_until, 100 * c.fold_below),
            fmt::format("{:g} %", 100 * c.fold_below));
   if (c.fold_by != "copyback") return;
-  if (config.ecc.policy != "none")
+  if (is_chosen(config.ecc.policy))
     refuse("fold_by",
            "copies on the die do not pass the decoders, so that wrong bits would pile up "
            "(firmware.ecc.policy is "
@@ -76,7 +76,7 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
 }  // namespace
 
 PslcSize pslc_size(const PslcConfig& config, const Layout& layout) {
-  if (config.policy == "none") return {};
+  if (!is_chosen(config.policy)) return {};
   if (layout.slc_mp_pages == 0 || layout.slc_mp_pages >= layout.block_mp_pages) {
     throw refusal("firmware.pslc.policy",
                   fmt::format("the flash part has {}", layout.slc_mp_pages == 0

@@ -27,7 +27,7 @@
 #include <utility>
 
 #include "models/base/archive.h"
-#include "models/base/parameters.h"
+#include "models/base/chosen_policy.h"
 #include "models/base/statistics.h"
 #include "models/base/types.h"
 
@@ -119,7 +119,7 @@ MemoryFamily& memory_models();
 /// Which memory stands in a place.
 struct MemoryChoice {
   std::string model{k_own_memory};
-  const ParameterValues* values = nullptr;  ///< parameters of the model; null: defaults
+  PolicyValues values;
   /// A memory of one's own (for a program that embeds the drive), instead of the one that `model`
   /// names.
   MakeMemory make;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "models/base/chosen_policy.h"
 #include "models/base/input_error.h"
 #include "platform/drive_check.h"
 #include "platform/plugins/loader.h"
@@ -21,7 +22,7 @@ namespace {
 std::optional<LogStructuredConfig> read_log_structured(const Scenario& scenario) {
   if (!scenario.has("log_structured")) return {};
   const ParameterValues& values = scenario.values("log_structured");
-  if (LogStructuredChoice::parameters().read(values).policy == "none") return {};
+  if (!is_chosen(LogStructuredChoice::parameters().read(values).policy)) return {};
   return LogStructuredConfig::parameters().read(values);
 }
 
@@ -30,7 +31,7 @@ std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
   if (!scenario.has("file_cache")) return {};
   FileCacheConfig config = FileCacheConfig::parameters().read(scenario.values("file_cache"));
   config.admission = scenario.policy("file_cache");
-  config.admission_policy = &scenario.values("file_cache");
+  config.admission_policy = borrowed(scenario.values("file_cache"));
   return config;
 }
 

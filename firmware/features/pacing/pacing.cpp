@@ -42,7 +42,7 @@ Pacing::Pacing(const FeatureContext& context)
       policy_name_(context.choice.policy),
       collections_(core_.layout.pus) {
   check(core_, gc_worker_);
-  policy_ = make_policy(pacing_family(), "firmware.pacing.policy", policy_name_, context.choice.values.get());
+  policy_ = make_policy(pacing_family(), "firmware.pacing.policy", policy_name_, context.choice.values);
   // Collection begins when the host opens the block that leaves less than background_start().
   full_ = gc_worker_.background_start() - core_.pool.reserve() + 1;
   most_ = static_cast<double>(core_.layout.pus) * core_.layout.program_units;

@@ -20,7 +20,7 @@ std::uint32_t dies(const Layout& layout) {
 
 void check(const Core& core) {
   const auto refuse = [](const std::string& why) { throw refusal("firmware.partition.policy", why, "none"); };
-  if (core.config.mapping.scheme != "page")
+  if (!core.map->can_redirect())
     refuse(fmt::format("data are moved by a map in DRAM (firmware.mapping.scheme is {}, not page)",
                        core.config.mapping.scheme));
   if (core.layout.lanes > 1) refuse("the parts are whole dies (firmware.allocation.stripe is not none)");
@@ -52,8 +52,8 @@ Partition::Partition(const FeatureContext& context)
       reading_(core_.layout.pus, false),
       gatherer_(core_, context.gc_worker, *this, context.dram_address) {
   check(core_);
-  policy_ = make_policy(partition_family(), "firmware.partition.policy", policy_name_,
-                        context.choice.values.get(), ReadHotContext{core_.layout.unit_bytes});
+  policy_ = make_policy(partition_family(), "firmware.partition.policy", policy_name_, context.choice.values,
+                        ReadHotContext{core_.layout.unit_bytes});
   divide();
 }
 

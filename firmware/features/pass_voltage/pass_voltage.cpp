@@ -16,7 +16,7 @@ PassVoltage::PassVoltage(const FeatureContext& context) : core_(context.core) {
                   "none");
   }
   policy_ = make_policy(pass_voltage_family(), "firmware.pass_voltage.policy", context.choice.policy,
-                        context.choice.values.get(), core_.layout.total_blocks());
+                        context.choice.values, core_.layout.total_blocks());
 }
 
 void PassVoltage::on_first_attempt(const ReadOp& read) {

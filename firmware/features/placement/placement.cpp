@@ -17,7 +17,7 @@ Placement::Placement(const FeatureContext& context) {
                                              : "firmware.refresh.policy is none"),
                   "none");
   }
-  policy_ = make_policy(placement_family(), "firmware.placement.policy", name, context.choice.values.get(),
+  policy_ = make_policy(placement_family(), "firmware.placement.policy", name, context.choice.values,
                         pool.layout().total_blocks());
   pool.attach(*policy_);
 }

@@ -36,7 +36,7 @@ Promoter::Promoter(const FeatureContext& context)
                   fmt::format("{:g} %", 100 * fold_until));
   }
   policy_ = make_policy(promotion_family(), "firmware.pslc.promotion.policy", policy_name_,
-                        context.choice.values.get(), ReadHotContext{core_.layout.unit_bytes});
+                        context.choice.values, ReadHotContext{core_.layout.unit_bytes});
 }
 
 void Promoter::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {

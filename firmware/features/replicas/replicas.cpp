@@ -13,7 +13,7 @@ namespace {
 void check(const Core& core, Bytes capacity) {
   const auto refuse = [](const std::string& why) { throw refusal("firmware.replicas.policy", why, "none"); };
   const Layout& layout = core.layout;
-  if (core.config.mapping.scheme != "page")
+  if (!core.map->can_redirect())
     refuse(fmt::format("copies need the map in DRAM (firmware.mapping.scheme is {}, not page)",
                        core.config.mapping.scheme));
   if (layout.lanes > 1) refuse("copies need blocks of one die (firmware.allocation.stripe is not none)");
@@ -56,9 +56,8 @@ InputError Replicas::too_many_units(const FeatureChoice& /*choice*/, Bytes bytes
 }
 
 Identity Replicas::identity(const FeatureChoice& choice) {
-  const bool any = choice.policy != "none";
-  return {
-      {"firmware.replicas.capacity", any ? std::to_string(choice.read<ReplicasConfig>().capacity) : "none"}};
+  return {{"firmware.replicas.capacity",
+           choice.is_on() ? std::to_string(choice.read<ReplicasConfig>().capacity) : "none"}};
 }
 
 Replicas::Replicas(const FeatureContext& context)
@@ -68,8 +67,8 @@ Replicas::Replicas(const FeatureContext& context)
       table_(core_.layout.first_replica(), static_cast<std::uint32_t>(core_.layout.replica_units)),
       gatherer_(core_, context.gc_worker, *this, context.dram_address) {
   check(core_, context.choice.read<ReplicasConfig>().capacity);
-  policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_,
-                        context.choice.values.get(), ReadHotContext{core_.layout.unit_bytes});
+  policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_, context.choice.values,
+                        ReadHotContext{core_.layout.unit_bytes});
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- reading

@@ -18,7 +18,7 @@ void check(const FeatureContext& context) {
   if (core.map->log_scheme() != nullptr || core.places != nullptr)
     refuse("a handle's data are placed page by page (firmware.mapping.scheme is neither page nor dftl)");
   if (core.pslc) refuse("writes go to blocks in SLC mode first (firmware.pslc.policy is not none)");
-  if (context.config.cache.policy != "none")
+  if (is_chosen(context.config.cache.policy))
     refuse("the cache does not keep the handles of what it holds (firmware.cache.policy is not none)");
   if (!core.pool.apart()) return;
   const auto mixes = [](const char* why) {
@@ -28,7 +28,7 @@ void check(const FeatureContext& context) {
   if (core.wear->moves_data()) mixes("wear levelling moves data into a block of its own");
   if (core.pool.refreshes_apart())
     mixes("refresh moves data into blocks of its own (firmware.placement.policy is not none)");
-  const auto chosen = [&](const char* path) { return context.config.choice(path).policy != "none"; };
+  const auto chosen = [&](const char* path) { return context.config.choice(path).is_on(); };
   if (chosen("firmware.partition")) mixes("what is only read is moved together");
   if (chosen("firmware.replicas")) mixes("replicas lie together");
 }

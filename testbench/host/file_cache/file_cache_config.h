@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "models/base/parameters.h"
+#include "models/base/chosen_policy.h"
 #include "testbench/host/drive_port.h"
 
 namespace tlmssd {
@@ -19,8 +19,8 @@ struct FileCacheConfig {
   Picoseconds cost = 10'000'000;
   static const ParameterTable<FileCacheConfig>& parameters();
 
-  std::string admission = "all";                      ///< name of the policy
-  const ParameterValues* admission_policy = nullptr;  ///< its parameters; null: their defaults
+  std::string admission = "all";  ///< name of the policy
+  PolicyValues admission_policy;
 };
 
 /// How such a cache lies on a drive, in logical blocks.

@@ -334,7 +334,7 @@ LoadConfig LoadConfig::read(const ParameterValues& load, const ParameterValues* 
     config.profile = ProfileConfig::parameters().read(load);
     config.closed = ClosedLoopConfig::parameters().read(load);
   } else if (!config.kind.source.empty()) {
-    config.source = &load;
+    config.source = borrowed(load);
     read_pacing(config, load);
   } else {
     config.generator = GeneratorConfig::parameters().read(load);

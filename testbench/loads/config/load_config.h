@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "models/base/parameters.h"
+#include "models/base/chosen_policy.h"
 #include "testbench/loads/generator/generator_config.h"
 #include "testbench/loads/profiles/profile_config.h"
 #include "testbench/loads/requests/placement.h"
@@ -93,7 +93,7 @@ struct LoadConfig {
   // with `fio`
   FioFileConfig fio;
   // with `source` (and pacing, closed, open)
-  const ParameterValues* source = nullptr;  ///< outlives this
+  PolicyValues source;
   // otherwise
   GeneratorConfig generator;
   // with all but `fio`

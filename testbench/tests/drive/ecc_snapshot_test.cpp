@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE_SIG("a drive with errors goes on from a snapshot as if nothin
   const Given parameters =
       Policy == 4 ? Given({{"switch_at", Value(25.0)}, {"window", whole(70)}})
                   : Given({{"remember", Value(true)}, {"window", whole(700)}, {"steps", whole(9)}});
-  config.firmware.ecc_policy = &parameters;
+  config.firmware.ecc_policy = borrowed(parameters);
   choose(config.firmware, "firmware.refresh", "limits",
          {{"retention", Value(30 * k_day)}, {"reads", whole(600)}, {"patrol", Value(5 * k_day)}});
   const File file;

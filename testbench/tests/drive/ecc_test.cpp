@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE_SIG("whatever cannot be decoded is a media error for the host
   constexpr std::array k_policies = {"fixed", "conventional", "aoa-ecc", "retry-only"};
   config.firmware.ecc.policy = k_policies[Policy];
   const Given few({{"steps", whole(3)}});
-  config.firmware.ecc_policy = &few;
+  config.firmware.ecc_policy = borrowed(few);
   for (CodeConfig& code : config.ecc.codes) code.correctable = 60;
   with_rber(config, [](const ArrayOperation&) {
     return 0.0038;

@@ -28,7 +28,7 @@ SsdConfig one_die(const std::string& scheme, const Given& map) {
   config.part.program_latency = {200'000'003};
   config.firmware.gc.parallel_copies = 1;
   config.firmware.mapping.scheme = scheme;
-  config.firmware.mapping_policy = &map;
+  config.firmware.mapping_policy = borrowed(map);
   return config;
 }
 

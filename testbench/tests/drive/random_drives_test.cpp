@@ -163,7 +163,7 @@ void draw_map(Drawn& drawn, RandomStream& random) {
                       {"line", whole(line)},
                       {"segmented_lru", Value(random.below(2) == 0)},
                       {"batch_update", Value(random.below(4) != 0)}});
-  f.mapping_policy = drawn.map.get();
+  f.mapping_policy = borrowed(*drawn.map);
 }
 
 /// Log blocks or block-mapped regions in half of the drives that have the map in DRAM. Blocks that
@@ -185,7 +185,7 @@ void draw_scheme(Drawn& drawn, RandomStream& random) {
              {"log_blocks", whole(static_cast<std::int64_t>(1 + random.below(random.below(4) == 0 ? 7 : 3)))},
              {"adjacent", whole(static_cast<std::int64_t>(1 + random.below(4)))},
              {"update_blocks", whole(static_cast<std::int64_t>(1 + random.below(3)))}});
-  f.mapping_policy = drawn.map.get();
+  f.mapping_policy = borrowed(*drawn.map);
   if (f.mapping.scheme == "block-mapped" && by_address)
     f.buffer.capacity = std::max<Bytes>(f.buffer.capacity, bytes * (2 + random.below(3)));
 }
@@ -218,7 +218,7 @@ void draw_pslc(Drawn& drawn, RandomStream& random) {
   const bool copies = part.pages_per_program() <= part.slc_pages_per_block() && random.below(2) == 0;
   c.fold_by = copies ? "copyback" : "controller";
   *drawn.pslc = Given({{"cold_from", Value(random.uniform())}, {"list", Value(0.5)}});
-  f.pslc_policy = drawn.pslc.get();
+  f.pslc_policy = borrowed(*drawn.pslc);
 }
 
 /// As much capacity as the drive can offer with this firmware, or somewhat less.
@@ -286,7 +286,8 @@ void draw_remedies(Drawn& drawn, RandomStream& random) {
             {"regions", whole(count)},
             {"region_reads", whole(reads)}});
   }
-  if (!refreshes || firmware::has_log_blocks(f.mapping.scheme)) f.features.erase("firmware.placement");
+  if (!refreshes || firmware::mapping_family().has_log_blocks(f.mapping.scheme))
+    f.features.erase("firmware.placement");
   if (f.ecc.policy != "none" && random.below(2) == 0) choose(f, "firmware.pass_voltage", "tuned");
   const std::uint32_t dies = count_dies(drawn.config);
   if (f.mapping.scheme == "page" && f.allocation.stripe == "none" && dies > 1 && random.below(3) == 0) {

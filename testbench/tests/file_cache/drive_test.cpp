@@ -183,7 +183,7 @@ TEST_CASE("a file cache restored goes on as the one saved") {
       SimulationConfig config;
       config.file_cache = cache(admission, 100, 0.2);
       const Given given(std::map<std::string, Value, std::less<>>{{"memory", whole(2_MiB)}});
-      config.file_cache->admission_policy = &given;
+      config.file_cache->admission_policy = borrowed(given);
       SsdConfig drive = drive_tests::drive("pcie3x4", 4096);
       drive.part.blocks_per_plane = 256;
       Simulation simulation(drive, config);

@@ -107,7 +107,7 @@ class Rig {
  private:
   static FileCacheConfig config(const RigOptions& options, const Given& given) {
     FileCacheConfig config = options.cache;
-    config.admission_policy = &given;
+    config.admission_policy = borrowed(given);
     return config;
   }
   static AttachedDrive attached(const RigOptions& options) {

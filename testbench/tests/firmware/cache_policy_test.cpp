@@ -52,7 +52,7 @@ TEST_CASE("NV-WB keeps the free share that it is told to keep") {
     FakeOptions options;  // untimed: evictions are over when the write returns
     DriveShape shape = CacheRig::shape_of(c);
     FirmwareConfig config = CacheRig::config_of(c);
-    config.cache_policy = &settings;
+    config.cache_policy = borrowed(settings);
     shape.logical_blocks = Ftl::largest_logical_blocks(shape, config) / 2;
     FakeHardware hw(shape, options);
     Ftl ftl(hw.ports, shape, config);

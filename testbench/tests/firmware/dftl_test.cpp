@@ -31,7 +31,7 @@ struct Setup {
     shape.logical_blocks = 20 * 128;
     config.mapping.unit = 512;
     config.mapping.scheme = "dftl";
-    config.mapping_policy = &values;
+    config.mapping_policy = borrowed(values);
     config.buffer.capacity = 16 * 512;
     config.gc.background_start = 0;
   }

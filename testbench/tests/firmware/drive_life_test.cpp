@@ -176,7 +176,7 @@ TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") 
         const Values two_entries("cache", 16);
         const bool map_in_flash = std::string(wear).size() > 7;
         if (map_in_flash) setup.config.mapping.scheme = "dftl";
-        setup.config.mapping_policy = &two_entries;
+        setup.config.mapping_policy = borrowed(two_entries);
         setup.config.wear.policy = map_in_flash ? "static" : wear;
         setup.config.allocation.multi_plane = multi_plane;
         setup.size();
@@ -219,7 +219,7 @@ TEST_CASE("a deep queue meets the end of life without hanging") {
     Setup setup({2, 1, 1, 1, 16, 8, 8192, 0}, 1.0);
     const Values five_entries("cache", 40);
     if (seed % 5 > 2) setup.config.mapping.scheme = "dftl";
-    setup.config.mapping_policy = &five_entries;
+    setup.config.mapping_policy = borrowed(five_entries);
     setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
     setup.config.buffer.mode = seed % 4 < 2 ? "write-back" : "write-through";
     setup.shape.program_unit = seed % 3 == 0 ? 8 : 1;
@@ -247,7 +247,7 @@ TEST_CASE("failed programs lose nothing") {
     Setup setup({2, 1, 1, 2, 60, 8, 8192, 0}, 0.7);
     const Values fifty_entries("cache", 400);
     if (seed % 2 == 1) setup.config.mapping.scheme = "dftl";
-    setup.config.mapping_policy = &fifty_entries;
+    setup.config.mapping_policy = borrowed(fifty_entries);
     setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
     setup.config.allocation.multi_plane = seed % 3 == 0;
     setup.size();
@@ -277,7 +277,7 @@ TEST_CASE("static wear levelling keeps erase counts together where dynamic canno
     Setup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.9);
     setup.config.wear.policy = wear;
     const Values threshold("threshold", 8);
-    setup.config.wear_policy = &threshold;
+    setup.config.wear_policy = borrowed(threshold);
     setup.size();
     Rig rig(setup);
     const std::uint64_t units = setup.shape.logical_blocks / 8;
@@ -306,7 +306,7 @@ TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
       const bool map_in_flash = std::string(policy) == "dftl";
       const Values hundred_entries("cache", 800);
       if (map_in_flash) setup.config.mapping.scheme = "dftl";
-      setup.config.mapping_policy = &hundred_entries;
+      setup.config.mapping_policy = borrowed(hundred_entries);
       setup.config.gc.policy = map_in_flash ? "greedy" : policy;
       setup.config.wear.policy = "static";
       setup.size();
@@ -359,7 +359,7 @@ TEST_CASE("a snapshot of another drive is refused with the difference") {
   setup.config.gc.policy = "fifo";
   Rig fifo(setup);
   MemoryArchive reload(saved.content());
-  REQUIRE_THROWS_WITH(reload(fifo.ftl), Catch::Contains("page/greedy/"));
+  REQUIRE_THROWS_WITH(reload(fifo.ftl), Catch::Contains("firmware.gc.policy greedy"));
   auto cut = saved.content();
   cut.resize(cut.size() / 2);
   Rig same(setup);

@@ -263,7 +263,7 @@ TEST_CASE("static wear levelling keeps erase counts together with every scheme, 
       setup.fill = 0.9;
       setup.config.wear.policy = wear;
       const Given limits({{"threshold", whole(8)}, {"interval", whole(8)}});
-      setup.config.wear_policy = &limits;
+      setup.config.wear_policy = borrowed(limits);
       LogRig rig(setup);
       const std::uint64_t units = setup.shape.logical_blocks / 8;
       for (std::uint64_t unit = 0; unit < units; ++unit) rig.write_unit(unit);

@@ -39,7 +39,7 @@ struct LogSetup {
                   {"block", whole(static_cast<std::int64_t>(block))},
                   {"placement", Value(placement)},
                   {"cache", whole(800)}});
-    config.mapping_policy = &map_;
+    config.mapping_policy = borrowed(map_);
     const std::uint64_t most = Ftl::largest_logical_blocks(shape, config);
     shape.logical_blocks = data_blocks > 0 ? data_blocks * block_units() * 8
                                            : static_cast<std::uint64_t>(fill * static_cast<double>(most));

@@ -289,8 +289,8 @@ class CaseRig {
   }
   static void prepare(const Case& c, const CasePolicies& policies, DriveShape& shape,
                       FirmwareConfig& config) {
-    config.mapping_policy = &policies.map;
-    config.pslc_policy = &policies.path;
+    config.mapping_policy = borrowed(policies.map);
+    config.pslc_policy = borrowed(policies.path);
     make(c, shape, config);
   }
   static FakeOptions options_of(const Case& c, bool timed, std::uint64_t seed) {

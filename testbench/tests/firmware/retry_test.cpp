@@ -27,7 +27,7 @@ struct Rig {
     config.allocation.multi_plane = multi_plane;
     config.buffer.capacity = 32 * 4096;
     config.ecc.policy = policy;
-    config.ecc_policy = &values;
+    config.ecc_policy = borrowed(values);
     options.timed = timed;
     shape.logical_blocks = Ftl::largest_logical_blocks(shape, config) * 7 / 10;
     return shape;

@@ -41,7 +41,7 @@ struct Drive {
     config.gc.policy = policy;
     config.gc.low_water = 1;
     config.gc.background_start = 0;
-    config.gc_policy = &choices;
+    config.gc_policy = borrowed(choices);
     config.wear.policy = "none";
     config.allocation.programs_per_pu = 64;  // all of the buffer: nothing waits there to be overwritten
     config.buffer.mode = mode;
