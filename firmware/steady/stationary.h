@@ -27,8 +27,8 @@ namespace tlmssd::firmware {
 class StationaryBlocks {
  public:
   /// `closed` blocks (at least 1) of `block_units` units with `valid` of them valid in all; of a
-  /// parallel unit with `valid_all` valid units, `valid` among them. `valid` must be above 0 and below what the
-  /// blocks can hold.
+  /// parallel unit with `valid_all` valid units, `valid` among them. `valid` must be above 0 and
+  /// below what the blocks can hold.
   StationaryBlocks(std::uint32_t closed, std::uint32_t block_units, double valid, double valid_all,
                    const StationaryChoice& choice);
 

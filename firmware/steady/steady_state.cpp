@@ -37,7 +37,8 @@ std::string SteadyState::only_by_writing(const Core& core) {
   if (map.entries_per_page() > 0 || map.block_units() > 0 || map.set_aside() > 0)
     return fmt::format("firmware.mapping.scheme {} is not modelled", core.config.mapping.scheme);
   if (core.pslc) return "firmware.pslc is not modelled";
-  if (core.wear->moves_data()) return fmt::format("firmware.wear.policy {} moves data", core.config.wear.policy);
+  if (core.wear->moves_data())
+    return fmt::format("firmware.wear.policy {} moves data", core.config.wear.policy);
   if (core.refresh) return fmt::format("firmware.refresh.policy {} moves data", core.config.refresh.policy);
   return {};
 }
@@ -90,8 +91,9 @@ void SteadyState::draw_valid() {
     left -= valid;
   }
   for (std::uint32_t pu = 0; left != 0; pu = pu + 1 == layout_.pus ? 0 : pu + 1) {
-    const std::int64_t by =
-        left / layout_.pus != 0 ? left / static_cast<std::int64_t>(layout_.pus) : left > 0 ? 1 : -1;
+    const std::int64_t by = left / layout_.pus != 0 ? left / static_cast<std::int64_t>(layout_.pus)
+                            : left > 0              ? 1
+                                                    : -1;
     if (by < 0 && valid_[pu] < static_cast<std::uint32_t>(-by)) continue;
     valid_[pu] = static_cast<std::uint32_t>(valid_[pu] + by);
     left -= by;
@@ -116,12 +118,14 @@ void SteadyState::make_plans() {
   }
   if (!plans_.empty()) return;
   const std::uint32_t closed = good - pool_.reserve() - 1;
-  plans_.push_back(fits(closed) ? Plan{pool_.reserve() + 1, 0, closed} : Plan{pool_.reserve(), 0, closed + 1});
+  plans_.push_back(fits(closed) ? Plan{pool_.reserve() + 1, 0, closed}
+                                : Plan{pool_.reserve(), 0, closed + 1});
 }
 
 void SteadyState::wear_in(std::uint32_t pu, double erases) {
   for (std::uint32_t n = 0; n < layout_.blocks; ++n)
-    pool_.wear_in(BlockNumber(pu * layout_.blocks + n), static_cast<std::uint32_t>(erases + random_.uniform()));
+    pool_.wear_in(BlockNumber(pu * layout_.blocks + n),
+                  static_cast<std::uint32_t>(erases + random_.uniform()));
 }
 
 void SteadyState::make_blocks(std::uint32_t pu, const Plan& plan, const StationaryBlocks& model) {
@@ -135,7 +139,8 @@ void SteadyState::make_blocks(std::uint32_t pu, const Plan& plan, const Stationa
     sum += std::uint64_t{programs[n]} * layout_.program_units;
   }
   for (const std::uint32_t count : counts) sum += count;
-  // The parallel unit has its own number of valid units: a block here and there takes the difference.
+  // The parallel unit has its own number of valid units: a block here and there takes the
+  // difference.
   while (sum != valid_[pu]) {
     std::uint32_t& count = counts[random_.below(counts.size())];
     if (sum < valid_[pu] && count < layout_.block_units) {
@@ -206,20 +211,27 @@ void SteadyState::write(std::uint32_t pu) {
 void SteadyState::invalidate_any(std::uint32_t pu) {
   const Ppn first = layout_.first_unit(BlockNumber(pu * layout_.blocks));
   for (;;) {
-    const Ppn unit = first + static_cast<std::uint32_t>(random_.below(std::uint64_t{layout_.blocks} * layout_.block_units));
+    const Ppn unit = first + static_cast<std::uint32_t>(
+                                 random_.below(std::uint64_t{layout_.blocks} * layout_.block_units));
     if (!pool_.valid(unit)) continue;
     pool_.invalidate(unit);
     return;
   }
 }
 
-/// As GcWorker has it: victims are read until enough blocks are free, what does not fill a program
-/// unit stays where it is, and the next collection begins with the victims that are left.
+/// As GcWorker has it: victims are read, some multi-plane pages at a time, until enough blocks are
+/// free, and what fills program units is moved. What does not stays where it is, and the next
+/// collection begins with the victims that are left.
 void SteadyState::collect(std::uint32_t pu) {
   for (Victim& victim : victims_) victim.at = 0;
   gathered_.clear();
   erase_empty();
-  while (wants_more(pu) && gather(pu) && move_gathered(pu)) erase_empty();
+  while (wants_more(pu) && read_batch(pu)) {
+    while (gathered_.size() >= layout_.program_units) {
+      if (!move_gathered(pu)) return;
+    }
+    erase_empty();
+  }
 }
 
 bool SteadyState::wants_more(std::uint32_t pu) const {
@@ -227,25 +239,30 @@ bool SteadyState::wants_more(std::uint32_t pu) const {
                                         : !pool_.can_claim(pu, WriteTarget::host);
 }
 
-/// Finds the units of the next program. False: there are not enough.
-bool SteadyState::gather(std::uint32_t pu) {
-  while (gathered_.size() < layout_.program_units) {
-    const auto next = std::find_if(victims_.begin(), victims_.end(),
-                                   [this](const Victim& v) { return v.at < layout_.block_units; });
-    if (next == victims_.end()) {
-      const BlockNumber block = pool_.take_victim(pu);
-      if (block == k_no_block) return false;
-      victims_.push_back({block});
-      erase_empty();
-      if (!wants_more(pu)) return false;
-      continue;
-    }
-    const Ppn unit = layout_.first_unit(next->block) + next->at++;
-    if (pool_.valid(unit)) gathered_.push_back(unit);
+/// Gathers the valid units of the next multi-plane pages of the victim that is being read, or of
+/// another. False: there is none.
+bool SteadyState::read_batch(std::uint32_t pu) {
+  auto next = std::find_if(victims_.begin(), victims_.end(),
+                           [this](const Victim& v) { return v.at < layout_.block_units; });
+  if (next == victims_.end()) {
+    const BlockNumber block = pool_.take_victim(pu);
+    if (block == k_no_block) return false;
+    next = victims_.insert(victims_.end(), {block});
+  }
+  const Ppn first = layout_.first_unit(next->block);
+  for (std::uint32_t pages = 0; pages < core_.config.gc.parallel_copies && next->at < layout_.block_units;) {
+    bool any = false;
+    do {
+      if (!pool_.valid(first + next->at)) continue;  // with the increment
+      gathered_.push_back(first + next->at);
+      any = true;
+    } while (++next->at % layout_.mp_page_units != 0);
+    pages += any ? 1 : 0;
   }
   return true;
 }
 
+/// Moves what fills the next program unit. False: there is no room for it.
 bool SteadyState::move_gathered(std::uint32_t pu) {
   if (!pool_.can_claim(pu, WriteTarget::gc)) return false;
   const Ppn first = pool_.claim(pu, WriteTarget::gc, core_.clock());
@@ -255,7 +272,7 @@ bool SteadyState::move_gathered(std::uint32_t pu) {
     pool_.validate(first + n, block);
   }
   pool_.programmed(block, false);
-  gathered_.clear();
+  gathered_.erase(gathered_.begin(), gathered_.begin() + layout_.program_units);
   return true;
 }
 

@@ -25,10 +25,10 @@
 #include <string>
 #include <vector>
 
+#include "firmware/base/steady_order.h"
 #include "firmware/core/core.h"
 #include "firmware/gc/worker.h"
 #include "firmware/steady/stationary.h"
-#include "firmware/base/steady_order.h"
 #include "models/base/random.h"
 
 namespace tlmssd::firmware {
@@ -67,7 +67,7 @@ class SteadyState {
   void invalidate_any(std::uint32_t pu);
   void collect(std::uint32_t pu);
   [[nodiscard]] bool wants_more(std::uint32_t pu) const;
-  bool gather(std::uint32_t pu);
+  bool read_batch(std::uint32_t pu);
   bool move_gathered(std::uint32_t pu);
   void erase_empty();
   // ---- contents
@@ -85,7 +85,7 @@ class SteadyState {
   std::vector<std::uint32_t> valid_;  ///< by parallel unit
   double mean_valid_;
   StationaryChoice choice_;
-  std::vector<Plan> plans_;  ///< those that a parallel unit may begin with
+  std::vector<Plan> plans_;      ///< those that a parallel unit may begin with
   std::vector<Victim> victims_;  ///< of the parallel unit that is being collected
   std::vector<Ppn> gathered_;    ///< valid units of these that are to be moved next
   std::uint64_t laid_ = 0;       ///< logical units that have their place

@@ -1,4 +1,4 @@
-"""Holds `precondition: {state: steady}` against a drive that was overwritten four times: docs/steady-state.md.
+"""Holds `precondition: {state: steady}` against overwritten drives: docs/steady-state.md.
 
 scripts/steady_state            all comparisons, and writes the page
 scripts/steady_state --check    one comparison, and whether the page has a row for each
@@ -27,10 +27,17 @@ STEADY = "[{state: steady}]"
 OVERWRITTEN = "[{fill: 100 %}, {overwrite: 4x}]"
 
 # Two-sided 95 % quantile of Student's distribution, by degrees of freedom.
-QUANTILE = {1: 12.71, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
-
-FIRST_WRITES = 12_000
-"""Some 5 % of the capacity of the scenario's drive, written without simulated time."""
+QUANTILE = {
+    1: 12.71,
+    2: 4.303,
+    3: 3.182,
+    4: 2.776,
+    5: 2.571,
+    6: 2.447,
+    7: 2.365,
+    8: 2.306,
+    9: 2.262,
+}
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,8 @@ class Figure:
     of: object
 
 
-def latency(operation, percentile):
-    return lambda first, run: run["results"]["total"]["operations"][operation]["latency"][percentile]
+def latency(load, operation, percentile):
+    return lambda of: of[load]["results"]["total"]["operations"][operation]["latency"][percentile]
 
 
 def amplification(report):
@@ -53,13 +60,23 @@ def amplification(report):
 
 
 FIGURES = (
-    Figure("WA, first 5 %", 0.01, lambda first, _run: amplification(first)),
-    Figure("WA, run", 0.01, lambda _first, run: amplification(run)),
-    Figure("read p50", 0.03, latency("read", "p50")),
-    Figure("read p99", 0.03, latency("read", "p99")),
-    Figure("write p50", 0.03, latency("write", "p50")),
-    Figure("write p99", 0.03, latency("write", "p99")),
+    Figure("WA, first 5 %", 0.01, lambda of: amplification(of["first"])),
+    Figure("WA, writes", 0.01, lambda of: amplification(of["writes"])),
+    Figure("write p50", 0.03, latency("writes", "write", "p50")),
+    Figure("write p99", 0.03, latency("writes", "write", "p99")),
+    Figure("mixed: read p50", 0.03, latency("mixed", "read", "p50")),
+    Figure("mixed: read p99", 0.03, latency("mixed", "read", "p99")),
+    Figure("mixed: write p50", 0.03, latency("mixed", "write", "p50")),
+    Figure("mixed: write p99", 0.03, latency("mixed", "write", "p99")),
 )
+
+LOADS = {
+    "first": ("load.rw=randwrite", "load.number_ios=12000", "run.timed=false"),
+    "writes": ("load.rw=randwrite", "load.number_ios=100000"),
+    "mixed": (),
+}
+"""What each drive is put through, from the same snapshot: the first writes, some 5 % of the
+capacity, without simulated time."""
 
 
 class Runs:
@@ -75,10 +92,14 @@ class Runs:
         command = [self.program, "run", SCENARIO, "-q", "-o", out, *more]
         for setting in (*self.settings, *settings):
             command += ["--set", setting]
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
-        return json.loads((out / "report.json").read_text()), json.loads((out / "run.json").read_text())
+        return json.loads((out / "report.json").read_text()), json.loads(
+            (out / "run.json").read_text()
+        )
 
     def drive(self, policy, spare, seed, steps, kind):
         """Figures of one drive, and the seconds that it took to prepare."""
@@ -90,16 +111,14 @@ class Runs:
             f"seed={seed}",
             f"precondition={steps}",
         )
-        first, host = self._run(
-            name + "-first",
-            (*drive, "load.rw=randwrite", f"load.number_ios={FIRST_WRITES}", "run.timed=false"),
-            "--save-snapshot",
-            snapshot,
-        )
-        run, _ = self._run(name, drive, "--from-snapshot", snapshot)
+        reports = {}
+        for load, settings in LOADS.items():
+            how = ("--from-snapshot" if reports else "--save-snapshot", snapshot)
+            reports[load], host = self._run(f"{name}-{load}", (*drive, *settings), *how)
+            if len(reports) == 1:
+                seconds = host["precondition"]["value"]
         snapshot.unlink()
-        values = {figure.name: figure.of(first, run) for figure in FIGURES}
-        return values, host["precondition"]["value"]
+        return {figure.name: figure.of(reports) for figure in FIGURES}, seconds
 
 
 @dataclass
@@ -136,8 +155,11 @@ def compare(runs, pairs, seeds, jobs):
             for kind, steps in (("drawn", STEADY), ("written", OVERWRITTEN))
         }
         found = {key: future.result() for key, future in futures.items()}
-    of = lambda pair, kind: [found[pair, seed, kind] for seed in range(1, seeds + 1)]  # noqa: E731
-    return [Comparison(*pair, of(pair, "drawn"), of(pair, "written")) for pair in pairs]
+
+    def drives(pair, kind):
+        return [found[pair, seed, kind] for seed in range(1, seeds + 1)]
+
+    return [Comparison(*pair, drives(pair, "drawn"), drives(pair, "written")) for pair in pairs]
 
 
 def cell(comparison, figure):
@@ -177,7 +199,10 @@ def headline(comparisons):
             f"| {figure.name} | {100 * figure.tolerance:.0f} % | {met} of {len(differences)} "
             f"| {whole} of {len(differences)} | {100 * worst:+.1f} % |"
         )
-    head = "| figure | tolerance | mean within it | whole interval within it | largest difference |\n|---|---|---|---|---|"
+    head = (
+        "| figure | tolerance | mean within it | whole interval within it | largest difference |\n"
+        "|---|---|---|---|---|"
+    )
     return "\n".join([head, *lines])
 
 
@@ -206,7 +231,7 @@ def check(program):
     if missing:
         sys.exit(f"docs/steady-state.md lacks {missing}; make it anew by scripts/steady_state")
     with tempfile.TemporaryDirectory() as folder:
-        runs = Runs(program, folder, ("load.number_ios=20000",))
+        runs = Runs(program, folder, ())
         (one,) = compare(runs, [("greedy", 28)], 1, 2)
     print(table([one]))
     mean, _ = one.difference(FIGURES[0])
@@ -216,7 +241,9 @@ def check(program):
 
 def main():
     parser = argparse.ArgumentParser(prog="steady_state", description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="one comparison, and whether the page has them all")
+    parser.add_argument(
+        "--check", action="store_true", help="one comparison, and the rows of the page"
+    )
     parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds of each comparison")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     parser.add_argument("--out", type=Path, default=PAGE, help="where the page goes")

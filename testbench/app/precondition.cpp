@@ -12,9 +12,10 @@ using namespace literals;
 const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
   static const auto table =
       ParameterTable<PreconditionStep>{}
-          .choice("state", &PreconditionStep::state, {"as-is", "steady"},
-                  "steady: the drive is full and in the state in which random overwriting of all of it by the "
-                  "mapping unit leaves it in the end, mostly without being written (docs/steady-state.md)")
+          .choice(
+              "state", &PreconditionStep::state, {"as-is", "steady"},
+              "steady: the drive is full and in the state in which random overwriting of all of it by the "
+              "mapping unit leaves it in the end, mostly without being written (docs/steady-state.md)")
           .share("fill", &PreconditionStep::fill, {0, 1},
                  "share of the user capacity to write once, from its start")
           .share("overwrite", &PreconditionStep::overwrite, {0, 1000},
@@ -136,7 +137,8 @@ void check_alone(const PreconditionStep& step, std::size_t number) {
   if (step.fill > 0) refuse("fill", "nothing can be filled", "0");
   if (step.overwrite > 0) refuse("overwrite", "nothing can be overwritten", "0");
   if (step.trim > 0) refuse("trim", "nothing can be trimmed", "0");
-  if (step.region < 1) refuse("region", "the state is that of the whole drive, so that no region can be chosen", "1");
+  if (step.region < 1)
+    refuse("region", "the state is that of the whole drive, so that no region can be chosen", "1");
   if (step.steady.wanted()) refuse("until", "nothing is written in rounds", "end");
 }
 
@@ -167,8 +169,8 @@ std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::siz
   if (step.trim > 0) made.trim();
   std::vector<Load> loads = made.take();
   if (loads.empty() && !step.idle && !step.steady.wanted())
-    throw InputError(
-        fmt::format("precondition.{}: nothing to do: give fill, overwrite, trim, state, until or idle", number));
+    throw InputError(fmt::format(
+        "precondition.{}: nothing to do: give fill, overwrite, trim, state, until or idle", number));
   return loads;
 }
 

@@ -17,7 +17,8 @@ namespace tlmssd {
 
 /// One entry of the scenario's list `precondition`.
 struct PreconditionStep {
-  std::string state = "as-is";  ///< steady: it is brought into steady state, without being written if possible
+  std::string state =
+      "as-is";           ///< steady: it is brought into steady state, without being written if possible
   double fill = 0;       ///< share of the user capacity written once; 0: no fill
   double overwrite = 0;  ///< bytes to write, as a multiple of the region's size; 0: none
   double trim = 0;       ///< share of the region trimmed at random; 0: none

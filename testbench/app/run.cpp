@@ -162,13 +162,14 @@ std::vector<Load> Run::make_steady_state(std::size_t number) {
   const auto how = simulation_->make_steady(scenario_.seed(), why_not);
   std::vector<Load> loads;
   if (!how) loads = steps_->make_settling(number);
-  tell_step({{"step", number},
-             {"state", "steady"},
-             {"written", !how},
-             {"steady", true},
-             {"text", how ? "steady state without being written: " + *how
-                          : fmt::format("steady state by a settling run, filled and overwritten {:g} times: {}",
-                                        steps_->settling_overwrites(), why_not)}});
+  tell_step(
+      {{"step", number},
+       {"state", "steady"},
+       {"written", !how},
+       {"steady", true},
+       {"text", how ? "steady state without being written: " + *how
+                    : fmt::format("steady state by a settling run, filled and overwritten {:g} times: {}",
+                                  steps_->settling_overwrites(), why_not)}});
   return loads;
 }
 

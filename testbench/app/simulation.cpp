@@ -169,7 +169,8 @@ void Simulation::wear(const AgeConfig& age) {
 std::optional<std::string> Simulation::make_steady(std::uint64_t seed, std::string& why_not) {
   why_not = software_ ? "software of the host writes the drive" : ssd_->steady_only_by_writing();
   if (!why_not.empty()) return {};
-  // Each unit has been written twice at least: what lies in invalid pages is older than what is read.
+  // Each unit has been written twice at least: what lies in invalid pages is older than what is
+  // read.
   constexpr std::uint16_t k_writes = 2;
   firmware::SteadyOrder order;
   order.seed = seed;

@@ -29,13 +29,16 @@ const std::string k_overwritten = "precondition:\n- {fill: 100 %}\n- {overwrite:
 
 /// By what victims hold, which does not depend on where in a burst of collection the run ends.
 double amplification(const Json& report) {
-  return 1 / (1 - report["statistics"]["firmware"]["garbage_collection"]["victim_mean_valid"]["value"].get<double>());
+  return 1 /
+         (1 -
+          report["statistics"]["firmware"]["garbage_collection"]["victim_mean_valid"]["value"].get<double>());
 }
 
 double amplification(const Folder& folder, const std::string& steps, const std::string& policy, int seed) {
   const std::string scenario = folder.write("s.yaml", k_drive + k_writes + k_untimed + steps);
-  return amplification(report_of(folder, scenario, "r",
-                                 {"--set", "firmware.gc.policy=" + policy, "--set", "seed=" + std::to_string(seed)}));
+  return amplification(
+      report_of(folder, scenario, "r",
+                {"--set", "firmware.gc.policy=" + policy, "--set", "seed=" + std::to_string(seed)}));
 }
 
 void as_overwritten(const std::string& policy) {
@@ -133,7 +136,8 @@ TEST_CASE("a drive without a model is settled by writing, and that is said", "[p
     CHECK(text.find("settling run") != std::string::npos);
     CHECK(text.find(setting.substr(0, setting.find('='))) != std::string::npos);
   }
-  const Outcome shown = run(folder, {"run", scenario, "-o", folder / "s", "--set", "firmware.wear.policy=static"});
+  const Outcome shown =
+      run(folder, {"run", scenario, "-o", folder / "s", "--set", "firmware.wear.policy=static"});
   CHECK(shown.out.find("settling run") != std::string::npos);
 }
 
