@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/steady-state.md"
-TEXT = Path(__file__).with_suffix(".md")
+TEXT = Path(__file__).with_suffix(".txt")
 SCENARIO = ROOT / "scenarios/steady_state.yaml"
 
 POLICIES = ("greedy", "windowed-greedy", "d-choices", "fifo", "random")
