@@ -15,7 +15,7 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
           .choice(
               "state", &PreconditionStep::state, {"as-is", "steady"},
               "steady: the drive is full and in the state in which random overwriting of all of it by the "
-              "mapping unit leaves it in the end, mostly without being written (docs/steady-state.md)")
+              "mapping unit leaves it in the end, mostly without being written")
           .share("fill", &PreconditionStep::fill, {0, 1},
                  "share of the user capacity to write once, from its start")
           .share("overwrite", &PreconditionStep::overwrite, {0, 1000},
