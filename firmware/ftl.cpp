@@ -10,6 +10,7 @@
 #include "firmware/core/ecc_watcher.h"
 #include "firmware/core/pslc_watcher.h"
 #include "firmware/ftl_parts.h"
+#include "firmware/steady/steady_state.h"
 #include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
@@ -241,6 +242,17 @@ void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
 void Ftl::idle_time() {
   parts_->gc_engine.set_idle(true);
   parts_->gc_engine.set_idle(false);
+}
+
+std::string Ftl::steady_only_by_writing() const {
+  if (parts_->cache) return "firmware.cache takes writes before they are mapped";
+  if (!parts_->chosen.empty())
+    return fmt::format("{} has its own part in where data lie", parts_->chosen.front().info->path);
+  return SteadyState::only_by_writing(parts_->core);
+}
+
+std::string Ftl::make_steady(const SteadyOrder& order) {
+  return SteadyState(parts_->core, parts_->gc_worker, order).make();
 }
 
 void Ftl::disturb(std::uint32_t reads) {

@@ -47,6 +47,8 @@ class Ftl final : public Firmware {
   bool power_cycle() override;
   void rest(std::uint32_t cycles, std::int64_t nanoseconds) override;
   void idle_time() override;
+  [[nodiscard]] std::string steady_only_by_writing() const override;
+  std::string make_steady(const SteadyOrder& order) override;
   void disturb(std::uint32_t reads) override;
   void patrol() override;
   [[nodiscard]] double next_refresh() override;

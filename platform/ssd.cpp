@@ -217,6 +217,14 @@ void Ssd::idle() {
   if (!drained_) throw std::logic_error("work in idle time did not end at once");
 }
 
+std::string Ssd::make_steady(const firmware::SteadyOrder& order) {
+  cpu_->begin_untimed();
+  std::string how = firmware_->make_steady(order);
+  start_drain();
+  if (!drained_) throw std::logic_error("a drive in steady state is not at rest");
+  return how;
+}
+
 void Ssd::disturb(std::uint32_t reads) {
   if (reads == 0) return;
   flash_->disturb(reads);

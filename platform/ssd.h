@@ -85,6 +85,11 @@ class Ssd : public sc_core::sc_module {
   /// Nothing is asked of the drive until its firmware has nothing more to do in idle time. It must
   /// be drained and untimed.
   void idle();
+  /// Why the drive cannot be brought into steady state but by writing it; empty: make_steady() can.
+  [[nodiscard]] std::string steady_only_by_writing() const { return firmware_->steady_only_by_writing(); }
+  /// Brings the drive, which must be untimed and never written, into steady state
+  /// (firmware::Firmware::make_steady).
+  std::string make_steady(const firmware::SteadyOrder& order);
   /// The power fails and comes back; the drive must be drained. False: its firmware does not model
   /// that.
   bool power_cycle() { return firmware_->power_cycle(); }

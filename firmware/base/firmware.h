@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 
 #include "firmware/base/drive_shape.h"
 #include "firmware/base/hardware.h"
+#include "firmware/base/steady_order.h"
 #include "models/base/archive.h"
 #include "models/base/ecc_code.h"
 #include "models/base/parameters.h"
@@ -63,6 +65,15 @@ class Firmware {
   virtual void rest(std::uint32_t /*cycles*/, std::int64_t /*nanoseconds*/) {}
   /// Idle time, as much as firmware has use for. Drained and untimed.
   virtual void idle_time() {}
+  /// Why the drive cannot be brought into steady state but by writing it; empty: make_steady() can.
+  [[nodiscard]] virtual std::string steady_only_by_writing() const {
+    return "the firmware has no model of its steady state";
+  }
+  /// Brings a drive that has never been written into the state in which uniform random overwriting
+  /// leaves it in the end. Untimed. Returns in a sentence how it was done.
+  virtual std::string make_steady(const SteadyOrder& /*order*/) {
+    throw std::logic_error(steady_only_by_writing());
+  }
   /// Every page that holds data has been read so many times.
   virtual void disturb(std::uint32_t /*reads*/) {}
   /// Looks for blocks that have to be refreshed, as it does by itself from time to time while it

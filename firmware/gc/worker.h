@@ -112,6 +112,8 @@ class GcWorker final : public GcEngine {
   /// Thresholds in blocks, as they came out.
   [[nodiscard]] std::uint32_t background_start() const { return background_start_; }
   [[nodiscard]] std::uint32_t background_stop() const { return background_stop_; }
+  /// A victim whose valid units have been moved in part; the next collection begins with it.
+  void leave_unfinished(std::uint32_t pu, BlockNumber block) { work_[pu].unfinished.push_back(block); }
   void archive(Archive& archive) override;
 
  private:

@@ -30,6 +30,9 @@ class FifoVictims final : public VictimPolicy {
     for (BlockNumber b = list_.first(pu); b != k_no_block && into.size() < most; b = list_.next(b))
       into.push_back({b, static_cast<double>(into.size())});
   }
+  [[nodiscard]] std::optional<StationaryChoice> stationary() const override {
+    return StationaryChoice{.window = 1, .draws = 1};
+  }
   void archive(Archive& a) override { a(list_); }
 
  private:

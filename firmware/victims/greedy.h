@@ -35,6 +35,7 @@ class GreedyVictims final : public VictimPolicy {
   void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const override {
     buckets_.rank(pu, block_units_, most, into);
   }
+  [[nodiscard]] std::optional<StationaryChoice> stationary() const override { return StationaryChoice{}; }
   void archive(Archive& a) override { a(buckets_); }
 
  private:

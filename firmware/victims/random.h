@@ -45,6 +45,9 @@ class DrawnVictims : public VictimPolicy {
     set_.remove(pu, best);
     return best;
   }
+  [[nodiscard]] std::optional<StationaryChoice> stationary() const override {
+    return StationaryChoice{.window = 0, .draws = draws_};
+  }
   void archive(Archive& a) override {
     a(set_);
     a(random_);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "firmware/base/decisions.h"
@@ -22,6 +23,14 @@ struct VictimContext {
   std::uint32_t blocks;       ///< per parallel unit
   std::uint32_t block_units;  ///< units per block
   std::uint64_t seed;
+};
+
+/// How a policy chooses, as the mean-field model of its steady state has it (steady/stationary.h):
+/// among the `window` closed blocks written longest ago, the fewest valid units of `draws` drawn by
+/// chance. 0: all of them.
+struct StationaryChoice {
+  std::uint32_t window = 0;
+  std::uint32_t draws = 0;
 };
 
 class VictimPolicy {
@@ -40,6 +49,8 @@ class VictimPolicy {
   virtual void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const {
     static_cast<void>(pu), static_cast<void>(most), static_cast<void>(into);
   }
+  /// Nothing: there is no model of the policy.
+  [[nodiscard]] virtual std::optional<StationaryChoice> stationary() const { return {}; }
   virtual void archive(Archive& archive) = 0;
 };
 

@@ -59,6 +59,9 @@ class WindowedGreedyVictims final : public VictimPolicy {
   void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const override {
     buckets_.rank(pu, ValidBuckets::k_none, most, into);
   }
+  [[nodiscard]] std::optional<StationaryChoice> stationary() const override {
+    return StationaryChoice{.window = window_, .draws = 0};
+  }
   void archive(Archive& a) override {
     a(buckets_);
     a(younger_);

@@ -12,6 +12,10 @@ using namespace literals;
 const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
   static const auto table =
       ParameterTable<PreconditionStep>{}
+          .choice(
+              "state", &PreconditionStep::state, {"as-is", "steady"},
+              "steady: the drive is full and in the state in which random overwriting of all of it by the "
+              "mapping unit leaves it in the end, mostly without being written")
           .share("fill", &PreconditionStep::fill, {0, 1},
                  "share of the user capacity to write once, from its start")
           .share("overwrite", &PreconditionStep::overwrite, {0, 1000},
@@ -121,18 +125,52 @@ class StepLoads {
   std::vector<Load> loads_;
 };
 
+/// Steady state is that of the whole drive, under one load.
+void check_alone(const PreconditionStep& step, std::size_t number) {
+  const auto refuse = [&](const char* key, const char* text, const char* valid) {
+    throw refusal(fmt::format("precondition.{}.{}", number, key),
+                  fmt::format("{} in the step that has state: steady", text), valid);
+  };
+  if (number > 0)
+    throw refusal(fmt::format("precondition.{}.state", number),
+                  "steady is that of a drive as it was made, and steps before this one write it", "as-is");
+  if (step.fill > 0) refuse("fill", "nothing can be filled", "0");
+  if (step.overwrite > 0) refuse("overwrite", "nothing can be overwritten", "0");
+  if (step.trim > 0) refuse("trim", "nothing can be trimmed", "0");
+  if (step.region < 1)
+    refuse("region", "the state is that of the whole drive, so that no region can be chosen", "1");
+  if (step.steady.wanted()) refuse("until", "nothing is written in rounds", "end");
+}
+
 }  // namespace
+
+std::vector<Load> make_settling_loads(double overwrite, std::size_t number, const DriveSize& drive,
+                                      Bytes mapping_unit, std::uint64_t seed) {
+  PreconditionStep fill;
+  fill.fill = 1;
+  fill.order = "sequential";
+  PreconditionStep again;
+  again.overwrite = overwrite;
+  std::vector<Load> loads = make_precondition_loads(fill, number, drive, mapping_unit, seed);
+  for (Load& load : make_precondition_loads(again, number, drive, mapping_unit, seed))
+    loads.push_back(std::move(load));
+  return loads;
+}
 
 std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
                                           const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed) {
+  if (step.to_steady_state()) {
+    check_alone(step, number);
+    return {};
+  }
   StepLoads made(step, number, drive, mapping_unit, seed);
   if (step.fill > 0) made.fill();
   if (step.overwrite > 0) made.overwrite();
   if (step.trim > 0) made.trim();
   std::vector<Load> loads = made.take();
   if (loads.empty() && !step.idle && !step.steady.wanted())
-    throw InputError(
-        fmt::format("precondition.{}: nothing to do: give fill, overwrite, trim, until or idle", number));
+    throw InputError(fmt::format(
+        "precondition.{}: nothing to do: give fill, overwrite, trim, state, until or idle", number));
   return loads;
 }
 

@@ -17,6 +17,8 @@ namespace tlmssd {
 
 /// One entry of the scenario's list `precondition`.
 struct PreconditionStep {
+  std::string state =
+      "as-is";           ///< steady: it is brought into steady state, without being written if possible
   double fill = 0;       ///< share of the user capacity written once; 0: no fill
   double overwrite = 0;  ///< bytes to write, as a multiple of the region's size; 0: none
   double trim = 0;       ///< share of the region trimmed at random; 0: none
@@ -29,6 +31,7 @@ struct PreconditionStep {
   bool idle = false;           ///< afterwards the firmware does all that it would do in idle time
   SteadyConfig steady;         ///< whether, and until when, it writes on in simulated time
   static const ParameterTable<PreconditionStep>& parameters();
+  [[nodiscard]] bool to_steady_state() const { return state == "steady"; }
   /// Share of the user capacity that its writes touch.
   [[nodiscard]] double touched() const { return fill > 0 ? fill : region; }
 };
@@ -37,6 +40,11 @@ struct PreconditionStep {
 /// @param mapping_unit  default block size of random writes, bytes
 std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
                                           const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed);
+
+/// What is written instead of `state: steady` where a drive can only be settled by writing: all of
+/// it in sequence, then at random by the mapping unit, `overwrite` times the capacity.
+std::vector<Load> make_settling_loads(double overwrite, std::size_t number, const DriveSize& drive,
+                                      Bytes mapping_unit, std::uint64_t seed);
 
 /// What the step writes in rounds until it is steady, with no end of its own.
 std::vector<Load> make_steady_load(const PreconditionStep& step, std::size_t number, const DriveSize& drive,

@@ -140,6 +140,7 @@ void Run::precondition() {
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
     std::vector<Load> loads = steps_->make_step(i);
+    if (steps_->read_step(i).to_steady_state()) loads = make_steady_state(i);
     const std::uint64_t before = simulation_->driver().completed();
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
                       expected_requests(loads), shows_progress());
@@ -153,6 +154,31 @@ void Run::precondition() {
   precondition_commands_ = simulation_->driver().completed();
   precondition_seconds_ = seconds_since(start);
   note_failures(preparation_, "preconditioning: ", 0);
+}
+
+/// Without writing, where the drive can; otherwise the loads that settle it.
+std::vector<Load> Run::make_steady_state(std::size_t number) {
+  std::string why_not;
+  const auto how = simulation_->make_steady(scenario_.seed(), why_not);
+  std::vector<Load> loads;
+  if (!how) loads = steps_->make_settling(number);
+  tell_step(
+      {{"step", number},
+       {"state", "steady"},
+       {"written", !how},
+       {"steady", true},
+       {"text", how ? "steady state without being written: " + *how
+                    : fmt::format("steady state by a settling run, filled and overwritten {:g} times: {}",
+                                  steps_->settling_overwrites(), why_not)}});
+  return loads;
+}
+
+/// What became of a step, for the report.
+void Run::tell_step(const nlohmann::ordered_json& told) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  if (!steady_steps_.empty()) all = nlohmann::ordered_json::parse(steady_steps_);
+  all.push_back(told);
+  steady_steps_ = all.dump();
 }
 
 SteadyRounds Run::rounds(const SteadyConfig& config) {
@@ -175,11 +201,9 @@ void Run::write_until_steady(std::size_t number) {
   simulation_->run(loads, measurement);
   driver.set_completion_hook(nullptr);
   simulation_->drain();
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  if (!steady_steps_.empty()) all = nlohmann::ordered_json::parse(steady_steps_);
-  all.push_back({{"step", number}});
-  all.back().update(steady.json());
-  steady_steps_ = all.dump();
+  nlohmann::ordered_json told{{"step", number}};
+  told.update(steady.json());
+  tell_step(told);
 }
 
 void Run::note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) {

@@ -62,6 +62,8 @@ class Run {
   void make_writers();
   void prepare();
   void write_until_steady(std::size_t step);
+  std::vector<Load> make_steady_state(std::size_t number);
+  void tell_step(const nlohmann::ordered_json& told);
   [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
   void age();
   void archive(Archive& archive);

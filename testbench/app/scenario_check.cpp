@@ -37,6 +37,7 @@ std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
 
 /// What a step writes of the drive, as a share of it.
 double written_by(const PreconditionStep& step) {
+  if (step.to_steady_state()) return 1;
   return step.steady.wanted() ? step.touched() : step.fill;
 }
 

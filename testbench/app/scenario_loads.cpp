@@ -19,6 +19,8 @@ namespace {
 constexpr std::uint64_t k_short_requests = 20'000;
 constexpr double k_short_overwrite = 0.1;
 constexpr double k_short_round = 0.02;
+/// Overwrites that settle a drive, as a share of its capacity.
+constexpr double k_settling_overwrites = 2;
 /// Requests that are drawn at most to see whether a warm-up leaves any: a tenth of a second's
 /// worth.
 constexpr std::uint64_t k_drawn_ahead = 1'000'000;
@@ -185,12 +187,25 @@ std::vector<Load> ScenarioLoads::make_steady(std::size_t number) const {
   return make_steady_load(read_step(number), number, space_.drive, space_.unit, scenario_.seed());
 }
 
+double ScenarioLoads::settling_overwrites() const {
+  return short_form_ ? k_short_overwrite : k_settling_overwrites;
+}
+
+std::vector<Load> ScenarioLoads::make_settling(std::size_t number) const {
+  return make_settling_loads(settling_overwrites(), number, space_.drive, space_.unit, scenario_.seed());
+}
+
 std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {
   const PreconditionStep step = read_step(number);
   return located(scenario_, fmt::format("precondition.{}", number), [&] {
     if (step.idle && !space_.idle_work) {
       throw refusal(fmt::format("precondition.{}.idle", number),
                     "the firmware does nothing in idle time (firmware.gc.idle_after is 0)", "false");
+    }
+    if (step.to_steady_state() && space_.files.bytes > 0) {
+      throw refusal(fmt::format("precondition.{}.state", number),
+                    "steady is that of a drive that is overwritten at random, and the file cache writes it",
+                    "as-is");
     }
     if (step.steady.wanted() && step.steady.looks_at_reads()) {
       throw refusal(fmt::format("precondition.{}.metric", number),

@@ -39,6 +39,10 @@ class ScenarioLoads {
   [[nodiscard]] PreconditionStep read_step(std::size_t number) const;
   /// The loads of one preconditioning step. Throws InputError.
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;
+  /// What is written for a step to steady state where the drive can only be settled so, and how
+  /// many times the capacity is overwritten by that.
+  [[nodiscard]] std::vector<Load> make_settling(std::size_t number) const;
+  [[nodiscard]] double settling_overwrites() const;
   /// What the step writes until it is steady.
   [[nodiscard]] std::vector<Load> make_steady(std::size_t number) const;
   /// Throws what is wrong with the steps, before anything is carried out.

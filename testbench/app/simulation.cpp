@@ -166,6 +166,23 @@ void Simulation::wear(const AgeConfig& age) {
   ssd_->age(age.cycles, 0, age.temperature, false);
 }
 
+std::optional<std::string> Simulation::make_steady(std::uint64_t seed, std::string& why_not) {
+  why_not = software_ ? "software of the host writes the drive" : ssd_->steady_only_by_writing();
+  if (!why_not.empty()) return {};
+  // Each unit has been written twice at least: what lies in invalid pages is older than what is
+  // read.
+  constexpr std::uint16_t k_writes = 2;
+  firmware::SteadyOrder order;
+  order.seed = seed;
+  order.content = [this](Lpn unit, bool stale, std::span<Stamp> stamps) {
+    scoreboard_->content(unit, stale ? k_writes - 1 : k_writes, stamps);
+  };
+  std::string how;
+  untimed([&] { how = ssd_->make_steady(order); });
+  scoreboard_->all_written(k_writes);
+  return how;
+}
+
 void Simulation::idle() {
   untimed([&] { ssd_->idle(); });
 }

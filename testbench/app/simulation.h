@@ -62,6 +62,10 @@ class Simulation {
   void run_untimed(std::vector<Load>& loads);
   /// The drive is made with worn blocks. To be called before anything is written.
   void wear(const AgeConfig& age);
+  /// Brings the drive, which has never been written, into the steady state of uniform random
+  /// overwriting without writing it, if it has no software in front of it and its firmware can.
+  /// Returns how; nothing: it cannot, for the reason that `why_not` then says.
+  std::optional<std::string> make_steady(std::uint64_t seed, std::string& why_not);
   /// The drained drive is left alone until its firmware has nothing more to do in idle time.
   void idle();
   /// The drained drive rests, and its pages are read, as `age` says.

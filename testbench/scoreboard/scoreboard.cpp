@@ -88,6 +88,17 @@ void Scoreboard::begin_change_in_side(const Ticket& ticket, const Piece& piece, 
   ++side.begun;
 }
 
+void Scoreboard::content(std::uint64_t unit, std::uint16_t sequence, std::span<Stamp> stamps) const {
+  const std::uint32_t blocks = width(unit);
+  Stamp next = make_stamp(static_cast<Lpn>(unit), sequence);
+  for (std::uint32_t i = 0; i < stamps.size(); ++i, next = following_stamp(next))
+    stamps[i] = i < blocks ? next : k_zeros;
+}
+
+void Scoreboard::all_written(std::uint16_t times) {
+  for (std::uint64_t unit = 0; unit < units_.size(); ++unit) units_.write(unit) = times;
+}
+
 void Scoreboard::end_write(Ticket& ticket, bool ok) {
   end_change(ticket, Kind::write, ok);
 }

@@ -125,6 +125,12 @@ class Scoreboard {
   /// otherwise the first wrong block, valid until the next call.
   const Mismatch* end_read(Ticket& ticket, std::span<const Stamp> data, bool ok);
 
+  /// Fills in what the `sequence`-th write of a whole unit leaves in it: one stamp per block, zeros
+  /// behind the last block of the drive.
+  void content(std::uint64_t unit, std::uint16_t sequence, std::span<Stamp> stamps) const;
+  /// The drive holds what `times` writes of each whole unit leave; nothing has been written before.
+  void all_written(std::uint16_t times);
+
   [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
   /// Blocks compared so far, and reads that were wrong.
   [[nodiscard]] std::uint64_t checked_blocks() const { return checked_blocks_; }

@@ -10,6 +10,9 @@ def _draw_steps(d):
     f = d.facts
     for i in range(d.pick(0, 1, 1, 2, 3)):
         path = f"precondition.{i}"
+        if i == 0 and not getattr(f, "file_cache", False) and d.chance(0.15):
+            d.put(path, "state", "steady")
+            continue
         what = "fill" if i == 0 and d.chance(0.8) else d.pick("fill", "overwrite", "trim")
         if what == "overwrite":
             d.put(path, what, d.pick(0.2, 0.5, 1, 2))
@@ -17,7 +20,7 @@ def _draw_steps(d):
             d.put(path, what, d.pick(0.1, 0.3, 0.5, 0.9, 1))
         if f.idle_after > 10**9 and d.chance(0.3):
             d.put(path, "idle", True)
-        d.section(path, 0.2, leave=("fill", "overwrite", "trim", "idle"), region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
+        d.section(path, 0.2, leave=("state", "fill", "overwrite", "trim", "idle"), region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
                   random_distribution=["random", "zipf:1.1", "pareto:0.2", "normal:20", "zoned:50/10:50/90"],
                   round=[0.3, 0.5, 1], most_rounds=[5, 7, 12])
         if d.get(path, "until") == "steady" and (f.has_logs or getattr(f, "managed", 0)):

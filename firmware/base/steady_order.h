@@ -1,0 +1,20 @@
+// What a drive in steady state is to hold, as its host's side asks for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "models/base/content.h"
+#include "models/base/types.h"
+
+namespace tlmssd::firmware {
+
+struct SteadyOrder {
+  std::uint64_t seed = 1;
+  /// Fills in the stamps of a mapping unit, one per logical block: what it holds, or what it held
+  /// before it was last overwritten (`stale`).
+  std::function<void(Lpn unit, bool stale, std::span<Stamp> stamps)> content;
+};
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,364 @@
+#include "firmware/steady/steady_state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <stdexcept>
+
+#include "firmware/steady/permutation.h"
+#include "models/base/input_error.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+/// Host writes that are played, as a share of the valid units: after a draw from the model, and
+/// where there is none.
+constexpr double k_play = 0.25;
+constexpr double k_play_without_model = 3;
+/// Times that the drive counts as overwritten, for its wear.
+constexpr double k_overwritten = 4;
+
+}  // namespace
+
+SteadyState::SteadyState(Core& core, GcWorker& worker, const SteadyOrder& order)
+    : core_(core),
+      worker_(worker),
+      order_(order),
+      layout_(core.layout),
+      pool_(core.pool),
+      random_(order.seed, "firmware.steady"),
+      valid_(layout_.pus),
+      mean_valid_(static_cast<double>(layout_.logical_units) / layout_.pus),
+      units_(layout_.block_units) {}
+
+std::string SteadyState::only_by_writing(const Core& core) {
+  const MappingScheme& map = *core.map;
+  if (map.entries_per_page() > 0 || map.block_units() > 0 || map.set_aside() > 0)
+    return fmt::format("firmware.mapping.scheme {} is not modelled", core.config.mapping.scheme);
+  if (core.pslc) return "firmware.pslc is not modelled";
+  if (core.wear->moves_data())
+    return fmt::format("firmware.wear.policy {} moves data", core.config.wear.policy);
+  if (core.refresh) return fmt::format("firmware.refresh.policy {} moves data", core.config.refresh.policy);
+  return {};
+}
+
+std::string SteadyState::make() {
+  const auto choice = core_.victims->stationary();
+  choice_ = choice.value_or(StationaryChoice{});
+  draw_valid();
+  make_plans();
+  std::vector<StationaryBlocks> models;
+  for (const Plan& plan : plans_) models.push_back(model_of(plan));
+  const double share = choice ? k_play : k_play_without_model;
+  // All parallel units take turns, so that they are at the same point of filling a block.
+  const double phase = random_.uniform() * layout_.block_units;
+  const auto programs = static_cast<std::uint64_t>((share * mean_valid_ + phase) / layout_.program_units);
+  const double amplification = models.front().write_amplification();
+  const double written = mean_valid_ * (1 + k_overwritten * amplification) -
+                         static_cast<double>(programs) * layout_.program_units * amplification;
+  const double erases = written / layout_.block_units - (plans_.front().closed + plans_.front().open);
+  for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
+    core_.hw.event_queue.checkpoint();
+    const std::size_t point = random_.below(plans_.size());
+    wear_in(pu, std::max(0.0, erases / layout_.blocks));
+    make_blocks(pu, plans_[point], models[point]);
+    play(pu, programs);
+  }
+  write_contents();
+  if (choice) return fmt::format("drawn from the mean-field model of {}", core_.config.gc.policy);
+  return fmt::format(
+      "there is no model of {}: block contents were settled by {:g} times the capacity in overwrites of the "
+      "block pool alone",
+      core_.config.gc.policy, share);
+}
+
+StationaryBlocks SteadyState::model_of(const Plan& plan) const {
+  return {plan.closed, layout_.block_units, mean_valid_ - plan.open * layout_.block_units / 2.0, mean_valid_,
+          choice_};
+}
+
+// ---------------------------------------------------------------------------------------------------------------- drawing
+
+void SteadyState::draw_valid() {
+  const double spare = static_cast<double>(pool_.usable()) / layout_.pus - mean_valid_;
+  const double most = std::max(0.0, spare / 2 - layout_.program_units);
+  const double deviation = layout_.pus > 1 ? std::sqrt(mean_valid_ / 2) : 0;
+  std::int64_t left = static_cast<std::int64_t>(layout_.logical_units);
+  for (std::uint32_t& valid : valid_) {
+    const double by = std::clamp(random_.normal() * deviation, -most, most);
+    valid = static_cast<std::uint32_t>(std::max(0.0, mean_valid_ + by));
+    left -= valid;
+  }
+  for (std::uint32_t pu = 0; left != 0; pu = pu + 1 == layout_.pus ? 0 : pu + 1) {
+    const std::int64_t by = left / layout_.pus != 0 ? left / static_cast<std::int64_t>(layout_.pus)
+                            : left > 0              ? 1
+                                                    : -1;
+    if (by < 0 && valid_[pu] < static_cast<std::uint32_t>(-by)) continue;
+    valid_[pu] = static_cast<std::uint32_t>(valid_[pu] + by);
+    left -= by;
+  }
+}
+
+/// One for each point of the cycle of collection, which leaves blocks free until the host has taken
+/// them; where the spare is too small for that, with as many closed blocks as the host may write.
+void SteadyState::make_plans() {
+  const std::uint32_t good = pool_.pu(0).good;
+  const std::uint32_t streams = core_.config.allocation.streams == "shared" ? 1 : 2;
+  const std::uint32_t most = *std::max_element(valid_.begin(), valid_.end());
+  const auto fits = [&](std::uint32_t closed) {
+    return std::uint64_t{closed} * layout_.block_units > most + layout_.block_units / 2;
+  };
+  const std::uint32_t last = std::max(worker_.background_stop(), pool_.reserve() + 1);
+  const std::uint32_t first = worker_.background_start() > 0 ? worker_.background_start() : last;
+  for (std::uint32_t free = first; free <= last; ++free) {
+    const std::uint32_t closed = good > free + streams ? good - free - streams : 0;
+    if (fits(closed) && mean_valid_ > 2.0 * streams * layout_.block_units)
+      plans_.push_back({free, streams, closed});
+  }
+  if (!plans_.empty()) return;
+  const std::uint32_t closed = good - pool_.reserve() - 1;
+  plans_.push_back(fits(closed) ? Plan{pool_.reserve() + 1, 0, closed}
+                                : Plan{pool_.reserve(), 0, closed + 1});
+}
+
+void SteadyState::wear_in(std::uint32_t pu, double erases) {
+  for (std::uint32_t n = 0; n < layout_.blocks; ++n)
+    pool_.wear_in(BlockNumber(pu * layout_.blocks + n),
+                  static_cast<std::uint32_t>(erases + random_.uniform()));
+}
+
+void SteadyState::make_blocks(std::uint32_t pu, const Plan& plan, const StationaryBlocks& model) {
+  for (std::uint32_t n = 0; n < plan.free; ++n) make_free(pu);
+  std::vector<std::uint32_t> counts = model.draw(random_);
+  std::uint32_t programs[2] = {};
+  std::uint64_t sum = 0;
+  for (std::uint32_t n = 0; n < plan.open; ++n) {
+    programs[n] = static_cast<std::uint32_t>(n == 0 ? layout_.programs_per_block / 2
+                                                    : random_.below(layout_.programs_per_block));
+    sum += std::uint64_t{programs[n]} * layout_.program_units;
+  }
+  for (const std::uint32_t count : counts) sum += count;
+  // The parallel unit has its own number of valid units: a block here and there takes the
+  // difference.
+  while (sum != valid_[pu]) {
+    std::uint32_t& count = counts[random_.below(counts.size())];
+    if (sum < valid_[pu] && count < layout_.block_units) {
+      ++count;
+      ++sum;
+    } else if (sum > valid_[pu] && count > 0) {
+      --count;
+      --sum;
+    }
+  }
+  for (const std::uint32_t count : counts) make_closed(pu, count);
+  for (std::uint32_t n = 0; n < plan.open; ++n)
+    make_open(pu, n == 0 ? WriteTarget::host : WriteTarget::gc, programs[n]);
+}
+
+/// Free blocks have been used, too.
+void SteadyState::make_free(std::uint32_t pu) {
+  make_closed(pu, 0);
+  const BlockNumber block(pu * layout_.blocks + pool_.pu(pu).never_used - 1);
+  pool_.take_closed(block);
+  pool_.erased(block);
+}
+
+/// A block with `valid` valid units anywhere in it.
+void SteadyState::make_closed(std::uint32_t pu, std::uint32_t valid) {
+  const Ppn first = pool_.claim(pu, WriteTarget::host, core_.clock());
+  const BlockNumber block = layout_.block_of(first);
+  for (std::uint32_t n = 1; n < layout_.programs_per_block; ++n)
+    static_cast<void>(pool_.claim(pu, WriteTarget::host, core_.clock()));
+  for (std::uint32_t n = 0; n < layout_.block_units && valid > 0; ++n) {
+    if (random_.below(layout_.block_units - n) >= valid) continue;
+    pool_.validate(first + n, block);
+    --valid;
+  }
+  for (std::uint32_t n = 0; n < layout_.programs_per_block; ++n) pool_.programmed(block, false);
+}
+
+void SteadyState::make_open(std::uint32_t pu, WriteTarget target, std::uint32_t programs) {
+  for (; programs > 0; --programs) {
+    const Ppn first = pool_.claim(pu, target, core_.clock());
+    const BlockNumber block = layout_.block_of(first);
+    for (std::uint32_t n = 0; n < layout_.program_units; ++n) pool_.validate(first + n, block);
+    pool_.programmed(block, false);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- playing
+
+void SteadyState::play(std::uint32_t pu, std::uint64_t programs) {
+  victims_.clear();
+  for (; programs > 0; --programs) write(pu);
+  for (const Victim& victim : victims_) worker_.leave_unfinished(pu, victim.block);
+}
+
+/// What the host overwrites lies anywhere, on average as much in each parallel unit as it gets.
+void SteadyState::write(std::uint32_t pu) {
+  if (!pool_.can_claim(pu, WriteTarget::host)) collect(pu);
+  if (!pool_.can_claim(pu, WriteTarget::host))
+    throw std::logic_error("steady state: collection makes no room");
+  const Ppn first = pool_.claim(pu, WriteTarget::host, core_.clock());
+  const BlockNumber block = layout_.block_of(first);
+  for (std::uint32_t n = 0; n < layout_.program_units; ++n) invalidate_any(pu);
+  for (std::uint32_t n = 0; n < layout_.program_units; ++n) pool_.validate(first + n, block);
+  pool_.programmed(block, false);
+  if (pool_.pu(pu).free < worker_.background_start()) collect(pu);
+}
+
+void SteadyState::invalidate_any(std::uint32_t pu) {
+  const Ppn first = layout_.first_unit(BlockNumber(pu * layout_.blocks));
+  for (;;) {
+    const Ppn unit = first + static_cast<std::uint32_t>(
+                                 random_.below(std::uint64_t{layout_.blocks} * layout_.block_units));
+    if (!pool_.valid(unit)) continue;
+    pool_.invalidate(unit);
+    return;
+  }
+}
+
+/// As GcWorker has it: victims are read, some multi-plane pages at a time, until enough blocks are
+/// free, and what fills program units is moved. What does not stays where it is, and the next
+/// collection begins with the victims that are left.
+void SteadyState::collect(std::uint32_t pu) {
+  for (Victim& victim : victims_) victim.at = 0;
+  gathered_.clear();
+  erase_empty();
+  while (wants_more(pu) && read_batch(pu)) {
+    while (gathered_.size() >= layout_.program_units) {
+      if (!move_gathered(pu)) return;
+    }
+    erase_empty();
+  }
+}
+
+bool SteadyState::wants_more(std::uint32_t pu) const {
+  return worker_.background_start() > 0 ? pool_.pu(pu).free < worker_.background_stop()
+                                        : !pool_.can_claim(pu, WriteTarget::host);
+}
+
+/// Gathers the valid units of the next multi-plane pages of the victim that is being read, or of
+/// another. False: there is none.
+bool SteadyState::read_batch(std::uint32_t pu) {
+  auto next = std::find_if(victims_.begin(), victims_.end(),
+                           [this](const Victim& v) { return v.at < layout_.block_units; });
+  if (next == victims_.end()) {
+    const BlockNumber block = pool_.take_victim(pu);
+    if (block == k_no_block) return false;
+    next = victims_.insert(victims_.end(), {block});
+  }
+  const Ppn first = layout_.first_unit(next->block);
+  for (std::uint32_t pages = 0; pages < core_.config.gc.parallel_copies && next->at < layout_.block_units;) {
+    bool any = false;
+    do {
+      if (!pool_.valid(first + next->at)) continue;  // with the increment
+      gathered_.push_back(first + next->at);
+      any = true;
+    } while (++next->at % layout_.mp_page_units != 0);
+    pages += any ? 1 : 0;
+  }
+  return true;
+}
+
+/// Moves what fills the next program unit. False: there is no room for it.
+bool SteadyState::move_gathered(std::uint32_t pu) {
+  if (!pool_.can_claim(pu, WriteTarget::gc)) return false;
+  const Ppn first = pool_.claim(pu, WriteTarget::gc, core_.clock());
+  const BlockNumber block = layout_.block_of(first);
+  for (std::uint32_t n = 0; n < layout_.program_units; ++n) {
+    pool_.invalidate(gathered_[n]);
+    pool_.validate(first + n, block);
+  }
+  pool_.programmed(block, false);
+  gathered_.erase(gathered_.begin(), gathered_.begin() + layout_.program_units);
+  return true;
+}
+
+void SteadyState::erase_empty() {
+  std::erase_if(victims_, [this](const Victim& victim) {
+    if (pool_.info(victim.block).valid > 0) return false;
+    pool_.erased(victim.block);
+    return true;
+  });
+}
+
+// --------------------------------------------------------------------------------------------------------------- contents
+
+/// Blocks with the same number one after another, as a fill goes.
+void SteadyState::write_contents() {
+  for (std::uint64_t unit = 0; unit < layout_.logical_units; ++unit)
+    core_.map->update(static_cast<Lpn>(unit), k_nowhere);  // entries lie in their order
+  const Permutation permutation(layout_.logical_units, random_);
+  ProgramJob& job = core_.jobs.take();
+  std::vector<std::uint32_t> programs(layout_.pus);
+  for (std::uint32_t n = 0; n < layout_.blocks; ++n) {
+    for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
+      const BlockNumber block(pu * layout_.blocks + n);
+      if (!pool_.used(block)) continue;
+      erase(block);
+      const BlockState state = pool_.info(block).state;
+      if (state == BlockState::free) continue;
+      std::uint32_t written = layout_.programs_per_block;
+      if (state == BlockState::open) {
+        pool_.for_each_open(pu, [&](const BlockPool::Frontier& front) {
+          if (front.block == block) written = front.next;
+        });
+      }
+      for (std::uint32_t i = 0; i < layout_.block_units; ++i) {
+        const bool valid = pool_.valid(layout_.first_unit(block) + i);
+        units_[i] = static_cast<Lpn>(valid ? permutation(laid_++) : random_.below(layout_.logical_units));
+        if (valid) core_.map->prefetch(units_[i]);
+      }
+      write_block(block, written, job);
+    }
+  }
+  core_.jobs.give(job);
+  if (laid_ != layout_.logical_units) throw std::logic_error("steady state: units were left over");
+}
+
+void SteadyState::write_block(BlockNumber block, std::uint32_t programs, ProgramJob& job) {
+  std::vector<Stamp> stamps(layout_.sectors);
+  for (std::uint32_t program = 0; program < programs; ++program) {
+    job.pu = layout_.pu_of(block);
+    job.live = 0;
+    job.base = layout_.first_unit(block) + program * layout_.program_units;
+    for (std::uint32_t n = 0; n < layout_.program_units; ++n) {
+      const Ppn where = job.base + n;
+      const Lpn unit = units_[program * layout_.program_units + n];
+      const bool valid = pool_.valid(where);
+      order_.content(unit, !valid, stamps);
+      core_.put(job, unit, where.number(), stamps.data());
+      if (valid) core_.map->update(unit, where);
+    }
+    core_.prepare(job, Purpose::gc, core_.map->dram_bytes());
+    for (std::uint32_t n = 0; n < job.operations; ++n) submit(job.parts[n].op);
+  }
+}
+
+/// As often as the pool says.
+void SteadyState::erase(BlockNumber block) {
+  const std::uint32_t pu = layout_.pu_of(block);
+  for (std::uint32_t n = 0; n < pool_.info(block).erases; ++n) {
+    for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
+      FlashOp op;
+      op.command = FlashCommand::erase;
+      op.purpose = Purpose::gc;
+      op.die = layout_.die_of(pu, lane);
+      op.plane = layout_.plane_of(pu);
+      op.planes = static_cast<std::uint16_t>(layout_.planes);
+      op.block = static_cast<BlockId>(block - pu * layout_.blocks);
+      submit(op);
+    }
+  }
+}
+
+void SteadyState::submit(FlashOp& op) {
+  op.status = FlashStatus::ok;
+  if (!core_.hw.flash.submit(op)) throw std::logic_error("steady state: flash takes time");
+  if (op.status != FlashStatus::ok)
+    throw InputError("precondition: blocks wear out before the drive is in steady state");
+}
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,144 @@
+// `precondition: {state: steady}`: a drive in steady state that was never written, beside one that
+// was.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "testbench/tests/program/report.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+const std::string k_drive = R"(title: steady state
+ssd:
+  host: {lba_size: 4 KiB, link: pcie3x4}
+  bus: {clock: 800 MHz}
+  flash:
+    channels: 2
+    ways: 2
+    bus: 800 MT/s
+    spare_factor: 14 %
+    part: {planes: 1, blocks_per_plane: 160, pages_per_block: 64, page_size: 4 KiB}
+firmware: {buffer: {capacity: 256 KiB}}
+)";
+const std::string k_writes = "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 30000}\n";
+const std::string k_untimed = "run: {timed: false}\n";
+const std::string k_steady = "precondition: {state: steady}\n";
+const std::string k_overwritten = "precondition:\n- {fill: 100 %}\n- {overwrite: 4x}\n";
+
+/// By what victims hold, which does not depend on where in a burst of collection the run ends.
+double amplification(const Json& report) {
+  return 1 /
+         (1 -
+          report["statistics"]["firmware"]["garbage_collection"]["victim_mean_valid"]["value"].get<double>());
+}
+
+double amplification(const Folder& folder, const std::string& steps, const std::string& policy, int seed) {
+  const std::string scenario = folder.write("s.yaml", k_drive + k_writes + k_untimed + steps);
+  return amplification(
+      report_of(folder, scenario, "r",
+                {"--set", "firmware.gc.policy=" + policy, "--set", "seed=" + std::to_string(seed)}));
+}
+
+void as_overwritten(const std::string& policy) {
+  const Folder folder;
+  double drawn = 0;
+  double written = 0;
+  for (int seed = 1; seed <= 3; ++seed) {
+    drawn += amplification(folder, k_steady, policy, seed) / 3;
+    written += amplification(folder, k_overwritten, policy, seed) / 3;
+  }
+  INFO(policy << ": " << drawn << " against " << written);
+  CHECK(drawn == Approx(written).epsilon(0.02));
+}
+
+Json inspected(const Folder& folder, const std::string& scenario, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"inspect", scenario, "--json", "-"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Outcome outcome = run(folder, arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return Json::parse(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: greedy", "[program]") {
+  as_overwritten("greedy");
+}
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: fifo", "[program]") {
+  as_overwritten("fifo");
+}
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: random", "[program]") {
+  as_overwritten("random");
+}
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: d-choices", "[program]") {
+  as_overwritten("d-choices");
+}
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: windowed", "[program]") {
+  as_overwritten("windowed-greedy");
+}
+TEST_CASE("write amplification of a settled pool is that of an overwritten one: cost-benefit", "[program]") {
+  as_overwritten("cost-benefit");
+}
+
+TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[program]") {
+  const std::vector<std::vector<std::string>> drives = {
+      {},
+      {"ssd.host.lba_size=512 B"},
+      {"ssd.flash.part.planes=2", "firmware.allocation.multi_plane=true"},
+      {"ssd.flash.part.page_size=16 KiB", "firmware.allocation.stripe=W"},
+      {"firmware.allocation.streams=shared"},
+      {"firmware.gc.background_start=0 %"},
+      {"firmware.gc.policy=random"},
+      {"firmware.gc.policy=cost-benefit"},
+      {"firmware.wear.policy=none", "firmware.gc.policy=windowed-greedy"},
+      {"ssd.flash.spare_factor=7 %"},
+      {"ssd.flash.part.blocks_per_plane=24", "ssd.flash.spare_factor=40 %"},
+  };
+  for (const std::vector<std::string>& settings : drives) {
+    const Folder folder;
+    const std::string scenario = folder.write(
+        "s.yaml", k_drive + k_steady +
+                      "load:\n- {name: all, rw: read, bs: 64k, iodepth: 8}\n"
+                      "- {name: mixed, stonewall: true, rw: randrw, bs: 4k, iodepth: 8, number_ios: 4000}\n");
+    std::vector<std::string> more;
+    for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
+    INFO((settings.empty() ? "as it is" : settings.front()));
+    const Json report = report_of(folder, scenario, "r", more);
+    REQUIRE(report["preconditioning"].size() == 1);
+    CHECK(report["preconditioning"][0]["written"] == false);
+    const Json state = inspected(folder, scenario, more);
+    CHECK(state["consistency"]["consistent"] == true);
+  }
+}
+
+TEST_CASE("a snapshot of a drawn drive gives the same bytes", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_drive + k_steady + k_writes);
+  const Json made = report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
+  const Json restored = report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
+  CHECK(made == restored);
+  CHECK(report_of(folder, scenario, "c") == made);
+}
+
+TEST_CASE("a drive without a model is settled by writing, and that is said", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_drive + k_steady + k_writes);
+  const auto told = [&](const std::string& setting) {
+    return report_of(folder, scenario, "r", {"--set", setting})["preconditioning"][0];
+  };
+  for (const std::string setting : {"firmware.mapping.scheme=dftl", "firmware.wear.policy=static"}) {
+    const Json one = told(setting);
+    CHECK(one["written"] == true);
+    const auto text = one["text"].get<std::string>();
+    CHECK(text.find("settling run") != std::string::npos);
+    CHECK(text.find(setting.substr(0, setting.find('='))) != std::string::npos);
+  }
+  const Outcome shown =
+      run(folder, {"run", scenario, "-o", folder / "s", "--set", "firmware.wear.policy=static"});
+  CHECK(shown.out.find("settling run") != std::string::npos);
+}
+
+}  // namespace tlmssd::program_tests
