@@ -19,6 +19,7 @@
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/app/scenarios_folder.h"
 #include "testbench/app/simulation.h"
+#include "testbench/conform/conform_ecc_code.h"
 #include "testbench/conform/conform_mapping.h"
 #include "testbench/conform/conform_memory.h"
 #include "testbench/conform/conform_victims.h"
@@ -66,6 +67,11 @@ Conformance of_mapping(const Scenario& scenario, const std::string& policy) {
       scenario.seed());
 }
 
+Conformance of_ecc_code(const Scenario& scenario, const std::string& code) {
+  const EccConfig config = SsdConfig::from(scenario).ecc;
+  return conform_ecc_code(config.of(ecc_code_called(code)), config.frame_bits());
+}
+
 /// A part that has an SLC mode, for sections that are about it.
 std::vector<std::string> slc_mode() {
   return {"ssd.flash.part.cell=tlc",
@@ -75,9 +81,12 @@ std::vector<std::string> slc_mode() {
           "ssd.flash.part.slc_erase_latency=3 ms"};
 }
 
-const std::array<Family, 12>& families() {
+const std::array<Family, 13>& families() {
   static const std::vector<std::string> errors = {"firmware.ecc.policy=conventional"};
-  static const std::array<Family, 12> all{{
+  static const std::vector<std::string> wrong_bits = {"ssd.flash.reliability.model=power-law"};
+  static const std::vector<std::string> fixed_code = {"firmware.ecc.policy=fixed",
+                                                      "ssd.flash.reliability.model=power-law"};
+  static const std::array<Family, 13> all{{
       {"timing", "ssd.flash.part", "timing", {}, of_timing},
       {"reliability", "ssd.flash.reliability", "model", errors, of_reliability},
       {"victim", "firmware.gc", "policy", {}, of_victims},
@@ -85,7 +94,8 @@ const std::array<Family, 12>& families() {
       {"cache", "firmware.cache", "policy", {"ssd.scm={capacity: 4 MiB}"}, nullptr},
       {"scheduling", "ssd.flash.scheduling", "policy", {}, nullptr},
       {"mapping", "firmware.mapping", "scheme", {}, of_mapping},
-      {"ecc", "firmware.ecc", "policy", {}, nullptr},
+      {"ecc", "firmware.ecc", "policy", wrong_bits, nullptr},
+      {"ecc-code", "firmware.ecc", "code", fixed_code, of_ecc_code},
       {"refresh", "firmware.refresh", "policy", errors, nullptr},
       {"pass-voltage", "firmware.pass_voltage", "policy", errors, nullptr},
       {"pslc", "firmware.pslc", "policy", {}, nullptr},
