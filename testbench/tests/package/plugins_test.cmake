@@ -1,8 +1,8 @@
 # cmake -DBUILD=... -DSOURCES=... -DDOCS=... -DWORK=... -DCOMPILER=... -DPYTHON=... -P plugins_test.cmake
 #
-# From the installed package alone, in WORK, which is emptied first: projects that `tlmssd new` writes are built and tested; one
-# timing model is written as table, as formula and in C++ (loaded and linked) with the same report; plug-ins that misbehave end
-# in one line and exit code 2.
+# From the installed package alone, in WORK, which is emptied first: the classes that the documentation shows are built and at
+# work; one timing model is written as table, as formula and in C++ (loaded and linked) with the same report; plug-ins that
+# misbehave end in one line and exit code 2.
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
 set(program ${prefix}/bin/tlmssd)
@@ -10,17 +10,6 @@ set(program ${prefix}/bin/tlmssd)
 include(${CMAKE_CURRENT_LIST_DIR}/functions.cmake)
 
 expect(0 "" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
-foreach(kind memory timing-model reliability-model scheduling-policy victim-policy wear-policy cache-policy data-path ecc-policy
-    ecc-code mapping-scheme feature load trace-format report-writer)
-  set(project ${WORK}/${kind})
-  expect(0 "README.md" ${program} new ${kind} my-${kind} --folder ${project})
-  expect(2 "already" ${program} new ${kind} my-${kind} --folder ${project})
-  build(${project} ${project}/build)
-  expect(0 "100% tests passed" ${CMAKE_CTEST_COMMAND} --test-dir ${project}/build --output-on-failure)
-endforeach()
-expect(2 "did you mean" ${program} new timing-modle x --folder ${WORK}/x)
-expect(2 "is no name" ${program} new timing-model X --folder ${WORK}/x)
-
 # The classes that the documentation shows, word for word: each block of code behind a line `<!-- file: NAME -->`.
 set(examples ${WORK}/examples)
 expect(0 "" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/extract.py ${examples} ${DOCS}/adding-a-nand-part.md ${DOCS}/adding-a-policy.md

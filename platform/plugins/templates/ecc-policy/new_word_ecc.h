@@ -26,7 +26,7 @@ class NewTypeEcc final : public tlmssd::firmware::EccPolicy {
 
   // Every code that it may ask for.
   [[nodiscard]] tlmssd::EccCodes codes() const override {
-    return tlmssd::codes_of({EccCode::hard_ldpc, EccCode::soft_ldpc});
+    return tlmssd::firmware::codes_of({EccCode::hard_ldpc, EccCode::soft_ldpc});
   }
   [[nodiscard]] ReadAttempt first(const PageFacts& page) override {
     return {page.days < days_ ? EccCode::hard_ldpc : EccCode::soft_ldpc, 0};
