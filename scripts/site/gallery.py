@@ -298,8 +298,8 @@ GALLERY: dict[str, Picture] = {
         },
     ),
     "layer_variation": Picture(
-        "bandwidth over time",
-        over_time("write"),
+        "latency of writes",
+        percentiles("write"),
         {
             "by layer": {},
             "mean of the layers": {"ssd.flash.part.program_table": FLAT},

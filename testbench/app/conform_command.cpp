@@ -74,10 +74,8 @@ Conformance of_ecc_code(const Scenario& scenario, const std::string& code) {
 
 /// A part that has an SLC mode, for sections that are about it.
 std::vector<std::string> slc_mode() {
-  return {"ssd.flash.part.cell=tlc",
-          "ssd.flash.part.pages_per_block=96",
-          "ssd.flash.part.slc_read_latency=30 us",
-          "ssd.flash.part.slc_program_latency=200 us",
+  return {"ssd.flash.part.cell=tlc", "ssd.flash.part.pages_per_block=96",
+          "ssd.flash.part.slc_read_latency=30 us", "ssd.flash.part.slc_program_latency=200 us",
           "ssd.flash.part.slc_erase_latency=3 ms"};
 }
 

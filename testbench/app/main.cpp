@@ -222,8 +222,9 @@ void add_conform(CLI::App& app, Arguments& arguments) {
   CLI::App* conform = app.add_subcommand(
       "conform", "hold a model or policy to the contract of its family, and say in words what was found");
   conform
-      ->add_option("family", arguments.conform.family,
-                   "timing, reliability, victim, mapping, cache, scheduling, wear, ecc-code, feature, memory, ...")
+      ->add_option(
+          "family", arguments.conform.family,
+          "timing, reliability, victim, mapping, cache, scheduling, wear, ecc-code, feature, memory, ...")
       ->required()
       ->check(k_not_empty);
   conform->add_option("name", arguments.conform.policy, "the model or policy, as scenarios call it")

@@ -10,7 +10,7 @@ namespace tlmssd {
 namespace {
 
 constexpr double k_most_nanoseconds = 2000;  // a call
-constexpr double k_sound = 1e-6;  // frame failures of a page without wrong bits, at most
+constexpr double k_sound = 1e-6;             // frame failures of a page without wrong bits, at most
 
 /// That a frame with `wrong` wrong bits cannot be decoded.
 double failure(const CodeConfig& code, std::uint32_t wrong) {

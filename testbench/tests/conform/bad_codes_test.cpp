@@ -45,9 +45,7 @@ TEST_CASE("planted faults of error correcting codes are found") {
   CHECK(of([](Code code, Bits wrong) { return polar(code, wrong) - 1e-3; }).failed(range));
   CHECK(of([](Code, Bits wrong) { return std::log(wrong); }).failed(range));
   CHECK(of([](Code code, Bits wrong) { return 1 - polar(code, wrong); }).failed(grows));
-  CHECK(of([](Code code, Bits wrong) {
-          return wrong == 104 ? 0.5 : polar(code, wrong);
-        }).failed(grows));
+  CHECK(of([](Code code, Bits wrong) { return wrong == 104 ? 0.5 : polar(code, wrong); }).failed(grows));
   CHECK(of([](Code code, Bits wrong) {
           static int calls = 0;
           return wrong == 100 && ++calls % 2 == 0 ? 0.51 : polar(code, wrong);

@@ -29,15 +29,16 @@ TEST_CASE("programs by layer take a whole block's time in all, and 39/47 of it i
           "[program]") {
   const auto time_of = [](const char* table, std::uint64_t blocks_by_halves) {
     const std::uint64_t half = 2ULL * 288 * 16'384;  // both planes
-    const Json report = report_of(
-        "layer_variation.yaml",
-        {"firmware.buffer.mode=write-through", "load.io_size=" + std::to_string(half * blocks_by_halves),
-         std::string("ssd.flash.part.program_table=") + table});
+    const Json report =
+        report_of("layer_variation.yaml", {"firmware.buffer.mode=write-through",
+                                           "load.io_size=" + std::to_string(half * blocks_by_halves),
+                                           std::string("ssd.flash.part.program_table=") + table});
     CHECK(report.at("statistics").at("flash").at("nand_die_0").at("programs").at("value") ==
           576 * blocks_by_halves);
     return report.at("measured_picoseconds").get<std::int64_t>();
   };
-  constexpr const char* k_by_layer = R"(["layer, factor", "0, 0.6666666666666667", "47, 1.3333333333333333"])";
+  constexpr const char* k_by_layer =
+      R"(["layer, factor", "0, 0.6666666666666667", "47, 1.3333333333333333"])";
   constexpr const char* k_flat = R"(["layer, factor", "0, 1", "47, 1"])";
   for (const std::uint64_t blocks : {1, 3})
     CHECK(time_of(k_by_layer, 2 * blocks) == time_of(k_flat, 2 * blocks));
@@ -50,7 +51,8 @@ TEST_CASE("programs by layer take a whole block's time in all, and 39/47 of it i
 // study; how many steps there are is calibrated (see the sheet), what they cost is not.
 TEST_CASE("a read of worn data takes (1 + retries)(tR + tDMA + tECC), as the study of 160 chips says",
           "[program]") {
-  const std::vector<std::string> study = {"ssd.flash.bus=1024 MHz", "ssd.flash.ecc.bch.throughput=819.2 MB/s"};
+  const std::vector<std::string> study = {"ssd.flash.bus=1024 MHz",
+                                          "ssd.flash.ecc.bch.throughput=819.2 MB/s"};
   struct Row {
     const char* cycles;
     const char* retention;
@@ -59,14 +61,20 @@ TEST_CASE("a read of worn data takes (1 + retries)(tR + tDMA + tECC), as the stu
   std::vector<std::string> fresh = study;
   fresh.insert(fresh.end(), {"age.cycles=0", "age.retention=0 s"});
   const auto mean_of = [](const Json& report) {
-    return report.at("results").at("total").at("operations").at("read").at("latency").at("mean").get<double>();
+    return report.at("results")
+        .at("total")
+        .at("operations")
+        .at("read")
+        .at("latency")
+        .at("mean")
+        .get<double>();
   };
   const double without = mean_of(report_of("read_retry.yaml", fresh));
   for (const Row& row : {Row{"1000", "90 d", 8.0}, Row{"2000", "365 d", 19.9}}) {
     INFO(row.cycles << " cycles, " << row.retention);
     std::vector<std::string> worn = study;
-    worn.insert(worn.end(), {std::string("age.cycles=") + row.cycles,
-                             std::string("age.retention=") + row.retention});
+    worn.insert(worn.end(),
+                {std::string("age.cycles=") + row.cycles, std::string("age.retention=") + row.retention});
     const double steps = (mean_of(report_of("read_retry.yaml", worn)) - without) / (90'000 + 16'000 + 20'000);
     CHECK(steps == Approx(row.published).epsilon(0.03));
   }

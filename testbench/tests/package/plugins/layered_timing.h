@@ -1,5 +1,5 @@
-// layered: tPROG falls from the first word line to the last and with wear, tR grows with retention. The
-// same as layered-table.yaml and layered-formula.yaml.
+// layered: tPROG falls from the first word line to the last and with wear, tR grows with retention.
+// The same as layered-table.yaml and layered-formula.yaml.
 #pragma once
 
 #include <algorithm>
