@@ -262,6 +262,7 @@ REFRESH = "firmware.refresh.policy"
 ECC = {"firmware.ecc.policy": "fixed", "firmware.ecc.code": "soft-ldpc"}
 LOG, LOG_LOAD = "log_structured.policy", "load.0.rw"
 ORGANISATION = "ssd.flash.organisation"
+FLAT = ["layer, factor", "0, 1", "47, 1"]
 GALLERY: dict[str, Picture] = {
     "consumer_tlc": Picture(
         "latency of reads",
@@ -294,6 +295,14 @@ GALLERY: dict[str, Picture] = {
             "uniform": {ZIPF: "random", "precondition.1.random_distribution": "random"},
             "Zipf": {},
             "Zipf, cost-benefit": {"firmware.gc.policy": "cost-benefit"},
+        },
+    ),
+    "layer_variation": Picture(
+        "latency of writes",
+        percentiles("write"),
+        {
+            "by layer": {},
+            "mean of the layers": {"ssd.flash.part.program_table": FLAT},
         },
     ),
     "log_blocks": Picture(

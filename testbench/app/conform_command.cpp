@@ -8,6 +8,7 @@
 #include "firmware/core/feature_info.h"
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
+#include "models/flash/scheduling/scheduler.h"
 #include "models/memory/scm.h"
 #include "models/nand/reliability/reliability_model.h"
 #include "models/nand/timing/timing_model.h"
@@ -18,6 +19,7 @@
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/app/scenarios_folder.h"
 #include "testbench/app/simulation.h"
+#include "testbench/conform/conform_ecc_code.h"
 #include "testbench/conform/conform_mapping.h"
 #include "testbench/conform/conform_memory.h"
 #include "testbench/conform/conform_victims.h"
@@ -32,7 +34,7 @@ struct Family {
   const char* name;
   std::string section;
   const char* key;
-  const char* also;  ///< a setting without which the policy has nothing to do; or ""
+  std::vector<std::string> also;  ///< settings without which the policy has nothing to do
   Conformance (*of_its_own)(const Scenario& scenario, const std::string& policy);  ///< null: whole runs only
 };
 
@@ -65,20 +67,37 @@ Conformance of_mapping(const Scenario& scenario, const std::string& policy) {
       scenario.seed());
 }
 
-const std::array<Family, 12>& families() {
-  static const std::array<Family, 12> all{{
-      {"timing", "ssd.flash.part", "timing", "", of_timing},
-      {"reliability", "ssd.flash.reliability", "model", "firmware.ecc.policy=conventional", of_reliability},
-      {"victim", "firmware.gc", "policy", "", of_victims},
-      {"wear", "firmware.wear", "policy", "", nullptr},
-      {"cache", "firmware.cache", "policy", "ssd.scm={capacity: 4 MiB}", nullptr},
-      {"scheduling", "ssd.flash.scheduling", "policy", "", nullptr},
-      {"mapping", "firmware.mapping", "scheme", "", of_mapping},
-      {"ecc", "firmware.ecc", "policy", "", nullptr},
-      {"refresh", "firmware.refresh", "policy", "firmware.ecc.policy=conventional", nullptr},
-      {"pass-voltage", "firmware.pass_voltage", "policy", "firmware.ecc.policy=conventional", nullptr},
-      {"pslc", "firmware.pslc", "policy", "", nullptr},
-      {"firmware", "firmware", "model", "", nullptr},
+Conformance of_ecc_code(const Scenario& scenario, const std::string& code) {
+  const EccConfig config = SsdConfig::from(scenario).ecc;
+  return conform_ecc_code(config.of(ecc_code_called(code)), config.frame_bits());
+}
+
+/// A part that has an SLC mode, for sections that are about it.
+std::vector<std::string> slc_mode() {
+  return {"ssd.flash.part.cell=tlc", "ssd.flash.part.pages_per_block=96",
+          "ssd.flash.part.slc_read_latency=30 us", "ssd.flash.part.slc_program_latency=200 us",
+          "ssd.flash.part.slc_erase_latency=3 ms"};
+}
+
+const std::array<Family, 13>& families() {
+  static const std::vector<std::string> errors = {"firmware.ecc.policy=conventional"};
+  static const std::vector<std::string> wrong_bits = {"ssd.flash.reliability.model=power-law"};
+  static const std::vector<std::string> fixed_code = {"firmware.ecc.policy=fixed",
+                                                      "ssd.flash.reliability.model=power-law"};
+  static const std::array<Family, 13> all{{
+      {"timing", "ssd.flash.part", "timing", {}, of_timing},
+      {"reliability", "ssd.flash.reliability", "model", errors, of_reliability},
+      {"victim", "firmware.gc", "policy", {}, of_victims},
+      {"wear", "firmware.wear", "policy", {}, nullptr},
+      {"cache", "firmware.cache", "policy", {"ssd.scm={capacity: 4 MiB}"}, nullptr},
+      {"scheduling", "ssd.flash.scheduling", "policy", {}, nullptr},
+      {"mapping", "firmware.mapping", "scheme", {}, of_mapping},
+      {"ecc", "firmware.ecc", "policy", wrong_bits, nullptr},
+      {"ecc-code", "firmware.ecc", "code", fixed_code, of_ecc_code},
+      {"refresh", "firmware.refresh", "policy", errors, nullptr},
+      {"pass-voltage", "firmware.pass_voltage", "policy", errors, nullptr},
+      {"pslc", "firmware.pslc", "policy", {}, nullptr},
+      {"firmware", "firmware", "model", {}, nullptr},
   }};
   return all;
 }
@@ -88,7 +107,7 @@ Family feature_called(const std::string& name) {
   std::vector<std::string> paths;
   for (const firmware::FeatureInfo& info : firmware::features()) {
     if (name == info.path || info.path.ends_with("." + name))
-      return {"feature", info.path, "policy", "", nullptr};
+      return {"feature", info.path, "policy", {}, nullptr};
     paths.push_back(info.path);
   }
   throw InputError("there is no feature " + in_quotes(name) + "; there is " + any_of(paths));
@@ -113,9 +132,20 @@ std::string policy_of(const Family& family, const ConformOptions& options) {
 }
 
 std::vector<std::string> settings_of(const Family& family, const ConformOptions& options) {
-  std::vector<std::string> settings;
+  std::vector<std::string> settings = family.also;
   if (!options.part.empty()) settings.push_back("ssd.flash.part.file=" + options.part);
-  if (*family.also != '\0') settings.emplace_back(family.also);
+  if (family.section.starts_with("firmware.pslc")) {
+    if (options.part.empty())
+      for (std::string& setting : slc_mode()) settings.push_back(std::move(setting));
+    settings.insert(settings.end(), {"firmware.pslc.policy=all", "firmware.pslc.static=3 %"});
+  }
+  // By default there is more of them than the small drive has room for.
+  if (family.section == "firmware.replicas") settings.emplace_back("firmware.replicas.capacity=8 MiB");
+  // Only reads that overtake can suspend what they overtake.
+  if (family.section == "ssd.flash.scheduling") {
+    const auto scheduler = schedulers().make(options.policy, NoValues{});
+    if (scheduler != nullptr && !scheduler->overtakes()) settings.emplace_back("ssd.flash.suspend=none");
+  }
   settings.push_back(fmt::format("{}.{}={}", family.section, family.key, policy_of(family, options)));
   settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
   return settings;

@@ -200,9 +200,15 @@ void add_plugins(CLI::App& app, Arguments& arguments) {
   CLI::App* project = app.add_subcommand(
       "new",
       "write a project for a model or policy of one's own, which builds against the installed package");
-  project->add_option("kind", arguments.project.kind, "what: timing-model, victim-policy, firmware, ...")
+  project->add_option("kind", arguments.project.kind, "what: one of those below")
       ->required()
       ->check(k_not_empty);
+  project->footer([] {
+    std::string kinds;
+    for (const std::string& kind : tlmssd::template_kinds())
+      if (kind != "firmware-c") kinds += "\n  " + kind;  // that is firmware with --language c
+    return "Kinds:" + kinds;
+  });
   project->add_option("name", arguments.project.name, "its name in scenarios, e.g. acme-nand")
       ->required()
       ->check(k_not_empty);
@@ -216,8 +222,9 @@ void add_conform(CLI::App& app, Arguments& arguments) {
   CLI::App* conform = app.add_subcommand(
       "conform", "hold a model or policy to the contract of its family, and say in words what was found");
   conform
-      ->add_option("family", arguments.conform.family,
-                   "timing, reliability, victim, mapping, cache, feature, memory, ...")
+      ->add_option(
+          "family", arguments.conform.family,
+          "timing, reliability, victim, mapping, cache, scheduling, wear, ecc-code, feature, memory, ...")
       ->required()
       ->check(k_not_empty);
   conform->add_option("name", arguments.conform.policy, "the model or policy, as scenarios call it")

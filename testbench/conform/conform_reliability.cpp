@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t k_operations = 20'000;
 constexpr std::size_t k_series = 500;
+constexpr double k_most_nanoseconds = 2000;  // a call
 
 class Checks {
  public:
@@ -42,6 +43,8 @@ class Checks {
     grows("never better with more reads", &ArrayOperation::reads_per_page, 10'000);
     if (part_.has_slc_mode() && model_->knows_slc_mode())
       found_.check("SLC mode has no more errors than the native mode", [&] { return slc(); });
+    found_.check("a call takes at most 2 us", [&] { return cost(); });
+    found_.note(fmt::format("{:.0f} ns", nanoseconds_));
     return found_;
   }
 
@@ -93,12 +96,26 @@ class Checks {
     return {};
   }
 
+  std::string cost() {
+    double best = 1e18;
+    for (int round = 0; round < 10; ++round) {
+      const auto start = std::chrono::steady_clock::now();
+      volatile double sum = 0;
+      for (std::size_t i = 0; i < k_operations / 10; ++i) sum = sum + model_->rber(operations_[i]);
+      const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
+      best = std::min(best, taken.count() / (k_operations / 10.0));
+    }
+    nanoseconds_ = best;
+    return best <= k_most_nanoseconds ? "" : fmt::format("{:.0f} ns", best);
+  }
+
   const MakeReliability& make_;
   const NandPart& part_;
   SampledOperations samples_;
   std::unique_ptr<ReliabilityModel> model_;
   std::vector<ArrayOperation> operations_;
   std::vector<double> rates_;
+  double nanoseconds_ = 0;
   Conformance found_;
 };
 

@@ -41,9 +41,10 @@ std::string with_calls(std::string_view text) {
 
 double Expression::latency(void* latencies, double type) {
   const auto& of = static_cast<Latencies*>(latencies)->of;
-  if (!(type >= 0 && type < static_cast<double>(of.size())) || type != std::floor(type))
-    return std::numeric_limits<double>::quiet_NaN();
-  return of[static_cast<std::size_t>(type)] * time_scale;
+  if (!(type >= 0 && type < static_cast<double>(of.size()))) return std::numeric_limits<double>::quiet_NaN();
+  const auto whole = static_cast<std::uint32_t>(type);
+  if (type != whole) return std::numeric_limits<double>::quiet_NaN();
+  return of[whole] * time_scale;
 }
 
 Expression::Expression(std::string_view text, const NandPart& part, double scale)
@@ -56,11 +57,11 @@ Expression::Expression(std::string_view text, const NandPart& part, double scale
   mu::Parser& parser = *parser_;
   time_scale = scale_;
   try {
-    parser.DefinePostfixOprt("ps", unit<1>, false);
-    parser.DefinePostfixOprt("ns", unit<1'000>, false);
-    parser.DefinePostfixOprt("us", unit<1'000'000>, false);
-    parser.DefinePostfixOprt("ms", unit<1'000'000'000>, false);
-    parser.DefinePostfixOprt("s", unit<1'000'000'000'000>, false);
+    parser.DefinePostfixOprt("ps", unit<1>, true);
+    parser.DefinePostfixOprt("ns", unit<1'000>, true);
+    parser.DefinePostfixOprt("us", unit<1'000'000>, true);
+    parser.DefinePostfixOprt("ms", unit<1'000'000'000>, true);
+    parser.DefinePostfixOprt("s", unit<1'000'000'000'000>, true);
     parser.DefineFunUserData("tR", latency, &reads_, false);
     parser.DefineFunUserData("tPROG", latency, &programs_, false);
     parser.DefineConst("tBERS", static_cast<double>(part.erase_latency) * scale_);

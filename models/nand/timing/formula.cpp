@@ -12,7 +12,8 @@
 namespace tlmssd {
 
 /// The expression, and the answers it gave: a table in which a new set of arguments takes the place
-/// of the one before.
+/// of the one before. It is given up when the same arguments hardly ever come back, as with the age
+/// of data on a drive where time passes.
 class Formula::Evaluator {
  public:
   Evaluator(std::string key, const std::string& text, const NandPart& part)
@@ -26,30 +27,40 @@ class Formula::Evaluator {
 
   Picoseconds at(const ArrayOperation& op) const {
     const auto& used = expression_.used();
-    std::uint64_t hash = 0x9E3779B97F4A7C15U;
-    for (std::size_t i = 0; i < used.size(); ++i) hash = mix(hash, values_[i] = used[i]->of(op));
+    for (std::size_t i = 0; i < used.size(); ++i) values_[i] = used[i]->of(op);
     const auto base = expression_.uses_base() ? static_cast<double>(data_sheet_latency(part_, op)) : 0;
+    return keeps_ ? kept(op, base) : evaluated(op, base);
+  }
+
+ private:
+  static constexpr unsigned k_kept_bits = 12;
+  static constexpr std::size_t k_kept = std::size_t{1} << k_kept_bits;
+  static constexpr std::uint32_t k_trial =
+      8192;  ///< answers worked out until it is seen whether any come back
+
+  static std::uint64_t mix(std::uint64_t hash, double value) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9FB21C651E98DF25U;
+    return hash ^ (hash >> 32U);
+  }
+
+  /// Of `values_`.
+  Picoseconds kept(const ArrayOperation& op, double base) const {
+    std::uint64_t hash = 0x9E3779B97F4A7C15U;
+    for (const double value : values_) hash = mix(hash, value);
     if (expression_.uses_base()) hash = mix(hash, base);
     const std::size_t place = hash >> (64 - k_kept_bits);
     double* const key = keys_.data() + place * width_;
     Picoseconds& answer = answers_[place];
     if (answer != 0 && std::equal(values_.begin(), values_.end(), key) &&
         (!expression_.uses_base() || key[width_ - 1] == base)) {
+      ++found_;
       return answer;
     }
+    if (++asked_ == k_trial) keeps_ = found_ >= k_trial / 8;
     answer = evaluated(op, base);
     std::copy(values_.begin(), values_.end(), key);
     if (expression_.uses_base()) key[width_ - 1] = base;
     return answer;
-  }
-
- private:
-  static constexpr unsigned k_kept_bits = 12;
-  static constexpr std::size_t k_kept = std::size_t{1} << k_kept_bits;
-
-  static std::uint64_t mix(std::uint64_t hash, double value) {
-    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9FB21C651E98DF25U;
-    return hash ^ (hash >> 32U);
   }
 
   Picoseconds evaluated(const ArrayOperation& op, double base) const {
@@ -70,6 +81,9 @@ class Formula::Evaluator {
   mutable std::vector<double> values_;
   mutable std::vector<double> keys_;          // width_ for each answer
   mutable std::vector<Picoseconds> answers_;  // 0: none
+  mutable bool keeps_ = true;
+  mutable std::uint32_t asked_ = 0;  // that had to be worked out
+  mutable std::uint64_t found_ = 0;
 };
 
 Formula::Formula(const std::string& key, const std::string& text, const NandPart& part, ArrayCommand command,

@@ -213,3 +213,35 @@ TEST_CASE("QLC parts with an SLC mode have the published program rates and ratio
     CHECK(part.slc_endurance == 30 * part.endurance);
   }
 }
+
+TEST_CASE("parts of 112 layers and more have the published layers, planes and program rates") {
+  const std::string folder = TLMSSD_SOURCE_DIR "/scenarios/parts/nand/";
+  struct Row {
+    const char* file;
+    const char* cell;
+    std::uint32_t layers;
+    std::uint32_t planes;
+    double rate;  // bytes per second that a die programs
+  };
+  for (const Row& row :
+       {Row{"tlc-128l-v6.yaml", "tlc", 128, 2, 82e6}, Row{"tlc-128l-bics5.yaml", "tlc", 128, 4, 132e6},
+        Row{"tlc-162l-bics6.yaml", "tlc", 162, 4, 160e6}, Row{"tlc-176l-hynix.yaml", "tlc", 176, 4, 168e6},
+        Row{"tlc-176l-v7.yaml", "tlc", 176, 4, 184e6}, Row{"tlc-218l-bics8.yaml", "tlc", 218, 4, 205e6},
+        Row{"tlc-2yyl-micron.yaml", "tlc", 232, 6, 314.6e6},  // 300 MiB/s: FEMU reckons in MiB
+        Row{"tlc-236l-v8.yaml", "tlc", 236, 4, 164e6}, Row{"tlc-300l-hynix.yaml", "tlc", 300, 4, 194e6},
+        Row{"qlc-176l-micron.yaml", "qlc", 176, 4, 40e6}, Row{"qlc-232l-micron.yaml", "qlc", 232, 4, 52.4e6},
+        Row{"qlc-280l-v9.yaml", "qlc", 280, 4, 41e6}, Row{"qlc-321l-hynix.yaml", "qlc", 321, 6, 75e6}}) {
+    INFO(row.file);
+    const NandPart part = read_part(folder + row.file);
+    CHECK(part.cell == row.cell);
+    CHECK(part.layers == row.layers);
+    CHECK(part.planes == row.planes);
+    CHECK(part.word_lines() == 4 * row.layers);
+    const std::uint32_t bits = part.bits();
+    const Picoseconds word_line =
+        make_timing_model(part)->answer(program_operation(part, PageId{0}, bits)).duration;
+    CHECK(bits * static_cast<double>(part.page_size) * part.planes /
+              (static_cast<double>(word_line) * 1e-12) ==
+          Approx(row.rate).epsilon(0.001));
+  }
+}
