@@ -34,12 +34,11 @@ SteadyState::SteadyState(Core& core, GcWorker& worker, const SteadyOrder& order)
 
 std::string SteadyState::only_by_writing(const Core& core) {
   const MappingScheme& map = *core.map;
-  if (map.entries_per_page() > 0 || map.block_units() > 0 || map.set_aside() > 0)
+  if (!map.can_redirect())
     return fmt::format("firmware.mapping.scheme {} is not modelled", core.config.mapping.scheme);
   if (core.pslc) return "firmware.pslc is not modelled";
   if (core.wear->moves_data())
     return fmt::format("firmware.wear.policy {} moves data", core.config.wear.policy);
-  if (core.refresh) return fmt::format("firmware.refresh.policy {} moves data", core.config.refresh.policy);
   return {};
 }
 
