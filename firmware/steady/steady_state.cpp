@@ -33,7 +33,8 @@ SteadyState::SteadyState(Core& core, GcWorker& worker, const SteadyOrder& order)
       units_(layout_.block_units) {}
 
 std::string SteadyState::only_by_writing(const Core& core) {
-  if (!core.map->can_redirect())
+  const MappingScheme& map = *core.map;
+  if (!map.can_redirect())
     return fmt::format("firmware.mapping.scheme {} is not modelled", core.config.mapping.scheme);
   if (core.pslc) return "firmware.pslc is not modelled";
   if (core.wear->moves_data())
