@@ -1,10 +1,11 @@
-"""Real drives, measured and emulated: read latency under offered writes (Haas et al.), reads over queue depth (980 PRO)."""
+"""Real drives, measured and emulated: read latency under offered writes (Haas et al.), reads over queue depth (980 PRO), SLC cliffs."""
 
 import real_measured as measured
 import runs
 from drafts import Drafts
 from page import curve
 from paper import Section, publish
+from real_cliffs import SCENARIO, Cliffs
 from samples import sample
 
 LATENCY_TOLERANCE, KNEE_TOLERANCE = 0.15, 0.10  # set before any run of this page
@@ -179,9 +180,12 @@ their dies and a share of their capacity; [the older page](real-drives.md) says 
 
 
 def reproduce(options, runner):
+    runner.share = True  # many rates on each drive
     real = Real(runner)
-    sections = [Section("queue-depth", real.start_depth, real.write_depth), Section("latency", real.start_latency, real.write_latency)]
-    publish("real", options, runner, write_introduction, sections, [drive.scenario for drive in DRIVES] + [READS], method=False)
+    cliffs = Cliffs(real)
+    sections = [Section("queue-depth", real.start_depth, real.write_depth), Section("latency", real.start_latency, real.write_latency),
+                Section("cliffs", cliffs.run, cliffs.write)]
+    publish("real", options, runner, write_introduction, sections, [drive.scenario for drive in DRIVES] + [READS, SCENARIO], method=False)
 
 
 if __name__ == "__main__":
