@@ -87,8 +87,8 @@ The {EMULATED.drive}, emulated with the published program throughput of another 
 """)
         page.table(["", "published", "emulated", ""], rows)
         page.text("""
-The emulated cliff comes too early: the model keeps a quarter of what is not yet filled back for folding, so that a pSLC of four bits a cell ends at 17 % of the capacity where real
-drives go to 25.
+The emulated cliff comes too early: the model keeps a quarter of what is not yet filled back for folding, so that a pSLC of four bits a cell is full at 17 % of the capacity (folding, which
+slows writes down, begins when a tenth of it is left), where real drives go to 25.
 """)
 
 
