@@ -479,6 +479,7 @@ bool Flusher::Reservation::await_ready() {
   if (d.core_.read_only) return true;
   if (!d.room(line_)) {
     part.waiting.push(*this);
+    d.core_.writes_wait = true;
     ++d.core_.stats.full_waits;
     d.pump();
     if (granted_ == 0 && d.pumping_) {
@@ -505,6 +506,7 @@ void Flusher::grant(const CollectionWait& of_program) {
       if (room.waiter_) core_.hw.event_queue.soon(room.waiter_);
     }
   }
+  core_.writes_wait = !parts_[0].waiting.empty() || !parts_[1].waiting.empty();
 }
 
 // ------------------------------------------------------------------------------------------------------- waiting for a flush
@@ -554,6 +556,7 @@ void Flusher::now_read_only() {
       if (room.waiter_) core_.hw.event_queue.soon(room.waiter_);
     }
   }
+  core_.writes_wait = false;
   check_flushes(nullptr);
 }
 

@@ -361,6 +361,7 @@ void Core::prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_addres
     op.command = FlashCommand::program;
     op.purpose = purpose;
     op.suspended_for_host = false;
+    op.writes_wait = writes_wait;
     op.die = layout.die_of(job.pu, place.lane);
     op.plane = layout.plane_of(job.pu);
     op.planes = static_cast<std::uint16_t>(layout.planes);
@@ -456,6 +457,7 @@ Task<> Core::erase(BlockNumber block, BlockMode mode) {
       op.command = FlashCommand::erase;
       op.mode = mode;
       op.purpose = Purpose::gc;
+      op.writes_wait = writes_wait;
       op.die = layout.die_of(pu, lane);
       op.plane = layout.plane_of(pu);
       op.planes = static_cast<std::uint16_t>(layout.planes);

@@ -155,6 +155,7 @@ class Core {
   FtlStatistics stats;
   CoreEvents& events;
   bool read_only = false;
+  bool writes_wait = false;         ///< a write of the host waits for room in the write buffer
   std::int64_t rested = 0;          ///< nanoseconds that passed without the simulation seeing them
   std::uint32_t cycles_before = 0;  ///< P/E cycles of every block from before the simulation
   std::unordered_set<Lpn>

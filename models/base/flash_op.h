@@ -58,6 +58,8 @@ struct FlashOp {
   FlashCommand command = FlashCommand::read;
   Purpose purpose = Purpose::host;
   bool suspended_for_host = false;  ///< set by the flash controller: this op was suspended at least once
+  /// Programs and erases: a write of the host waits for room in the write buffer, as this begins.
+  bool writes_wait = false;
   FlashStatus status = FlashStatus::ok;
   DieId die{};
   PlaneId plane{};                     ///< first plane

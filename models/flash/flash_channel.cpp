@@ -211,6 +211,7 @@ bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
       break;
   }
   if (running->unsuspendable || running->suspends >= setup_.part.max_suspends ||
+      !setup_.scheduler.suspends(*running->op) ||
       setup_.scheduler.overdue(running->arrived, event_queue_.now())) {
     return false;
   }

@@ -58,8 +58,9 @@ void FlashConfig::check_part(const NandPart& part, bool overtakes) const {
     errors.add(
         refusal("ssd.flash.suspend", suspend + ", but the part " + part.name + " cannot suspend", "none"));
   } else if (suspend != "none" && !overtakes) {
-    errors.add(refusal("ssd.flash.suspend",
-                       suspend + " needs a flash scheduling that lets reads overtake (read-first)", "none"));
+    errors.add(refusal(
+        "ssd.flash.suspend",
+        suspend + " needs a flash scheduling that lets reads overtake (read-first, write-drain)", "none"));
   }
   if (cache_operations && !part.cache_read && !part.cache_program) {
     errors.add(refusal("ssd.flash.cache_operations",

@@ -3,12 +3,14 @@
 #include "models/flash/scheduling/in_order.h"
 #include "models/flash/scheduling/out_of_order.h"
 #include "models/flash/scheduling/read_first.h"
+#include "models/flash/scheduling/write_drain.h"
 
 namespace tlmssd {
 
 PolicyFamily<Scheduler>& schedulers() {
   static auto family = PolicyFamily<Scheduler>{}
                            .with<ReadFirstScheduler>()
+                           .with<WriteDrainScheduler>()
                            .with<OutOfOrderScheduler>()
                            .with<InOrderScheduler>();
   return family;

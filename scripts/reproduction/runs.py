@@ -66,6 +66,7 @@ class Runner:
 
     def __init__(self, options):
         self.short = options.short
+        self.share = False  # whether runs of the same preconditioned drive share a snapshot; results are the same
         self.seeds = options.seeds
         self.runs = runs.Runner(ROOT / "build/reproduction", short=options.short)
         self.pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
@@ -89,7 +90,10 @@ class Runner:
 
     def _run(self, scenario, settings):
         job = self.runs.job(runs.RunRequest.of(ROOT / scenario, settings))
-        done = self.runs.workshop.run(job, runs.nothing)
+        share = self.share and job.drive is not None
+        if share:
+            self.runs.workshop.prepare(job)
+        done = self.runs.workshop.run(job, runs.nothing, share)
         if done.status != "ok":
             raise RunFailed(f"{scenario}: {done.reason}")
         out = self.runs.store.run(job.key)
@@ -146,7 +150,7 @@ def published_size(name):
 
 def version():
     """Version of the emulator that the figures come from."""
-    program = ROOT / "build/release/tlmssd"
+    program = os.environ["TLMSSD_PROGRAM"]
     return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
 
 

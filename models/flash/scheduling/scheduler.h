@@ -28,6 +28,8 @@ class Scheduler {
                                   Picoseconds now) const = 0;
   /// True when an operation that arrived at `since` must no longer be overtaken or suspended.
   [[nodiscard]] virtual bool overdue(Picoseconds since, Picoseconds now) const = 0;
+  /// True when a program or erase that is running may be suspended for an urgent operation at all.
+  [[nodiscard]] virtual bool suspends(const FlashOp& /*running*/) const { return true; }
   /// True when operations of a channel start in the order of their arrival, whatever their dies.
   [[nodiscard]] virtual bool channel_order() const { return false; }
   /// True when the urgent queue is used, so that suspending makes sense.

@@ -51,7 +51,7 @@ void draw_flash(SsdConfig& config, RandomStream& random) {
   config.flash.cache_operations = random.below(2) == 0;
   config.scheduling = any_of(schedulers(), random);
   // Suspending needs a policy that lets reads overtake.
-  config.flash.suspend = config.scheduling == "read-first"
+  config.flash.suspend = config.scheduling == "read-first" || config.scheduling == "write-drain"
                              ? pick<const char*>(random, {"none", "program", "erase", "both"})
                              : "none";
   NandPart& part = config.part;

@@ -314,6 +314,40 @@ TEST_CASE("a suspended program takes up where it stopped, to the picosecond") {
   CHECK(b.array.channel(ChannelId{0}).counts().suspends == 1);
 }
 
+TEST_CASE("write-drain: what began while writes waited for room is not suspended, to the picosecond") {
+  Options o = tlc();
+  o.scheduling = "write-drain";
+  o.config.suspend = "program";
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  const NandPart& part = b.array.part();
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  const Picoseconds alone = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
+  for (const bool writes_wait : {false, true}) {
+    Operation program = make(b, FlashCommand::program, 0, writes_wait ? 2 : 1, 0);
+    program.op.writes_wait = writes_wait;
+    Operation read = make(b, FlashCommand::read, 0, 0, 0);
+    const Picoseconds begin = b.event_queue.now();
+    submit(program);
+    const Picoseconds array_end = begin + bus.data_in(1).total() + 500_us;
+    b.event_queue.run_until(array_end - 300_us);
+    submit(read);
+    b.run();
+    check_ledger(program);
+    check_ledger(read);
+    CHECK(program.op.suspended_for_host == !writes_wait);
+    if (writes_wait) {
+      // What is left of the program, its status, and the read as on an idle die.
+      CHECK(program.done == array_end + bus.status());
+      CHECK(read.latency() == 300_us + bus.status() + alone);
+    } else {
+      CHECK(read.latency() == bus.control() + part.program_suspend_latency + alone);
+    }
+  }
+  CHECK(b.array.channel(ChannelId{0}).counts().suspends == 1);
+}
+
 TEST_CASE("suspends keep to the limits of the part") {
   Options o = tlc();
   o.scheduling = "read-first";
@@ -399,7 +433,7 @@ TEST_CASE("options that contradict each other are refused") {
   CHECK_THROWS_WITH(
       FlashChannel("c", event_queue, {o.part, geometry, o.config, bus, *read_first, 4096, ecc}, ChannelId{0}),
       Catch::Contains("cache"));
-  CHECK_THROWS_WITH(make_scheduler("fifo"), Catch::Contains("read-first out-of-order in-order"));
+  CHECK_THROWS_WITH(make_scheduler("fifo"), Catch::Contains("read-first write-drain out-of-order in-order"));
 }
 
 TEST_CASE("slow memory that streams delays the end of a phase, not its start") {

@@ -170,7 +170,8 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
        "@:11: firmware.gc.background_stop: background cleaning would stop before it has started "
        "(background_start is 50 %); nearest valid: ..."},
       {"    ways: 1", "    ways: 1\n    suspend: both\n    scheduling: {policy: in-order}",
-       "@:8: ssd.flash.suspend: both needs a flash scheduling that lets reads overtake (read-first)"},
+       "@:8: ssd.flash.suspend: both needs a flash scheduling that lets reads overtake (read-first, "
+       "write-drain)"},
       {"channels: 2", "organisation: shared-bus-gang\n    gang: 4\n    channels: 2",
        "@:7: ssd.flash.gang: 4 does not divide the 2 channels; nearest valid: 2"},
   });
@@ -294,10 +295,12 @@ TEST_CASE("scenarios with unknown or foreign policies", "[program]") {
       {"  buffer:", "  gc: {policy: d-choices, choices: 0}\n  buffer:",
        "@:11: firmware.gc.choices: 0 is out of ..."},
       {"    ways: 1", "    ways: 1\n    scheduling: {policy: fifo}",
-       "@:8: ssd.flash.scheduling.policy: 'fifo' is not known; there is read-first, out-of-order or "
-       "in-order"},
+       "@:8: ssd.flash.scheduling.policy: 'fifo' is not known; there is read-first, write-drain, "
+       "out-of-order "
+       "or in-order"},
       {"    ways: 1", "    ways: 1\n    scheduling: {policy: in-order, starvation_bound: 1 ms}",
-       "@:8: key 'starvation_bound' in ssd.flash.scheduling belongs to policy 'read-first', but policy is "
+       "@:8: key 'starvation_bound' in ssd.flash.scheduling belongs to policy 'read-first' or 'write-drain', "
+       "but policy is "
        "'in-order'"},
       {"  buffer:", "  allocation: {order: CWDD}\n  buffer:",
        "@:11: firmware.allocation.order: 'CWDD' is not one ..."},

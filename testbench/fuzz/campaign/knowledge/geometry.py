@@ -98,5 +98,5 @@ def _draw_organisation(d):
     if d.chance(0.3):
         scheduling = d.choose("ssd.flash.scheduling")
     d.section("ssd.flash.scheduling", 0.3, starvation_bound=[0, 10**6, 10**9])
-    if scheduling == "read-first" and d.facts.part_suspends and d.chance(0.4):
+    if scheduling in ("read-first", "write-drain") and d.facts.part_suspends and d.chance(0.4):
         d.put(flash, "suspend", d.pick("none", "program", "erase", "both"))

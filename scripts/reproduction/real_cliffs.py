@@ -1,0 +1,103 @@
+"""SLC cliffs of ten consumer drives, as reviews found them: which follow from capacity and a rule, and one of them emulated."""
+
+from dataclasses import dataclass
+
+TOLERANCE = 0.10
+SCENARIO = "scenarios/real/slc_cliff.yaml"
+FULL_UNTIL, GONE_AT = 0.25, 0.75  # of the capacity with data: all of the pSLC, none of it (scenarios/luo has the sources)
+MIB = 1 << 20
+WINDOW = 64  # writes of 1 MiB
+
+
+@dataclass(frozen=True)
+class Review:
+    """An erased drive that is written in order: bandwidth, GB until it falls, bandwidth behind; words as the review has them."""
+
+    drive: str
+    capacity: float
+    bits: int
+    first: str
+    until: float
+    behind: str
+    source: str
+
+    @property
+    def by_rule(self):
+        """Where the cliff lies if all flash may be in SLC mode, in GB: P = C / bits while it is below 25 % of the capacity C, else
+        P = (C / bits) (75 % - P / C) / 50 %, because the pSLC shrinks while it is filled."""
+        whole = self.capacity / self.bits
+        if whole <= FULL_UNTIL * self.capacity:
+            return whole
+        width = GONE_AT - FULL_UNTIL
+        return whole * GONE_AT / width / (1 + 1 / (self.bits * width))
+
+
+TECHPOWERUP = "techpowerup.com/review"
+REVIEWS = [
+    Review("Samsung 980 PRO 1 TB", 1000, 3, "4 GB/s", 113, "1.5 GB/s", f"{TECHPOWERUP}/samsung-980-pro-1-tb-ssd/6.html"),
+    Review("Sabrent Rocket 4 Plus 2 TB", 2000, 3, "over 5 GB/s", 200, "", f"{TECHPOWERUP}/sabrent-rocket-4-plus-2-tb-ps5-heatsink/6.html"),
+    Review("Samsung 980 1 TB", 1000, 3, "2.5 GB/s", 160, "500 MB/s", f"{TECHPOWERUP}/samsung-980-non-pro-1-tb/6.html"),
+    Review("Sabrent Rocket Q 1 TB", 1000, 4, "1.7 GB/s", 250, "150 MB/s", f"{TECHPOWERUP}/sabrent-rocket-q-1-tb-m-2-nvme-ssd/6.html"),
+    Review("Sabrent Rocket 1 TB", 1000, 3, "over 2 GB/s", 16, "1 GB/s", f"{TECHPOWERUP}/sabrent-rocket-1-tb-m-2-nvme-ssd/6.html"),
+    Review("Crucial P1 1 TB", 1000, 4, "1.6 GB/s", 140, "150 MB/s", f"{TECHPOWERUP}/crucial-p1-nvme-m-2-ssd-1-tb/6.html"),
+    Review("HP FX700 2 TB", 2000, 4, "5, from 54 GB on 3.5 GB/s", 460, "130 MB/s", f"{TECHPOWERUP}/hp-fx700-2-tb/6.html"),
+    Review("ADATA XPG Atom 50 1 TB", 1000, 3, "4.5 GB/s", 280, "2 GB/s, from 500 GB on 500 MB/s", f"{TECHPOWERUP}/adata-xpg-atom-50-1-tb/6.html"),
+    Review("Lexar NM800 PRO 2 TB", 2000, 3, "3.5 GB/s", 592, "2.2, later 1 GB/s", f"{TECHPOWERUP}/lexar-nm800-pro-heatsink-2-tb/6.html"),
+    Review("Samsung 870 QVO 4 TB", 4000, 4, "487 MB/s", 78, "169 MB/s", "kitguru.net, 78 GB as its maker says"),
+]
+EMULATED = next(one for one in REVIEWS if one.drive == "Sabrent Rocket Q 1 TB")
+PUBLISHED_FIRST, PUBLISHED_BEHIND, SCALE = 1700, 150, 64  # MB/s, MB/s; the scenario is a 64th
+
+
+class Cliffs:
+    """The run of the emulated one, and the section."""
+
+    def __init__(self, drafts):
+        self.drafts = drafts
+
+    def run(self):
+        size = "size: 512m" if self.drafts.short else "size: 7g"
+        return self.drafts.start(SCENARIO, f"rw: write, bs: 1m, iodepth: 16, {size}", precondition="", log=True, certain=True)
+
+    def write(self, page):
+        page.text("## SLC cliffs of consumer drives")
+        page.text(f"""
+Ten drives, erased and written in order, as reviews found them. The rule: all flash may be in SLC mode until a quarter of the drive holds data, none from three
+quarters on, in a straight line between; the cliff then lies at a quarter of the capacity with four bits a cell and at three tenths with three. Positions within
+{TOLERANCE:.0%} count as met; nothing was fitted.
+""")
+        rows, met = [], 0
+        for one in REVIEWS:
+            ratio = one.by_rule / one.until
+            good = abs(ratio - 1) <= TOLERANCE
+            met += good
+            rows.append([one.drive, one.first, f"{one.until:.0f} GB", one.behind, f"{one.by_rule:.0f} GB", "yes" if good else "**no**", one.source])
+        page.table(["drive", "first", "until", "then", "by the rule", "met", "source"], rows, left=True)
+        page.text(f"""
+Position: **{met} of {len(REVIEWS)}** have a pSLC of all flash, and theirs follows from the capacity. The others have an amount that their makers chose, from 1.6 to 20 % of the
+capacity; nothing but a measurement gives it. Bandwidths: in SLC mode that of dies and link, behind it that of folding; both follow from the number and the program
+times of the dies, which are published of few of these drives.
+""")
+        logs = self.run()
+        first, until, behind = (logs.of(lambda report, n=n: cliff(report.log)[n]) for n in range(3))
+        rows = [[words, f"{published:,}", emulated.text(",.0f"), f"{(emulated.mean / published - 1) * 100:+.0f} %"]
+                for words, published, emulated in (("first, MB/s", PUBLISHED_FIRST, first), ("until, GB", round(EMULATED.until), until), ("then, MB/s", PUBLISHED_BEHIND, behind))]
+        page.text(f"""
+The {EMULATED.drive}, emulated with the published program throughput of another maker's 96-layer QLC die (30 MB/s, ISSCC 2020; `{SCENARIO}`), nothing fitted:
+""")
+        page.table(["", "published", "emulated", ""], rows)
+        page.text("""
+The emulated cliff comes too early: the model keeps a quarter of what is not yet filled back for folding, so that a pSLC of four bits a cell is full at 17 % of the capacity (folding, which
+slows writes down, begins when a tenth of it is left), where real drives go to 25.
+""")
+
+
+def cliff(log):
+    """MB/s before the cliff, GB of the whole drive until it, MB/s behind it."""
+    done = sorted(completed for _, completed in log)
+    rates = [WINDOW * MIB / (done[n + WINDOW] - done[n]) / 1e6 for n in range(0, len(done) - WINDOW, WINDOW)]
+    top = rates[len(rates) // 20]
+    fall = next((n for n, rate in enumerate(rates) if n > 0 and rate < top / 2), len(rates))
+    rest = done[fall * WINDOW:]
+    behind = (len(rest) - 1) * MIB / (rest[-1] - rest[0]) / 1e6 if len(rest) > 1 else top
+    return top, fall * WINDOW * MIB * SCALE / 1e9, behind
