@@ -95,7 +95,7 @@ TEST_CASE("scenarios with wrong values", "[program]") {
        "normal:deviation or zoned:..."},
       {"rw: randrw", "rw: randrw, time_based: true", "@:12: load.0.time_based: needs runtime as well"},
       {"load:", "precondition:\n  - {order: random}\nload:",
-       "@:13: precondition.0: nothing to do: give fill, overwrite, trim, until or idle"},
+       "@:13: precondition.0: nothing to do: give fill, overwrite, trim, state, until or idle"},
       {"load:", "precondition:\n  - {fill: 120 %}\nload:", "@:13: precondition.0.fill: ..."},
       {"load:", "precondition:\n  - {fill: 100 %, bs: 3000 B}\nload:",
        "@:13: precondition.0.bs: 3000 B is not a multiple of the drive's logical block of 4096 B"},
