@@ -16,10 +16,6 @@ std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   return total;
 }
 
-double ratio(double a, double b) {
-  return b > 0 ? a / b : 0;
-}
-
 void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors) {
   sink.value("commands", s.commands, "", "host commands completed");
   sink.value("host units read", s.host_units_read, "units", "mapping units looked up by reads");

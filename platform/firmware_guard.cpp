@@ -19,10 +19,6 @@ std::string place_of(const FlashOp& op) {
                      index(op.block), index(op.page));
 }
 
-double ratio(double a, double b) {
-  return b > 0 ? a / b : 0;
-}
-
 }  // namespace
 
 // ---- ports as the firmware sees them

@@ -7,6 +7,7 @@
 
 #include "firmware/base/make_policy.h"
 #include "models/base/input_error.h"
+#include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
 
@@ -61,10 +62,6 @@ Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_b
                   fmt::format("{} B", layout.unit_bytes));
   }
   return grain;
-}
-
-double ratio(std::uint64_t part, std::uint64_t all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "firmware/mapping/map_pages.h"
 #include "models/base/input_error.h"
+#include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
 
@@ -52,10 +53,6 @@ std::uint64_t checked_capacity(const DftlConfig& config, std::uint32_t line, std
 
 std::uint32_t ceiling(std::uint64_t whole, std::uint32_t part) {
   return static_cast<std::uint32_t>((whole + part - 1) / part);
-}
-
-double ratio(std::uint64_t part, std::uint64_t all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
 }  // namespace

@@ -21,4 +21,9 @@ class StatisticsSink {
   virtual void text(std::string_view name, std::string_view value, std::string_view doc) = 0;
 };
 
+/// `part` of `all`; 0 of nothing.
+inline double ratio(double part, double all) {
+  return all > 0 ? part / all : 0;
+}
+
 }  // namespace tlmssd

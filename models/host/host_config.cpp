@@ -10,11 +10,11 @@
 namespace tlmssd {
 
 LinkSpec parse_link(const std::string& text, const std::string& protocol) {
-  static constexpr std::array<std::uint32_t, 5> k_lanes = {1, 2, 4, 8, 16};
+  static constexpr std::array<std::uint32_t, 5> k_pcie_lanes = {1, 2, 4, 8, 16};
   if (text == "sata3" || text == "sata6") return {LinkKind::sata, 0, 0, text == "sata3" ? 3U : 6U};
   if (text.size() >= 7 && text.size() <= 8 && text.starts_with("pcie") && text[4] >= '1' && text[4] <= '6' &&
       text[5] == 'x') {
-    for (const std::uint32_t lanes : k_lanes) {
+    for (const std::uint32_t lanes : k_pcie_lanes) {
       if (text.substr(6) == std::to_string(lanes)) {
         return {LinkKind::pcie, static_cast<std::uint32_t>(text[4] - '0'), lanes, 0};
       }

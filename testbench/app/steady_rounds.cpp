@@ -11,25 +11,26 @@
 namespace tlmssd {
 namespace {
 
-enum class Figure : std::uint8_t { bandwidth, iops, latency, amplification };
+enum class RoundFigure : std::uint8_t { bandwidth, iops, latency, amplification };
 
 struct RoundMetric {
   const char* name;
-  Figure figure;
+  RoundFigure figure;
   std::optional<HostOpcode> operation;  ///< nothing: all of them
 };
 
 const std::vector<RoundMetric>& round_metrics() {
-  static const std::vector<RoundMetric> metrics = {{"bandwidth", Figure::bandwidth, {}},
-                                                   {"iops", Figure::iops, {}},
-                                                   {"latency", Figure::latency, {}},
-                                                   {"write_bandwidth", Figure::bandwidth, HostOpcode::write},
-                                                   {"write_iops", Figure::iops, HostOpcode::write},
-                                                   {"write_latency", Figure::latency, HostOpcode::write},
-                                                   {"read_bandwidth", Figure::bandwidth, HostOpcode::read},
-                                                   {"read_iops", Figure::iops, HostOpcode::read},
-                                                   {"read_latency", Figure::latency, HostOpcode::read},
-                                                   {"write_amplification", Figure::amplification, {}}};
+  static const std::vector<RoundMetric> metrics = {
+      {"bandwidth", RoundFigure::bandwidth, {}},
+      {"iops", RoundFigure::iops, {}},
+      {"latency", RoundFigure::latency, {}},
+      {"write_bandwidth", RoundFigure::bandwidth, HostOpcode::write},
+      {"write_iops", RoundFigure::iops, HostOpcode::write},
+      {"write_latency", RoundFigure::latency, HostOpcode::write},
+      {"read_bandwidth", RoundFigure::bandwidth, HostOpcode::read},
+      {"read_iops", RoundFigure::iops, HostOpcode::read},
+      {"read_latency", RoundFigure::latency, HostOpcode::read},
+      {"write_amplification", RoundFigure::amplification, {}}};
   return metrics;
 }
 
@@ -38,14 +39,14 @@ const RoundMetric& find_metric(const std::string& name) {
                        [&](const RoundMetric& metric) { return metric.name == name; });
 }
 
-std::string value_text(Figure figure, double value) {
-  if (figure == Figure::bandwidth) return bandwidth_text(value);
-  if (figure == Figure::latency) return time_text(value);
-  return figure == Figure::iops ? count_text(value) : fmt::format("{:.3f}", value);
+std::string value_text(RoundFigure figure, double value) {
+  if (figure == RoundFigure::bandwidth) return bandwidth_text(value);
+  if (figure == RoundFigure::latency) return time_text(value);
+  return figure == RoundFigure::iops ? count_text(value) : fmt::format("{:.3f}", value);
 }
 
-const char* unit_of(Figure figure) {
-  return figure == Figure::bandwidth ? "B/s" : figure == Figure::latency ? "ns" : "";
+const char* unit_of(RoundFigure figure) {
+  return figure == RoundFigure::bandwidth ? "B/s" : figure == RoundFigure::latency ? "ns" : "";
 }
 
 }  // namespace
@@ -93,13 +94,13 @@ double SteadyRounds::value_of(const Round& round, Picoseconds until) const {
     latency += round.latency[op];
   }
   switch (metric.figure) {
-    case Figure::bandwidth:
+    case RoundFigure::bandwidth:
       return per_second(bytes, until - round.from);
-    case Figure::iops:
+    case RoundFigure::iops:
       return per_second(commands, until - round.from);
-    case Figure::latency:
+    case RoundFigure::latency:
       return commands == 0 ? 0 : latency / static_cast<double>(commands);
-    case Figure::amplification:
+    case RoundFigure::amplification:
       break;
   }
   const FlashWrites now = writes_();
@@ -126,8 +127,8 @@ bool SteadyRounds::steady() const {
 }
 
 nlohmann::ordered_json SteadyRounds::json() const {
-  const Figure figure = find_metric(config_.metric).figure;
-  const double scale = figure == Figure::latency ? 1e-3 : 1;
+  const RoundFigure figure = find_metric(config_.metric).figure;
+  const double scale = figure == RoundFigure::latency ? 1e-3 : 1;
   nlohmann::ordered_json json = {{"metric", config_.metric},
                                  {"unit", unit_of(figure)},
                                  {"rounds", nlohmann::ordered_json::array()},

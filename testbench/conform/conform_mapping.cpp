@@ -16,8 +16,8 @@ using firmware::Layout;
 using firmware::MappingScheme;
 using firmware::Ppn;
 
-constexpr int k_steps = 200'000;
-constexpr double k_most_nanoseconds = 1'000;
+constexpr int k_mapping_steps = 200'000;
+constexpr double k_most_nanoseconds_per_step = 1'000;
 
 /// A drive of 48 MiB on 64 MiB of flash.
 Layout layout() {
@@ -59,7 +59,7 @@ class Checks {
     double taken = 0;
     found_.check("a look-up takes at most 1 us", [&]() -> std::string {
       taken = nanoseconds();
-      return taken <= k_most_nanoseconds ? "" : fmt::format("{:.0f} ns", taken);
+      return taken <= k_most_nanoseconds_per_step ? "" : fmt::format("{:.0f} ns", taken);
     });
     found_.note(fmt::format("{:.0f} ns", taken));
     return found_;
@@ -72,7 +72,7 @@ class Checks {
 
   std::string entries() {
     const Bytes all = map_->dram_bytes();
-    for (int i = 0; i < k_steps / 100; ++i) {
+    for (int i = 0; i < k_mapping_steps / 100; ++i) {
       const Lpn first = unit();
       const std::uint64_t count = 1 + random_.below(std::min<std::uint64_t>(units() - first, 64));
       const MappingScheme::Span span = map_->entries(first, count);
@@ -84,7 +84,7 @@ class Checks {
   }
 
   std::string updates() {
-    for (int i = 0; i < k_steps; ++i) {
+    for (int i = 0; i < k_mapping_steps; ++i) {
       const Lpn changed = unit();
       places_[changed] = random_.below(5) == 0 ? k_nowhere : place();
       map_->update(changed, places_[changed]);
@@ -97,7 +97,7 @@ class Checks {
   }
 
   std::string touched() {
-    for (int i = 0; i < k_steps / 100; ++i) {
+    for (int i = 0; i < k_mapping_steps / 100; ++i) {
       const std::uint64_t first = unit();
       const std::uint64_t end = first + random_.below(units() - first + 1);
       std::uint64_t mapped = first;
@@ -141,11 +141,11 @@ class Checks {
     for (int round = 0; round < 10; ++round) {
       std::uint64_t sum = 0;
       const auto start = std::chrono::steady_clock::now();
-      for (int i = 0; i < k_steps / 100; ++i) sum += map_->lookup(unit()).entry();
+      for (int i = 0; i < k_mapping_steps / 100; ++i) sum += map_->lookup(unit()).entry();
       const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
       volatile std::uint64_t kept = sum;
       static_cast<void>(kept);
-      best = std::min(best, taken.count() / (k_steps / 100.0));
+      best = std::min(best, taken.count() / (k_mapping_steps / 100.0));
     }
     return best;
   }

@@ -13,13 +13,13 @@ namespace tlmssd {
 
 namespace {
 
-constexpr std::size_t k_operations = 20'000;
-constexpr std::size_t k_series = 500;
-constexpr double k_most_nanoseconds = 2000;  // a call
+class ReliabilityChecks {
+  static constexpr std::size_t k_operations = 20'000;
+  static constexpr std::size_t k_series = 500;
+  static constexpr double k_most_nanoseconds = 2000;  // a call
 
-class Checks {
  public:
-  Checks(const MakeReliability& make, const NandPart& part, std::uint64_t seed)
+  ReliabilityChecks(const MakeReliability& make, const NandPart& part, std::uint64_t seed)
       : make_(make), part_(part), samples_(part, seed), model_(make()) {
     for (std::size_t i = 0; i < k_operations; ++i)
       operations_.push_back(samples_.next(ArrayCommand::sense, part.has_slc_mode() && i % 4 == 0));
@@ -122,7 +122,7 @@ class Checks {
 }  // namespace
 
 Conformance conform_reliability(const MakeReliability& make, const NandPart& part, std::uint64_t seed) {
-  return found_by<Checks>(make, part, seed);
+  return found_by<ReliabilityChecks>(make, part, seed);
 }
 
 }  // namespace tlmssd

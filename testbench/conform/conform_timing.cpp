@@ -14,11 +14,6 @@ namespace tlmssd {
 
 namespace {
 
-constexpr std::size_t k_operations = 20'000;
-constexpr std::size_t k_series = 500;
-constexpr Picoseconds k_longest = 1'000'000'000'000;  // a second
-constexpr double k_most_nanoseconds = 2'000;
-
 bool same(const ArrayAnswer& a, const ArrayAnswer& b) {
   return a.duration == b.duration && a.energy == b.energy && a.suspend_points == b.suspend_points;
 }
@@ -27,9 +22,14 @@ std::string differs(const ArrayOperation& op, const ArrayAnswer& first, const Ar
   return fmt::format("{} ps, then {} ps for the {}", first.duration, then.duration, to_text(op));
 }
 
-class Checks {
+class TimingChecks {
+  static constexpr std::size_t k_operations = 20'000;
+  static constexpr std::size_t k_series = 500;
+  static constexpr Picoseconds k_longest = 1'000'000'000'000;  // a second
+  static constexpr double k_most_nanoseconds = 2'000;
+
  public:
-  Checks(const MakeTiming& make, const NandPart& part, std::uint64_t seed)
+  TimingChecks(const MakeTiming& make, const NandPart& part, std::uint64_t seed)
       : make_(make), part_(part), samples_(part, seed), model_(make()) {
     for (std::size_t i = 0; i < k_operations; ++i) operations_.push_back(samples_.next());
   }
@@ -258,7 +258,7 @@ class Checks {
 }  // namespace
 
 Conformance conform_timing(const MakeTiming& make, const NandPart& part, std::uint64_t seed) {
-  return found_by<Checks>(make, part, seed);
+  return found_by<TimingChecks>(make, part, seed);
 }
 
 }  // namespace tlmssd

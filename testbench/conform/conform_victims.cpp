@@ -19,7 +19,7 @@ using firmware::VictimPolicy;
 constexpr std::uint32_t k_pus = 3;
 constexpr std::uint32_t k_blocks = 200;
 constexpr std::uint32_t k_units = 64;
-constexpr int k_steps = 20'000;
+constexpr int k_victim_steps = 20'000;
 
 /// A policy under a random load, and what it must know of the blocks.
 class Drive {
@@ -96,13 +96,13 @@ class Drive {
 
 std::string legal(const MakeVictims& make, std::uint64_t seed) {
   Drive drive(make, seed, 1);
-  for (int i = 0; i < k_steps; ++i) static_cast<void>(drive.step());
+  for (int i = 0; i < k_victim_steps; ++i) static_cast<void>(drive.step());
   return {};
 }
 
 std::string all_chosen(const MakeVictims& make, std::uint64_t seed) {
   Drive drive(make, seed, 1);
-  for (int i = 0; i < k_steps / 10; ++i) static_cast<void>(drive.step());
+  for (int i = 0; i < k_victim_steps / 10; ++i) static_cast<void>(drive.step());
   drive.drain();
   return {};
 }
@@ -110,7 +110,7 @@ std::string all_chosen(const MakeVictims& make, std::uint64_t seed) {
 std::string repeatable(const MakeVictims& make, std::uint64_t seed) {
   Drive first(make, seed, 1);
   Drive second(make, seed, 1);
-  for (int i = 0; i < k_steps; ++i)
+  for (int i = 0; i < k_victim_steps; ++i)
     if (first.step() != second.step())
       return fmt::format("other choices from the same seed, after {} calls", i + 1);
   return {};
@@ -119,8 +119,8 @@ std::string repeatable(const MakeVictims& make, std::uint64_t seed) {
 std::string across_snapshot(const MakeVictims& make, std::uint64_t seed) {
   Drive straight(make, seed, 1);
   Drive restored(make, seed, 1);
-  for (int i = 0; i < k_steps; ++i) {
-    if (i % (k_steps / 4) == k_steps / 8) {
+  for (int i = 0; i < k_victim_steps; ++i) {
+    if (i % (k_victim_steps / 4) == k_victim_steps / 8) {
       MemoryArchive archive;
       restored.policy().archive(archive);
       archive.rewind();

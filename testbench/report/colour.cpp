@@ -8,7 +8,7 @@ constexpr std::string_view k_red = "\x1b[31m";
 constexpr std::string_view k_green = "\x1b[32m";
 constexpr std::string_view k_yellow = "\x1b[33m";
 constexpr std::string_view k_cyan = "\x1b[36m";
-constexpr std::string_view k_plain = "\x1b[0m";
+constexpr std::string_view k_plain_style = "\x1b[0m";
 
 /// What a line that begins something looks like; empty: plain.
 std::string_view style_of(std::string_view line) {
@@ -35,7 +35,7 @@ std::string coloured(std::string_view summary) {
     summary.remove_prefix(end == std::string_view::npos ? summary.size() : end + 1);
     const bool goes_on = !style.empty() && style != k_bold && line.starts_with("  ");
     if (!goes_on) style = style_of(line);
-    if (!style.empty() && !line.empty()) text.append(style).append(line).append(k_plain);
+    if (!style.empty() && !line.empty()) text.append(style).append(line).append(k_plain_style);
     if (style.empty()) text.append(line);
     if (end != std::string_view::npos) text += '\n';
   }

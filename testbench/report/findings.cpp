@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double k_saturated = 0.85;
+constexpr double k_busy_resource = 0.85;
 constexpr double k_share_of_commands = 0.05;  ///< from which on an operation is worth a finding
 
 /// Causes of the ledger that have one remedy.
@@ -212,7 +212,7 @@ void saturated(const Drive& drive, std::vector<Finding>& found) {
   std::vector<std::pair<double, const Resource*>> busy;
   for (const Utilisation& use : drive.uses) {
     const Resource* const resource = find_resource(use.label, drive.statistics);
-    if (resource != nullptr && use.mean() >= k_saturated) busy.emplace_back(use.mean(), resource);
+    if (resource != nullptr && use.mean() >= k_busy_resource) busy.emplace_back(use.mean(), resource);
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [share, resource] : busy) {
@@ -228,7 +228,7 @@ void saturated(const Drive& drive, std::vector<Finding>& found) {
 /// Several loads are told by name, each in its own percentiles; of one it is said here.
 void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>& found) {
   const double dies = busy(drive, "dies");
-  if (dies < k_saturated || shown_results(report).size() > 1) return;
+  if (dies < k_busy_resource || shown_results(report).size() > 1) return;
   const Group group = of_dies(drive);
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
     return;

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 std::uint64_t milliseconds(Picoseconds time) {
   return static_cast<std::uint64_t>((time + 500'000'000) / 1'000'000'000);
 }
-std::uint64_t nanoseconds(Picoseconds time) {
+std::uint64_t whole_nanoseconds(Picoseconds time) {
   return static_cast<std::uint64_t>(time) / 1000;
 }
 
@@ -30,8 +30,8 @@ std::uint64_t fio_bin(std::uint64_t ns) {
 }
 
 Json latency_object(const Histogram& histogram, bool distribution) {
-  Json json = {{"min", nanoseconds(histogram.minimum())},
-               {"max", nanoseconds(histogram.maximum())},
+  Json json = {{"min", whole_nanoseconds(histogram.minimum())},
+               {"max", whole_nanoseconds(histogram.maximum())},
                {"mean", histogram.mean() * 1e-3},
                {"stddev", histogram.deviation() * 1e-3},
                {"N", histogram.count()}};
@@ -39,11 +39,12 @@ Json latency_object(const Histogram& histogram, bool distribution) {
   static constexpr std::array<double, 17> k_list = {1,  5,  10, 20, 30,   40,   50,    60,   70,
                                                     80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99};
   for (const double percent : k_list) {
-    json["percentile"][fmt::format("{:.6f}", percent)] = nanoseconds(histogram.percentile(percent / 100));
+    json["percentile"][fmt::format("{:.6f}", percent)] =
+        whole_nanoseconds(histogram.percentile(percent / 100));
   }
   std::map<std::uint64_t, std::uint64_t> bins;
   histogram.for_each([&](Picoseconds low, Picoseconds high, std::uint64_t count) {
-    bins[fio_bin(nanoseconds(low + (high - low) / 2))] += count;
+    bins[fio_bin(whole_nanoseconds(low + (high - low) / 2))] += count;
   });
   for (const auto& [value, count] : bins) json["bins"][std::to_string(value)] = count;
   return json;
@@ -165,7 +166,7 @@ void add_latency_ranges(Json& job, const LoadMeasurement& load) {
   std::array<std::array<double, 12>, 3> ranges{};
   double total = 0;
   const auto count_in = [&](Picoseconds low, Picoseconds high, std::uint64_t count) {
-    std::uint64_t value = nanoseconds(low + (high - low) / 2);
+    std::uint64_t value = whole_nanoseconds(low + (high - low) / 2);
     std::size_t unit = 0;
     while (unit < 2 && value >= 1000) {
       value /= 1000;

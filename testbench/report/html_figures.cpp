@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json shares(const Json& ledger) {
+Json ledger_shares(const Json& ledger) {
   Json json = Json::object();
   for (const auto& [cause, part] : ledger.items()) json[cause] = part["share"];
   return json;
@@ -21,11 +21,12 @@ Json operation(const Json& results) {
   Json json = {{"commands", results["commands"]},
                {"mean", results["latency"]["mean"]},
                {"distribution", results["distribution"]},
-               {"ledger", shares(results["ledger"])}};
+               {"ledger", ledger_shares(results["ledger"])}};
   json["percentiles"] = Json::object();
   for (const auto& [name, told] : results["percentiles"].items()) {
     if (told.is_object())
-      json["percentiles"][name] = {{"latency_ns", told["latency_ns"]}, {"ledger", shares(told["ledger"])}};
+      json["percentiles"][name] = {{"latency_ns", told["latency_ns"]},
+                                   {"ledger", ledger_shares(told["ledger"])}};
   }
   return json;
 }

@@ -8,6 +8,7 @@
 #include "testbench/report/assets.h"
 #include "testbench/report/html_figures.h"
 #include "testbench/report/html_text.h"
+#include "testbench/report/json_values.h"
 #include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
 
@@ -24,10 +25,6 @@ std::string seconds_text(double s) {
 }
 std::string percent_text(double share) {
   return fmt::format("{:.0f} %", share * 100);
-}
-
-double number(const Json& json, const char* key) {
-  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
 }
 
 std::string facts(const Json& report) {
@@ -76,7 +73,7 @@ std::string facts(const Json& report) {
   return html;
 }
 
-std::string device_row(const Json& device) {
+std::string device_table_row(const Json& device) {
   const Json& latency = device["latency"];
   std::string html = fmt::format(
       "<tr><td></td><td class=\"text doc\">as the drive sees it, in "
@@ -98,7 +95,7 @@ void operation_rows(std::string& html, const std::string& load, const Json& oper
       html += "<td>" + nanoseconds_text(number(latency, key)) + "</td>";
     }
     html += "</tr>";
-    if (operation.contains("device")) html += device_row(operation["device"]);
+    if (operation.contains("device")) html += device_table_row(operation["device"]);
   }
 }
 

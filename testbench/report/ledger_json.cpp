@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "testbench/report/json_values.h"
+
 namespace tlmssd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double nanoseconds(double picoseconds) {
-  return picoseconds * 1e-3;
-}
 
 /// "reads of backup", "collection's programs".
 std::string blocker_name(std::size_t blocker, const std::vector<std::string>& loads) {

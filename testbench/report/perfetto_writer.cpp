@@ -47,18 +47,18 @@ constexpr protozero::pbf_tag_type k_name = 10;
 
 constexpr std::uint32_t k_sequence = 1;
 
-struct Kind {
+struct TrackGroup {
   const char* group;
   const char* one;
 };
-constexpr Kind k_kinds[k_track_kinds] = {{"queues", "queue"},     {"host link", "direction"},
-                                         {"cores", "core"},       {"collection", "worker"},
-                                         {"channels", "channel"}, {"dies", "die"},
-                                         {"dies", "plane"},       {"counters", "counter"}};
+constexpr TrackGroup k_track_groups[k_track_kinds] = {{"queues", "queue"},     {"host link", "direction"},
+                                                      {"cores", "core"},       {"collection", "worker"},
+                                                      {"channels", "channel"}, {"dies", "die"},
+                                                      {"dies", "plane"},       {"counters", "counter"}};
 
 std::string name_of(const Track& track) {
   if (track.kind == TrackKind::link) return track.index == 0 ? "to the drive" : "to the host";
-  const char* one = k_kinds[static_cast<std::size_t>(track.kind)].one;
+  const char* one = k_track_groups[static_cast<std::size_t>(track.kind)].one;
   return fmt::format("{} {}", one, track.kind == TrackKind::plane ? track.plane : track.index);
 }
 
@@ -113,7 +113,7 @@ std::uint64_t PerfettoWriter::group(TrackKind kind) {
   const std::uint64_t uuid = number + 1;
   if ((groups_ >> number & 1U) == 0) {
     groups_ |= std::uint64_t{1} << number;
-    describe(uuid, 0, k_kinds[number].group, static_cast<std::int32_t>(number));
+    describe(uuid, 0, k_track_groups[number].group, static_cast<std::int32_t>(number));
   }
   return uuid;
 }

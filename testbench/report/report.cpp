@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "testbench/report/json_values.h"
 #include "testbench/report/ledger_json.h"
 #include "testbench/report/series_json.h"
 #include "testbench/report/statistics_view.h"
@@ -11,14 +12,6 @@ namespace tlmssd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double nanoseconds(Picoseconds time) {
-  return static_cast<double>(time) * 1e-3;
-}
-
-Json quantity(const Json& value, const char* unit) {
-  return {{"value", value}, {"unit", unit}};
-}
 
 Json latency_json(const Histogram& histogram) {
   Json json = {{"unit", "ns"},

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "testbench/report/json_values.h"
+
 namespace tlmssd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json quantity(const Json& value, const char* unit) {
-  return {{"value", value}, {"unit", unit}};
-}
 
 /// Three digits or more, which is what a step's percentile is worth; keeps reports short.
 double rounded(double value) {

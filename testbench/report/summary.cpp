@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/base/quantity_text.h"
+#include "testbench/report/json_values.h"
 #include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
 
@@ -85,10 +86,6 @@ class Page {
   std::vector<std::string> lines_;
 };
 
-double number(const Json& json, const char* key) {
-  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
-}
-
 /// A rate as one short word: "13k", "2.0M".
 std::string rate_text(double rate) {
   return rate >= 1e6   ? fmt::format("{:.1f}M", rate * 1e-6)
@@ -138,7 +135,7 @@ std::string table_row(std::string_view name, const Json& operation) {
 }
 
 /// What the drive saw of requests that were split.
-std::string device_row(const Json& device) {
+std::string pieces_row(const Json& device) {
   const Json& latency = device["latency"];
   std::string row =
       fmt::format("{:<31}", fmt::format("  in pieces: {} commands", device["commands"].get<std::uint64_t>()));
@@ -153,7 +150,7 @@ void operations(Page& page, const ShownResults& part) {
   const char* indent = part.name.empty() ? "" : "  ";
   for (const auto& [name, operation] : results["operations"].items()) {
     page.line(table_row(indent + name, operation));
-    if (operation.contains("device")) page.line(device_row(operation["device"]));
+    if (operation.contains("device")) page.line(pieces_row(operation["device"]));
   }
   std::string depth =
       fmt::format("{}queue depth {:.1f} on average, {} at most", indent,
@@ -179,7 +176,7 @@ std::vector<std::string> share_items(Shares parts) {
   return result;
 }
 
-std::vector<std::string> shares(const Json& ledger) {
+std::vector<std::string> ledger_items(const Json& ledger) {
   Shares parts;
   for (const auto& [cause, part] : ledger.items()) parts.emplace_back(number(part, "share"), cause);
   return share_items(std::move(parts));
@@ -208,7 +205,7 @@ std::vector<std::string> blame(const Json& percentile, bool several) {
 void ledger(Page& page, const ShownResults& part) {
   for (const auto& [name, operation] : (*part.results)["operations"].items()) {
     if (number(operation["latency"], "max") == 0) continue;
-    page.items("  " + part.of(name), shares(operation["ledger"]), 2);
+    page.items("  " + part.of(name), ledger_items(operation["ledger"]), 2);
     const Json& tail = operation["percentiles"]["p99.9"];
     page.items(fmt::format("    p99.9 {}", time_text(number(tail, "latency_ns") * 1e3)),
                blame(tail, !part.name.empty()), 2);

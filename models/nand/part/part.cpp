@@ -10,9 +10,9 @@ namespace tlmssd {
 namespace {
 
 using namespace literals;
-using Table = ParameterTable<NandPart>;
+using PartTable = ParameterTable<NandPart>;
 
-Table&& shape(Table&& table) {
+PartTable&& shape(PartTable&& table) {
   return std::move(table)
       .text("name", &NandPart::name, "name of the part in reports")
       .filled()
@@ -32,7 +32,7 @@ Table&& shape(Table&& table) {
       .optional();
 }
 
-Table&& array(Table&& table) {
+PartTable&& array(PartTable&& table) {
   return std::move(table)
       .times("read_latency", &NandPart::read_latency, {1, 1_s},
              "array to page register (tR): one value for all pages or one for each page type")
@@ -50,7 +50,7 @@ Table&& array(Table&& table) {
                "and takes an equal part of tPROG; more than one needs program_unit: word-line");
 }
 
-Table&& bus(Table&& table) {
+PartTable&& bus(PartTable&& table) {
   return std::move(table)
       .time("cycle_time", &NandPart::cycle_time, {0, 1_us},
             "one command, address or status cycle on the bus (tWC)")
@@ -65,7 +65,7 @@ Table&& bus(Table&& table) {
             "busy time between the planes or latched pages of one operation (tDBSY); held on the bus");
 }
 
-Table&& features(Table&& table) {
+PartTable&& features(PartTable&& table) {
   return std::move(table)
       .flag("multi_plane", &NandPart::multi_plane, "planes may work together at the same page number")
       .choice(
@@ -96,7 +96,7 @@ Table&& features(Table&& table) {
              "4 sigma)");
 }
 
-Table&& slc_mode(Table&& table) {
+PartTable&& slc_mode(PartTable&& table) {
   return std::move(table)
       .time(
           "slc_read_latency", &NandPart::slc_read_latency, {1, 1_s},
@@ -116,7 +116,7 @@ Table&& slc_mode(Table&& table) {
 }  // namespace
 
 const ParameterTable<NandPart>& NandPart::parameters() {
-  static const Table table = slc_mode(features(bus(array(shape(Table{})))));
+  static const PartTable table = slc_mode(features(bus(array(shape(PartTable{})))));
   return table;
 }
 

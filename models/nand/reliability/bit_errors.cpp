@@ -38,9 +38,9 @@ std::uint64_t block_hash(std::uint64_t seed, const BitErrors::Place& place) {
   return mixed(seed + (((std::uint64_t{index(place.die)} << 32U) ^ in_die) + 1) * k_golden);
 }
 
-using Table = ParameterTable<ErrorConfig>;
+using ErrorTable = ParameterTable<ErrorConfig>;
 
-Table&& variation(Table&& table) {
+ErrorTable&& variation(ErrorTable&& table) {
   using C = ErrorConfig;
   return std::move(table)
       .choice("distribution", &C::distribution, {"beta-binomial", "binomial"},
@@ -57,7 +57,7 @@ Table&& variation(Table&& table) {
              "multiplier of the error rate for each page type, lowest page first; empty: all 1");
 }
 
-Table&& retries(Table&& table) {
+ErrorTable&& retries(ErrorTable&& table) {
   using C = ErrorConfig;
   return std::move(table)
       .real("retry_shift", &C::retry_shift, {0, 1},
@@ -72,13 +72,13 @@ Table&& retries(Table&& table) {
             "distance^2 is added at a distance of so many retry steps from them");
 }
 
-Table&& slc_mode(Table&& table) {
+ErrorTable&& slc_errors(ErrorTable&& table) {
   return std::move(table).share(
       "slc_error_share", &ErrorConfig::slc_error_share, {0, 1},
       "error rate of a page in SLC mode, as a share of the model's at the same wear and age");
 }
 
-Table&& pass_voltage_errors(Table&& table) {
+ErrorTable&& pass_voltage_errors(ErrorTable&& table) {
   using C = ErrorConfig;
   return std::move(table)
       .real(
@@ -93,7 +93,7 @@ Table&& pass_voltage_errors(Table&& table) {
 }  // namespace
 
 const ParameterTable<ErrorConfig>& ErrorConfig::parameters() {
-  static const auto table = pass_voltage_errors(slc_mode(retries(variation(Table{}))));
+  static const auto table = pass_voltage_errors(slc_errors(retries(variation(ErrorTable{}))));
   return table;
 }
 

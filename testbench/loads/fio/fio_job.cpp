@@ -275,7 +275,7 @@ class Parser {
   }
   void section(std::string_view line) {
     if (line.back() != ']' || line.size() < 3)
-      lines_.fail("section " + quoted(line) + " is not closed, expected [name]");
+      lines_.fail("section " + quoted_input(line) + " is not closed, expected [name]");
     const std::string name(trimmed(line.substr(1, line.size() - 2)));
     if (name == "global") {
       current_ = &global_;
@@ -293,7 +293,7 @@ class Parser {
     const std::string value(equals == std::string_view::npos ? std::string_view{}
                                                              : trimmed(line.substr(equals + 1)));
     if (current_ == nullptr)
-      lines_.fail("option " + quoted(name) + " comes before any section, expected [global] or [name]");
+      lines_.fail("option " + quoted_input(name) + " comes before any section, expected [global] or [name]");
     for (const Option& known : k_options) {
       if (name != known.name) continue;
       if (value.find('$') != std::string::npos)
@@ -304,7 +304,8 @@ class Parser {
       try {
         known.set(*current_, value);
       } catch (const std::invalid_argument& error) {
-        lines_.fail(fmt::format("option {}: {} is not understood, {}", name, quoted(value), error.what()));
+        lines_.fail(
+            fmt::format("option {}: {} is not understood, {}", name, quoted_input(value), error.what()));
       }
       current_->lines[name] = lines_.line();
       return;
@@ -318,7 +319,7 @@ class Parser {
     }
     std::vector<std::string> names;
     for (const Option& known : k_options) names.emplace_back(known.name);
-    lines_.fail("option " + quoted(name) + " is not supported" + did_you_mean(name, names));
+    lines_.fail("option " + quoted_input(name) + " is not supported" + did_you_mean(name, names));
   }
 
   LineReader& lines_;

@@ -6,7 +6,7 @@
 
 namespace tlmssd {
 
-std::string quoted(std::string_view text) {
+std::string quoted_input(std::string_view text) {
   static constexpr std::size_t k_readable = 40;
   std::string result = "\"";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -26,7 +26,8 @@ std::string quoted(std::string_view text) {
 
 void bad_field(const LineReader& at, const FieldSpec& field, std::string_view text,
                std::string_view problem) {
-  at.fail(fmt::format("field {}: {} {}, expected {}", field.name, quoted(text), problem, field.expected));
+  at.fail(
+      fmt::format("field {}: {} {}, expected {}", field.name, quoted_input(text), problem, field.expected));
 }
 
 void Fields::missing(const LineReader& at, const FieldSpec& spec) {

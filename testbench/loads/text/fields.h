@@ -26,7 +26,7 @@ struct FieldSpec {
 [[noreturn]] void bad_field(const LineReader& at, const FieldSpec& field, std::string_view text,
                             std::string_view problem);
 /// Text in quotes, cut to a readable length, what cannot be printed written as \xNN.
-std::string quoted(std::string_view text);
+std::string quoted_input(std::string_view text);
 
 /// Takes a line apart at a separator; ' ' stands for any run of blanks and tabs.
 class Fields {

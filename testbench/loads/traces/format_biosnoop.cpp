@@ -17,22 +17,22 @@ namespace tlmssd {
 
 namespace {
 
-constexpr FieldSpec k_time{"TIME", "seconds"};
-constexpr FieldSpec k_pid{"PID", "a number"};
-constexpr FieldSpec k_operation{"T", "R, W, D, F or rwbs letters"};
-constexpr FieldSpec k_sector{"SECTOR", "512 B sectors"};
-constexpr FieldSpec k_bytes{"BYTES", "bytes"};
-constexpr FieldSpec k_latency{"LAT", "milliseconds"};
-constexpr Picoseconds k_second = 1'000'000'000'000;
-constexpr Picoseconds k_millisecond = 1'000'000'000;
+constexpr FieldSpec k_biosnoop_time{"TIME", "seconds"};
+constexpr FieldSpec k_biosnoop_pid{"PID", "a number"};
+constexpr FieldSpec k_biosnoop_operation{"T", "R, W, D, F or rwbs letters"};
+constexpr FieldSpec k_biosnoop_sector{"SECTOR", "512 B sectors"};
+constexpr FieldSpec k_biosnoop_bytes{"BYTES", "bytes"};
+constexpr FieldSpec k_biosnoop_latency{"LAT", "milliseconds"};
+constexpr Picoseconds k_biosnoop_second = 1'000'000'000'000;
+constexpr Picoseconds k_biosnoop_millisecond = 1'000'000'000;
 /// Requests may have begun before the first one completed: times count from a day before.
-constexpr WideTime k_before = WideTime{86'400} * k_second;
-constexpr std::size_t k_most_fields = 24;
+constexpr WideTime k_biosnoop_before = WideTime{86'400} * k_biosnoop_second;
+constexpr std::size_t k_biosnoop_most_fields = 24;
 
 class BiosnoopFormat final : public TraceFormat {
  public:
   bool parse(std::string_view line, const LineReader& at, TraceRecord& record) override {
-    std::array<std::string_view, k_most_fields> words;
+    std::array<std::string_view, k_biosnoop_most_fields> words;
     std::size_t count = 0;
     Fields fields(line, ' ');
     while (count < words.size() && fields.next(words[count])) ++count;
@@ -41,18 +41,20 @@ class BiosnoopFormat final : public TraceFormat {
       return false;
     }
     const std::size_t behind = queued_ ? 7 : 6;  // PID, DISK, T, SECTOR, BYTES, [QUE,] LAT
-    if (count < behind + 2) bad_field(at, k_latency, line, "is missing");
+    if (count < behind + 2) bad_field(at, k_biosnoop_latency, line, "is missing");
     const std::string_view* const last = words.data() + count - behind;
-    whole_number(at, k_pid, last[0]);
+    whole_number(at, k_biosnoop_pid, last[0]);
     record.device = last[1];
-    if (!is_rwbs(last[2])) bad_field(at, k_operation, last[2], "is no operation");
-    const WideTime completed = k_before + time_stamp(at, k_time, words[0], k_second);
+    if (!is_rwbs(last[2])) bad_field(at, k_biosnoop_operation, last[2], "is no operation");
+    const WideTime completed =
+        k_biosnoop_before + time_stamp(at, k_biosnoop_time, words[0], k_biosnoop_second);
     WideTime took = 0;
-    for (std::size_t i = 5; i < behind; ++i) took += time_stamp(at, k_latency, last[i], k_millisecond);
-    if (took > k_before) bad_field(at, k_latency, last[behind - 1], "is more than a day");
+    for (std::size_t i = 5; i < behind; ++i)
+      took += time_stamp(at, k_biosnoop_latency, last[i], k_biosnoop_millisecond);
+    if (took > k_biosnoop_before) bad_field(at, k_biosnoop_latency, last[behind - 1], "is more than a day");
     record.time = completed - took;
-    record.offset = scaled_number(at, k_sector, last[3], 512);
-    record.bytes = whole_number(at, k_bytes, last[4]);
+    record.offset = scaled_number(at, k_biosnoop_sector, last[3], 512);
+    record.bytes = whole_number(at, k_biosnoop_bytes, last[4]);
     if (!read_rwbs(last[2], record)) return false;
     if (record.bytes == 0 && last[2].front() == 'F') record.opcode = HostOpcode::flush;
     return true;

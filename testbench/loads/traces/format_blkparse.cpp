@@ -13,16 +13,16 @@ namespace tlmssd {
 
 namespace {
 
-constexpr FieldSpec k_device{"device", "major,minor"};
-constexpr FieldSpec k_cpu{"cpu", "a number"};
-constexpr FieldSpec k_sequence{"sequence", "a number"};
-constexpr FieldSpec k_time{"time", "seconds"};
-constexpr FieldSpec k_pid{"pid", "a number"};
-constexpr FieldSpec k_action{"action", "a letter or two"};
-constexpr FieldSpec k_rwbs{"rwbs", "letters out of R, W, D, F, N, S, A, M, B, E, V"};
-constexpr FieldSpec k_sector{"sector", "512 B sectors"};
-constexpr FieldSpec k_plus{"+", "\"sector + sectors\""};
-constexpr FieldSpec k_sectors{"sectors", "512 B sectors"};
+constexpr FieldSpec k_blkparse_device{"device", "major,minor"};
+constexpr FieldSpec k_blkparse_cpu{"cpu", "a number"};
+constexpr FieldSpec k_blkparse_sequence{"sequence", "a number"};
+constexpr FieldSpec k_blkparse_time{"time", "seconds"};
+constexpr FieldSpec k_blkparse_pid{"pid", "a number"};
+constexpr FieldSpec k_blkparse_action{"action", "a letter or two"};
+constexpr FieldSpec k_blkparse_rwbs{"rwbs", "letters out of R, W, D, F, N, S, A, M, B, E, V"};
+constexpr FieldSpec k_blkparse_sector{"sector", "512 B sectors"};
+constexpr FieldSpec k_blkparse_plus{"+", "\"sector + sectors\""};
+constexpr FieldSpec k_blkparse_sectors{"sectors", "512 B sectors"};
 
 class BlkparseFormat final : public TraceFormat {
  public:
@@ -34,16 +34,16 @@ class BlkparseFormat final : public TraceFormat {
       return false;
     }
     Fields fields(line, ' ');
-    record.device = fields.need(at, k_device);
+    record.device = fields.need(at, k_blkparse_device);
     check_device(at, record.device);
-    whole_number(at, k_cpu, fields.need(at, k_cpu));
-    whole_number(at, k_sequence, fields.need(at, k_sequence));
-    record.time = time_stamp(at, k_time, fields.need(at, k_time), 1'000'000'000'000);
-    whole_number(at, k_pid, fields.need(at, k_pid));
-    const std::string_view action = fields.need(at, k_action);
-    if (action.size() > 2) bad_field(at, k_action, action, "is no action");
+    whole_number(at, k_blkparse_cpu, fields.need(at, k_blkparse_cpu));
+    whole_number(at, k_blkparse_sequence, fields.need(at, k_blkparse_sequence));
+    record.time = time_stamp(at, k_blkparse_time, fields.need(at, k_blkparse_time), 1'000'000'000'000);
+    whole_number(at, k_blkparse_pid, fields.need(at, k_blkparse_pid));
+    const std::string_view action = fields.need(at, k_blkparse_action);
+    if (action.size() > 2) bad_field(at, k_blkparse_action, action, "is no action");
     if (action != action_) return false;
-    if (!operation(at, fields.need(at, k_rwbs), record)) return false;
+    if (!operation(at, fields.need(at, k_blkparse_rwbs), record)) return false;
     return extent(fields, at, record);
   }
   [[nodiscard]] std::string note() const override { return "action " + action_; }
@@ -56,14 +56,14 @@ class BlkparseFormat final : public TraceFormat {
   static void check_device(const LineReader& at, std::string_view text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string_view::npos || comma == 0 || comma + 1 == text.size()) {
-      bad_field(at, k_device, text, "is no device");
+      bad_field(at, k_blkparse_device, text, "is no device");
     }
-    whole_number(at, k_device, text.substr(0, comma));
-    whole_number(at, k_device, text.substr(comma + 1));
+    whole_number(at, k_blkparse_device, text.substr(0, comma));
+    whole_number(at, k_blkparse_device, text.substr(comma + 1));
   }
   /// False: a pass-through command.
   static bool operation(const LineReader& at, std::string_view rwbs, TraceRecord& record) {
-    if (!is_rwbs(rwbs)) bad_field(at, k_rwbs, rwbs, "is no operation");
+    if (!is_rwbs(rwbs)) bad_field(at, k_blkparse_rwbs, rwbs, "is no operation");
     return read_rwbs(rwbs, record);
   }
   /// "sector + sectors [command]"; a flush may stop before it. A write of no sectors with a leading
@@ -72,11 +72,11 @@ class BlkparseFormat final : public TraceFormat {
     record.offset = 0;
     record.bytes = 0;
     if (record.opcode == HostOpcode::flush) return true;
-    const std::string_view sector = fields.need(at, k_sector);
-    record.offset = scaled_number(at, k_sector, sector, 512);
-    const std::string_view plus = fields.need(at, k_plus);
-    if (plus != "+") bad_field(at, k_plus, plus, "is not a plus sign");
-    record.bytes = scaled_number(at, k_sectors, fields.need(at, k_sectors), 512);
+    const std::string_view sector = fields.need(at, k_blkparse_sector);
+    record.offset = scaled_number(at, k_blkparse_sector, sector, 512);
+    const std::string_view plus = fields.need(at, k_blkparse_plus);
+    if (plus != "+") bad_field(at, k_blkparse_plus, plus, "is not a plus sign");
+    record.bytes = scaled_number(at, k_blkparse_sectors, fields.need(at, k_blkparse_sectors), 512);
     return true;
   }
 

@@ -17,15 +17,15 @@ struct TimeUnit {
   std::string_view name;
   Picoseconds picoseconds;
 };
-constexpr std::array<TimeUnit, 6> k_time_units{{{"s", 1'000'000'000'000},
-                                                {"ms", 1'000'000'000},
-                                                {"us", 1'000'000},
-                                                {"100ns", 100'000},
-                                                {"ns", 1'000},
-                                                {"ps", 1}}};
+constexpr std::array<TimeUnit, 6> k_csv_time_units{{{"s", 1'000'000'000'000},
+                                                    {"ms", 1'000'000'000},
+                                                    {"us", 1'000'000},
+                                                    {"100ns", 100'000},
+                                                    {"ns", 1'000},
+                                                    {"ps", 1}}};
 
 Picoseconds time_unit(const std::string& name) {
-  for (const TimeUnit& unit : k_time_units) {
+  for (const TimeUnit& unit : k_csv_time_units) {
     if (unit.name == name) return unit.picoseconds;
   }
   throw InputError("columns.time_unit: \"" + name + "\" is no unit, expected s, ms, us, 100ns, ns or ps");

@@ -12,24 +12,25 @@ namespace tlmssd {
 
 namespace {
 
-constexpr Picoseconds k_microsecond = 1'000'000;
-constexpr FieldSpec k_time{"timestamp", "us"};
-constexpr FieldSpec k_file{"filename", "a name"};
-constexpr FieldSpec k_action{"action",
-                             "read, write, trim, sync, datasync, wait (version 2), add, open or close"};
-constexpr FieldSpec k_offset{"offset", "bytes"};
-constexpr FieldSpec k_wait{"offset", "us to wait"};
-constexpr FieldSpec k_length{"length", "bytes"};
+constexpr Picoseconds k_iolog_microsecond = 1'000'000;
+constexpr FieldSpec k_iolog_time{"timestamp", "us"};
+constexpr FieldSpec k_iolog_file{"filename", "a name"};
+constexpr FieldSpec k_iolog_action{"action",
+                                   "read, write, trim, sync, datasync, wait (version 2), add, open or close"};
+constexpr FieldSpec k_iolog_offset{"offset", "bytes"};
+constexpr FieldSpec k_iolog_wait{"offset", "us to wait"};
+constexpr FieldSpec k_iolog_length{"length", "bytes"};
 
 class FioIologFormat final : public TraceFormat {
  public:
   bool parse(std::string_view line, const LineReader& at, TraceRecord& record) override {
     if (version_ == 0) return head(line, at);
     Fields fields(line, ' ');
-    if (version_ == 3) now_ = time_stamp(at, k_time, fields.need(at, k_time), k_microsecond);
-    record.device = fields.need(at, k_file);
-    if (record.device.size() > 256) bad_field(at, k_file, record.device, "is too long");
-    const std::string_view action = fields.need(at, k_action);
+    if (version_ == 3)
+      now_ = time_stamp(at, k_iolog_time, fields.need(at, k_iolog_time), k_iolog_microsecond);
+    record.device = fields.need(at, k_iolog_file);
+    if (record.device.size() > 256) bad_field(at, k_iolog_file, record.device, "is too long");
+    const std::string_view action = fields.need(at, k_iolog_action);
     if (action == "add" || action == "open" || action == "close") return end(fields, at, false);
     if (action == "wait") return wait(fields, at);
     record.time = now_;
@@ -47,10 +48,10 @@ class FioIologFormat final : public TraceFormat {
     } else if (action == "trim") {
       record.opcode = HostOpcode::trim;
     } else {
-      bad_field(at, k_action, action, "is no action");
+      bad_field(at, k_iolog_action, action, "is no action");
     }
-    record.offset = whole_number(at, k_offset, fields.need(at, k_offset));
-    record.bytes = whole_number(at, k_length, fields.need(at, k_length));
+    record.offset = whole_number(at, k_iolog_offset, fields.need(at, k_iolog_offset));
+    record.bytes = whole_number(at, k_iolog_length, fields.need(at, k_iolog_length));
     return end(fields, at, true);
   }
   [[nodiscard]] bool has_times() const override { return version_ == 3 || waits_; }
@@ -66,15 +67,17 @@ class FioIologFormat final : public TraceFormat {
     } else if (line == "fio version 3 iolog") {
       version_ = 3;
     } else {
-      at.fail("line is " + quoted(line) + ", expected \"fio version 2 iolog\" or \"fio version 3 iolog\"");
+      at.fail("line is " + quoted_input(line) +
+              ", expected \"fio version 2 iolog\" or \"fio version 3 iolog\"");
     }
     return false;
   }
   bool wait(Fields& fields, const LineReader& at) {
-    if (version_ == 3) bad_field(at, k_action, "wait", "is not allowed in a version 3 log");
-    const std::uint64_t pause = whole_number(at, k_wait, fields.need(at, k_wait));
-    now_ += static_cast<WideTime>(pause) * k_microsecond;
-    if (now_ >> 64U != 0) bad_field(at, k_wait, std::to_string(pause), "adds up to more than can be held");
+    if (version_ == 3) bad_field(at, k_iolog_action, "wait", "is not allowed in a version 3 log");
+    const std::uint64_t pause = whole_number(at, k_iolog_wait, fields.need(at, k_iolog_wait));
+    now_ += static_cast<WideTime>(pause) * k_iolog_microsecond;
+    if (now_ >> 64U != 0)
+      bad_field(at, k_iolog_wait, std::to_string(pause), "adds up to more than can be held");
     waits_ = true;
     return false;
   }

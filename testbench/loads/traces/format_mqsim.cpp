@@ -9,24 +9,24 @@ namespace tlmssd {
 
 namespace {
 
-constexpr std::uint64_t k_sector = 512;
-constexpr FieldSpec k_time{"time", "ns"};
-constexpr FieldSpec k_device{"device", "a device number"};
-constexpr FieldSpec k_address{"LBA", "512 B sectors"};
-constexpr FieldSpec k_size{"sectors", "512 B sectors"};
-constexpr FieldSpec k_op{"op", "1 (read) or 0 (write)"};
+constexpr std::uint64_t k_mqsim_sector = 512;
+constexpr FieldSpec k_mqsim_time{"time", "ns"};
+constexpr FieldSpec k_mqsim_device{"device", "a device number"};
+constexpr FieldSpec k_mqsim_address{"LBA", "512 B sectors"};
+constexpr FieldSpec k_mqsim_size{"sectors", "512 B sectors"};
+constexpr FieldSpec k_mqsim_op{"op", "1 (read) or 0 (write)"};
 
 class MqsimFormat final : public TraceFormat {
  public:
   bool parse(std::string_view line, const LineReader& at, TraceRecord& record) override {
     Fields fields(line, ' ');
-    record.time = time_stamp(at, k_time, fields.need(at, k_time), 1000);
-    record.device = fields.need(at, k_device);
-    whole_number(at, k_device, record.device);
-    record.offset = scaled_number(at, k_address, fields.need(at, k_address), k_sector);
-    record.bytes = scaled_number(at, k_size, fields.need(at, k_size), k_sector);
-    const std::string_view op = fields.need(at, k_op);
-    if (op != "0" && op != "1") bad_field(at, k_op, op, "is no operation");
+    record.time = time_stamp(at, k_mqsim_time, fields.need(at, k_mqsim_time), 1000);
+    record.device = fields.need(at, k_mqsim_device);
+    whole_number(at, k_mqsim_device, record.device);
+    record.offset = scaled_number(at, k_mqsim_address, fields.need(at, k_mqsim_address), k_mqsim_sector);
+    record.bytes = scaled_number(at, k_mqsim_size, fields.need(at, k_mqsim_size), k_mqsim_sector);
+    const std::string_view op = fields.need(at, k_mqsim_op);
+    if (op != "0" && op != "1") bad_field(at, k_mqsim_op, op, "is no operation");
     record.opcode = op == "1" ? HostOpcode::read : HostOpcode::write;
     if (!fields.ended()) at.fail("line has more than 5 fields, expected time device LBA sectors op");
     return true;

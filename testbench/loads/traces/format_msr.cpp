@@ -10,33 +10,33 @@ namespace tlmssd {
 
 namespace {
 
-constexpr Picoseconds k_tick = 100'000;
-constexpr FieldSpec k_time{"time", "ticks of 100 ns"};
-constexpr FieldSpec k_host{"host", "a name"};
-constexpr FieldSpec k_disk{"disk", "a disk number"};
-constexpr FieldSpec k_type{"type", "Read, Write or Discard"};
-constexpr FieldSpec k_offset{"offset", "bytes from the start of the disk"};
-constexpr FieldSpec k_size{"size", "bytes"};
-constexpr FieldSpec k_response{"response", "ticks of 100 ns"};
+constexpr Picoseconds k_msr_tick = 100'000;
+constexpr FieldSpec k_msr_time{"time", "ticks of 100 ns"};
+constexpr FieldSpec k_msr_host{"host", "a name"};
+constexpr FieldSpec k_msr_disk{"disk", "a disk number"};
+constexpr FieldSpec k_msr_type{"type", "Read, Write or Discard"};
+constexpr FieldSpec k_msr_offset{"offset", "bytes from the start of the disk"};
+constexpr FieldSpec k_msr_size{"size", "bytes"};
+constexpr FieldSpec k_msr_response{"response", "ticks of 100 ns"};
 
 class MsrFormat final : public TraceFormat {
  public:
   bool parse(std::string_view line, const LineReader& at, TraceRecord& record) override {
     Fields fields(line, ',');
-    const std::string_view time = fields.need(at, k_time);
-    const std::uint64_t ticks = whole_number(at, k_time, time);
-    const std::string_view host = fields.need(at, k_host);
-    const std::string_view disk = fields.need(at, k_disk);
-    if (host.size() + disk.size() > 200) bad_field(at, k_host, host, "is too long");
+    const std::string_view time = fields.need(at, k_msr_time);
+    const std::uint64_t ticks = whole_number(at, k_msr_time, time);
+    const std::string_view host = fields.need(at, k_msr_host);
+    const std::string_view disk = fields.need(at, k_msr_disk);
+    if (host.size() + disk.size() > 200) bad_field(at, k_msr_host, host, "is too long");
     record.device = {host.data(), static_cast<std::size_t>(disk.data() + disk.size() - host.data())};
-    record.opcode = opcode(at, fields.need(at, k_type));
-    record.offset = whole_number(at, k_offset, fields.need(at, k_offset));
-    record.bytes = whole_number(at, k_size, fields.need(at, k_size));
+    record.opcode = opcode(at, fields.need(at, k_msr_type));
+    record.offset = whole_number(at, k_msr_offset, fields.need(at, k_msr_offset));
+    record.bytes = whole_number(at, k_msr_size, fields.need(at, k_msr_size));
     std::string_view field;
-    if (fields.next(field) && !field.empty()) whole_number(at, k_response, field);
+    if (fields.next(field) && !field.empty()) whole_number(at, k_msr_response, field);
     if (!fields.ended())
       at.fail("line has more than 7 fields, expected time,host,disk,type,offset,size,response");
-    record.time = static_cast<WideTime>(ticks) * k_tick;
+    record.time = static_cast<WideTime>(ticks) * k_msr_tick;
     if (first_) file_time_ = ticks > 100'000'000'000'000'000U;
     first_ = false;
     return true;
@@ -51,7 +51,7 @@ class MsrFormat final : public TraceFormat {
     if (text == "Read" || text == "read" || text == "READ") return HostOpcode::read;
     if (text == "Discard" || text == "discard" || text == "DISCARD" || text == "Trim")
       return HostOpcode::trim;
-    bad_field(at, k_type, text, "is no operation");
+    bad_field(at, k_msr_type, text, "is no operation");
   }
   bool first_ = true;
   bool file_time_ = false;

@@ -9,29 +9,29 @@ namespace tlmssd {
 
 namespace {
 
-constexpr FieldSpec k_unit{"ASU", "a storage unit number"};
-constexpr FieldSpec k_address{"LBA", "512 B blocks"};
-constexpr FieldSpec k_size{"size", "bytes"};
-constexpr FieldSpec k_op{"op", "R or W"};
-constexpr FieldSpec k_time{"time", "seconds"};
+constexpr FieldSpec k_spc_unit{"ASU", "a storage unit number"};
+constexpr FieldSpec k_spc_address{"LBA", "512 B blocks"};
+constexpr FieldSpec k_spc_size{"size", "bytes"};
+constexpr FieldSpec k_spc_op{"op", "R or W"};
+constexpr FieldSpec k_spc_time{"time", "seconds"};
 
 class SpcFormat final : public TraceFormat {
  public:
   bool parse(std::string_view line, const LineReader& at, TraceRecord& record) override {
     Fields fields(line, ',');
-    record.device = fields.need(at, k_unit);
-    whole_number(at, k_unit, record.device);
-    record.offset = scaled_number(at, k_address, fields.need(at, k_address), 512);
-    record.bytes = whole_number(at, k_size, fields.need(at, k_size));
-    const std::string_view op = fields.need(at, k_op);
+    record.device = fields.need(at, k_spc_unit);
+    whole_number(at, k_spc_unit, record.device);
+    record.offset = scaled_number(at, k_spc_address, fields.need(at, k_spc_address), 512);
+    record.bytes = whole_number(at, k_spc_size, fields.need(at, k_spc_size));
+    const std::string_view op = fields.need(at, k_spc_op);
     if (op == "R" || op == "r") {
       record.opcode = HostOpcode::read;
     } else if (op == "W" || op == "w") {
       record.opcode = HostOpcode::write;
     } else {
-      bad_field(at, k_op, op, "is no operation");
+      bad_field(at, k_spc_op, op, "is no operation");
     }
-    record.time = time_stamp(at, k_time, fields.need(at, k_time), 1'000'000'000'000);
+    record.time = time_stamp(at, k_spc_time, fields.need(at, k_spc_time), 1'000'000'000'000);
     return true;
   }
 };

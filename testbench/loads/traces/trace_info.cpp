@@ -13,7 +13,7 @@ namespace tlmssd {
 
 namespace {
 
-constexpr Bytes k_page = 4096;
+constexpr Bytes k_page_4k = 4096;
 
 class Inspector {
  public:
@@ -36,7 +36,7 @@ class Inspector {
     info_.address_first = any_ ? std::min(info_.address_first, request.offset) : request.offset;
     info_.address_end = std::max(info_.address_end, end);
     any_ = true;
-    if (request.offset % k_page == 0 && end % k_page == 0) ++operation.aligned_4k;
+    if (request.offset % k_page_4k == 0 && end % k_page_4k == 0) ++operation.aligned_4k;
     if (request.offset % 512 == 0 && end % 512 == 0) ++operation.aligned_512;
     if (request.opcode != HostOpcode::trim) transfer(request, end);
   }
@@ -231,7 +231,7 @@ std::string to_text(const TraceInfo& info) {
   text +=
       fmt::format("addresses       {} to {}\n", size_text(info.address_first), size_text(info.address_end));
   text += fmt::format("footprint       {} in 512 B sectors, {} in 4 KiB pages\n", size_text(info.footprint),
-                      size_text(info.footprint_4k * k_page));
+                      size_text(info.footprint_4k * k_page_4k));
   if (info.written_footprint > 0) {
     text += fmt::format("overwrites      {:.3g} bytes written per distinct byte ({} distinct)\n",
                         info.overwrite_rate(), size_text(info.written_footprint));

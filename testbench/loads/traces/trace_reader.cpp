@@ -100,7 +100,7 @@ const TraceFormatInfo& TraceReader::recognise(const TraceFile& file) {
   }
   if (best == nullptr) {
     throw InputError(lines_.file(), 1,
-                     "the format is not recognised from the line " + quoted(sample.front()) +
+                     "the format is not recognised from the line " + quoted_input(sample.front()) +
                          "; say format: " + names_of_formats().substr(6));
   }
   return *best;
