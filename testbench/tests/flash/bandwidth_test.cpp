@@ -5,8 +5,6 @@
 //   read,  cached  B * min(D / (C + tRCBSY + tR),      1 / (C + O))   the next page is sensed meanwhile
 //   write, plain   B * min(D / (W + tPROG + S),        1 / (W + S))
 //   write, cached  B * min(D / (tCBSY + tPROG),        1 / (W + S))   the next page is loaded meanwhile
-#include <numeric>
-
 #include "testbench/tests/flash/saturation.h"
 
 using namespace tlmssd;
@@ -17,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t k_dies = 16;
 
-Options options(bool cached, const std::string& scheduling = "out-of-order") {
+Options sixteen_dies(bool cached, const std::string& scheduling = "out-of-order") {
   Options o;
   o.part.planes = 4;
   o.part.pages_per_block = 256;
@@ -28,12 +26,6 @@ Options options(bool cached, const std::string& scheduling = "out-of-order") {
   o.config.cache_operations = cached;
   o.scheduling = scheduling;
   return o;
-}
-
-std::vector<std::uint32_t> first_dies(std::uint32_t count) {
-  std::vector<std::uint32_t> dies(count);
-  std::iota(dies.begin(), dies.end(), 0U);
-  return dies;
 }
 
 void check_all(Bench& b, bool cached) {
@@ -79,16 +71,16 @@ void check_all(Bench& b, bool cached) {
 }  // namespace
 
 TEST_CASE("saturated bandwidth of a channel equals the closed form") {
-  Bench b(options(false));
+  Bench b(sixteen_dies(false));
   check_all(b, false);
 }
 
 TEST_CASE("saturated bandwidth of a channel equals the closed form with cached operations") {
-  Bench b(options(true));
+  Bench b(sixteen_dies(true));
   check_all(b, true);
 }
 
 TEST_CASE("read-first reaches the same bandwidth") {
-  Bench b(options(true, "read-first"));
+  Bench b(sixteen_dies(true, "read-first"));
   check_all(b, true);
 }
