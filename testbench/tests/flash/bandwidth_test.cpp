@@ -13,7 +13,7 @@ using namespace tlmssd::test;
 
 namespace {
 
-constexpr std::uint32_t k_dies = 16;
+constexpr std::uint32_t k_channel_dies = 16;
 
 Options sixteen_dies(bool cached, const std::string& scheduling = "out-of-order") {
   Options o;
@@ -22,7 +22,7 @@ Options sixteen_dies(bool cached, const std::string& scheduling = "out-of-order"
   o.part.blocks_per_plane = 512;
   o.part.page_size = 16384;
   o.config.channels = 1;
-  o.config.ways = k_dies;
+  o.config.ways = k_channel_dies;
   o.config.cache_operations = cached;
   o.scheduling = scheduling;
   return o;
@@ -31,7 +31,7 @@ Options sixteen_dies(bool cached, const std::string& scheduling = "out-of-order"
 void check_all(Bench& b, bool cached) {
   const BusTiming& bus = b.array.bus();
   const NandPart& part = b.array.part();
-  std::vector<std::uint32_t> programmed(k_dies);
+  std::vector<std::uint32_t> programmed(k_channel_dies);
   for (const std::uint32_t planes : {1U, 2U, 4U}) {
     // A round of its own blocks: planes below have been used before.
     for (std::uint32_t& page : programmed) page = (page + 255) / 256 * 256;
@@ -47,7 +47,7 @@ void check_all(Bench& b, bool cached) {
     const Picoseconds o = bus.data_out(0, planes * b.units_per_page).total();
     const Picoseconds t_prog = part.program_time(PageId{0});
     const Picoseconds t_r = part.read_time(PageId{0});
-    for (std::uint32_t dies = 1; dies <= k_dies; ++dies) {
+    for (std::uint32_t dies = 1; dies <= k_channel_dies; ++dies) {
       INFO("dies " << dies << ", planes " << planes << ", cached " << cached);
       Saturation writes{.bench = b,
                         .command = FlashCommand::program,
