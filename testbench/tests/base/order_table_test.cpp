@@ -13,21 +13,21 @@
 namespace tlmssd {
 namespace {
 
-struct Range {
+struct LbaSpan {
   std::uint64_t first;
   std::uint64_t last;
 };
 
 struct Command {
   OrderTable::Ticket ticket;
-  std::vector<Range> ranges;
+  std::vector<LbaSpan> ranges;
   bool writes = false;
   bool gone = false;
 };
 
 bool overlap(const Command& a, const Command& b) {
-  for (const Range& x : a.ranges) {
-    for (const Range& y : b.ranges) {
+  for (const LbaSpan& x : a.ranges) {
+    for (const LbaSpan& y : b.ranges) {
       if (x.first <= y.last && y.first <= x.last) return true;
     }
   }

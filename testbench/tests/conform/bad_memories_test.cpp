@@ -16,7 +16,7 @@ namespace {
 
 constexpr Bytes k_capacity = Bytes{1} << 20U;
 
-enum class Fault {
+enum class MemoryFault {
   none,
   drops_writes,
   short_bursts,
@@ -40,7 +40,7 @@ enum class Fault {
 class FaultyMemory final : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(FaultyMemory);
-  FaultyMemory(const sc_core::sc_module_name& name, Fault fault)
+  FaultyMemory(const sc_core::sc_module_name& name, MemoryFault fault)
       : sc_core::sc_module(name), socket("socket", *this), fault_(fault), bytes_(k_capacity) {
     SC_METHOD(respond);
     sensitive << due_;
@@ -57,7 +57,7 @@ class FaultyMemory final : public sc_core::sc_module {
     }
     payload.acquire();
     ++accesses_;
-    if (fault_ == Fault::changes_address && accesses_ == 4500) payload.set_address(0);
+    if (fault_ == MemoryFault::changes_address && accesses_ == 4500) payload.set_address(0);
     waiting_.emplace(sc_core::sc_time_stamp() + delay + latency_, &payload);
     due_.notify(delay + latency_);
     phase = tlm::END_REQ;
@@ -66,16 +66,16 @@ class FaultyMemory final : public sc_core::sc_module {
 
   void blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc_time& delay) {
     ++accesses_;
-    if (fault_ == Fault::throws && accesses_ == 700) throw std::runtime_error("row not found");
+    if (fault_ == MemoryFault::throws && accesses_ == 700) throw std::runtime_error("row not found");
     access(payload);
-    if (fault_ == Fault::forgets_offset) delay = sc_core::SC_ZERO_TIME;
+    if (fault_ == MemoryFault::forgets_offset) delay = sc_core::SC_ZERO_TIME;
     delay += latency_;
-    if (fault_ == Fault::turns_back && accesses_ == 3000) delay = sc_core::SC_ZERO_TIME;
-    if (fault_ == Fault::endless && accesses_ == 50) delay += sc_time(2, sc_core::SC_SEC);
+    if (fault_ == MemoryFault::turns_back && accesses_ == 3000) delay = sc_core::SC_ZERO_TIME;
+    if (fault_ == MemoryFault::endless && accesses_ == 50) delay += sc_time(2, sc_core::SC_SEC);
   }
 
   unsigned debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
-    if (fault_ == Fault::no_debug) return 0;
+    if (fault_ == MemoryFault::no_debug) return 0;
     access(payload);
     return payload.get_data_length();
   }
@@ -84,23 +84,24 @@ class FaultyMemory final : public sc_core::sc_module {
   void access(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     std::size_t length = payload.get_data_length();
-    if (fault_ == Fault::no_status && accesses_ % 40 == 0) return;
+    if (fault_ == MemoryFault::no_status && accesses_ % 40 == 0) return;
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (address + length > bytes_.size()) {
-      if (fault_ != Fault::nothing_beyond) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      if (fault_ != MemoryFault::nothing_beyond) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
       return;
     }
-    if (fault_ == Fault::short_bursts && length > 2048) --length;
-    if (fault_ == Fault::drops_writes && payload.is_write() && accesses_ % 97 == 0) return;
+    if (fault_ == MemoryFault::short_bursts && length > 2048) --length;
+    if (fault_ == MemoryFault::drops_writes && payload.is_write() && accesses_ % 97 == 0) return;
     unsigned char* const place =
-        bytes_.data() + (fault_ == Fault::address_mixed_up ? address & ~std::uint64_t{0x8000} : address);
+        bytes_.data() +
+        (fault_ == MemoryFault::address_mixed_up ? address & ~std::uint64_t{0x8000} : address);
     if (payload.is_write()) std::memcpy(place, payload.get_data_ptr(), length);
     if (payload.is_read()) std::memcpy(payload.get_data_ptr(), place, length);
   }
 
   /// One response at a time.
   void respond() {
-    while (!waiting_.empty() && (responding_ == nullptr || fault_ == Fault::hasty_responses)) {
+    while (!waiting_.empty() && (responding_ == nullptr || fault_ == MemoryFault::hasty_responses)) {
       const auto first = waiting_.begin();
       if (first->first > sc_core::sc_time_stamp()) {
         due_.notify(first->first - sc_core::sc_time_stamp());
@@ -108,17 +109,17 @@ class FaultyMemory final : public sc_core::sc_module {
       }
       tlm::tlm_generic_payload& payload = *first->second;
       waiting_.erase(first);
-      if (fault_ == Fault::never_answers && ++answers_ == 500) continue;
+      if (fault_ == MemoryFault::never_answers && ++answers_ == 500) continue;
       answer(payload);
-      if (fault_ == Fault::answers_twice && ++answers_ == 500) answer(payload);
-      if (fault_ != Fault::keeps_payload || ++answers_ != 500) payload.release();
+      if (fault_ == MemoryFault::answers_twice && ++answers_ == 500) answer(payload);
+      if (fault_ != MemoryFault::keeps_payload || ++answers_ != 500) payload.release();
     }
   }
 
   void answer(tlm::tlm_generic_payload& payload) {
     responding_ = &payload;
     access(payload);
-    if (fault_ == Fault::late_error && ++errors_ == 300)
+    if (fault_ == MemoryFault::late_error && ++errors_ == 300)
       payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_time delay = sc_core::SC_ZERO_TIME;
@@ -126,7 +127,7 @@ class FaultyMemory final : public sc_core::sc_module {
   }
 
   const sc_time latency_{50, sc_core::SC_NS};
-  Fault fault_;
+  MemoryFault fault_;
   std::vector<unsigned char> bytes_;
   std::multimap<sc_time, tlm::tlm_generic_payload*> waiting_;
   tlm::tlm_generic_payload* responding_ = nullptr;
@@ -136,9 +137,9 @@ class FaultyMemory final : public sc_core::sc_module {
   std::uint64_t errors_ = 0;
 };
 
-struct Row {
+struct PlantedFault {
   const char* name;
-  Fault fault;
+  MemoryFault fault;
   const char* found_by;
 };
 
@@ -149,28 +150,28 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
   const char* const bytes = "what was written is read, however it was written";
   const char* const phases = "nb_transport answers every request once";
   const char* const protocol = "the base protocol of TLM-2.0 is kept";
-  const Row rows[] = {
-      {"sound", Fault::none, nullptr},
-      {"drops_writes", Fault::drops_writes, bytes},
-      {"short_bursts", Fault::short_bursts, bytes},
-      {"address_mixed_up", Fault::address_mixed_up, bytes},
-      {"never_answers", Fault::never_answers, phases},
-      {"answers_twice", Fault::answers_twice, protocol},
-      {"late_error", Fault::late_error, phases},
-      {"nothing_beyond", Fault::nothing_beyond, "an access beyond the end is refused"},
-      {"turns_back", Fault::turns_back, times},
-      {"forgets_offset", Fault::forgets_offset, times},
-      {"endless", Fault::endless, times},
-      {"no_status", Fault::no_status, "b_transport answers every access"},
-      {"no_debug", Fault::no_debug, "debug transport moves every byte and takes no time"},
-      {"changes_address", Fault::changes_address, protocol},
-      {"keeps_payload", Fault::keeps_payload, "no payload is held on to"},
-      {"hasty_responses", Fault::hasty_responses, protocol},
-      {"throws", Fault::throws, "every call comes back, without an exception"},
+  const PlantedFault rows[] = {
+      {"sound", MemoryFault::none, nullptr},
+      {"drops_writes", MemoryFault::drops_writes, bytes},
+      {"short_bursts", MemoryFault::short_bursts, bytes},
+      {"address_mixed_up", MemoryFault::address_mixed_up, bytes},
+      {"never_answers", MemoryFault::never_answers, phases},
+      {"answers_twice", MemoryFault::answers_twice, protocol},
+      {"late_error", MemoryFault::late_error, phases},
+      {"nothing_beyond", MemoryFault::nothing_beyond, "an access beyond the end is refused"},
+      {"turns_back", MemoryFault::turns_back, times},
+      {"forgets_offset", MemoryFault::forgets_offset, times},
+      {"endless", MemoryFault::endless, times},
+      {"no_status", MemoryFault::no_status, "b_transport answers every access"},
+      {"no_debug", MemoryFault::no_debug, "debug transport moves every byte and takes no time"},
+      {"changes_address", MemoryFault::changes_address, protocol},
+      {"keeps_payload", MemoryFault::keeps_payload, "no payload is held on to"},
+      {"hasty_responses", MemoryFault::hasty_responses, protocol},
+      {"throws", MemoryFault::throws, "every call comes back, without an exception"},
   };
   std::vector<std::unique_ptr<FaultyMemory>> memories;
   std::vector<std::unique_ptr<MemoryConformance>> kits;
-  for (const Row& row : rows) {
+  for (const PlantedFault& row : rows) {
     memories.push_back(std::make_unique<FaultyMemory>(row.name, row.fault));
     kits.push_back(std::make_unique<MemoryConformance>((std::string("kit_") + row.name).c_str(),
                                                        memories.back()->socket,

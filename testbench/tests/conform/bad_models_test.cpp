@@ -56,7 +56,7 @@ ArrayAnswer times(const NandPart& part, const ArrayOperation& op, double factor)
   return {.duration = std::llround(static_cast<double>(data_sheet_latency(part, op)) * factor)};
 }
 
-struct Fault {
+struct TimingFault {
   const char* name;
   const char* found_by;
   Answer answer;
@@ -82,7 +82,7 @@ bool erases(const ArrayOperation& op) {
   return op.command == ArrayCommand::erase;
 }
 
-std::vector<Fault> faults() {
+std::vector<TimingFault> timing_faults() {
   using Part = NandPart;
   using Op = ArrayOperation;
   return {
@@ -187,7 +187,7 @@ std::vector<Fault> faults() {
   };
 }
 
-Conformance of(const Fault& fault, const NandPart& part) {
+Conformance of(const TimingFault& fault, const NandPart& part) {
   return conform_timing(
       [&] { return std::make_unique<Told>(part, fault.answer, fault.history, fault.exceptions); }, part);
 }
@@ -207,7 +207,7 @@ TEST_CASE("a timing model without fault passes", "[slow]") {
 
 TEST_CASE("each planted fault of a timing model is found by the check that is meant for it", "[slow]") {
   const NandPart part = tlc();
-  for (const Fault& fault : faults()) {
+  for (const TimingFault& fault : timing_faults()) {
     const Conformance found = of(fault, part);
     INFO(fault.name << "\n" << found.text());
     CHECK(found.failed(fault.found_by));

@@ -10,7 +10,7 @@ using namespace tlmssd::firmware;
 
 namespace {
 
-enum class Fault {
+enum class VictimFault {
   none,
   forgets_nothing,
   keeps_one,
@@ -24,27 +24,27 @@ enum class Fault {
 /// FIFO with a fault.
 class FaultyFifo final : public VictimPolicy {
  public:
-  FaultyFifo(Fault fault, const VictimContext& context) : fault_(fault), lines_(context.pus) {}
+  FaultyFifo(VictimFault fault, const VictimContext& context) : fault_(fault), lines_(context.pus) {}
 
   void insert(std::uint32_t pu, BlockNumber block, std::uint32_t valid) override {
     lines_[pu].push_back({block, valid});
   }
   void invalidated(std::uint32_t pu, BlockNumber block, std::uint32_t valid) override {
-    if (fault_ != Fault::all_blocks) return;
+    if (fault_ != VictimFault::all_blocks) return;
     for (Entry& entry : lines_[pu])
       if (entry.block == block) entry.valid = valid;
   }
   void remove(std::uint32_t pu, BlockNumber block, std::uint32_t /*valid*/) override {
-    if (fault_ == Fault::ignores_removal) return;
+    if (fault_ == VictimFault::ignores_removal) return;
     std::erase_if(lines_[pu], [&](const Entry& entry) { return entry.block == block; });
   }
   BlockNumber select(std::uint32_t pu) override {
-    if (fault_ == Fault::other_pu) pu = (pu + 1) % static_cast<std::uint32_t>(lines_.size());
+    if (fault_ == VictimFault::other_pu) pu = (pu + 1) % static_cast<std::uint32_t>(lines_.size());
     auto& line = lines_[pu];
-    if (line.size() <= (fault_ == Fault::keeps_one ? 1U : 0U)) return k_no_block;
+    if (line.size() <= (fault_ == VictimFault::keeps_one ? 1U : 0U)) return k_no_block;
     std::size_t at = 0;
-    if (fault_ == Fault::by_chance) at = static_cast<std::size_t>(std::rand()) % line.size();
-    if (fault_ == Fault::all_blocks) {
+    if (fault_ == VictimFault::by_chance) at = static_cast<std::size_t>(std::rand()) % line.size();
+    if (fault_ == VictimFault::all_blocks) {
       for (int pass = 0; pass < 20; ++pass)
         at = static_cast<std::size_t>(
             std::min_element(line.begin(), line.end(),
@@ -52,11 +52,11 @@ class FaultyFifo final : public VictimPolicy {
             line.begin());
     }
     const BlockNumber block = line[at].block;
-    if (fault_ != Fault::forgets_nothing) line.erase(line.begin() + static_cast<std::ptrdiff_t>(at));
+    if (fault_ != VictimFault::forgets_nothing) line.erase(line.begin() + static_cast<std::ptrdiff_t>(at));
     return block;
   }
   void archive(Archive& a) override {
-    if (fault_ == Fault::forgets_archive) return;
+    if (fault_ == VictimFault::forgets_archive) return;
     for (auto& line : lines_) a(line);
   }
 
@@ -65,11 +65,11 @@ class FaultyFifo final : public VictimPolicy {
     BlockNumber block;
     std::uint32_t valid;
   };
-  Fault fault_;
+  VictimFault fault_;
   std::vector<std::deque<Entry>> lines_;
 };
 
-Conformance of(Fault fault) {
+Conformance of(VictimFault fault) {
   return conform_victims(
       [=](const VictimContext& context) { return std::make_unique<FaultyFifo>(fault, context); });
 }
@@ -87,12 +87,12 @@ TEST_CASE("every victim policy of the program conforms") {
 }
 
 TEST_CASE("planted faults of victim policies are found") {
-  CHECK(of(Fault::none).passed());
-  CHECK(of(Fault::forgets_nothing).failed("chooses only blocks that may be chosen"));
-  CHECK(of(Fault::ignores_removal).failed("chooses only blocks that may be chosen"));
-  CHECK(of(Fault::other_pu).failed("chooses only blocks that may be chosen"));
-  CHECK(of(Fault::keeps_one).failed("in the end chooses every block, then none"));
-  CHECK(of(Fault::by_chance).failed("the same seed makes the same choices"));
-  CHECK(of(Fault::forgets_archive).failed("a snapshot in the middle changes no choice"));
-  CHECK(of(Fault::all_blocks).failed("a choice among 20000 blocks takes at most 20 us"));
+  CHECK(of(VictimFault::none).passed());
+  CHECK(of(VictimFault::forgets_nothing).failed("chooses only blocks that may be chosen"));
+  CHECK(of(VictimFault::ignores_removal).failed("chooses only blocks that may be chosen"));
+  CHECK(of(VictimFault::other_pu).failed("chooses only blocks that may be chosen"));
+  CHECK(of(VictimFault::keeps_one).failed("in the end chooses every block, then none"));
+  CHECK(of(VictimFault::by_chance).failed("the same seed makes the same choices"));
+  CHECK(of(VictimFault::forgets_archive).failed("a snapshot in the middle changes no choice"));
+  CHECK(of(VictimFault::all_blocks).failed("a choice among 20000 blocks takes at most 20 us"));
 }

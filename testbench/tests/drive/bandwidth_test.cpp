@@ -20,7 +20,7 @@ struct Way {
   bool cached;
 };
 
-SsdConfig drive(const Way& way) {
+SsdConfig one_channel_drive(const Way& way) {
   SsdConfig config;
   config.host.lba_size = 4096;
   config.host.link = "pcie6x16";
@@ -94,7 +94,7 @@ double measured(const SsdConfig& config, const Way& way, bool read) {
 void saturates(bool read, bool multi_plane, bool cached) {
   for (const std::uint32_t dies : {1U, 2U, 4U, 8U}) {
     const Way way{dies, multi_plane, cached};
-    const SsdConfig config = drive(way);
+    const SsdConfig config = one_channel_drive(way);
     INFO(dies << " dies");
     CHECK(in_child<double>([&] { return measured(config, way, read); }) ==
           Approx(expected(config, way, read)).epsilon(0.01));

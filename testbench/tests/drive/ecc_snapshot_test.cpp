@@ -17,8 +17,6 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-constexpr double k_day = 86'400;
-
 /// What the second half of a drive's life comes to.
 struct Half {
   firmware::FtlStatistics statistics;

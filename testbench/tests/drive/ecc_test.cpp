@@ -170,7 +170,6 @@ TEST_CASE("random commands under errors near the limit leave the data that are n
 
 namespace {
 
-constexpr double k_day = 86'400;
 constexpr double k_reach = 0.0034;  // raw bit error rate that BCH bears at a frame failure rate of 1e-6
 
 /// Data that age past the code's reach in 33 days, and a drive that looks after them or not.

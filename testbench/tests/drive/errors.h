@@ -12,6 +12,8 @@
 
 namespace tlmssd::drive_tests {
 
+inline constexpr double k_day = 86'400;  // seconds
+
 using Rber = std::function<double(const ArrayOperation&)>;
 
 class FunctionModel final : public ReliabilityModel {

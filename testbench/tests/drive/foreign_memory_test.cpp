@@ -97,12 +97,12 @@ SsdConfig with_own(SsdConfig config, bool blocking) {
 }
 
 /// What a mixed load comes to.
-struct Outcome {
+struct MixedOutcome {
   std::uint64_t commands;
   Picoseconds last;
 };
 
-Outcome mixed(const SsdConfig& config) {
+MixedOutcome mixed(const SsdConfig& config) {
   Simulation simulation(config);
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
   std::vector<Load> loads =
@@ -146,9 +146,9 @@ TEST_CASE("the drive's own DRAM from outside, called by nb_transport, takes its 
 // that with a DRAM whose answers are known ahead.
 TEST_CASE("under load b_transport and nb_transport of one memory are the same drive", "[drive]") {
   const SsdConfig config = drive("pcie3x4", 512);
-  const auto blocking = in_child<Outcome>([&] { return mixed(with_own(config, true)); });
-  const auto phases = in_child<Outcome>([&] { return mixed(with_own(config, false)); });
-  const auto built_in = in_child<Outcome>([&] { return mixed(config); });
+  const auto blocking = in_child<MixedOutcome>([&] { return mixed(with_own(config, true)); });
+  const auto phases = in_child<MixedOutcome>([&] { return mixed(with_own(config, false)); });
+  const auto built_in = in_child<MixedOutcome>([&] { return mixed(config); });
   CHECK(blocking.commands == 4000);
   CHECK(phases.commands == blocking.commands);
   CHECK(phases.last == blocking.last);

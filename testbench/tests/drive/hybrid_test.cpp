@@ -69,7 +69,7 @@ SsdConfig busy(std::uint64_t seed) {
 }
 
 /// What two runs that are the same must have in common.
-struct End {
+struct LastWork {
   firmware::FtlStatistics ftl;
   firmware::CacheStatistics cache;
   std::uint64_t wear = 0;        ///< hash of the SCM's wear, region by region
@@ -96,8 +96,8 @@ void fill(Simulation& simulation) {
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
 }
 
-End last_work(Simulation& simulation, std::uint64_t seed) {
-  End end;
+LastWork last_work(Simulation& simulation, std::uint64_t seed) {
+  LastWork end;
   end.span = work(simulation, seed);
   const Ssd& ssd = simulation.ssd();
   end.ftl = ssd.ftl().statistics();
@@ -114,7 +114,7 @@ End last_work(Simulation& simulation, std::uint64_t seed) {
   return end;
 }
 
-void same_work(const End& a, const End& b) {
+void same_work(const LastWork& a, const LastWork& b) {
   CHECK(std::memcmp(&a.ftl, &b.ftl, sizeof a.ftl) == 0);
   CHECK(std::memcmp(&a.cache, &b.cache, sizeof a.cache) == 0);
   CHECK(a.wear == b.wear);
@@ -133,7 +133,7 @@ struct TemporaryFile {
 };
 
 /// Saves a snapshot of busy(1) and tries it on `other`; returns the complaint.
-std::string refused(const SsdConfig& other) {
+std::string snapshot_refusal(const SsdConfig& other) {
   const TemporaryFile file("hybrid.snap");
   in_child<bool>([&] {
     Simulation simulation(busy(1));
@@ -248,7 +248,7 @@ TEST_CASE("wear of the SCM is what the host wrote and what was copied in", "[dri
 
 TEST_CASE("a hybrid drive restored from a snapshot goes on as one that was not", "[drive]") {
   const TemporaryFile file("goes_on.snap");
-  const End straight = in_child<End>([&] {
+  const LastWork straight = in_child<LastWork>([&] {
     Simulation simulation(busy(1));
     fill(simulation);
     work(simulation, 1);
@@ -258,7 +258,7 @@ TEST_CASE("a hybrid drive restored from a snapshot goes on as one that was not",
   Simulation simulation(busy(1));
   load_snapshot(file.path, simulation.ssd().identity(), [&](Archive& a) { simulation.archive(a); });
   REQUIRE(simulation.ssd().ftl().cache()->store().dirty_sectors() > 0);
-  const End restored = last_work(simulation, 2);
+  const LastWork restored = last_work(simulation, 2);
   CHECK(restored.cache.evictions > 0);
   CHECK(restored.cache.copies_in > 0);
   same_work(restored, straight);
@@ -267,41 +267,41 @@ TEST_CASE("a hybrid drive restored from a snapshot goes on as one that was not",
 TEST_CASE("a snapshot of a hybrid drive is refused by one with another cache policy", "[drive]") {
   SsdConfig other = busy(1);
   other.firmware.cache.policy = "lru";
-  CHECK_THAT(refused(other),
+  CHECK_THAT(snapshot_refusal(other),
              Catch::Contains("firmware.cache.policy") && Catch::Contains("nv-wb") && Catch::Contains("lru"));
 }
 TEST_CASE("a snapshot of a hybrid drive is refused by one with another SCM", "[drive]") {
   SsdConfig other = busy(1);
   other.scm->capacity = 1_MiB;
-  const std::string complaint = refused(other);
+  const std::string complaint = snapshot_refusal(other);
   CHECK_THAT(complaint, Catch::Contains("ssd.scm.capacity") && Catch::Contains("firmware.cache.capacity"));
   CHECK_THAT(complaint, !Catch::Contains("firmware.cache.policy"));
 }
 TEST_CASE("a snapshot of a hybrid drive is refused by one with other grains", "[drive]") {
   SsdConfig other = busy(1);
   other.firmware.cache.grain = 4096;
-  CHECK_THAT(refused(other), Catch::Contains("firmware.cache.grain"));
+  CHECK_THAT(snapshot_refusal(other), Catch::Contains("firmware.cache.grain"));
 }
 TEST_CASE("a snapshot of a hybrid drive is refused by one with the cache in DRAM", "[drive]") {
   SsdConfig other = busy(1);
   other.firmware.cache.medium = "dram";
   other.firmware.cache.capacity = 512_KiB;
-  const std::string complaint = refused(other);
+  const std::string complaint = snapshot_refusal(other);
   CHECK_THAT(complaint, Catch::Contains("firmware.cache.medium"));
   CHECK_THAT(complaint, !Catch::Contains("firmware.cache.capacity"));
 }
 
 TEST_CASE("the same seed gives the same hybrid run, another seed another", "[drive]") {
   const auto run = [](std::uint64_t seed) {
-    return in_child<End>([seed] {
+    return in_child<LastWork>([seed] {
       Simulation simulation(busy(seed));
       fill(simulation);
       return last_work(simulation, seed);
     });
   };
-  const End first = run(1);
-  const End again = run(1);
-  const End other = run(2);
+  const LastWork first = run(1);
+  const LastWork again = run(1);
+  const LastWork other = run(2);
   CHECK(first.cache.evictions > 0);
   same_work(first, again);
   CHECK(first.statistics == again.statistics);

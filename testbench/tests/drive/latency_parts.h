@@ -17,6 +17,8 @@ namespace tlmssd::drive_tests {
 inline constexpr std::uint32_t k_map_entry = 4;  // bytes of a map entry
 inline constexpr Bytes k_nvme_range = 16;        // of one range of a dataset management command
 inline constexpr Bytes k_ata_block = 512;        // that carries ranges of a data set management command
+inline constexpr PageId k_page0{0};
+inline constexpr PageId k_page1{1};
 
 /// How long the DRAM takes at rest for so many bytes.
 using DramTime = std::function<Picoseconds(Bytes)>;

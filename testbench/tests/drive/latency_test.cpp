@@ -9,9 +9,6 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-constexpr PageId k_page0{0};
-constexpr PageId k_page1{1};
-
 void reads(const SsdConfig& config) {
   Check check(config);
   check.fill(128_KiB);  // pages 0 to 3 of one block on each channel

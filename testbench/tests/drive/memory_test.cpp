@@ -16,7 +16,7 @@ Bytes peak_memory() {
   return static_cast<Bytes>(usage.ru_maxrss) * 1024;
 }
 
-SsdConfig drive(Bytes user, Bytes lba) {
+SsdConfig sized_drive(Bytes user, Bytes lba) {
   SsdConfig config;
   config.host.lba_size = lba;
   config.dram.capacity = 16_GiB;
@@ -34,7 +34,7 @@ SsdConfig drive(Bytes user, Bytes lba) {
 
 void stays_small(Bytes lba) {
   const Bytes before = peak_memory();
-  Simulation simulation(drive(4_GiB, lba));
+  Simulation simulation(sized_drive(4_GiB, lba));
   const Bytes size = simulation.drive_size().bytes;
   run_untimed(simulation, {.rw = "write", .bs = 128_KiB});
   run_untimed(simulation, {.rw = "randwrite", .amount = size});
@@ -61,7 +61,7 @@ TEST_CASE("memory of a filled and overwritten drive: 512 B blocks", "[drive][slo
 
 TEST_CASE("memory of a large drive that is hardly touched", "[drive]") {
   const Bytes before = peak_memory();
-  Simulation simulation(drive(4_TiB, 4096));
+  Simulation simulation(sized_drive(4_TiB, 4096));
   CHECK(simulation.drive_size().bytes >= 4_TiB);
   run_untimed(simulation, {.rw = "write", .bs = 128_KiB, .size = 64_MiB});
   std::vector<Load> loads =

@@ -8,9 +8,6 @@ using namespace literals;
 
 namespace {
 
-constexpr PageId k_page0{0};
-constexpr PageId k_page1{1};
-
 /// One die of two planes, each a parallel unit: units 0 to 3 lie in plane 0, 4 to 7 at the same
 /// page of plane 1, and so on.
 SsdConfig two_planes() {

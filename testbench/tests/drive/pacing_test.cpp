@@ -13,7 +13,7 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-SsdConfig drive(const std::string& policy, double over_provisioning) {
+SsdConfig paced_drive(const std::string& policy, double over_provisioning) {
   SsdConfig config;
   config.dram.capacity = 64_MiB;
   config.flash.channels = 4;
@@ -28,19 +28,20 @@ SsdConfig drive(const std::string& policy, double over_provisioning) {
   return config;
 }
 
-struct Outcome {
+struct PacingOutcome {
   double longest = 0;    ///< latency, in milliseconds
   double variation = 0;  ///< standard deviation of bandwidth over windows, by its mean
   double sustained = 0;  ///< bandwidth of the second half, in MB/s
 };
 
 /// Random writes over the drive, filled in order, as many times its size.
-Outcome overwrite(const std::string& policy, double over_provisioning, double times, std::uint32_t depth) {
+PacingOutcome overwrite(const std::string& policy, double over_provisioning, double times,
+                        std::uint32_t depth) {
   constexpr Picoseconds k_window = 50'000'000'000;
-  Simulation simulation(drive(policy, over_provisioning));
+  Simulation simulation(paced_drive(policy, over_provisioning));
   const Bytes all = simulation.drive_size().bytes;
   run_untimed(simulation, {.rw = "write", .bs = 131072});
-  Outcome outcome;
+  PacingOutcome outcome;
   std::map<std::int64_t, double> windows;
   const Picoseconds start = simulation.ssd().event_queue().now();
   simulation.driver().set_completion_hook([&](const Completed& command) {
@@ -78,14 +79,14 @@ TEST_CASE("a paced drive goes over into steady state without standing still", "[
   const double op = GENERATE(0.15, 0.25);
   const std::uint32_t depth = op < 0.2 ? 32 : 8;
   const auto outcome_of = [&](const char* policy) {
-    return in_child<Outcome>([&] { return overwrite(policy, op, 2, depth); });
+    return in_child<PacingOutcome>([&] { return overwrite(policy, op, 2, depth); });
   };
-  const Outcome plain = outcome_of("none");
+  const PacingOutcome plain = outcome_of("none");
   INFO("over-provisioning " << op << ", depth " << depth << ", unpaced: longest " << plain.longest
                             << " ms, variation " << plain.variation << ", " << plain.sustained << " MB/s");
   CHECK(plain.longest > 50);
   for (const char* const policy : {"credit", "proportional"}) {
-    const Outcome paced = outcome_of(policy);
+    const PacingOutcome paced = outcome_of(policy);
     INFO(policy << ": longest " << paced.longest << " ms, variation " << paced.variation << ", "
                 << paced.sustained << " MB/s");
     CHECK(paced.longest < (std::string(policy) == "credit" ? 50 : 100));

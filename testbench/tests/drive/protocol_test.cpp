@@ -9,7 +9,7 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-SsdConfig drive(const std::string& link, Bytes lba) {
+SsdConfig checked_drive(const std::string& link, Bytes lba) {
   SsdConfig config;
   config.check_protocol = true;
   config.host.link = link;
@@ -58,19 +58,19 @@ void keeps_the_rules(const SsdConfig& config, std::uint32_t loads_count) {
 }  // namespace
 
 TEST_CASE("base protocol on every socket: NVMe, 4 KiB blocks", "[drive]") {
-  keeps_the_rules(drive("pcie3x4", 4096), 3);
+  keeps_the_rules(checked_drive("pcie3x4", 4096), 3);
 }
 TEST_CASE("base protocol on every socket: NVMe, 512 B blocks", "[drive]") {
-  keeps_the_rules(drive("pcie4x4", 512), 4);  // two loads share a queue
+  keeps_the_rules(checked_drive("pcie4x4", 512), 4);  // two loads share a queue
 }
 TEST_CASE("base protocol on every socket: SATA, 4 KiB blocks", "[drive]") {
-  keeps_the_rules(drive("sata6", 4096), 1);
+  keeps_the_rules(checked_drive("sata6", 4096), 1);
 }
 TEST_CASE("base protocol on every socket: SATA, 512 B blocks", "[drive]") {
-  keeps_the_rules(drive("sata3", 512), 3);
+  keeps_the_rules(checked_drive("sata3", 512), 3);
 }
 TEST_CASE("base protocol with interrupt coalescing, weighted queues and write-through", "[drive]") {
-  SsdConfig config = drive("pcie3x2", 4096);
+  SsdConfig config = checked_drive("pcie3x2", 4096);
   config.host.coalesce_count = 4;
   config.host.coalesce_time = 50_us;
   config.host.arbitration = "weighted";

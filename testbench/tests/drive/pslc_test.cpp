@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t k_dies = 2;
 
-SsdConfig drive(std::uint32_t fixed, std::uint32_t dynamic) {
+SsdConfig pslc_drive(std::uint32_t fixed, std::uint32_t dynamic) {
   SsdConfig config;
   config.host.lba_size = 4096;
   config.host.link = "pcie6x16";
@@ -174,7 +174,7 @@ Bytes user_bytes(const SsdConfig& config) {
 }  // namespace
 
 TEST_CASE("the cliff of a sequential write lies where the pSLC of that fill is full", "[drive]") {
-  const SsdConfig config = drive(6, 80);
+  const SsdConfig config = pslc_drive(6, 80);
   const Bytes user = user_bytes(config);
   double before = 1e18;
   for (const double fill : {0.1, 0.25, 0.4, 0.5, 0.65}) {
@@ -192,7 +192,7 @@ TEST_CASE("the cliff of a sequential write lies where the pSLC of that fill is f
 
 TEST_CASE("beyond the cliff writing goes on at the rate of writing, reading and folding in turn", "[drive]") {
   for (const char* by : {"controller", "copyback"}) {
-    SsdConfig config = drive(30, 0);
+    SsdConfig config = pslc_drive(30, 0);
     config.firmware.pslc.fold_by = by;
     const DieTimes t = die_times(config);
     const Course course = in_child<Course>([&] { return write_on(config, 0, 0.8); });
@@ -201,14 +201,14 @@ TEST_CASE("beyond the cliff writing goes on at the rate of writing, reading and 
     CHECK(rate(course, 0.5, 1) == Approx(expected).epsilon(0.05));
     // Before it at the rate of SLC mode, and afterwards slower than a drive without pSLC.
     CHECK(rate(course, 0.03, 0.05) == Approx(k_dies * static_cast<double>(t.row) / t.write).epsilon(0.05));
-    const Course plain = in_child<Course>([&] { return write_on(drive(0, 0), 0, 0.8); });
+    const Course plain = in_child<Course>([&] { return write_on(pslc_drive(0, 0), 0, 0.8); });
     CHECK(rate(plain, 0.5, 1) == Approx(k_dies * static_cast<double>(t.row) / t.native).epsilon(0.02));
     CHECK(rate(course, 0.5, 1) < rate(plain, 0.5, 1));
   }
 }
 
 TEST_CASE("a pSLC that shrinks while it is written to has that much more to fold", "[drive]") {
-  const SsdConfig config = drive(4, 60);
+  const SsdConfig config = pslc_drive(4, 60);
   const Bytes user = user_bytes(config);
   const DieTimes t = die_times(config);
   const auto& c = config.firmware.pslc;
@@ -220,7 +220,7 @@ TEST_CASE("a pSLC that shrinks while it is written to has that much more to fold
 }
 
 TEST_CASE("reads take the latency of the mode that their data are in", "[drive]") {
-  SsdConfig config = drive(8, 0);
+  SsdConfig config = pslc_drive(8, 0);
   Simulation simulation(config);
   run_untimed(simulation, {.rw = "write", .bs = 1_MiB, .size = 24_MiB});
   const std::vector<Step> steps{{HostOpcode::read, 1_MiB, 4096}, {HostOpcode::read, 5_MiB, 4096}};

@@ -41,7 +41,7 @@ struct Measured {
   Picoseconds run = 0;  ///< from start to end
 };
 
-Measured run(Simulation& simulation, const std::vector<Part>& parts) {
+Measured run_parts(Simulation& simulation, const std::vector<Part>& parts) {
   std::vector<Load> loads;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     loads.push_back(std::move(make_loads({.rw = i % 2 == 0 ? "randread" : "randwrite",
@@ -85,13 +85,13 @@ TEST_CASE("exactly the requests after the ramp are measured", "[drive]") {
   Simulation simulation(small_drive());
   for (const std::uint32_t depth : {1U, 7U, 32U}) {
     INFO("depth " << depth);
-    const Measured with = run(simulation, {{300, 100, depth}});
+    const Measured with = run_parts(simulation, {{300, 100, depth}});
     CHECK(with.commands[0] == 200);
     CHECK(with.hooked == 200);
     CHECK(with.begun == 1);
     CHECK(with.before == 100);
     CHECK(with.begin + with.span == with.run);
-    const Measured without = run(simulation, {{300, 0, depth}});
+    const Measured without = run_parts(simulation, {{300, 0, depth}});
     CHECK(without.commands[0] == 300);
     CHECK(without.begun == 0);
     CHECK(without.span == without.run);
@@ -100,25 +100,25 @@ TEST_CASE("exactly the requests after the ramp are measured", "[drive]") {
 
 TEST_CASE("with several loads measurement begins when the last ramp is over", "[drive]") {
   Simulation simulation(small_drive());
-  const Measured two = run(simulation, {{600, 400, 4}, {2000, 40, 8}});
+  const Measured two = run_parts(simulation, {{600, 400, 4}, {2000, 40, 8}});
   CHECK(two.begun == 1);
   CHECK(two.commands[0] == 200);  // the last to be through
   CHECK(two.commands[1] < 1960);
   CHECK(two.commands[0] + two.commands[1] == 2600 - two.before);
   CHECK(two.hooked == 2600 - two.before);
-  const Measured one_ramps = run(simulation, {{500, 0, 2}, {500, 100, 2}});
+  const Measured one_ramps = run_parts(simulation, {{500, 0, 2}, {500, 100, 2}});
   CHECK(one_ramps.commands[1] == 400);
   CHECK(one_ramps.commands[0] == 1000 - one_ramps.before - 400);
 }
 
 TEST_CASE("a ramp in requests and one in time: the later one counts", "[drive]") {
   Simulation simulation(small_drive());
-  const Measured requests = run(simulation, {{400, 300, 2, 1_us}});
+  const Measured requests = run_parts(simulation, {{400, 300, 2, 1_us}});
   CHECK(requests.commands[0] == 100);
   CHECK(requests.begun == 1);
   CHECK(requests.begin > 1_us);
   const Picoseconds half = requests.run / 2;
-  const Measured time = run(simulation, {{400, 5, 2, half}});
+  const Measured time = run_parts(simulation, {{400, 5, 2, half}});
   CHECK(time.begun == 1);
   CHECK(time.begin == half);
   CHECK(time.before > 5);
@@ -127,14 +127,14 @@ TEST_CASE("a ramp in requests and one in time: the later one counts", "[drive]")
 
 TEST_CASE("a load that ends before its ramp does not hold up the others", "[drive]") {
   Simulation simulation(small_drive());
-  const Measured two = run(simulation, {{50, 100, 1}, {3000, 20, 2}});
+  const Measured two = run_parts(simulation, {{50, 100, 1}, {3000, 20, 2}});
   CHECK(two.begun == 1);
   CHECK(two.commands[0] == 0);
   CHECK(two.commands[1] == 3050 - two.before);
   CHECK(two.commands[1] > 0);
   // Just as long as its ramp, and shorter, alone: nothing is left.
   for (const std::uint64_t requests : {100U, 60U}) {
-    const Measured alone = run(simulation, {{requests, 100, 4}});
+    const Measured alone = run_parts(simulation, {{requests, 100, 4}});
     CHECK(alone.commands[0] == 0);
     CHECK(alone.hooked == 0);
     CHECK(alone.span == 0);
@@ -143,12 +143,12 @@ TEST_CASE("a load that ends before its ramp does not hold up the others", "[driv
 
 TEST_CASE("a ramp time beyond the end of the run leaves nothing, and the next run alone", "[drive]") {
   Simulation simulation(small_drive());
-  const Measured first = run(simulation, {{100, 0, 1, 10_ms}});
+  const Measured first = run_parts(simulation, {{100, 0, 1, 10_ms}});
   CHECK(first.begun == 0);
   CHECK(first.commands[0] == 0);
   CHECK(first.span == 0);
   // The first run's ramp ends in the midst of this one.
-  const Measured second = run(simulation, {{5000, 4000, 1}});
+  const Measured second = run_parts(simulation, {{5000, 4000, 1}});
   CHECK(second.run > 10_ms);
   CHECK(second.commands[0] == 1000);
   CHECK(second.begun == 1);
@@ -157,15 +157,15 @@ TEST_CASE("a ramp time beyond the end of the run leaves nothing, and the next ru
 
 TEST_CASE("a ramp time counts from the phase of its load", "[drive]") {
   Simulation simulation(small_drive());
-  const Measured first = run(simulation, {{400, 0, 2}});
-  const Measured both = run(simulation, {{400, 0, 2, 1_us}, {400, 0, 2, 50_us, 1}});
+  const Measured first = run_parts(simulation, {{400, 0, 2}});
+  const Measured both = run_parts(simulation, {{400, 0, 2, 1_us}, {400, 0, 2, 50_us, 1}});
   CHECK(both.begun == 1);
   CHECK(both.commands[0] == 0);
   CHECK(both.commands[1] == 800 - both.before);
   CHECK(both.before > 400);
   CHECK(both.begin > 9 * first.run / 10 + 50_us);
   // The first phase's ramp lasts into the second.
-  const Measured longer = run(simulation, {{40, 0, 2, 2 * first.run}, {4000, 0, 2, 1_us, 1}});
+  const Measured longer = run_parts(simulation, {{40, 0, 2, 2 * first.run}, {4000, 0, 2, 1_us, 1}});
   CHECK(longer.begun == 1);
   CHECK(longer.begin == 2 * first.run);
 }

@@ -372,7 +372,7 @@ void run_loads(Simulation& simulation, const Mix& mix, std::uint32_t count, std:
 }
 
 /// What a drive has done in the end.
-struct End {
+struct DriveEnd {
   firmware::FtlStatistics filled;      ///< until the drive had been filled and overwritten
   firmware::FtlStatistics statistics;  ///< after that
   Picoseconds now = 0;
@@ -394,7 +394,7 @@ bool save_and_restore(Simulation& simulation) {
   return saved.at_end();
 }
 
-End run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
+DriveEnd run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
   Simulation simulation(drawn.config);
   const DriveSize size = simulation.drive_size();
   simulation.wear(drawn.age);
@@ -402,7 +402,7 @@ End run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
   before.push_back(mixed_load({.requests = 1500, .hot_blocks = 1'000'000'000}, size, number));
   simulation.run_untimed(before);
   simulation.rest(drawn.age);
-  End end;
+  DriveEnd end;
   end.filled = simulation.ssd().ftl().statistics();
   const std::uint64_t failed_before = simulation.driver().failed();
   simulation.driver().set_completion_hook([&](const Completed& command) {
@@ -431,7 +431,7 @@ End run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
   return end;
 }
 
-void check_end(const End& end, const Drawn& drawn) {
+void check_end(const DriveEnd& end, const Drawn& drawn) {
   const firmware::FtlStatistics& s = end.read_only ? end.filled : end.statistics;
   INFO(fmt::format(
       "{} host units, {} programs of the host, {} of collection, {} victims, {} groups of blocks erased",
@@ -447,8 +447,8 @@ void check_end(const End& end, const Drawn& drawn) {
 void check_drive(std::uint64_t number) {
   const Drawn drawn = draw(number);
   INFO(describe(drawn));
-  const End straight = in_child<End>([&] { return run_drive(drawn, number, false); });
-  const End restored = run_drive(drawn, number, true);
+  const DriveEnd straight = in_child<DriveEnd>([&] { return run_drive(drawn, number, false); });
+  const DriveEnd restored = run_drive(drawn, number, true);
   check_end(straight, drawn);
   check_end(restored, drawn);
   CHECK(restored.now == straight.now);
@@ -483,8 +483,8 @@ TEST_CASE("random drives, as many as asked for", "[.search]") {
   for (std::uint64_t number = first; number <= last; ++number) {
     const Drawn drawn = draw(number);
     INFO("drive " << number << ": " << describe(drawn));
-    End end;
-    CHECK_NOTHROW(end = in_child<End>([&] { return run_drive(drawn, number, number % 2 == 0); }));
+    DriveEnd end;
+    CHECK_NOTHROW(end = in_child<DriveEnd>([&] { return run_drive(drawn, number, number % 2 == 0); }));
     check_end(end, drawn);
   }
 }

@@ -38,7 +38,7 @@ Counts counts(const Simulation& simulation) {
           ftl.write_amplification()};
 }
 
-SsdConfig drive(const std::string& policy, const std::string& mode) {
+SsdConfig collecting_drive(const std::string& policy, const std::string& mode) {
   SsdConfig config;
   config.host.lba_size = 4096;
   config.cpu.cores = 4;
@@ -60,7 +60,7 @@ SsdConfig drive(const std::string& policy, const std::string& mode) {
   return config;
 }
 
-Counts run(const SsdConfig& config, bool timed, std::uint32_t depth, std::uint32_t rounds) {
+Counts counts_of_run(const SsdConfig& config, bool timed, std::uint32_t depth, std::uint32_t rounds) {
   Simulation simulation(config);
   const Bytes all = simulation.drive_size().bytes;
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
@@ -79,9 +79,9 @@ Counts run(const SsdConfig& config, bool timed, std::uint32_t depth, std::uint32
 }
 
 void exactly_equal(const std::string& policy) {
-  const SsdConfig config = drive(policy, "write-through");
-  const Counts untimed = in_child<Counts>([&] { return run(config, false, 1, 1); });
-  const Counts timed = run(config, true, 1, 1);
+  const SsdConfig config = collecting_drive(policy, "write-through");
+  const Counts untimed = in_child<Counts>([&] { return counts_of_run(config, false, 1, 1); });
+  const Counts timed = counts_of_run(config, true, 1, 1);
   CHECK(timed.units == untimed.units);
   CHECK(timed.padded == untimed.padded);
   CHECK(timed.programs == untimed.programs);
@@ -101,9 +101,9 @@ void exactly_equal(const std::string& policy) {
 /// random processes are compared: 3 rounds over some 9,800 units leave a spread of about half a per
 /// cent.
 void nearly_equal(const std::string& policy) {
-  const SsdConfig config = drive(policy, "write-back");
-  const Counts untimed = in_child<Counts>([&] { return run(config, false, 1, 3); });
-  const Counts timed = run(config, true, 32, 3);
+  const SsdConfig config = collecting_drive(policy, "write-back");
+  const Counts untimed = in_child<Counts>([&] { return counts_of_run(config, false, 1, 3); });
+  const Counts timed = counts_of_run(config, true, 32, 3);
   CHECK(timed.blocks_written == untimed.blocks_written);
   CHECK(timed.amplification == Approx(untimed.amplification).epsilon(0.02));
   CHECK(static_cast<double>(timed.erases) == Approx(static_cast<double>(untimed.erases)).epsilon(0.02));

@@ -8,7 +8,7 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-void run(const CacheCase& c, bool timed, std::uint32_t commands, std::uint64_t seed) {
+void run_cache(const CacheCase& c, bool timed, std::uint32_t commands, std::uint64_t seed) {
   commands *= stress();
   seed += 10'000 * (stress() - 1);
   INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
@@ -45,11 +45,11 @@ TEST_CASE("no cache policy loses anything under random load") {
       c.copy_in = seed % 3 == 0 ? "unit" : "sectors";
       c.copy_waits = seed % 2 == 0;
       c.write_back = seed % 5 == 0 ? "all" : "dirty";
-      run(c, true, 1500, ++seed);
-      run(c, false, 1500, ++seed);
+      run_cache(c, true, 1500, ++seed);
+      run_cache(c, false, 1500, ++seed);
       c.unit = 4096;
       c.grain = seed % 2 == 0 ? 4096 : 1024;
-      run(c, true, 1500, ++seed);
+      run_cache(c, true, 1500, ++seed);
     }
   }
 }
@@ -64,23 +64,23 @@ TEST_CASE("caches work with word lines, whole blocks, several planes and 4 KiB l
       word_line.write_back = timed ? "all" : "dirty";
       word_line.geometry = {2, 1, 1, 1, 16, 12, 16384, 0};
       word_line.program_unit = 3;
-      run(word_line, timed, 1000, ++seed);
+      run_cache(word_line, timed, 1000, ++seed);
       CacheCase block;
       block.policy = policy;
       block.geometry = {1, 2, 1, 1, 16, 8, 16384, 0};
       block.program_unit = 8;
-      run(block, timed, 1000, ++seed);
+      run_cache(block, timed, 1000, ++seed);
       CacheCase large;
       large.policy = policy;
       large.lba = 4096;
       large.grain = 4096;
-      run(large, timed, 1000, ++seed);
+      run_cache(large, timed, 1000, ++seed);
       CacheCase odd;  // 24 blocks to a unit
       odd.policy = policy;
       odd.geometry = {2, 1, 1, 1, 16, 8, 12288, 0};
       odd.unit = 12288;
       odd.grain = timed ? 0 : 1536;
-      run(odd, timed, 1000, ++seed);
+      run_cache(odd, timed, 1000, ++seed);
     }
   }
 }
@@ -94,8 +94,8 @@ TEST_CASE("a cache of the least size goes on working") {
       c.share = 0;
       c.program_unit = program_unit;
       c.medium = seed % 2 == 0 ? "scm" : "dram";
-      run(c, true, 1000, ++seed);
-      run(c, false, 1000, ++seed);
+      run_cache(c, true, 1000, ++seed);
+      run_cache(c, false, 1000, ++seed);
     }
   }
 }

@@ -15,13 +15,13 @@ using namespace tlmssd::firmware::testing;
 namespace {
 
 /// Units of one logical block of 512 B, so a map page holds 128 entries.
-struct Setup {
+struct DftlSetup {
   DriveShape shape;
   FirmwareConfig config;
   FakeOptions options;
   Given values;
 
-  explicit Setup(std::int64_t lines, std::int64_t line = 1, bool segmented = false, bool batch = true)
+  explicit DftlSetup(std::int64_t lines, std::int64_t line = 1, bool segmented = false, bool batch = true)
       : values({{"cache", whole(8 * lines * (line > 0 ? line : 128))},
                 {"line", whole(line)},
                 {"segmented_lru", Value(segmented)},
@@ -35,15 +35,12 @@ struct Setup {
     config.buffer.capacity = 16 * 512;
     config.gc.background_start = 0;
   }
-  Setup(const Setup&) = delete;
+  DftlSetup(const DftlSetup&) = delete;
 };
 
-struct Rig {
-  explicit Rig(Setup& setup, std::uint64_t seed = 1)
-      : hw(setup.shape, setup.options),
-        ftl(hw.ports, setup.shape, setup.config),
-        host(hw, ftl, setup.shape, seed),
-        blocks(setup.shape.logical_blocks) {}
+struct DftlRig : ModelRig {
+  explicit DftlRig(DftlSetup& setup, std::uint64_t seed = 1)
+      : ModelRig(setup, seed), blocks(setup.shape.logical_blocks) {}
   /// Writes the whole drive.
   void fill() {
     for (std::uint64_t lba = 0; lba < blocks; lba += 8) {
@@ -84,17 +81,14 @@ struct Rig {
   [[nodiscard]] std::uint64_t map_units() const {
     return ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::map)];
   }
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
   std::uint64_t blocks;
 };
 
 }  // namespace
 
 TEST_CASE("dftl: the line used longest ago goes") {
-  Setup setup(4);
-  Rig rig(setup);
+  DftlSetup setup(4);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(4);
   for (const std::uint64_t unit : {0, 1, 2, 3}) CHECK_FALSE(rig.hits(unit));
@@ -112,8 +106,8 @@ TEST_CASE("dftl: the line used longest ago goes") {
 }
 
 TEST_CASE("dftl: segmented LRU keeps what was used twice from what is used once") {
-  Setup setup(4, 1, true);
-  Rig rig(setup);
+  DftlSetup setup(4, 1, true);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(4);
   for (const std::uint64_t unit : {0, 1}) CHECK_FALSE(rig.hits(unit));
@@ -129,8 +123,8 @@ TEST_CASE("dftl: segmented LRU keeps what was used twice from what is used once"
 TEST_CASE("dftl: a dirty line is written back with or without the others of its map page") {
   for (const bool batch : {false, true}) {
     INFO("batch update: " << batch);
-    Setup setup(4, 1, false, batch);
-    Rig rig(setup);
+    DftlSetup setup(4, 1, false, batch);
+    DftlRig rig(setup);
     rig.fill();
     rig.rinse(4);
     for (const std::uint64_t unit : {0, 1, 2, 3}) rig.host.write(unit, 1);  // all in map page 0
@@ -156,8 +150,8 @@ TEST_CASE("dftl: a dirty line is written back with or without the others of its 
 }
 
 TEST_CASE("dftl: lines of a whole map page are written without reading") {
-  Setup setup(2, 0);
-  Rig rig(setup);
+  DftlSetup setup(2, 0);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(2 * 128);
   rig.host.write(0, 1);
@@ -173,10 +167,10 @@ TEST_CASE("dftl: lines of a whole map page are written without reading") {
 }
 
 TEST_CASE("dftl: misses cost a flash read, dirty evictions another, hits nothing") {
-  Setup setup(64);
+  DftlSetup setup(64);
   setup.options.timed = true;
   setup.config.buffer.flush_at = 0.5;  // so that the map page's program does not take the core meanwhile
-  Rig rig(setup);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(64);
   const FakeOptions& o = setup.options;
@@ -203,8 +197,8 @@ TEST_CASE("dftl: misses cost a flash read, dirty evictions another, hits nothing
 }
 
 TEST_CASE("dftl: sequential reads with lines of a whole map page miss once per page") {
-  Setup setup(2, 0);
-  Rig rig(setup);
+  DftlSetup setup(2, 0);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(2 * 128);
   for (std::uint64_t unit = 0; unit < rig.blocks; ++unit) rig.host.read(unit, 1);
@@ -217,9 +211,9 @@ TEST_CASE("dftl: sequential reads with lines of a whole map page miss once per p
 }
 
 TEST_CASE("dftl: a command that needs more entries than fit reads each map page once") {
-  Setup setup(1);
+  DftlSetup setup(1);
   setup.options.timed = true;
-  Rig rig(setup);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(1);
   rig.lasts(100, 64);
@@ -230,9 +224,9 @@ TEST_CASE("dftl: a command that needs more entries than fit reads each map page 
 }
 
 TEST_CASE("dftl: commands that want the same map page at the same time read it once") {
-  Setup setup(8);
+  DftlSetup setup(8);
   setup.options.timed = true;
-  Rig rig(setup);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(8);
   rig.host.read(5, 1);
@@ -250,10 +244,10 @@ TEST_CASE("dftl: with room for the whole map a warm drive reads exactly as with 
   std::vector<Picoseconds> latencies[2];
   int which = 0;
   for (const char* scheme : {"page", "dftl"}) {
-    Setup setup(20 * 128);
+    DftlSetup setup(20 * 128);
     setup.config.mapping.scheme = scheme;
     setup.options.timed = true;
-    Rig rig(setup);
+    DftlRig rig(setup);
     rig.fill();
     for (int n = 0; n < 3000; ++n) {
       latencies[which].push_back(rig.lasts(rig.host.random.below(rig.blocks - 8),
@@ -277,8 +271,8 @@ TEST_CASE("dftl: with room for the whole map a warm drive reads exactly as with 
 }
 
 TEST_CASE("dftl: a trim forgets whole map pages without reading them") {
-  Setup setup(16);
-  Rig rig(setup);
+  DftlSetup setup(16);
+  DftlRig rig(setup);
   rig.fill();
   rig.rinse(16);
   rig.host.trim({{64, 3 * 128}});  // half of page 0, pages 1 and 2, half of page 3
@@ -300,8 +294,8 @@ TEST_CASE("dftl: a trim forgets whole map pages without reading them") {
 }
 
 TEST_CASE("dftl: DRAM for the cache and the directory, not for the map") {
-  Setup setup(64, 4);
-  Rig rig(setup);
+  DftlSetup setup(64, 4);
+  DftlRig rig(setup);
   const Bytes buffer = setup.config.buffer.capacity;
   const Bytes map = 64 * 4 * 8 + 20 * 4;
   CHECK(rig.ftl.map().dram_bytes() == map);
@@ -310,7 +304,7 @@ TEST_CASE("dftl: DRAM for the cache and the directory, not for the map") {
 
 TEST_CASE("dftl: a drive full to the last unit has room for its map") {
   for (const std::uint32_t page_bytes : {512U, 1536U, 4096U}) {
-    Setup setup(8);
+    DftlSetup setup(8);
     setup.shape.geometry.page_bytes = page_bytes;
     setup.shape.mapping_unit_bytes = setup.config.mapping.unit = page_bytes;
     setup.config.buffer.capacity = Bytes{16} * page_bytes;
@@ -323,17 +317,17 @@ TEST_CASE("dftl: a drive full to the last unit has room for its map") {
     setup.config.mapping.scheme = "dftl";
     CHECK(units + (units + entries - 1) / entries <= all);
     CHECK(units + 1 + (units + entries) / entries > all);
-    REQUIRE_NOTHROW(Rig(setup));
+    REQUIRE_NOTHROW(DftlRig(setup));
     setup.shape.logical_blocks += sectors;
-    REQUIRE_THROWS_WITH(Rig(setup), Catch::Contains("over_provisioning"));
+    REQUIRE_THROWS_WITH(DftlRig(setup), Catch::Contains("over_provisioning"));
   }
 }
 
 TEST_CASE("dftl: a map page that cannot be read back costs no data") {
-  Setup setup(4);
+  DftlSetup setup(4);
   setup.config.ecc.policy = "retry-only";
   setup.shape.logical_blocks = 3000;
-  Rig rig(setup);
+  DftlRig rig(setup);
   rig.fill();
   rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::map; };
   for (int n = 0; n < 5000; ++n) {
@@ -347,8 +341,8 @@ TEST_CASE("dftl: a map page that cannot be read back costs no data") {
 }
 
 TEST_CASE("dftl: nothing on flash is lost with the power") {
-  Setup setup(32);
-  Rig rig(setup);
+  DftlSetup setup(32);
+  DftlRig rig(setup);
   rig.fill();
   for (int n = 0; n < 2000; ++n) rig.host.write(rig.host.random.below(rig.blocks), 1);
   rig.host.drain();
@@ -365,8 +359,8 @@ TEST_CASE("dftl: nothing on flash is lost with the power") {
 TEST_CASE("dftl: a tiny cache and a tiny write buffer under a deep queue never hang") {
   for (std::uint64_t seed = 1; seed <= 12 * stress(); ++seed) {
     INFO("seed " << seed);
-    Setup setup(1 + static_cast<std::int64_t>(seed % 3), seed % 4 == 0 ? 32 : 1, seed % 2 == 1,
-                seed % 3 != 0);
+    DftlSetup setup(1 + static_cast<std::int64_t>(seed % 3), seed % 4 == 0 ? 32 : 1, seed % 2 == 1,
+                    seed % 3 != 0);
     setup.shape.geometry = {2, 1, 1, 2, 20, 16, 2048, 0};
     setup.shape.program_unit = seed % 5 == 0 ? 2 : 1;
     setup.config.allocation.multi_plane = seed % 2 == 0;
@@ -377,7 +371,7 @@ TEST_CASE("dftl: a tiny cache and a tiny write buffer under a deep queue never h
     setup.options.timed = true;
     setup.options.shuffle = true;
     setup.options.seed = seed;
-    Rig rig(setup, seed);
+    DftlRig rig(setup, seed);
     for (int n = 0; n < 3000; ++n) {
       rig.host.anything(40);
       rig.host.wait_below(64);
@@ -391,10 +385,10 @@ TEST_CASE("dftl: a tiny cache and a tiny write buffer under a deep queue never h
 
 TEST_CASE("dftl: what cannot work is refused with the nearest valid value") {
   const auto complaint = [](std::int64_t lines, std::int64_t line, std::int64_t bytes) {
-    Setup setup(lines, line);
+    DftlSetup setup(lines, line);
     if (bytes > 0) setup.values = Given({{"cache", whole(bytes)}, {"line", whole(line)}});
     try {
-      Rig rig(setup);
+      DftlRig rig(setup);
     } catch (const InputError& error) {
       return std::string(error.what());
     }
@@ -407,13 +401,13 @@ TEST_CASE("dftl: what cannot work is refused with the nearest valid value") {
 }
 
 TEST_CASE("dftl: a snapshot with another cache is refused") {
-  Setup setup(4);
-  Rig rig(setup);
+  DftlSetup setup(4);
+  DftlRig rig(setup);
   rig.fill();
   MemoryArchive saved;
   saved(rig.ftl);
-  Setup other(5);
-  Rig larger(other);
+  DftlSetup other(5);
+  DftlRig larger(other);
   MemoryArchive load(saved.content());
   CHECK_THROWS_WITH(load(larger.ftl), Catch::Contains("4 lines of 1 map entries"));
 }

@@ -13,11 +13,11 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-struct Setup {
+struct LifeSetup {
   DriveShape shape;
   FirmwareConfig config;
   FakeOptions options;
-  explicit Setup(Geometry geometry, double fill = 0.8) : fill_(fill) {
+  explicit LifeSetup(Geometry geometry, double fill = 0.8) : fill_(fill) {
     shape.geometry = geometry;
     config.buffer.capacity = 64 * 4096;
   }
@@ -28,16 +28,6 @@ struct Setup {
 
  private:
   double fill_;
-};
-
-struct Rig {
-  explicit Rig(Setup& setup, std::uint64_t seed = 1)
-      : hw(setup.shape, setup.options),
-        ftl(hw.ports, setup.shape, setup.config),
-        host(hw, ftl, setup.shape, seed) {}
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
 };
 
 class Values final : public ParameterValues {
@@ -58,10 +48,10 @@ TEST_CASE("all 24 allocation orders go round as their letters say") {
   REQUIRE(allocation_orders().size() == 24);
   for (const std::string& order : allocation_orders()) {
     INFO(order);
-    Setup setup({2, 3, 2, 2, 8, 4, 4096, 0});
+    LifeSetup setup({2, 3, 2, 2, 8, 4, 4096, 0});
     setup.config.allocation.order = order;
     setup.size();
-    Rig rig(setup);
+    ModelRig rig(setup);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> seen;
     rig.hw.flash.watch = [&](const FlashOp& op) { seen.emplace_back(index(op.die), index(op.plane)); };
     rig.host.write(0, 24 * 8);
@@ -82,10 +72,10 @@ TEST_CASE("all 24 allocation orders go round as their letters say") {
 
 TEST_CASE("units of one page, or of one page across planes, are read by one operation") {
   for (const bool multi_plane : {false, true}) {
-    Setup setup({1, 2, 1, 2, 16, 8, 16384, 0});
+    LifeSetup setup({1, 2, 1, 2, 16, 8, 16384, 0});
     setup.config.allocation.multi_plane = multi_plane;
     setup.size();
-    Rig rig(setup);
+    ModelRig rig(setup);
     rig.host.write(0, 64 * 8);
     rig.host.drain();
     rig.ftl.reset_statistics();
@@ -98,10 +88,10 @@ TEST_CASE("units of one page, or of one page across planes, are read by one oper
 }
 
 TEST_CASE("write-back completes in the buffer, forced and flushed data on flash") {
-  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.size();
   setup.options.timed = true;
-  Rig rig(setup);
+  ModelRig rig(setup);
   const auto lasts = [&](auto&& command) {
     const Picoseconds start = rig.hw.event_queue.now();
     command();
@@ -121,10 +111,10 @@ TEST_CASE("write-back completes in the buffer, forced and flushed data on flash"
 }
 
 TEST_CASE("a power failure takes what the write buffer held, and nothing that was flushed") {
-  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.config.buffer.flush_at = 1;
   setup.size();
-  Rig rig(setup);
+  ModelRig rig(setup);
   rig.host.write(0, 8);
   rig.host.flush();
   rig.host.write(8, 8);
@@ -134,10 +124,10 @@ TEST_CASE("a power failure takes what the write buffer held, and nothing that wa
 }
 
 TEST_CASE("half a unit is read, merged and written; two halves together are not") {
-  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.config.buffer.flush_at = 1;
   setup.size();
-  Rig rig(setup);
+  ModelRig rig(setup);
   rig.host.write(0, 16);
   rig.host.drain();
   rig.host.write(0, 4);
@@ -152,9 +142,9 @@ TEST_CASE("half a unit is read, merged and written; two halves together are not"
 }
 
 TEST_CASE("trimmed and zeroed blocks read as zeros and leave flash to collection") {
-  Setup setup({1, 1, 1, 1, 32, 16, 4096, 0}, 1.0);
+  LifeSetup setup({1, 1, 1, 1, 32, 16, 4096, 0}, 1.0);
   setup.size();
-  Rig rig(setup);
+  ModelRig rig(setup);
   for (std::uint64_t lba = 0; lba + 64 <= setup.shape.logical_blocks; lba += 64) rig.host.write(lba, 64);
   rig.host.trim({{3, 30}, {100, 1}, {200, setup.shape.logical_blocks - 200}});
   rig.host.zeroes(64, 10);
@@ -172,7 +162,7 @@ TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") 
     for (const char* wear : {"none", "dynamic", "static", "static with the map in flash"}) {
       for (const bool multi_plane : {false, true}) {
         INFO((timed ? "timed " : "untimed ") << wear << (multi_plane ? " multi-plane" : ""));
-        Setup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
+        LifeSetup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
         const Values two_entries("cache", 16);
         const bool map_in_flash = std::string(wear).size() > 7;
         if (map_in_flash) setup.config.mapping.scheme = "dftl";
@@ -182,7 +172,7 @@ TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") 
         setup.size();
         setup.options.timed = timed;
         setup.options.endurance = 15;
-        Rig rig(setup);
+        ModelRig rig(setup);
         std::uint64_t writes = 0;
         while (rig.host.refused == 0 && writes < 2'000'000) {
           const std::uint64_t unit = rig.host.random.below(setup.shape.logical_blocks / 8);
@@ -216,7 +206,7 @@ TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") 
 
 TEST_CASE("a deep queue meets the end of life without hanging") {
   for (std::uint64_t seed = 1; seed <= 8 * stress(); ++seed) {
-    Setup setup({2, 1, 1, 1, 16, 8, 8192, 0}, 1.0);
+    LifeSetup setup({2, 1, 1, 1, 16, 8, 8192, 0}, 1.0);
     const Values five_entries("cache", 40);
     if (seed % 5 > 2) setup.config.mapping.scheme = "dftl";
     setup.config.mapping_policy = borrowed(five_entries);
@@ -230,7 +220,7 @@ TEST_CASE("a deep queue meets the end of life without hanging") {
     setup.options.endurance = 10;
     setup.options.program_failure = 0.002;
     setup.options.fail_from = 500;
-    Rig rig(setup, seed);
+    ModelRig rig(setup, seed);
     rig.host.check_data =
         false;  // which of the commands under way at the end succeeded is not the model's business
     for (int n = 0; n < 40'000 && rig.host.refused < 200; ++n) {
@@ -244,7 +234,7 @@ TEST_CASE("a deep queue meets the end of life without hanging") {
 
 TEST_CASE("failed programs lose nothing") {
   for (std::uint64_t seed = 1; seed <= 6 * stress(); ++seed) {
-    Setup setup({2, 1, 1, 2, 60, 8, 8192, 0}, 0.7);
+    LifeSetup setup({2, 1, 1, 2, 60, 8, 8192, 0}, 0.7);
     const Values fifty_entries("cache", 400);
     if (seed % 2 == 1) setup.config.mapping.scheme = "dftl";
     setup.config.mapping_policy = borrowed(fifty_entries);
@@ -256,7 +246,7 @@ TEST_CASE("failed programs lose nothing") {
     setup.options.seed = seed;
     setup.options.program_failure = 0.002;
     setup.options.fail_from = 0;
-    Rig rig(setup, seed);
+    ModelRig rig(setup, seed);
     for (int n = 0; n < 16'000; ++n) {
       rig.host.anything(60);
       rig.host.wait_below(16);
@@ -274,12 +264,12 @@ TEST_CASE("static wear levelling keeps erase counts together where dynamic canno
   std::uint64_t spread[2];
   int which = 0;
   for (const char* wear : {"dynamic", "static"}) {
-    Setup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.9);
+    LifeSetup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.9);
     setup.config.wear.policy = wear;
     const Values threshold("threshold", 8);
     setup.config.wear_policy = borrowed(threshold);
     setup.size();
-    Rig rig(setup);
+    ModelRig rig(setup);
     const std::uint64_t units = setup.shape.logical_blocks / 8;
     for (std::uint64_t u = 0; u < units; ++u) rig.host.write(u * 8, 8);
     for (int n = 0; n < 60'000; ++n) rig.host.write(rig.host.random.below(units / 10) * 8, 8);
@@ -302,7 +292,7 @@ TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
        {"greedy", "cost-benefit", "fifo", "random", "d-choices", "windowed-greedy", "dftl"}) {
     for (const bool timed : {false, true}) {
       INFO(policy << (timed ? " timed" : " untimed"));
-      Setup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
+      LifeSetup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
       const bool map_in_flash = std::string(policy) == "dftl";
       const Values hundred_entries("cache", 800);
       if (map_in_flash) setup.config.mapping.scheme = "dftl";
@@ -312,17 +302,17 @@ TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
       setup.size();
       setup.options.timed = timed;
       setup.options.shuffle = timed;
-      Rig first(setup, 3);
+      ModelRig first(setup, 3);
       for (int n = 0; n < 3000; ++n) {
         first.host.anything(50);
         first.host.wait_below(8);
       }
       first.host.drain();
-      Rig second(setup, 3);
+      ModelRig second(setup, 3);
       restore(first, second);
       REQUIRE((saved(second.hw, second.ftl) == saved(first.hw, first.ftl)));
       std::vector<std::uint64_t> history[2];
-      Rig* rigs[2] = {&first, &second};
+      ModelRig* rigs[2] = {&first, &second};
       for (int r = 0; r < 2; ++r) {
         rigs[r]->hw.flash.watch = [&history, r](const FlashOp& op) {
           history[r].push_back((std::uint64_t{index(op.die)} << 48U) +
@@ -344,36 +334,36 @@ TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
 }
 
 TEST_CASE("a snapshot of another drive is refused with the difference") {
-  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.size();
-  Rig rig(setup);
+  ModelRig rig(setup);
   rig.host.write(0, 64);
   REQUIRE_NOTHROW(rig.host.drain());
   MemoryArchive saved;
   saved(rig.ftl);
-  Setup other({1, 1, 1, 1, 18, 8, 4096, 0});
+  LifeSetup other({1, 1, 1, 1, 18, 8, 4096, 0});
   other.size();
-  Rig larger(other);
+  ModelRig larger(other);
   MemoryArchive load(saved.content());
   REQUIRE_THROWS_WITH(load(larger.ftl), Catch::Contains("16 blocks per parallel unit, this drive has 18"));
   setup.config.gc.policy = "fifo";
-  Rig fifo(setup);
+  ModelRig fifo(setup);
   MemoryArchive reload(saved.content());
   REQUIRE_THROWS_WITH(reload(fifo.ftl), Catch::Contains("firmware.gc.policy greedy"));
   auto cut = saved.content();
   cut.resize(cut.size() / 2);
-  Rig same(setup);
+  ModelRig same(setup);
   MemoryArchive torn(cut);
   REQUIRE_THROWS_AS(torn(same.ftl), ArchiveError);
 }
 
 TEST_CASE("what cannot work is refused with the key and the nearest valid value") {
   const auto complaint = [](auto&& change) {
-    Setup setup({2, 1, 1, 2, 32, 12, 16384, 0});
+    LifeSetup setup({2, 1, 1, 2, 32, 12, 16384, 0});
     setup.size();
     change(setup);
     FakeOptions options;
-    Setup sane({1, 1, 1, 1, 8, 4, 4096, 0});
+    LifeSetup sane({1, 1, 1, 1, 8, 4, 4096, 0});
     sane.size();
     FakeHardware hw(sane.shape, options);
     try {
@@ -384,50 +374,51 @@ TEST_CASE("what cannot work is refused with the key and the nearest valid value"
     return std::string("accepted");
   };
   using Catch::Contains;
-  CHECK(complaint([](Setup&) {}) == "accepted");
-  CHECK_THAT(complaint([](Setup& s) { s.config.buffer.capacity = 16384; }),
+  CHECK(complaint([](LifeSetup&) {}) == "accepted");
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.buffer.capacity = 16384; }),
              Contains("firmware.buffer.capacity") && Contains("32768 B"));
-  CHECK_THAT(complaint([](Setup& s) {
+  CHECK_THAT(complaint([](LifeSetup& s) {
                s.shape.program_unit = 12;
                s.config.allocation.multi_plane = true;
              }),
              Contains("firmware.buffer.capacity") && Contains("786432 B"));
-  CHECK_THAT(complaint([](Setup& s) { s.shape.program_unit = 5; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.program_unit = 5; }),
              Contains("program units of 5 pages; nearest valid: 10"));
-  CHECK_THAT(complaint([](Setup& s) { s.shape.mapping_unit_bytes = 5120; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.mapping_unit_bytes = 5120; }),
              Contains("firmware.mapping.unit") && Contains("4096 B"));
-  CHECK_THAT(complaint([](Setup& s) { s.shape.mapping_unit_bytes = 65536; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.mapping_unit_bytes = 65536; }),
              Contains("firmware.mapping.unit") && Contains("16384 B"));
-  CHECK_THAT(complaint([](Setup& s) { s.shape.lba_bytes = 520; }), Contains("nearest valid: 512 B"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.allocation.order = "CWDX"; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.lba_bytes = 520; }), Contains("nearest valid: 512 B"));
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.allocation.order = "CWDX"; }),
              Contains("firmware.allocation.order"));
-  CHECK_THAT(complaint([](Setup& s) {
+  CHECK_THAT(complaint([](LifeSetup& s) {
                s.shape.multi_plane_allowed = false;
                s.config.allocation.multi_plane = true;
              }),
              Contains("firmware.allocation.multi_plane"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.gc.policy = "gredy"; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.gc.policy = "gredy"; }),
              Contains("firmware.gc.policy") && Contains("greedy"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.wear.policy = "x"; }), Contains("firmware.wear.policy"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.mapping.scheme = "none"; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.wear.policy = "x"; }), Contains("firmware.wear.policy"));
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.mapping.scheme = "none"; }),
              Contains("firmware.mapping.scheme"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.buffer.mode = "none"; }), Contains("firmware.buffer.mode"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.allocation.streams = "two"; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.buffer.mode = "none"; }),
+             Contains("firmware.buffer.mode"));
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.allocation.streams = "two"; }),
              Contains("firmware.allocation.streams"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.gc.low_water = 0; }), Contains("firmware.gc.low_water"));
-  CHECK_THAT(complaint([](Setup& s) { s.config.gc.low_water = 40; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.gc.low_water = 0; }), Contains("firmware.gc.low_water"));
+  CHECK_THAT(complaint([](LifeSetup& s) { s.config.gc.low_water = 40; }),
              Contains("ssd.flash.part.blocks_per_plane") && Contains("43"));
-  CHECK_THAT(complaint([](Setup& s) { s.shape.logical_blocks *= 2; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.logical_blocks *= 2; }),
              Contains("over_provisioning") && Contains("nearest valid"));
-  CHECK_THAT(complaint([](Setup& s) { s.shape.logical_blocks = 0; }), Contains("no capacity"));
-  CHECK_THAT(complaint([](Setup& s) { s.shape.geometry.blocks = 1U << 31U; }), Contains("32-bit"));
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.logical_blocks = 0; }), Contains("no capacity"));
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.geometry.blocks = 1U << 31U; }), Contains("32-bit"));
 }
 
 TEST_CASE("commands beyond the drive are refused, and a stall tells who waits for what") {
-  Setup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.size();
   setup.options.timed = true;
-  Rig rig(setup);
+  ModelRig rig(setup);
   HostCommand command;
   std::vector<Stamp> data(16);
   HostStatus status = HostStatus::success;
@@ -462,12 +453,12 @@ TEST_CASE("commands beyond the drive are refused, and a stall tells who waits fo
 }
 
 TEST_CASE("a silent drive cleans up, and stops when the host comes back") {
-  Setup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.85);
+  LifeSetup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.85);
   setup.config.gc.idle_after = 1'000'000'000'000;
   setup.config.gc.background_start = 0;
   setup.size();
   setup.options.timed = true;
-  Rig rig(setup);
+  ModelRig rig(setup);
   const std::uint64_t units = setup.shape.logical_blocks / 8;
   for (std::uint64_t n = 0; n < 3 * units; ++n) {
     rig.host.write(rig.host.random.below(units) * 8, 8);
@@ -496,12 +487,12 @@ TEST_CASE("a silent drive cleans up, and stops when the host comes back") {
 TEST_CASE("background cleaning keeps the host from waiting for space") {
   std::uint64_t waits[2];
   for (const bool background : {false, true}) {
-    Setup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.7);
+    LifeSetup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.7);
     setup.config.gc.background_start = background ? 0.3 : 0.0;
     setup.config.gc.background_stop = background ? 0.4 : 0.0;
     setup.size();
     setup.options.timed = true;
-    Rig rig(setup);
+    ModelRig rig(setup);
     const std::uint64_t units = setup.shape.logical_blocks / 8;
     for (std::uint64_t n = 0; n < 6 * units; ++n) {
       rig.host.write(rig.host.random.below(units) * 8, 8);

@@ -15,8 +15,8 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_blocks = 16;
-const EccContext k_context{k_blocks, 512, 1'000'000};
+constexpr std::uint32_t k_known_blocks = 16;
+const EccContext k_context{k_known_blocks, 512, 1'000'000};
 
 using Maker = std::function<std::unique_ptr<EccPolicy>()>;
 
@@ -46,8 +46,8 @@ std::vector<std::pair<std::string, Maker>> makers() {
 }
 
 PageFacts some_page(RandomStream& random) {
-  return {static_cast<BlockNumber>(random.below(k_blocks)), static_cast<std::uint32_t>(random.below(6000)),
-          400 * random.uniform()};
+  return {static_cast<BlockNumber>(random.below(k_known_blocks)),
+          static_cast<std::uint32_t>(random.below(6000)), 400 * random.uniform()};
 }
 
 /// One read with failures at random and what goes with it; its attempts, each with the code it asks

@@ -320,4 +320,29 @@ class CaseRig {
   ModelHost host;
 };
 
+/// Random commands of every kind on the drive of a case; afterwards what `look` sees of the rig.
+template <class Look>
+auto run_random(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed,
+                Look look) {
+  commands *= stress();
+  seed += 10'000 * (stress() - 1);
+  INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
+  CaseRig rig(c, timed, seed);
+  rig.anything(commands, depth);
+  rig.finish();
+  return look(rig);
+}
+
+/// Writes one unit and waits for it. False: refused, and what was there before is there.
+inline bool write_unit(CaseRig& rig, std::uint64_t unit) {
+  const std::uint64_t sectors = rig.shape.mapping_unit_bytes / rig.shape.lba_bytes;
+  const auto at = rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * sectors);
+  const std::vector<Stamp> before(at, at + static_cast<std::ptrdiff_t>(sectors));
+  rig.host.write(unit * sectors, static_cast<std::uint32_t>(sectors));
+  rig.host.wait_below(1);
+  if (rig.host.last_status == HostStatus::success) return true;
+  std::copy(before.begin(), before.end(), at);
+  return false;
+}
+
 }  // namespace tlmssd::firmware::testing

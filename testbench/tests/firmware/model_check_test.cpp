@@ -7,24 +7,20 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
-  commands *= stress();
-  seed += 10'000 * (stress() - 1);
-  INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
-  CaseRig rig(c, timed, seed);
-  rig.anything(commands, depth);
-  rig.finish();
-  const FtlStatistics& s = rig.ftl.statistics();
-  REQUIRE(static_cast<double>(s.slc_units) >=
-          c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
-  REQUIRE((s.refreshes > 0) == (c.refresh >= 0 && has_feature("firmware.refresh")));
-  REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
-  // The 41 read-retry levels all fail once in 10^28 reads, or in 75.
-  REQUIRE((rig.host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));
-  REQUIRE((s.uncorrectable_units > 0) == (rig.host.media_errors > 0));
-  const auto map_writes = s.units_programmed[static_cast<std::size_t>(Purpose::map)];
-  if (c.map_lines == 0) REQUIRE(map_writes == 0);
-  if (c.map_lines > 0 && c.map_lines * c.line() < 50) REQUIRE(map_writes > 0);
+void run_model(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
+  run_random(c, timed, commands, depth, seed, [&](const CaseRig& rig) {
+    const FtlStatistics& s = rig.ftl.statistics();
+    REQUIRE(static_cast<double>(s.slc_units) >=
+            c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
+    REQUIRE((s.refreshes > 0) == (c.refresh >= 0 && has_feature("firmware.refresh")));
+    REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
+    // The 41 read-retry levels all fail once in 10^28 reads, or in 75.
+    REQUIRE((rig.host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));
+    REQUIRE((s.uncorrectable_units > 0) == (rig.host.media_errors > 0));
+    const auto map_writes = s.units_programmed[static_cast<std::size_t>(Purpose::map)];
+    if (c.map_lines == 0) REQUIRE(map_writes == 0);
+    if (c.map_lines > 0 && c.map_lines * c.line() < 50) REQUIRE(map_writes > 0);
+  });
 }
 
 const std::vector<std::string> k_policies = {"greedy", "cost-benefit", "fifo",
@@ -50,9 +46,9 @@ TEST_CASE("every command on every shape gives back what was written") {
   std::uint64_t seed = 1;
   for (Case c : cases) {
     for (const bool timed : {false, true}) {
-      run(c, timed, 3000, timed ? 12 : 1, ++seed);
+      run_model(c, timed, 3000, timed ? 12 : 1, ++seed);
       c.mode = "write-through";
-      run(c, timed, 800, timed ? 12 : 1, ++seed);
+      run_model(c, timed, 800, timed ? 12 : 1, ++seed);
       c.mode = "write-back";
     }
   }
@@ -68,8 +64,8 @@ TEST_CASE("blocks over several dies give back what was written") {
       c.wear = seed % 3 == 0 ? "static" : "dynamic";
       c.fill = seed % 5 == 0 ? 1.0 : 0.9;
       c.order = seed % 2 == 0 ? "PWDC" : "CWDP";
-      run(c, true, 2000, 16, ++seed);
-      run(c, false, 2000, 1, ++seed);
+      run_model(c, true, 2000, 16, ++seed);
+      run_model(c, false, 2000, 1, ++seed);
     }
   }
 }
@@ -97,8 +93,8 @@ TEST_CASE("block-mapped regions of any size give back what was written") {
       c.mode = seed % 4 == 0 ? "write-through" : "write-back";
       c.unit = seed % 2 == 0 ? 4096 : 8192;
       c.gc = k_policies[seed % k_policies.size()];
-      run(c, true, 1200, 16, ++seed);
-      run(c, false, 1200, 1, ++seed);
+      run_model(c, true, 1200, 16, ++seed);
+      run_model(c, false, 1200, 1, ++seed);
     }
   }
   Case failing{geometry(2, 1, 1, 2, 14, 8, 8192)};
@@ -107,13 +103,13 @@ TEST_CASE("block-mapped regions of any size give back what was written") {
   failing.ecc = "fixed";
   failing.failures = 0.05;
   failing.refresh = 40;
-  run(failing, true, 3000, 16, ++seed);
-  run(failing, false, 3000, 1, ++seed);
+  run_model(failing, true, 3000, 16, ++seed);
+  run_model(failing, false, 3000, 1, ++seed);
   Case log{geometry(2, 2, 1, 1, 14, 8, 8192)};
   log.scheme = "block-mapped";
   log.stripe = "C";
   log.placement = "log";
-  run(log, true, 3000, 16, ++seed);
+  run_model(log, true, 3000, 16, ++seed);
 }
 
 namespace {
@@ -153,8 +149,8 @@ TEST_CASE("log blocks give back what was written") {
         c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
         c.flush_at = seed % 7 == 0 ? 0.75 : 0;
         const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
-        run(c, true, 1000, depth, ++seed);
-        run(c, false, 1000, 1, ++seed);
+        run_model(c, true, 1000, depth, ++seed);
+        run_model(c, false, 1000, 1, ++seed);
         ++seed;
       }
     }
@@ -174,8 +170,8 @@ TEST_CASE("log blocks under decoding failures and refresh keep the data that are
         c.refresh = refresh;
         c.multi_plane = seed % 2 == 0;
         c.wear = seed % 4 == 0 ? "static" : "dynamic";
-        run(c, true, 1500, 16, ++seed);
-        run(c, false, 1500, 1, ++seed);
+        run_model(c, true, 1500, 16, ++seed);
+        run_model(c, false, 1500, 1, ++seed);
       }
     }
   }
@@ -189,8 +185,8 @@ TEST_CASE("every victim policy keeps the data") {
       c.gc = policy;
       c.streams = streams;
       c.multi_plane = seed % 2 == 0;
-      run(c, true, 4000, 16, ++seed);
-      run(c, false, 4000, 1, ++seed);
+      run_model(c, true, 4000, 16, ++seed);
+      run_model(c, false, 4000, 1, ++seed);
     }
   }
 }
@@ -210,8 +206,8 @@ void run_full_drives(std::uint64_t seed, Alter alter) {
         c.background_start = seed % 3 == 0 ? 0.0 : 0.1;
         c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
         alter(c, seed);
-        run(c, true, 1500, 16, ++seed);
-        run(c, false, 1500, 1, ++seed);
+        run_model(c, true, 1500, 16, ++seed);
+        run_model(c, false, 1500, 1, ++seed);
       }
     }
   }
@@ -245,8 +241,8 @@ TEST_CASE("a map in flash keeps the data, however little of it is cached") {
       c.mode = seed % 5 == 0 ? "write-through" : "write-back";
       c.idle_after = seed % 7 == 0 ? 100'000'000 : 0;
       const std::uint32_t depth = seed % 2 == 0 ? 64 : 8;
-      run(c, true, 1500, depth, ++seed);
-      run(c, false, 1500, 1, ++seed);
+      run_model(c, true, 1500, depth, ++seed);
+      run_model(c, false, 1500, 1, ++seed);
       ++seed;
     }
   }
@@ -255,7 +251,7 @@ TEST_CASE("a map in flash keeps the data, however little of it is cached") {
   failing.ecc = "fixed";
   failing.failures = 0.1;
   failing.refresh = 40;
-  run(failing, true, 3000, 16, ++seed);
+  run_model(failing, true, 3000, 16, ++seed);
 }
 
 TEST_CASE("wear levelling, idle cleaning and late flushing keep the data") {
@@ -266,8 +262,8 @@ TEST_CASE("wear levelling, idle cleaning and late flushing keep the data") {
       c.wear = wear;
       c.idle_after = idle;
       c.flush_at = 0.75;
-      run(c, true, 4000, 8, ++seed);
-      run(c, false, 4000, 1, ++seed);
+      run_model(c, true, 4000, 8, ++seed);
+      run_model(c, false, 4000, 1, ++seed);
     }
   }
 }
@@ -286,8 +282,8 @@ TEST_CASE("decoding failures and refresh keep the data that are not lost") {
         c.streams = seed % 3 == 0 ? "shared" : "separate";
         c.wear = seed % 4 == 0 ? "static" : "dynamic";
         c.gc = k_policies[seed % k_policies.size()];
-        run(c, true, 1500, 16, ++seed);
-        run(c, false, 1500, 1, ++seed);
+        run_model(c, true, 1500, 16, ++seed);
+        run_model(c, false, 1500, 1, ++seed);
       }
     }
   }

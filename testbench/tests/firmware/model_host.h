@@ -16,6 +16,9 @@
 
 namespace tlmssd::firmware::testing {
 
+inline constexpr std::uint32_t k_unit =
+    8;  ///< logical blocks of a mapping unit, where nothing else is chosen
+
 /// TLMSSD_STRESS=n makes the random tests n times as long, from other seeds.
 inline std::uint32_t stress() {
   static const char* const text = std::getenv("TLMSSD_STRESS");
@@ -222,6 +225,18 @@ class ModelHost {
   std::vector<Slot*> free_;
   std::uint16_t sequence_ = 0;
   std::uint16_t handle_ = 0;
+};
+
+/// Hardware, firmware and host of a setup, which has a shape, a configuration and options.
+struct ModelRig {
+  template <class Setup>
+  explicit ModelRig(Setup& setup, std::uint64_t seed = 1)
+      : hw(setup.shape, setup.options),
+        ftl(hw.ports, setup.shape, setup.config),
+        host(hw, ftl, setup.shape, seed) {}
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
 };
 
 /// A byte vector as an archive.

@@ -20,7 +20,7 @@ Case roomy(const std::string& policy) {
   return c;
 }
 
-Pacing::Counters counters(const CaseRig& rig) {
+Pacing::Counters pacing_counters(const CaseRig& rig) {
   return dynamic_cast<const Pacing&>(*rig.ftl.feature("firmware.pacing")).counters();
 }
 
@@ -42,8 +42,8 @@ TEST_CASE("paced writes keep the data, whatever collection waits for") {
           CaseRig rig(c, timed, ++seed);
           rig.anything(2500 * stress(), timed ? 24 : 1);
           rig.finish();
-          CHECK((timed || counters(rig).held == 0));
-          held += counters(rig).held;
+          CHECK((timed || pacing_counters(rig).held == 0));
+          held += pacing_counters(rig).held;
         }
       }
     }

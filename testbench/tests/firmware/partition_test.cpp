@@ -14,9 +14,7 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_unit = 8;  // logical blocks
-
-struct How {
+struct PartitionOptions {
   double read_dies = 0.5;
   double steer_from = 0.05;
   double keep_room = 0.1;
@@ -25,8 +23,8 @@ struct How {
 };
 
 /// Four dies of 14 blocks that keep data, of 32 units each.
-struct Rig {
-  explicit Rig(const How& how = {})
+struct PartitionRig {
+  explicit PartitionRig(const PartitionOptions& how = {})
       : units(how.units), hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {
     hw.flash.watch = [this](const FlashOp& op) {
       if (op.command != FlashCommand::program) return;
@@ -36,7 +34,7 @@ struct Rig {
       }
     };
   }
-  const DriveShape& make(const How& how) {
+  const DriveShape& make(const PartitionOptions& how) {
     shape.geometry = {how.channels, how.channels, 1, 1, 20, 8, 16384, 0};
     shape.program_unit = 2;
     shape.logical_blocks = how.units * k_unit;
@@ -89,7 +87,7 @@ struct Rig {
 }  // namespace
 
 TEST_CASE("what is read again moves to the dies kept for reading, once") {
-  Rig rig;
+  PartitionRig rig;
   rig.write(0, 200);
   CHECK(rig.dies_of(0, 200).size() == 4);  // written before anybody read
   rig.read(0, 64);
@@ -114,7 +112,7 @@ TEST_CASE("what is read again moves to the dies kept for reading, once") {
 }
 
 TEST_CASE("writes keep away from the dies kept for reading while there are reads") {
-  Rig rig({.units = 800});
+  PartitionRig rig({.units = 800});
   rig.write(0, 400);
   CHECK(rig.counters().programs_kept_away == 0);
   for (int n = 0; n < 10; ++n) rig.read(0, 40);
@@ -137,9 +135,9 @@ TEST_CASE("all of the capacity can be written beside reads") {
   for (const double read_dies : {0.25, 0.5, 0.75}) {
     for (const double keep_room : {0.0, 0.1, 0.9}) {
       INFO(read_dies << " for reading, " << keep_room << " kept");
-      How how{.read_dies = read_dies, .steer_from = 0, .keep_room = keep_room};
-      how.units = Ftl::largest_logical_blocks(Rig(how).shape, Rig(how).config) / k_unit;
-      Rig rig(how);
+      PartitionOptions how{.read_dies = read_dies, .steer_from = 0, .keep_room = keep_room};
+      how.units = Ftl::largest_logical_blocks(PartitionRig(how).shape, PartitionRig(how).config) / k_unit;
+      PartitionRig rig(how);
       for (std::uint64_t n = 0; n < 3; ++n) {
         for (std::uint64_t unit = 0; unit < how.units; unit += 20) {
           rig.write(unit, std::min<std::uint64_t>(20, how.units - unit));
@@ -154,7 +152,7 @@ TEST_CASE("all of the capacity can be written beside reads") {
 
 TEST_CASE("the share of dies kept for reading is to the die") {
   for (const auto& [share, dies] : {std::pair{0.25, 1U}, {0.5, 2U}, {0.75, 3U}}) {
-    Rig rig({.read_dies = share, .steer_from = 0, .keep_room = 0, .units = 100});
+    PartitionRig rig({.read_dies = share, .steer_from = 0, .keep_room = 0, .units = 100});
     rig.write(0, 100);
     CHECK(rig.programs.size() == 4 - dies);
   }
@@ -165,7 +163,7 @@ TEST_CASE(
     "them") {
   std::uint64_t parted = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    Rig rig;
+    PartitionRig rig;
     rig.host.random = RandomStream(seed, "moves");
     rig.write(0, 200);
     for (int n = 0; n < 600; ++n) {
@@ -188,7 +186,7 @@ TEST_CASE(
 
 TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const auto work = [seed](Rig& rig, const char* stream) {
+    const auto work = [seed](PartitionRig& rig, const char* stream) {
       rig.host.random = RandomStream(seed, stream);
       for (int n = 0; n < 1000; ++n) {
         const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? 200 : 30);
@@ -201,11 +199,11 @@ TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") 
       }
       rig.host.drain();
     };
-    Rig straight;
+    PartitionRig straight;
     straight.write(0, 200);
     work(straight, "before");
     REQUIRE(straight.counters().units_moved > 0);
-    Rig restored;
+    PartitionRig restored;
     restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
@@ -216,15 +214,15 @@ TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") 
 
 TEST_CASE("dies that cannot be kept for reading say so in one line") {
   CHECK_THROWS_WITH(
-      Rig({.read_dies = 0.1}),
+      PartitionRig({.read_dies = 0.1}),
       Catch::Contains("firmware.partition.read_dies: 10 % of 4 dies leaves no die to reading") &&
           Catch::Contains("nearest valid: 25.00 %"));
-  CHECK_THROWS_WITH(Rig({.read_dies = 0.9}),
+  CHECK_THROWS_WITH(PartitionRig({.read_dies = 0.9}),
                     Catch::Contains("no die to writing") && Catch::Contains("nearest valid: 75.00 %"));
-  CHECK_THROWS_WITH(Rig({.channels = 1}),
+  CHECK_THROWS_WITH(PartitionRig({.channels = 1}),
                     Catch::Contains("firmware.partition.policy: one die cannot be divided") &&
                         Catch::Contains("nearest valid: none"));
-  Rig rig;
+  PartitionRig rig;
   rig.config.mapping.scheme = "dftl";
   CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config),
                     Catch::Contains("firmware.mapping.scheme is dftl"));

@@ -11,9 +11,7 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_unit = 8;  // logical blocks
-
-struct How {
+struct PromotionOptions {
   bool timed = true;
   double keep_free = 0.5;
   std::int64_t reads = 2;
@@ -21,10 +19,10 @@ struct How {
 };
 
 /// Two dies of QLC whose data lie in native blocks: idle time has folded everything.
-struct Rig {
-  explicit Rig(const How& how = {})
+struct PromotionRig {
+  explicit PromotionRig(const PromotionOptions& how = {})
       : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
-  const DriveShape& make(const How& how) {
+  const DriveShape& make(const PromotionOptions& how) {
     shape.geometry = {2, 1, 1, 1, 16, 16, 16384, 0};
     shape.program_unit = 4;
     shape.slc_pages = 4;
@@ -76,8 +74,8 @@ struct Rig {
   ModelHost host;
 };
 
-std::string refusal(const How& how, const std::string& pslc) {
-  Rig rig(how);
+std::string refusal(const PromotionOptions& how, const std::string& pslc) {
+  PromotionRig rig(how);
   FirmwareConfig config = rig.config;
   config.pslc.policy = pslc;
   try {
@@ -91,7 +89,7 @@ std::string refusal(const How& how, const std::string& pslc) {
 }  // namespace
 
 TEST_CASE("data that are read again are read in SLC mode the third time") {
-  Rig rig;
+  PromotionRig rig;
   rig.write_and_fold();
   REQUIRE(rig.stats().folds > 0);
   rig.read_some(1);
@@ -113,20 +111,20 @@ TEST_CASE("data that are read again are read in SLC mode the third time") {
 }
 
 TEST_CASE("promotion asks for as many reads as it is told, and only of what is on its list") {
-  Rig patient({.reads = 4});
+  PromotionRig patient({.reads = 4});
   patient.write_and_fold();
   patient.read_some(3);
   CHECK(patient.counters().due == 0);
   patient.read_some(1);
   CHECK(patient.counters().due == 32);
-  Rig forgetful({.list = Bytes{31} * 4096});
+  PromotionRig forgetful({.list = Bytes{31} * 4096});
   forgetful.write_and_fold();
   forgetful.read_some(5);
   CHECK(forgetful.counters().due == 0);
 }
 
 TEST_CASE("promotion leaves the share of the pSLC free that it must, and starts no folding") {
-  Rig rig({.keep_free = 0.7});  // of four blocks one may be in use
+  PromotionRig rig({.keep_free = 0.7});  // of four blocks one may be in use
   rig.write_and_fold();
   const auto folds = rig.stats().folds;
   rig.read_some(3, 100);
@@ -146,7 +144,7 @@ TEST_CASE("promotion leaves the share of the pSLC free that it must, and starts 
 
 TEST_CASE("a write, a trim or a power failure while data wait to be promoted ends as without promotion") {
   for (const int what : {0, 1, 2, 3}) {
-    Rig rig;
+    PromotionRig rig;
     rig.write_and_fold();
     rig.read(5);
     rig.read(5);
@@ -163,7 +161,7 @@ TEST_CASE("a write, a trim or a power failure while data wait to be promoted end
 }
 
 TEST_CASE("data that could not be read are not promoted") {
-  Rig rig;
+  PromotionRig rig;
   rig.config.ecc.policy = "fixed";
   FakeHardware hw(rig.shape, rig.options);
   Ftl ftl(hw.ports, rig.shape, rig.config);
@@ -184,7 +182,7 @@ TEST_CASE("data that could not be read are not promoted") {
 TEST_CASE("promotion goes on from a snapshot as if nothing had been") {
   std::uint64_t promoted = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto work = [seed](Rig& rig, const char* stream) {
+    const auto work = [seed](PromotionRig& rig, const char* stream) {
       rig.host.random = RandomStream(seed, stream);
       for (int n = 0; n < 400; ++n) {
         const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? 100 : 20);
@@ -197,12 +195,12 @@ TEST_CASE("promotion goes on from a snapshot as if nothing had been") {
       }
       rig.host.drain();
     };
-    Rig straight;
+    PromotionRig straight;
     straight.write_and_fold();
     work(straight, "before");
     straight.settle();
     straight.host.drain();
-    Rig restored;
+    PromotionRig restored;
     restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
@@ -217,6 +215,6 @@ TEST_CASE("promotion that cannot be says so in one line") {
   CHECK(refusal({}, "none") ==
         "firmware.pslc.promotion.policy: there is nothing to promote data to without blocks in SLC mode "
         "(firmware.pslc.policy is none); nearest valid: none");
-  CHECK_THROWS_WITH(Rig({.keep_free = 0.1}), Catch::Contains("firmware.pslc.promotion.keep_free") &&
-                                                 Catch::Contains("nearest valid: 20 %"));
+  CHECK_THROWS_WITH(PromotionRig({.keep_free = 0.1}), Catch::Contains("firmware.pslc.promotion.keep_free") &&
+                                                          Catch::Contains("nearest valid: 20 %"));
 }

@@ -23,18 +23,6 @@ std::string name_of(const Case& c, bool timed) {
   return fmt::format("{}{}", timed ? "timed, " : "untimed, ", describe(c));
 }
 
-/// Writes one unit and waits for it. False: refused, and what was there before is there.
-bool write_unit(CaseRig& rig, std::uint64_t unit) {
-  const std::uint64_t sectors = rig.shape.mapping_unit_bytes / rig.shape.lba_bytes;
-  auto at = rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * sectors);
-  const std::vector<Stamp> before(at, at + static_cast<std::ptrdiff_t>(sectors));
-  rig.host.write(unit * sectors, static_cast<std::uint32_t>(sectors));
-  rig.host.wait_below(1);
-  if (rig.host.last_status == HostStatus::success) return true;
-  std::copy(before.begin(), before.end(), at);
-  return false;
-}
-
 std::uint64_t units(const CaseRig& rig) {
   return rig.shape.logical_blocks / (rig.shape.mapping_unit_bytes / rig.shape.lba_bytes);
 }

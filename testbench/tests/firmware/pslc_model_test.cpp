@@ -15,16 +15,12 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-void run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
-  commands *= stress();
-  seed += 10'000 * (stress() - 1);
-  INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
-  CaseRig rig(c, timed, seed);
-  rig.anything(commands, depth);
-  rig.finish();
-  const FtlStatistics& s = rig.ftl.statistics();
-  REQUIRE(static_cast<double>(s.slc_units) >=
-          c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
+void run_slc(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed) {
+  run_random(c, timed, commands, depth, seed, [&](const CaseRig& rig) {
+    const FtlStatistics& s = rig.ftl.statistics();
+    REQUIRE(static_cast<double>(s.slc_units) >=
+            c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
+  });
 }
 
 }  // namespace
@@ -55,8 +51,8 @@ TEST_CASE("blocks in SLC mode give back what was written, however few there are"
         c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
         c.slc_share = fixed > 0 && c.when_full == "wait" ? 0.6 : 0;
         const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
-        run(c, true, 1500, depth, ++seed);
-        run(c, false, 1500, 1, ++seed);
+        run_slc(c, true, 1500, depth, ++seed);
+        run_slc(c, false, 1500, 1, ++seed);
         ++seed;
       }
     }

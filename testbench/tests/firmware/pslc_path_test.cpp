@@ -16,7 +16,7 @@ using namespace tlmssd::firmware;
 
 namespace {
 
-constexpr std::uint64_t k_units = 100'000;
+constexpr std::uint64_t k_drive_units = 100'000;
 constexpr std::uint64_t k_pool = 10'000;
 
 struct View final : PathView {
@@ -40,8 +40,8 @@ std::uint64_t write(DataPath& path, Lpn first, std::uint64_t units) {
 
 TEST_CASE("cold-direct: addresses decide, to the unit") {
   View view;
-  ColdDirect path({0.25, 0.75}, {view, k_units, k_pool});
-  CHECK(write(path, 0, k_units) == k_units / 2);
+  ColdDirect path({0.25, 0.75}, {view, k_drive_units, k_pool});
+  CHECK(write(path, 0, k_drive_units) == k_drive_units / 2);
   CHECK_FALSE(path.direct(24'999, 4096));
   CHECK(path.direct(25'000, 4096));
   CHECK(path.direct(74'999, 4096));
@@ -50,7 +50,7 @@ TEST_CASE("cold-direct: addresses decide, to the unit") {
 
 TEST_CASE("request-size: what is longer than a percentile of past writes goes straight to native blocks") {
   View view;
-  const PathContext context{view, k_units, k_pool};
+  const PathContext context{view, k_drive_units, k_pool};
   SECTION("writes of one size are all hot") {
     RequestSize path({}, context);
     for (int n = 0; n < 1000; ++n) CHECK(write(path, 0, 256) == 0);
@@ -96,7 +96,7 @@ TEST_CASE("request-size: what is longer than a percentile of past writes goes st
 
 TEST_CASE("lru-count: hot is what was written often and lately") {
   View view;
-  LruCount path({0.01, 3}, {view, k_units, k_pool});  // a list of 100 units
+  LruCount path({0.01, 3}, {view, k_drive_units, k_pool});  // a list of 100 units
   CHECK(path.direct(7, 4096));
   CHECK(path.direct(7, 4096));
   CHECK_FALSE(path.direct(7, 4096));
@@ -119,7 +119,7 @@ TEST_CASE("hyflex: writes go straight to native blocks only while valid data gro
   HyflexConfig config;
   config.window = 0.1;  // 1000 units
   config.direct = 0.75;
-  Hyflex path(config, {view, k_units, k_pool});
+  Hyflex path(config, {view, k_drive_units, k_pool});
   const auto run = [&](double new_data, double free) {
     view.free = free;
     std::uint64_t direct = 0;
@@ -142,7 +142,7 @@ TEST_CASE(
   View view;
   HyflexConfig config;
   config.window = 0.1;
-  Hyflex path(config, {view, k_units, k_pool});
+  Hyflex path(config, {view, k_drive_units, k_pool});
   CHECK(path.extra() == 0);
   const auto fold = [&](std::uint32_t valid) {
     for (int n = 0; n < 1000; ++n) path.collected(valid, 100);
@@ -165,14 +165,14 @@ TEST_CASE("every data path goes on after a snapshot as if nothing had happened")
   view.free = 0.2;
   for (const PolicyInfo& info : path_family().infos()) {
     INFO(info.name);
-    const PathContext context{view, k_units, k_pool};
+    const PathContext context{view, k_drive_units, k_pool};
     const auto one = path_family().make(info.name, NoValues(), context);
     const auto other = path_family().make(info.name, NoValues(), context);
     RandomStream random(3, info.name);
     const auto step = [&](DataPath& path, std::uint64_t draw) {
       path.collected(static_cast<std::uint32_t>(draw % 100), 100);
       const std::uint64_t units = 1 + draw % 32;
-      return write(path, static_cast<Lpn>(draw % 7 == 0 ? draw % 1000 : draw % k_units), units);
+      return write(path, static_cast<Lpn>(draw % 7 == 0 ? draw % 1000 : draw % k_drive_units), units);
     };
     for (int n = 0; n < 5000; ++n) {
       const std::uint64_t draw = random.below(1'000'000);

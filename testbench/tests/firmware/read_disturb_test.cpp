@@ -6,18 +6,13 @@
 #include "firmware/features/pass_voltage/tuned.h"
 #include "firmware/features/placement/little_worn.h"
 #include "firmware/features/refresh/refresher.h"
-#include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/support/given.h"
+#include "testbench/tests/firmware/refresh_rig.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
 using namespace tlmssd::firmware::testing;
 
 namespace {
-
-constexpr std::uint32_t k_unit = 8;  // logical blocks
-constexpr std::uint32_t k_block_units = 16;
-constexpr std::size_t k_refresh = static_cast<std::size_t>(Purpose::refresh);
 
 struct Remedies {
   std::int64_t regions = 4;
@@ -32,70 +27,23 @@ struct Remedies {
   double fill = 0.7;
 };
 
-struct Rig {
-  explicit Rig(const Remedies& how)
-      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
-  const DriveShape& make(const Remedies& how) {
-    shape.geometry = {2, 1, 1, 2, 14, 8, 8192, 0};
-    shape.frames_per_unit = 4;
-    config.buffer.capacity = 32 * 4096;
-    config.ecc.policy = "fixed";
-    choose(config, "firmware.refresh", "read-regions",
-           {{"retention", Value(0.0)},
-            {"reads", whole(how.block_reads)},
-            {"errors", whole(0)},
-            {"patrol", Value(0.0)},
-            {"regions", whole(how.regions)},
-            {"region_reads", whole(how.region_reads)}});
-    choose(config, "firmware.placement", how.placement);
-    choose(config, "firmware.pass_voltage", how.pass_voltage,
-           {{"samples", whole(4)}, {"interval", Value(0.0)}});
-    config.wear.policy = how.wear;
-    config.gc.policy = how.victims;
-    config.gc.low_water = how.low_water;
-    options.timed = how.timed;
-    shape.logical_blocks = static_cast<std::uint64_t>(
-                               how.fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config))) /
-                           k_unit * k_unit;
-    return shape;
-  }
-  [[nodiscard]] std::uint64_t units() const { return shape.logical_blocks / k_unit; }
-  void fill() {
-    for (std::uint64_t lba = 0; lba < shape.logical_blocks; lba += 64) {
-      host.write(lba, static_cast<std::uint32_t>(std::min<std::uint64_t>(64, shape.logical_blocks - lba)));
-      host.wait_below(8);
-    }
-    host.drain();
-  }
-  void read(std::uint64_t unit, int times = 1) {
-    for (int i = 0; i < times; ++i) {
-      host.read(unit * k_unit, k_unit);
-      host.wait_below(1);
-    }
-  }
-  /// Watches which units are moved for refresh from now on, and how many erases the blocks have
-  /// that they go to.
-  void watch() {
-    moved.clear();
-    went_to.clear();
-    hw.flash.watch = [this](const FlashOp& op) {
-      if (op.command != FlashCommand::program || op.purpose != Purpose::refresh) return;
-      for (std::uint32_t i = 0; i < op.slots; ++i) {
-        if (op.spare[i] != k_no_unit) moved.insert(op.spare[i]);
-      }
-      went_to.push_back(hw.flash.erases(index(op.die), index(op.plane), index(op.block)));
-    };
-  }
-  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
-
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
-  std::set<Lpn> moved;
-  std::vector<std::uint32_t> went_to;
+struct DisturbRig : RefreshRig {
+  explicit DisturbRig(const Remedies& how)
+      : RefreshRig(how.timed, how.fill, [&](FirmwareConfig& chosen) {
+          choose(chosen, "firmware.refresh", "read-regions",
+                 {{"retention", Value(0.0)},
+                  {"reads", whole(how.block_reads)},
+                  {"errors", whole(0)},
+                  {"patrol", Value(0.0)},
+                  {"regions", whole(how.regions)},
+                  {"region_reads", whole(how.region_reads)}});
+          choose(chosen, "firmware.placement", how.placement);
+          choose(chosen, "firmware.pass_voltage", how.pass_voltage,
+                 {{"samples", whole(4)}, {"interval", Value(0.0)}});
+          chosen.wear.policy = how.wear;
+          chosen.gc.policy = how.victims;
+          chosen.gc.low_water = how.low_water;
+        }) {}
 };
 
 // ---------------------------------------------------------------------------------------------------------------- pass voltage
@@ -117,7 +65,7 @@ void read(TunedPassVoltage& policy, int times, std::uint32_t worst, std::int64_t
 
 TEST_CASE("the read that reaches a region's limit moves the region, and nothing else of its block") {
   for (const bool timed : {false, true}) {
-    Rig rig({.timed = timed});
+    DisturbRig rig({.timed = timed});
     rig.fill();
     rig.watch();
     rig.read(5, 49);
@@ -135,7 +83,7 @@ TEST_CASE("the read that reaches a region's limit moves the region, and nothing 
 }
 
 TEST_CASE("reads spread over a block's regions do not add up, unless the block has a limit of its own") {
-  Rig apart({.regions = 4, .region_reads = 50});
+  DisturbRig apart({.regions = 4, .region_reads = 50});
   apart.fill();
   apart.watch();
   std::set<Lpn> of_block;
@@ -143,7 +91,7 @@ TEST_CASE("reads spread over a block's regions do not add up, unless the block h
   of_block = apart.moved;  // one region
   CHECK(of_block.size() == 4);
 
-  Rig whole_block({.regions = 4, .region_reads = 1000, .block_reads = 120});
+  DisturbRig whole_block({.regions = 4, .region_reads = 1000, .block_reads = 120});
   whole_block.fill();
   whole_block.watch();
   whole_block.read(5, 119);
@@ -156,7 +104,7 @@ TEST_CASE("reads spread over a block's regions do not add up, unless the block h
 }
 
 TEST_CASE("one hot unit costs a region for every so many reads, however long it is read") {
-  Rig rig({.timed = true});
+  DisturbRig rig({.timed = true});
   rig.fill();
   rig.read(5, 50 * 40);
   rig.host.drain();
@@ -175,7 +123,7 @@ TEST_CASE("one hot unit costs a region for every so many reads, however long it 
 TEST_CASE("regions are at least a program unit and at most a block") {
   for (const std::int64_t regions : {1, 3, 8, 60'000}) {
     INFO(regions << " regions");
-    Rig rig({.regions = regions});
+    DisturbRig rig({.regions = regions});
     rig.fill();
     rig.watch();
     rig.read(5, 50);
@@ -190,12 +138,12 @@ TEST_CASE("a full drive whose regions are always due goes on, whatever the host 
     for (const char* placement : {"none", "little-worn"}) {
       for (const char* wear : {"dynamic", "static"}) {
         INFO((timed ? "timed, " : "untimed, ") << placement << ", " << wear);
-        Rig rig({.region_reads = 3,
-                 .block_reads = 9,
-                 .placement = placement,
-                 .wear = wear,
-                 .timed = timed,
-                 .fill = 1.0});
+        DisturbRig rig({.region_reads = 3,
+                        .block_reads = 9,
+                        .placement = placement,
+                        .wear = wear,
+                        .timed = timed,
+                        .fill = 1.0});
         rig.fill();
         for (int i = 0; i < 4000; ++i) {
           rig.host.anything(30);
@@ -217,13 +165,13 @@ TEST_CASE("regions that are always due leave collection its last free block") {
       for (const char* placement : {"none", "little-worn"}) {
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
           INFO((timed ? "timed, " : "untimed, ") << victims << ", " << placement << ", seed " << seed);
-          Rig rig({.regions = 2,
-                   .region_reads = 5,
-                   .placement = placement,
-                   .victims = victims,
-                   .low_water = 1,
-                   .timed = timed,
-                   .fill = 1.0});
+          DisturbRig rig({.regions = 2,
+                          .region_reads = 5,
+                          .placement = placement,
+                          .victims = victims,
+                          .low_water = 1,
+                          .timed = timed,
+                          .fill = 1.0});
           rig.host.random = RandomStream(seed, "last free block");
           rig.fill();
           for (int i = 0; i < 3000; ++i) {
@@ -246,7 +194,7 @@ TEST_CASE("remedies go on from a snapshot where they were") {
                      .placement = "little-worn",
                      .pass_voltage = "tuned",
                      .timed = true};
-  const auto after = [](Rig& rig) {
+  const auto after = [](DisturbRig& rig) {
     rig.host.random = RandomStream(9, "after the snapshot");
     for (int i = 0; i < 1500; ++i) {
       rig.host.anything(20);
@@ -255,7 +203,7 @@ TEST_CASE("remedies go on from a snapshot where they were") {
     rig.host.drain();
   };
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    Rig straight(how);
+    DisturbRig straight(how);
     straight.fill();
     straight.host.random = RandomStream(seed, "before");
     for (int i = 0; i < 500; ++i) {
@@ -263,7 +211,7 @@ TEST_CASE("remedies go on from a snapshot where they were") {
       straight.host.wait_below(4);
     }
     straight.host.drain();
-    Rig restored(how);
+    DisturbRig restored(how);
     restore(straight, restored);
     after(straight);
     after(restored);
@@ -276,7 +224,7 @@ TEST_CASE("remedies go on from a snapshot where they were") {
 
 TEST_CASE("read-hot data go to the free block with the least erases, other data where they always went") {
   const auto mean_erases = [](const char* placement) {
-    Rig rig({.region_reads = 40, .placement = placement, .wear = "none", .timed = true});
+    DisturbRig rig({.region_reads = 40, .placement = placement, .wear = "none", .timed = true});
     rig.fill();
     // Wear that is uneven: a few units are written over and over.
     for (int i = 0; i < 6000; ++i) {
@@ -307,7 +255,7 @@ TEST_CASE("reads in a block's life speak against it as cycles do") {
 }
 
 TEST_CASE("a placement without data to be placed is refused") {
-  Rig rig(Remedies{});
+  DisturbRig rig(Remedies{});
   FirmwareConfig config = rig.config;
   config.features.erase("firmware.refresh");
   choose(config, "firmware.placement", "little-worn");
@@ -366,7 +314,7 @@ TEST_CASE("a block's pass voltage goes down once in an interval") {
 }
 
 TEST_CASE("pages are read with the block's pass voltage, and with the nominal one after a failure") {
-  Rig rig({.region_reads = 1'000'000, .pass_voltage = "tuned"});
+  DisturbRig rig({.region_reads = 1'000'000, .pass_voltage = "tuned"});
   rig.config.ecc.policy = "retry-only";
   Ftl ftl(rig.hw.ports, rig.shape, rig.config);
   ModelHost host(rig.hw, ftl, rig.shape, 1);
@@ -400,7 +348,7 @@ TEST_CASE("pages are read with the block's pass voltage, and with the nominal on
 }
 
 TEST_CASE("a pass voltage that nothing is known about is refused") {
-  Rig rig(Remedies{});
+  DisturbRig rig(Remedies{});
   FirmwareConfig config = rig.config;
   config.ecc.policy = "none";
   choose(config, "firmware.pass_voltage", "tuned");

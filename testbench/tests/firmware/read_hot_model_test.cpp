@@ -11,19 +11,6 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-/// Random commands; afterwards what `look` sees of the rig.
-template <class Look>
-auto run(const Case& c, bool timed, std::uint32_t commands, std::uint32_t depth, std::uint64_t seed,
-         Look look) {
-  commands *= stress();
-  seed += 10'000 * (stress() - 1);
-  INFO(describe(c) << (timed ? ", timed" : ", untimed") << ", seed " << seed);
-  CaseRig rig(c, timed, seed);
-  rig.anything(commands, depth);
-  rig.finish();
-  return look(rig);
-}
-
 std::uint64_t moved(const CaseRig& rig) {
   return rig.moved_by_features();
 }
@@ -53,8 +40,8 @@ TEST_CASE("promotion keeps the data, however little room there is for it") {
       c.promotion = 2 + static_cast<std::int64_t>(seed % 2);
       c.keep_free = 0.2;
       const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
-      promoted += run(c, true, 1500, depth, ++seed, moved);
-      promoted += run(c, false, 1500, 1, ++seed, moved);
+      promoted += run_random(c, true, 1500, depth, ++seed, moved);
+      promoted += run_random(c, false, 1500, 1, ++seed, moved);
       ++seed;
     }
   }
@@ -90,8 +77,8 @@ TEST_CASE("second copies keep the data, on drives filled to the last unit too") 
         c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
         c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
         const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
-        served += run(c, true, 2000, depth, ++seed, counters<Replicas>).reads_of_copies;
-        run(c, false, 1500, 1, ++seed, moved);
+        served += run_random(c, true, 2000, depth, ++seed, counters<Replicas>).reads_of_copies;
+        run_random(c, false, 1500, 1, ++seed, moved);
         ++seed;
       }
     }
@@ -133,10 +120,10 @@ TEST_CASE("dies kept for reading keep the data, on drives filled to the last uni
         c.idle_after = seed % 5 == 0 ? 100'000'000 : 0;
         c.low_water = 1 + static_cast<std::uint32_t>(seed % 2);
         const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
-        const Partition::Counters timed = run(c, true, 2000, depth, ++seed, counters<Partition>);
+        const Partition::Counters timed = run_random(c, true, 2000, depth, ++seed, counters<Partition>);
         parted += timed.units_moved;
         steered += timed.programs_kept_away;
-        run(c, false, 1500, 1, ++seed, moved);
+        run_random(c, false, 1500, 1, ++seed, moved);
         ++seed;
       }
     }
@@ -144,22 +131,6 @@ TEST_CASE("dies kept for reading keep the data, on drives filled to the last uni
   REQUIRE(parted > 1000);
   REQUIRE(steered > 1000);
 }
-
-namespace {
-
-/// Writes one unit and waits for it. False: refused, and what was there before is there.
-bool write_unit(CaseRig& rig, std::uint64_t unit) {
-  const std::uint64_t sectors = rig.shape.mapping_unit_bytes / rig.shape.lba_bytes;
-  const auto at = rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * sectors);
-  const std::vector<Stamp> before(at, at + static_cast<std::ptrdiff_t>(sectors));
-  rig.host.write(unit * sectors, static_cast<std::uint32_t>(sectors));
-  rig.host.wait_below(1);
-  if (rig.host.last_status == HostStatus::success) return true;
-  std::copy(before.begin(), before.end(), at);
-  return false;
-}
-
-}  // namespace
 
 TEST_CASE(
     "a drive with promotion, second copies and dies kept for reading that is worn out becomes read-only and "

@@ -3,8 +3,7 @@
 #include <set>
 
 #include "firmware/features/refresh/refresher.h"
-#include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/support/given.h"
+#include "testbench/tests/firmware/refresh_rig.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -12,9 +11,7 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_unit = 8;                 // logical blocks
 constexpr std::int64_t k_day = 86'400'000'000'000;  // nanoseconds
-constexpr std::size_t k_refresh = static_cast<std::size_t>(Purpose::refresh);
 
 struct Limits {
   double days = 0;
@@ -23,39 +20,17 @@ struct Limits {
   double patrol_days = 0;
 };
 
-struct Rig {
-  explicit Rig(const Limits& limits, bool timed = false, double fill = 0.7,
-               const std::string& wear = "dynamic")
-      : hw(make(limits, timed, fill, wear), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
-  const DriveShape& make(const Limits& limits, bool timed, double fill, const std::string& wear) {
-    shape.geometry = {2, 1, 1, 2, 14, 8, 8192, 0};
-    shape.frames_per_unit = 4;
-    config.buffer.capacity = 32 * 4096;
-    config.ecc.policy = "fixed";
-    choose(config, "firmware.refresh", "limits",
-           {{"retention", Value(limits.days * 86'400)},
-            {"reads", whole(limits.reads)},
-            {"errors", whole(limits.errors)},
-            {"patrol", Value(limits.patrol_days * 86'400)}});
-    config.wear.policy = wear;
-    options.timed = timed;
-    shape.logical_blocks =
-        static_cast<std::uint64_t>(fill * static_cast<double>(Ftl::largest_logical_blocks(shape, config))) /
-        k_unit * k_unit;
-    return shape;
-  }
-  [[nodiscard]] std::uint64_t units() const { return shape.logical_blocks / k_unit; }
-  void fill() {
-    for (std::uint64_t lba = 0; lba < shape.logical_blocks; lba += 64) {
-      host.write(lba, static_cast<std::uint32_t>(std::min<std::uint64_t>(64, shape.logical_blocks - lba)));
-      host.wait_below(8);
-    }
-    host.drain();
-  }
-  void read(std::uint64_t unit) {
-    host.read(unit * k_unit, k_unit);
-    host.wait_below(1);
-  }
+struct LimitsRig : RefreshRig {
+  explicit LimitsRig(const Limits& limits, bool timed = false, double fill = 0.7,
+                     const std::string& wear = "dynamic")
+      : RefreshRig(timed, fill, [&](FirmwareConfig& chosen) {
+          choose(chosen, "firmware.refresh", "limits",
+                 {{"retention", Value(limits.days * 86'400)},
+                  {"reads", whole(limits.reads)},
+                  {"errors", whole(limits.errors)},
+                  {"patrol", Value(limits.patrol_days * 86'400)}});
+          chosen.wear.policy = wear;
+        }) {}
   void overwrite(int writes) {
     for (int i = 0; i < writes; ++i) {
       host.write(host.random.below(units()) * k_unit, k_unit);
@@ -63,36 +38,13 @@ struct Rig {
     }
     host.drain();
   }
-  /// Watches which units are moved for refresh from now on.
-  std::set<Lpn>& watch() {
-    moved.clear();
-    hw.flash.watch = [this](const FlashOp& op) {
-      if (op.command != FlashCommand::program || op.purpose != Purpose::refresh) return;
-      for (std::uint32_t i = 0; i < op.slots; ++i) {
-        if (op.spare[i] != k_no_unit) moved.insert(op.spare[i]);
-      }
-    };
-    return moved;
-  }
-  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
-
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
-  std::set<Lpn> moved;
 };
-
-/// Units of the block that holds `unit`: those that move with it.
-constexpr std::uint32_t k_block_units = 16;
 
 }  // namespace
 
 TEST_CASE("a block is refreshed at the read that reaches the limit, and none before") {
   for (const bool timed : {false, true}) {
-    Rig rig({.reads = 50}, timed);
+    LimitsRig rig({.reads = 50}, timed);
     rig.fill();
     const auto& moved = rig.watch();
     for (int i = 0; i < 49; ++i) rig.read(5);
@@ -111,7 +63,7 @@ TEST_CASE("a block is refreshed at the read that reaches the limit, and none bef
 
 TEST_CASE("a block is refreshed when a decoder corrected as many bits as the limit, not for fewer") {
   for (const bool timed : {false, true}) {
-    Rig rig({.errors = 30}, timed);
+    LimitsRig rig({.errors = 30}, timed);
     rig.fill();
     const auto& moved = rig.watch();
     std::uint32_t wrong = 29;
@@ -131,7 +83,7 @@ TEST_CASE("a block is refreshed when a decoder corrected as many bits as the lim
 
 TEST_CASE("data that reach the age are moved by the next patrol, open blocks included") {
   for (const bool timed : {false, true}) {
-    Rig rig({.days = 30, .patrol_days = 1}, timed);
+    LimitsRig rig({.days = 30, .patrol_days = 1}, timed);
     rig.fill();
     const auto& moved = rig.watch();
     rig.ftl.rest(0, 29 * k_day);
@@ -156,7 +108,7 @@ TEST_CASE("data that reach the age are moved by the next patrol, open blocks inc
 }
 
 TEST_CASE("a patrol rides on the host's commands") {
-  Rig rig({.days = 30, .patrol_days = 7});
+  LimitsRig rig({.days = 30, .patrol_days = 7});
   rig.fill();
   const auto& moved = rig.watch();
   rig.read(1);
@@ -171,7 +123,7 @@ TEST_CASE("a patrol rides on the host's commands") {
 }
 
 TEST_CASE("reads outside the simulation count") {
-  Rig rig({.reads = 80, .patrol_days = 1});
+  LimitsRig rig({.reads = 80, .patrol_days = 1});
   rig.fill();
   const auto& moved = rig.watch();
   rig.ftl.disturb(9);  // 72 of each block of eight pages
@@ -185,7 +137,7 @@ TEST_CASE("reads outside the simulation count") {
 }
 
 TEST_CASE("a block that was read more often than can be counted does not become fresh by one more read") {
-  Rig rig({.reads = 80, .patrol_days = 1});
+  LimitsRig rig({.reads = 80, .patrol_days = 1});
   rig.fill();
   const auto& moved = rig.watch();
   rig.ftl.disturb(0xFFFFFFFFU);
@@ -202,7 +154,7 @@ TEST_CASE("after any history every unit that is old is moved") {
     for (const char* wear : {"dynamic", "static"}) {
       for (const double fill : {0.5, 0.7, 0.85}) {
         INFO((timed ? "timed, " : "untimed, ") << wear << ", fill " << fill);
-        Rig rig({.days = 30, .patrol_days = 1}, timed, fill, wear);
+        LimitsRig rig({.days = 30, .patrol_days = 1}, timed, fill, wear);
         rig.fill();
         for (int round = 0; round < 6; ++round) {
           rig.overwrite(200 + 300 * round);
@@ -220,7 +172,7 @@ TEST_CASE("after any history every unit that is old is moved") {
 }
 
 TEST_CASE("nothing is moved below the limits, whatever the host does") {
-  Rig rig({.days = 30, .reads = 1'000'000, .errors = 60, .patrol_days = 1}, true);
+  LimitsRig rig({.days = 30, .reads = 1'000'000, .errors = 60, .patrol_days = 1}, true);
   rig.hw.flash.wrong_bits = [](const FlashOp& /*op*/) { return 59; };
   rig.fill();
   for (int i = 0; i < 3000; ++i) {
@@ -236,7 +188,7 @@ TEST_CASE("nothing is moved below the limits, whatever the host does") {
 
 TEST_CASE("refresh goes on from a snapshot where it was") {
   const Limits limits{.days = 30, .reads = 10, .patrol_days = 1};
-  const auto after = [](Rig& rig) {
+  const auto after = [](LimitsRig& rig) {
     rig.host.random = RandomStream(9, "after the snapshot");
     for (int i = 0; i < 2000; ++i) {
       rig.host.anything(20);
@@ -247,7 +199,7 @@ TEST_CASE("refresh goes on from a snapshot where it was") {
   };
   std::uint64_t refreshes = 0;
   for (int seed = 0; seed < 100; ++seed) {
-    Rig straight(limits, true);
+    LimitsRig straight(limits, true);
     straight.fill();
     straight.host.random = RandomStream(static_cast<std::uint64_t>(seed), "before");
     for (int i = 0; i < 500; ++i) {
@@ -255,7 +207,7 @@ TEST_CASE("refresh goes on from a snapshot where it was") {
       straight.host.wait_below(4);
     }
     straight.host.drain();
-    Rig restored(limits, true);
+    LimitsRig restored(limits, true);
     restore(straight, restored);
     after(straight);
     after(restored);
@@ -271,7 +223,7 @@ TEST_CASE("refresh goes on from a snapshot where it was") {
 TEST_CASE("a full drive goes on under refresh without end") {
   for (const bool timed : {false, true}) {
     for (const char* wear : {"dynamic", "static"}) {
-      Rig rig({.days = 1, .reads = 4, .errors = 10, .patrol_days = 0.5}, timed, 1.0, wear);
+      LimitsRig rig({.days = 1, .reads = 4, .errors = 10, .patrol_days = 0.5}, timed, 1.0, wear);
       rig.hw.flash.wrong_bits = [&](const FlashOp& /*op*/) {
         return static_cast<std::uint32_t>(rig.host.random.below(20));
       };

@@ -11,23 +11,22 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_unit = 8;  // logical blocks
-constexpr std::uint64_t k_units = 200;
+constexpr std::uint64_t k_written_units = 200;
 
-struct How {
+struct ReplicaOptions {
   std::int64_t reads = 2;
   Bytes capacity = Bytes{32} * 4096;
   std::string ecc = "none";
   std::uint32_t channels = 2;
 };
 
-struct Rig {
-  explicit Rig(const How& how = {})
+struct ReplicaRig {
+  explicit ReplicaRig(const ReplicaOptions& how = {})
       : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
-  const DriveShape& make(const How& how) {
+  const DriveShape& make(const ReplicaOptions& how) {
     shape.geometry = {how.channels, 1, 1, 1, 16, 8, 16384, 0};
     shape.program_unit = 2;
-    shape.logical_blocks = k_units * k_unit;
+    shape.logical_blocks = k_written_units * k_unit;
     config.buffer.capacity = Bytes{64} * 4096;
     config.ecc.policy = how.ecc;
     choose(config, "firmware.replicas", "hot-reads",
@@ -38,7 +37,7 @@ struct Rig {
     return shape;
   }
   void fill() {
-    for (std::uint64_t unit = 0; unit < k_units; ++unit) {
+    for (std::uint64_t unit = 0; unit < k_written_units; ++unit) {
       host.write(unit * k_unit, k_unit);
       host.wait_below(8);
     }
@@ -83,7 +82,7 @@ struct Rig {
 }  // namespace
 
 TEST_CASE("what is read often gets a copy on another die, once, and nothing else does") {
-  Rig rig;
+  ReplicaRig rig;
   rig.fill();
   rig.read_some(40, 1);
   CHECK(rig.counters().units_copied == 0);
@@ -97,18 +96,18 @@ TEST_CASE("what is read often gets a copy on another die, once, and nothing else
   CHECK(rig.counters().units_copied >= 8);
   CHECK(rig.counters().units_copied <= 24);
   CHECK(dies.size() == rig.counters().units_copied);
-  for (const auto& [number, die] : dies) CHECK(number >= k_units);
+  for (const auto& [number, die] : dies) CHECK(number >= k_written_units);
   const auto copied = rig.counters().units_copied;
   rig.read_some(8, 5);
   CHECK(rig.counters().units_copied <= copied + 16);
-  CHECK(rig.stats().host_units_written == k_units);
-  CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::host)] == k_units);
+  CHECK(rig.stats().host_units_written == k_written_units);
+  CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::host)] == k_written_units);
   rig.hw.flash.watch = nullptr;
   rig.host.verify_all();
 }
 
 TEST_CASE("a read whose die writes goes to the copy, and holds what was written last") {
-  Rig rig({.capacity = Bytes{64} * 4096});
+  ReplicaRig rig({.capacity = Bytes{64} * 4096});
   rig.fill();
   rig.read_some(64, 3);
   REQUIRE(rig.counters().units_copied >= 32);
@@ -135,7 +134,7 @@ TEST_CASE("a read whose die writes goes to the copy, and holds what was written 
 }
 
 TEST_CASE("copies are gone with their data, and forgotten when power fails") {
-  Rig rig;
+  ReplicaRig rig;
   rig.fill();
   rig.read_some(32, 3);
   const auto copied = rig.counters().units_copied;
@@ -154,7 +153,7 @@ TEST_CASE("copies are gone with their data, and forgotten when power fails") {
 }
 
 TEST_CASE("the copy used longest ago makes room for another") {
-  Rig rig({.capacity = Bytes{16} * 4096});
+  ReplicaRig rig({.capacity = Bytes{16} * 4096});
   rig.fill();
   rig.read_some(100, 4);
   CHECK(rig.counters().displaced > 20);
@@ -164,13 +163,13 @@ TEST_CASE("the copy used longest ago makes room for another") {
 }
 
 TEST_CASE("a copy that cannot be decoded is no loss: the original is read") {
-  Rig rig({.capacity = Bytes{64} * 4096, .ecc = "fixed"});
+  ReplicaRig rig({.capacity = Bytes{64} * 4096, .ecc = "fixed"});
   rig.fill();
   rig.read_some(64, 3);
   REQUIRE(rig.counters().units_copied >= 32);
   const auto before = rig.counters().reads_of_copies;
   rig.hw.flash.fails = [&](const FlashOp& op) {
-    return op.command == FlashCommand::read && op.slots == 1 && op.spare[0] >= k_units &&
+    return op.command == FlashCommand::read && op.slots == 1 && op.spare[0] >= k_written_units &&
            op.spare[0] != k_no_unit;
   };
   rig.read_beside_writes(64);
@@ -183,12 +182,13 @@ TEST_CASE("a copy that cannot be decoded is no loss: the original is read") {
 TEST_CASE("copies go on from a snapshot as if nothing had been") {
   std::uint64_t served = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const auto work = [seed](Rig& rig, const char* stream) {
+    const auto work = [seed](ReplicaRig& rig, const char* stream) {
       rig.host.random = RandomStream(seed, stream);
       for (int n = 0; n < 1000; ++n) {
-        const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? k_units : 30);
+        const std::uint64_t unit =
+            rig.host.random.below(rig.host.random.below(2) == 0 ? k_written_units : 30);
         if (rig.host.random.below(3) == 0) {
-          rig.host.write((30 + rig.host.random.below(k_units - 30)) * k_unit, k_unit);
+          rig.host.write((30 + rig.host.random.below(k_written_units - 30)) * k_unit, k_unit);
         } else {
           rig.host.read(unit * k_unit, k_unit);
         }
@@ -196,10 +196,10 @@ TEST_CASE("copies go on from a snapshot as if nothing had been") {
       }
       rig.host.drain();
     };
-    Rig straight;
+    ReplicaRig straight;
     straight.fill();
     work(straight, "before");
-    Rig restored;
+    ReplicaRig restored;
     restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
@@ -211,19 +211,19 @@ TEST_CASE("copies go on from a snapshot as if nothing had been") {
 }
 
 TEST_CASE("copies that cannot be say so in one line") {
-  CHECK_THROWS_WITH(Rig({.capacity = Bytes{1} << 30U}),
+  CHECK_THROWS_WITH(ReplicaRig({.capacity = Bytes{1} << 30U}),
                     Catch::Contains("firmware.replicas.capacity: 1073741824 B of copies do not fit") &&
                         Catch::Contains("nearest valid: "));
-  CHECK_THROWS_WITH(Rig({.channels = 1}), Catch::Contains("firmware.replicas.policy") &&
-                                              Catch::Contains("one die") &&
-                                              Catch::Contains("nearest valid: none"));
-  CHECK_THROWS_WITH(Rig({.capacity = Bytes{15} * 4096}),
+  CHECK_THROWS_WITH(ReplicaRig({.channels = 1}), Catch::Contains("firmware.replicas.policy") &&
+                                                     Catch::Contains("one die") &&
+                                                     Catch::Contains("nearest valid: none"));
+  CHECK_THROWS_WITH(ReplicaRig({.capacity = Bytes{15} * 4096}),
                     Catch::Contains("firmware.replicas.capacity: 61440 B are less") &&
                         Catch::Contains("nearest valid: 65536 B"));
-  CHECK_THROWS_WITH(Rig({.capacity = Bytes{32} * 4096 + 1}),
+  CHECK_THROWS_WITH(ReplicaRig({.capacity = Bytes{32} * 4096 + 1}),
                     Catch::Contains("firmware.replicas.capacity: 131073 B are no whole mapping units") &&
                         Catch::Contains("nearest valid: 135168 B"));
-  Rig rig;
+  ReplicaRig rig;
   rig.config.mapping.scheme = "dftl";
   CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config),
                     Catch::Contains("firmware.mapping.scheme is dftl"));

@@ -11,10 +11,9 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_unit = 8;  // logical blocks
-
-struct Rig {
-  explicit Rig(const std::string& policy, Given parameters = {}, bool timed = false, bool multi_plane = false)
+struct RetryRig {
+  explicit RetryRig(const std::string& policy, Given parameters = {}, bool timed = false,
+                    bool multi_plane = false)
       : values(std::move(parameters)),
         hw(make(policy, timed, multi_plane), options),
         ftl(hw.ports, shape, config),
@@ -62,7 +61,7 @@ bool holds(const FlashOp& op, Lpn unit) {
 constexpr Lpn k_lost = 33;
 
 /// Overwrites other units until collection has moved k_lost.
-void move_by_collection(Rig& rig) {
+void move_by_collection(RetryRig& rig) {
   bool moved = false;
   rig.hw.flash.watch = [&](const FlashOp& op) {
     moved = moved || (op.command == FlashCommand::program && op.purpose == Purpose::gc && holds(op, k_lost));
@@ -80,7 +79,7 @@ void move_by_collection(Rig& rig) {
 }  // namespace
 
 TEST_CASE("retries go the way that the policy names") {
-  Rig rig("retry-only", Given({{"steps", whole(6)}}));
+  RetryRig rig("retry-only", Given({{"steps", whole(6)}}));
   rig.fill();
   std::vector<int> retry_level;
   int good = 3;
@@ -110,7 +109,7 @@ TEST_CASE("retries go the way that the policy names") {
 TEST_CASE("a failure is final where the policy has nothing else, and another code helps where it has") {
   for (const auto& [policy, lost] : {std::pair("fixed", true), std::pair("conventional", false)}) {
     INFO(policy);
-    Rig rig(policy);
+    RetryRig rig(policy);
     rig.fill();
     rig.hw.flash.fails = [](const FlashOp& op) { return op.code == EccCode::bch; };
     CHECK(rig.read(80) == (lost ? HostStatus::media_error : HostStatus::success));
@@ -121,7 +120,7 @@ TEST_CASE("a failure is final where the policy has nothing else, and another cod
 
 TEST_CASE("the reading command is charged for the retries, to the picosecond") {
   for (const std::uint32_t units : {1U, 6U}) {
-    Rig rig("retry-only", Given({{"steps", whole(10)}}), true);
+    RetryRig rig("retry-only", Given({{"steps", whole(10)}}), true);
     rig.fill();
     int tries = 0;
     rig.hw.flash.fails = [&](const FlashOp& op) {
@@ -151,7 +150,7 @@ TEST_CASE("the reading command is charged for the retries, to the picosecond") {
 
 TEST_CASE("the host gets a media error exactly when the policy gave up") {
   for (const bool timed : {false, true}) {
-    Rig rig("retry-only", Given({{"steps", whole(2)}}), timed);
+    RetryRig rig("retry-only", Given({{"steps", whole(2)}}), timed);
     rig.fill();
     RandomStream random(5, "failures");
     rig.hw.flash.fails = [&](const FlashOp& /*op*/) { return random.below(3) == 0; };
@@ -172,7 +171,7 @@ TEST_CASE("the host gets a media error exactly when the policy gave up") {
 
 TEST_CASE("slots that were decoded once stay so, whichever attempt it was") {
   for (const bool timed : {false, true}) {
-    Rig rig("retry-only", Given({{"steps", whole(4)}}), timed);
+    RetryRig rig("retry-only", Given({{"steps", whole(4)}}), timed);
     rig.fill();
     // Each slot can be decoded at one step alone; a read of two needs both attempts.
     const auto failing = [](const FlashOp& op) {
@@ -196,7 +195,7 @@ TEST_CASE("slots that were decoded once stay so, whichever attempt it was") {
 }
 
 TEST_CASE("of a page that is moved only the slots that failed are lost") {
-  Rig rig("fixed");
+  RetryRig rig("fixed");
   rig.fill();
   rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
   rig.hw.flash.failed_slots = [](const FlashOp& op) {
@@ -210,7 +209,7 @@ TEST_CASE("of a page that is moved only the slots that failed are lost") {
 
 TEST_CASE("what collection could not read is lost until it is written anew") {
   for (const bool timed : {false, true}) {
-    Rig rig("fixed", {}, timed);
+    RetryRig rig("fixed", {}, timed);
     rig.fill();
     rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
     CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
@@ -234,7 +233,7 @@ TEST_CASE("what collection could not read is lost until it is written anew") {
 }
 
 TEST_CASE("a trim forgets what was lost") {
-  Rig rig("fixed");
+  RetryRig rig("fixed");
   rig.fill();
   rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
   move_by_collection(rig);
@@ -249,7 +248,7 @@ TEST_CASE("a trim forgets what was lost") {
 
 TEST_CASE("a unit written in part over what cannot be read is lost") {
   for (const bool timed : {false, true}) {
-    Rig rig("fixed", {}, timed);
+    RetryRig rig("fixed", {}, timed);
     rig.fill();
     rig.hw.flash.fails = [](const FlashOp& op) { return holds(op, k_lost); };
     rig.host.write(k_lost * k_unit, 1);
@@ -264,11 +263,11 @@ TEST_CASE("a unit written in part over what cannot be read is lost") {
 }
 
 TEST_CASE("what is lost is known after a snapshot") {
-  Rig rig("fixed");
+  RetryRig rig("fixed");
   rig.fill();
   rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
   move_by_collection(rig);
-  Rig other("fixed");
+  RetryRig other("fixed");
   restore(rig, other);
   CHECK(other.read(k_lost * k_unit) == HostStatus::media_error);
   CHECK(other.read((k_lost + 5) * k_unit) == HostStatus::success);

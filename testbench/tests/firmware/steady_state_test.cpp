@@ -13,11 +13,11 @@ using namespace tlmssd::firmware;
 
 namespace {
 
-constexpr std::uint32_t k_blocks = 2000;
+constexpr std::uint32_t k_model_blocks = 2000;
 
 StationaryBlocks model(std::uint32_t units, double spare, const StationaryChoice& choice) {
-  const double valid = (1 - spare) * k_blocks * units;
-  return {k_blocks, units, valid, valid, choice};
+  const double valid = (1 - spare) * k_model_blocks * units;
+  return {k_model_blocks, units, valid, valid, choice};
 }
 
 }  // namespace
@@ -35,10 +35,10 @@ TEST_CASE("the model's write amplification is that of the policies' own theories
       CHECK(of({.window = 0, .draws = 1}) == Approx(oracle::random(alpha)).epsilon(0.001));
       CHECK(of({.window = 0, .draws = 10}) == Approx(oracle::d_choices(alpha, units, 10)).epsilon(0.003));
       // A window is between the two.
-      const double window = of({.window = k_blocks / 4, .draws = 0});
+      const double window = of({.window = k_model_blocks / 4, .draws = 0});
       CHECK(window < of({.window = 1, .draws = 1}));
       CHECK(window > of({}) * 0.9999);
-      CHECK(of({.window = k_blocks, .draws = 0}) == Approx(of({})));
+      CHECK(of({.window = k_model_blocks, .draws = 0}) == Approx(of({})));
     }
   }
 }
@@ -50,9 +50,9 @@ TEST_CASE("drawn blocks hold together what the model was given, and few are belo
         StationaryChoice{.window = 0, .draws = 3}, StationaryChoice{.window = 300, .draws = 0}}) {
     const StationaryBlocks blocks = model(128, 0.14, choice);
     const std::vector<std::uint32_t> counts = blocks.draw(random);
-    REQUIRE(counts.size() == k_blocks);
+    REQUIRE(counts.size() == k_model_blocks);
     const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
-    CHECK(sum == Approx(0.86 * k_blocks * 128).epsilon(0.002));
+    CHECK(sum == Approx(0.86 * k_model_blocks * 128).epsilon(0.002));
   }
   // Greedy takes blocks at the lowest count: nothing is far below what a victim holds.
   const StationaryBlocks greedy = model(128, 0.14, {});

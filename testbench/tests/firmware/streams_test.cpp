@@ -7,6 +7,7 @@
 
 #include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_case.h"
+#include "testbench/tests/firmware/one_plane.h"
 #include "testbench/tests/support/wa_oracle.h"
 
 using namespace tlmssd;
@@ -15,8 +16,7 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_pages = 64;  ///< of a block, each a unit of a program unit
-constexpr std::uint32_t k_blocks = 513;
+constexpr std::uint32_t k_die_blocks = 513;
 constexpr std::uint32_t k_reserve = 1;
 
 /// Two loads of different lifetimes on one parallel unit: `hot` units written at random, the rest
@@ -24,9 +24,8 @@ constexpr std::uint32_t k_reserve = 1;
 struct TwoLoads {
   TwoLoads(const std::string& policy, std::uint64_t seed, double hot_share, double spare)
       : random(seed, "two loads"), handles(policy != "none") {
-    shape.geometry = {1, 1, 1, 1, k_blocks, k_pages, 4096, 0};
-    shape.lba_bytes = 4096;
-    const std::uint64_t all = std::uint64_t{k_blocks} * k_pages;
+    shape = one_plane(k_die_blocks);
+    const std::uint64_t all = std::uint64_t{k_die_blocks} * k_pages;
     units = static_cast<std::uint64_t>(static_cast<double>(all) * (1 - spare)) / k_pages * k_pages;
     hot = static_cast<std::uint64_t>(static_cast<double>(units) * hot_share) / k_pages * k_pages;
     shape.logical_blocks = units;
@@ -72,7 +71,7 @@ struct TwoLoads {
     return (host + static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::gc)])) / host;
   }
   double measure(std::uint32_t run, const std::function<std::uint64_t()>& next_hot) {
-    const std::uint64_t all = std::uint64_t{k_blocks} * k_pages;
+    const std::uint64_t all = std::uint64_t{k_die_blocks} * k_pages;
     fill();
     turns(20 * all, run, next_hot);
     ftl->reset_statistics();
@@ -87,7 +86,7 @@ struct TwoLoads {
   /// open or is about to fill.
   [[nodiscard]] double sum_of_theories() const {
     const double cold_blocks = static_cast<double>(units - hot) / k_pages + 1;
-    const double physical = (k_blocks - k_reserve - cold_blocks) * k_pages;
+    const double physical = (k_die_blocks - k_reserve - cold_blocks) * k_pages;
     return (1 + oracle::greedy(physical / static_cast<double>(hot), k_pages)) / 2;
   }
 

@@ -17,8 +17,8 @@ using namespace tlmssd::firmware::testing;
 
 namespace {
 
-constexpr std::uint32_t k_blocks = 300;
-constexpr std::uint32_t k_units = 70;
+constexpr std::uint32_t k_pu_blocks = 300;
+constexpr std::uint32_t k_units_per_block = 70;
 constexpr std::uint32_t k_window = 16;
 
 struct Mirror {
@@ -38,7 +38,7 @@ class WindowValue final : public ParameterValues {
 };
 
 double score(const Mirror& m, std::uint64_t now) {
-  return (k_units - m.valid) / (2.0 * (m.valid == 0 ? 1e-9 : m.valid)) *
+  return (k_units_per_block - m.valid) / (2.0 * (m.valid == 0 ? 1e-9 : m.valid)) *
          static_cast<double>(now - m.touched + 1);
 }
 
@@ -50,7 +50,7 @@ bool right_choice(const std::string& name, const std::map<BlockNumber, Mirror>& 
   for (const auto& [number, mirror] : blocks) all.push_back(mirror);
   if (name == "greedy") {
     return std::all_of(all.begin(), all.end(), [&](const Mirror& m) { return m.valid >= chosen.valid; }) &&
-           chosen.valid < k_units;
+           chosen.valid < k_units_per_block;
   }
   if (name == "fifo")
     return std::all_of(all.begin(), all.end(),
@@ -75,7 +75,7 @@ bool right_choice(const std::string& name, const std::map<BlockNumber, Mirror>& 
 
 TEST_CASE("victim policies choose what brute force would, and survive a snapshot") {
   const WindowValue values;
-  const VictimContext context{3, k_blocks, k_units, 5};
+  const VictimContext context{3, k_pu_blocks, k_units_per_block, 5};
   for (const PolicyInfo& info : victim_family().infos()) {
     INFO(info.name);
     auto policy = victim_family().make(info.name, values, context);
@@ -86,12 +86,12 @@ TEST_CASE("victim policies choose what brute force would, and survive a snapshot
     for (int step = 0; step < 60'000; ++step) {
       const auto g = static_cast<std::uint32_t>(random.below(3));
       auto& blocks = pus[g];
-      const auto block = static_cast<BlockNumber>(g * k_blocks + random.below(k_blocks));
+      const auto block = static_cast<BlockNumber>(g * k_pu_blocks + random.below(k_pu_blocks));
       const auto found = blocks.find(block);
       const std::uint64_t dice = random.below(100);
       if (found == blocks.end()) {
-        const auto valid =
-            static_cast<std::uint32_t>(random.below(4) == 0 ? random.below(k_units + 1) : k_units);
+        const auto valid = static_cast<std::uint32_t>(
+            random.below(4) == 0 ? random.below(k_units_per_block + 1) : k_units_per_block);
         policy->insert(g, block, valid);
         blocks[block] = {valid, ++order, ++clock[g]};
       } else if (dice < 85) {
@@ -105,7 +105,7 @@ TEST_CASE("victim policies choose what brute force would, and survive a snapshot
         const BlockNumber chosen = policy->select(g);
         if (chosen == k_no_block) {
           REQUIRE(std::all_of(blocks.begin(), blocks.end(),
-                              [](const auto& b) { return b.second.valid == k_units; }));
+                              [](const auto& b) { return b.second.valid == k_units_per_block; }));
           continue;
         }
         REQUIRE(blocks.contains(chosen));

@@ -8,6 +8,7 @@
 
 #include "firmware/ftl.h"
 #include "testbench/tests/firmware/fake_hardware.h"
+#include "testbench/tests/firmware/one_plane.h"
 #include "testbench/tests/support/wa_oracle.h"
 
 using namespace tlmssd;
@@ -15,8 +16,6 @@ using namespace tlmssd::firmware;
 using namespace tlmssd::firmware::testing;
 
 namespace {
-
-constexpr std::uint32_t k_pages = 64;
 
 class Choices final : public ParameterValues {
  public:
@@ -33,8 +32,7 @@ struct Drive {
   Drive(const std::string& policy, double spare, std::uint32_t d = 10, bool timed = false,
         std::uint32_t blocks = 1025, const std::string& mode = "write-back")
       : choices(d) {
-    shape.geometry = {1, 1, 1, 1, blocks, k_pages, 4096, 0};
-    shape.lba_bytes = 4096;
+    shape = one_plane(blocks);
     physical = (blocks - 1) * k_pages;
     shape.logical_blocks = static_cast<std::uint64_t>(physical * (1 - spare));
     config.allocation.streams = "shared";

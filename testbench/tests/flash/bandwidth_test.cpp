@@ -5,8 +5,6 @@
 //   read,  cached  B * min(D / (C + tRCBSY + tR),      1 / (C + O))   the next page is sensed meanwhile
 //   write, plain   B * min(D / (W + tPROG + S),        1 / (W + S))
 //   write, cached  B * min(D / (tCBSY + tPROG),        1 / (W + S))   the next page is loaded meanwhile
-#include <numeric>
-
 #include "testbench/tests/flash/saturation.h"
 
 using namespace tlmssd;
@@ -15,31 +13,25 @@ using namespace tlmssd::test;
 
 namespace {
 
-constexpr std::uint32_t k_dies = 16;
+constexpr std::uint32_t k_channel_dies = 16;
 
-Options options(bool cached, const std::string& scheduling = "out-of-order") {
+Options sixteen_dies(bool cached, const std::string& scheduling = "out-of-order") {
   Options o;
   o.part.planes = 4;
   o.part.pages_per_block = 256;
   o.part.blocks_per_plane = 512;
   o.part.page_size = 16384;
   o.config.channels = 1;
-  o.config.ways = k_dies;
+  o.config.ways = k_channel_dies;
   o.config.cache_operations = cached;
   o.scheduling = scheduling;
   return o;
 }
 
-std::vector<std::uint32_t> first_dies(std::uint32_t count) {
-  std::vector<std::uint32_t> dies(count);
-  std::iota(dies.begin(), dies.end(), 0U);
-  return dies;
-}
-
 void check_all(Bench& b, bool cached) {
   const BusTiming& bus = b.array.bus();
   const NandPart& part = b.array.part();
-  std::vector<std::uint32_t> programmed(k_dies);
+  std::vector<std::uint32_t> programmed(k_channel_dies);
   for (const std::uint32_t planes : {1U, 2U, 4U}) {
     // A round of its own blocks: planes below have been used before.
     for (std::uint32_t& page : programmed) page = (page + 255) / 256 * 256;
@@ -55,7 +47,7 @@ void check_all(Bench& b, bool cached) {
     const Picoseconds o = bus.data_out(0, planes * b.units_per_page).total();
     const Picoseconds t_prog = part.program_time(PageId{0});
     const Picoseconds t_r = part.read_time(PageId{0});
-    for (std::uint32_t dies = 1; dies <= k_dies; ++dies) {
+    for (std::uint32_t dies = 1; dies <= k_channel_dies; ++dies) {
       INFO("dies " << dies << ", planes " << planes << ", cached " << cached);
       Saturation writes{.bench = b,
                         .command = FlashCommand::program,
@@ -79,16 +71,16 @@ void check_all(Bench& b, bool cached) {
 }  // namespace
 
 TEST_CASE("saturated bandwidth of a channel equals the closed form") {
-  Bench b(options(false));
+  Bench b(sixteen_dies(false));
   check_all(b, false);
 }
 
 TEST_CASE("saturated bandwidth of a channel equals the closed form with cached operations") {
-  Bench b(options(true));
+  Bench b(sixteen_dies(true));
   check_all(b, true);
 }
 
 TEST_CASE("read-first reaches the same bandwidth") {
-  Bench b(options(true, "read-first"));
+  Bench b(sixteen_dies(true, "read-first"));
   check_all(b, true);
 }

@@ -2,7 +2,6 @@
 // saturation against the closed form of flash_channel.h, gangs. The rules of the die are in
 // testbench/tests/nand/die_state_test.cpp.
 #include <array>
-#include <numeric>
 
 #include "testbench/tests/flash/saturation.h"
 
@@ -12,26 +11,17 @@ using namespace tlmssd::test;
 
 namespace {
 
-Options tlc(const std::string& program_unit = "page") {
-  Options o;
-  o.part.cell = "tlc";
-  o.part.planes = 2;
-  o.part.pages_per_block = program_unit == "block" ? 10 : 12;  // the last word line of ten pages is short
-  o.part.blocks_per_plane = 8;
-  o.part.page_size = 16384;
-  o.part.spare_size = 1000;
-  o.part.read_latency = {50_us, 60_us, 70_us};
-  o.part.program_latency = {500_us, 1000_us, 2000_us};
+Options copying(const std::string& program_unit = "page") {
+  Options o = tlc();
+  if (program_unit == "block") o.part.pages_per_block = 10;  // the last word line of ten pages is short
   o.part.program_unit = program_unit;
-  o.config.channels = 2;
-  o.config.ways = 3;
   o.stamps_per_unit = 2;
   return o;
 }
 
 /// Programs all of block 0 of a die; slot s of a page gets logical unit 1000 plane + 10 page + s
 /// and stamps that follow from it.
-void fill(Bench& b, std::uint32_t die) {
+void fill_block_0(Bench& b, std::uint32_t die) {
   const NandPart& part = b.array.part();
   const std::uint32_t pages = part.pages_per_program();
   for (std::uint32_t page = 0; page < part.pages_per_block; page += pages) {
@@ -44,18 +34,6 @@ void fill(Bench& b, std::uint32_t die) {
     }
     execute(o);
   }
-}
-
-void check_ledger(const Operation& o) {
-  REQUIRE(o.done >= 0);
-  CHECK(o.ledger.mark() == o.done);
-  CHECK(o.ledger.total() == o.latency());
-}
-
-void run_alone(Operation& o) {
-  submit(o);
-  o.bench->run();
-  check_ledger(o);
 }
 
 /// What was copied has come out, and is where it belongs.
@@ -79,9 +57,9 @@ void check_copied(Bench& b, const Operation& copy) {
   }
 }
 
-/// Phases of one step of a copyback of `pages` pages in each of `planes` planes.
-struct Phases {
-  Phases(const Bench& b, std::uint32_t planes, std::uint32_t pages)
+/// The phases of one step of a copyback of `pages` pages in each of `planes` planes.
+struct CopybackPhases {
+  CopybackPhases(const Bench& b, std::uint32_t planes, std::uint32_t pages)
       : sense(b.array.bus().read_command(planes)),
         program(b.array.bus().copyback_program(planes * pages)),
         status(b.array.bus().status()),
@@ -91,12 +69,6 @@ struct Phases {
   Picoseconds status;
   Picoseconds bus;
 };
-
-std::vector<std::uint32_t> first_dies(std::uint32_t count) {
-  std::vector<std::uint32_t> dies(count);
-  std::iota(dies.begin(), dies.end(), 0U);
-  return dies;
-}
 
 /// An array so fast that commands fill the bus.
 Options quick(std::uint32_t dies) {
@@ -123,7 +95,7 @@ double copies(Bench& b, const std::vector<std::uint32_t>& dies, std::uint32_t pl
 /// So many copybacks per second on one set of control lines agree with the closed form, which is an
 /// upper bound where the bus is neither idle for the most part nor the limit: there an operation
 /// may lose, to others, the time of one more on the bus.
-void check_rate(double reached, const Phases& p, Picoseconds array, std::uint32_t dies) {
+void check_copy_rate(double reached, const CopybackPhases& p, Picoseconds array, std::uint32_t dies) {
   const auto form = [&](Picoseconds wait) {
     return 1e12 * std::min(dies / static_cast<double>(p.bus + array + wait), 1 / static_cast<double>(p.bus));
   };
@@ -155,11 +127,11 @@ struct DieDriver : sc_core::sc_module {
 }  // namespace
 
 TEST_CASE("an unloaded copyback takes read command, tR, program command, tPROG and status") {
-  Bench b(tlc());
-  fill(b, 4);
+  Bench b(copying());
+  fill_block_0(b, 4);
   const NandPart& part = b.array.part();
   for (std::uint32_t planes = 1; planes <= 2; ++planes) {
-    const Phases p(b, planes, 1);
+    const CopybackPhases p(b, planes, 1);
     for (std::uint32_t page = 0; page < 6; ++page) {
       const PageId source{11 - page * 2};
       Operation copy = make_copy(b, 4, 0, index(source), planes, page, planes);
@@ -183,8 +155,8 @@ TEST_CASE("an unloaded copyback takes read command, tR, program command, tPROG a
 }
 
 TEST_CASE("a copyback counts as a read of its source and a program of its destination") {
-  Bench b(tlc());
-  fill(b, 0);
+  Bench b(copying());
+  fill_block_0(b, 0);
   DieState& state = b.array.die(DieId{0}).state();
   const auto reads = state.block(PlaneId{1}, BlockId{0}).reads;
   b.array.reset_statistics();
@@ -204,15 +176,15 @@ TEST_CASE("a copyback counts as a read of its source and a program of its destin
   CHECK(kind.pages == 2);
   CHECK(kind.bytes == 0);
   CHECK(counts.data_time == 0);
-  CHECK(counts.bus_busy() == Phases(b, 2, 1).bus);
+  CHECK(counts.bus_busy() == CopybackPhases(b, 2, 1).bus);
   const auto busy = b.array.channel(ChannelId{0}).busy(0);
   CHECK(busy[static_cast<std::size_t>(Cause::die_wear) - k_first_busy] == copy.latency());
 }
 
 TEST_CASE("a word line is sensed page by page and programmed as one") {
-  Bench b(tlc("word-line"));
-  fill(b, 0);
-  const Phases p(b, 2, 3);
+  Bench b(copying("word-line"));
+  fill_block_0(b, 0);
+  const CopybackPhases p(b, 2, 3);
   for (const std::uint32_t source : {0U, 3U, 4U}) {  // need not be a word line of the source
     Operation copy = make_copy(b, 0, 0, source, 1, source / 2 * 3, 2, 3);
     run_alone(copy);
@@ -222,10 +194,10 @@ TEST_CASE("a word line is sensed page by page and programmed as one") {
 }
 
 TEST_CASE("a copyback of a block goes word line by word line, and lets others in between") {
-  Bench b(tlc("block"));
-  fill(b, 0);
-  const Phases line(b, 2, 3);
-  const Phases last(b, 2, 1);
+  Bench b(copying("block"));
+  fill_block_0(b, 0);
+  const CopybackPhases line(b, 2, 3);
+  const CopybackPhases last(b, 2, 1);
   Operation copy = make_copy(b, 0, 0, 0, 1, 0, 2, 10);
   run_alone(copy);
   const Picoseconds first = 3 * line.sense + 180_us + line.program + 3500_us + line.status;
@@ -249,11 +221,11 @@ TEST_CASE("a copyback of a block goes word line by word line, and lets others in
 }
 
 TEST_CASE("between two word lines of a copied block a read for the host may go first") {
-  Options o = tlc("block");
+  Options o = copying("block");
   o.scheduling = "read-first";
   Bench b(o);
-  fill(b, 0);
-  const Phases line(b, 2, 3);
+  fill_block_0(b, 0);
+  const CopybackPhases line(b, 2, 3);
   Operation copy = make_copy(b, 0, 0, 0, 1, 0, 2, 10);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(copy);
@@ -272,8 +244,8 @@ TEST_CASE("between two word lines of a copied block a read for the host may go f
 
 TEMPLATE_TEST_CASE_SIG("debug and blocking transport copy at once, blocking adds the unloaded latency", "",
                        ((int U), U), 0, 1, 2) {
-  Bench b(tlc(std::array{"page", "word-line", "block"}[U]));
-  fill(b, 1);
+  Bench b(copying(std::array{"page", "word-line", "block"}[U]));
+  fill_block_0(b, 1);
   const std::uint32_t pages = b.array.part().pages_per_program();
   Operation timed = make_copy(b, 1, 0, 0, 1, 0, 2, pages);
   run_alone(timed);
@@ -294,10 +266,10 @@ TEMPLATE_TEST_CASE_SIG("debug and blocking transport copy at once, blocking adds
 }
 
 TEST_CASE("a copyback leaves the bus to others but keeps its die") {
-  Bench b(tlc());
-  fill(b, 0);
-  fill(b, 1);
-  const Phases p(b, 1, 1);
+  Bench b(copying());
+  fill_block_0(b, 0);
+  fill_block_0(b, 1);
+  const CopybackPhases p(b, 1, 1);
   Operation copy = make_copy(b, 0, 0, 0, 1, 0);
   copy.op.purpose = Purpose::gc;
   Operation same = make(b, FlashCommand::read, 0, 0, 0);
@@ -319,9 +291,9 @@ TEST_CASE("a copyback leaves the bus to others but keeps its die") {
 }
 
 TEST_CASE("the program command of a copyback waits for the bus") {
-  Bench b(tlc());
-  fill(b, 0);
-  const Phases p(b, 1, 1);
+  Bench b(copying());
+  fill_block_0(b, 0);
+  const CopybackPhases p(b, 1, 1);
   Operation copy = make_copy(b, 0, 0, 0, 1, 0);
   Operation program = make(b, FlashCommand::program, 1, 1, 0);
   submit(copy);
@@ -337,14 +309,14 @@ TEST_CASE("the program command of a copyback waits for the bus") {
 }
 
 TEST_CASE("a copyback is suspended while it programs, not while it senses") {
-  Options o = tlc();
+  Options o = copying();
   o.scheduling = "read-first";
   o.config.suspend = "program";
   Bench b(o);
-  fill(b, 0);
+  fill_block_0(b, 0);
   const BusTiming& bus = b.array.bus();
   const NandPart& part = b.array.part();
-  const Phases p(b, 1, 1);
+  const CopybackPhases p(b, 1, 1);
   const Picoseconds programming = p.sense + 50_us + p.program;
   const Picoseconds served =
       bus.control() + part.program_suspend_latency + bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
@@ -370,11 +342,11 @@ TEST_CASE("a copyback is suspended while it programs, not while it senses") {
 }
 
 TEST_CASE("a copyback is not suspended where programs are not") {
-  Options o = tlc();
+  Options o = copying();
   o.scheduling = "read-first";
   o.config.suspend = "erase";
   Bench b(o);
-  fill(b, 0);
+  fill_block_0(b, 0);
   Operation copy = make_copy(b, 0, 0, 0, 1, 0);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(copy);
@@ -386,7 +358,7 @@ TEST_CASE("a copyback is not suspended where programs are not") {
 }
 
 TEST_CASE("a die refuses others while its page register holds what a copyback will program") {
-  const Options o = tlc();
+  const Options o = copying();
   const Geometry geometry = o.part.geometry(1, 1, 1);
   const BusTiming bus(o.part, 400_MBps, 4096);
   const auto timing = make_timing_model(o.part);
@@ -434,10 +406,10 @@ TEMPLATE_TEST_CASE_SIG("a channel of copybacks scales with its dies until comman
   std::vector<std::uint32_t> cursor = prepared(b, k_dies);
   for (const std::uint32_t planes : {1U, 2U}) {
     for (std::uint32_t& page : cursor) page = (page + 255) / 256 * 256;
-    const Phases p(b, planes, 1);
+    const CopybackPhases p(b, planes, 1);
     for (std::uint32_t dies = 1; dies <= k_dies; ++dies) {
       INFO("dies " << dies << ", planes " << planes);
-      check_rate(copies(b, first_dies(dies), planes, cursor), p, array, dies);
+      check_copy_rate(copies(b, first_dies(dies), planes, cursor), p, array, dies);
     }
   }
 }
@@ -450,13 +422,13 @@ TEMPLATE_TEST_CASE_SIG("copybacks in a gang hold what is shared, whichever lines
   o.config.gang = 4;
   Bench b(o);
   std::vector<std::uint32_t> cursor = prepared(b, 32);
-  const Phases p(b, 1, 1);
+  const CopybackPhases p(b, 1, 1);
   Operation copy = make_copy(b, 31, 0, 0, 1, 0);
   run_alone(copy);
   CHECK(copy.latency() == p.bus + 13_us);
   cursor[31] = 512;
   for (const std::uint32_t dies : {1U, 8U, 16U, 32U}) {
     INFO("dies " << dies);
-    check_rate(copies(b, first_dies(dies), 1, cursor), p, 13_us, dies);
+    check_copy_rate(copies(b, first_dies(dies), 1, cursor), p, 13_us, dies);
   }
 }

@@ -8,19 +8,10 @@ namespace tlmssd::test {
 /// Two channels of three dies with two planes; every code decodes at another speed.
 inline Options ecc_options(const std::string& cell) {
   using namespace literals;
-  Options o;
+  Options o = tlc();
   o.part.cell = cell;
-  o.part.planes = 2;
-  o.part.pages_per_block = 12;
-  o.part.blocks_per_plane = 8;
-  o.part.page_size = 16384;
-  o.part.spare_size = 1000;
-  o.part.read_latency = {50_us, 60_us, 70_us};
-  o.part.program_latency = {500_us, 1000_us, 2000_us};
   o.part.read_latency.resize(o.part.bits());
   o.part.program_latency.resize(o.part.bits());
-  o.config.channels = 2;
-  o.config.ways = 3;
   Picoseconds n = 0;
   for (CodeConfig& code : o.ecc.codes) {
     code.throughput = 700_MBps + 100'000'001 * n;
@@ -36,12 +27,6 @@ inline Picoseconds decode_time(const Options& o, EccCode code, std::uint32_t slo
   const CodeConfig& config = o.ecc.of(code);
   const auto frames = static_cast<Picoseconds>(slots * (o.unit_bytes / o.ecc.frame));
   return frames * transfer_time(o.ecc.frame, config.throughput) + config.latency;
-}
-
-inline void check_ledger(const Operation& o) {
-  REQUIRE(o.done >= 0);
-  CHECK(o.ledger.mark() == o.done);
-  CHECK(o.ledger.total() == o.latency());
 }
 
 }  // namespace tlmssd::test

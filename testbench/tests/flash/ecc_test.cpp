@@ -13,9 +13,7 @@ namespace {
 /// Reads with `code`, alone.
 void run_alone(Operation& o, EccCode code) {
   o.op.code = code;
-  submit(o);
-  o.bench->run();
-  check_ledger(o);
+  run_alone(o);
 }
 
 /// Senses that `code` takes of `page`, with the bus before and after each, and nothing else about.

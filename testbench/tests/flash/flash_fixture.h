@@ -159,6 +159,23 @@ struct Options {
   std::function<ArrayAnswer(const NandPart& part, const ArrayOperation&)> timing;
 };
 
+/// Two channels of three dies of TLC, with two planes.
+inline Options tlc() {
+  using namespace literals;
+  Options o;
+  o.part.cell = "tlc";
+  o.part.planes = 2;
+  o.part.pages_per_block = 12;
+  o.part.blocks_per_plane = 8;
+  o.part.page_size = 16384;
+  o.part.spare_size = 1000;
+  o.part.read_latency = {50_us, 60_us, 70_us};
+  o.part.program_latency = {500_us, 1000_us, 2000_us};
+  o.config.channels = 2;
+  o.config.ways = 3;
+  return o;
+}
+
 /// A timing model that is a function.
 class FunctionTiming final : public TimingModel {
  public:
@@ -315,6 +332,20 @@ inline void execute(Operation& o) {
   o.op.spare = o.spare.data();
   o.op.stamps = o.stamps.data();
   o.bench->cpu.execute(o.op);
+}
+
+/// Every picosecond of a completed operation is charged to a cause.
+inline void check_ledger(const Operation& o) {
+  REQUIRE(o.done >= 0);
+  CHECK(o.ledger.mark() == o.done);
+  CHECK(o.ledger.total() == o.latency());
+}
+
+/// Runs an operation with nothing else under way.
+inline void run_alone(Operation& o) {
+  submit(o);
+  o.bench->run();
+  check_ledger(o);
 }
 
 }  // namespace tlmssd::test

@@ -46,12 +46,6 @@ std::vector<std::uint32_t> dies_of(std::uint32_t ways) {
   return dies;
 }
 
-void check_ledger(const Operation& o) {
-  REQUIRE(o.done >= 0);
-  CHECK(o.ledger.mark() == o.done);
-  CHECK(o.ledger.total() == o.latency());
-}
-
 /// Of an operation: its time from the command to the end, and what it holds of data lines and of
 /// control lines.
 struct Costs {

@@ -8,31 +8,31 @@ using namespace tlmssd::test;
 
 namespace {
 
-Options tlc() {
-  Options o;
-  o.part.cell = "tlc";
-  o.part.planes = 2;
-  o.part.pages_per_block = 12;
-  o.part.blocks_per_plane = 8;
-  o.part.page_size = 16384;
-  o.part.spare_size = 1000;
-  o.part.read_latency = {50_us, 60_us, 70_us};
-  o.part.program_latency = {500_us, 1000_us, 2000_us};
-  o.config.channels = 2;
-  o.config.ways = 3;
+Options suspend_options(const std::string& what, const std::string& scheduling = "read-first") {
+  Options o = tlc();
+  o.scheduling = scheduling;
+  o.config.suspend = what;
   return o;
 }
 
-void check_ledger(const Operation& o) {
-  REQUIRE(o.done >= 0);
-  CHECK(o.ledger.mark() == o.done);
-  CHECK(o.ledger.total() == o.latency());
-}
+/// A bench whose first die holds data in page 0 of block 0.
+struct WrittenBench : Bench {
+  explicit WrittenBench(const Options& options) : Bench(options) {
+    Operation data = make(*this, FlashCommand::program, 0, 0, 0);
+    execute(data);
+  }
+};
 
-void run_alone(Operation& o) {
-  submit(o);
-  o.bench->run();
-  check_ledger(o);
+/// Runs a program of one page, and a read that comes when the array has programmed for
+/// `programmed`.
+void run_interrupted(Operation& program, Operation& read, Picoseconds programmed) {
+  Bench& b = *program.bench;
+  submit(program);
+  b.event_queue.run_until(program.submitted + b.array.bus().data_in(1).total() + programmed);
+  submit(read);
+  b.run();
+  check_ledger(program);
+  check_ledger(read);
 }
 
 }  // namespace
@@ -285,29 +285,18 @@ TEST_CASE("in-order holds a channel up behind a busy die, out-of-order does not"
 }
 
 TEST_CASE("a suspended program takes up where it stopped, to the picosecond") {
-  Options o = tlc();
-  o.scheduling = "read-first";
-  o.config.suspend = "program";
-  Bench b(o);
+  WrittenBench b(suspend_options("program"));
   const BusTiming& bus = b.array.bus();
   const NandPart& part = b.array.part();
-  Operation old = make(b, FlashCommand::program, 0, 0, 0);
-  execute(old);
   Operation program = make(b, FlashCommand::program, 0, 1, 0);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
-  submit(program);
-  const Picoseconds array_start = bus.data_in(1).total();
-  b.event_queue.run_until(array_start + 200_us);
-  submit(read);
-  b.run();
-  check_ledger(program);
-  check_ledger(read);
+  run_interrupted(program, read, 200_us);
   const Picoseconds read_end =
       bus.control() + part.program_suspend_latency + bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
   CHECK(read.latency() == read_end);
   CHECK(read.ledger.spent(Cause::suspend) == bus.control() + part.program_suspend_latency);
   const Picoseconds stopped = read_end - bus.control() + bus.control() + part.resume_overhead;
-  CHECK(program.latency() == array_start + 500_us + stopped + bus.status());
+  CHECK(program.latency() == bus.data_in(1).total() + 500_us + stopped + bus.status());
   CHECK(program.ledger.spent(Cause::program) == 500_us);
   CHECK(program.ledger.spent(Cause::suspend) == stopped);
   CHECK(program.op.suspended_for_host);
@@ -315,31 +304,19 @@ TEST_CASE("a suspended program takes up where it stopped, to the picosecond") {
 }
 
 TEST_CASE("write-drain: what began while writes waited for room is not suspended, to the picosecond") {
-  Options o = tlc();
-  o.scheduling = "write-drain";
-  o.config.suspend = "program";
-  Bench b(o);
+  WrittenBench b(suspend_options("program", "write-drain"));
   const BusTiming& bus = b.array.bus();
   const NandPart& part = b.array.part();
-  Operation old = make(b, FlashCommand::program, 0, 0, 0);
-  execute(old);
   const Picoseconds alone = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
   for (const bool writes_wait : {false, true}) {
     Operation program = make(b, FlashCommand::program, 0, writes_wait ? 2 : 1, 0);
     program.op.writes_wait = writes_wait;
     Operation read = make(b, FlashCommand::read, 0, 0, 0);
-    const Picoseconds begin = b.event_queue.now();
-    submit(program);
-    const Picoseconds array_end = begin + bus.data_in(1).total() + 500_us;
-    b.event_queue.run_until(array_end - 300_us);
-    submit(read);
-    b.run();
-    check_ledger(program);
-    check_ledger(read);
+    run_interrupted(program, read, 200_us);
     CHECK(program.op.suspended_for_host == !writes_wait);
     if (writes_wait) {
       // What is left of the program, its status, and the read as on an idle die.
-      CHECK(program.done == array_end + bus.status());
+      CHECK(program.latency() == bus.data_in(1).total() + 500_us + bus.status());
       CHECK(read.latency() == 300_us + bus.status() + alone);
     } else {
       CHECK(read.latency() == bus.control() + part.program_suspend_latency + alone);
@@ -349,16 +326,12 @@ TEST_CASE("write-drain: what began while writes waited for room is not suspended
 }
 
 TEST_CASE("suspends keep to the limits of the part") {
-  Options o = tlc();
-  o.scheduling = "read-first";
-  o.config.suspend = "both";
+  Options o = suspend_options("both");
   o.part.max_suspends = 3;
   o.part.min_resume_time = 400_us;
   o.part.erase_suspend_latency = 200_us;
   o.starvation_bound = 1'000_ms;
-  Bench b(o);
-  Operation old = make(b, FlashCommand::program, 0, 0, 0);
-  execute(old);
+  WrittenBench b(o);
   Operation erase = make(b, FlashCommand::erase, 0, 1, 0);
   submit(erase);
   std::vector<Picoseconds> ends;
@@ -386,13 +359,8 @@ TEST_CASE("suspends keep to the limits of the part") {
 }
 
 TEST_CASE("an erase is not suspended shortly before its end, nor where that is switched off") {
-  Options o = tlc();
-  o.scheduling = "read-first";
-  o.config.suspend = "erase";
-  Bench b(o);
+  WrittenBench b(suspend_options("erase"));
   const BusTiming& bus = b.array.bus();
-  Operation old = make(b, FlashCommand::program, 0, 0, 0);
-  execute(old);
   Operation erase = make(b, FlashCommand::erase, 0, 1, 0);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(erase);
@@ -488,10 +456,7 @@ TEST_CASE("a die refuses an operation while it is busy") {
 }
 
 TEST_CASE("a read of what a suspended erase is changing is refused") {
-  Options o = tlc();
-  o.scheduling = "read-first";
-  o.config.suspend = "both";
-  Bench b(o);
+  Bench b(suspend_options("both"));
   Operation erase = make(b, FlashCommand::erase, 0, 0, 0);
   Operation read = make(b, FlashCommand::read, 0, 0, 0);
   submit(erase);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t k_planes = 4;
 constexpr Picoseconds k_sense = 50'000'003;
 
-Options options(bool cached, std::uint32_t ways = 1) {
+Options four_planes(bool cached, std::uint32_t ways = 1) {
   Options o;
   o.part.planes = k_planes;
   o.part.pages_per_block = 64;
@@ -33,8 +33,8 @@ Options options(bool cached, std::uint32_t ways = 1) {
 }
 
 /// The bus phases, from the data sheet alone.
-struct Phases {
-  explicit Phases(const Options& o) : part(o.part), rate(o.config.bus_rate()) {}
+struct ReadPhases {
+  explicit ReadPhases(const Options& o) : part(o.part), rate(o.config.bus_rate()) {}
   [[nodiscard]] Picoseconds cycles() const {
     return (2 + part.column_cycles + part.row_cycles) * part.cycle_time;
   }
@@ -72,7 +72,7 @@ struct Chain {
 };
 
 /// Fills block 1 + p of every plane p of a die; spare area and stamps tell plane and page.
-void fill(Bench& bench, std::uint32_t die) {
+void fill_staggered(Bench& bench, std::uint32_t die) {
   const std::uint32_t pages = bench.array.part().pages_per_block;
   for (std::uint32_t plane = 0; plane < k_planes; ++plane) {
     for (std::uint32_t page = 0; page < pages; ++page) {
@@ -111,10 +111,10 @@ std::vector<Picoseconds> saturate(Bench& bench, std::uint32_t dies, std::uint32_
 /// One die is served to the picosecond, several to a hundredth.
 void check_saturated(bool cached) {
   constexpr std::uint32_t k_dies = 8;
-  const Options o = options(cached, k_dies);
-  const Phases phases(o);
+  const Options o = four_planes(cached, k_dies);
+  const ReadPhases phases(o);
   Bench bench(o);
-  for (std::uint32_t die = 0; die < k_dies; ++die) fill(bench, die);
+  for (std::uint32_t die = 0; die < k_dies; ++die) fill_staggered(bench, die);
   for (std::uint32_t n = 1; n <= k_planes; ++n) {
     const Picoseconds c = phases.command(n);
     const Picoseconds out = phases.data_out(n);
@@ -176,10 +176,10 @@ void check_decoders(std::uint32_t engines) {
 }  // namespace
 
 TEST_CASE("an unloaded multi-plane read takes one sensing and every page's transfer") {
-  const Options o = options(false);
-  const Phases phases(o);
+  const Options o = four_planes(false);
+  const ReadPhases phases(o);
   Bench bench(o);
-  fill(bench, 0);
+  fill_staggered(bench, 0);
   for (std::uint32_t n = 1; n <= k_planes; ++n) {
     Chain chain(bench, 0, 10 + n, n);
     const std::uint64_t transfers = bench.memory.transfers;
@@ -205,9 +205,9 @@ TEST_CASE("an unloaded multi-plane read takes one sensing and every page's trans
 }
 
 TEST_CASE("a multi-plane read of several blocks takes as long as one of the same block") {
-  const Options o = options(false);
+  const Options o = four_planes(false);
   Bench bench(o);
-  fill(bench, 0);
+  fill_staggered(bench, 0);
   for (std::uint32_t page = 0; page < 64; ++page) {
     Operation program = make(bench, FlashCommand::program, 0, 8, page, k_planes);
     execute(program);
@@ -222,16 +222,16 @@ TEST_CASE("a multi-plane read of several blocks takes as long as one of the same
 }
 
 TEST_CASE("the slowest plane of a multi-plane read decides") {
-  Options o = options(false);
+  Options o = four_planes(false);
   o.timing = [](const NandPart&, const ArrayOperation& op) {
     ArrayAnswer answer;
     // Only the block of plane 2 is slow, and only if it was asked of the right plane.
     answer.duration = op.plane == PlaneId{2} && op.block == BlockId{3} ? 90_us : 40_us;
     return answer;
   };
-  const Phases phases(o);
+  const ReadPhases phases(o);
   Bench bench(o);
-  fill(bench, 0);
+  fill_staggered(bench, 0);
   Chain chain(bench, 0, 5, k_planes);
   submit(chain.first());
   bench.run();

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "testbench/tests/flash/flash_fixture.h"
 
 namespace tlmssd::test {
+
+inline std::vector<std::uint32_t> first_dies(std::uint32_t count) {
+  std::vector<std::uint32_t> dies(count);
+  std::iota(dies.begin(), dies.end(), 0U);
+  return dies;
+}
 
 /// Keeps `depth` operations per die going, `rounds` of them on each of the dies `on`.
 struct Saturation {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "drive_size.h"
 #include "files.h"
 
 using namespace tlmssd;
@@ -11,8 +12,6 @@ using namespace tlmssd::test;
 using namespace tlmssd::literals;
 
 namespace {
-
-constexpr DriveSize k_drive{64_MiB, 512};
 
 std::vector<Request> run(const GeneratorConfig& config, std::size_t most = 1'000'000,
                          DriveSize drive = k_drive) {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "drive_size.h"
 #include "files.h"
 #include "testbench/loads/fio/fio_job.h"
 #include "testbench/loads/load.h"
@@ -11,8 +12,6 @@ using namespace tlmssd::test;
 using namespace tlmssd::literals;
 
 namespace {
-
-constexpr DriveSize k_drive{64_MiB, 512};
 
 /// Values by name that also says what was asked for.
 class GivenValues final : public ParameterValues {

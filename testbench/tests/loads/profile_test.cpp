@@ -61,7 +61,7 @@ LoadConfig profile_config(const std::string& name, double scale) {
   return config;
 }
 
-constexpr DriveSize k_drive{256_MiB, 4096};
+constexpr DriveSize k_drive_4kn{256_MiB, 4096};
 
 }  // namespace
 
@@ -202,7 +202,7 @@ TEST_CASE("a part of a volume has its mix and sizes too") {
 }
 
 TEST_CASE("a load made from a profile") {
-  auto loads = make_loads(profile_config("prxy_0", 0.01), k_drive, 1);
+  auto loads = make_loads(profile_config("prxy_0", 0.01), k_drive_4kn, 1);
   REQUIRE(loads.size() == 1);
   CHECK(loads[0].name == "prxy_0");
   CHECK(loads[0].pacing == Pacing::closed_loop);
@@ -215,27 +215,27 @@ TEST_CASE("a load made from a profile") {
   PlacedRequest first;
   PlacedRequest other;
   REQUIRE(loads[0].source->next(first));
-  REQUIRE(make_loads(profile_config("prxy_0", 0.01), k_drive, 2)[0].source->next(other));
+  REQUIRE(make_loads(profile_config("prxy_0", 0.01), k_drive_4kn, 2)[0].source->next(other));
   CHECK(first.lba != other.lba);
   auto short_one = profile_config("prxy_0", 0.01);
   short_one.profile.requests = 77;
-  CHECK(make_loads(short_one, k_drive, 1)[0].source->expected() == 77);
+  CHECK(make_loads(short_one, k_drive_4kn, 1)[0].source->expected() == 77);
 }
 
 TEST_CASE("a footprint that does not fit is refused, wrapped or scaled") {
   auto config = profile_config("hm_0", 0.1);
   config.profile.requests = 1000;
-  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+  CHECK(message_of([&] { make_loads(config, k_drive_4kn, 1); }) ==
         "scale: 0.1 of hm_0 covers 537 MiB, more than the load may use of the drive, expected a smaller "
         "scale, a larger "
         "drive or addresses: wrap or scale; nearest valid: addresses: wrap");
   for (const char* addresses : {"wrap", "scale"}) {
     config.profile.addresses = addresses;
-    auto loads = make_loads(config, k_drive, 1);
+    auto loads = make_loads(config, k_drive_4kn, 1);
     PlacedRequest request;
     std::uint64_t requests = 0;
     while (loads[0].source->next(request)) {
-      CHECK((request.lba + request.blocks) * k_drive.lba_bytes <= k_drive.bytes);
+      CHECK((request.lba + request.blocks) * k_drive_4kn.lba_bytes <= k_drive_4kn.bytes);
       ++requests;
     }
     CHECK(requests >= 1000);
@@ -246,14 +246,14 @@ TEST_CASE("the recorded volume is replayed instead where there is one") {
   const Folder folder;
   auto config = profile_config("web_1", 0.5);
   config.profile.traces_folder = folder.path();
-  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+  CHECK(message_of([&] { make_loads(config, k_drive_4kn, 1); }) ==
         "traces_folder: " + folder.path() +
             " holds no web_1.csv, .csv.gz, .csv.zst or .csv.xz; without traces_folder the requests are made "
             "up");
   static_cast<void>(folder.write(
       "web_1.csv", "0,web,1,Write,4096,8192,0\n10,web,1,Read,0,4096,0\n20,web,1,Read,4096,4096,0\n"));
   config.profile.requests = 2;
-  auto loads = make_loads(config, k_drive, 1);
+  auto loads = make_loads(config, k_drive_4kn, 1);
   REQUIRE(loads.size() == 1);
   CHECK(loads[0].name == "web_1");
   CHECK(loads[0].pacing == Pacing::closed_loop);
@@ -271,7 +271,7 @@ TEST_CASE("the recorded volume is replayed instead where there is one") {
 }
 
 TEST_CASE("volumes that are not known, and scales that leave nothing") {
-  CHECK(message_of([] { make_loads(profile_config("prxy_2", 1), k_drive, 1); }) ==
+  CHECK(message_of([] { make_loads(profile_config("prxy_2", 1), k_drive_4kn, 1); }) ==
         "profile: 'prxy_2' is not known, expected prxy_0, proj_0, hm_0, web_1, prxy_1, proj_3 or src2_1; did "
         "you mean "
         "'prxy_0'?");

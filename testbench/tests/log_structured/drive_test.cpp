@@ -49,7 +49,7 @@ SimulationConfig log_structured(Bytes segment, double spare) {
   return simulation;
 }
 
-struct Outcome {
+struct StressOutcome {
   LogStructuredLayer::Statistics statistics;
   Picoseconds end = 0;
   std::uint64_t victims = 0;
@@ -57,8 +57,8 @@ struct Outcome {
 };
 
 /// Throws when something is wrong.
-Outcome stress(const SsdConfig& config, const SimulationConfig& simulation_config,
-               std::uint32_t loads_count) {
+StressOutcome stress(const SsdConfig& config, const SimulationConfig& simulation_config,
+                     std::uint32_t loads_count) {
   Simulation simulation(config, simulation_config);
   drive_tests::run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
   drive_tests::run_untimed(simulation, {.rw = "randwrite", .amount = 16_MiB}, 2);
@@ -69,9 +69,9 @@ Outcome stress(const SsdConfig& config, const SimulationConfig& simulation_confi
   }
   Measurement measurement(std::vector<std::string>(loads_count, "mixed"));
   simulation.run(loads, measurement);
-  Outcome outcome{simulation.log_structured()->statistics(), simulation.ssd().event_queue().now(),
-                  simulation.ssd().ftl().statistics().gc_victims,
-                  simulation.ssd().ftl().statistics().host_units_written};
+  StressOutcome outcome{simulation.log_structured()->statistics(), simulation.ssd().event_queue().now(),
+                        simulation.ssd().ftl().statistics().gc_victims,
+                        simulation.ssd().ftl().statistics().host_units_written};
   Measurement reading({"read"});
   std::vector<Load> all = one(read_all(simulation.drive_size(), 4));
   simulation.run(all, reading);
@@ -111,7 +111,7 @@ TEST_CASE(
 
 TEST_CASE("neither checkers nor the quantum change what a log-structured host layer does") {
   const auto outcome = [](bool checked, Picoseconds quantum) {
-    return in_child<Outcome>([=] {
+    return in_child<StressOutcome>([=] {
       SsdConfig config = drive("pcie3x4", 512);
       config.check_protocol = checked;
       SimulationConfig simulation = log_structured(128_KiB, 0.1);
@@ -119,9 +119,9 @@ TEST_CASE("neither checkers nor the quantum change what a log-structured host la
       return stress(config, simulation, 3);
     });
   };
-  const Outcome checked = outcome(true, 0);
+  const StressOutcome checked = outcome(true, 0);
   for (const Picoseconds quantum : {Picoseconds{0}, Picoseconds{1'000'000'000}}) {
-    const Outcome plain = outcome(false, quantum);
+    const StressOutcome plain = outcome(false, quantum);
     CHECK(std::memcmp(&plain, &checked, sizeof plain) == 0);
   }
 }

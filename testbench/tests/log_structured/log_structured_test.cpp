@@ -48,13 +48,13 @@ RigOptions tight(std::uint64_t segments, std::uint32_t low_water) {
   return options;
 }
 
-struct Outcome {
+struct MixedOutcome {
   LogStructuredLayer::Statistics statistics;
   Picoseconds end = 0;
   std::uint64_t commands = 0;
 };
 
-Outcome mixed_outcome(bool stalls) {
+MixedOutcome mixed_outcome(bool stalls) {
   RigOptions options = small_log();
   options.drive.stalls = stalls;
   options.log_structured.cost = 3_us;
@@ -213,11 +213,11 @@ TEST_CASE("a flush goes out when the writes before it have, and waits for nothin
 
 TEST_CASE("the same loads end the same way") {
   const auto bytes = [](bool stalls) {
-    return in_child<Outcome>([stalls] { return mixed_outcome(stalls); });
+    return in_child<MixedOutcome>([stalls] { return mixed_outcome(stalls); });
   };
   for (const bool stalls : {false, true}) {
-    const Outcome a = bytes(stalls);
-    const Outcome b = bytes(stalls);
+    const MixedOutcome a = bytes(stalls);
+    const MixedOutcome b = bytes(stalls);
     CHECK(std::memcmp(&a, &b, sizeof a) == 0);
     CHECK(a.statistics.segments_cleaned > 0);
   }

@@ -16,7 +16,7 @@ namespace tlmssd {
 namespace {
 
 /// One operation on one block in a recorded history.
-struct Event {
+struct BlockOperation {
   bool read = false;
   Stamp value = 0;
   std::uint64_t begin = 0;
@@ -28,7 +28,7 @@ struct Event {
 /// every read?
 class Oracle {
  public:
-  explicit Oracle(const std::vector<Event>& events) : events_(events) {}
+  explicit Oracle(const std::vector<BlockOperation>& events) : events_(events) {}
   bool explains() { return search(0, 0); }
 
  private:
@@ -44,7 +44,7 @@ class Oracle {
     }
     if (!left) return true;
     for (std::size_t i = 0; i < events_.size(); ++i) {
-      const Event& event = events_[i];
+      const BlockOperation& event = events_[i];
       if ((done >> i & 1U) != 0 || event.begin > limit) continue;
       if (event.read && event.value != value) continue;
       if (event.optional && passed(done, event.end)) continue;
@@ -59,7 +59,7 @@ class Oracle {
     }
     return false;
   }
-  const std::vector<Event>& events_;
+  const std::vector<BlockOperation>& events_;
   std::set<std::pair<std::uint32_t, Stamp>> seen_;
 };
 
@@ -79,9 +79,9 @@ struct Outcome {
 };
 
 /// Has a read returned what this write brought?
-bool was_read(const Flight& write, const std::vector<std::vector<Event>>& history) {
+bool was_read(const Flight& write, const std::vector<std::vector<BlockOperation>>& history) {
   for (std::size_t i = 0; i < write.data.size(); ++i) {
-    for (const Event& event : history[write.lba + i]) {
+    for (const BlockOperation& event : history[write.lba + i]) {
       if (event.read && !event.optional && event.value == write.data[i]) return true;
     }
   }
@@ -95,7 +95,7 @@ void random_history(RandomStream& random, std::uint32_t per_unit, bool trims, bo
                     Outcome& outcome) {
   const std::uint64_t blocks = 1 + random.below(3);
   Scoreboard board(blocks, per_unit);
-  std::vector<std::vector<Event>> history(blocks);
+  std::vector<std::vector<BlockOperation>> history(blocks);
   std::vector<std::set<Stamp>> written(blocks, {k_zeros});
   std::vector<std::unique_ptr<Flight>> flights;
   std::uint64_t now = 0;
@@ -138,7 +138,7 @@ void random_history(RandomStream& random, std::uint32_t per_unit, bool trims, bo
     if (f.kind == Flight::read) {
       bool possible = true;
       for (std::size_t i = 0; i < f.data.size(); ++i) {
-        Event& event = history[f.lba + i][f.event[i]];
+        BlockOperation& event = history[f.lba + i][f.event[i]];
         event.end = now;
         if (!ok) continue;
         const auto& values = written[f.lba + i];

@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-struct Event {
+struct TimelineEvent {
   std::uint64_t when = 0;
   std::int32_t type = 0;
   std::uint64_t track = 0;
@@ -26,16 +26,16 @@ struct Event {
 
 struct Trace {
   std::map<std::uint64_t, std::string> tracks;  ///< with their parents: "dies/die 3"
-  std::vector<Event> events;
-  [[nodiscard]] std::vector<Event> of(const std::string& track) const {
-    std::vector<Event> found;
-    for (const Event& event : events)
+  std::vector<TimelineEvent> events;
+  [[nodiscard]] std::vector<TimelineEvent> of(const std::string& track) const {
+    std::vector<TimelineEvent> found;
+    for (const TimelineEvent& event : events)
       if (tracks.at(event.track) == track) found.push_back(event);
     return found;
   }
 };
 
-void read_argument(protozero::pbf_reader argument, Event& event) {
+void read_argument(protozero::pbf_reader argument, TimelineEvent& event) {
   std::string name;
   std::string value;
   while (argument.next()) {
@@ -50,8 +50,8 @@ void read_argument(protozero::pbf_reader argument, Event& event) {
   event.arguments[name] = value;
 }
 
-Event read_event(protozero::pbf_reader from) {
-  Event event;
+TimelineEvent read_event(protozero::pbf_reader from) {
+  TimelineEvent event;
   while (from.next()) {
     switch (from.tag()) {
       case 4:
@@ -108,7 +108,7 @@ Trace read(const std::string& path) {
   protozero::pbf_reader whole(text);
   while (whole.next(1)) {
     protozero::pbf_reader packet = whole.get_message();
-    Event event;
+    TimelineEvent event;
     std::uint64_t when = 0;
     while (packet.next()) {
       if (packet.tag() == 8) {
@@ -158,21 +158,21 @@ TEST_CASE("slices, counters and arrows come back from the file") {
   timeline.add({.name = "free blocks", .when = 2'250'000, .value = 8});
   timeline.close();
   const Trace trace = read(path);
-  const std::vector<Event> die = trace.of("dies/die 3");
+  const std::vector<TimelineEvent> die = trace.of("dies/die 3");
   REQUIRE(die.size() == 2);
   CHECK(die[0].when == 1000);
   CHECK(die[0].name == "sense");
   CHECK(die[0].flows == std::vector<std::uint64_t>{8});
   CHECK(die[0].arguments == std::map<std::string, std::string>{{"PPN", "7"}, {"cause", "host"}});
   CHECK(die[1].when == 1500);
-  const std::vector<Event> queue = trace.of("queues/queue 0");
+  const std::vector<TimelineEvent> queue = trace.of("queues/queue 0");
   REQUIRE(queue.size() == 7);
   CHECK(queue[1].name == "completed");
   CHECK(queue[1].last_flows == std::vector<std::uint64_t>{8});
   CHECK(queue[1].flows == std::vector<std::uint64_t>{9});
   CHECK(queue[0].track != queue[3].track);
   CHECK(queue[0].track == queue[5].track);
-  const std::vector<Event> free = trace.of("counters/free blocks");
+  const std::vector<TimelineEvent> free = trace.of("counters/free blocks");
   REQUIRE(free.size() == 1);
   CHECK(free[0].value == 7);
   CHECK_THROWS_AS(Timeline(scratch / "no/such/folder", TimelineWindow{}), InputError);
@@ -194,7 +194,7 @@ TEST_CASE("only what surrounds the slowest commands is kept, however long ago th
   timeline.close();
   const Trace trace = read(path);
   std::vector<std::uint64_t> starts;
-  for (const Event& event : trace.of("dies/die 0"))
+  for (const TimelineEvent& event : trace.of("dies/die 0"))
     if (event.type == 1) starts.push_back(event.when);
   // From 3 us before each to 3 us after it, in steps of 2 us.
   std::vector<std::uint64_t> wanted;

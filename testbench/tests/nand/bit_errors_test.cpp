@@ -41,7 +41,7 @@ ErrorConfig correlated(double dispersion) {
   return config;
 }
 
-BitErrors make(const ErrorConfig& config, double rate = 1e-3, std::uint64_t seed = 1) {
+BitErrors make_errors(const ErrorConfig& config, double rate = 1e-3, std::uint64_t seed = 1) {
   NandPart part;
   part.cell = "tlc";
   return {std::make_unique<Constant>(rate), part, config, k_frame_bits, seed};
@@ -147,7 +147,7 @@ TEST_CASE("drawn frames are distributed as they should be") {
   constexpr std::uint32_t k_frames = 400'000;
   for (const double correlation : {0.0, 1e-4, 2e-3}) {
     for (const double rate : {2e-5, 1e-3, 4.3e-3}) {
-      const BitErrors errors = make(correlated(correlation));
+      const BitErrors errors = make_errors(correlated(correlation));
       const auto drawn = sample(errors, rate, k_frames);
       INFO("rho " << correlation << " rate " << rate);
       double sum = 0;
@@ -177,9 +177,9 @@ TEST_CASE("drawn frames are distributed as they should be") {
 }
 
 TEST_CASE("data keeps its errors: read again the same, written again others") {
-  const BitErrors errors = make(ErrorConfig{});
-  const BitErrors again = make(ErrorConfig{});
-  const BitErrors other = make(ErrorConfig{}, 1e-3, 2);
+  const BitErrors errors = make_errors(ErrorConfig{});
+  const BitErrors again = make_errors(ErrorConfig{});
+  const BitErrors other = make_errors(ErrorConfig{}, 1e-3, 2);
   BitErrors::Place die = place(7, 3, 1);
   die.die = DieId{1};
   BitErrors::Place plane = place(7, 3, 1);
@@ -204,7 +204,7 @@ TEST_CASE("data keeps its errors: read again the same, written again others") {
 
 TEST_CASE("errors of a frame only grow with the rate") {
   for (const ErrorConfig& config : {plain(), correlated(1e-4), correlated(0.05)}) {
-    const BitErrors errors = make(config);
+    const BitErrors errors = make_errors(config);
     for (std::uint32_t block = 0; block < 300; ++block) {
       std::uint16_t before = 0;
       for (double rate = 1e-14; rate < 0.6; rate *= block % 2 == 0 ? 1.0013 * 1.3 : 1.17) {
@@ -242,21 +242,21 @@ TEST_CASE("blocks and pages differ by lognormal factors of mean 1 that stay thei
   };
   ErrorConfig config = plain();
   config.block_variation = 0.4;
-  const BitErrors blocks = make(config, 1e-6);
+  const BitErrors blocks = make_errors(config, 1e-6);
   const double mean_log = check(blocks, 0.4, [](std::uint32_t i) { return place(i); });
   CHECK(mean_log == Approx(-0.08).epsilon(0.05));
   CHECK(blocks.rber(place(5, 1, 2), {}, 0) == blocks.rber(place(5, 77, 9), {}, 0));
   config = plain();
   config.page_variation = 0.25;
-  const BitErrors pages = make(config, 1e-6);
+  const BitErrors pages = make_errors(config, 1e-6);
   const auto any_page = [](std::uint32_t i) { return place(i / 256, i % 256); };
   check(pages, 0.25, any_page);
   CHECK(pages.rber(place(5, 1, 2), {}, 0) == pages.rber(place(5, 1, 9), {}, 0));
   CHECK(pages.rber(place(5, 1), {}, 0) != pages.rber(place(5, 2), {}, 0));
-  CHECK(make(plain(), 1e-6).rber(place(1), {}, 0) == 1e-6);
+  CHECK(make_errors(plain(), 1e-6).rber(place(1), {}, 0) == 1e-6);
   // The cut at 3.7 sigma takes a part of the mean when sigma is large; it is made good.
   config.page_variation = 2;
-  const BitErrors wild = make(config, 1e-6);
+  const BitErrors wild = make_errors(config, 1e-6);
   std::set<double> factors;
   for (std::uint32_t i = 0; i < 100'000; ++i) factors.insert(wild.rber(any_page(i), {}, 0) / 1e-6);
   REQUIRE(factors.size() == 4096);
@@ -269,29 +269,29 @@ TEST_CASE("blocks and pages differ by lognormal factors of mean 1 that stay thei
 TEST_CASE("page types have their multipliers, and the rate ends at a half") {
   ErrorConfig config = plain();
   config.page_types = {0.5, 1, 1.5};
-  const BitErrors errors = make(config, 1e-3);
+  const BitErrors errors = make_errors(config, 1e-3);
   for (std::uint32_t type = 0; type < 3; ++type) {
     CHECK(errors.rber(place(0), {.type = type}, 0) == Approx(1e-3 * config.page_types[type]));
   }
-  CHECK(make(config, 0.4).rber(place(0), {.type = 2}, 0) == 0.5);
+  CHECK(make_errors(config, 0.4).rber(place(0), {.type = 2}, 0) == 0.5);
   config.page_types = {1, 2};
   CHECK_THROWS_WITH(
-      make(config),
+      make_errors(config),
       "page_types: has 2 values; give none, or one for each of the 3 page types of tlc; nearest valid: []");
   config = plain();
   config.distribution = "binomal";
-  CHECK_THROWS_WITH(make(config), Catch::Contains("did you mean 'binomial'?"));
+  CHECK_THROWS_WITH(make_errors(config), Catch::Contains("did you mean 'binomial'?"));
 }
 
 TEST_CASE("a page in SLC mode has its share of the model's errors, unless the model knows of the mode") {
   ErrorConfig config = plain();
   config.page_types = {0.5, 1, 1.5};
   config.slc_error_share = 0.02;
-  const BitErrors errors = make(config, 4e-3);
+  const BitErrors errors = make_errors(config, 4e-3);
   CHECK(errors.rber(place(0), {.type = 2}, 0) == Approx(6e-3));
   CHECK(errors.rber(place(0), {.mode = BlockMode::slc}, 0) == Approx(8e-5));
   config.slc_error_share = 1;
-  CHECK(make(config, 4e-3).rber(place(0), {.mode = BlockMode::slc}, 0) == Approx(4e-3));
+  CHECK(make_errors(config, 4e-3).rber(place(0), {.mode = BlockMode::slc}, 0) == Approx(4e-3));
   struct Knowing final : ReliabilityModel {
     [[nodiscard]] double rber(const ArrayOperation& stress) const override {
       return stress.slc() ? 7e-6 : 7e-3;
@@ -307,7 +307,7 @@ TEST_CASE("a page in SLC mode has its share of the model's errors, unless the mo
 }
 
 TEST_CASE("the read-retry levels have their best one where the study found the last one") {
-  const BitErrors errors = make(plain(), 0.01);
+  const BitErrors errors = make_errors(plain(), 0.01);
   const auto rate = [&](const ArrayOperation& stress, std::uint32_t level) {
     return errors.rber(place(0), stress, level);
   };
@@ -346,7 +346,7 @@ TEST_CASE("errors that each step away from the best read voltages adds") {
   config.retry_cycle_exponent = 1;
   config.retry_step_errors = 2e-3;
   config.retry_floor = 0.5;  // has no part
-  const BitErrors errors = make(config, 1e-3);
+  const BitErrors errors = make_errors(config, 1e-3);
   const ArrayOperation aged{.cycles = 4000, .age_days = std::expm1(1.0)};  // best step 4
   for (std::uint32_t level = 0; level < 12; ++level) {
     INFO(level);

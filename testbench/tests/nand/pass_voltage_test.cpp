@@ -20,7 +20,7 @@ class PerRead final : public ReliabilityModel {
 constexpr std::uint32_t k_pages = 4;
 constexpr BlockId k_block{3};
 
-NandPart small_part() {
+NandPart four_page_part() {
   NandPart part;
   part.cell = "mlc";
   part.pages_per_block = k_pages;
@@ -29,7 +29,7 @@ NandPart small_part() {
   return part;
 }
 
-ErrorConfig plain() {
+ErrorConfig pass_voltage_errors() {
   ErrorConfig config;
   config.block_variation = config.page_variation = 0;
   config.pass_decay = 40;
@@ -38,8 +38,8 @@ ErrorConfig plain() {
   return config;
 }
 
-struct Die {
-  Die() {
+struct DisturbedDie {
+  DisturbedDie() {
     state.attach({&errors, &clock, 1});
     FlashOp op;
     op.command = FlashCommand::program;
@@ -61,8 +61,8 @@ struct Die {
     return state.rber(PlaneId{0}, k_block, PageId{1}, 0, 0, pass_voltage);
   }
 
-  NandPart part = small_part();
-  BitErrors errors{std::make_unique<PerRead>(), part, plain(), 8192, 1};
+  NandPart part = four_page_part();
+  BitErrors errors{std::make_unique<PerRead>(), part, pass_voltage_errors(), 8192, 1};
   RetentionClock clock{RetentionConfig{}};
   Geometry geometry{1, 1, 1, 1, 8, k_pages, 4096, 0};
   DieState state{part, geometry, DieId{0}, 4096, 8, 1};
@@ -73,7 +73,7 @@ struct Die {
 TEST_CASE("a read disturbs exp(-k (1 - v)) times as much at the share v of the nominal pass voltage") {
   for (const double v : {1.0, 0.99, 0.98, 0.96, 0.94, 0.9}) {
     INFO("share " << v);
-    Die die;
+    DisturbedDie die;
     die.read(2000, static_cast<float>(v));
     CHECK(die.errors.disturb_weight(v) == Approx(std::exp(-40 * (1 - v))));
     CHECK(die.rber() == Approx(1e-6 * 2000 / k_pages * std::exp(-40 * (1 - v))).epsilon(1e-3));
@@ -82,7 +82,7 @@ TEST_CASE("a read disturbs exp(-k (1 - v)) times as much at the share v of the n
 }
 
 TEST_CASE("reads at different pass voltages add up, and an erase forgets them") {
-  Die die;
+  DisturbedDie die;
   die.read(300, 1);
   die.read(1000, 0.95F);
   die.state.disturb(2);  // every page twice
@@ -95,7 +95,7 @@ TEST_CASE("reads at different pass voltages add up, and an erase forgets them") 
 }
 
 TEST_CASE("a pass voltage below the margin costs errors of the page that is read, one above none") {
-  Die die;
+  DisturbedDie die;
   die.read(400, 1);
   const double base = 1e-4;
   for (const double v : {1.0, 0.98, 0.97}) CHECK(die.rber(v) == Approx(base));
@@ -104,16 +104,16 @@ TEST_CASE("a pass voltage below the margin costs errors of the page that is read
 }
 
 TEST_CASE("no die reads with more than the nominal pass voltage, or with none") {
-  Die die;
+  DisturbedDie die;
   for (const float v : {0.0F, -1.0F, 1.01F}) {
     CHECK_THROWS_WITH(die.read(1, v), Catch::Contains("pass voltage out of range"));
   }
 }
 
 TEST_CASE("a read disturbs a page alike, however full its block is") {
-  Die full;
+  DisturbedDie full;
   full.read(1000, 1);
-  Die half;
+  DisturbedDie half;
   FlashOp op;
   op.command = FlashCommand::erase;
   op.block = k_block;

@@ -14,7 +14,7 @@ using namespace tlmssd;
 
 namespace {
 
-std::unique_ptr<ReliabilityModel> make(const std::string& name) {
+std::unique_ptr<ReliabilityModel> make_model(const std::string& name) {
   return reliability_models().make(name, NoValues{}, NandPart{});
 }
 
@@ -32,7 +32,7 @@ TEST_CASE("the reliability models are these, each with a sentence") {
     for (const ParameterSpec& spec : info.parameters) CHECK(spec.doc.size() > 10);
   }
   CHECK(names == std::vector<std::string>{"none", "power-law", "log-retention", "table", "calibrated-mlc"});
-  CHECK(make("powerlaw") == nullptr);
+  CHECK(make_model("powerlaw") == nullptr);
 }
 
 TEST_CASE("no model gets better with wear, age or reads, and none leaves 0 to a half") {
@@ -42,7 +42,7 @@ TEST_CASE("no model gets better with wear, age or reads, and none leaves 0 to a 
   };
   for (const PolicyInfo& info : reliability_models().infos()) {
     INFO(info.name);
-    const auto model = make(info.name);
+    const auto model = make_model(info.name);
     for (int i = 0; i < 2000; ++i) {
       const ArrayOperation before = stress(any(50'000), any(10'000), any(1e6));
       ArrayOperation after = before;
@@ -63,11 +63,11 @@ TEST_CASE("no model gets better with wear, age or reads, and none leaves 0 to a 
 }
 
 TEST_CASE("no errors are no errors") {
-  CHECK(make("none")->rber(stress(1e6, 1e4, 1e6)) == 0);
+  CHECK(make_model("none")->rber(stress(1e6, 1e4, 1e6)) == 0);
 }
 
 TEST_CASE("the power law has the published coefficients of 72-layer TLC") {
-  const auto model = make("power-law");
+  const auto model = make_model("power-law");
   CHECK(model->rber(stress(0, 0)) == 1.48e-3);
   CHECK(model->rber(stress(0, 365, 1000)) == 1.48e-3);  // c^k is 0
   CHECK(model->rber(stress(1, 1, 1)) == Approx(1.48e-3 + 3.90e-10 + 6.28e-5 + 3.73e-9).epsilon(1e-12));
@@ -129,8 +129,8 @@ TEST_CASE("an axis of a table may begin at 0 or have one point") {
   CHECK(model.rber(stress(500, 99)) == Approx(2e-4));
   CHECK(model.rber(stress(1000, 0)) == Approx(4e-4));
   CHECK(model.rber(stress(2000, 0)) == Approx(16e-4));
-  const auto sampled = make("table");
-  const auto source = make("power-law");
+  const auto sampled = make_model("table");
+  const auto source = make_model("power-law");
   for (const double cycles : {0.0, 1000.0, 3000.0}) {
     for (const double days : {0.0, 30.0, 365.0}) {
       CHECK(sampled->rber(stress(cycles, days)) == Approx(source->rber(stress(cycles, days))).epsilon(0.005));
@@ -150,7 +150,7 @@ TEST_CASE("contradictory tables are refused with the key and what would do") {
 }
 
 TEST_CASE("the calibrated MLC curve says what it is calibrated to") {
-  const auto model = make("calibrated-mlc");
+  const auto model = make_model("calibrated-mlc");
   CHECK(model->rber(stress(2000, 1)) == Approx(5.4e-3).epsilon(1e-12));
   CHECK(model->rber(stress(0, 100)) == 1e-5);
   CHECK(model->rber(stress(2000, 0)) == 1e-5);

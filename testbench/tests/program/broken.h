@@ -9,6 +9,8 @@
 
 namespace tlmssd::program_tests {
 
+inline constexpr const char* k_buffer = "  buffer:";  ///< line 11 of the small scenario
+
 struct Broken {
   const char* what;      ///< in the small scenario (or "" to put `by` in place of the whole)
   const char* by;        ///< what stands there instead

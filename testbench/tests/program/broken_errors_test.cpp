@@ -4,9 +4,8 @@
 namespace tlmssd::program_tests {
 namespace {
 
-constexpr const char* k_part = "    part:";    // line 9
-constexpr const char* k_buffer = "  buffer:";  // line 11, or 12 behind another
-constexpr const char* k_load = "load:";        // line 12
+constexpr const char* k_part_line = "    part:";  // line 9
+constexpr const char* k_load_line = "load:";      // line 12
 
 /// The scenario with lines put before the one that begins with `key`.
 std::string with(const std::string& scenario, const std::string& lines, const std::string& key) {
@@ -30,7 +29,7 @@ const std::string k_decoding = "  ecc: {policy: fixed}";
 }  // namespace
 
 TEST_CASE("wrong bits need someone to correct them") {
-  refuse_lines(k_part, "",
+  refuse_lines(k_part_line, "",
                {{"    reliability: {model: power-law}",
                  "@:9: ssd.flash.reliability.model: power-law gives wrong bits, but firmware.ecc.policy is "
                  "none and would "
@@ -40,7 +39,7 @@ TEST_CASE("wrong bits need someone to correct them") {
 TEST_CASE("broken reliability sections") {
   const std::string at = "@:9: ssd.flash.reliability";
   refuse_lines(
-      k_part, k_decoding,
+      k_part_line, k_decoding,
       {{"    reliability: {model: power-lore}",
         at + ".model: 'power-lore' is not known; did you mean 'power-law'?"},
        {"    reliability: {model: power-law, bace: 0.1}",
@@ -65,7 +64,7 @@ TEST_CASE("tables of error rates that do not fit together") {
   const std::string at = "@:9: ssd.flash.reliability.";
   const std::string table = "    reliability: {model: table, ";
   refuse_lines(
-      k_part, k_decoding,
+      k_part_line, k_decoding,
       {{table + "cycles: [0, 1000], days: [0], rber: [0.1]}",
         at + "rber: has 1 values; give one for each of 2 cycles x 1 days = 2"},
        {table + "cycles: [1000, 0], days: [0], rber: [0.1, 0.2]}",
@@ -84,7 +83,7 @@ TEST_CASE("broken decoders") {
                          " B do not divide the mapping unit of 4096 B; nearest valid: " + nearest + " B");
   };
   refuse_lines(
-      k_part, k_decoding,
+      k_part_line, k_decoding,
       {frame("3 KiB", "3072", "2048"),
        frame("8 KiB", "8192", "4096"),
        frame("1000 B", "1000", "512"),
@@ -105,7 +104,7 @@ TEST_CASE("broken decoders") {
 
 TEST_CASE("a frame that does not divide the unit matters only to who decodes") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", with(k_small, "    ecc: {frame: 3 KiB}", k_part));
+  const std::string scenario = folder.write("s.yaml", with(k_small, "    ecc: {frame: 3 KiB}", k_part_line));
   CHECK(run(folder, {"run", scenario, "--out", folder / "results"}).code == 0);
 }
 
@@ -151,7 +150,7 @@ TEST_CASE("broken ECC and refresh policies") {
 TEST_CASE("broken ages") {
   const std::string at = "@:12: age.";
   refuse_lines(
-      k_load, "",
+      k_load_line, "",
       {{"age: {cycles: -1}", at + "cycles: -1 is out of range: must be 0 to 1000000"},
        {"age: {cycles: 1.5}", at + "cycles: '1.5' is not a whole number"},
        {"age: {retention: 30}", at + "retention: '30' has no unit; write for instance '30 d'"},
@@ -168,14 +167,15 @@ TEST_CASE("broken ages") {
 
 TEST_CASE("an aged drive with all of it runs") {
   const Folder folder;
-  std::string text = with(
-      k_small, "    reliability: {model: power-law}\n    ecc: {engines: 1, bch: {correctable: 70}}", k_part);
+  std::string text =
+      with(k_small, "    reliability: {model: power-law}\n    ecc: {engines: 1, bch: {correctable: 70}}",
+           k_part_line);
   text =
       with(text, "  ecc: {policy: retry-only, remember: true}\n  refresh: {policy: limits, retention: 30 d}",
            k_buffer);
   text = with(text,
               "precondition: [{fill: 100 %}]\nage: {cycles: 1000, retention: 1 y, powered: true, reads: 100}",
-              k_load);
+              k_load_line);
   const Outcome outcome = run(folder, {"run", folder.write("s.yaml", text), "--out", folder / "results"});
   INFO(outcome.err);
   CHECK(outcome.code == 0);

@@ -23,7 +23,6 @@ load: {rw: randrw, number_ios: 100}
 )";
 constexpr const char* k_static = "static: 1 MiB";
 constexpr const char* k_dynamic = "dynamic: 4 MiB";
-constexpr const char* k_buffer = "  buffer:";
 
 }  // namespace
 

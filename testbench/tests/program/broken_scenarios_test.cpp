@@ -3,15 +3,6 @@
 #include "testbench/tests/program/broken.h"
 
 namespace tlmssd::program_tests {
-namespace {
-
-constexpr const char* k_part = "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
-constexpr const char* k_load = "{rw: randrw, number_ios: 500}";
-constexpr const char* k_buffer = "  buffer:";
-/// A section for the SCM (line 4), for scenarios whose cache is at fault (line 12).
-const std::string k_with_scm = replaced(k_small, "  dram:", "  scm: {capacity: 1 MiB}\n  dram:");
-
-}  // namespace
 
 TEST_CASE("scenarios with unknown keys", "[program]") {
   refuse_all({
@@ -36,14 +27,16 @@ TEST_CASE("scenarios with unknown keys", "[program]") {
        "@:12: key 'quantm' is not known in run; did you mean 'quantum'?"},
       {"load:", "report: {window: {frm: 1 ms}}\nload:",
        "@:12: key 'frm' is not known in report.window; did you mean 'from'?"},
-      {k_load, "\n  trace: x.csv\n  format: csv\n  columns: {tme: 1}",
+      {k_small_load, "\n  trace: x.csv\n  format: csv\n  columns: {tme: 1}",
        "@:15: key 'tme' is not known in load.0.columns; did you mean 'time'?"},
       {"number_ios: 500", "queue_depth: 5",
        "@:12: key 'queue_depth' in load.0 goes only with 'trace' or 'profile'"},
-      {k_load, "{trace: x.csv, iodepth: 3}", "@:12: key 'iodepth' in load.0 does not go with 'trace'"},
-      {k_load, "{profile: hm_0, iodepth: 3}", "@:12: key 'iodepth' in load.0 does not go with 'profile'"},
-      {k_load, "{profile: hm_0, volume: x}", "@:12: key 'volume' in load.0 does not go with 'profile'"},
-      {k_load, "{profile: hm_0, scal: 1}", "@:12: key 'scal' is not known in load.0; did you mean 'scale'?"},
+      {k_small_load, "{trace: x.csv, iodepth: 3}", "@:12: key 'iodepth' in load.0 does not go with 'trace'"},
+      {k_small_load, "{profile: hm_0, iodepth: 3}",
+       "@:12: key 'iodepth' in load.0 does not go with 'profile'"},
+      {k_small_load, "{profile: hm_0, volume: x}", "@:12: key 'volume' in load.0 does not go with 'profile'"},
+      {k_small_load, "{profile: hm_0, scal: 1}",
+       "@:12: key 'scal' is not known in load.0; did you mean 'scale'?"},
       {"number_ios: 500", "scale: 0.5", "@:12: key 'scale' in load.0 goes only with 'profile'"},
       {"number_ios: 500", "warmup: 5", "@:12: key 'warmup' is not known in load.0; did you mean 'warm_up'?"},
       {"title: small", "title: small\ntitle: large", "@:2: key 'title' is given twice (first in line 1)"},
@@ -177,95 +170,24 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
   });
 }
 
-TEST_CASE("an empty name is no file, and no way to say none", "[program]") {
-  const char* part = "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
-  refuse_all({
-      {k_load, "{trace: ''}", "@:12: load.0.trace: is empty; give it a value, or leave the key out"},
-      {k_load, "{trace: ' '}", "@:12: load.0.trace: is empty; ..."},
-      {k_load, "{fio: \"\"}", "@:12: load.0.fio: is empty; ..."},
-      {k_load, "{profile: ''}", "@:12: load.0.profile: '' is not one of ..."},
-      {k_load, "{profile: hm_0, scale: 0.0001, traces_folder: ''}",
-       "@:12: load.0.traces_folder: is empty; ..."},
-      {part, "''", "@:9: ssd.flash.part is empty; write the path of a YAML file"},
-      {part, "{file: ''}", "@:9: ssd.flash.part.file is empty; write the path of a YAML file"},
-  });
-  const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_small);
-  refuse(folder, scenario, "--set load.0.trace=: load.0.trace: is empty; ...", {"--set", "load.0.trace="});
-  for (const std::string option : {"--out", "--save-snapshot", "--from-snapshot"}) {
-    for (const std::vector<std::string>& words : {std::vector<std::string>{option, ""}, {option + "="}}) {
-      std::vector<std::string> arguments = {"run", scenario, "-q"};
-      arguments.insert(arguments.end(), words.begin(), words.end());
-      const Outcome outcome = run(folder, arguments);
-      INFO(option << ": " << outcome.err);
-      CHECK(outcome.code == 2);
-      CHECK(outcome.err.starts_with("tlmssd: -"));
-      CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-    }
-  }
-  for (const std::string command : {"run", "check", "trace-info", "profile"}) {
-    const Outcome outcome = run(folder, {command, ""});
-    INFO(command << ": " << outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
-  }
-  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
-}
-
-TEST_CASE("a mistyped command is told which one is meant", "[program]") {
-  const Folder folder;
-  const Outcome outcome = run(folder, {"runn", "s.yaml"});
-  CHECK(outcome.code == 2);
-  CHECK(outcome.err.starts_with("tlmssd: there is no command 'runn', only run, "));
-  CHECK(outcome.err.ends_with("; did you mean 'run'?\n"));
-  CHECK(run(folder, {}).code == 2);
-  CHECK(run(folder, {"--version"}).code == 0);
-}
-
-TEST_CASE("what files bring into messages cannot steer the terminal", "[program]") {
-  using namespace std::string_literals;
-  const Folder folder;
-  folder.write("bad.fio", "[a\0b\x1b]0;x\x07]\nrw=nothing\n"s);
-  folder.write("bad\x1b[31m.csv", "1,2\n");
-  const std::string line = "128166372003061629,h\0\x1bm,0,Write,4096,4096,100\n"s;
-  const std::string trace = folder.write("ok.csv", line + line);
-  const auto clean = [](const std::string& text) {
-    return std::none_of(text.begin(), text.end(), [](char c) {
-      return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7F;
-    });
-  };
-  for (const std::string& load :
-       {"{fio: bad.fio}"s, "{trace: \"bad\\x1b[31m.csv\"}"s, "{trace: ok.csv, volume: x}"s}) {
-    const std::string scenario = folder.write("s.yaml", replaced(k_small, k_load, load));
-    const Outcome outcome = run(folder, {"run", scenario});
-    INFO(load << ": " << outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(clean(outcome.err));
-  }
-  const Outcome info = run(folder, {"trace-info", trace});
-  CHECK(info.code == 0);
-  CHECK(clean(info.out));
-  CHECK(clean(run(folder, {"run", folder / "no\x1b[31m.yaml"}).err));
-  CHECK(clean(run(folder, {"run", "--no\x1b[31m"}).err));
-}
-
 TEST_CASE("scenarios with wrong profiles and warm-ups", "[program]") {
   refuse_all({
-      {k_load, "{profile: hm_00, scale: 0.001}",
+      {k_small_load, "{profile: hm_00, scale: 0.001}",
        "@:12: load.0.profile: 'hm_00' is not one of prxy_0, proj_0, hm_0, web_1, prxy_1, proj_3 or src2_1; "
        "did "
        "you mean 'hm_0'?"},
-      {k_load, "{profile: hm_0, scale: 2}", "@:12: load.0.scale: 2 is out of range: must be ..."},
-      {k_load, "{profile: hm_0, scale: 0}", "@:12: load.0.scale: 0 is out of range: must be ..."},
-      {k_load, "{profile: hm_0, scale: 10 %}", "@:12: load.0.scale: '10 %' ..."},
-      {k_load, "{profile: web_1, scale: 0.000001}", "@:12: load.0.scale: 1e-06 leaves nothing of web_1"},
-      {k_load, "{profile: hm_0}", "@:12: load.0.scale: 1 of hm_0 covers 5.24 GiB, more than ..."},
-      {k_load, "{profile: hm_0, trace: x.csv}", "@:12: ..."},
-      {k_load, "{profile: hm_0, scale: 0.0001, region_offset: 1 TiB}",
+      {k_small_load, "{profile: hm_0, scale: 2}", "@:12: load.0.scale: 2 is out of range: must be ..."},
+      {k_small_load, "{profile: hm_0, scale: 0}", "@:12: load.0.scale: 0 is out of range: must be ..."},
+      {k_small_load, "{profile: hm_0, scale: 10 %}", "@:12: load.0.scale: '10 %' ..."},
+      {k_small_load, "{profile: web_1, scale: 0.000001}",
+       "@:12: load.0.scale: 1e-06 leaves nothing of web_1"},
+      {k_small_load, "{profile: hm_0}", "@:12: load.0.scale: 1 of hm_0 covers 5.24 GiB, more than ..."},
+      {k_small_load, "{profile: hm_0, trace: x.csv}", "@:12: ..."},
+      {k_small_load, "{profile: hm_0, scale: 0.0001, region_offset: 1 TiB}",
        "@:12: load.0.region_offset: 1099511627776 B lies beyond the drive's ..."},
-      {k_load, "{profile: hm_0, scale: 0.0001, traces_folder: nowhere}",
+      {k_small_load, "{profile: hm_0, scale: 0.0001, traces_folder: nowhere}",
        "@:12: load.0.traces_folder: there is no file {folder}/nowhere..."},
-      {k_load, "{profile: hm_0, scale: 0.0001, traces_folder: .}",
+      {k_small_load, "{profile: hm_0, scale: 0.0001, traces_folder: .}",
        "@:12: load.0.traces_folder: {folder}/. holds no hm_0.csv, .csv.gz, .csv.zst or .csv.xz; without "
        "traces_folder the requests are made up"},
       {"number_ios: 500", "number_ios: 500, warm_up: many",
@@ -279,212 +201,11 @@ TEST_CASE("scenarios with wrong profiles and warm-ups", "[program]") {
       {"number_ios: 500", "time_based: true, runtime: 1 ms, warm_up: 5 %",
        "@:12: load.0.warm_up: a share of an unknown number of requests; expected a number of requests "
        "(20000)"},
-      {k_load, "{profile: hm_0, scale: 0.0001, warm_up: 399}",
+      {k_small_load, "{profile: hm_0, scale: 0.0001, warm_up: 399}",
        "@:12: load.0.warm_up: 399 leaves none of the load's 399 requests to measure"},
       {"number_ios: 500", "io_size: 1m, bs: 4k, warm_up: 400",
        "@:12: load.0.warm_up: 400 leaves none of the load's 256 requests to measure"},
   });
-}
-
-TEST_CASE("scenarios with unknown or foreign policies", "[program]") {
-  refuse_all({
-      {"  buffer:", "  gc: {policy: greddy}\n  buffer:",
-       "@:11: firmware.gc.policy: 'greddy' is not known; did you mean 'greedy'?"},
-      {"  buffer:", "  gc: {policy: greedy, choices: 4}\n  buffer:",
-       "@:11: key 'choices' in firmware.gc belongs to policy 'd-choices', but policy is 'greedy'"},
-      {"  buffer:", "  gc: {policy: d-choices, choices: 0}\n  buffer:",
-       "@:11: firmware.gc.choices: 0 is out of ..."},
-      {"    ways: 1", "    ways: 1\n    scheduling: {policy: fifo}",
-       "@:8: ssd.flash.scheduling.policy: 'fifo' is not known; there is read-first, write-drain, "
-       "out-of-order "
-       "or in-order"},
-      {"    ways: 1", "    ways: 1\n    scheduling: {policy: in-order, starvation_bound: 1 ms}",
-       "@:8: key 'starvation_bound' in ssd.flash.scheduling belongs to policy 'read-first' or 'write-drain', "
-       "but policy is "
-       "'in-order'"},
-      {"  buffer:", "  allocation: {order: CWDD}\n  buffer:",
-       "@:11: firmware.allocation.order: 'CWDD' is not one ..."},
-      {"planes: 1", "planes: 1, timing: tabel",
-       "@:9: ssd.flash.part.timing: 'tabel' is not known; did you mean 'table'?"},
-      {"  buffer:", "  wear: {policy: sttic}\n  buffer:",
-       "@:11: firmware.wear.policy: 'sttic' is not known; did you mean 'static'?"},
-  });
-}
-
-TEST_CASE("scenarios with wrong block-mapped regions and stripes", "[program]") {
-  refuse_all({
-      {k_buffer, "  mapping: {scheme: block-mapped, block: 24 KiB}\n  buffer:",
-       "@:11: firmware.mapping.block: 24576 B is not made of whole program units of 4096 B that divide the "
-       "block of 65536 B that is erased at a time (1 dies x 1 planes x 16 pages); nearest valid: 16384 B"},
-      {k_buffer, "  mapping: {scheme: block-mapped, block: 1 MiB}\n  buffer:",
-       "@:11: firmware.mapping.block: 1048576 B is not made of whole program units of 4096 B that divide the "
-       "block of 65536 B that is erased at a time (1 dies x 1 planes x 16 pages); nearest valid: 65536 B"},
-      {k_buffer, "  allocation: {stripe: C}\n  mapping: {scheme: block-mapped, block: 6 KiB}\n  buffer:",
-       "@:12: firmware.mapping.block: 6144 B is not made of whole program units of 4096 B that divide the "
-       "block of 131072 B that is erased at a time (2 dies x 1 planes x 16 pages); nearest valid: 4096 B"},
-      {k_buffer, "  mapping: {scheme: block-mapped, block: 32 KiB, placement: log}\n  buffer:",
-       "@:11: firmware.mapping.block: a block-mapped region of 32768 B that is written as a log must be what "
-       "is "
-       "erased at a time; nearest valid: 65536 B"},
-      {k_buffer, "  mapping: {scheme: block-mapped, placement: logs}\n  buffer:",
-       "@:11: firmware.mapping.placement: 'logs' is not one of address or log; did you mean 'log'?"},
-      {"{capacity: 256 KiB}", "{capacity: 64 KiB}\n  mapping: {scheme: block-mapped}",
-       "@:11: firmware.buffer.capacity: 65536 B cannot hold two block-mapped regions of 65536 B each; "
-       "nearest "
-       "valid: 131072 B"},
-      {k_buffer, "  mapping: {scheme: page, block: 64 KiB}\n  buffer:",
-       "@:11: key 'block' in firmware.mapping belongs to scheme 'block-mapped', but scheme is 'page'"},
-      {k_buffer, "  allocation: {stripe: CC}\n  buffer:",
-       "@:11: firmware.allocation.stripe: 'CC' is not one of C, CD, CDW, CW, CWD, D, DC, DCW, DW, DWC, W, "
-       "WC, WCD, WD, WDC or none; did you mean 'C'?"},
-  });
-}
-
-TEST_CASE("scenarios with wrong log blocks", "[program]") {
-  const char* const part = "blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}\nfirmware:";
-  refuse_all({
-      {k_buffer, "  mapping: {scheme: bast, log_blocks: 30}\n  buffer:",
-       "@:11: firmware.mapping.log_blocks: 30 are too many for parallel units of 32 blocks that keep 731 "
-       "mapping "
-       "units in all; nearest valid: 8"},
-      {k_buffer, "  mapping: {scheme: fast}\n  buffer:",
-       "@:11: firmware.mapping.log_blocks: 8 are too many for parallel units of 32 blocks that keep 731 "
-       "mapping "
-       "units in all (by default: the scenario does not give it); nearest valid: 7"},
-      {k_buffer, "  mapping: {scheme: superblock, log_blocks: 100}\n  buffer:",
-       "@:11: firmware.mapping.log_blocks: 100 are too many for parallel units of 32 blocks that keep 731 "
-       "mapping "
-       "units in all; nearest valid: 7"},
-      {k_buffer, "  mapping: {scheme: bast, log_blocks: 0}\n  buffer:",
-       "@:11: firmware.mapping.log_blocks: 0 is out of range: must be 1 to 1000000"},
-      {k_buffer, "  mapping: {scheme: bast, adjacent: 4}\n  buffer:",
-       "@:11: key 'adjacent' in firmware.mapping belongs to scheme 'superblock', but scheme is 'bast'"},
-      {k_buffer, "  mapping: {scheme: bast, cache: 64 KiB}\n  buffer:",
-       "@:11: key 'cache' in firmware.mapping belongs to scheme 'dftl', but scheme is 'bast'"},
-      {k_buffer, "  mapping: {scheme: dftl, log_blocks: 4}\n  buffer:",
-       "@:11: key 'log_blocks' in firmware.mapping belongs to scheme 'bast', 'fast' or 'superblock', but "
-       "scheme is 'dftl'"},
-      {k_buffer, "  mapping: {scheme: basst}\n  buffer:",
-       "@:11: firmware.mapping.scheme: 'basst' is not known; did you mean 'bast'?"},
-      {part,
-       "blocks_per_plane: 4, pages_per_block: 16, page_size: 4 KiB}\nfirmware:\n  mapping: {scheme: bast}",
-       "@:9: ssd.flash.part.blocks_per_plane: 4 are too few, 9 of them are set aside for log blocks and "
-       "merges"},
-      {part,
-       "blocks_per_plane: 9, pages_per_block: 16, page_size: 4 KiB}\nfirmware:\n  mapping: {scheme: "
-       "superblock}",
-       "@:9: ssd.flash.part.blocks_per_plane: 9 are too few, 9 of them are set aside for log blocks and "
-       "merges"},
-      {"40 %\n    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}\nfirmware:",
-       "2 %\n    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 "
-       "KiB}\nfirmware:\n  mapping: {scheme: bast, log_blocks: 2}",
-       "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping units, but of the 1024 on "
-       "flash only 928 can be kept (2 parallel units x 32 blocks, of which 3 per parallel unit are set aside "
-       "for log blocks "
-       "and merges); nearest valid: 10.35 %"},
-  });
-}
-
-TEST_CASE("settings of victims and streams with log blocks are reported as unused", "[program]") {
-  const Folder folder;
-  const auto warns = [&](const std::string& section, const std::string& key, const std::string& value) {
-    const std::string scenario =
-        folder.write("s.yaml", replaced(k_small, k_buffer,
-                                        "  mapping: {scheme: bast, log_blocks: 4}\n  " + section + ": {" +
-                                            key + ": " + value + "}\n  buffer:"));
-    const Outcome outcome = run(folder, {"run", scenario});
-    INFO(outcome.err);
-    CHECK(outcome.code == 0);
-    return outcome.out.find("parameter set but never read: firmware." + section + "." + key) !=
-           std::string::npos;
-  };
-  CHECK(warns("gc", "policy", "fifo"));
-  CHECK(warns("gc", "low_water", "3"));
-  CHECK(warns("gc", "background_start", "1 %"));
-  CHECK(warns("gc", "background_stop", "20 %"));
-  CHECK(warns("gc", "idle_target", "20 %"));
-  CHECK(warns("allocation", "streams", "shared"));
-  CHECK_FALSE(warns("gc", "idle_after", "1 s"));
-  CHECK_FALSE(warns("gc", "parallel_copies", "2"));
-  CHECK_FALSE(warns("allocation", "stripe", "C"));
-}
-
-TEST_CASE("scenarios with wrong caches: without SCM", "[program]") {
-  refuse_all({
-      {k_buffer, "  cache: {policy: nv-wb}\n  buffer:",
-       "@:11: firmware.cache.medium: scm, but the drive has no SCM; give it a section ssd.scm, or write "
-       "'medium: dram' (by default: the scenario does not give it)"},
-      {k_buffer, "  cache:\n    policy: nv-wb\n    medium: scm\n  buffer:",
-       "@:13: firmware.cache.medium: scm, but the drive has no SCM; give it a section ssd.scm, or write "
-       "'medium: dram'"},
-      {k_buffer, "  cache: {policy: lru, medium: dram}\n  buffer:",
-       "@:11: firmware.cache.capacity: a cache in DRAM needs its size (by default: the scenario does not "
-       "give "
-       "it)"},
-      {k_buffer, "  cache: {policy: lru, medium: dram, capacity: 10 %}\n  buffer:",
-       "@:11: firmware.cache.capacity: '10 %': '%' is not a unit of size; use B, KiB, MiB, GiB, TiB, kB, MB, "
-       "GB or TB"},
-      {k_buffer, "  cache: {policy: lru, medium: dram, capacity: 100 MiB}\n  buffer:",
-       "@:4: ssd.dram.capacity: 64 MiB do not hold the mapping table, write buffer and cache (101 MiB) and "
-       "one "
-       "transfer (2 MiB)"},
-      {k_buffer, "  cache: {policy: nv-wb, medium: scmm}\n  buffer:",
-       "@:11: firmware.cache.medium: 'scmm' is not one of scm or dram; did you mean 'scm'?"},
-      {k_buffer, "  cache: {policy: nvwb}\n  buffer:",
-       "@:11: firmware.cache.policy: 'nvwb' is not known; did you mean 'nv-wb'?"},
-      {k_buffer, "  cache: {policy: fifo}\n  buffer:",
-       "@:11: firmware.cache.policy: 'fifo' is not known; there is none, nv-wb, write-only, read-write, "
-       "scm-storage, lru or cflru"},
-      {k_buffer, "  cache: {policy: nv-wb, hot_writes: 3}\n  buffer:",
-       "@:11: key 'hot_writes' in firmware.cache belongs to policy 'scm-storage', but policy is 'nv-wb'"},
-      {k_buffer, "  cache: {policy: lru, evict_below_free: 5 %}\n  buffer:",
-       "@:11: key 'evict_below_free' in firmware.cache belongs to policy 'nv-wb', 'write-only', 'read-write' "
-       "or "
-       "'scm-storage', but policy is 'lru'"},
-      {k_buffer, "  cache: {policy: nv-wb, evict_below_fre: 5 %}\n  buffer:",
-       "@:11: key 'evict_below_fre' is not known in firmware.cache; did you mean 'evict_below_free'?"},
-  });
-}
-
-TEST_CASE("scenarios with wrong caches: in SCM", "[program]") {
-  refuse_all(
-      {
-          {k_buffer, "  cache: {policy: nv-wb, capacity: 2 MiB}\n  buffer:",
-           "@:12: firmware.cache.capacity: 2097152 B, but the SCM has 1048576 B; nearest valid: 1048576 B"},
-          {k_buffer, "  cache: {policy: nv-wb, capacity: 4 KiB}\n  buffer:",
-           "@:12: firmware.cache.capacity: 4096 B cannot hold two program units of 4096 B each; nearest "
-           "valid: "
-           "8192 B"},
-          {k_buffer, "  cache: {policy: nv-wb, grain: 3000 B}\n  buffer:",
-           "@:12: firmware.cache.grain: 3000 B does not divide the mapping unit of 4096 B into whole logical "
-           "blocks of 4096 B; nearest valid: 4096 B"},
-          {k_buffer, "  cache: {policy: nv-wb, grain: 8 KiB}\n  buffer:",
-           "@:12: firmware.cache.grain: 8192 B does not divide ..."},
-          {k_buffer, "  cache: {policy: nv-wb, grain: 512}\n  buffer:",
-           "@:12: firmware.cache.grain: '512' has no unit; write for instance '512 KiB'"},
-          {k_buffer, "  cache: {policy: nv-wb, evict_below_free: 95 %}\n  buffer:",
-           "@:12: firmware.cache.evict_below_free: 95 % is out of range: must be 0 % to 90 %"},
-          {k_buffer, "  cache: {policy: read-write, second_touch: 2}\n  buffer:",
-           "@:12: firmware.cache.second_touch: '2' is not true or false"},
-          {k_buffer, "  cache: {policy: nv-wb, copy_in: all}\n  buffer:",
-           "@:12: firmware.cache.copy_in: 'all' is not one of sectors or unit"},
-          {k_buffer, "  cache: {policy: nv-wb, write_back: clean}\n  buffer:",
-           "@:12: firmware.cache.write_back: 'clean' is not one of dirty or all"},
-          {"capacity: 1 MiB", "capacity: 110 %",
-           "@:4: ssd.scm.capacity: 1.1x is out of range: must be 0.01 % to 100 %"},
-          {"capacity: 1 MiB", "capacity: 0 %",
-           "@:4: ssd.scm.capacity: 0 % is out of range: must be 0.01 % to 100 %"},
-          {"capacity: 1 MiB", "capacity: 0.5 %",
-           "@:4: ssd.scm.capacity: this share of the flash is 20971 B; at least 64 KiB are needed; nearest "
-           "valid: ..."},
-          {"capacity: 1 MiB", "capacity: 10",
-           "@:4: ssd.scm.capacity: '10' has no unit; write for instance '10 KiB' or '10 %'"},
-          {"capacity: 1 MiB", "capacity: ten %",
-           "@:4: ssd.scm.capacity: 'ten %' is not a share; write for instance '25 %' or '2x'"},
-          {"capacity: 1 MiB", "capacity: 32 KiB",
-           "@:4: ssd.scm.capacity: 32 KiB is out of range: must be 64 KiB to 16 TiB"},
-      },
-      k_with_scm);
 }
 
 TEST_CASE("scenarios with wrong ramps", "[program]") {
@@ -498,21 +219,12 @@ TEST_CASE("scenarios with wrong ramps", "[program]") {
   });
 }
 
-TEST_CASE("cache settings without a cache are reported as unused", "[program]") {
-  const Folder folder;
-  const std::string scenario =
-      folder.write("s.yaml", replaced(k_small, k_buffer, "  cache: {grain: 1 KiB}\n  buffer:"));
-  const Outcome outcome = run(folder, {"run", scenario});
-  CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("parameter set but never read: firmware.cache.grain") != std::string::npos);
-}
-
 TEST_CASE("files that are no scenarios", "[program]") {
   refuse_all({
       {"", "", "@:1: is empty; a scenario begins with title: ..."},
       {"", "# nothing\n", "@:1: is empty; a scenario begins with title: ..."},
       {"load: {rw: randrw, number_ios: 500}\n", "", "@:1: load needs at least 1 entry ..."},
-      {k_load, "[]", "@:12: load needs at least 1 entry ..."},
+      {k_small_load, "[]", "@:12: load needs at least 1 entry ..."},
       {" page_size: 4 KiB}", "", "@:11: not valid YAML: end of map flow not found"},
       {"  host", "\thost", "@:3: a tab in the indentation; YAML wants spaces"},
       {"",
@@ -533,7 +245,9 @@ TEST_CASE("parts that are missing or wrong", "[program]") {
   folder.write("junk.yaml", "name: [x\n");
   folder.write("odd.yaml",
                "name: odd\ncell: tlc\nprogram_unit: word-line\npages_per_block: 16\npage_size: 4 KiB\n");
-  const auto with = [&](const char* part) { return folder.write("s.yaml", replaced(k_small, k_part, part)); };
+  const auto with = [&](const char* part) {
+    return folder.write("s.yaml", replaced(k_small, k_small_part, part));
+  };
   refuse(folder, with("parts/nand/nothere.yaml"), "@:9: ssd.flash.part: no file 'parts/nand/nothere.yaml'");
   refuse(folder, with("broken.yaml"),
          "{folder}/broken.yaml:3: ssd.flash.part.read_latency: '50' is a single value; write a list: [50]");
@@ -542,72 +256,6 @@ TEST_CASE("parts that are missing or wrong", "[program]") {
          "{folder}/odd.yaml:4: ssd.flash.part.pages_per_block: NAND part odd: 16 is not a whole number of "
          "word lines of 3 "
          "pages");
-}
-
-TEST_CASE("overrides that are wrong", "[program]") {
-  const Folder folder;
-  const std::string good = folder.write("s.yaml", k_small);
-  const auto set = [&](const std::string& what, const std::string& expected) {
-    refuse(folder, good, "--set " + what + ": " + expected, {"--set", what});
-  };
-  const std::string form = "write --set path=value, for instance --set ssd.dram.latency='50 ns'";
-  set("ssd.flash.channels", form);
-  set("=3", form);
-  set("ssd.flash.chanels=3", "key 'chanels' is not known in ssd.flash; did you mean 'channels'?");
-  set("ssd.flash.channels=many", "ssd.flash.channels: 'many' is not a whole number");
-  set("title.a=3", "title is a value, it has no 'a'");
-  set("ssd.flash=", "ssd.flash has no value; set a key in it, or leave all of it out by ssd.flash={}");
-  set("precondition=",
-      "precondition has no value; set a key in it, or leave all of it out by precondition=[]");
-  set("load.7.rw=read", "load has 1 entries; the next one is 1");
-  set("load.0.bs=1.5k", "load.0.bs: 1536 B is not a multiple of the drive's logical block of 4096 B");
-}
-
-TEST_CASE("no option takes an empty text for what it does without it", "[program]") {
-  const Folder folder;
-  const std::string good = folder.write("s.yaml", k_small);
-  const std::string trace = folder.write("t.csv", "0,h,0,Read,0,4096,0\n1000,h,0,Read,4096,4096,0\n");
-  using Words = std::vector<std::string>;
-  const std::vector<std::pair<Words, std::string>> lines = {
-      {{"run", good, "--out", ""}, "--out: is empty"},
-      {{"run", good, "--save-snapshot", ""}, "--save-snapshot: is empty"},
-      {{"run", good, "--from-snapshot", ""}, "--from-snapshot: is empty"},
-      {{"run", ""}, "scenario: is empty"},
-      {{"check", ""}, "scenario: is empty"},
-      {{"figures", ""}, "scenario: is empty"},
-      {{"resolve", ""}, "scenario: is empty"},
-      {{"trace-info", ""}, "file: is empty"},
-      {{"trace-info", trace, "--format", ""}, "--format: is empty"},
-      {{"list", ""}, "filter: is empty"},
-      {{"profile", ""}, "name: is empty"},
-      {{"profile", "hm_0", "--seed", ""}, "--seed: '' is no whole number"},
-      {{"profile", "hm_0", "--requests", ""}, "--requests: '' is no whole number"},
-      {{"profile", "hm_0", "--scale", ""}, "--scale: "},
-      {{"--plugin", "", "list"}, "--plugin: is empty"},
-      {{"new", "timing-model", "x", "--folder", ""}, "--folder: is empty"},
-      {{"conform", "timing", "table", "--part", ""}, "--part: is empty"}};
-  for (const auto& [arguments, expected] : lines) {
-    const Outcome outcome = run(folder, arguments);
-    INFO(expected << " | " << outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out.empty());
-    CHECK(outcome.err.starts_with("tlmssd: " + expected));
-  }
-}
-
-TEST_CASE("command lines that are wrong", "[program]") {
-  const Folder folder;
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {}, {"fly"}, {"run"}, {"run", "a.yaml", "--fast"}, {"run", "a.yaml", "b.yaml"}, {"trace-info"}}) {
-    const Outcome outcome = run(folder, arguments);
-    INFO(outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.out.empty());
-    CHECK_FALSE(outcome.err.empty());
-  }
-  CHECK(run(folder, {"list", "nothing-of-the-kind"}).code == 2);
-  CHECK(run(folder, {"--help"}).code == 0);
-  CHECK(run(folder, {"--version"}).out.starts_with("tlmssd "));
 }
 
 }  // namespace tlmssd::program_tests

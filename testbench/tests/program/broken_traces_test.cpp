@@ -1,5 +1,5 @@
-// Broken traces, one after another through the program: exit code 2, one line that names file, line
-// and field, nothing left behind.
+// BrokenTrace traces, one after another through the program: exit code 2, one line that names file,
+// line and field, nothing left behind.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 namespace tlmssd::program_tests {
 namespace {
 
-struct Broken {
+struct BrokenTrace {
   const char* more;      ///< further words of the load
   std::string text;      ///< of the trace
   const char* expected;  ///< the complaint, after "tlmssd: "; @ stands for the trace's path
@@ -22,7 +22,7 @@ std::string third(const std::string& line) {
   return k_good + line + "\n";
 }
 
-std::vector<Broken> broken_traces() {
+std::vector<BrokenTrace> broken_traces() {
   return {
       {"", "", "@: is empty, expected a trace"},
       {"", "\n \n\t\n", "@: is empty, expected a trace"},
@@ -72,7 +72,7 @@ std::vector<Broken> broken_traces() {
 TEST_CASE("broken traces", "[program]") {
   const Folder folder;
   const std::string trace = folder / "trace";
-  for (const Broken& broken : broken_traces()) {
+  for (const BrokenTrace& broken : broken_traces()) {
     folder.write("trace", broken.text);
     const std::string load = "{trace: trace" + std::string(broken.more) + "}";
     const std::string scenario =

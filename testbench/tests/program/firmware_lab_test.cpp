@@ -1,20 +1,16 @@
 // What firmware engineers look through: the log of decisions, breaks, tlmssd inspect, and cycles of
 // stages by table.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
-#include "testbench/tests/program/program.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
 namespace {
 
-using Json = nlohmann::json;
-
-const std::string k_writes = replaced(k_small, "load: {rw: randrw, number_ios: 500}", R"(precondition:
+const std::string k_collecting = replaced(k_small, "load: {rw: randrw, number_ios: 500}", R"(precondition:
   - {fill: 100 %, order: sequential}
   - {overwrite: 1x, order: random}
 load: {rw: randrw, iodepth: 8, number_ios: 3000}
@@ -27,13 +23,6 @@ std::vector<Json> lines_of(const fs::path& file) {
   return lines;
 }
 
-Outcome run_ok(const Folder& folder, const std::vector<std::string>& arguments) {
-  const Outcome outcome = run(folder, arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return outcome;
-}
-
 double figure(const Folder& folder, const std::string& name, const char* pointer) {
   return Json::parse(read_file(folder.path() / name / "report.json"))
       .at(Json::json_pointer(pointer))
@@ -44,7 +33,7 @@ double figure(const Folder& folder, const std::string& name, const char* pointer
 
 TEST_CASE("the log of decisions changes nothing", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "plain"});
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "logged", "--set", "report.decisions=[all]"});
   CHECK(!fs::exists(folder.path() / "plain/decisions.jsonl"));
@@ -74,7 +63,7 @@ TEST_CASE("the log of decisions changes nothing", "[program]") {
 
 TEST_CASE("the log of remaps leads from place to place", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "out", "--set", "report.decisions=[remap]"});
   std::map<std::uint32_t, Json> at;  // by LPN
   int moved = 0;
@@ -92,7 +81,7 @@ TEST_CASE("the log of remaps leads from place to place", "[program]") {
 
 TEST_CASE("filters and the bound of the decision log", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   const std::vector<std::string> common = {"run", scenario, "-q", "--set", "report.decisions=[remap, write]"};
   const auto log = [&](const std::string& name, const std::vector<std::string>& settings) {
     std::vector<std::string> arguments = common;
@@ -123,7 +112,7 @@ TEST_CASE("filters and the bound of the decision log", "[program]") {
 
 TEST_CASE("bad kinds of decisions and bad breaks are one line", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   const auto refused = [&](const std::vector<std::string>& more, const std::string& text) {
     std::vector<std::string> arguments = {"run", scenario};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -146,7 +135,7 @@ TEST_CASE("bad kinds of decisions and bad breaks are one line", "[program]") {
 TEST_CASE("a run stops at a time, an event, a command and a decision, and goes on to the same end",
           "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "plain"});
   const Outcome stopped =
       run_ok(folder, {"run", scenario, "-q", "-o", folder / "stopped", "--break", "time=1 ms", "--break",
@@ -171,7 +160,7 @@ TEST_CASE("a run stops at a time, an event, a command and a decision, and goes o
 
 TEST_CASE("an untimed run stops at steps, commands and decisions", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   const Outcome stopped = run_ok(folder, {"run", scenario, "-q", "--set", "run.timed=false", "--break",
                                           "event=7", "--break", "command=5", "--break", "decision=gc"});
   CHECK(stopped.err.find("stopped at event=7") != std::string::npos);
@@ -181,7 +170,7 @@ TEST_CASE("an untimed run stops at steps, commands and decisions", "[program]") 
 
 TEST_CASE("inspect shows a scenario's drive and its snapshot alike", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   const std::string snapshot = folder / "drive.snap";
   run_ok(folder, {"run", scenario, "-q", "--save-snapshot", snapshot, "--prepare-only"});
   const Json one = Json::parse(run_ok(folder, {"inspect", scenario, "--json", "-"}).out);
@@ -215,7 +204,7 @@ TEST_CASE("inspect shows a scenario's drive and its snapshot alike", "[program]"
 TEST_CASE("cycles of stages by table", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(
-      "s.yaml", replaced(k_writes, "load: {rw: randrw, iodepth: 8", "load: {rw: randread, iodepth: 1"));
+      "s.yaml", replaced(k_collecting, "load: {rw: randrw, iodepth: 8", "load: {rw: randread, iodepth: 1"));
   const auto run_with = [&](const std::string& name, const std::string& costs) {
     std::vector<std::string> arguments = {"run", scenario, "-q", "-o", folder / name};
     if (!costs.empty()) arguments.insert(arguments.end(), {"--set", "ssd.cpu.costs=" + costs});
@@ -236,7 +225,7 @@ TEST_CASE("cycles of stages by table", "[program]") {
 TEST_CASE("hits and misses of DFTL cost what the table says", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(
-      "s.yaml", replaced(k_writes, "load: {rw: randrw, iodepth: 8", "load: {rw: randread, iodepth: 1"));
+      "s.yaml", replaced(k_collecting, "load: {rw: randrw, iodepth: 8", "load: {rw: randread, iodepth: 1"));
   const auto mean = [&](const std::string& name, const std::string& cache) {
     run_ok(folder,
            {"run", scenario, "-q", "-o", folder / name, "--set", "firmware.mapping.scheme=dftl", "--set",
@@ -252,7 +241,7 @@ TEST_CASE("hits and misses of DFTL cost what the table says", "[program]") {
 
 TEST_CASE("choosing a victim costs by the blocks it is chosen from", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   const auto busy = [&](const std::string& name, const std::string& choice) {
     run_ok(folder,
            {"run", scenario, "-q", "-o", folder / name, "--set",
@@ -266,7 +255,7 @@ TEST_CASE("choosing a victim costs by the blocks it is chosen from", "[program]"
 
 TEST_CASE("bad tables of costs are one line", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_writes);
+  const std::string scenario = folder.write("s.yaml", k_collecting);
   const auto refused = [&](const std::string& costs, const std::string& text) {
     const Outcome outcome = run(folder, {"run", scenario, "--set", "ssd.cpu.costs=" + costs});
     INFO(outcome.err);

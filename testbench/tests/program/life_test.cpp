@@ -1,28 +1,17 @@
 // Snapshots, the end of a drive's life and runs that cannot go on, as the program's users meet
 // them.
 #include <algorithm>
-#include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
-#include "testbench/tests/program/program.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
 namespace {
-
-using Json = nlohmann::json;
 
 const std::string k_worked = replaced(k_small, "load:", R"(precondition:
   - {fill: 100 %, order: sequential}
   - {overwrite: 2x, order: random}
   - {trim: 5 %}
 load:)");
-
-Outcome run_ok(const Folder& folder, const std::vector<std::string>& arguments) {
-  const Outcome outcome = run(folder, arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return outcome;
-}
 
 }  // namespace
 

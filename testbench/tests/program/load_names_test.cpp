@@ -8,7 +8,7 @@
 namespace tlmssd::program_tests {
 namespace {
 
-constexpr const char* k_drive =
+constexpr const char* k_tiny_drive =
     "ssd: {flash: {part: {blocks_per_plane: 16, pages_per_block: 16}, over_provisioning: 40 %}}\n";
 
 }  // namespace
@@ -16,7 +16,7 @@ constexpr const char* k_drive =
 TEST_CASE("two loads without a name do not ask for the same addresses", "[program]") {
   const Folder folder;
   const std::string load = "  - {rw: randread, number_ios: 50}\n";
-  const std::string scenario = folder.write("s.yaml", std::string(k_drive) + "load:\n" + load + load);
+  const std::string scenario = folder.write("s.yaml", std::string(k_tiny_drive) + "load:\n" + load + load);
   const Outcome outcome =
       run(folder, {"run", scenario, "--quiet", "-o", folder / "out", "--set", "report.command_log=csv"});
   INFO(outcome.err);
@@ -42,7 +42,7 @@ TEST_CASE("job files and their jobs are told apart when they come twice", "[prog
   const Folder folder;
   folder.write("j.fio", "[a]\nrw=randread\nnumber_ios=20\n[b]\nrw=randread\nnumber_ios=20\n");
   const std::string scenario =
-      folder.write("s.yaml", std::string(k_drive) + "load: [{fio: j.fio}, {fio: j.fio}]\n");
+      folder.write("s.yaml", std::string(k_tiny_drive) + "load: [{fio: j.fio}, {fio: j.fio}]\n");
   REQUIRE(run(folder, {"run", scenario, "--quiet", "-o", folder / "out"}).code == 0);
   const auto report = nlohmann::json::parse(read_file(folder.path() / "out" / "report.json"));
   std::vector<std::string> names;
@@ -54,7 +54,8 @@ TEST_CASE("a load's name is given once", "[program]") {
   const Folder folder;
   const std::string load = "  - {name: a, rw: randread, number_ios: 5}\n";
   const std::string other = "  - {name: b, rw: randread, number_ios: 5}\n";
-  const std::string twice = folder.write("s.yaml", std::string(k_drive) + "load:\n" + load + other + load);
+  const std::string twice =
+      folder.write("s.yaml", std::string(k_tiny_drive) + "load:\n" + load + other + load);
   const Outcome outcome = run(folder, {"run", twice, "--quiet"});
   CHECK(outcome.code == 2);
   CHECK(outcome.err ==

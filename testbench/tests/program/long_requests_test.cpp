@@ -9,10 +9,11 @@
 namespace tlmssd::program_tests {
 namespace {
 
-const std::string k_drive = replaced(k_small, "lba_size: 4 KiB", "lba_size: 4 KiB, max_transfer: 64 KiB");
+const std::string k_short_transfers =
+    replaced(k_small, "lba_size: 4 KiB", "lba_size: 4 KiB, max_transfer: 64 KiB");
 
 std::string with_load(const std::string& load, const std::string& more = {}) {
-  return replaced(k_drive, "load: {rw: randrw, number_ios: 500}", more + "load: " + load);
+  return replaced(k_short_transfers, "load: {rw: randrw, number_ios: 500}", more + "load: " + load);
 }
 
 /// A line of the command log.

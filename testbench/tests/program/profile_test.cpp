@@ -1,24 +1,10 @@
 // Loads made from the profiles of volumes, and the command that compares them with what is
 // published, through the program.
 #include <algorithm>
-#include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
-#include "testbench/tests/program/program.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
-namespace {
-
-using Json = nlohmann::json;
-
-Outcome run_ok(const Folder& folder, const std::vector<std::string>& arguments) {
-  Outcome outcome = run(folder, arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return outcome;
-}
-
-}  // namespace
 
 TEST_CASE("a load from a profile says what it is", "[program]") {
   const Folder folder;

@@ -167,5 +167,8 @@ firmware:
   buffer: {capacity: 256 KiB}
 load: {rw: randrw, number_ios: 500}
 )";
+inline constexpr const char* k_small_part =
+    "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
+inline constexpr const char* k_small_load = "{rw: randrw, number_ios: 500}";
 
 }  // namespace tlmssd::program_tests

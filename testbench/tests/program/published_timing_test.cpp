@@ -1,24 +1,18 @@
 // Published timings of the array, through the whole program, against their closed forms.
-#include <catch2/catch.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "testbench/tests/program/program.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
 namespace {
 
-using Json = nlohmann::json;
-
 /// report.json of one of the example scenarios.
-Json report_of(const std::string& example, const std::vector<std::string>& settings) {
+Json example_report(const std::string& example, const std::vector<std::string>& settings) {
   const Folder folder;
   std::vector<std::string> words = {"run", TLMSSD_SOURCE_DIR "/scenarios/examples/" + example, "-q", "-o",
                                     folder / "out"};
   for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
-  const Outcome outcome = run(folder, words);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
+  run_ok(folder, words);
   return Json::parse(read_file(folder.path() / "out/report.json"));
 }
 
@@ -30,9 +24,9 @@ TEST_CASE("programs by layer take a whole block's time in all, and 39/47 of it i
   const auto time_of = [](const char* table, std::uint64_t blocks_by_halves) {
     const std::uint64_t half = 2ULL * 288 * 16'384;  // both planes
     const Json report =
-        report_of("layer_variation.yaml", {"firmware.buffer.mode=write-through",
-                                           "load.io_size=" + std::to_string(half * blocks_by_halves),
-                                           std::string("ssd.flash.part.program_table=") + table});
+        example_report("layer_variation.yaml", {"firmware.buffer.mode=write-through",
+                                                "load.io_size=" + std::to_string(half * blocks_by_halves),
+                                                std::string("ssd.flash.part.program_table=") + table});
     CHECK(report.at("statistics").at("flash").at("nand_die_0").at("programs").at("value") ==
           576 * blocks_by_halves);
     return report.at("measured_picoseconds").get<std::int64_t>();
@@ -69,13 +63,14 @@ TEST_CASE("a read of worn data takes (1 + retries)(tR + tDMA + tECC), as the stu
         .at("mean")
         .get<double>();
   };
-  const double without = mean_of(report_of("read_retry.yaml", fresh));
+  const double without = mean_of(example_report("read_retry.yaml", fresh));
   for (const Row& row : {Row{"1000", "90 d", 8.0}, Row{"2000", "365 d", 19.9}}) {
     INFO(row.cycles << " cycles, " << row.retention);
     std::vector<std::string> worn = study;
     worn.insert(worn.end(),
                 {std::string("age.cycles=") + row.cycles, std::string("age.retention=") + row.retention});
-    const double steps = (mean_of(report_of("read_retry.yaml", worn)) - without) / (90'000 + 16'000 + 20'000);
+    const double steps =
+        (mean_of(example_report("read_retry.yaml", worn)) - without) / (90'000 + 16'000 + 20'000);
     CHECK(steps == Approx(row.published).epsilon(0.03));
   }
 }

@@ -1,15 +1,11 @@
 // What a run writes: the same bytes for the same scenario and seed, whatever the quantum; and
 // everything that went past the user.
-#include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <regex>
 
-#include "testbench/tests/program/program.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
 namespace {
-
-using Json = nlohmann::json;
 
 /// Garbage collection, several queues, reads of what is being written, trims.
 const std::string k_busy = replaced(k_small, "load: {rw: randrw, number_ios: 500}", R"(precondition:
@@ -25,10 +21,7 @@ report: {command_log: csv}
 Outcome run_into(const Folder& folder, const std::string& scenario, const std::string& name,
                  std::vector<std::string> more = {}) {
   more.insert(more.begin(), {"run", scenario, "-q", "-o", folder / name});
-  const Outcome outcome = run(folder, more);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return outcome;
+  return run_ok(folder, more);
 }
 
 /// `text` without its lines that contain `word`, and the same for the scenario inside a JSON text.

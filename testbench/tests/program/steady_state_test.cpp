@@ -10,7 +10,7 @@
 namespace tlmssd::program_tests {
 namespace {
 
-const std::string k_drive = R"(title: steady state
+const std::string k_four_dies = R"(title: steady state
 ssd:
   host: {lba_size: 4 KiB, link: pcie3x4}
   bus: {clock: 800 MHz}
@@ -22,7 +22,7 @@ ssd:
     part: {planes: 1, blocks_per_plane: 160, pages_per_block: 64, page_size: 4 KiB}
 firmware: {buffer: {capacity: 256 KiB}}
 )";
-const std::string k_writes = "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 30000}\n";
+const std::string k_random_writes = "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 30000}\n";
 const std::string k_untimed = "run: {timed: false}\n";
 const std::string k_steady = "precondition: {state: steady}\n";
 const std::string k_overwritten = "precondition:\n- {fill: 100 %}\n- {overwrite: 4x}\n";
@@ -35,7 +35,7 @@ double amplification(const Json& report) {
 }
 
 double amplification(const Folder& folder, const std::string& steps, const std::string& policy, int seed) {
-  const std::string scenario = folder.write("s.yaml", k_drive + k_writes + k_untimed + steps);
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_random_writes + k_untimed + steps);
   return amplification(
       report_of(folder, scenario, "r",
                 {"--set", "firmware.gc.policy=" + policy, "--set", "seed=" + std::to_string(seed)}));
@@ -100,7 +100,7 @@ TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[prog
   for (const std::vector<std::string>& settings : drives) {
     const Folder folder;
     const std::string scenario = folder.write(
-        "s.yaml", k_drive + k_steady +
+        "s.yaml", k_four_dies + k_steady +
                       "load:\n- {name: all, rw: read, bs: 64k, iodepth: 8}\n"
                       "- {name: mixed, stonewall: true, rw: randrw, bs: 4k, iodepth: 8, number_ios: 4000}\n");
     std::vector<std::string> more;
@@ -116,7 +116,7 @@ TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[prog
 
 TEST_CASE("a snapshot of a drawn drive gives the same bytes", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_drive + k_steady + k_writes);
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
   const Json made = report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
   const Json restored = report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
   CHECK(made == restored);
@@ -125,7 +125,7 @@ TEST_CASE("a snapshot of a drawn drive gives the same bytes", "[program]") {
 
 TEST_CASE("a drive without a model is settled by writing, and that is said", "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_drive + k_steady + k_writes);
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
   const auto told = [&](const std::string& setting) {
     return report_of(folder, scenario, "r", {"--set", setting})["preconditioning"][0];
   };

@@ -7,7 +7,7 @@
 namespace tlmssd::program_tests {
 namespace {
 
-const std::string k_drive = R"(title: steady
+const std::string k_two_dies = R"(title: steady
 ssd:
   host: {lba_size: 4 KiB, link: pcie3x4}
   bus: {clock: 800 MHz}
@@ -20,7 +20,7 @@ ssd:
     part: {planes: 1, pages_per_block: 16, page_size: 4 KiB}
 firmware: {buffer: {capacity: 256 KiB}}
 )";
-const std::string k_writes = "load: {rw: randwrite, bs: 4k, iodepth: 16}\n";
+const std::string k_endless_writes = "load: {rw: randwrite, bs: 4k, iodepth: 16}\n";
 
 double bandwidth(const Json& report) {
   return report["results"]["total"]["bandwidth"]["value"].get<double>();
@@ -49,7 +49,7 @@ void check_criterion(const Json& told) {
 
 TEST_CASE("a run until steady comes to the same from an empty drive and from a written one", "[program]") {
   const Folder folder;
-  const std::string text = k_drive + k_writes + "run: {until: steady}\n";
+  const std::string text = k_two_dies + k_endless_writes + "run: {until: steady}\n";
   const Json empty = report_of(folder, folder.write("e.yaml", text), "e");
   const Json written = report_of(
       folder, folder.write("w.yaml", text + "precondition: {fill: 100 %, order: sequential}\n"), "w");
@@ -65,7 +65,7 @@ TEST_CASE("a run until steady comes to the same from an empty drive and from a w
 TEST_CASE("a step until steady, and a snapshot of it", "[program]") {
   const Folder folder;
   const std::string scenario =
-      folder.write("s.yaml", k_drive + "precondition: {until: steady, metric: write_bandwidth}\n" +
+      folder.write("s.yaml", k_two_dies + "precondition: {until: steady, metric: write_bandwidth}\n" +
                                  "load: {rw: randrw, bs: 4k, iodepth: 4, number_ios: 3000}\n");
   const Json made = report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
   REQUIRE(made["preconditioning"].size() == 1);
@@ -88,7 +88,8 @@ TEST_CASE("a snapshot keeps what a slow link has still booked", "[program]") {
   // Small packets put off data beyond the end of the last command: visible where nothing follows
   // it, as on a drive that has gone read-only.
   const Folder folder;
-  std::string drive = std::regex_replace(k_drive, std::regex("link: pcie3x4"), "protocol: sata, link: sata3");
+  std::string drive =
+      std::regex_replace(k_two_dies, std::regex("link: pcie3x4"), "protocol: sata, link: sata3");
   drive = std::regex_replace(drive, std::regex("page_size: 4 KiB"), "page_size: 4 KiB, endurance: 3");
   const std::string scenario =
       folder.write("s.yaml", drive + "precondition: {until: steady, iodepth: 16}\nrun: {errors: accept}\n" +
@@ -101,7 +102,7 @@ TEST_CASE("a snapshot keeps what a slow link has still booked", "[program]") {
 TEST_CASE("a snapshot keeps that a host layer's drive takes no more writes", "[program]") {
   const Folder folder;
   const std::string drive =
-      std::regex_replace(k_drive, std::regex("page_size: 4 KiB"), "page_size: 4 KiB, endurance: 3");
+      std::regex_replace(k_two_dies, std::regex("page_size: 4 KiB"), "page_size: 4 KiB, endurance: 3");
   const std::string scenario = folder.write(
       "s.yaml", drive +
                     "log_structured: {grain: 8 KiB, segment: 64 KiB, spare: 40 %}\nrun: {errors: accept}\n" +
@@ -115,7 +116,7 @@ TEST_CASE("a snapshot keeps that a host layer's drive takes no more writes", "[p
 
 TEST_CASE("rounds of every metric, by what was measured", "[program]") {
   const Folder folder;
-  const std::string text = k_drive + "precondition: {fill: 100 %}\nrun: {until: steady, round: 50 %}\n" +
+  const std::string text = k_two_dies + "precondition: {fill: 100 %}\nrun: {until: steady, round: 50 %}\n" +
                            "load: {rw: randread, bs: 4k, iodepth: 4}\n";
   const std::string scenario = folder.write("s.yaml", text);
   const Json latency = report_of(folder, scenario, "l", {"--set", "run.metric=read_latency"});
@@ -132,7 +133,7 @@ TEST_CASE("rounds of every metric, by what was measured", "[program]") {
 TEST_CASE("what never gets steady is said", "[program]") {
   const Folder folder;
   // Two rounds and the load is over; a metric without commands is never steady.
-  const std::string text = k_drive + "run: {until: steady}\n" +
+  const std::string text = k_two_dies + "run: {until: steady}\n" +
                            "load: {rw: randwrite, bs: 4k, iodepth: 16, loops: 10, number_ios: 20000}\n";
   const Outcome ended = run(folder, {"run", folder.write("s.yaml", text), "-q", "--strict"});
   CHECK(ended.code == 4);
@@ -140,7 +141,8 @@ TEST_CASE("what never gets steady is said", "[program]") {
   CHECK(report["steady"]["steady"] == false);
   CHECK(report["steady"]["rounds"].size() == 2);
   CHECK(report["advice"].dump().find("not-steady") != std::string::npos);
-  const std::string none = k_drive + k_writes + "run: {until: steady, metric: read_iops, most_rounds: 6}\n";
+  const std::string none =
+      k_two_dies + k_endless_writes + "run: {until: steady, metric: read_iops, most_rounds: 6}\n";
   const Json never = report_of(folder, folder.write("n.yaml", none), "never");
   CHECK(never["steady"]["steady"] == false);
   CHECK(never["steady"]["rounds"].size() == 6);
@@ -148,7 +150,7 @@ TEST_CASE("what never gets steady is said", "[program]") {
 
 TEST_CASE("loads that wait for their time end with the rounds", "[program]") {
   const Folder folder;
-  const std::string text = k_drive + "precondition: {fill: 100 %}\n" +
+  const std::string text = k_two_dies + "precondition: {fill: 100 %}\n" +
                            "load:\n  - {name: a, rw: randread, bs: 4k, iodepth: 4}\n"
                            "  - {name: late, rw: randread, bs: 4k, startdelay: 100 s}\n"
                            "  - {name: rare, rw: randread, bs: 4k, rate_iops: '1'}\n"

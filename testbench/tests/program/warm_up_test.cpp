@@ -1,23 +1,10 @@
 // Warm-up: the first requests of a load are carried out untimed, the rest is measured. Ramp: they
 // are timed and not measured.
-#include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
-#include "testbench/tests/program/program.h"
+#include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
 namespace {
-
-using Json = nlohmann::json;
-
-constexpr const char* k_load = "{rw: randrw, number_ios: 500}";
-
-Outcome run_ok(const Folder& folder, const std::vector<std::string>& arguments) {
-  Outcome outcome = run(folder, arguments);
-  INFO(outcome.err);
-  REQUIRE(outcome.code == 0);
-  return outcome;
-}
 
 struct Logged {
   Json report;
@@ -86,7 +73,7 @@ TEST_CASE("warm-up: what is measured is what follows it", "[program]") {
        {Kind{"{rw: randrw, number_ios: 500}", 500}, Kind{"{trace: t.csv, queue_depth: 1}", 60},
         Kind{"{profile: prxy_0, scale: 0.0005, requests: 300, queue_depth: 1}", 300}}) {
     INFO(kind.load);
-    const std::string scenario = folder.write("s.yaml", replaced(k_small, k_load, kind.load));
+    const std::string scenario = folder.write("s.yaml", replaced(k_small, k_small_load, kind.load));
     const Logged whole = logged(folder, scenario, "whole");
     REQUIRE(whole.commands.size() == kind.requests);
     const Logged warm = logged(folder, scenario, "warm", {"--set", "load.0.warm_up=40"});
@@ -110,7 +97,7 @@ TEST_CASE("warm-up: the drive has had the requests", "[program]") {
   for (int i = 0; i < 20; ++i) text += "0,h,0,Read," + std::to_string(i * 4096) + ",4096,0\n";
   static_cast<void>(folder.write("t.csv", text));
   const std::string scenario =
-      folder.write("s.yaml", replaced(k_small, k_load, "{trace: t.csv, warm_up: 50 %}"));
+      folder.write("s.yaml", replaced(k_small, k_small_load, "{trace: t.csv, warm_up: 50 %}"));
   const Logged warm = logged(folder, scenario, "warm");
   CHECK(warm.commands.size() == 20);
   CHECK(warm.report["checks"]["blocks_compared"] == 20);
@@ -123,8 +110,8 @@ TEST_CASE("warm-up: the drive has had the requests", "[program]") {
 TEST_CASE("warm-up: open loop begins at once", "[program]") {
   const Folder folder;
   static_cast<void>(folder.write("t.csv", k_trace));  // a request every 100 ms
-  const std::string scenario =
-      folder.write("s.yaml", replaced(k_small, k_load, "{trace: t.csv, pacing: open-loop, warm_up: 50}"));
+  const std::string scenario = folder.write(
+      "s.yaml", replaced(k_small, k_small_load, "{trace: t.csv, pacing: open-loop, warm_up: 50}"));
   const Logged warm = logged(folder, scenario, "warm");
   CHECK(warm.commands.size() == 10);
   const double seconds = warm.report["measured_time"]["value"];
@@ -134,7 +121,7 @@ TEST_CASE("warm-up: open loop begins at once", "[program]") {
 TEST_CASE("warm-up: same seed, same bytes, also from a snapshot", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(
-      "s.yaml", replaced(replaced(k_small, k_load,
+      "s.yaml", replaced(replaced(k_small, k_small_load,
                                   "\n  - {profile: hm_0, scale: 0.0005, requests: 900, warm_up: 300}"
                                   "\n  - {rw: randwrite, number_ios: 200, warm_up: 25 %}"),
                          "load:", "precondition: [{fill: 50 %}]\nload:"));
@@ -155,8 +142,8 @@ TEST_CASE("warm-up: same seed, same bytes, also from a snapshot", "[program]") {
 
 TEST_CASE("warm-up: the short form cuts it", "[program]") {
   const Folder folder;
-  const std::string scenario =
-      folder.write("s.yaml", replaced(k_small, k_load, "{rw: randread, io_size: 400m, warm_up: 50000}"));
+  const std::string scenario = folder.write(
+      "s.yaml", replaced(k_small, k_small_load, "{rw: randread, io_size: 400m, warm_up: 50000}"));
   const Outcome outcome = run_ok(folder, {"run", scenario, "--short", "-o", folder / "out"});
   CHECK(outcome.out.find("Warm-up 20000 requests untimed\n") != std::string::npos);
   const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
@@ -167,7 +154,7 @@ TEST_CASE("warm-up: untimed runs have one too", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(
       "s.yaml",
-      replaced(k_small, k_load, "{rw: randwrite, number_ios: 500, warm_up: 100}\nrun: {timed: false}"));
+      replaced(k_small, k_small_load, "{rw: randwrite, number_ios: 500, warm_up: 100}\nrun: {timed: false}"));
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "out"});
   CHECK(read_file(folder.path() / "out" / "report.json").find("\"warm_up_requests\": 100") !=
         std::string::npos);
@@ -175,8 +162,8 @@ TEST_CASE("warm-up: untimed runs have one too", "[program]") {
 
 TEST_CASE("ramp: so many requests are not measured", "[program]") {
   const Folder folder;
-  const std::string scenario =
-      folder.write("s.yaml", replaced(k_small, k_load, "{rw: randrw, number_ios: 500, ramp_requests: 120}"));
+  const std::string scenario = folder.write(
+      "s.yaml", replaced(k_small, k_small_load, "{rw: randrw, number_ios: 500, ramp_requests: 120}"));
   const Logged ramped = logged(folder, scenario, "ramped");
   const Logged whole = logged(folder, scenario, "whole", {"--set", "load.0.ramp_requests=0"});
   CHECK(ramped.commands == rest(whole.commands, 120));

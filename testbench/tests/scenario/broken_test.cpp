@@ -29,7 +29,7 @@ std::string part(const std::string& written) {
 std::string load(const std::string& written) {
   return "ssd: {flash: {part: {name: x}}}\nload: " + written + "\n";
 }
-std::string whole(const std::string& more = {}) {
+std::string smallest(const std::string& more = {}) {
   return "ssd: {flash: {part: {name: x}}}\nload: {rw: read}\n" + more;
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("broken: keys and sections") {
        "s.yaml:4: key 'latency' is not known in ssd.flash; it belongs in ssd.dram",
        {}},
       {"section in the wrong place",
-       whole("gc: {policy: greedy}\n"),
+       smallest("gc: {policy: greedy}\n"),
        "s.yaml:3: key 'gc' is not known at the top level; it belongs in firmware",
        {}},
       {"unknown key, nothing near",
@@ -74,14 +74,14 @@ TEST_CASE("broken: keys and sections") {
        "s.yaml:3: key 'zzzzzz' is not known in ssd.dram; there is capacity, bandwidth, latency or ecc",
        {}},
       {"unknown section",
-       whole("prcondition: []\n"),
+       smallest("prcondition: []\n"),
        "s.yaml:3: key 'prcondition' is not known at the top level; did you mean 'precondition'?",
        {}},
       {"key twice",
        dram("latency: 1 ns\n    latency: 2 ns"),
        "s.yaml:4: key 'latency' is given twice (first in line 3)",
        {}},
-      {"section twice", whole("ssd: {}\n"), "s.yaml:3: key 'ssd' is given twice (first in line 1)", {}},
+      {"section twice", smallest("ssd: {}\n"), "s.yaml:3: key 'ssd' is given twice (first in line 1)", {}},
       {"required section missing",
        "ssd: {}\nload: {rw: read}\n",
        "s.yaml:1: ssd.flash.part is missing (data sheet of the dies)",
@@ -108,15 +108,15 @@ TEST_CASE("broken: keys and sections") {
        "s.yaml:1: ssd must be a section (key: value ...), not a list",
        {}},
       {"list section is a value",
-       whole("precondition: full\n"),
+       smallest("precondition: full\n"),
        "s.yaml:3: precondition must be a list of sections (- key: value ...), not 'full'",
        {}},
       {"list entry is a value",
-       whole("precondition: [full]\n"),
+       smallest("precondition: [full]\n"),
        "s.yaml:3: precondition.0 must be a section (key: value ...), not 'full'",
        {}},
       {"unknown key in an entry",
-       whole("precondition:\n  - {fill: 5 %}\n  - {fil: 5 %}\n"),
+       smallest("precondition:\n  - {fill: 5 %}\n  - {fil: 5 %}\n"),
        "s.yaml:5: key 'fil' is not known in precondition.1; did you mean 'fill'?",
        {}},
   });
@@ -228,14 +228,14 @@ TEST_CASE("broken: values") {
        "s.yaml:3: ssd.flash.part.wear.shape: 'nan' is not a number",
        {}},
       {"negative seed",
-       whole("seed: -1\n"),
+       smallest("seed: -1\n"),
        "s.yaml:3: seed: -1 is out of range: must be 0 to 9223372036854775807",
        {}},
   });
 }
 
 TEST_CASE("broken: policies and variants") {
-  const auto gc = [](const std::string& keys) { return whole("firmware:\n  gc: {" + keys + "}\n"); };
+  const auto gc = [](const std::string& keys) { return smallest("firmware:\n  gc: {" + keys + "}\n"); };
   check_all({
       {"unknown policy",
        gc("policy: gredy"),
@@ -357,7 +357,7 @@ TEST_CASE("broken: not YAML, not text, too much of it") {
        "s.yaml:4: not valid YAML: end of map not found",
        {}},
       {"quote not closed", "title: \"abc\n", "s.yaml:1: a quoted text without end", {}},
-      {"single quote not closed", whole("title: &a 'it''s\n"), "s.yaml:3: a quoted text without end", {}},
+      {"single quote not closed", smallest("title: &a 'it''s\n"), "s.yaml:3: a quoted text without end", {}},
       {"tab", "ssd:\n\tdram: {}\n", "s.yaml:2: a tab in the indentation; YAML wants spaces", {}},
       {"binary",
        std::string("\x7F"
@@ -403,7 +403,7 @@ TEST_CASE("broken: not YAML, not text, too much of it") {
        "s.yaml:1: YAML tags ('tag:yaml.org,2002:binary') are not supported",
        {}},
       {"merge key", "a: &a {b: 1}\nssd: {<<: *a}\n", "s.yaml:2: merge keys ('<<') are not supported", {}},
-      {"two documents", whole("---\ntitle: b\n"), "s.yaml:3: more than one YAML document ('---')", {}},
+      {"two documents", smallest("---\ntitle: b\n"), "s.yaml:3: more than one YAML document ('---')", {}},
       {"map as key", "{a: b}: c\n", "s.yaml:1: a key must be a plain word (or a bracket is not closed)", {}},
       {"no key", "ssd: {: 5}\n", "s.yaml:1: a key is missing before ':'", {}},
   });
@@ -411,7 +411,7 @@ TEST_CASE("broken: not YAML, not text, too much of it") {
 
 TEST_CASE("broken: --set") {
   const auto broken = [](const std::string& setting, const std::string& message) {
-    check({setting, whole(), "--set " + setting + ": " + message, {setting}});
+    check({setting, smallest(), "--set " + setting + ": " + message, {setting}});
   };
   broken("ssd.dram.latency", "write --set path=value, for instance --set ssd.dram.latency='50 ns'");
   broken("=5", "write --set path=value, for instance --set ssd.dram.latency='50 ns'");
@@ -430,12 +430,12 @@ TEST_CASE("broken: --set") {
   broken("precondition.2.fill=5 %", "precondition has 0 entries; the next one is 0");
   broken("load.5.rw=read", "load has 1 entries; the next one is 1");
   check({"two variants set",
-         whole(),
+         smallest(),
          "--set load.fio=b: load.0 has both 'trace' and 'fio'; give one",
          {"load.trace=a", "load.fio=b"}});
   broken("ssd.flash.part=parts/none.yaml", "ssd.flash.part: no file 'parts/none.yaml'");
   check({"not text",
-         whole(),
+         smallest(),
          "--set title=\\xff: is not text (UTF-8 without control characters)",
          {"title=\xFF"}});
   check({"many entries",
@@ -443,7 +443,7 @@ TEST_CASE("broken: --set") {
          "--set load.bs=4 KiB: load has 2 entries; say which: load.0, load.1, ...",
          {"load.bs=4 KiB"}});
   check({"line break",
-         whole(),
+         smallest(),
          "--set a\\nb=5: key 'a\\nb' is not known at the top level; there is title, seed, plugins, ssd, "
          "firmware, "
          "precondition or load",
