@@ -36,7 +36,7 @@ std::uint64_t keepable_units(const DriveShape& shape, const Layout& layout, cons
 std::uint64_t largest_logical_units(const DriveShape& shape, const Layout& layout,
                                     const FirmwareConfig& config) {
   const std::uint64_t kept = keepable_units(shape, layout, config);
-  const std::uint64_t units = kept - std::min(kept, layout.replica_units);
+  const std::uint64_t units = kept - std::min(kept, layout.feature_units);
   const std::uint64_t entries = make_map(config, layout)->entries_per_page();
   // Every map page, the last one perhaps not full, is one unit less for the host.
   return entries == 0 ? units
@@ -46,14 +46,14 @@ std::uint64_t largest_logical_units(const DriveShape& shape, const Layout& layou
 /// Throws when the logical units would fit but for those of a feature.
 void check_own_units(const DriveShape& shape, const Layout& layout, const FirmwareConfig& config) {
   Layout without = layout;
-  without.replica_units = 0;
+  without.feature_units = 0;
   const std::uint64_t room = largest_logical_units(shape, without, config);
-  if (layout.replica_units == 0 || layout.logical_units > room) return;
+  if (layout.feature_units == 0 || layout.logical_units > room) return;
   const std::uint64_t left = (room - layout.logical_units) * layout.unit_bytes;
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
     if (choice.is_on() && info.too_many_units != nullptr)
-      throw info.too_many_units(choice, layout.replica_units * layout.unit_bytes, left);
+      throw info.too_many_units(choice, layout.feature_units * layout.unit_bytes, left);
   }
 }
 
@@ -263,7 +263,7 @@ void Ftl::patrol() {
   for (const Parts::Chosen& one : parts_->chosen) one.feature->patrol();
 }
 
-double Ftl::next_refresh() {
+double Ftl::next_due() {
   double soonest = std::numeric_limits<double>::infinity();
   for (const Parts::Chosen& one : parts_->chosen) soonest = std::min(soonest, one.feature->next_due());
   return soonest;

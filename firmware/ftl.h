@@ -6,8 +6,8 @@
 // event queue) and untimed (every await is ready at once; submit() then returns with the command
 // completed). Models: page mapping with its table in DRAM or in flash, write buffer in DRAM,
 // garbage collection and wear levelling per allocation parallel unit, ECC selection with retries,
-// refresh, block retirement, read-only end of life. Leaves out: power that fails in the middle of a
-// program, the time to rebuild the map, bad blocks from the factory.
+// features (firmware/features.cpp), block retirement, read-only end of life. Leaves out: power that
+// fails in the middle of a program, the time to rebuild the map, bad blocks from the factory.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class Ftl final : public Firmware {
   std::string make_steady(const SteadyOrder& order) override;
   void disturb(std::uint32_t reads) override;
   void patrol() override;
-  [[nodiscard]] double next_refresh() override;
+  [[nodiscard]] double next_due() override;
   [[nodiscard]] double patrol_interval() const override;
   [[nodiscard]] EccCodes codes() const override;
   [[nodiscard]] std::uint32_t most_attempts() const override;

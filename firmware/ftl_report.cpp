@@ -8,7 +8,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 11;
+constexpr std::uint32_t k_snapshot_version = 12;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -56,7 +56,10 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
       "the host's own data: below 1 through overwrites in the buffer, above through partly written units");
   sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
   sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
-  sink.value("refresh", part(Purpose::refresh), "", "data moved because of their age or of reads");
+  for (const FeatureInfo& info : features()) {
+    if (info.moves != nullptr)
+      sink.value(name_of(info.moves->purpose), part(info.moves->purpose), "", info.moves->doc);
+  }
   const auto share = [&](std::uint64_t units) { return ratio(static_cast<double>(units), written); };
   if (moves.folding)
     sink.value("folding", share(s.units_folded + s.units_folded_on_die), "",
@@ -89,7 +92,7 @@ void Ftl::Parts::report_map(StatisticsSink& sink) const {
   if (core.layout.map_units > 0) {
     sink.value("map pages", core.layout.map_units, "units", "mapping units that hold the whole map");
     sink.value("map pages moved", core.stats.map_units_moved, "units",
-               "by garbage collection, wear levelling and refresh");
+               "by garbage collection, wear levelling and features");
     sink.value("map pages lost", core.stats.map_pages_lost, "units",
                "map pages that could not be read back, rebuilt from the spare areas");
   }
@@ -116,12 +119,17 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   if (core.pslc) core.pslc->report(sink, s);
   for (const Chosen& one : chosen) one.feature->report(sink);
   sink.open("flash", "operations ordered, by purpose");
-  for (const Purpose purpose :
-       {Purpose::host, Purpose::gc, Purpose::wear, Purpose::refresh, Purpose::migration, Purpose::map}) {
-    if (purpose == Purpose::map && core.layout.map_units == 0) continue;
-    if (purpose == Purpose::migration && !core.pslc && moves.by_features.empty()) continue;
-    const auto p = static_cast<std::size_t>(purpose);
-    sink.open(name_of(purpose), "operations for this purpose");
+  std::array<bool, k_purposes> purposes{};
+  const auto there_is = [&](Purpose purpose) { purposes.at(static_cast<std::size_t>(purpose)) = true; };
+  for (const Purpose purpose : {Purpose::host, Purpose::gc, Purpose::wear}) there_is(purpose);
+  for (const FeatureInfo& info : features()) {
+    if (info.moves != nullptr) there_is(info.moves->purpose);
+  }
+  if (moves.folding || !moves.by_features.empty()) there_is(Purpose::migration);
+  if (moves.map) there_is(Purpose::map);
+  for (std::size_t p = 0; p < k_purposes; ++p) {
+    if (!purposes.at(p)) continue;
+    sink.open(name_of(static_cast<Purpose>(p)), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
     sink.value("units padded", s.units_padded[p], "units", "slots written with nothing in them");
     sink.value("programs", s.programs[p], "", "program operations");
@@ -154,9 +162,13 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.value("parallel units passed over", s.rerouted, "",
              "times a parallel unit was too full to take its program unit in turn");
   sink.value("wear moves", s.wear_moves, "", "blocks moved by static wear levelling");
-  sink.value("refreshes", s.refreshes, "", "blocks moved because of the age of their data or of reads");
-  if (core.hooks.moves_parts())
-    sink.value("region refreshes", s.region_refreshes, "", "parts of blocks moved because of their reads");
+  for (const FeatureInfo& info : features()) {
+    if (info.moves == nullptr) continue;
+    const auto p = static_cast<std::size_t>(info.moves->purpose);
+    sink.value(info.moves->blocks, s.moves.at(p), "", info.moves->blocks_doc);
+    if (core.hooks.moves_parts())
+      sink.value(info.moves->parts, s.part_moves.at(p), "", info.moves->parts_doc);
+  }
   sink.close();
   const BlockPool::Wear erases = core.pool.wear();
   sink.open("blocks", "state of the blocks");
@@ -237,7 +249,7 @@ void Ftl::Parts::archive(Archive& a) {
                           cache ? cache->store().grains_per_line() : 0,
                           core.pslc ? core.pslc->size().statics : 0,
                           core.pslc ? core.pslc->size().dynamic : 0,
-                          core.layout.replica_units};
+                          core.layout.feature_units};
   static constexpr const char* k_what[] = {"parallel units",
                                            "blocks per parallel unit",
                                            "units per block",
@@ -250,7 +262,7 @@ void Ftl::Parts::archive(Archive& a) {
                                            "cache grains per unit",
                                            "static SLC blocks per parallel unit",
                                            "dynamic SLC blocks per parallel unit",
-                                           "copies"};
+                                           "units of features"};
   std::vector<std::string> lines = identity;
   std::uint64_t count = lines.size();
   a(version);

@@ -39,7 +39,7 @@ class FirmwareGuard final : public firmware::Firmware {
   void idle_time() override { firmware_->idle_time(); }
   void disturb(std::uint32_t reads) override { firmware_->disturb(reads); }
   void patrol() override { firmware_->patrol(); }
-  [[nodiscard]] double next_refresh() override { return firmware_->next_refresh(); }
+  [[nodiscard]] double next_due() override { return firmware_->next_due(); }
   [[nodiscard]] double patrol_interval() const override { return firmware_->patrol_interval(); }
   [[nodiscard]] EccCodes codes() const override { return firmware_->codes(); }
   [[nodiscard]] std::uint32_t most_attempts() const override { return firmware_->most_attempts(); }

@@ -199,13 +199,13 @@ void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered
     step = std::clamp(step, 1.0, left);
     pass(0, step * interval);
     seconds -= step * interval;
-    const std::uint64_t moved = firmware_statistics().refreshes;
+    const std::uint64_t moved = firmware_statistics().feature_moves();
     cpu_->begin_untimed();
     firmware_->patrol();
     start_drain();
     if (!drained_) throw std::logic_error("a patrol of the resting drive did not end at once");
     // What was moved may have made other blocks due: the next patrol is not passed over.
-    step = firmware_statistics().refreshes > moved ? 1 : std::ceil(firmware_->next_refresh() / interval);
+    step = firmware_statistics().feature_moves() > moved ? 1 : std::ceil(firmware_->next_due() / interval);
   }
   pass(0, std::max(seconds, 0.0));
 }

@@ -25,7 +25,7 @@ class JournalMap final : public tlmssd::firmware::MappingScheme {
   };
 
   JournalMap(const Config& config, const tlmssd::firmware::Layout& layout)
-      : most_(config.journal), layout_(layout), table_(layout.logical_units + layout.replica_units) {}
+      : most_(config.journal), layout_(layout), table_(layout.logical_units + layout.feature_units) {}
 
   [[nodiscard]] Ppn lookup(Lpn unit) const override {
     for (std::size_t i = journal_.size(); i-- > 0;) {

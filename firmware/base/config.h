@@ -124,7 +124,7 @@ struct FirmwareConfig {
   WearConfig wear;
   EccPolicyConfig ecc;
   PslcConfig pslc;
-  /// By the path of the feature's section ("firmware.partition").
+  /// By the path of the feature's section ("firmware.NAME").
   std::map<std::string, FeatureChoice, std::less<>> features;
   /// Of the chosen policies. Used by Ftl's constructor only.
   PolicyValues mapping_policy;

@@ -20,22 +20,22 @@
 namespace tlmssd::firmware {
 
 enum class DecisionKind : std::uint8_t {
-  gc,       ///< which block is emptied next
-  write,    ///< where a program goes
-  wear,     ///< which block wear levelling moves
-  refresh,  ///< which block or part of one is written anew
-  remap,    ///< what the map says of a unit from now on
-  erase,    ///< a block is erased
-  retire,   ///< a block has failed, or goes out of use
-  cache,    ///< what a cache takes in, and what it gives up
-  ecc,      ///< the code and read-retry level that a page is read for
-  own,      ///< of a plug-in, or of other firmware
+  gc,      ///< which block is emptied next
+  write,   ///< where a program goes
+  wear,    ///< which block wear levelling moves
+  move,    ///< which block or part of one is written anew for a feature
+  remap,   ///< what the map says of a unit from now on
+  erase,   ///< a block is erased
+  retire,  ///< a block has failed, or goes out of use
+  cache,   ///< what a cache takes in, and what it gives up
+  ecc,     ///< the code and read-retry level that a page is read for
+  own,     ///< of a plug-in, or of other firmware
   count
 };
 inline constexpr std::size_t k_decision_kinds = static_cast<std::size_t>(DecisionKind::count);
 constexpr std::string_view name_of(DecisionKind kind) {
-  constexpr std::string_view k_names[] = {"gc",    "write",  "wear",  "refresh", "remap",
-                                          "erase", "retire", "cache", "ecc",     "own"};
+  constexpr std::string_view k_names[] = {"gc",    "write",  "wear",  "move", "remap",
+                                          "erase", "retire", "cache", "ecc",  "own"};
   static_assert(std::size(k_names) == k_decision_kinds);
   return k_names[static_cast<std::size_t>(kind)];
 }

@@ -76,13 +76,13 @@ class Firmware {
   }
   /// Every page that holds data has been read so many times.
   virtual void disturb(std::uint32_t /*reads*/) {}
-  /// Looks for blocks that have to be refreshed, as it does by itself from time to time while it
-  /// serves the host.
+  /// Looks after data that have become old, as it does by itself from time to time while it serves
+  /// the host.
   virtual void patrol() {}
   /// Seconds until such a look finds the first block, if nothing is read or written meanwhile;
   /// infinity: none. What is already due does not count: the last look has dealt with it, or
   /// cannot.
-  [[nodiscard]] virtual double next_refresh() { return std::numeric_limits<double>::infinity(); }
+  [[nodiscard]] virtual double next_due() { return std::numeric_limits<double>::infinity(); }
   /// Seconds between two such looks; 0: it makes none.
   [[nodiscard]] virtual double patrol_interval() const { return 0; }
   /// Codes that reads may ask for.

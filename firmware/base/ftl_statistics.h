@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 
 #include "models/base/flash_op.h"
 
@@ -36,6 +37,8 @@ struct FtlStatistics {
   std::uint64_t wear_moves = 0;       ///< blocks moved by static wear levelling
   std::uint64_t space_waits = 0;      ///< program units that waited for garbage collection (foreground)
   std::uint64_t rerouted = 0;         ///< program units that skipped a full parallel unit
+  std::array<std::uint64_t, k_purposes> moves{};       ///< blocks that features had moved, by purpose
+  std::array<std::uint64_t, k_purposes> part_moves{};  ///< the same of parts of blocks
   // failures
   std::uint64_t program_failures = 0;
   std::uint64_t erase_failures = 0;
@@ -62,12 +65,15 @@ struct FtlStatistics {
   std::uint64_t slc_returned = 0;         ///< free blocks erased from SLC into native mode
   std::uint64_t host_units_slc = 0;       ///< that commands of the host read from blocks in SLC mode
   std::uint64_t host_units_native = 0;    ///< the same from native blocks, on a drive that has both
-  std::uint64_t units_promoted = 0;       ///< programmed anew in SLC mode because they are read much
+  std::uint64_t units_relocated = 0;      ///< that a feature had the write buffer program at a better place
   // map pages in flash
-  std::uint64_t map_units_moved = 0;   ///< by garbage collection, wear levelling and refresh
-  std::uint64_t map_pages_lost = 0;    ///< could not be read back; rebuilt from the spare areas
-  std::uint64_t refreshes = 0;         ///< blocks whose data were moved by refresh
-  std::uint64_t region_refreshes = 0;  ///< regions of blocks whose data were moved by refresh
+  std::uint64_t map_units_moved = 0;  ///< by garbage collection, wear levelling and features
+  std::uint64_t map_pages_lost = 0;   ///< could not be read back; rebuilt from the spare areas
+
+  [[nodiscard]] std::uint64_t feature_moves() const { return std::reduce(moves.begin(), moves.end()); }
+  [[nodiscard]] std::uint64_t feature_part_moves() const {
+    return std::reduce(part_moves.begin(), part_moves.end());
+  }
 };
 
 }  // namespace tlmssd::firmware

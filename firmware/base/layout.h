@@ -77,7 +77,7 @@ class Layout {
   std::uint64_t map_units =
       0;  ///< units of the map itself that lie in flash, numbered after the logical ones
 
-  std::uint64_t replica_units = 0;  ///< units that are copies of others, numbered after those of the map
+  std::uint64_t feature_units = 0;  ///< units of features' own, numbered after those of the map
 
   /// Makes a program unit of so many mapping units, instead of what a die programs at once. They
   /// must be a multiple of that and divide the block.
@@ -85,7 +85,7 @@ class Layout {
 
   /// Units that flash has to keep: as they are programmed, the last ones may hold nothing.
   [[nodiscard]] std::uint64_t kept_units() const {
-    const std::uint64_t units = logical_units + map_units + replica_units;
+    const std::uint64_t units = logical_units + map_units + feature_units;
     return operations == 1 ? units : (units + program_units - 1) / program_units * program_units;
   }
   /// Mapping units of a program unit in this mode.
@@ -94,9 +94,9 @@ class Layout {
   }
   /// Mapping units of a block in SLC mode.
   [[nodiscard]] std::uint32_t slc_units() const { return slc_mp_pages * mp_page_units; }
-  [[nodiscard]] bool is_map(Lpn unit) const { return unit >= logical_units && unit < first_replica(); }
-  /// Number of the first unit that is a copy of another.
-  [[nodiscard]] std::uint64_t first_replica() const { return logical_units + map_units; }
+  [[nodiscard]] bool is_map(Lpn unit) const { return unit >= logical_units && unit < first_feature_unit(); }
+  /// Number of the first unit of a feature's own.
+  [[nodiscard]] std::uint64_t first_feature_unit() const { return logical_units + map_units; }
   [[nodiscard]] std::uint32_t total_blocks() const { return pus * blocks; }
   [[nodiscard]] std::uint64_t total_units() const { return std::uint64_t{total_blocks()} * block_units; }
 

@@ -1,11 +1,10 @@
 // Which data are read so often that something is done for them: the interface of the policies of
-// promotion into SLC mode, of second copies and of dies kept for reading. Each has a family of its
-// own, from which one is chosen by name.
+// features that do so. Each feature has a family of its own, from which one is chosen by name.
 //
 // A policy only judges; its owner looks whether there is room, and moves or copies the data. It is
 // told of every mapping unit that a command of the host has read from flash, wherever it lies, in
 // the order in which the data arrive; and of every unit that has got other data, unless its owner
-// does not mind what is written (promotion).
+// does not mind what is written.
 #pragma once
 
 #include <cstdint>

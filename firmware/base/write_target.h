@@ -2,10 +2,10 @@
 // keeps an open block for each in every parallel unit.
 //
 // The kernel's own are what the host writes, what collection moves, and what wear levelling and
-// refresh move into blocks of their own. Behind these, where the host's data have several placement
-// handles (BlockPool::Options::handles), stand those of handles 1, 2, ...: for what the host writes
-// and, if data of a handle stay apart, for what is moved of it. Blocks in SLC mode are chosen by
-// the mode of a program unit, not by its target.
+// features (Feature::next_move) move into blocks of their own. Behind these, where the host's data
+// have several placement handles (BlockPool::Options::handles), stand those of handles 1, 2, ...:
+// for what the host writes and, if data of a handle stay apart, for what is moved of it. Blocks in
+// SLC mode are chosen by the mode of a program unit, not by its target.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace tlmssd::firmware {
 
-enum class WriteTarget : std::uint8_t { host, gc, wear, refresh };
+enum class WriteTarget : std::uint8_t { host, gc, wear, move };
 inline constexpr std::size_t k_own_targets = 4;
 inline constexpr std::uint32_t k_most_handles = 64;
 
@@ -38,7 +38,7 @@ constexpr std::uint8_t handle_of(WriteTarget target) {
 }
 
 constexpr std::string_view name_of(WriteTarget target) {
-  constexpr std::string_view k_names[] = {"host", "gc", "wear", "refresh"};
+  constexpr std::string_view k_names[] = {"host", "gc", "wear", "move"};
   return k_names[static_cast<std::size_t>(kind_of(target))];
 }
 

@@ -75,8 +75,7 @@ bool BlockPool::can_claim(std::uint32_t n, WriteTarget target) const {
 Ppn BlockPool::claim(std::uint32_t n, WriteTarget target, std::int64_t now) {
   Frontier& front = frontier(n, target);
   if (front.block == k_no_block) {
-    front.block =
-        target == WriteTarget::refresh ? take_for_refresh(n) : take_free(n, target == WriteTarget::wear);
+    front.block = target == WriteTarget::move ? take_for_move(n) : take_free(n, target == WriteTarget::wear);
     front.next = 0;
     if (of_handles_ > 0) {
       const std::uint8_t handle = handle_of(target);
@@ -187,21 +186,21 @@ BlockNumber BlockPool::take_out_of_heap(std::uint32_t n, std::vector<Free>::iter
 }
 
 // Never used blocks have neither erases nor reads: no other can have a smaller burden.
-BlockNumber BlockPool::take_for_refresh(std::uint32_t n) {
+BlockNumber BlockPool::take_for_move(std::uint32_t n) {
   auto& heap = free_[n];
   BlockNumber block = k_no_block;
   if (pus_[n].never_used < layout_.blocks || heap.empty()) {
     block = take_free(n, false);
   } else {
     const auto better = [this](const Free& a, const Free& b) {
-      const double one = for_refresh_->burden(a.block, worn(a.block));
-      const double other = for_refresh_->burden(b.block, worn(b.block));
+      const double one = for_moves_->burden(a.block, worn(a.block));
+      const double other = for_moves_->burden(b.block, worn(b.block));
       return one != other ? one < other : a.key < b.key;
     };
     --pus_[n].free;
     block = take_out_of_heap(n, std::min_element(heap.begin(), heap.end(), better));
   }
-  for_refresh_->placed(block, worn(block));
+  for_moves_->placed(block, worn(block));
   return block;
 }
 

@@ -54,22 +54,22 @@ class BlockPool {
     bool shared_open = false;   ///< host and garbage collection write into the same block
     std::uint32_t reserve = 1;  ///< free blocks per parallel unit that the host leaves to garbage collection
     bool wear_stream = false;   ///< static wear levelling writes a block of its own
-    bool refresh_stream = false;  ///< so does refresh, into blocks chosen for it
-    std::uint32_t handles = 1;    ///< kinds of host data that have open blocks of their own
-    bool apart = false;           ///< what is moved of a handle's data stays among them
-    bool owned = false;           ///< blocks are opened, closed and taken out by name; there are no victims
-    bool modes = false;           ///< blocks may be in SLC mode
+    bool move_stream = false;   ///< so does what features have moved, into blocks chosen for it
+    std::uint32_t handles = 1;  ///< kinds of host data that have open blocks of their own
+    bool apart = false;         ///< what is moved of a handle's data stays among them
+    bool owned = false;         ///< blocks are opened, closed and taken out by name; there are no victims
+    bool modes = false;         ///< blocks may be in SLC mode
     std::uint32_t statics =
         0;                ///< blocks per parallel unit that are only ever used in SLC mode: the first ones
     double slc_wear = 1;  ///< cycles in native mode that one in SLC mode counts for
     /// Blocks per parallel unit that cannot hold data: the reserve, the open block of collection,
-    /// with wear levelling and refresh their own, with two modes the open block of the one while a
-    /// program waits for the other, and those of other handles, of which handle 0 can use nothing.
-    /// Data that stay apart need one more for what is moved of each, and one for the padding of
-    /// program units that are gathered for all of them (GcWorker::gains).
+    /// with wear levelling and moves of features their own, with two modes the open block of the
+    /// one while a program waits for the other, and those of other handles, of which handle 0 can
+    /// use nothing. Data that stay apart need one more for what is moved of each, and one for the
+    /// padding of program units that are gathered for all of them (GcWorker::gains).
     [[nodiscard]] std::uint32_t overhead(const Layout& layout) const {
       std::uint32_t blocks =
-          reserve + 1 + (wear_stream ? 1 : 0) + (refresh_stream ? 1 : 0) + (modes ? 1 : 0) + handles - 1;
+          reserve + 1 + (wear_stream ? 1 : 0) + (move_stream ? 1 : 0) + (modes ? 1 : 0) + handles - 1;
       if (apart)
         blocks +=
             handles - 1 + (handles * layout.program_units + layout.block_units - 1) / layout.block_units;
@@ -80,10 +80,10 @@ class BlockPool {
   /// Who wants to know about closed blocks and erases; must be called before anything else. `slc`:
   /// of blocks in SLC mode.
   void attach(VictimPolicy& victims, WearPolicy& wear, SlcVictims* slc = nullptr);
-  /// Who chooses the blocks of WriteTarget::refresh.
-  void attach(FreeBlockChoice& choice) { for_refresh_ = &choice; }
-  /// What refresh moves goes to blocks of its own.
-  [[nodiscard]] bool refreshes_apart() const { return options_.refresh_stream; }
+  /// Who chooses the blocks of WriteTarget::move.
+  void attach(FreeBlockChoice& choice) { for_moves_ = &choice; }
+  /// What features have moved goes to blocks of its own.
+  [[nodiscard]] bool moves_apart() const { return options_.move_stream; }
 
   // ---- handing out program units
   /// Whether `target` may take a program unit of `pu` now.
@@ -331,7 +331,7 @@ class BlockPool {
   /// No program goes to the block any more. Whether it was open for what the host writes.
   bool leave(std::uint32_t pu, BlockNumber block);
   BlockNumber take_free(std::uint32_t pu, bool most_worn);
-  BlockNumber take_for_refresh(std::uint32_t pu);
+  BlockNumber take_for_move(std::uint32_t pu);
   BlockNumber take_out_of_heap(std::uint32_t pu, std::vector<Free>::iterator which);
   BlockNumber take_ready(std::uint32_t pu);
   void invalidated_in_slc(std::uint32_t pu, BlockNumber block);
@@ -357,7 +357,7 @@ class BlockPool {
   VictimPolicy* victims_ = nullptr;
   WearPolicy* wear_ = nullptr;
   SlcVictims* slc_victims_ = nullptr;
-  FreeBlockChoice* for_refresh_ = nullptr;
+  FreeBlockChoice* for_moves_ = nullptr;
   bool least_worn_first_ = false;
   ZeroPages<BlockInfo> info_;
   ZeroPages<std::uint32_t> pins_;  // apart, because every read touches them and nothing else here

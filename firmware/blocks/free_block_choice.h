@@ -1,5 +1,5 @@
-// Which free block takes data that are moved for refresh, where these get blocks of their own
-// (WriteTarget::refresh): asked by the block pool.
+// Which free block takes data that a feature has moved, where these get blocks of their own
+// (WriteTarget::move): asked by the block pool.
 #pragma once
 
 #include <cstdint>

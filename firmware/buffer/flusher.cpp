@@ -323,7 +323,7 @@ void Flusher::commit(ProgramJob& job) {
     commit_block(job);
     return;
   }
-  std::uint32_t promoted = 0;
+  std::uint32_t relocated = 0;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];
     const WriteBuffer::Entry& entry = buffer_.entry(i);
@@ -336,7 +336,7 @@ void Flusher::commit(ProgramJob& job) {
       core_.rewritten(entry.unit);
       note_damage(entry);
     }
-    if (entry.promoted) ++promoted;
+    if (entry.relocated) ++relocated;
     settle(i, &job.ledger, false);
   }
   // One posted access for each run of consecutive map entries.
@@ -349,11 +349,11 @@ void Flusher::commit(ProgramJob& job) {
   }
   for (std::uint32_t n = 0; n < job.live; ++n) buffer_.release(job.source[n]);
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] +=
-      job.live - job.map_units - promoted;
-  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += promoted;
-  core_.stats.units_promoted += promoted;
+      job.live - job.map_units - relocated;
+  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += relocated;
+  core_.stats.units_relocated += relocated;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::map)] += job.map_units;
-  if (job.mode == BlockMode::slc) core_.stats.slc_units += job.live - promoted;
+  if (job.mode == BlockMode::slc) core_.stats.slc_units += job.live - relocated;
   core_.count_program(job, job.purpose);
   core_.pool.programmed(job.block, false);
   if (logs_ != nullptr) logs_->ended(job.pu);

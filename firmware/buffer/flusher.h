@@ -271,9 +271,9 @@ class Flusher {
   Task<> write_to_log(ProgramJob& job);
   void settle(WriteBuffer::Index i, const Ledger* branch, bool failed);
   /// What the entry holds is elsewhere, too: map pages are not read for what they hold (the map is
-  /// rebuilt), and what is promoted is in flash already.
+  /// rebuilt), and what is relocated is in flash already.
   [[nodiscard]] bool expendable(const WriteBuffer::Entry& entry) const {
-    return entry.promoted || core_.layout.is_map(entry.unit);
+    return entry.relocated || core_.layout.is_map(entry.unit);
   }
   /// The entry's data have reached flash: what becomes of damage that it carried.
   void note_damage(const WriteBuffer::Entry& entry);

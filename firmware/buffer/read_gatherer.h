@@ -2,9 +2,9 @@
 // programs that in native mode into a parallel unit of its owner's choice.
 //
 // Two program units are gathered at a time. Nothing waits for them: a program unit is only given a
-// place that the host could take at once without anybody waiting; without one it is given up. Why
-// the data gathered are true: as in promoter.h; that they still are when they have been programmed,
-// the owner sees to.
+// place that the host could take at once without anybody waiting; without one it is given up. The
+// data gathered are true, because they come from pages whose blocks are still pinned; that they
+// still are when they have been programmed, the owner sees to.
 #pragma once
 
 #include <algorithm>

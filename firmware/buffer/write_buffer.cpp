@@ -63,7 +63,7 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
   entry.waiters = 0;
   entry.state = State::dirty;
   entry.line = line;
-  entry.promoted = false;
+  entry.relocated = false;
   entry.damaged = found != k_none && entries_[found].damaged;
   if (found != k_none) {
     entry.mask = entries_[found].mask;
@@ -87,7 +87,7 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
 void WriteBuffer::merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data) {
   const std::uint64_t ones = count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
   entries_[i].mask |= ones << from;
-  entries_[i].promoted = false;
+  entries_[i].relocated = false;
   if (count == sectors_) entries_[i].damaged = false;
   std::copy_n(data, count, stamps(i) + from);
 }
@@ -100,7 +100,7 @@ void WriteBuffer::merge(Index i, std::uint64_t sectors, const Stamp* data) {
   }
   Entry& entry = entries_[i];
   entry.mask |= sectors;
-  entry.promoted = false;
+  entry.relocated = false;
   if (std::popcount(sectors) == static_cast<int>(sectors_)) entry.damaged = false;
 }
 

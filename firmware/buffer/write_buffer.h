@@ -54,9 +54,9 @@ class WriteBuffer {
     Index next = k_none;
     std::uint32_t waiters = 0;  ///< list of Durables, index plus one
     State state = State::free;
-    bool damaged = false;   ///< some sectors come from a read that failed
-    std::uint8_t line = 0;  ///< in which it waits
-    bool promoted = false;  ///< holds what flash holds, to be written to a better place, and nothing else
+    bool damaged = false;    ///< some sectors come from a read that failed
+    std::uint8_t line = 0;   ///< in which it waits
+    bool relocated = false;  ///< holds what flash holds, to be written to a better place, and nothing else
   };
 
   WriteBuffer(std::uint32_t capacity, std::uint32_t sectors, std::uint32_t lines = 1);

@@ -53,7 +53,7 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
   Layout layout(shape, config.allocation);
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
-    if (choice.is_on() && info.own_units != nullptr) layout.replica_units += info.own_units(choice, layout);
+    if (choice.is_on() && info.own_units != nullptr) layout.feature_units += info.own_units(choice, layout);
   }
   if (const std::uint32_t units = make_map(config, layout)->block_units(); units > 0)
     layout.set_program_units(units);
@@ -68,9 +68,9 @@ Handles handles_of(const FirmwareConfig& config) {
   return {};
 }
 
-bool has_refresh_block(const FirmwareConfig& config) {
+bool has_move_block(const FirmwareConfig& config) {
   return std::any_of(features().begin(), features().end(), [&](const FeatureInfo& info) {
-    return info.refresh_block && config.choice(info.path).is_on();
+    return info.move_block && config.choice(info.path).is_on();
   });
 }
 
@@ -89,7 +89,7 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
           // Collection may have opened a block for each handle whose data it keeps apart.
           .reserve = config.gc.low_water + (handles.apart ? handles.count - 1 : 0),
           .wear_stream = wear.moves_data(),
-          .refresh_stream = has_refresh_block(config),
+          .move_stream = has_move_block(config),
           .handles = handles.count,
           .apart = handles.apart,
           .modes = slc.statics + slc.dynamic > 0,

@@ -30,10 +30,26 @@ struct MovedUnits {
   std::uint64_t units;
 };
 
-/// Data that a feature wants to be written anew (Purpose::refresh): units [first, end) of a block,
-/// or all that there are in it.
+/// What a feature has data moved for, as the kernel books and reports it.
+struct MovePurpose {
+  Purpose purpose;         ///< of the flash operations; its name is the key of its write amplification
+  const char* doc;         ///< of that
+  const char* blocks;      ///< key of the number of blocks moved
+  const char* blocks_doc;  ///<
+  const char* parts;       ///< the same of parts of blocks, if there are such moves
+  const char* parts_doc;   ///<
+};
+/// What the kernel itself programs for: no feature's moves.
+constexpr bool is_of_kernel(Purpose purpose) {
+  return purpose == Purpose::host || purpose == Purpose::gc || purpose == Purpose::wear ||
+         purpose == Purpose::map;
+}
+
+/// Data that a feature wants to be written anew: units [first, end) of a block, or all that there
+/// are in it.
 struct Move {
-  BlockNumber block = k_no_block;  ///< closed or a victim
+  Purpose purpose = Purpose::migration;  ///< that of the feature's MovePurpose
+  BlockNumber block = k_no_block;        ///< closed or a victim
   std::uint32_t first = 0;
   std::uint32_t end = 0;
   bool whole = true;

@@ -12,7 +12,8 @@
 //   static InputError too_many_units(const FeatureChoice&, Bytes units, Bytes left);
 //   static Identity identity(const FeatureChoice&);               beside the policy's name
 //   static Handles handles(const FeatureChoice&);                 kinds of host data that get open blocks
-//   static constexpr bool k_refresh_block = true;    data that are written anew get an open block of their own
+//   static constexpr MovePurpose k_moves;             with next_move(): what its moves are for
+//   static constexpr bool k_move_block = true;       what is moved for features gets an open block of its own
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,8 +65,9 @@ struct FeatureInfo {
   InputError (*too_many_units)(const FeatureChoice& choice, Bytes bytes, Bytes left) = nullptr;
   Identity (*identity)(const FeatureChoice& choice) = nullptr;
   Handles (*handles)(const FeatureChoice& choice) = nullptr;
-  bool refresh_block = false;  ///< WriteTarget::refresh is wanted
-  std::string origin = {};     ///< the plug-in it comes from; empty: the program
+  const MovePurpose* moves = nullptr;
+  bool move_block = false;  ///< WriteTarget::move is wanted
+  std::string origin = {};  ///< the plug-in it comes from; empty: the program
 };
 
 /// The choices of a feature that has no policies.
@@ -92,14 +95,21 @@ FeatureInfo feature_info(std::string origin = {}) {
   }
   if constexpr (requires { &T::identity; }) info.identity = &T::identity;
   if constexpr (requires { &T::handles; }) info.handles = &T::handles;
-  if constexpr (requires { T::k_refresh_block; }) info.refresh_block = T::k_refresh_block;
+  if constexpr (requires { T::k_moves; }) {
+    static_assert(!is_of_kernel(T::k_moves.purpose));
+    info.moves = &T::k_moves;
+  } else {
+    static_assert(std::is_same_v<decltype(&T::next_move), decltype(&Feature::next_move)>,
+                  "a feature that has data moved says for what: k_moves");
+  }
+  if constexpr (requires { T::k_move_block; }) info.move_block = T::k_move_block;
   return info;
 }
 
 /// What the chosen features make of the host's data.
 Handles handles_of(const FirmwareConfig& config);
-/// Whether one of them wants an open block for data that are written anew.
-bool has_refresh_block(const FirmwareConfig& config);
+/// Whether one of them wants an open block for data that are moved for features.
+bool has_move_block(const FirmwareConfig& config);
 
 /// Features in the order in which they are made, asked and reported.
 class FeatureFamily {

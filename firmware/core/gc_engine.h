@@ -1,5 +1,5 @@
-// Who makes room on flash, evens out wear and carries out refreshes: garbage collection by blocks
-// (GC worker), or merges of log blocks (LogBlocks).
+// Who makes room on flash, evens out wear and carries out the moves of features: garbage collection
+// by blocks (GC worker), or merges of log blocks (LogBlocks).
 #pragma once
 
 #include <cstdint>

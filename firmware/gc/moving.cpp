@@ -151,10 +151,10 @@ void GcWorker::launch(std::uint32_t pu, Work& work) {
   core_.pad(job);
   const Purpose purpose = work.moving;
   const WriteTarget shared = moved_to(work);
-  const WriteTarget own = core_.pool.apart()                                            ? shared
-                          : purpose == Purpose::wear                                    ? WriteTarget::wear
-                          : purpose == Purpose::refresh && core_.pool.refreshes_apart() ? WriteTarget::refresh
-                                                                                        : shared;
+  const WriteTarget own = core_.pool.apart() || purpose == Purpose::gc ? shared
+                          : purpose == Purpose::wear                   ? WriteTarget::wear
+                          : core_.pool.moves_apart()                   ? WriteTarget::move
+                                                                       : shared;
   core_.claim(job, core_.pool.can_claim(pu, own) ? own : shared,
               job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
   // Victims of which nothing is held back any more only have to become empty.

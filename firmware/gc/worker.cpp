@@ -93,7 +93,7 @@ bool GcWorker::gathered_failed(const Work& work) const {
 
 bool GcWorker::wants_more(std::uint32_t pu, const Work& work) const {
   if (work.moving != Purpose::gc || core_.pool.grown_bad_waiting(pu) || has_failed(work.unfinished) ||
-      gathered_failed(work) || refresh_waits(pu))
+      gathered_failed(work) || move_waits(pu))
     return true;
   if (work.current != k_no_block && core_.pool.info(work.current).failed) return true;
   return wants_native(pu, work) || (core_.pslc && wants_fold(pu, work)) ||
@@ -101,7 +101,7 @@ bool GcWorker::wants_more(std::uint32_t pu, const Work& work) const {
 }
 
 bool GcWorker::wants_native(std::uint32_t pu, const Work& work) const {
-  if (native_wait(pu, work) || collects_for_refresh(pu)) return true;
+  if (native_wait(pu, work) || collects_for_move(pu)) return true;
   const auto coming = static_cast<std::uint32_t>(work.emptying.size());
   const std::uint32_t free = core_.pool.pu(pu).free + coming;
   return (work.background && free < background_stop_) || (idle_ && free < idle_target_) ||
@@ -133,7 +133,7 @@ GcWorker::Step GcWorker::next_step(std::uint32_t pu, Work& work) {
       work.emptying.clear();
     }
     if (core_.read_only) return work.jobs > 0 ? Step::wait : Step::stop;
-    if ((work.check_wear || refresh_waits(pu)) && work.jobs == 0) start_move(pu, work);
+    if ((work.check_wear || move_waits(pu)) && work.jobs == 0) start_move(pu, work);
     if (work.background && core_.pool.pu(pu).free >= background_stop_) work.background = false;
     if (core_.pslc) {
       update_folding(pu, work);
@@ -267,7 +267,7 @@ BlockNumber GcWorker::take_victim(std::uint32_t pu) {
   return block;
 }
 
-// Takes up a whole block that wear levelling or refresh wants moved.
+// Takes up a whole block that wear levelling or a feature wants moved.
 bool GcWorker::start_move(std::uint32_t pu, Work& work) {
   const bool check_wear = std::exchange(work.check_wear, false);
   if (work.moving != Purpose::gc) return false;
@@ -282,8 +282,8 @@ bool GcWorker::start_move(std::uint32_t pu, Work& work) {
       return true;
     }
   }
-  while (refresh_waits(pu)) {
-    if (start_refresh(pu, work)) return true;
+  while (move_waits(pu)) {
+    if (start_feature_move(pu, work)) return true;
   }
   return false;
 }
@@ -301,24 +301,24 @@ void GcWorker::tell_move(DecisionKind kind, std::string_view what, std::string_v
 }
 
 // False: what was next is no longer there.
-bool GcWorker::start_refresh(std::uint32_t pu, Work& work) {
+bool GcWorker::start_feature_move(std::uint32_t pu, Work& work) {
   const Move move = core_.hooks.take_move(pu, may_move(pu));
   if (move.block == k_no_block) return false;
   stop(pu, work);
   if (move.whole) {
     if (!take_over(move.block, work)) return false;
-    ++core_.stats.refreshes;
-    tell_move(DecisionKind::refresh, "block written anew", move.why, move.block);
+    ++core_.stats.moves[static_cast<std::size_t>(move.purpose)];
+    tell_move(DecisionKind::move, "block written anew", move.why, move.block);
   } else {
     start_block(move.block, work);
     work.cursor = move.first;
     work.end = move.end;
     work.part = true;
-    ++core_.stats.region_refreshes;
-    tell_move(DecisionKind::refresh, "part of a block written anew", move.why, move.block);
+    ++core_.stats.part_moves[static_cast<std::size_t>(move.purpose)];
+    tell_move(DecisionKind::move, "part of a block written anew", move.why, move.block);
     if (core_.pool.pu(pu).free < background_start_) work.background = true;
   }
-  work.moving = Purpose::refresh;
+  work.moving = move.purpose;
   return true;
 }
 

@@ -1,20 +1,20 @@
-// Garbage collection, folding, wear levelling and refresh: one worker coroutine per parallel unit,
-// running only while there is work.
+// Garbage collection, folding, wear levelling and the moves that features ask for: one worker
+// coroutine per parallel unit, running only while there is work.
 //
 // A worker reads the valid units of victims a multi-plane page at a time (several multi-plane pages
 // under way), collects them into whole program units and programs those into the same parallel
 // unit, so that no slot is wasted at the end of a victim; a victim is erased once nothing in it is
 // valid. It cleans when host data wait for space (foreground), in the background while free blocks
 // are few (background), and when the host is idle (idle). Failed blocks are emptied and retired;
-// blocks that wear levelling or refresh names are moved.
+// blocks that wear levelling or a feature names are moved.
 //
 // Why it cannot deadlock: the host leaves `low_water` free blocks; collection alone takes them.
 // Between two blocks that it opens it writes a block's worth of units, which empties at least one
-// victim, which is erased before the next is opened. Refresh may take them too while no host data
-// wait: a block that is moved whole opens one block at most and gives one back. A region of a block
-// that is moved gives nothing back, so it only is, and only goes on, while the reserve is whole.
-// When it is not, collection makes it whole as long as two blocks' worth of stale units are left;
-// when they are not, the region's block is moved whole.
+// victim, which is erased before the next is opened. Moves of features may take them too while no
+// host data wait: a block that is moved whole opens one block at most and gives one back. A part of
+// a block that is moved gives nothing back, so it only is, and only goes on, while the reserve is
+// whole. When it is not, collection makes it whole as long as two blocks' worth of stale units are
+// left; when they are not, the part's block is moved whole.
 //
 // With blocks in SLC mode (firmware.pslc) the same worker folds: their valid units go into native
 // blocks like those of other victims, and whatever is erased gets the mode that is needed. Host
@@ -66,7 +66,7 @@ class GcWorker final : public GcEngine {
   /// threshold.
   void kick_if_low(std::uint32_t pu) {
     const auto& g = core_.pool.pu(pu);
-    if (g.free < background_start_ || core_.pool.grown_bad_waiting(pu) || refresh_waits(pu) ||
+    if (g.free < background_start_ || core_.pool.grown_bad_waiting(pu) || move_waits(pu) ||
         (core_.pslc && pslc_due(pu)))
       low(pu);
   }
@@ -137,7 +137,7 @@ class GcWorker final : public GcEngine {
     bool exhausted = false;
     bool slc_exhausted = false;
     bool native_turn = false;      ///< of two lines that wait, the native one is served next
-    Purpose moving = Purpose::gc;  ///< wear or refresh: the current block is being moved for that
+    Purpose moving = Purpose::gc;  ///< otherwise the current block is being moved for that
     std::vector<Line> lines;       ///< native, SLC, native of placement handles 1, 2, ...
     std::uint8_t first_line = 0;   ///< to be woken when there is room
     std::uint8_t handle = 0;       ///< whose data are being gathered, if they stay apart
@@ -147,9 +147,9 @@ class GcWorker final : public GcEngine {
     BlockNumber current = k_no_block;  ///< victim being read
     std::uint32_t cursor = 0;          ///< its next unit to look at
     std::uint32_t end = 0;             ///< behind the last of them
-    bool part = false;               ///< no victim: a closed block that stays so, of which a region is moved
-    BlockNumber empty = k_no_block;  ///< victim to be erased next
-    std::uint32_t found = 0;         ///< units that were stale in the victims of what is held back
+    bool part = false;                 ///< no victim: a closed block that stays so, of which a part is moved
+    BlockNumber empty = k_no_block;    ///< victim to be erased next
+    std::uint32_t found = 0;           ///< units that were stale in the victims of what is held back
     ProgramJob* filling = nullptr;
     ReadList mp_pages;                    ///< read, not yet taken over
     std::vector<BlockNumber> scanned;     ///< read to the end; some units are not yet on their way
@@ -211,7 +211,7 @@ class GcWorker final : public GcEngine {
   }
   /// What is being gathered comes out of blocks that native mode gets nothing back from.
   [[nodiscard]] static bool frees_nothing(const Work& work) {
-    return work.filling->from_fixed || (work.part && work.moving == Purpose::refresh);
+    return work.filling->from_fixed || (work.part && work.moving != Purpose::gc);
   }
   /// What waits for a native block cannot have one.
   [[nodiscard]] bool native_wait(std::uint32_t pu, const Work& work) const {
@@ -246,14 +246,13 @@ class GcWorker final : public GcEngine {
   [[nodiscard]] bool may_move(std::uint32_t pu) const {
     return core_.pool.pu(pu).free > core_.pool.reserve();
   }
-  [[nodiscard]] bool refresh_waits(std::uint32_t pu) const {
-    if (core_.hooks.next_move.empty() || !core_.hooks.move_waits(pu) || collects_for_refresh(pu))
-      return false;
+  [[nodiscard]] bool move_waits(std::uint32_t pu) const {
+    if (core_.hooks.next_move.empty() || !core_.hooks.move_waits(pu) || collects_for_move(pu)) return false;
     // A block that never leaves SLC mode gives nothing back.
     return may_move(pu) || (!core_.pslc && core_.pool.pu(pu).free > 0 && !must_queue(pu));
   }
-  /// Collection comes first, because it can make the room that moving a region takes.
-  [[nodiscard]] bool collects_for_refresh(std::uint32_t pu) const {
+  /// Collection comes first, because it can make the room that moving a part takes.
+  [[nodiscard]] bool collects_for_move(std::uint32_t pu) const {
     return !core_.hooks.next_move.empty() && core_.hooks.moves_parts() && core_.hooks.move_waits(pu) &&
            !may_move(pu) && collectable(pu) >= 2 * std::uint64_t{core_.layout.block_units};
   }
@@ -267,7 +266,7 @@ class GcWorker final : public GcEngine {
   bool start_move(std::uint32_t pu, Work& work);
   bool take_over(BlockNumber block, Work& work);
   void start_block(BlockNumber block, Work& work) const;
-  [[nodiscard]] bool start_refresh(std::uint32_t pu, Work& work);
+  [[nodiscard]] bool start_feature_move(std::uint32_t pu, Work& work);
   std::uint32_t make_reads(Work& work, ReadList& reads);
   void read_to_end(Work& work, bool coming);
   void prefetch(const ReadList& reads) const;

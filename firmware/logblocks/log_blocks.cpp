@@ -322,10 +322,10 @@ Task<> LogBlocks::maintain(std::uint32_t pu) {
 Task<bool> LogBlocks::maintain_once(std::uint32_t pu) {
   co_await settled(pu);
   if (core_.hooks.move_waits(pu)) {
-    const BlockNumber block = core_.hooks.take_move(pu, false).block;
-    if (block == k_no_block) co_return true;
-    ++core_.stats.refreshes;
-    co_return co_await evacuate(pu, block, Purpose::refresh);
+    const Move move = core_.hooks.take_move(pu, false);
+    if (move.block == k_no_block) co_return true;
+    ++core_.stats.moves[static_cast<std::size_t>(move.purpose)];
+    co_return co_await evacuate(pu, move.block, move.purpose);
   }
   if (std::exchange(work_[pu].check_wear, false)) {
     const BlockNumber block = core_.wear->due(pu, core_.pool);

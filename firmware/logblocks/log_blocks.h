@@ -1,6 +1,6 @@
 // The machinery under log-block mapping: gives programs of the write buffer their place in log
-// blocks, carries out merges, erases what has become empty, and evens out wear and refreshes by
-// merging.
+// blocks, carries out merges, erases what has become empty, and evens out wear and moves data for
+// features by merging.
 //
 // Every parallel unit has a lock. Its holder decides where things go: a program of the write buffer
 // until it has been started, a merge until the blocks have changed their roles. Programs that have
@@ -101,7 +101,7 @@ class LogBlocks final : public GcEngine {
   Task<> maintain(std::uint32_t pu);
   Task<bool> maintain_once(std::uint32_t pu);
   Task<bool> evacuate(std::uint32_t pu, BlockNumber block, Purpose purpose);
-  /// A block waits to be refreshed, or wear has to be looked at.
+  /// A feature wants a block moved, or wear has to be looked at.
   [[nodiscard]] bool must_maintain(std::uint32_t pu) const;
   std::size_t make_batch(BlockNumber block, std::span<const Lpn> units, ReadList& reads,
                          std::vector<ProgramJob*>& batch);

@@ -14,7 +14,7 @@ class PageMap final : public MappingScheme {
   using Config = NoParameters;
 
   PageMap(const Config& /*config*/, const Layout& layout)
-      : entries_(layout.logical_units + layout.replica_units) {}
+      : entries_(layout.logical_units + layout.feature_units) {}
 
   // An entry holds the physical unit plus one, so that untouched memory means unmapped.
   [[nodiscard]] Ppn lookup(Lpn unit) const override { return Ppn::of_entry(entries_.read(unit)); }

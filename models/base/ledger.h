@@ -101,4 +101,9 @@ class Ledger {
   std::uint32_t command_;
 };
 
+/// Charges to `ledger` what a branch cost that may have begun before or after the ledger's mark.
+/// Begun later: the time in between goes to `before`. Begun earlier: only what ended after the mark
+/// is charged, the last steps of the branch first.
+void charge_branch(Ledger& ledger, const Ledger& branch, Cause before);
+
 }  // namespace tlmssd

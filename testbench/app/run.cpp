@@ -218,16 +218,16 @@ void Run::note_failures(std::vector<std::string>& notes, const char* when, std::
 /// not contain it.
 void Run::age() {
   const firmware::FtlStatistics& s = simulation_->ssd().firmware_statistics();
-  const auto written = [&] { return s.units_programmed[static_cast<std::size_t>(Purpose::refresh)]; };
-  const std::uint64_t blocks = s.refreshes;
-  const std::uint64_t units = written();
+  constexpr auto k_refresh = static_cast<std::size_t>(Purpose::refresh);
+  const std::uint64_t blocks = s.moves[k_refresh];
+  const std::uint64_t units = s.units_programmed[k_refresh];
   const std::uint64_t lost = s.lost_reads;
   simulation_->rest(age_);
   age_text_ = age_text(age_);
-  if (s.refreshes > blocks) {
+  if (s.moves[k_refresh] > blocks) {
     age_text_ += fmt::format("; meanwhile {} blocks refreshed, {:.2f}x the user capacity written",
-                             s.refreshes - blocks,
-                             static_cast<double>(written() - units) *
+                             s.moves[k_refresh] - blocks,
+                             static_cast<double>(s.units_programmed[k_refresh] - units) *
                                  static_cast<double>(simulation_->ssd().shape().mapping_unit_bytes) /
                                  static_cast<double>(simulation_->ssd().user_bytes()));
   }

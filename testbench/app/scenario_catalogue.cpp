@@ -65,7 +65,7 @@ const ParameterTable<ReportSection>& ReportSection::parameters() {
           .texts(
               "decisions", &ReportSection::decisions,
               "write decisions.jsonl: what firmware decides during the load, and why; a list of kinds: gc, "
-              "write, wear, refresh, remap, erase, retire, cache, ecc, own, or all; absent or empty: none")
+              "write, wear, move, remap, erase, retire, cache, ecc, own, or all; absent or empty: none")
           .optional();
   return table;
 }

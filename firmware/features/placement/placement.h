@@ -17,7 +17,7 @@ class Placement final : public Feature {
   static constexpr const char* k_path = "firmware.placement";
   static constexpr const char* k_doc = "places for data that are read much";
   static constexpr const char* k_choice_doc = "which free block takes data that refresh moves";
-  static constexpr bool k_refresh_block = true;
+  static constexpr bool k_move_block = true;
   using Config = NoParameters;
   static std::vector<PolicyInfo> policies() { return placement_policies(); }
 

@@ -55,7 +55,7 @@ void Promoter::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {
   WriteBuffer& buffer = flusher_.buffer();
   const WriteBuffer::Index i = buffer.add(unit, WriteBuffer::k_none);
   buffer.merge(i, 0, core_.layout.sectors, stamps);
-  buffer.entry(i).promoted = true;
+  buffer.entry(i).relocated = true;
   core_.hw.memory.access(MemoryKind::dram, flusher_.address_of(i), core_.layout.unit_bytes, true, posted_);
 }
 
@@ -77,7 +77,7 @@ void Promoter::report(StatisticsSink& sink) const {
   sink.open("promotion", "read-hot data brought from native blocks into SLC mode");
   sink.text("policy", policy_name_, k_choice_doc);
   sink.value("units due", counters_.due, "units", "hot units that were read from native blocks");
-  sink.value("units promoted", core_.stats.units_promoted, "units", "of these, programmed anew");
+  sink.value("units promoted", core_.stats.units_relocated, "units", "of these, programmed anew");
   sink.value("refused for slc", counters_.without_slc, "units",
              "of these, left where they were because too little of the pSLC was free");
   sink.value("refused for buffer", counters_.without_buffer, "units",

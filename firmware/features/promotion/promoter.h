@@ -1,10 +1,10 @@
 // Brings data that the host reads often from native blocks back into SLC mode.
 //
 // When a read has delivered its data and the policy calls them hot, whole mapping units are laid
-// into the write buffer, marked as promoted (WriteBuffer::Entry), and go the way of everything else
-// there. So a later write merges into them or supersedes them, trim drops them, and a flush writes
-// them out. Until the program has ended the map points at the old place: when power fails, or the
-// program finds no place any more, nothing is lost and the entry is simply given up.
+// into the write buffer, marked as relocated (WriteBuffer::Entry), and go the way of everything
+// else there. So a later write merges into them or supersedes them, trim drops them, and a flush
+// writes them out. Until the program has ended the map points at the old place: when power fails,
+// or the program finds no place any more, nothing is lost and the entry is simply given up.
 //
 // Why the data are still true: the read has pinned its block, so nothing else can lie at the place
 // it was read from. As long as the map points there and the write buffer holds nothing of the unit,
@@ -48,7 +48,8 @@ class Promoter final : public Feature {
   void on_read_end() override { flusher_.pump_if_due(); }
 
   [[nodiscard]] std::optional<MovedUnits> moved() const override {
-    return MovedUnits{"promotion", "read-hot data moved into blocks in SLC mode", core_.stats.units_promoted};
+    return MovedUnits{"promotion", "read-hot data moved into blocks in SLC mode",
+                      core_.stats.units_relocated};
   }
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { counters_ = {}; }

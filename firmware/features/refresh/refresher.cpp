@@ -167,12 +167,14 @@ Move Refresher::next_move(std::uint32_t pu, bool parts) {
     if (entry.region != k_whole) {
       if (take_region(entry, parts)) {
         const std::uint32_t first = entry.region * region_units_;
-        return {entry.block, first, std::min(first + region_units_, block_units), false, policy_name_};
+        return {k_moves.purpose, entry.block, first, std::min(first + region_units_, block_units),
+                false,           policy_name_};
       }
     } else {
       history(entry.block).queued = 0;
     }
-    if (movable(info) && info.valid > 0) return {entry.block, 0, block_units, true, policy_name_};
+    if (movable(info) && info.valid > 0)
+      return {k_moves.purpose, entry.block, 0, block_units, true, policy_name_};
   }
   return {};
 }

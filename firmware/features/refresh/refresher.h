@@ -23,6 +23,13 @@ class Refresher final : public Feature {
   static constexpr const char* k_path = "firmware.refresh";
   static constexpr const char* k_doc = "writing data anew so that they stay readable";
   static constexpr const char* k_choice_doc = "when data are moved";
+  static constexpr MovePurpose k_moves{
+      .purpose = Purpose::refresh,
+      .doc = "data moved because of their age or of reads",
+      .blocks = "refreshes",
+      .blocks_doc = "blocks moved because of the age of their data or of reads",
+      .parts = "region refreshes",
+      .parts_doc = "parts of blocks moved because of their reads"};
   using Config = NoParameters;
   static std::vector<PolicyInfo> policies() { return refresh_policies(); }
 

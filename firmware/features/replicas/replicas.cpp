@@ -25,7 +25,7 @@ void check(const Core& core, Bytes capacity) {
         fmt::format("{} B", (capacity + layout.unit_bytes - 1) / layout.unit_bytes * layout.unit_bytes));
   }
   const std::uint64_t least = std::uint64_t{2} * layout.program_units;
-  if (layout.replica_units < least) {
+  if (layout.feature_units < least) {
     throw refusal(
         "firmware.replicas.capacity",
         fmt::format("{} B are less than the two program units that are gathered at a time", capacity),
@@ -64,7 +64,7 @@ Replicas::Replicas(const FeatureContext& context)
     : core_(context.core),
       flusher_(context.flusher),
       policy_name_(context.choice.policy),
-      table_(core_.layout.first_replica(), static_cast<std::uint32_t>(core_.layout.replica_units)),
+      table_(core_.layout.first_feature_unit(), static_cast<std::uint32_t>(core_.layout.feature_units)),
       gatherer_(core_, context.gc_worker, *this, context.dram_address) {
   check(core_, context.choice.read<ReplicasConfig>().capacity);
   policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_, context.choice.values,

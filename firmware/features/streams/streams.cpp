@@ -26,7 +26,7 @@ void check(const FeatureContext& context) {
                   k_initially);
   };
   if (core.wear->moves_data()) mixes("wear levelling moves data into a block of its own");
-  if (core.pool.refreshes_apart())
+  if (core.pool.moves_apart())
     mixes("refresh moves data into blocks of its own (firmware.placement.policy is not none)");
   const auto chosen = [&](const char* path) { return context.config.choice(path).is_on(); };
   if (chosen("firmware.partition")) mixes("what is only read is moved together");

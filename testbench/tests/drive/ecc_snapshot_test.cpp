@@ -59,9 +59,9 @@ Half second_half(Simulation& simulation) {
       mix(half.digest, static_cast<std::uint64_t>(command.ledger->spent(static_cast<Cause>(c))));
   });
   const auto rest = [&](const AgeConfig& age) {
-    const std::uint64_t before = simulation.ssd().ftl().statistics().refreshes;
+    const std::uint64_t before = simulation.ssd().ftl().statistics().feature_moves();
     simulation.rest(age);
-    half.refreshes += simulation.ssd().ftl().statistics().refreshes - before;
+    half.refreshes += simulation.ssd().ftl().statistics().feature_moves() - before;
   };
   rest({.retention = 40 * k_day, .powered = false, .reads = 20});
   run_mix(simulation, 2);

@@ -242,7 +242,7 @@ TEST_CASE("refresh keeps the data of a drive in the middle of its life, too", "[
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
   run_untimed(simulation, {.rw = "randwrite", .bs = 16_KiB, .amount = 3 * simulation.drive_size().bytes});
   simulation.rest({.retention = 365 * k_day, .powered = true});
-  CHECK(simulation.ssd().ftl().statistics().refreshes > 0);
+  CHECK(simulation.ssd().ftl().statistics().feature_moves() > 0);
   CHECK(Year::media_errors(simulation) == 0);
 }
 

@@ -319,7 +319,7 @@ TEST_CASE("refresh writes all old data anew with every scheme, those in open log
       rig.ftl.patrol();
       rig.host.drain();
       CHECK(std::count(anew.begin(), anew.end(), false) == 0);
-      CHECK(rig.statistics().refreshes > 0);
+      CHECK(rig.statistics().feature_moves() > 0);
       CHECK(rig.copied_for(Purpose::refresh) >= units);
       CHECK(rig.copied_for(Purpose::gc) == 0);
       rig.hw.flash.watch = nullptr;

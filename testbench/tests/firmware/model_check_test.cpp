@@ -12,7 +12,7 @@ void run_model(const Case& c, bool timed, std::uint32_t commands, std::uint32_t 
     const FtlStatistics& s = rig.ftl.statistics();
     REQUIRE(static_cast<double>(s.slc_units) >=
             c.slc_share * static_cast<double>(s.units_programmed[static_cast<std::size_t>(Purpose::host)]));
-    REQUIRE((s.refreshes > 0) == (c.refresh >= 0 && has_feature("firmware.refresh")));
+    REQUIRE((s.feature_moves() > 0) == (c.refresh >= 0 && has_feature("firmware.refresh")));
     REQUIRE((s.retries > 0) == (c.failures > 0 && c.ecc != "fixed"));
     // The 41 read-retry levels all fail once in 10^28 reads, or in 75.
     REQUIRE((rig.host.media_errors > 0) == (c.failures > (c.ecc == "retry-only" ? 0.5 : 0)));

@@ -99,7 +99,7 @@ TEST_CASE("data that are read again are read in SLC mode the third time") {
   CHECK(rig.counters().due == 32);
   rig.host.flush();
   rig.host.wait_below(1);
-  CHECK(rig.stats().units_promoted == 32);
+  CHECK(rig.stats().units_relocated == 32);
   const auto native = rig.stats().host_units_native;
   rig.read_some(1);
   CHECK(rig.stats().host_units_native == native);
@@ -130,13 +130,13 @@ TEST_CASE("promotion leaves the share of the pSLC free that it must, and starts 
   rig.read_some(3, 100);
   rig.host.flush();
   rig.host.wait_below(1);
-  const auto promoted = rig.stats().units_promoted;
+  const auto promoted = rig.stats().units_relocated;
   CHECK(promoted > 0);
   CHECK(promoted < 70);
   rig.read_some(3, 100);
   rig.host.flush();
   rig.host.wait_below(1);
-  CHECK(rig.stats().units_promoted == promoted);
+  CHECK(rig.stats().units_relocated == promoted);
   CHECK(rig.counters().without_slc > 0);
   CHECK(rig.stats().folds == folds);
   rig.host.verify_all();
@@ -155,7 +155,7 @@ TEST_CASE("a write, a trim or a power failure while data wait to be promoted end
     rig.host.wait_below(1);
     if (what == 3) rig.ftl.power_cycle();
     rig.host.drain();
-    CHECK(rig.stats().units_promoted == 0);
+    CHECK(rig.stats().units_relocated == 0);
     rig.host.verify_all();
   }
 }
@@ -206,7 +206,7 @@ TEST_CASE("promotion goes on from a snapshot as if nothing had been") {
     work(restored, "after");
     CHECK(straight.hw.event_queue.now() == restored.hw.event_queue.now());
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
-    promoted += restored.stats().units_promoted;
+    promoted += restored.stats().units_relocated;
   }
   CHECK(promoted > 100);
 }

@@ -69,11 +69,11 @@ TEST_CASE("the read that reaches a region's limit moves the region, and nothing 
     rig.fill();
     rig.watch();
     rig.read(5, 49);
-    CHECK(rig.stats().region_refreshes == 0);
+    CHECK(rig.stats().feature_part_moves() == 0);
     rig.read(5);
     rig.host.drain();
-    CHECK(rig.stats().region_refreshes == 1);
-    CHECK(rig.stats().refreshes == 0);
+    CHECK(rig.stats().feature_part_moves() == 1);
+    CHECK(rig.stats().feature_moves() == 0);
     CHECK(rig.moved.contains(5));
     CHECK(rig.moved.size() == k_block_units / 4);
     CHECK(rig.stats().units_programmed[k_refresh] == k_block_units / 4);
@@ -95,11 +95,11 @@ TEST_CASE("reads spread over a block's regions do not add up, unless the block h
   whole_block.fill();
   whole_block.watch();
   whole_block.read(5, 119);
-  CHECK(whole_block.stats().refreshes == 0);
+  CHECK(whole_block.stats().feature_moves() == 0);
   whole_block.read(5);
   whole_block.host.drain();
-  CHECK(whole_block.stats().refreshes == 1);
-  CHECK(whole_block.stats().region_refreshes == 0);
+  CHECK(whole_block.stats().feature_moves() == 1);
+  CHECK(whole_block.stats().feature_part_moves() == 0);
   CHECK(whole_block.moved.size() == k_block_units);
 }
 
@@ -109,12 +109,12 @@ TEST_CASE("one hot unit costs a region for every so many reads, however long it 
   rig.read(5, 50 * 40);
   rig.host.drain();
   const FtlStatistics& s = rig.stats();
-  CHECK(s.refreshes == 0);
+  CHECK(s.feature_moves() == 0);
   // Blocks that were ended early for it are collected, which moves it, too, and begins the count
   // anew.
-  CHECK(s.region_refreshes >= 10);
-  CHECK(s.region_refreshes <= 40);
-  CHECK(s.units_programmed[k_refresh] <= s.region_refreshes * k_block_units / 4);
+  CHECK(s.feature_part_moves() >= 10);
+  CHECK(s.feature_part_moves() <= 40);
+  CHECK(s.units_programmed[k_refresh] <= s.feature_part_moves() * k_block_units / 4);
   const std::uint64_t collected = s.units_programmed[static_cast<std::size_t>(Purpose::gc)];
   CHECK(2 * (s.units_programmed[k_refresh] + collected) < 40 * k_block_units);  // what whole blocks would be
   rig.host.verify_all();
@@ -150,7 +150,7 @@ TEST_CASE("a full drive whose regions are always due goes on, whatever the host 
           rig.host.wait_below(8);
         }
         rig.host.drain();
-        CHECK(rig.stats().region_refreshes + rig.stats().refreshes > 50);
+        CHECK(rig.stats().feature_part_moves() + rig.stats().feature_moves() > 50);
         rig.host.verify_all();
       }
     }
@@ -180,7 +180,7 @@ TEST_CASE("regions that are always due leave collection its last free block") {
           }
           rig.host.drain();
           CHECK_FALSE(rig.ftl.read_only());
-          CHECK(rig.stats().region_refreshes + rig.stats().refreshes > 50);
+          CHECK(rig.stats().feature_part_moves() + rig.stats().feature_moves() > 50);
           rig.host.verify_all();
         }
       }
@@ -215,7 +215,7 @@ TEST_CASE("remedies go on from a snapshot where they were") {
     restore(straight, restored);
     after(straight);
     after(restored);
-    CHECK(straight.stats().region_refreshes == restored.stats().region_refreshes);
+    CHECK(straight.stats().feature_part_moves() == restored.stats().feature_part_moves());
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
   }
 }

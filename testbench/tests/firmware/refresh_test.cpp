@@ -48,10 +48,10 @@ TEST_CASE("a block is refreshed at the read that reaches the limit, and none bef
     rig.fill();
     const auto& moved = rig.watch();
     for (int i = 0; i < 49; ++i) rig.read(5);
-    CHECK(rig.stats().refreshes == 0);
+    CHECK(rig.stats().feature_moves() == 0);
     rig.read(5);
     rig.host.drain();
-    CHECK(rig.stats().refreshes == 1);
+    CHECK(rig.stats().feature_moves() == 1);
     CHECK(moved.contains(5));
     CHECK(moved.size() == k_block_units);
     CHECK(rig.stats().units_programmed[k_refresh] == k_block_units);
@@ -70,11 +70,11 @@ TEST_CASE("a block is refreshed when a decoder corrected as many bits as the lim
     rig.hw.flash.wrong_bits = [&](const FlashOp& op) { return op.purpose == Purpose::host ? wrong : 0; };
     for (int i = 0; i < 100; ++i) rig.read(static_cast<std::uint64_t>(i));
     rig.host.drain();
-    CHECK(rig.stats().refreshes == 0);
+    CHECK(rig.stats().feature_moves() == 0);
     wrong = 30;
     rig.read(7);
     rig.host.drain();
-    CHECK(rig.stats().refreshes == 1);
+    CHECK(rig.stats().feature_moves() == 1);
     CHECK(moved.contains(7));
     rig.hw.flash.wrong_bits = nullptr;
     rig.host.verify_all();
@@ -89,7 +89,7 @@ TEST_CASE("data that reach the age are moved by the next patrol, open blocks inc
     rig.ftl.rest(0, 29 * k_day);
     rig.ftl.patrol();
     rig.host.drain();
-    CHECK(rig.stats().refreshes == 0);
+    CHECK(rig.stats().feature_moves() == 0);
     CHECK(moved.empty());
     rig.ftl.rest(0, 1 * k_day);
     CHECK(moved.empty());
@@ -182,7 +182,7 @@ TEST_CASE("nothing is moved below the limits, whatever the host does") {
   rig.ftl.rest(0, 29 * k_day);
   rig.ftl.patrol();
   rig.host.drain();
-  CHECK(rig.stats().refreshes == 0);
+  CHECK(rig.stats().feature_moves() == 0);
   CHECK(rig.stats().reads[k_refresh] == 0);
 }
 
@@ -211,8 +211,8 @@ TEST_CASE("refresh goes on from a snapshot where it was") {
     restore(straight, restored);
     after(straight);
     after(restored);
-    refreshes += restored.stats().refreshes;
-    CHECK(straight.stats().refreshes == restored.stats().refreshes);
+    refreshes += restored.stats().feature_moves();
+    CHECK(straight.stats().feature_moves() == restored.stats().feature_moves());
     CHECK(straight.stats().units_programmed == restored.stats().units_programmed);
     CHECK(straight.hw.event_queue.now() == restored.hw.event_queue.now());
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
@@ -234,7 +234,7 @@ TEST_CASE("a full drive goes on under refresh without end") {
         if (i % 100 == 0) rig.ftl.rest(0, k_day);
       }
       rig.host.drain();
-      CHECK(rig.stats().refreshes > 0);
+      CHECK(rig.stats().feature_moves() > 0);
       rig.hw.flash.wrong_bits = nullptr;
       rig.host.verify_all();
     }

@@ -24,7 +24,7 @@ class NewTypeMap final : public tlmssd::firmware::MappingScheme {
 
   // Logical units are numbered from 0; behind those of the host come those of replicas.
   NewTypeMap(const Config& config, const tlmssd::firmware::Layout& layout)
-      : entry_size_(config.entry_size), entries_(layout.logical_units + layout.replica_units) {}
+      : entry_size_(config.entry_size), entries_(layout.logical_units + layout.feature_units) {}
 
   [[nodiscard]] Ppn lookup(Lpn unit) const override { return Ppn::of_entry(entries_.read(unit)); }
   void update(Lpn unit, Ppn where) override { entries_.write(unit) = where.entry(); }
