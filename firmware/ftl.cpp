@@ -108,7 +108,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       cache(is_chosen(config.cache.policy) ? std::make_unique<Cache>(core, flusher, drive, config) : nullptr),
       front(cache.get()),
       order(hardware.event_queue),
-      write_through(config.buffer.mode == "write-through") {
+      write_through(config.buffer.is_write_through()) {
   make_features(config);
   for (const auto& [key, value] : Ftl::identity(config)) identity.push_back(key + " " + value);
   check_capacity(core, drive, config);

@@ -84,6 +84,8 @@ class BlockPool {
   void attach(FreeBlockChoice& choice) { for_refresh_ = &choice; }
   /// What refresh moves goes to blocks of its own.
   [[nodiscard]] bool refreshes_apart() const { return options_.refresh_stream; }
+  /// Blocks that are open in a parallel unit for what the host writes and for what is collected.
+  [[nodiscard]] std::uint32_t streams() const { return options_.shared_open ? 1 : 2; }
 
   // ---- handing out program units
   /// Whether `target` may take a program unit of `pu` now.

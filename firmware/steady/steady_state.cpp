@@ -103,7 +103,7 @@ void SteadyState::draw_valid() {
 /// them; where the spare is too small for that, with as many closed blocks as the host may write.
 void SteadyState::make_plans() {
   const std::uint32_t good = pool_.pu(0).good;
-  const std::uint32_t streams = core_.config.allocation.streams == "shared" ? 1 : 2;
+  const std::uint32_t streams = pool_.streams();
   const std::uint32_t most = *std::max_element(valid_.begin(), valid_.end());
   const auto fits = [&](std::uint32_t closed) {
     return std::uint64_t{closed} * layout_.block_units > most + layout_.block_units / 2;

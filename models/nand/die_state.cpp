@@ -28,7 +28,8 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
       die_(die),
       units_per_page_(unit_bytes == 0 ? 0 : static_cast<std::uint32_t>(geometry.page_bytes / unit_bytes)),
       stamps_per_unit_(stamps_per_unit),
-      program_pages_(part.program_unit == "block" ? geometry.pages : part.pages_per_program()),
+      program_pages_(part.unit_of_program() == ProgramUnit::block ? geometry.pages
+                                                                  : part.pages_per_program()),
       step_pages_(part.pages_per_step()),
       shape_(part),
       slc_pages_(part.has_slc_mode() ? geometry.pages / part.bits() : 0),
