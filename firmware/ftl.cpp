@@ -251,6 +251,11 @@ std::string Ftl::steady_only_by_writing() const {
   return SteadyState::only_by_writing(parts_->core);
 }
 
+std::uint32_t Ftl::steady_cycles(std::uint64_t seed) const {
+  const SteadyOrder order{.seed = seed, .content = nullptr};
+  return SteadyState(parts_->core, parts_->gc_worker, order).cycles();
+}
+
 std::string Ftl::make_steady(const SteadyOrder& order) {
   return SteadyState(parts_->core, parts_->gc_worker, order).make();
 }

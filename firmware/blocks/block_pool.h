@@ -107,7 +107,7 @@ class BlockPool {
   /// until it is erased. Nothing happens when the parallel unit cannot spare the block.
   void close_early(BlockNumber block);
 
-  /// The block, which has never been used here, counts as erased so many times.
+  /// The block counts as erased so many times.
   void wear_in(BlockNumber block, std::uint32_t erases) { info_[block].erases = erases; }
 
   // ---- SLC mode (Options::modes)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "models/base/input_error.h"
 
@@ -145,6 +146,12 @@ std::uint32_t NandPart::pages_per_program() const {
 
 std::uint32_t NandPart::pages_per_step() const {
   return unit_of_program() == ProgramUnit::page ? 1 : std::min(bits(), pages_per_block);
+}
+
+std::uint32_t NandPart::least_endurance() const {
+  if (endurance == 0) return 0;
+  const double share = 1 - k_spread_cut_off * endurance_spread;
+  return std::max(1U, static_cast<std::uint32_t>(std::lround(endurance * share)));
 }
 
 Geometry NandPart::geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies_per_way) const {

@@ -74,6 +74,7 @@ struct NandPart {
   // Wear.
   std::uint32_t endurance = 10'000;
   double endurance_spread = 0;
+  static constexpr double k_spread_cut_off = 4;  ///< standard deviations
 
   // SLC mode: a block of one bit per cell. Latencies of 0: the part has no such mode.
   Picoseconds slc_read_latency = 0;
@@ -114,6 +115,8 @@ struct NandPart {
   [[nodiscard]] std::uint32_t endurance_in_slc_mode() const {
     return endurance == 0 || slc_endurance == 0 ? endurance : slc_endurance;
   }
+  /// Program/erase cycles that every block bears, the weakest too; 0: any number.
+  [[nodiscard]] std::uint32_t least_endurance() const;
   /// The part's shape in a drive; `channels`, `ways` and `dies_per_way` are the drive's to choose.
   [[nodiscard]] Geometry geometry(std::uint32_t channels, std::uint32_t ways,
                                   std::uint32_t dies_per_way) const;
