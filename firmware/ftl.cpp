@@ -108,7 +108,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       cache(is_chosen(config.cache.policy) ? std::make_unique<Cache>(core, flusher, drive, config) : nullptr),
       front(cache.get()),
       order(hardware.event_queue),
-      write_through(config.buffer.mode == "write-through") {
+      write_through(config.buffer.is_write_through()) {
   make_features(config);
   for (const auto& [key, value] : Ftl::identity(config)) identity.push_back(key + " " + value);
   check_capacity(core, drive, config);
@@ -249,6 +249,11 @@ std::string Ftl::steady_only_by_writing() const {
   if (!parts_->chosen.empty())
     return fmt::format("{} has its own part in where data lie", parts_->chosen.front().info->path);
   return SteadyState::only_by_writing(parts_->core);
+}
+
+std::uint32_t Ftl::steady_cycles(std::uint64_t seed) const {
+  const SteadyOrder order{.seed = seed, .content = nullptr};
+  return SteadyState(parts_->core, parts_->gc_worker, order).cycles();
 }
 
 std::string Ftl::make_steady(const SteadyOrder& order) {

@@ -48,6 +48,7 @@ class Ftl final : public Firmware {
   void rest(std::uint32_t cycles, std::int64_t nanoseconds) override;
   void idle_time() override;
   [[nodiscard]] std::string steady_only_by_writing() const override;
+  [[nodiscard]] std::uint32_t steady_cycles(std::uint64_t seed) const override;
   std::string make_steady(const SteadyOrder& order) override;
   void disturb(std::uint32_t reads) override;
   void patrol() override;

@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include "firmware/base/allocation_order.h"
 #include "firmware/base/config.h"
 #include "firmware/base/layout.h"
 #include "firmware/blocks/wear_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "firmware/victims/victim_policy.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -54,6 +57,14 @@ const ParameterTable<AllocationConfig>& AllocationConfig::parameters() {
   return table;
 }
 
+bool AllocationConfig::shares_open_blocks() const {
+  if (streams != "shared" && streams != "separate") {
+    throw refusal("firmware.allocation.streams", fmt::format("'{}' is neither separate nor shared", streams),
+                  "separate");
+  }
+  return streams == "shared";
+}
+
 const ParameterTable<BufferConfig>& BufferConfig::parameters() {
   static const auto table =
       ParameterTable<BufferConfig>{}
@@ -65,6 +76,14 @@ const ParameterTable<BufferConfig>& BufferConfig::parameters() {
                  "share of the buffer that may wait before it is written out; 0: as soon as there is a whole "
                  "program unit");
   return table;
+}
+
+bool BufferConfig::is_write_through() const {
+  if (mode != "write-back" && mode != "write-through") {
+    throw refusal("firmware.buffer.mode", fmt::format("'{}' is neither write-back nor write-through", mode),
+                  "write-back");
+  }
+  return mode == "write-through";
 }
 
 const ParameterTable<CacheConfig>& CacheConfig::parameters() {

@@ -122,6 +122,22 @@ std::unique_ptr<firmware::Firmware> make_firmware(const SsdConfig& config, firmw
   return firmware;
 }
 
+void check_steady(const SsdConfig& config, const firmware::Firmware& firmware, std::uint32_t cycles) {
+  const std::uint32_t bears = config.part.least_endurance();
+  if (bears == 0 || !firmware.steady_only_by_writing().empty()) return;
+  const std::uint32_t needed = cycles + firmware.steady_cycles(config.seed);
+  if (needed <= bears) return;
+  NandPart part = config.part;
+  part.endurance = needed;
+  while (part.least_endurance() < needed) part.endurance += needed - part.least_endurance();
+  throw refusal(
+      "ssd.flash.part.endurance",
+      fmt::format("the weakest blocks bear {} of the {} P/E cycles that they have behind them in steady "
+                  "state{}",
+                  bears, needed, cycles > 0 ? fmt::format(", {} of them before it", cycles) : ""),
+      std::to_string(part.endurance));
+}
+
 std::unique_ptr<TimingModel> make_timing(const SsdConfig& config, const NandPart& part) {
   if (config.make_timing) return config.make_timing(part);
   return in_section("ssd.flash.part", [&] { return make_timing_model(part, given(config.part_values)); });
@@ -138,6 +154,7 @@ void check_drive(const SsdConfig& config) {
     const auto* const own = dynamic_cast<const firmware::Ftl*>(firmware.get());
     const firmware::Cache* const cache = own == nullptr ? nullptr : own->cache();
     check_dram(config, firmware->dram_bytes(), cache != nullptr && !cache->non_volatile());
+    if (config.steady_after) check_steady(config, *firmware, *config.steady_after);
   });
   errors.throw_if_any();
 }

@@ -23,5 +23,8 @@ std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config);
 /// it. Throws InputError.
 std::unique_ptr<firmware::Firmware> make_firmware(const SsdConfig& config, firmware::Hardware& hardware,
                                                   const firmware::DriveShape& shape);
+/// Throws InputError when blocks that have been through `cycles` P/E cycles would wear out in being
+/// brought into steady state.
+void check_steady(const SsdConfig& config, const firmware::Firmware& firmware, std::uint32_t cycles);
 
 }  // namespace tlmssd

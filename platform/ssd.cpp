@@ -144,6 +144,7 @@ void Ssd::build_firmware() {
   port_ = std::make_unique<FirmwarePort>(event_queue_, *cpu_, *flash_);
   hardware_ = std::make_unique<firmware::Hardware>(port_->hardware());
   firmware_ = make_firmware(config_, *hardware_, shape_);
+  if (config_.steady_after) check_steady(config_, *firmware_, *config_.steady_after);
   own_ = dynamic_cast<const firmware::Ftl*>(firmware_.get());
   guard_ = dynamic_cast<FirmwareGuard*>(firmware_.get());
   cpu_->limit_untimed(most_untimed_steps(shape_, firmware_->most_attempts()));
@@ -191,6 +192,7 @@ void Ssd::age(std::uint32_t cycles, double seconds, double celsius, bool powered
     firmware_->rest(more_cycles, std::llround(time * 1e9));
   };
   pass(cycles, 0);
+  cycles_ += cycles;
   const double interval = powered ? firmware_->patrol_interval() : 0;
   double step = 1;  // patrols up to the next one that may find something
   while (interval > 0 && seconds > interval) {
@@ -218,8 +220,12 @@ void Ssd::idle() {
 }
 
 std::string Ssd::make_steady(const firmware::SteadyOrder& order) {
+  check_steady(config_, *firmware_, cycles_);
+  firmware::SteadyOrder bearable = order;
+  if (const std::uint32_t bears = config_.part.least_endurance(); bears > 0)
+    bearable.most_erases = bears - cycles_;
   cpu_->begin_untimed();
-  std::string how = firmware_->make_steady(order);
+  std::string how = firmware_->make_steady(bearable);
   start_drain();
   if (!drained_) throw std::logic_error("a drive in steady state is not at rest");
   return how;

@@ -153,6 +153,7 @@ class Ssd : public sc_core::sc_module {
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
   tlm::tlm_target_socket<>* host_socket_ = nullptr;
   bool drained_ = true;
+  std::uint32_t cycles_ = 0;  ///< of each block, by age()
 };
 
 }  // namespace tlmssd

@@ -301,7 +301,7 @@ firmware::DriveShape SsdConfig::shape() const {
     shape.slc_wear = static_cast<double>(part.endurance) / part.endurance_in_slc_mode();
   shape.multi_plane_allowed = part.multi_plane;
   shape.multi_plane_reads = flash.multi_plane_reads && part.multi_plane;
-  shape.same_blocks = part.multi_plane_blocks == "same";
+  shape.same_blocks = part.reads_same_blocks();
   shape.lba_bytes = static_cast<std::uint32_t>(host.lba_size);
   shape.mapping_unit_bytes = firmware.mapping.unit;
   // Whole mapping units, so that the last one is complete.

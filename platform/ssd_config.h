@@ -81,7 +81,10 @@ struct SsdConfig {
   /// reports.
   std::function<std::unique_ptr<firmware::Firmware>(const firmware::FirmwareContext&)> make_firmware;
   std::uint64_t seed = 1;
-  double written_share = 0;     ///< of the capacity, which is written for certain: for the estimate of memory
+  double written_share = 0;  ///< of the capacity, which is written for certain: for the estimate of memory
+  /// It will be brought into steady state (Ssd::make_steady), when each block has been through so
+  /// many P/E cycles; absent: it will not.
+  std::optional<std::uint32_t> steady_after;
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket
 
   /// Reads the drive's sections; `scenario` must outlive the drive (policies' parameters are read

@@ -34,6 +34,8 @@ struct AllocationConfig {
   static const ParameterTable<AllocationConfig>& parameters();
   /// Those that mapping schemes with log blocks look at, too.
   static const ParameterTable<AllocationConfig>& log_parameters();
+  /// What `streams` says. Throws InputError when it is none of the choices.
+  [[nodiscard]] bool shares_open_blocks() const;
 };
 
 struct BufferConfig {
@@ -41,6 +43,8 @@ struct BufferConfig {
   std::string mode = "write-back";
   double flush_at = 0;
   static const ParameterTable<BufferConfig>& parameters();
+  /// What `mode` says. Throws InputError when it is none of the choices.
+  [[nodiscard]] bool is_write_through() const;
 };
 
 struct CacheConfig {
@@ -52,6 +56,7 @@ struct CacheConfig {
   bool copy_waits = false;
   std::string write_back = "dirty";
   static const ParameterTable<CacheConfig>& parameters();
+  [[nodiscard]] bool lies_in_scm() const { return medium == "scm"; }
 };
 
 struct GcConfig {
@@ -95,6 +100,7 @@ struct PslcConfig {
   std::string fold_by = "controller";
   std::string fold_first = "oldest";
   static const ParameterTable<PslcConfig>& parameters();
+  [[nodiscard]] bool folds_on_die() const { return fold_by == "copyback"; }
 };
 
 /// Scenario keys and their values.

@@ -69,6 +69,8 @@ class Firmware {
   [[nodiscard]] virtual std::string steady_only_by_writing() const {
     return "the firmware has no model of its steady state";
   }
+  /// P/E cycles that make_steady() puts on each block, if it can.
+  [[nodiscard]] virtual std::uint32_t steady_cycles(std::uint64_t /*seed*/) const { return 0; }
   /// Brings a drive that has never been written into the state in which uniform random overwriting
   /// leaves it in the end. Untimed. Returns in a sentence how it was done.
   virtual std::string make_steady(const SteadyOrder& /*order*/) {

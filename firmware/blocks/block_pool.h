@@ -84,6 +84,8 @@ class BlockPool {
   void attach(FreeBlockChoice& choice) { for_moves_ = &choice; }
   /// What features have moved goes to blocks of its own.
   [[nodiscard]] bool moves_apart() const { return options_.move_stream; }
+  /// Blocks that are open in a parallel unit for what the host writes and for what is collected.
+  [[nodiscard]] std::uint32_t streams() const { return options_.shared_open ? 1 : 2; }
 
   // ---- handing out program units
   /// Whether `target` may take a program unit of `pu` now.
@@ -105,7 +107,7 @@ class BlockPool {
   /// until it is erased. Nothing happens when the parallel unit cannot spare the block.
   void close_early(BlockNumber block);
 
-  /// The block, which has never been used here, counts as erased so many times.
+  /// The block counts as erased so many times.
   void wear_in(BlockNumber block, std::uint32_t erases) { info_[block].erases = erases; }
 
   // ---- SLC mode (Options::modes)

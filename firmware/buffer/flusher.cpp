@@ -51,12 +51,7 @@ Flusher::Flusher(Core& core)
       least_(core.layout.units_of_program(core.pslc ? BlockMode::slc : BlockMode::native)),
       threshold_(
           static_cast<std::uint32_t>(std::clamp(core.config.buffer.flush_at, 0.0, 1.0) * buffer_.capacity())),
-      write_through_(core.config.buffer.mode == "write-through") {
-  if (!write_through_ && core.config.buffer.mode != "write-back") {
-    throw refusal("firmware.buffer.mode",
-                  fmt::format("'{}' is neither write-back nor write-through", core.config.buffer.mode),
-                  "write-back");
-  }
+      write_through_(core.config.buffer.is_write_through()) {
   for (std::uint32_t i = 0; i < sequence_.size(); ++i) place_[sequence_[i]] = i;
   share_out();
 }

@@ -16,7 +16,7 @@ namespace tlmssd::firmware {
 namespace {
 
 MemoryKind checked_medium(const CacheConfig& config, Bytes scm) {
-  if (config.medium != "scm") return MemoryKind::dram;
+  if (!config.lies_in_scm()) return MemoryKind::dram;
   if (scm == 0) {
     throw refusal("firmware.cache.medium",
                   "scm, but the drive has no SCM; give it a section ssd.scm, or write 'medium: dram'",
@@ -27,7 +27,7 @@ MemoryKind checked_medium(const CacheConfig& config, Bytes scm) {
 
 Bytes checked_capacity(const CacheConfig& config, const Layout& layout, Bytes scm) {
   Bytes capacity = config.capacity;
-  if (config.medium == "scm") {
+  if (config.lies_in_scm()) {
     if (capacity == 0) capacity = scm;
     if (capacity > scm) {
       throw refusal("firmware.cache.capacity", fmt::format("{} B, but the SCM has {} B", capacity, scm),

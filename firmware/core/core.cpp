@@ -76,16 +76,13 @@ bool has_move_block(const FirmwareConfig& config) {
 
 BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& shape, const Layout& layout,
                                 const WearPolicy& wear, const MappingScheme& map) {
-  if (config.allocation.streams != "shared" && config.allocation.streams != "separate") {
-    throw refusal("firmware.allocation.streams",
-                  fmt::format("'{}' is neither separate nor shared", config.allocation.streams), "separate");
-  }
+  const bool shared_open = config.allocation.shares_open_blocks();
   if (config.gc.low_water == 0)
     throw refusal("firmware.gc.low_water", "0 leaves garbage collection no room", "1");
   if (map.set_aside() > 0) return {.reserve = map.set_aside() - 1, .owned = true};
   const PslcSize slc = pslc_size(config.pslc, layout);
   const Handles handles = handles_of(config);
-  return {.shared_open = config.allocation.streams == "shared",
+  return {.shared_open = shared_open,
           // Collection may have opened a block for each handle whose data it keeps apart.
           .reserve = config.gc.low_water + (handles.apart ? handles.count - 1 : 0),
           .wear_stream = wear.moves_data(),

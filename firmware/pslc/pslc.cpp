@@ -59,7 +59,7 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
            fmt::format("background folding would stop at {:g} %, before it starts (fold_below, {:g} %)",
                        100 * c.fold_until, 100 * c.fold_below),
            fmt::format("{:g} %", 100 * c.fold_below));
-  if (c.fold_by != "copyback") return;
+  if (!c.folds_on_die()) return;
   if (is_chosen(config.ecc.policy))
     refuse("fold_by",
            "copies on the die do not pass the decoders, so that wrong bits would pile up "
@@ -126,7 +126,7 @@ Pslc::Pslc(const FirmwareConfig& config, const Layout& layout, BlockPool& pool, 
       size_(pslc_size(config.pslc, layout)),
       victims_(slc_context(layout), config.pslc.fold_first == "emptiest"),
       waits_(config.pslc.when_full == "wait"),
-      folds_on_die_(config.pslc.fold_by == "copyback"),
+      folds_on_die_(config.pslc.folds_on_die()),
       promised_(layout.pus, 0) {
   check(config, layout, map);
   const PathContext context{*this, layout.logical_units,

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "firmware/steady/permutation.h"
-#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -42,27 +41,42 @@ std::string SteadyState::only_by_writing(const Core& core) {
   return {};
 }
 
-std::string SteadyState::make() {
-  const auto choice = core_.victims->stationary();
-  choice_ = choice.value_or(StationaryChoice{});
+/// Erases of a block, on average, before `played` units are written.
+double SteadyState::erases(double amplification, double played) const {
+  const double written = mean_valid_ * (1 + k_overwritten * amplification) - played * amplification;
+  const double erases = written / layout_.block_units - (plans_.front().closed + plans_.front().open);
+  return std::max(0.0, erases / layout_.blocks);
+}
+
+std::uint32_t SteadyState::cycles() {
+  prepare();
+  return static_cast<std::uint32_t>(std::ceil(erases(model_of(plans_.front()).write_amplification(), 0))) + 1;
+}
+
+void SteadyState::prepare() {
+  choice_ = core_.victims->stationary().value_or(StationaryChoice{});
   draw_valid();
   make_plans();
+}
+
+std::string SteadyState::make() {
+  prepare();
+  const bool choice = core_.victims->stationary().has_value();
   std::vector<StationaryBlocks> models;
   for (const Plan& plan : plans_) models.push_back(model_of(plan));
   const double share = choice ? k_play : k_play_without_model;
   // All parallel units take turns, so that they are at the same point of filling a block.
   const double phase = random_.uniform() * layout_.block_units;
   const auto programs = static_cast<std::uint64_t>((share * mean_valid_ + phase) / layout_.program_units);
-  const double amplification = models.front().write_amplification();
-  const double written = mean_valid_ * (1 + k_overwritten * amplification) -
-                         static_cast<double>(programs) * layout_.program_units * amplification;
-  const double erases = written / layout_.block_units - (plans_.front().closed + plans_.front().open);
+  const double before =
+      erases(models.front().write_amplification(), static_cast<double>(programs) * layout_.program_units);
   for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
     core_.hw.event_queue.checkpoint();
     const std::size_t point = random_.below(plans_.size());
-    wear_in(pu, std::max(0.0, erases / layout_.blocks));
+    wear_in(pu, before);
     make_blocks(pu, plans_[point], models[point]);
     play(pu, programs);
+    limit_wear(pu);
   }
   write_contents();
   if (choice) return fmt::format("drawn from the mean-field model of {}", core_.config.gc.policy);
@@ -103,7 +117,7 @@ void SteadyState::draw_valid() {
 /// them; where the spare is too small for that, with as many closed blocks as the host may write.
 void SteadyState::make_plans() {
   const std::uint32_t good = pool_.pu(0).good;
-  const std::uint32_t streams = core_.config.allocation.streams == "shared" ? 1 : 2;
+  const std::uint32_t streams = pool_.streams();
   const std::uint32_t most = *std::max_element(valid_.begin(), valid_.end());
   const auto fits = [&](std::uint32_t closed) {
     return std::uint64_t{closed} * layout_.block_units > most + layout_.block_units / 2;
@@ -125,6 +139,13 @@ void SteadyState::wear_in(std::uint32_t pu, double erases) {
   for (std::uint32_t n = 0; n < layout_.blocks; ++n)
     pool_.wear_in(BlockNumber(pu * layout_.blocks + n),
                   static_cast<std::uint32_t>(erases + random_.uniform()));
+}
+
+void SteadyState::limit_wear(std::uint32_t pu) {
+  for (std::uint32_t n = 0; n < layout_.blocks; ++n) {
+    const BlockNumber block(pu * layout_.blocks + n);
+    if (pool_.info(block).erases > order_.most_erases) pool_.wear_in(block, order_.most_erases);
+  }
 }
 
 void SteadyState::make_blocks(std::uint32_t pu, const Plan& plan, const StationaryBlocks& model) {
@@ -356,8 +377,7 @@ void SteadyState::erase(BlockNumber block) {
 void SteadyState::submit(FlashOp& op) {
   op.status = FlashStatus::ok;
   if (!core_.hw.flash.submit(op)) throw std::logic_error("steady state: flash takes time");
-  if (op.status != FlashStatus::ok)
-    throw InputError("precondition: blocks wear out before the drive is in steady state");
+  if (op.status != FlashStatus::ok) throw std::logic_error("steady state: a block is worn out");
 }
 
 }  // namespace tlmssd::firmware

@@ -15,7 +15,8 @@
 // All parallel units are at the same point of filling a block, because they take turns, and each at
 // its own point of the cycle of collection, which is drawn.
 //
-// A: wear is that of a fill and four times the capacity in overwrites. The number of valid units of
+// A: wear is that of a fill and four times the capacity in overwrites; where chance puts more on a
+// block than it bears, it has as much behind it as it bears. The number of valid units of
 // a parallel unit is drawn, too: each gets the same share of the writes, and loses units at random,
 // which makes an Ornstein-Uhlenbeck process of variance half its mean. All blocks are written at
 // the present instant, as untimed preconditioning has it.
@@ -39,6 +40,8 @@ class SteadyState {
 
   /// Why that cannot be done on this drive; empty: it can.
   [[nodiscard]] static std::string only_by_writing(const Core& core);
+  /// Erases that blocks have behind them then: the mean, rounded up, and one more.
+  [[nodiscard]] std::uint32_t cycles();
   /// Nothing has ever been written. Returns in a sentence how it was done.
   std::string make();
 
@@ -53,6 +56,8 @@ class SteadyState {
     BlockNumber block;
     std::uint32_t at = 0;  ///< units looked at
   };
+  void prepare();
+  [[nodiscard]] double erases(double amplification, double played) const;
   void draw_valid();
   void make_plans();
   [[nodiscard]] StationaryBlocks model_of(const Plan& plan) const;
@@ -61,6 +66,7 @@ class SteadyState {
   void make_closed(std::uint32_t pu, std::uint32_t valid);
   void make_open(std::uint32_t pu, WriteTarget target, std::uint32_t programs);
   void wear_in(std::uint32_t pu, double erases);
+  void limit_wear(std::uint32_t pu);
   // ---- playing
   void play(std::uint32_t pu, std::uint64_t programs);
   void write(std::uint32_t pu);

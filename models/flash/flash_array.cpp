@@ -62,8 +62,7 @@ FlashArray::FlashArray(EventQueue& event_queue, const NandPart& part, const Flas
 
 void FlashArray::build_gangs() {
   if (!config_.has_gangs() || config_.gang == 1) return;
-  const auto shares =
-      config_.organisation == "shared-bus-gang" ? BusGang::Shares::bus : BusGang::Shares::control;
+  const auto shares = config_.shares_buses() ? BusGang::Shares::bus : BusGang::Shares::control;
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     if (c % config_.gang == 0) gangs_.push_back(std::make_unique<BusGang>(event_queue_, shares));
     gangs_.back()->add(*channels_[c]);

@@ -32,12 +32,11 @@ struct FlashConfig {
 
   [[nodiscard]] BytesPerSecond bus_rate() const { return bus; }  // 8 bits wide: a byte per transfer
   [[nodiscard]] bool suspends_programs() const { return suspend == "program" || suspend == "both"; }
-  [[nodiscard]] bool has_gangs() const { return organisation != "channels"; }
-  /// Data buses: the channels of a shared-bus gang have one.
-  [[nodiscard]] std::uint32_t buses() const {
-    return organisation == "shared-bus-gang" ? channels / gang : channels;
-  }
   [[nodiscard]] bool suspends_erases() const { return suspend == "erase" || suspend == "both"; }
+  [[nodiscard]] bool has_gangs() const { return organisation != "channels"; }
+  /// The channels of a gang have one data bus.
+  [[nodiscard]] bool shares_buses() const { return organisation == "shared-bus-gang"; }
+  [[nodiscard]] std::uint32_t buses() const { return shares_buses() ? channels / gang : channels; }
 };
 
 }  // namespace tlmssd

@@ -6,7 +6,7 @@ namespace tlmssd {
 
 Arbiter::Arbiter(const HostConfig& config)
     : weights_(config.effective_queues(), config.burst), waiting_((config.effective_queues() + 63) / 64, 0) {
-  if (config.arbitration == "weighted") {
+  if (config.is_weighted()) {
     for (std::size_t i = 0; i < weights_.size(); ++i)
       weights_[i] = static_cast<std::uint32_t>(config.weights.at(i));
   }

@@ -9,7 +9,7 @@
 
 namespace tlmssd {
 
-LinkSpec parse_link(const std::string& text, const std::string& protocol) {
+LinkSpec parse_link(const std::string& text, LinkKind kind) {
   static constexpr std::array<std::uint32_t, 5> k_pcie_lanes = {1, 2, 4, 8, 16};
   if (text == "sata3" || text == "sata6") return {LinkKind::sata, 0, 0, text == "sata3" ? 3U : 6U};
   if (text.size() >= 7 && text.size() <= 8 && text.starts_with("pcie") && text[4] >= '1' && text[4] <= '6' &&
@@ -24,11 +24,11 @@ LinkSpec parse_link(const std::string& text, const std::string& protocol) {
                 in_quotes(text) +
                     " is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as pcie3x4), sata3, "
                     "sata6",
-                protocol == "sata" ? "sata6" : "pcie3x4");
+                kind == LinkKind::sata ? "sata6" : "pcie3x4");
 }
 
 std::uint32_t HostConfig::effective_depth() const {
-  return protocol == "sata" ? std::min<std::uint32_t>(queue_depth, 32) : queue_depth;
+  return is_sata() ? std::min<std::uint32_t>(queue_depth, 32) : queue_depth;
 }
 
 const ParameterTable<HostConfig>& HostConfig::parameters() {
@@ -102,25 +102,25 @@ void HostConfig::validate() const {
            std::to_string(std::max<Bytes>(max_transfer / lba_size, 1) * lba_size) + " B");
   }
   // How many queues there are is not known while protocol and link contradict each other.
-  if (arbitration == "weighted" && linked && weights.size() != effective_queues()) {
+  if (is_weighted() && linked && weights.size() != effective_queues()) {
     refuse("weights",
            "has " + std::to_string(weights.size()) + " numbers, but there are " +
                std::to_string(effective_queues()) + " queues",
            fitting_weights());
   }
-  if (arbitration != "weighted" && !weights.empty()) {
+  if (!is_weighted() && !weights.empty()) {
     refuse("weights", "are given, but ssd.host.arbitration is " + arbitration + ", not weighted", "[]");
   }
   errors.throw_if_any();
 }
 
 void HostConfig::check_link() const {
-  const LinkSpec spec = parse_link(link, protocol);
-  if ((protocol == "sata") == (spec.kind == LinkKind::sata)) return;
+  const LinkKind kind = is_sata() ? LinkKind::sata : LinkKind::pcie;
+  if (parse_link(link, kind).kind == kind) return;
   throw refusal("ssd.host.protocol",
                 protocol + " does not run over ssd.host.link " + link +
                     ": nvme needs pcie..., sata needs sata3 or sata6",
-                protocol == "sata" ? "nvme" : "sata");
+                is_sata() ? "nvme" : "sata");
 }
 
 /// The weights there are, cut or filled with ones to one for each queue, as a scenario writes them.

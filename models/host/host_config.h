@@ -21,8 +21,8 @@ struct LinkSpec {
   bool operator==(const LinkSpec&) const = default;
 };
 
-/// Reads "pcie<1-6>x<1|2|4|8|16>" or "sata3" / "sata6"; throws InputError that names the valid forms and proposes one for `protocol`.
-LinkSpec parse_link(const std::string& text, const std::string& protocol = "nvme");
+/// Reads "pcie<1-6>x<1|2|4|8|16>" or "sata3" / "sata6"; throws InputError that names the valid forms and proposes one of `kind`.
+LinkSpec parse_link(const std::string& text, LinkKind kind = LinkKind::pcie);
 
 struct HostConfig {
   std::string protocol = "nvme";
@@ -47,9 +47,11 @@ struct HostConfig {
   static const ParameterTable<HostConfig>& parameters();
   /// Throws InputError when values contradict each other; the message names the keys.
   void validate() const;
+  [[nodiscard]] bool is_sata() const { return protocol == "sata"; }
+  [[nodiscard]] bool is_weighted() const { return arbitration == "weighted"; }
   /// As the protocol has it: SATA has one queue of at most 32 commands whatever the scenario says
   /// of NVMe's.
-  [[nodiscard]] std::uint32_t effective_queues() const { return protocol == "sata" ? 1 : queues; }
+  [[nodiscard]] std::uint32_t effective_queues() const { return is_sata() ? 1 : queues; }
   [[nodiscard]] std::uint32_t effective_depth() const;
 
  private:

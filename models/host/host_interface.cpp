@@ -139,7 +139,7 @@ HostStatus HostInterface::validate(const HostCommand& command) const {
 Bytes HostInterface::fetched_bytes(const HostCommand& command) const {
   if (command.opcode == HostOpcode::write) return data_bytes(command);
   if (command.opcode != HostOpcode::trim) return 0;
-  if (config_.protocol != "sata") return command.ranges.size() * k_nvme_range;
+  if (!config_.is_sata()) return command.ranges.size() * k_nvme_range;
   return (command.ranges.size() * k_ata_range + k_ata_block - 1) / k_ata_block * k_ata_block;
 }
 

@@ -44,7 +44,7 @@ void DieState::check_planes(const FlashOp& first) const {
     if ((planes & its) != 0) refuse(*op, op->page, "multi-plane read of two pages of one plane");
     planes |= its;
     if (op->page != first.page) refuse(*op, op->page, "multi-plane read of pages of different numbers");
-    if (op->block != first.block && part_.multi_plane_blocks == "same")
+    if (op->block != first.block && part_.reads_same_blocks())
       refuse(*op, op->page, "multi-plane read of blocks of different numbers, which this part cannot");
     if (op->command != first.command || op->mode != first.mode || op->code != first.code ||
         op->retry_level != first.retry_level || op->pass_voltage != first.pass_voltage) {

@@ -28,7 +28,8 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
       die_(die),
       units_per_page_(unit_bytes == 0 ? 0 : static_cast<std::uint32_t>(geometry.page_bytes / unit_bytes)),
       stamps_per_unit_(stamps_per_unit),
-      program_pages_(part.program_unit == "block" ? geometry.pages : part.pages_per_program()),
+      program_pages_(part.unit_of_program() == ProgramUnit::block ? geometry.pages
+                                                                  : part.pages_per_program()),
       step_pages_(part.pages_per_step()),
       shape_(part),
       slc_pages_(part.has_slc_mode() ? geometry.pages / part.bits() : 0),
@@ -408,7 +409,9 @@ std::uint32_t DieState::endurance(PlaneId plane, BlockId block, BlockMode mode) 
   if (mean == 0 || part_.endurance_spread == 0) return mean;
   const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(index(plane), index(block));
   RandomStream stream(seed_ ^ (place * 0x9E3779B97F4A7C15U), "block endurance");
-  const double deviation = std::clamp(stream.normal(), -4.0, 4.0) * part_.endurance_spread;
+  const double deviation =
+      std::clamp(stream.normal(), -NandPart::k_spread_cut_off, NandPart::k_spread_cut_off) *
+      part_.endurance_spread;
   return std::max(1U, static_cast<std::uint32_t>(std::lround(mean * (1 + deviation))));
 }
 
@@ -428,8 +431,9 @@ bool DieState::worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode
   std::uint64_t slc = erases(p, b, BlockMode::slc);
   std::uint64_t native = std::uint64_t{cycles_before_} + erases(p, b, BlockMode::native);
   ++(mode == BlockMode::slc ? slc : native);
-  // Within 4 sigma of the mean the block's own limit must be looked at.
-  if (slc == 0 && static_cast<double>(native) < part_.endurance * (1 - 4 * part_.endurance_spread))
+  // Where the spread may reach, the block's own limit must be looked at.
+  if (slc == 0 && static_cast<double>(native) <
+                      part_.endurance * (1 - NandPart::k_spread_cut_off * part_.endurance_spread))
     return false;
   const std::uint64_t endurance_native = endurance(p, b);
   if (slc == 0) return native > endurance_native;

@@ -64,7 +64,7 @@ Run::Run(const RunOptions& options)
   if (report_section_.timeline)
     window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
   make_writers();
-  if (!directory_ && (report_section_.timeline || report_section_.command_log != "none" ||
+  if (!directory_ && (report_section_.timeline || report_section_.logs_commands() ||
                       !report_section_.decisions.empty() || !writers_.empty()))
     warnings_.emplace_back("report: files beside the report are written only with --out");
 }
@@ -396,7 +396,7 @@ void Run::keep_decisions() noexcept {
 }
 
 void Run::measure_timed() {
-  if (directory_ && report_section_.command_log != "none") {
+  if (directory_ && report_section_.logs_commands()) {
     log_ = std::make_unique<CommandLog>(directory_->file("commands." + report_section_.command_log));
   }
   if (directory_ && report_section_.timeline) {

@@ -38,7 +38,7 @@ std::string drive_text(const Ssd& ssd) {
   const double physical = static_cast<double>(shape.geometry.bytes());
   const double user = static_cast<double>(ssd.user_bytes());
   return fmt::format("{} over {}, {} x {} of {}, {} user of {} flash (OP {:.1f} %, Sf {:.1f} %)",
-                     config.host.protocol == "sata" ? "SATA" : "NVMe", config.host.link,
+                     config.host.is_sata() ? "SATA" : "NVMe", config.host.link,
                      counted(shape.geometry.channels, "channel"),
                      counted(shape.geometry.dies_per_channel(), "die"), config.part.name, bytes_text(user),
                      bytes_text(physical), (physical / user - 1) * 100, (1 - user / physical) * 100);

@@ -28,6 +28,7 @@ struct ReportSection {
   bool merge = false;
   std::string silence;
   std::vector<std::string> decisions;
+  [[nodiscard]] bool logs_commands() const { return command_log != "none"; }
   /// Names in `silence`. Throws InputError for one that no rule of the adviser has.
   [[nodiscard]] std::vector<std::string> silenced() const;
   static const ParameterTable<ReportSection>& parameters();

@@ -9,6 +9,7 @@
 #include "platform/plugins/loader.h"
 #include "platform/scenario/advice.h"
 #include "platform/scenario/overlay.h"
+#include "testbench/app/age.h"
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/app/scenario_loads.h"
 #include "testbench/app/scenario_targets.h"
@@ -18,12 +19,15 @@ namespace tlmssd {
 
 namespace {
 
+bool is_log_structured(const Scenario& scenario) {
+  return scenario.has("log_structured") &&
+         is_chosen(LogStructuredChoice::parameters().read(scenario.values("log_structured")).policy);
+}
+
 /// The section `log_structured`; nothing when there is none.
 std::optional<LogStructuredConfig> read_log_structured(const Scenario& scenario) {
-  if (!scenario.has("log_structured")) return {};
-  const ParameterValues& values = scenario.values("log_structured");
-  if (!is_chosen(LogStructuredChoice::parameters().read(values).policy)) return {};
-  return LogStructuredConfig::parameters().read(values);
+  if (!is_log_structured(scenario)) return {};
+  return LogStructuredConfig::parameters().read(scenario.values("log_structured"));
 }
 
 /// The section `file_cache`; nothing when there is none.
@@ -112,8 +116,12 @@ Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
 SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {
   SsdConfig config = SsdConfig::from(scenario);
   if (!options.from_snapshot.empty()) return config;
-  for (std::size_t i = 0; i < scenario.count("precondition"); ++i)
-    config.written_share = std::max(config.written_share, written_by(read_step(scenario, i)));
+  for (std::size_t i = 0; i < scenario.count("precondition"); ++i) {
+    const PreconditionStep step = read_step(scenario, i);
+    config.written_share = std::max(config.written_share, written_by(step));
+    if (step.to_steady_state() && !is_log_structured(scenario))  // which would write it
+      config.steady_after = AgeConfig::parameters().read(scenario.values("age")).cycles;
+  }
   return config;
 }
 

@@ -2,67 +2,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
-#include <utility>
 
 #include "models/base/input_error.h"
+#include "testbench/host/host_driver_parts.h"
 #include "testbench/host/load_instants.h"
 
 namespace tlmssd {
-
-/// A command under way: what the drive sees, and what the host keeps beside it.
-struct HostDriver::Slot : HostCommand {
-  Payloads::Payload* payload = nullptr;
-  std::vector<Stamp> stamps;
-  Scoreboard::Ticket ticket;
-  LbaRange range;
-  HostDriver* driver = nullptr;
-  Stream* stream = nullptr;
-  SplitRequest* split = nullptr;  ///< the request that this command is a piece of, if any
-  Picoseconds submitted = 0;
-  bool busy = false;
-  bool write_protected = false;  ///< issued when the drive was already known to be read-only
-  Slot* next = nullptr;          ///< of those that are free
-};
-
-/// A request that is longer than the drive takes, carried out as several commands.
-struct HostDriver::SplitRequest {
-  Completed whole;               ///< as the block layer will see it completed
-  std::uint32_t out = 0;         ///< pieces outstanding
-  bool issued = false;           ///< all of its pieces have been
-  SplitRequest* next = nullptr;  ///< of those that are free
-};
-
-/// A load while it runs.
-struct HostDriver::Stream {
-  HostDriver* driver;
-  Load* load;
-  std::uint16_t number;
-  std::uint32_t queue;
-  Picoseconds start = 0;  ///< absolute
-  Picoseconds stop = k_never;
-  PlacedRequest head;             ///< the next request, or what is left of it, when has_head
-  SplitRequest* split = nullptr;  ///< not null: pieces of the head have been issued
-  bool has_head = false;
-  bool exhausted = true;
-  bool ended = false;
-  bool sleeping = false;          ///< an event queue item will pump this stream
-  std::uint32_t outstanding = 0;  ///< requests; so are the next two
-  std::uint64_t issued = 0;
-  std::uint64_t completed = 0;
-  Picoseconds lag = 0;  ///< of the last request, behind its time
-  Picoseconds last_issue = 0;
-  bool by_time = false;  ///< `stop` has ended it
-  Picoseconds first_time =
-      0;  ///< time stamp of the first request after a warm-up, from which the others count
-  Picoseconds think_until = 0;
-
-  static void wake(void* self) {
-    auto* stream = static_cast<Stream*>(self);
-    stream->sleeping = false;
-    stream->driver->pump(*stream);
-  }
-};
 
 HostDriver::HostDriver(const sc_core::sc_module_name& name, EventQueue& event_queue,
                        EventQueueProcess& process, const HostDriverConfig& config, Scoreboard& scoreboard)
@@ -72,6 +17,7 @@ HostDriver::HostDriver(const sc_core::sc_module_name& name, EventQueue& event_qu
       process_(process),
       config_(config),
       scoreboard_(scoreboard),
+      watch_(event_queue, *this, config.stall_after, config.patient),
       streams_of_queue_(config.queues),
       queue_outstanding_(config.queues) {}
 
@@ -91,130 +37,6 @@ HostDriver::SplitRequest& HostDriver::take_split() {
   SplitRequest& request = splits_.take();
   request = SplitRequest{};
   return request;
-}
-
-// ---- starting
-
-void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
-  measurement_ = &measurement;
-  std::move(streams_.begin(), streams_.end(), std::back_inserter(earlier_));
-  streams_.clear();
-  stopping_ = false;
-  for (auto& queue : streams_of_queue_) queue.clear();
-  finished_ = false;
-  issued_ = 0;
-  ramping_ = 0;
-  ramp_times_ = 0;
-  for (Load& load : loads) {
-    auto stream = std::make_unique<Stream>();
-    stream->driver = this;
-    stream->load = &load;
-    stream->number = static_cast<std::uint16_t>(streams_.size());
-    stream->queue =
-        (load.queue >= 0 ? static_cast<std::uint32_t>(load.queue) : stream->number) % config_.queues;
-    streams_of_queue_[stream->queue].push_back(stream.get());
-    if (load.ramp_time > 0) ++ramp_times_;
-    if (load.ramp_requests > 0) ++ramping_;
-    streams_.push_back(std::move(stream));
-  }
-  ramp_end_ = -1;
-  if (ramp_times_ > 0) ++ramping_;
-  measuring_ = ramping_ == 0;
-  measurement.reset(event_queue_.now());
-  phase_ = 0;
-  running_in_phase_ = 0;
-  next_phase();
-}
-
-/// One of those that measurement waits for is through with its ramp.
-void HostDriver::end_ramp() {
-  if (--ramping_ > 0) return;
-  measuring_ = true;
-  measure_anew();
-}
-
-void HostDriver::measure_anew() {
-  measurement_->reset(event_queue_.now());
-  if (on_measurement_) on_measurement_();
-}
-
-/// The ramp time of a load counts from its start in its phase.
-void HostDriver::begin_ramp_time(const Stream& stream) {
-  if (stream.load->ramp_time == 0) return;
-  --ramp_times_;
-  const Picoseconds end = later(stream.start, stream.load->ramp_time);
-  if (end <= ramp_end_) return;
-  check_instant(*stream.load, end);
-  ramp_end_ = end;
-  event_queue_.at(
-      end, [](void* self) { static_cast<HostDriver*>(self)->end_ramp_time(); }, this);
-}
-
-/// An earlier run may have ended before its ramp did: then its item of the event queue is still
-/// there and says nothing.
-void HostDriver::end_ramp_time() {
-  if (event_queue_.now() != ramp_end_ || ramp_times_ > 0) return;
-  ramp_end_ = -1;
-  if (!finished_) end_ramp();
-}
-
-void HostDriver::next_phase() {
-  for (;;) {
-    std::uint32_t next = ~std::uint32_t{0};
-    for (const auto& stream : streams_) {
-      if (!stream->ended) next = std::min(next, stream->load->phase);
-    }
-    if (next == ~std::uint32_t{0}) {
-      finish();
-      return;
-    }
-    phase_ = next;
-    running_in_phase_ = 1;  // held until every stream of the phase has been started
-    for (const auto& stream : streams_) {
-      if (stream->ended || stream->load->phase != next) continue;
-      ++running_in_phase_;
-      stream->exhausted = false;
-      stream->start = later(event_queue_.now(), stream->load->start);
-      check_instant(*stream->load, stream->start);
-      if (stream->load->runtime != k_never)
-        stream->stop = later(later(stream->start, stream->load->ramp_time), stream->load->runtime);
-      begin_ramp_time(*stream);
-      pump(*stream);
-    }
-    if (--running_in_phase_ > 0) return;
-  }
-}
-
-void HostDriver::stop_loads() {
-  if (stopping_ || finished_) return;
-  stopping_ = true;
-  event_queue_.soon([](void* self) { static_cast<HostDriver*>(self)->wind_up(); }, this);
-}
-
-/// Streams that have nothing under way end now, those that wait for their time too.
-void HostDriver::wind_up() {
-  if (!stopping_) return;  // a later run has begun meanwhile
-  for (const auto& stream : streams_) {
-    stream->sleeping = false;
-    pump(*stream);
-  }
-}
-
-void HostDriver::end_stream(Stream& stream) {
-  if (stream.ended) return;
-  stream.ended = true;
-  if (stream.completed < stream.load->ramp_requests) end_ramp();
-  if (--running_in_phase_ == 0) next_phase();
-}
-
-void HostDriver::finish() {
-  if (finished_) return;
-  finished_ = true;
-  if (!measuring_) measurement_->reset(event_queue_.now());  // all of it was ramp
-  measurement_->finish(event_queue_.now());
-  // What goes on without commands, such as a drain, is not to last until the next look for a stall.
-  if (std::exchange(watching_, false)) event_queue_.cancel(&HostDriver::watch_due, this);
-  process_.stop();
 }
 
 // ---- issuing
@@ -342,13 +164,6 @@ void HostDriver::begin_request(Stream& stream, bool split) {
   whole.submitted = load.pacing == Pacing::open_loop ? stream.start + stream.head.time : event_queue_.now();
 }
 
-std::vector<StreamEnd> HostDriver::stream_ends() const {
-  std::vector<StreamEnd> ends;
-  for (const auto& stream : streams_)
-    ends.push_back({stream->issued, stream->lag, stream->last_issue - stream->start, stream->by_time});
-  return ends;
-}
-
 /// Issues the stream's head, or the next piece of it.
 void HostDriver::issue(Stream& stream) {
   PlacedRequest request = stream.head;
@@ -375,10 +190,7 @@ void HostDriver::issue(Stream& stream) {
     stream.has_head = false;
     stream.split = nullptr;
   }
-  if (outstanding_++ == 0) {
-    waiting_since_ = event_queue_.now();
-    if (!watching_) watch_from(waiting_since_);
-  }
+  if (outstanding_++ == 0) watch_.begin();
   ++queue_outstanding_[stream.queue];
   measurement_->submitted(stream.number, event_queue_.now());
   device_isock.send(*slot.payload);
@@ -491,10 +303,10 @@ void HostDriver::complete(Slot& slot) {
   if (hook_ && measuring_) hook_(completed);
   --outstanding_;
   --queue_outstanding_[stream.queue];
-  waiting_since_ = event_queue_.now();
+  watch_.completed();
   if (++completed_ == pause_at_) pause();
   if (completed_ % k_progress_interval == 0) {
-    check_time(stream);
+    watch_.check_time(*stream.load);
     if (on_progress_) on_progress_(completed_);
   }
   if (slot.split == nullptr) {
@@ -510,43 +322,7 @@ void HostDriver::complete(Slot& slot) {
   }
 }
 
-// ---- watching
-
-/// Commands that take no time are all right, even many; but time alone ends some loads.
-void HostDriver::check_time(const Stream& stream) {
-  constexpr std::uint64_t k_most_checks = 1024;
-  event_queue_.progress();
-  if (std::exchange(checked_instant_, event_queue_.now()) != event_queue_.now()) checks_at_instant_ = 0;
-  if (++checks_at_instant_ < k_most_checks || !stream.load->endless()) return;
-  throw TimeStandsStill(fmt::format("{} requests in a row took no time at all, so that time_based never ends",
-                                    k_most_checks * k_progress_interval));
-}
-
-void HostDriver::watch_from(Picoseconds when) {
-  if (config_.stall_after == 0) return;
-  watching_ = true;
-  event_queue_.at(when + config_.stall_after, &HostDriver::watch_due, this);
-}
-
-void HostDriver::watch() {
-  watching_ = false;
-  if (outstanding_ == 0) return;  // the next command that is issued begins anew
-  const Picoseconds waited = event_queue_.now() - waiting_since_;
-  if (waited < config_.stall_after) {
-    watch_from(waiting_since_);
-    return;
-  }
-  if (config_.patient && !event_queue_.empty()) {
-    if (std::exchange(completed_at_watch_, completed_) != completed_)
-      executed_at_watch_ = event_queue_.executed();
-    if (event_queue_.executed() - executed_at_watch_ < k_patience) {
-      watch_from(event_queue_.now());
-      return;
-    }
-  }
-  throw Stalled(fmt::format("no command has completed for {:.3f} s of simulated time; {}",
-                            static_cast<double>(waited) * 1e-12, describe_outstanding()));
-}
+// ---- reporting
 
 std::string HostDriver::describe_outstanding() const {
   std::vector<const Slot*> waiting;

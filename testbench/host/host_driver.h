@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "models/base/event_queue.h"
-#include "models/base/stalled.h"
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/ports.h"
+#include "testbench/host/stall_watch.h"
 #include "testbench/host/transfer_limit.h"
 #include "testbench/loads/load.h"
 #include "testbench/measure/measurement.h"
@@ -38,8 +38,8 @@ struct HostDriverConfig {
   /// The run stops when commands are outstanding and none has completed for so long, nor was the
   /// first of them submitted since; 0: never.
   Picoseconds stall_after = 0;
-  /// It goes on as long as something is left to happen, up to k_patience events: a slow network or
-  /// slow cores may take their time.
+  /// It goes on as long as something is left to happen, up to StallWatch::k_patience events: a slow
+  /// network or slow cores may take their time.
   bool patient = false;
 };
 
@@ -53,11 +53,6 @@ struct StreamEnd {
 
 /// A read returned wrong data: the emulator (not the scenario) is at fault.
 struct DataMismatch : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The requests of a load that only time ends take no time.
-struct TimeStandsStill : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -85,9 +80,6 @@ class HostDriver : public sc_core::sc_module {
     pause_at_ = completed;
     on_pause_ = std::move(hook);
   }
-  /// Events without a completion after which a patient driver calls it a stall: seconds of the
-  /// host's time, and far more than emptying a block in every group takes.
-  static constexpr std::uint64_t k_patience = 100'000'000;
 
   /// Starts `loads` at the event queue's present instant; sc_start() then runs them, and the event
   /// queue's process stops when they are done.
@@ -142,10 +134,6 @@ class HostDriver : public sc_core::sc_module {
   void end_stream(Stream& stream);
   void next_phase();
   void finish();
-  void watch();
-  static void watch_due(void* self) { static_cast<HostDriver*>(self)->watch(); }
-  void watch_from(Picoseconds when);
-  void check_time(const Stream& stream);
   void end_ramp();
   void wind_up();
   void begin_ramp_time(const Stream& stream);
@@ -155,6 +143,7 @@ class HostDriver : public sc_core::sc_module {
   EventQueueProcess& process_;
   HostDriverConfig config_;
   Scoreboard& scoreboard_;
+  StallWatch watch_;
   Measurement* measurement_ = nullptr;
   Payloads payloads_;
   Pool<Slot> slots_;
@@ -168,12 +157,6 @@ class HostDriver : public sc_core::sc_module {
   std::uint64_t completed_ = 0;
   std::uint64_t pause_at_ = 0;  ///< of completed_; 0: never
   std::uint64_t failed_ = 0;
-  Picoseconds waiting_since_ =
-      0;  ///< last completion, or submission of the oldest command when that is later
-  std::uint64_t completed_at_watch_ = 0;
-  std::uint64_t executed_at_watch_ = 0;  ///< events, when `completed_at_watch_` was first found to be overdue
-  Picoseconds checked_instant_ = -1;     ///< of check_time()
-  std::uint64_t checks_at_instant_ = 0;
   std::uint32_t phase_ = 0;
   std::size_t running_in_phase_ = 0;
   bool measuring_ = false;
@@ -182,7 +165,6 @@ class HostDriver : public sc_core::sc_module {
   Picoseconds ramp_end_ = -1;     ///< when the last ramp time that has begun ends; -1: none is going on
   bool finished_ = false;
   bool stopping_ = false;
-  bool watching_ = false;
   bool write_protected_ = false;  ///< the drive has said so: from here on writes are refused
   std::string first_failure_;
   CompletionHook hook_;

@@ -152,7 +152,7 @@ void check_file(const PlacedRequest& request, const DriveSize& drive, const Plac
 
 std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfig& config, const Scan& found,
                                           const DriveSize& drive) {
-  const bool open = config.pacing.pacing == "open-loop";
+  const bool open = config.pacing.is_open();
   const std::uint32_t volume = chosen_volume(config.placement, found, file.path);
   const std::uint64_t once =
       volume == PlacedSource::k_all_volumes ? found.extent.requests : found.volume_requests[volume];
@@ -174,7 +174,7 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
                               const std::string& directory) {
   const TraceFile file{path_of(config.kind.trace, directory), config.trace, config.blkparse, config.columns};
   const Scan found = scan(file, config.limits);
-  const bool open = config.pacing.pacing == "open-loop";
+  const bool open = config.pacing.is_open();
   if (open && !found.has_times) {
     throw InputError(file.path, 0,
                      "pacing: open-loop needs time stamps, which this trace has not; expected closed-loop");
@@ -345,7 +345,7 @@ std::vector<Load> source_loads(const LoadConfig& config, const DriveSize& drive,
   const SourceContext context{drive.bytes, drive.lba_bytes, seeds()};
   const PolicyInfo* const info = request_sources().find(source);
   if (info == nullptr) throw InputError("source: there is none called " + in_quotes(source));
-  const bool open = config.pacing.pacing == "open-loop";
+  const bool open = config.pacing.is_open();
   load.source = std::make_unique<PlacedSource>(
       std::make_unique<CheckedSource>(request_sources().make(source, *config.source, context), source,
                                       drive.bytes, open ? config.open.time_scale : 1.0),

@@ -10,7 +10,7 @@
 
 namespace tlmssd {
 
-class ReadFirstScheduler final : public Scheduler {
+class ReadFirstScheduler : public Scheduler {
  public:
   static constexpr std::string_view k_name = "read-first";
   static constexpr std::string_view k_summary =

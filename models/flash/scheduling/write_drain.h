@@ -11,26 +11,14 @@
 
 namespace tlmssd {
 
-class WriteDrainScheduler final : public Scheduler {
+class WriteDrainScheduler final : public ReadFirstScheduler {
  public:
   static constexpr std::string_view k_name = "write-drain";
   static constexpr std::string_view k_summary =
       "as read-first, but nothing is suspended that began while a write waited for room in the write buffer";
-  using Config = ReadFirstScheduler::Config;
+  using ReadFirstScheduler::ReadFirstScheduler;
 
-  explicit WriteDrainScheduler(const Config& config) : read_first_(config) {}
-  [[nodiscard]] Lane lane(const FlashOp& op) const override { return read_first_.lane(op); }
-  [[nodiscard]] Lane next(Picoseconds urgent, Picoseconds normal, Picoseconds now) const override {
-    return read_first_.next(urgent, normal, now);
-  }
-  [[nodiscard]] bool overdue(Picoseconds since, Picoseconds now) const override {
-    return read_first_.overdue(since, now);
-  }
   [[nodiscard]] bool suspends(const FlashOp& running) const override { return !running.writes_wait; }
-  [[nodiscard]] bool overtakes() const override { return true; }
-
- private:
-  ReadFirstScheduler read_first_;
 };
 
 }  // namespace tlmssd

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "models/base/input_error.h"
 
@@ -126,13 +127,31 @@ std::uint32_t NandPart::bits() const {
   return cell == "tlc" ? 3 : 4;
 }
 
+ProgramUnit NandPart::unit_of_program() const {
+  if (program_unit == "page") return ProgramUnit::page;
+  return program_unit == "word-line" ? ProgramUnit::word_line : ProgramUnit::block;
+}
+
 std::uint32_t NandPart::pages_per_program() const {
-  if (program_unit == "page") return 1;
-  return program_unit == "word-line" ? bits() : pages_per_block;
+  switch (unit_of_program()) {
+    case ProgramUnit::page:
+      return 1;
+    case ProgramUnit::word_line:
+      return bits();
+    case ProgramUnit::block:
+      break;
+  }
+  return pages_per_block;
 }
 
 std::uint32_t NandPart::pages_per_step() const {
-  return program_unit == "page" ? 1 : std::min(bits(), pages_per_block);
+  return unit_of_program() == ProgramUnit::page ? 1 : std::min(bits(), pages_per_block);
+}
+
+std::uint32_t NandPart::least_endurance() const {
+  if (endurance == 0) return 0;
+  const double share = 1 - k_spread_cut_off * endurance_spread;
+  return std::max(1U, static_cast<std::uint32_t>(std::lround(endurance * share)));
 }
 
 Geometry NandPart::geometry(std::uint32_t channels, std::uint32_t ways, std::uint32_t dies_per_way) const {
@@ -159,13 +178,13 @@ void NandPart::check() const {
   };
   lengths("read_latency", read_latency);
   lengths("program_latency", program_latency);
-  if (program_unit == "word-line" && pages_per_block % bits() != 0) {
+  if (unit_of_program() == ProgramUnit::word_line && pages_per_block % bits() != 0) {
     errors.add(refusal("pages_per_block",
                        "NAND part " + name + ": " + std::to_string(pages_per_block) +
                            " is not a whole number of word lines of " + std::to_string(bits()) + " pages",
                        whole_word_lines()));
   }
-  if (program_passes > 1 && program_unit != "word-line") {
+  if (program_passes > 1 && unit_of_program() != ProgramUnit::word_line) {
     errors.add(refusal("program_passes",
                        "NAND part " + name + " has " + std::to_string(program_passes) +
                            " with program_unit " + program_unit + ", not word-line",

@@ -19,6 +19,9 @@
 
 namespace tlmssd {
 
+/// What one program operation covers in each plane.
+enum class ProgramUnit : std::uint8_t { page, word_line, block };
+
 struct NandPart {
   std::string name = "generic-mlc";
   std::string source = "MQSim default MLC (Tavakkol et al., FAST'18)";
@@ -71,6 +74,7 @@ struct NandPart {
   // Wear.
   std::uint32_t endurance = 10'000;
   double endurance_spread = 0;
+  static constexpr double k_spread_cut_off = 4;  ///< standard deviations
 
   // SLC mode: a block of one bit per cell. Latencies of 0: the part has no such mode.
   Picoseconds slc_read_latency = 0;
@@ -88,6 +92,7 @@ struct NandPart {
   [[nodiscard]] std::uint32_t page_type(PageId page) const { return index(page) % bits(); }
   [[nodiscard]] Picoseconds read_time(PageId page) const { return pick(read_latency, page); }
   [[nodiscard]] Picoseconds program_time(PageId page) const { return pick(program_latency, page); }
+  [[nodiscard]] ProgramUnit unit_of_program() const;
   /// Pages that one program operation covers in each plane.
   [[nodiscard]] std::uint32_t pages_per_program() const;
   /// Pages that are loaded into the die's latches and programmed at a time. Less than
@@ -97,6 +102,8 @@ struct NandPart {
   [[nodiscard]] std::uint32_t passes(BlockMode mode) const {
     return mode == BlockMode::native ? program_passes : 1;
   }
+  /// A multi-plane read takes pages of blocks of the same number only.
+  [[nodiscard]] bool reads_same_blocks() const { return multi_plane_blocks == "same"; }
   /// Whether blocks can be erased into SLC mode.
   [[nodiscard]] bool has_slc_mode() const { return slc_read_latency != 0; }
   /// Pages of a block in SLC mode, of which each is programmed by itself: one for each word line; 0
@@ -108,6 +115,8 @@ struct NandPart {
   [[nodiscard]] std::uint32_t endurance_in_slc_mode() const {
     return endurance == 0 || slc_endurance == 0 ? endurance : slc_endurance;
   }
+  /// Program/erase cycles that every block bears, the weakest too; 0: any number.
+  [[nodiscard]] std::uint32_t least_endurance() const;
   /// The part's shape in a drive; `channels`, `ways` and `dies_per_way` are the drive's to choose.
   [[nodiscard]] Geometry geometry(std::uint32_t channels, std::uint32_t ways,
                                   std::uint32_t dies_per_way) const;

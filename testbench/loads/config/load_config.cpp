@@ -279,7 +279,7 @@ namespace {
 
 void read_pacing(LoadConfig& config, const ParameterValues& load) {
   config.pacing = PacingConfig::parameters().read(load);
-  if (config.pacing.pacing == "open-loop") {
+  if (config.pacing.is_open()) {
     config.open = OpenLoopConfig::parameters().read(load);
   } else {
     config.closed = ClosedLoopConfig::parameters().read(load);

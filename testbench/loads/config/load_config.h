@@ -49,6 +49,7 @@ struct RunConfig {
 /// with `profile`.
 struct PacingConfig {
   std::string pacing = "closed-loop";
+  [[nodiscard]] bool is_open() const { return pacing == "open-loop"; }
   static const ParameterTable<PacingConfig>& parameters();
 };
 struct ClosedLoopConfig {

@@ -141,4 +141,49 @@ TEST_CASE("a drive without a model is settled by writing, and that is said", "[p
   CHECK(shown.out.find("settling run") != std::string::npos);
 }
 
+TEST_CASE(
+    "a drive whose blocks would wear out is refused by check as by run, and the least that bears it runs",
+    "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_drive + k_steady + k_writes);
+  const std::string key = "ssd.flash.part.endurance";
+  const std::vector<std::vector<std::string>> drives = {
+      {},
+      {"ssd.flash.part.endurance_spread=20 %", "age.cycles=30"},
+      {"firmware.gc.policy=random"},
+      {"firmware.gc.policy=cost-benefit"},
+      {"firmware.wear.policy=none", "firmware.gc.policy=windowed-greedy"},
+  };
+  for (const std::vector<std::string>& settings : drives) {
+    std::vector<std::string> more;
+    for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
+    INFO((settings.empty() ? "as it is" : settings.back()));
+    const auto with = [&](const char* command, const std::string& endurance) {
+      std::vector<std::string> arguments = {command, scenario, "--set", key + "=" + endurance};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      return arguments;
+    };
+    const Outcome checked = run(folder, with("check", "2"));
+    CHECK(checked.code == 2);
+    CHECK(std::count(checked.err.begin(), checked.err.end(), '\n') == 1);
+    CHECK(checked.err.find(key + ": the weakest blocks bear ") != std::string::npos);
+    const Outcome ran = run(folder, with("run", "2"));
+    CHECK(ran.code == 2);
+    CHECK(ran.err == checked.err);
+    const std::string proposed = "nearest valid: ";
+    const std::size_t at = checked.err.find(proposed);
+    REQUIRE(at != std::string::npos);
+    const std::string least =
+        checked.err.substr(at + proposed.size(), checked.err.find('\n', at) - at - proposed.size());
+    CHECK(run(folder, with("check", std::to_string(std::stoul(least) - 1))).code == 2);
+    more.insert(more.end(),
+                {"--set", key + "=" + least, "--set", "load.number_ios=1", "--set", "run.timed=false"});
+    const Json report = report_of(folder, scenario, "r", more);
+    CHECK(report["preconditioning"][0]["written"] == false);
+  }
+  // Where the drive is written, blocks wear out as ever.
+  CHECK(run(folder, {"check", scenario, "--set", key + "=2", "--set", "firmware.wear.policy=static"}).code ==
+        0);
+}
+
 }  // namespace tlmssd::program_tests
