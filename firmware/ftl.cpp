@@ -110,7 +110,7 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       order(hardware.event_queue),
       write_through(config.buffer.is_write_through()) {
   make_features(config);
-  for (const auto& [key, value] : Ftl::identity(config)) identity.push_back(key + " " + value);
+  for (const auto& [key, value] : Ftl::identity(config)) identity += key + " " + value + "\n";
   check_capacity(core, drive, config);
   hw.host.on_quiet([](void* self) { static_cast<Parts*>(self)->arm_idle_timer(); }, this);
   flusher.attach(gc_worker);

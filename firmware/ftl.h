@@ -23,6 +23,7 @@
 #include "firmware/pslc/room.h"
 #include "models/base/archive.h"
 #include "models/base/ecc_code.h"
+#include "models/base/identity.h"
 #include "models/base/statistics.h"
 #include "models/base/task.h"
 
@@ -69,7 +70,7 @@ class Ftl final : public Firmware {
   [[nodiscard]] static std::uint64_t largest_logical_blocks(const DriveShape& shape,
                                                             const FirmwareConfig& config);
 
-  /// What must be the same in the drive that restores a snapshot.
+  /// What must be the same in the drive that restores a snapshot (ftl_identity.cpp).
   [[nodiscard]] static Identity identity(const FirmwareConfig& config);
   /// Placement handles that a drive of this configuration has; 1: data of all streams lie together.
   [[nodiscard]] static std::uint32_t placement_handles(const FirmwareConfig& config);

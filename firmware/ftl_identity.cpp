@@ -1,29 +1,36 @@
-// What must be the same in two drives for a snapshot of the one to be restored in the other, as far
-// as firmware's configuration goes: of the snapshot's file and of firmware's part in it.
+// What firmware's configuration adds to the identity of a snapshot: of the file, and of firmware's
+// part in it.
+#include "firmware/blocks/wear_policy.h"
+#include "firmware/cache/cache_policy.h"
 #include "firmware/core/feature_info.h"
+#include "firmware/ecc/ecc_policy.h"
 #include "firmware/ftl.h"
+#include "firmware/mapping/mapping.h"
+#include "firmware/pslc/data_path.h"
+#include "firmware/victims/victim_policy.h"
 
 namespace tlmssd::firmware {
 
 Identity Ftl::identity(const FirmwareConfig& f) {
-  Identity identity{{"firmware.mapping.scheme", f.mapping.scheme},
-                    {"firmware.mapping.unit", std::to_string(f.mapping.unit)},
-                    {"firmware.allocation.order", f.allocation.order},
-                    {"firmware.allocation.stripe", f.allocation.stripe},
-                    {"firmware.allocation.multi_plane", f.allocation.multi_plane ? "true" : "false"},
-                    {"firmware.allocation.streams", f.allocation.streams},
-                    {"firmware.cache.policy", f.cache.policy},
-                    {"firmware.cache.medium", is_chosen(f.cache.policy) ? f.cache.medium : "none"},
-                    {"firmware.gc.policy", f.gc.policy},
-                    {"firmware.wear.policy", f.wear.policy},
-                    {"firmware.ecc.policy", f.ecc.policy},
-                    {"firmware.pslc.policy", f.pslc.policy},
-                    {"firmware.pslc.fold_first", is_chosen(f.pslc.policy) ? f.pslc.fold_first : "none"}};
+  Identity identity;
+  const auto choice = [&](const char* section, const char* key, const std::string& policy,
+                          const std::vector<PolicyInfo>& policies, const PolicyValues& values) {
+    identify_choice(identity, section, key, policy, policies, values.get());
+  };
+  choice("firmware.mapping", "scheme", f.mapping.scheme, mapping_family().infos(), f.mapping_policy);
+  identify(identity, "firmware.mapping", f.mapping);
+  identify(identity, "firmware.allocation", f.allocation);
+  choice("firmware.cache", "policy", f.cache.policy, cache_family().infos(), f.cache_policy);
+  if (is_chosen(f.cache.policy)) identify(identity, "firmware.cache", f.cache);
+  choice("firmware.gc", "policy", f.gc.policy, victim_family().infos(), f.gc_policy);
+  choice("firmware.wear", "policy", f.wear.policy, wear_family().infos(), f.wear_policy);
+  choice("firmware.ecc", "policy", f.ecc.policy, ecc_family().infos(), f.ecc_policy);
+  choice("firmware.pslc", "policy", f.pslc.policy, path_family().infos(), f.pslc_policy);
+  if (is_chosen(f.pslc.policy)) identify(identity, "firmware.pslc", f.pslc);
   for (const FeatureInfo& info : features()) {
-    const FeatureChoice choice = f.choice(info.path);
-    identity.emplace_back(info.path + ".policy", choice.policy);
-    if (info.identity == nullptr) continue;
-    for (auto& entry : info.identity(choice)) identity.push_back(std::move(entry));
+    const FeatureChoice chosen = f.choice(info.path);
+    identify_choice(identity, info.path, "policy", chosen.policy, info.policies(), chosen.values.get());
+    if (chosen.is_on()) identify(identity, info.path, info.parameters, chosen.values.get());
   }
   return identity;
 }

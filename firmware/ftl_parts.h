@@ -151,8 +151,8 @@ struct Ftl::Parts final : CoreEvents, WriteAcceptor {
     std::string policy;
     std::unique_ptr<Feature> feature;
   };
-  std::vector<Chosen> chosen;         ///< in the order of the list of features
-  std::vector<std::string> identity;  ///< keys and values that a snapshot must have, too
+  std::vector<Chosen> chosen;  ///< in the order of the list of features
+  std::string identity;        ///< keys and values that a snapshot must have, too, a line each
   OrderTable order;
   bool write_through;
   std::vector<std::unique_ptr<Feature>>

@@ -16,6 +16,10 @@ std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   return total;
 }
 
+std::string line_at(const std::string& text, std::size_t start) {
+  return start < text.size() ? text.substr(start, text.find('\n', start) - start) : std::string("nothing");
+}
+
 void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors) {
   sink.value("commands", s.commands, "", "host commands completed");
   sink.value("host units read", s.host_units_read, "units", "mapping units looked up by reads");
@@ -263,18 +267,16 @@ void Ftl::Parts::archive(Archive& a) {
                                            "static SLC blocks per parallel unit",
                                            "dynamic SLC blocks per parallel unit",
                                            "units of features"};
-  std::vector<std::string> lines = identity;
-  std::uint64_t count = lines.size();
+  std::string lines = identity;
   a(version);
-  a(count);
   if (version != k_snapshot_version)
     throw ArchiveError("the snapshot's firmware part has another format version");
-  if (count != lines.size()) throw ArchiveError("the snapshot was made with other features of the firmware");
-  for (std::string& line : lines) a(line);
-  const auto [other, ours] = std::mismatch(lines.begin(), lines.end(), identity.begin());
-  if (other != lines.end()) {
-    throw ArchiveError(
-        fmt::format("the snapshot was made with other firmware policies: {} instead of {}", *other, *ours));
+  a(lines);
+  if (lines != identity) {
+    const auto differs = std::mismatch(lines.begin(), lines.end(), identity.begin(), identity.end()).first;
+    const std::size_t start = std::string(lines.begin(), differs).rfind('\n') + 1;
+    throw ArchiveError(fmt::format("the snapshot was made with other firmware policies: {} instead of {}",
+                                   line_at(lines, start), line_at(identity, start)));
   }
   for (std::size_t i = 0; i < std::size(fits); ++i) {
     const std::uint64_t own = fits[i];

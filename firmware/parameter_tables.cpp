@@ -25,7 +25,8 @@ const ParameterTable<MappingConfig>& MappingConfig::parameters() {
                                         "how logical units find their place in flash")
                                 .bytes("unit", &MappingConfig::unit, {512, 65536},
                                        "mapping unit: the grain of the map; must divide the flash page and "
-                                       "be a multiple of the logical block");
+                                       "be a multiple of the logical block")
+                                .shapes_state();
   return table;
 }
 
@@ -35,14 +36,17 @@ const ParameterTable<AllocationConfig>& AllocationConfig::log_parameters() {
           .choice("order", &AllocationConfig::order, allocation_orders(),
                   "order in which program units go round channels (C), ways (W), dies "
                   "(D) and planes (P); the first letter varies fastest")
+          .shapes_state()
           .choice(
               "stripe", &AllocationConfig::stripe, stripes(),
               "dies that a block spans, as one block number and erased as one: none, or those that differ "
               "in channel (C), "
               "way (W) or die (D); its pages go round them, the first letter varying fastest")
+          .shapes_state()
           .flag("multi_plane", &AllocationConfig::multi_plane,
                 "operate all planes of a die together: one block number and page in "
                 "every plane, written and erased as one")
+          .shapes_state()
           .integer("programs_per_pu", &AllocationConfig::programs_per_pu, {1, 65536},
                    "host programs under way in one plane (with multi_plane: one die) at a "
                    "time; beyond that, data wait in the write buffer or go to the next in order");
@@ -53,7 +57,8 @@ const ParameterTable<AllocationConfig>& AllocationConfig::parameters() {
   static const auto table = ParameterTable<AllocationConfig>(log_parameters())
                                 .choice("streams", &AllocationConfig::streams, {"separate", "shared"},
                                         "whether data moved by garbage collection go to a block of their own "
-                                        "or into the one that the host writes; not with log blocks");
+                                        "or into the one that the host writes; not with log blocks")
+                                .shapes_state();
   return table;
 }
 
@@ -90,6 +95,7 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
   static const auto table =
       ParameterTable<CacheConfig>{}
           .choice("medium", &CacheConfig::medium, {"scm", "dram"}, "memory that the cache lies in")
+          .shapes_state()
           .bytes("capacity", &CacheConfig::capacity, {0, Bytes{1} << 44U},
                  "size of the cache; 0: all of the SCM (a cache in DRAM must say how much)")
           .bytes("grain", &CacheConfig::grain, {0, 65536},
@@ -193,7 +199,8 @@ const ParameterTable<PslcConfig>& PslcConfig::parameters() {
                   "pages are valid")
           .choice("fold_first", &PslcConfig::fold_first, {"oldest", "emptiest"},
                   "which block in SLC mode is emptied first: the one written longest ago, or the one with "
-                  "the fewest valid units");
+                  "the fewest valid units")
+          .shapes_state();
   return table;
 }
 

@@ -258,34 +258,25 @@ void Ssd::archive(Archive& archive) {
   host_->archive(archive);
 }
 
-std::vector<std::pair<std::string, std::string>> Ssd::identity() const {
-  const Geometry& g = shape_.geometry;
-  std::vector<std::pair<std::string, std::string>> identity{
-      {"seed", std::to_string(config_.seed)},
-      {"ssd.host.lba_size", std::to_string(shape_.lba_bytes)},
-      {"ssd.flash.channels", std::to_string(g.channels)},
-      {"ssd.flash.ways", std::to_string(g.ways)},
-      {"ssd.flash.dies_per_way", std::to_string(g.dies_per_way)},
-      {"ssd.flash.part.planes", std::to_string(g.planes)},
-      {"ssd.flash.part.blocks_per_plane", std::to_string(g.blocks)},
-      {"ssd.flash.part.pages_per_block", std::to_string(g.pages)},
-      {"ssd.flash.part.page_size", std::to_string(g.page_bytes)},
-      {"ssd.flash.part.program_unit", config_.part.program_unit},
-      {"ssd.flash.part.endurance", std::to_string(config_.part.endurance)},
-      {"ssd.flash.part.slc_endurance",
-       config_.part.has_slc_mode() ? std::to_string(config_.part.endurance_in_slc_mode()) : "no SLC mode"},
-      {"ssd.scm.capacity", config_.scm ? std::to_string(config_.scm->capacity) : "none"},
-      {"user capacity", std::to_string(user_bytes())}};
+Identity Ssd::identity() const {
+  Identity identity{{"seed", std::to_string(config_.seed)}, {"user capacity", std::to_string(user_bytes())}};
+  identify(identity, "ssd.host", config_.host);
+  identify(identity, "ssd.flash", config_.flash);
+  identify(identity, "ssd.flash.part", config_.part);
+  identity.emplace_back(
+      "ssd.flash.part.slc_endurance",
+      config_.part.has_slc_mode() ? std::to_string(config_.part.endurance_in_slc_mode()) : "no SLC mode");
+  if (config_.scm) identify(identity, "ssd.scm", *config_.scm);
   if (own_ == nullptr) {
     identity.emplace_back("firmware.model", guard_->name());
     identity.emplace_back("firmware.mapping.unit", std::to_string(shape_.mapping_unit_bytes));
     return identity;
   }
-  const firmware::Cache* const cache = own_->cache();
   for (auto& entry : firmware::Ftl::identity(config_.firmware)) identity.push_back(std::move(entry));
-  identity.emplace_back("firmware.cache.capacity",
-                        cache == nullptr ? "none" : std::to_string(cache->capacity()));
-  identity.emplace_back("firmware.cache.grain", cache == nullptr ? "none" : std::to_string(cache->grain()));
+  if (const firmware::Cache* const cache = own_->cache()) {
+    identity.emplace_back("firmware.cache.capacity", std::to_string(cache->capacity()));
+    identity.emplace_back("firmware.cache.grain", std::to_string(cache->grain()));
+  }
   if (foreign_dram_) identity.emplace_back("ssd.dram.model", foreign_dram_->model());
   if (foreign_scm_) identity.emplace_back("ssd.scm.model", foreign_scm_->model());
   return identity;

@@ -21,6 +21,7 @@
 
 #include "firmware/ftl.h"
 #include "models/base/event_queue.h"
+#include "models/base/identity.h"
 #include "models/flash/flash_array.h"
 #include "models/memory/foreign_memory.h"
 #include "models/tlm/kernel_time.h"
@@ -106,7 +107,7 @@ class Ssd : public sc_core::sc_module {
   /// Saves or restores the drive's state at a drained moment.
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit this drive: scenario keys and values.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const;
+  [[nodiscard]] Identity identity() const;
   void report(StatisticsSink& sink) const;
   /// Measurement starts now.
   void reset_statistics();

@@ -103,9 +103,6 @@ struct PslcConfig {
   [[nodiscard]] bool folds_on_die() const { return fold_by == "copyback"; }
 };
 
-/// Scenario keys and their values.
-using Identity = std::vector<std::pair<std::string, std::string>>;
-
 /// What a scenario has chosen of a feature (core/feature_info.h).
 struct FeatureChoice {
   std::string policy = "none";
@@ -132,7 +129,7 @@ struct FirmwareConfig {
   PslcConfig pslc;
   /// By the path of the feature's section ("firmware.NAME").
   std::map<std::string, FeatureChoice, std::less<>> features;
-  /// Of the chosen policies. Used by Ftl's constructor only.
+  /// Of the chosen policies. Not looked at any more when the drive is made, but for its identity.
   PolicyValues mapping_policy;
   PolicyValues cache_policy;
   PolicyValues gc_policy;

@@ -10,7 +10,6 @@
 //   static std::vector<PolicyInfo> policies();                    "none" first; without it: none, on
 //   static std::uint64_t own_units(const FeatureChoice&, const Layout&);   units on top of those of data
 //   static InputError too_many_units(const FeatureChoice&, Bytes units, Bytes left);
-//   static Identity identity(const FeatureChoice&);               beside the policy's name
 //   static Handles handles(const FeatureChoice&);                 kinds of host data that get open blocks
 //   static constexpr MovePurpose k_moves;             with next_move(): what its moves are for
 //   static constexpr bool k_move_block = true;       what is moved for features gets an open block of its own
@@ -63,7 +62,6 @@ struct FeatureInfo {
   /// Null: it has none.
   std::uint64_t (*own_units)(const FeatureChoice& choice, const Layout& layout) = nullptr;
   InputError (*too_many_units)(const FeatureChoice& choice, Bytes bytes, Bytes left) = nullptr;
-  Identity (*identity)(const FeatureChoice& choice) = nullptr;
   Handles (*handles)(const FeatureChoice& choice) = nullptr;
   const MovePurpose* moves = nullptr;
   bool move_block = false;  ///< WriteTarget::move is wanted
@@ -93,7 +91,6 @@ FeatureInfo feature_info(std::string origin = {}) {
     info.own_units = &T::own_units;
     info.too_many_units = &T::too_many_units;
   }
-  if constexpr (requires { &T::identity; }) info.identity = &T::identity;
   if constexpr (requires { &T::handles; }) info.handles = &T::handles;
   if constexpr (requires { T::k_moves; }) {
     static_assert(!is_of_kernel(T::k_moves.purpose));

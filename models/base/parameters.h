@@ -58,6 +58,7 @@ struct ParameterSpec {
   bool optional = false;       ///< may be absent, which means something of its own (said in doc)
   bool filled = false;         ///< a text that must not be empty, such as the name of a file
   bool lines_of_file = false;  ///< a list of texts; a single text names a file whose lines they are
+  bool shapes_state = false;   ///< a snapshot fits only drives with the same value
   Value fallback;              ///< default (unless required or optional)
   double minimum = 0;          ///< inclusive, in the base unit; numbers only
   double maximum = 0;
@@ -210,6 +211,12 @@ class ParameterTable {
     fields_.back().spec.filled = true;
     return std::move(*this);
   }
+  /// The last parameter declared decides what the state of a drive means: a snapshot fits only
+  /// drives with the same value (identity.h).
+  ParameterTable&& shapes_state() && {
+    fields_.back().spec.shapes_state = true;
+    return std::move(*this);
+  }
 
   /// A struct with its defaults, overlaid by what `values` gives. Ranges were checked by what made
   /// `values`.
@@ -219,6 +226,13 @@ class ParameterTable {
       if (const Value* value = values.find(field.spec.name)) field.set(result, *value);
     }
     return result;
+  }
+  /// Calls visit(spec, value) for the parameters that shape the state, with the values of `config`.
+  template <class Visit>
+  void each_of_state(const T& config, Visit visit) const {
+    for (const Field& field : fields_) {
+      if (field.spec.shapes_state) visit(field.spec, field.get(config));
+    }
   }
   [[nodiscard]] std::vector<ParameterSpec> specs() const {
     std::vector<ParameterSpec> result;
@@ -231,6 +245,7 @@ class ParameterTable {
   struct Field {
     ParameterSpec spec;
     std::function<void(T&, const Value&)> set;
+    std::function<Value(const T&)> get;
   };
   template <class Held, class M>
   ParameterTable&& add(Kind kind, std::string name, M T::*member, Range range, std::string doc) && {
@@ -241,6 +256,7 @@ class ParameterTable {
     field.spec.minimum = range.minimum;
     field.spec.maximum = range.maximum;
     field.spec.doc = std::move(doc);
+    field.get = [member](const T& source) { return Value(static_cast<Held>(source.*member)); };
     field.set = [member](T& target, const Value& value) {
       target.*member = static_cast<M>(std::get<Held>(value));
     };

@@ -12,8 +12,11 @@ const ParameterTable<FlashConfig>& FlashConfig::parameters() {
           .integer("channels", &C::channels, {1, 1024},
                    "flash channels: each has a queue and a chip enable per die, and a bus of its own unless "
                    "organisation says otherwise")
+          .shapes_state()
           .integer("ways", &C::ways, {1, 1024}, "packages (chip enables) on each channel")
+          .shapes_state()
           .integer("dies_per_way", &C::dies_per_way, {1, 64}, "dies (LUNs) in each package")
+          .shapes_state()
           .frequency("bus", &C::bus, {1'000'000, 20'000'000'000},
                      "transfers per second on a channel; the bus is 8 bits wide, so 400 MT/s are 400 MB/s")
           .flag("cache_operations", &C::cache_operations,

@@ -55,6 +55,7 @@ const ParameterTable<HostConfig>& HostConfig::parameters() {
               "outstanding_limit", &HostConfig::outstanding_limit, {0, 1'000'000},
               "commands the device works on at once, from fetch to completion; 0: as many as the queues hold")
           .bytes("lba_size", &HostConfig::lba_size, {512, 4096}, "logical block size: 512 B or 4 KiB")
+          .shapes_state()
           .bytes("max_transfer", &HostConfig::max_transfer, {4096, std::uint64_t{64} << 20U},
                  "longest read or write; longer ones are refused with invalid field")
           .integer("max_payload", &HostConfig::max_payload, {128, 512},

@@ -9,11 +9,14 @@ namespace tlmssd {
 using Payload = tlm::tlm_generic_payload;
 
 const ParameterTable<ScmConfig>& ScmConfig::parameters() {
-  static const auto table = ParameterTable<ScmConfig>{}.bytes_or_share(
-      "capacity", &ScmConfig::capacity, &ScmConfig::share,
-      {std::uint64_t{64} << 10U, std::uint64_t{1} << 44U},
-      "size of the storage-class memory, or its share of the flash (all of it, spare blocks "
-      "included)");
+  static const auto table =
+      ParameterTable<ScmConfig>{}
+          .bytes_or_share(
+              "capacity", &ScmConfig::capacity, &ScmConfig::share,
+              {std::uint64_t{64} << 10U, std::uint64_t{1} << 44U},
+              "size of the storage-class memory, or its share of the flash (all of it, spare blocks "
+              "included)")
+          .shapes_state();
   return table;
 }
 

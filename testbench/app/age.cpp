@@ -15,12 +15,17 @@ const ParameterTable<AgeConfig>& AgeConfig::parameters() {
       ParameterTable<C>{}
           .integer("cycles", &C::cycles, {0, 1'000'000},
                    "program/erase cycles that every block has been through before preconditioning")
+          .shapes_state()
           .duration("retention", &C::retention, {0, k_century},
                     "time that the preconditioned drive rests before the load")
+          .shapes_state()
           .temperature("temperature", &C::temperature, {-40, 150}, "temperature at which it rests")
+          .shapes_state()
           .flag("powered", &C::powered, "the firmware looks after the data while it rests (firmware.refresh)")
+          .shapes_state()
           .integer("reads", &C::reads, {0, 100'000'000},
-                   "reads of every page that holds data, after preconditioning");
+                   "reads of every page that holds data, after preconditioning")
+          .shapes_state();
   return table;
 }
 

@@ -246,11 +246,7 @@ void Run::archive(Archive& archive) {
 
 void Run::prepare() {
   Identity identity = simulation_->identity();
-  identity.insert(identity.end(), {{"age.cycles", std::to_string(age_.cycles)},
-                                   {"age.retention", fmt::format("{} s", age_.retention)},
-                                   {"age.temperature", fmt::format("{} C", age_.temperature)},
-                                   {"age.powered", age_.powered ? "true" : "false"},
-                                   {"age.reads", std::to_string(age_.reads)}});
+  identify(identity, "age", age_);
   for (const LoadedPlugin& plugin : loaded_plugins())
     identity.emplace_back("plug-in " + plugin.name, plugin.version);
   if (options_.from_snapshot.empty()) {

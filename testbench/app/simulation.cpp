@@ -276,8 +276,7 @@ void Simulation::archive(Archive& archive) {
 Identity Simulation::identity() const {
   Identity identity = ssd_->identity();
   if (!software_) return identity;
-  const Identity more = software_->identity();
-  identity.insert(identity.end(), more.begin(), more.end());
+  for (auto& entry : software_->identity()) identity.push_back(std::move(entry));
   return identity;
 }
 

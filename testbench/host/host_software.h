@@ -5,10 +5,9 @@
 #include <tlm>
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/identity.h"
 #include "models/base/statistics.h"
 #include "models/base/types.h"
 
@@ -38,7 +37,7 @@ class HostSoftware {
   /// Nothing may be under way.
   virtual void archive(Archive& archive) = 0;
   /// What a snapshot must have been made with.
-  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> identity() const = 0;
+  [[nodiscard]] virtual Identity identity() const = 0;
   /// What commands wait for, one line each.
   virtual void describe_stall(std::string& text) const = 0;
 };

@@ -11,18 +11,13 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/identity.h"
 #include "models/base/input_error.h"
 #include "testbench/process/staging.h"
 
 namespace tlmssd {
-
-/// What a drive is, as far as its state depends on it: for example ("ssd.flash.channels", "8"), in
-/// a fixed order.
-using Identity = std::vector<std::pair<std::string, std::string>>;
 
 /// The snapshot belongs to another drive; the message names every difference.
 struct SnapshotMismatch : InputError {

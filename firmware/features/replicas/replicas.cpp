@@ -36,9 +36,10 @@ void check(const Core& core, Bytes capacity) {
 }  // namespace
 
 const ParameterTable<ReplicasConfig>& ReplicasConfig::parameters() {
-  static const auto table =
-      ParameterTable<ReplicasConfig>{}.bytes("capacity", &ReplicasConfig::capacity, {65536, Bytes{1} << 44U},
-                                             "room for copies; it is taken from the spare blocks");
+  static const auto table = ParameterTable<ReplicasConfig>{}
+                                .bytes("capacity", &ReplicasConfig::capacity, {65536, Bytes{1} << 44U},
+                                       "room for copies; it is taken from the spare blocks")
+                                .shapes_state();
   return table;
 }
 
@@ -53,11 +54,6 @@ InputError Replicas::too_many_units(const FeatureChoice& /*choice*/, Bytes bytes
                   bytes, left),
       left >= 65536 ? Proposal{"firmware.replicas.capacity", fmt::format("{} B", left)}
                     : Proposal{"firmware.replicas.policy", "none"});
-}
-
-Identity Replicas::identity(const FeatureChoice& choice) {
-  return {{"firmware.replicas.capacity",
-           choice.is_on() ? std::to_string(choice.read<ReplicasConfig>().capacity) : "none"}};
 }
 
 Replicas::Replicas(const FeatureContext& context)

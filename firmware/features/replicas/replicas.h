@@ -38,7 +38,6 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   static std::vector<PolicyInfo> policies() { return replica_policies(); }
   static std::uint64_t own_units(const FeatureChoice& choice, const Layout& layout);
   static InputError too_many_units(const FeatureChoice& choice, Bytes bytes, Bytes left);
-  static Identity identity(const FeatureChoice& choice);
   struct Counters {
     std::uint64_t units_copied = 0;         ///< copies programmed
     std::uint64_t rewritten = 0;            ///< dropped because the data were written or trimmed

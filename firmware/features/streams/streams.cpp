@@ -49,9 +49,11 @@ void check_buffer(const FeatureContext& context) {
 }  // namespace
 
 const ParameterTable<StreamsConfig>& StreamsConfig::parameters() {
-  static const auto table = ParameterTable<StreamsConfig>{}.integer(
-      "handles", &StreamsConfig::handles, {2, k_most_handles},
-      "placement handles that the drive has; loads name them by stream, from 0 on");
+  static const auto table =
+      ParameterTable<StreamsConfig>{}
+          .integer("handles", &StreamsConfig::handles, {2, k_most_handles},
+                   "placement handles that the drive has; loads name them by stream, from 0 on")
+          .shapes_state();
   return table;
 }
 
@@ -63,10 +65,6 @@ std::vector<PolicyInfo> Streams::policies() {
 
 Handles Streams::handles(const FeatureChoice& choice) {
   return {.count = choice.read<StreamsConfig>().handles, .apart = choice.policy == k_persistently};
-}
-
-Identity Streams::identity(const FeatureChoice& choice) {
-  return {{"firmware.streams.handles", std::to_string(handles(choice).count)}};
 }
 
 Streams::Streams(const FeatureContext& context)

@@ -45,7 +45,6 @@ class Streams final : public Feature {
   using Config = StreamsConfig;
   static std::vector<PolicyInfo> policies();
   static Handles handles(const FeatureChoice& choice);
-  static Identity identity(const FeatureChoice& choice);
   struct Counters {
     std::uint64_t erased = 0;   ///< blocks
     std::uint64_t moved = 0;    ///< victims in which something was valid

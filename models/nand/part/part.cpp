@@ -22,9 +22,13 @@ PartTable&& shape(PartTable&& table) {
               "bits per cell: slc 1, mlc 2, tlc 3, qlc 4; also the number of page types, page type = page "
               "number modulo bits")
       .integer("planes", &NandPart::planes, {1, 64}, "planes per die")
+      .shapes_state()
       .integer("blocks_per_plane", &NandPart::blocks_per_plane, {1, 1 << 24}, "blocks in each plane")
+      .shapes_state()
       .integer("pages_per_block", &NandPart::pages_per_block, {1, 65535}, "pages in each block")
+      .shapes_state()
       .bytes("page_size", &NandPart::page_size, {512, 1_MiB}, "data bytes of a page, without its spare area")
+      .shapes_state()
       .bytes("spare_size", &NandPart::spare_size, {0, 1_MiB},
              "bytes of a page's spare area (ECC parity, tags) that travel on the bus with its data")
       .integer("layers", &NandPart::layers, {1, 65535},
@@ -45,6 +49,7 @@ PartTable&& array(PartTable&& table) {
       .choice("program_unit", &NandPart::program_unit, {"page", "word-line", "block"},
               "pages that must be programmed by one operation: one, those that share a word line, or a whole "
               "block")
+      .shapes_state()
       .integer("program_passes", &NandPart::program_passes, {1, 8},
                "passes in which a word line is programmed, as coarse and fine: each gets the data of all its "
                "pages anew "
@@ -92,6 +97,7 @@ PartTable&& features(PartTable&& table) {
             "least time between a resume and the next suspend, so that the operation gets forward")
       .integer("endurance", &NandPart::endurance, {0, 1'000'000'000},
                "program/erase cycles after which a block's erase fails; 0: never")
+      .shapes_state()
       .share("endurance_spread", &NandPart::endurance_spread, {0, 0.2},
              "standard deviation of the endurance from block to block, as a share of it (normal, cut off at "
              "4 sigma)");

@@ -49,8 +49,6 @@ class AdmissionPolicy {
   virtual Verdict fetched(FileNumber file) = 0;
   /// Most that copies on the drive may take up now, of `space`.
   [[nodiscard]] virtual Bytes limit(Bytes space) const { return space; }
-  /// The policy's own parameters that shape its state, for snapshots.
-  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> identity() const { return {}; }
   virtual void report(StatisticsSink& /*sink*/) const {}
   virtual void archive(Archive& /*archive*/) {}
 };

@@ -21,9 +21,10 @@ namespace tlmssd {
 struct CacheSifterConfig {
   Bytes memory = Bytes{64} << 20U;
   static const ParameterTable<CacheSifterConfig>& parameters() {
-    static const auto table = ParameterTable<CacheSifterConfig>{}.bytes(
-        "memory", &CacheSifterConfig::memory, {512, std::int64_t{1} << 50U},
-        "memory of the host for files that have come over the network");
+    static const auto table = ParameterTable<CacheSifterConfig>{}
+                                  .bytes("memory", &CacheSifterConfig::memory, {512, std::int64_t{1} << 50U},
+                                         "memory of the host for files that have come over the network")
+                                  .shapes_state();
     return table;
   }
 };
@@ -62,9 +63,6 @@ class CacheSifter final : public AdmissionPolicy {
     held_.push_front({file, 0});
     places_[file] = held_.begin();
     return verdict;
-  }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const override {
-    return {{"file_cache.memory", fmt::format("{} files", room_)}};
   }
   void report(StatisticsSink& sink) const override {
     sink.value("files in memory", std::uint64_t{held_.size()}, "files", "held back in the host's memory");

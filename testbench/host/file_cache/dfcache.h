@@ -26,6 +26,7 @@ struct DfCacheConfig {
                      "accesses to a file, the present one included, from which on it is written")
             .integer("window", &DfCacheConfig::window, {1, 100'000'000},
                      "how many of the last accesses, to whatever file, are counted")
+            .shapes_state()
             .choice("within", &DfCacheConfig::within, {"free", "size"},
                     "what copies together stay smaller than: the part of the drive's pSLC that is free now, "
                     "or all "
@@ -56,9 +57,6 @@ class DfCache final : public AdmissionPolicy {
   [[nodiscard]] Bytes limit(Bytes space) const override {
     const std::optional<firmware::PslcRoom> room = pslc_();
     return room ? std::min(space, config_.within == "free" ? room->free : room->size) : space;
-  }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const override {
-    return {{"file_cache.window", std::to_string(config_.window)}};
   }
   void archive(Archive& a) override {
     a(last_);

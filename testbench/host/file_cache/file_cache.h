@@ -101,7 +101,7 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { stats_ = {}; }
   void archive(Archive& archive) override;
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const override;
+  [[nodiscard]] Identity identity() const override;
   void describe_stall(std::string& text) const override;
 
  private:

@@ -15,9 +15,12 @@ const ParameterTable<FileCacheConfig>& FileCacheConfig::parameters() {
       ParameterTable<FileCacheConfig>{}
           .integer("files", &FileCacheConfig::files, {1, 16'000'000},
                    "files on the network, which a load with target: files reads")
+          .shapes_state()
           .bytes("file_size", &FileCacheConfig::file_size, {512, 1_GiB}, "size of every file")
+          .shapes_state()
           .share("space", &FileCacheConfig::space, {0.0001, 0.99},
                  "share of the user capacity set aside for copies; loads see the rest as their drive")
+          .shapes_state()
           .bandwidth("bandwidth", &FileCacheConfig::bandwidth, {1000, 1'000'000'000'000},
                      "of the network, for all files together, one after another")
           .time("latency", &FileCacheConfig::latency, {0, 1000_s},

@@ -40,14 +40,11 @@ void FileCache::report(StatisticsSink& sink) const {
   sink.close();
 }
 
-std::vector<std::pair<std::string, std::string>> FileCache::identity() const {
-  std::vector<std::pair<std::string, std::string>> identity = {
-      {"file_cache.admission", config_.admission},
-      {"file_cache.files", std::to_string(config_.files)},
-      {"file_cache.file_size", std::to_string(config_.file_size)},
-      {"file_cache.space", fmt::format("{}", config_.space)}};
-  const auto more = policy_->identity();
-  identity.insert(identity.end(), more.begin(), more.end());
+Identity FileCache::identity() const {
+  Identity identity;
+  identify_choice(identity, "file_cache", "admission", config_.admission, admission_family().infos(),
+                  config_.admission_policy.get());
+  identify(identity, "file_cache", config_);
   return identity;
 }
 

@@ -24,13 +24,17 @@ const ParameterTable<LogStructuredConfig>& LogStructuredConfig::parameters() {
       ParameterTable<LogStructuredConfig>{}
           .bytes("grain", &LogStructuredConfig::grain, {512, 16_MiB},
                  "unit of the map; a write that covers a grain in part reads the rest first")
+          .shapes_state()
           .bytes("segment", &LogStructuredConfig::segment, {4_KiB, 16_GiB},
                  "piece of the drive that is written from its start to its end; should be the drive's "
                  "block-mapped region")
+          .shapes_state()
           .share("spare", &LogStructuredConfig::spare, {0.0001, 0.99},
                  "share of the drive kept back for cleaning; loads see the rest")
+          .shapes_state()
           .integer("low_water", &LogStructuredConfig::low_water, {2, 1'000'000},
                    "free segments below which segments are cleaned; one of them is for cleaning alone")
+          .shapes_state()
           .time("cost", &LogStructuredConfig::cost, {0, 1_s},
                 "processor time of the host for each command, one command after the other");
   return table;

@@ -456,12 +456,10 @@ void LogStructuredLayer::report(StatisticsSink& sink) const {
   sink.close();
 }
 
-std::vector<std::pair<std::string, std::string>> LogStructuredLayer::identity() const {
-  return {{"log_structured.policy", "log-structured"},
-          {"log_structured.grain", std::to_string(config_.grain)},
-          {"log_structured.segment", std::to_string(config_.segment)},
-          {"log_structured.spare", fmt::format("{}", config_.spare)},
-          {"log_structured.low_water", std::to_string(config_.low_water)}};
+Identity LogStructuredLayer::identity() const {
+  Identity identity{{"log_structured.policy", "log-structured"}};
+  identify(identity, "log_structured", config_);
+  return identity;
 }
 
 void LogStructuredLayer::describe_stall(std::string& text) const {

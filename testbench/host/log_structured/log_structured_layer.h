@@ -119,7 +119,7 @@ class LogStructuredLayer : public sc_core::sc_module, public HostSoftware, priva
     a(read_only_);
   }
   /// Also what shapes the state of the log.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> identity() const override;
+  [[nodiscard]] Identity identity() const override;
   void describe_stall(std::string& text) const override;
 
  private:

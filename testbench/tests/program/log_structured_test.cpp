@@ -95,8 +95,8 @@ TEST_CASE("a snapshot holds the log-structured host layer", "[program]") {
     CHECK(outcome.err.find(why) != std::string::npos);
   };
   refused("log_structured.policy=none", "log_structured.policy is log-structured there, absent here");
-  refused("log_structured.spare=30 %", "log_structured.spare is 0.2 there, 0.3 here");
-  refused("log_structured.segment=32 KiB", "log_structured.segment is 65536 there, 32768 here");
+  refused("log_structured.spare=30 %", "log_structured.spare is 20 % there, 30 % here");
+  refused("log_structured.segment=32 KiB", "log_structured.segment is 64 KiB there, 32 KiB here");
   CHECK(
       run(folder, {"run", scenario, "--from-snapshot", snapshot, "--set", "log_structured.cost=1 us"}).code ==
       0);
