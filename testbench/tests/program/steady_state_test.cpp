@@ -145,7 +145,7 @@ TEST_CASE(
     "a drive whose blocks would wear out is refused by check as by run, and the least that bears it runs",
     "[program]") {
   const Folder folder;
-  const std::string scenario = folder.write("s.yaml", k_drive + k_steady + k_writes);
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
   const std::string key = "ssd.flash.part.endurance";
   const std::vector<std::vector<std::string>> drives = {
       {},
