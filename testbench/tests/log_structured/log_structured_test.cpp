@@ -370,7 +370,7 @@ TEST_CASE("sizes that do not fit the drive are refused with the nearest valid on
 
 // ---- theory
 
-TEST_CASE("write amplification of uniform random writes meets greedy cleaning's theory") {
+TEST_CASE("write amplification of uniform random writes meets greedy cleaning's theory", "[figure]") {
   // A victim is chosen when the head has just been opened and the free segments have fallen below
   // low_water, so low_water segments are empty; the others are what counts.
   const auto amplification = [](double spare, bool timed) {

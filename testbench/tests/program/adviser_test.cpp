@@ -66,7 +66,7 @@ TEST_CASE("a load that ends before the others, or begins later, is steady in its
   }
 }
 
-TEST_CASE("the adviser is silent on sound runs", "[program]") {
+TEST_CASE("the adviser is silent on sound runs", "[program][figure]") {
   for (const Settings& settings : std::vector<Settings>{{},
                                                         {"seed=2"},
                                                         {"seed=3"},
@@ -94,7 +94,7 @@ TEST_CASE("the adviser is silent on sound runs", "[program]") {
   }
 }
 
-TEST_CASE("every rule of the adviser speaks where its case is planted", "[program]") {
+TEST_CASE("every rule of the adviser speaks where its case is planted", "[program][figure]") {
   const auto prepared = [](const std::string& steps) {
     return replaced(k_sound, "[{fill: 100 %}, {overwrite: 3x, order: random}]", steps);
   };
@@ -146,7 +146,7 @@ TEST_CASE("advice has an exit code when asked, and rules that are silenced must 
   CHECK(unknown.err.find("did you mean 'few-blocks'") != std::string::npos);
 }
 
-TEST_CASE("the first finding names what was planted, and so does p99.9", "[program]") {
+TEST_CASE("the first finding names what was planted, and so does p99.9", "[program][figure]") {
   const auto first = [](const Json& report) { return report["findings"][0]["cause"].get<std::string>(); };
   const auto share = [](const Json& report, const char* load, const std::vector<std::string>& causes) {
     for (const Json& one : report["results"]["loads"]) {

@@ -64,22 +64,25 @@ Json inspected(const Folder& folder, const std::string& scenario, const std::vec
 
 }  // namespace
 
-TEST_CASE("write amplification of a drawn drive is that of an overwritten one: greedy", "[program]") {
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: greedy", "[program][figure]") {
   as_overwritten("greedy");
 }
-TEST_CASE("write amplification of a drawn drive is that of an overwritten one: fifo", "[program]") {
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: fifo", "[program][figure]") {
   as_overwritten("fifo");
 }
-TEST_CASE("write amplification of a drawn drive is that of an overwritten one: random", "[program]") {
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: random", "[program][figure]") {
   as_overwritten("random");
 }
-TEST_CASE("write amplification of a drawn drive is that of an overwritten one: d-choices", "[program]") {
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: d-choices",
+          "[program][figure]") {
   as_overwritten("d-choices");
 }
-TEST_CASE("write amplification of a drawn drive is that of an overwritten one: windowed", "[program]") {
+TEST_CASE("write amplification of a drawn drive is that of an overwritten one: windowed",
+          "[program][figure]") {
   as_overwritten("windowed-greedy");
 }
-TEST_CASE("write amplification of a settled pool is that of an overwritten one: cost-benefit", "[program]") {
+TEST_CASE("write amplification of a settled pool is that of an overwritten one: cost-benefit",
+          "[program][figure]") {
   as_overwritten("cost-benefit");
 }
 

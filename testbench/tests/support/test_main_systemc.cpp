@@ -1,7 +1,8 @@
 // Entry of every test program that uses SystemC: sc_main hands over to Catch2, and a SystemC
 // warning fails the test.
-#include <stdexcept>
 #include <systemc>
+
+#include <stdexcept>
 
 int run_tests(int argc, char* argv[]);
 
