@@ -2,7 +2,7 @@
 // name (firmware.placement.policy).
 //
 // Data that refresh moves because of reads will be read on. With a policy they get an open block of
-// their own (WriteTarget::refresh), and it is the free block that the policy thinks can bear most.
+// their own (WriteTarget::move), and it is the free block that the policy thinks can bear most.
 // Without one they go where all moved data go.
 #pragma once
 
