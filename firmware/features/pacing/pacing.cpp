@@ -29,8 +29,9 @@ const ParameterTable<PacingConfig>& PacingConfig::parameters() {
   static const auto table = ParameterTable<PacingConfig>{}.real(
       "free_blocks", &PacingConfig::free_blocks, {0.5, 16},
       "free space that is aimed at, in blocks of each parallel unit beyond gc.low_water: 1 is what victims "
-      "and the open block of collection hold on average; less costs less bandwidth and lets single "
-      "commands wait longer (assumption)");
+      "and the open block of collection hold on average; more makes bandwidth smoother and costs some of it, "
+      "with "
+      "less single commands wait longer (assumption)");
   return table;
 }
 
@@ -40,7 +41,8 @@ Pacing::Pacing(const FeatureContext& context)
       flusher_(context.flusher),
       gc_worker_(context.gc_worker),
       policy_name_(context.choice.policy),
-      collections_(core_.layout.pus) {
+      collections_(core_.layout.pus),
+      stagger_(core_) {
   check(core_, gc_worker_);
   policy_ = make_policy(pacing_family(), "firmware.pacing.policy", policy_name_, context.choice.values);
   // Collection begins when the host opens the block that leaves less than background_start().
@@ -55,16 +57,18 @@ bool Pacing::active() const {
   return free_ < full_ && !gc_worker_.idle();
 }
 
-// Exact when it is looked at; in between, a few programs of each parallel unit old.
-void Pacing::measure() {
+// Exact when it is looked at; in between, a few programs of each parallel unit old. True: it was.
+bool Pacing::measure() {
   if (left_ > 0) {
     --left_;
-    return;
+    return false;
   }
   const Layout& layout = core_.layout;
   left_ = layout.pus - 1;
   double slots = 0;
+  std::uint32_t collecting = 0;
   for (std::uint32_t n = 0; n < layout.pus; ++n) {
+    if (gc_worker_.running(n)) ++collecting;
     const BlockPool::ParallelUnit& pu = core_.pool.pu(n);
     slots += static_cast<double>(pu.free) * layout.block_units + collections_[n].moved;
     core_.pool.for_each_open(n, [&](const BlockPool::Frontier& open) {
@@ -72,6 +76,8 @@ void Pacing::measure() {
     });
   }
   free_ = slots / layout.block_units / layout.pus - core_.pool.reserve();
+  apart_ = static_cast<double>(layout.pus) / std::max(collecting, 1U);
+  return true;
 }
 
 void Pacing::grant(double slots) {
@@ -96,9 +102,12 @@ void Pacing::on_moved(std::uint32_t pu, std::uint32_t slots) {
   Collection& collection = collections_[pu];
   const double freed = collection.worth * slots;
   collection.moved += freed;
-  grant(policy_->grant({.moved = static_cast<double>(slots),
-                        .gained = std::max(freed - slots, 0.0),
-                        .level = std::max(free_, 0.0) / config_.free_blocks}));
+  const double level = std::max(free_, 0.0) / config_.free_blocks;
+  const double granted = policy_->grant(
+      {.moved = static_cast<double>(slots), .gained = std::max(freed - slots, 0.0), .level = level});
+  // Parallel units that have not begun to collect yet have room to spare: the host may use it as if
+  // they had, as long as there is more than is aimed at.
+  grant(granted * (1 + (apart_ - 1) * std::clamp(level - 1, 0.0, 1.0)));
 }
 
 void Pacing::on_erased(std::uint32_t pu) {
@@ -142,10 +151,23 @@ void Pacing::let_go() {
   counters_.longest = std::max(counters_.longest, wait);
 }
 
-void Pacing::on_program(const ProgramJob& /*job*/, bool /*kept_away*/) {
+void Pacing::on_program(const ProgramJob& job, bool /*kept_away*/) {
+  stagger_.on_program(job.pu);
   if (!active()) return;
   ++counters_.paced;
   account_ -= core_.layout.program_units;
+}
+
+// --------------------------------------------------------------------------------------------------- out of step
+
+bool Pacing::steers() {
+  const bool measured = measure();
+  if (active()) {
+    stagger_.stop();
+  } else if (measured && free_ < full_ + 1) {
+    stagger_.begin_if_in_step();
+  }
+  return stagger_.on();
 }
 
 void Pacing::patience_over(void* self) {
@@ -194,6 +216,8 @@ void Pacing::archive(Archive& a) {
   a(free_);
   a(account_);
   a(left_);
+  a(apart_);
+  stagger_.archive(a);
   a(counters_);
 }
 

@@ -18,6 +18,9 @@
 // below what collection in the background begins at. The level aimed at (free_blocks) is low,
 // because blocks that are kept free make collection work harder.
 //
+// Out of step. The level is an average, but a block comes back as a whole. So the parallel units
+// are kept from wanting blocks, and collecting, all at the same time (stagger.h).
+//
 // Why nothing waits for ever: nothing is held while no collection is under way, and its end and
 // each of its programs have the buffer pump. Should collection itself wait for the buffer (map
 // pages), a program goes out after `k_patience` without progress.
@@ -31,11 +34,12 @@
 
 #include "firmware/core/feature_info.h"
 #include "firmware/features/pacing/pacing_policy.h"
+#include "firmware/features/pacing/stagger.h"
 
 namespace tlmssd::firmware {
 
 struct PacingConfig {
-  double free_blocks = 1.5;
+  double free_blocks = 0.9;
   static const ParameterTable<PacingConfig>& parameters();
 };
 
@@ -63,6 +67,8 @@ class Pacing final : public Feature {
   void on_collected(std::uint32_t pu) override;
   void on_power_lost() override;
   bool holds_program(std::uint32_t slots) override;
+  bool steers() override;
+  [[nodiscard]] bool allows_write(std::uint32_t pu) const override { return stagger_.allows(pu); }
 
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { counters_ = {}; }
@@ -78,7 +84,7 @@ class Pacing final : public Feature {
     std::uint64_t due = 0;  ///< slots that count when the next block is erased
   };
   [[nodiscard]] bool active() const;
-  void measure();
+  bool measure();
   void grant(double slots);
   void let_go();
   static void patience_over(void* self);
@@ -90,10 +96,12 @@ class Pacing final : public Feature {
   std::string policy_name_;
   std::unique_ptr<PacingPolicy> policy_;
   std::vector<Collection> collections_;  ///< by parallel unit
+  Stagger stagger_;
   Counters counters_;
   double full_;                  ///< from here on nothing is paced
   double most_;                  ///< slots that the account holds
   double free_ = 0;              ///< free space, in blocks of a parallel unit, on average
+  double apart_ = 1;             ///< parallel units for each that collects
   double account_ = 0;           ///< slots that the host may fill
   std::uint32_t left_ = 0;       ///< events until free space is measured again
   Picoseconds held_since_ = -1;  ///< -1: nothing is held
