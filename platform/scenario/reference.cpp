@@ -188,13 +188,13 @@ std::string cell(const std::string& text) {
   return result;
 }
 
-void add_mp_pages(std::string& out, const std::vector<ParameterSpec>& specs) {
+void add_rows(std::string& out, const std::vector<ParameterSpec>& specs) {
   if (specs.empty()) return;
   out += "| key | kind | default | range | meaning |\n|---|---|---|---|---|\n";
   for (const ParameterSpec& spec : specs) {
     const std::string fallback = default_text(spec);
     const bool value = !spec.required && !spec.optional;
-    out += "| `" + spec.name + "` | " + cell(short_kind(spec)) + " | " +
+    out += "| `" + spec.name + (spec.shapes_state ? "` † | " : "` | ") + cell(short_kind(spec)) + " | " +
            (value ? "`" + cell(fallback) + "`" : fallback) + " | " + cell(range_text(spec)) + " | " +
            cell(spec.doc) + " |\n";
   }
@@ -215,11 +215,11 @@ void add_markdown(std::string& out, const Section& section) {
   for (const KeyGroup& group : section.groups()) {
     if (group.parameters.empty()) continue;
     if (!group.only_with.empty()) out += "Only " + variants_text(section, group.only_with) + ":\n\n";
-    add_mp_pages(out, group.parameters);
+    add_rows(out, group.parameters);
     for (const PolicyInfo& policy : group.policies) {
       out +=
           "**`" + group.parameters.front().name + ": " + policy.name + "`**: " + described(policy) + "\n\n";
-      add_mp_pages(out, policy.parameters);
+      add_rows(out, policy.parameters);
     }
   }
   for (const auto& child : section.children()) add_markdown(out, *child);
@@ -235,7 +235,10 @@ std::string list_text(const Catalogue& catalogue, std::string_view filter, const
 std::string reference_markdown(const Catalogue& catalogue) {
   std::string out =
       "# Scenario reference\n\nMade from the parameter tables by the program itself. Every quantity is "
-      "written with its unit.\n\n";
+      "written with its unit. A snapshot fits only drives with the same values of the keys marked †, "
+      "and with the same seed, capacity and policies (of mapping, cache, collection, wear levelling, ECC, "
+      "pSLC "
+      "and features).\n\n";
   add_markdown(out, catalogue.root());
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
