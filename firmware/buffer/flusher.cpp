@@ -180,7 +180,7 @@ Task<> Flusher::flush(ProgramJob& job) {
       fail(job);
       co_return;
     }
-    if (gc_worker_->must_queue(job) || !claimable(job)) {
+    if (gc_worker_->lines(job.pu).must_queue(job) || !claimable(job)) {
       if (!co_await wait_for_space(job)) {
         fail(job);
         co_return;
@@ -262,27 +262,27 @@ void Flusher::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std
 // False: the drive has become read-only.
 Task<bool> Flusher::wait_for_space(ProgramJob& job) {
   ++(job.mode == BlockMode::slc ? core_.stats.slc_waits : core_.stats.space_waits);
-  bool my_turn = !gc_worker_->must_queue(job);
-  gc_worker_->wait_begins(job);
+  bool my_turn = !gc_worker_->lines(job.pu).must_queue(job);
+  gc_worker_->lines(job.pu).begin(job);
   for (;;) {
     gc_worker_->kick(job.pu);
     if (core_.read_only) {
-      gc_worker_->wait_ends(job);
+      gc_worker_->lines(job.pu).end(job);
       gc_worker_->claimed(job);
       co_return false;
     }
     if (my_turn && claimable(job)) break;
     if (job.mode == BlockMode::slc && gc_worker_->slc_exhausted(job.pu)) {
-      gc_worker_->wait_ends(job);
+      gc_worker_->lines(job.pu).end(job);
       gc_worker_->claimed(job);
       turn_native(job);
-      my_turn = !gc_worker_->must_queue(job);
-      gc_worker_->wait_begins(job);
+      my_turn = !gc_worker_->lines(job.pu).must_queue(job);
+      gc_worker_->lines(job.pu).begin(job);
       continue;
     }
     if (job.mode == BlockMode::native && gc_worker_->exhausted(job.pu)) {
       // Too many of its blocks have failed for the parallel unit to take what it was given.
-      gc_worker_->wait_ends(job);
+      gc_worker_->lines(job.pu).end(job);
       gc_worker_->claimed(job);
       core_.pool.unpromise(job.pu);
       vacate(job.pu);
@@ -297,17 +297,17 @@ Task<bool> Flusher::wait_for_space(ProgramJob& job) {
       job.pu = *other;
       core_.pool.promise(job.pu);
       occupy(job.pu);
-      my_turn = !gc_worker_->must_queue(job);
-      gc_worker_->wait_begins(job);
+      my_turn = !gc_worker_->lines(job.pu).must_queue(job);
+      gc_worker_->lines(job.pu).begin(job);
       continue;
     }
-    auto space = gc_worker_->space(job).wait();
+    auto space = gc_worker_->lines(job.pu).space(job).wait();
     co_await space;
-    gc_worker_->resumed(job);
+    gc_worker_->lines(job.pu).resumed(job);
     my_turn = true;
   }
   job.ledger.charge(Cause::space_wait, core_.hw.event_queue.now());
-  gc_worker_->wait_ends(job);
+  gc_worker_->lines(job.pu).end(job);
   co_return true;
 }
 

@@ -39,7 +39,7 @@ bool ReadGatherer::begin(Gathering& gathering) {
 
 /// The host could have a program unit there without waiting or making others wait.
 bool ReadGatherer::may_program(std::uint32_t pu) const {
-  return !core_.read_only && core_.pool.accepts(pu) && !gc_worker_.must_queue(pu) &&
+  return !core_.read_only && core_.pool.accepts(pu) && !gc_worker_.lines(pu).native_waits() &&
          core_.pool.can_claim(pu, WriteTarget::host);
 }
 

@@ -15,7 +15,7 @@ bool GcWorker::has_slc(const std::vector<BlockNumber>& blocks) const {
 }
 
 bool GcWorker::slc_wait(std::uint32_t pu, const Work& work) const {
-  return work.lines[1].waiting > 0 && work.emptying.empty() && !core_.pslc->claimable(pu) &&
+  return work.lines.slc_waits() && work.emptying.empty() && !core_.pslc->claimable(pu) &&
          !core_.pslc->preparable(pu);
 }
 
@@ -52,7 +52,7 @@ void GcWorker::update_folding(std::uint32_t pu, Work& work) {
 bool GcWorker::wants_growth(std::uint32_t pu) const {
   const BlockPool::ParallelUnit& g = core_.pool.pu(pu);
   const BlockPool::SlcOfPu& slc = core_.pool.slc(pu);
-  const bool used = slc.open != k_no_block || work_[pu].lines[1].waiting > 0;
+  const bool used = slc.open != k_no_block || work_[pu].lines.slc_waits();
   return used && slc.ready() == 0 && core_.pslc->wants_dynamic(pu) && !core_.pslc->preparable(pu) &&
          4 * g.stale >= g.valid && g.stale >= 2 * std::uint64_t{core_.layout.block_units};
 }
@@ -61,7 +61,7 @@ GcWorker::Step GcWorker::prepare_step(std::uint32_t pu, const Work& work) const 
   const BlockPool::SlcOfPu& slc = core_.pool.slc(pu);
   const bool short_of_native = native_wait(pu, work);
   if (core_.pslc->preparable(pu)) {
-    const bool waiting = work.lines[1].waiting > 0 && !core_.pslc->claimable(pu);
+    const bool waiting = work.lines.slc_waits() && !core_.pslc->claimable(pu);
     const bool ahead = slc.open != k_no_block && slc.ready() == 0 && !short_of_native;
     if (waiting || ahead) return Step::prepare;
   }

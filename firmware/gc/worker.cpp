@@ -6,9 +6,10 @@
 
 namespace tlmssd::firmware {
 
-GcWorker::GcWorker(Core& core) : core_(core), work_(core.layout.pus) {
-  for (Work& work : work_) {
-    work.lines = std::vector<Line>(k_slc_line + core.pool.handles());
+GcWorker::GcWorker(Core& core) : core_(core) {
+  work_.reserve(core.layout.pus);
+  for (std::uint32_t pu = 0; pu < core.layout.pus; ++pu) {
+    Work& work = work_.emplace_back(core.pool.handles());
     if (core.pool.apart()) work.parked.resize(core.pool.handles());
   }
   const GcConfig& config = core.config.gc;
@@ -341,7 +342,7 @@ void GcWorker::kick(std::uint32_t pu) {
   Work& work = work_[pu];
   if (work.running || core_.read_only) return;
   if (!wants_more(pu, work)) {
-    if (work.lines[1].waiting > 0) wake(pu);
+    if (work.lines.slc_waits()) wake(pu);
     return;
   }
   work.running = true;
@@ -411,7 +412,7 @@ Task<> GcWorker::clean(std::uint32_t pu) {
     work.exhausted = true;
     work.exhausted_stale = reclaimable(pu);
   }
-  if (still && work.lines[1].waiting > 0 && !core_.pslc->claimable(pu)) {
+  if (still && work.lines.slc_waits() && !core_.pslc->claimable(pu)) {
     work.slc_exhausted = true;
     work.slc_exhausted_state = slc_state(pu);
   }
@@ -440,22 +441,12 @@ void GcWorker::stop(std::uint32_t /*pu*/, Work& work) {
 
 void GcWorker::wake(std::uint32_t pu) {
   Work& work = work_[pu];
-  const auto ready = [&](std::size_t n) {
-    if (core_.read_only) return true;
-    if (n == k_slc_line) return core_.pslc->claimable(pu) || slc_exhausted(pu);
-    return work.exhausted || core_.pool.can_claim(pu, target_of_line(n));
-  };
-  // With several, the one that has been woken last comes last.
-  const std::size_t lines = work.lines.size();
-  const std::size_t first = work.first_line;
-  for (std::size_t i = 0; i < lines; ++i) {
-    const std::size_t n = (first + i) % lines;
-    Line& line = work.lines[n];
-    if (line.waking || line.space.empty() || !ready(n)) continue;
-    line.waking = true;
-    core_.hw.event_queue.soon(line.space.pop());
-    if (lines > 2) work.first_line = static_cast<std::uint8_t>((n + 1) % lines);
-  }
+  work.lines.wake(
+      core_.hw.event_queue,
+      [&] { return core_.read_only || core_.pslc->claimable(pu) || slc_exhausted(pu); },
+      [&](WriteTarget target) {
+        return core_.read_only || work.exhausted || core_.pool.can_claim(pu, target);
+      });
 }
 
 void GcWorker::wake_worker(Work& work) {

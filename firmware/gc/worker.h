@@ -53,6 +53,7 @@
 
 #include "firmware/core/core.h"
 #include "firmware/core/gc_engine.h"
+#include "firmware/gc/space_lines.h"
 
 namespace tlmssd::firmware {
 
@@ -74,21 +75,11 @@ class GcWorker final : public GcEngine {
   void set_idle(bool idle) override;
   [[nodiscard]] bool idle_mode() const override { return idle_; }
 
-  // ---- host program units that wait for space in a parallel unit, first come first served
-  /// Some wait for native blocks.
-  [[nodiscard]] bool must_queue(std::uint32_t pu) const {
-    return any_native(work_[pu], [](const Line& line, WriteTarget /*target*/) { return line.waiting > 0; });
-  }
-  [[nodiscard]] bool must_queue(const ProgramJob& job) const {
-    return work_[job.pu].lines[line_of(job)].waiting > 0;
-  }
-  void wait_begins(const ProgramJob& job) { ++line(job).waiting; }
-  void wait_ends(const ProgramJob& job) { --line(job).waiting; }
-  [[nodiscard]] WaitQueue& space(const ProgramJob& job) { return line(job).space; }
-  void resumed(const ProgramJob& job) { line(job).waking = false; }
+  /// Host program units that wait for space in a parallel unit.
+  [[nodiscard]] SpaceLines& lines(std::uint32_t pu) { return work_[pu].lines; }
   /// A waiter has taken its place or gone away; the next one's turn.
   void claimed(const ProgramJob& job) {
-    if (line(job).waiting == 0) return;
+    if (!lines(job.pu).must_queue(job)) return;
     wake(job.pu);
     kick(job.pu);
   }
@@ -104,11 +95,7 @@ class GcWorker final : public GcEngine {
   void now_read_only() override;
   [[nodiscard]] bool idle() const override { return running_ == 0; }
   [[nodiscard]] bool running(std::uint32_t pu) const override { return work_[pu].running; }
-  [[nodiscard]] std::uint32_t waiting(std::uint32_t pu) const override {
-    std::uint32_t waiting = 0;
-    for (const Line& line : work_[pu].lines) waiting += line.waiting;
-    return waiting;
-  }
+  [[nodiscard]] std::uint32_t waiting(std::uint32_t pu) const override { return work_[pu].lines.waiting(); }
   /// Thresholds in blocks, as they came out.
   [[nodiscard]] std::uint32_t background_start() const { return background_start_; }
   [[nodiscard]] std::uint32_t background_stop() const { return background_stop_; }
@@ -117,12 +104,6 @@ class GcWorker final : public GcEngine {
   void archive(Archive& archive) override;
 
  private:
-  /// Host programs that wait for room in blocks of SLC mode, or in native ones of one write target.
-  struct Line {
-    std::uint32_t waiting = 0;
-    bool waking = false;  ///< the oldest of them is about to resume
-    WaitQueue space;
-  };
   /// What is being gathered into a program unit, and the victims that it comes from.
   struct Gathering {
     ProgramJob* filling = nullptr;
@@ -130,6 +111,8 @@ class GcWorker final : public GcEngine {
     std::vector<BlockNumber> scanned;
   };
   struct Work {
+    explicit Work(std::uint32_t handles) : lines(handles) {}
+    SpaceLines lines;
     bool running = false;
     bool background = false;  ///< below the threshold: clean until background_stop
     bool folding = false;     ///< below the threshold: fold until fold_until
@@ -138,8 +121,6 @@ class GcWorker final : public GcEngine {
     bool slc_exhausted = false;
     bool native_turn = false;      ///< of two lines that wait, the native one is served next
     Purpose moving = Purpose::gc;  ///< otherwise the current block is being moved for that
-    std::vector<Line> lines;       ///< native, SLC, native of placement handles 1, 2, ...
-    std::uint8_t first_line = 0;   ///< to be woken when there is room
     std::uint8_t handle = 0;       ///< whose data are being gathered, if they stay apart
     std::uint32_t jobs = 0;        ///< programs under way
     std::uint64_t exhausted_stale = 0;
@@ -173,28 +154,9 @@ class GcWorker final : public GcEngine {
   Task<> program(std::uint32_t pu, ProgramJob& job, Purpose purpose);
   Step next_step(std::uint32_t pu, Work& work);
   Step when_claimable(std::uint32_t pu, const Work& work) const;
-  static constexpr std::size_t k_slc_line = 1;
-  [[nodiscard]] static std::size_t line_of(const ProgramJob& job) {
-    const std::size_t handle = handle_of(job.target);
-    return job.mode == BlockMode::slc ? k_slc_line : handle == 0 ? 0 : handle + k_slc_line;
-  }
-  [[nodiscard]] Line& line(const ProgramJob& job) { return work_[job.pu].lines[line_of(job)]; }
-  [[nodiscard]] static WriteTarget target_of_line(std::size_t line) {
-    return host_target(static_cast<std::uint8_t>(line == 0 ? 0 : line - k_slc_line));
-  }
-  /// Whether `f(line, target)` holds for a line that waits for native blocks.
-  template <class F>
-  [[nodiscard]] static bool any_native(const Work& work, F&& f) {
-    for (std::size_t n = 0; n < work.lines.size(); ++n) {
-      if (n != k_slc_line && f(work.lines[n], target_of_line(n))) return true;
-    }
-    return false;
-  }
   /// Some native line waits, and cannot have what it waits for.
   [[nodiscard]] bool native_stuck(std::uint32_t pu, const Work& work) const {
-    return any_native(work, [&](const Line& line, WriteTarget target) {
-      return line.waiting > 0 && !core_.pool.can_claim(pu, target);
-    });
+    return work.lines.native_waits([&](WriteTarget target) { return !core_.pool.can_claim(pu, target); });
   }
   /// Where collection puts what it gathers now.
   [[nodiscard]] WriteTarget moved_to(const Work& work) const {
@@ -249,7 +211,7 @@ class GcWorker final : public GcEngine {
   [[nodiscard]] bool move_waits(std::uint32_t pu) const {
     if (core_.hooks.next_move.empty() || !core_.hooks.move_waits(pu) || collects_for_move(pu)) return false;
     // A block that never leaves SLC mode gives nothing back.
-    return may_move(pu) || (!core_.pslc && core_.pool.pu(pu).free > 0 && !must_queue(pu));
+    return may_move(pu) || (!core_.pslc && core_.pool.pu(pu).free > 0 && !work_[pu].lines.native_waits());
   }
   /// Collection comes first, because it can make the room that moving a part takes.
   [[nodiscard]] bool collects_for_move(std::uint32_t pu) const {

@@ -1,0 +1,82 @@
+// Host program units that wait for space in a parallel unit, first come first served: a line for
+// blocks in SLC mode, and one for the native blocks of each placement handle, because each needs
+// room in an open block of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "firmware/base/flash_io.h"
+#include "models/base/event_queue.h"
+#include "models/base/task.h"
+
+namespace tlmssd::firmware {
+
+class SpaceLines {
+ public:
+  explicit SpaceLines(std::size_t handles) : lines_(k_slc + handles) {}
+
+  // ---- a program unit waits
+  /// Others wait for what `job` needs.
+  [[nodiscard]] bool must_queue(const ProgramJob& job) const { return lines_[line_of(job)].waiting > 0; }
+  void begin(const ProgramJob& job) { ++line(job).waiting; }
+  void end(const ProgramJob& job) { --line(job).waiting; }
+  [[nodiscard]] WaitQueue& space(const ProgramJob& job) { return line(job).space; }
+  void resumed(const ProgramJob& job) { line(job).waking = false; }
+
+  // ---- what waits
+  [[nodiscard]] std::uint32_t waiting() const {
+    std::uint32_t waiting = 0;
+    for (const Line& line : lines_) waiting += line.waiting;
+    return waiting;
+  }
+  [[nodiscard]] bool slc_waits() const { return lines_[k_slc].waiting > 0; }
+  [[nodiscard]] bool native_waits() const {
+    return native_waits([](WriteTarget /*target*/) { return true; });
+  }
+  /// Something waits for native blocks of a target of which `f(target)` holds.
+  template <class F>
+  [[nodiscard]] bool native_waits(F&& f) const {
+    for (std::size_t n = 0; n < lines_.size(); ++n) {
+      if (n != k_slc && lines_[n].waiting > 0 && f(target_of(n))) return true;
+    }
+    return false;
+  }
+
+  /// Resumes the oldest of each line that is ready, one at a time: `slc_ready()`,
+  /// `native_ready(target)`. With several lines, the one that was woken last comes last.
+  template <class Slc, class Native>
+  void wake(EventQueue& event_queue, Slc&& slc_ready, Native&& native_ready) {
+    const std::size_t first = first_;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const std::size_t n = (first + i) % lines_.size();
+      Line& line = lines_[n];
+      if (line.waking || line.space.empty() || !(n == k_slc ? slc_ready() : native_ready(target_of(n)))) continue;
+      line.waking = true;
+      event_queue.soon(line.space.pop());
+      if (lines_.size() > 2) first_ = (n + 1) % lines_.size();
+    }
+  }
+
+ private:
+  struct Line {
+    std::uint32_t waiting = 0;
+    bool waking = false;  ///< the oldest of them is about to resume
+    WaitQueue space;
+  };
+  static constexpr std::size_t k_slc = 1;
+  [[nodiscard]] static std::size_t line_of(const ProgramJob& job) {
+    const std::size_t handle = handle_of(job.target);
+    return job.mode == BlockMode::slc ? k_slc : handle == 0 ? 0 : handle + k_slc;
+  }
+  [[nodiscard]] static WriteTarget target_of(std::size_t line) {
+    return host_target(static_cast<std::uint8_t>(line == 0 ? 0 : line - k_slc));
+  }
+  [[nodiscard]] Line& line(const ProgramJob& job) { return lines_[line_of(job)]; }
+
+  std::vector<Line> lines_;  ///< native, SLC, native of placement handles 1, 2, ...
+  std::size_t first_ = 0;    ///< to be woken when there is room
+};
+
+}  // namespace tlmssd::firmware
