@@ -66,7 +66,7 @@ class BlockPool {
     /// with wear levelling and moves of features their own, with two modes the open block of the
     /// one while a program waits for the other, and those of other handles, of which handle 0 can
     /// use nothing. Data that stay apart need one more for what is moved of each, and one for the
-    /// padding of program units that are gathered for all of them (GcWorker::gains).
+    /// padding of program units that are gathered for all of them (WorkerState::gains).
     [[nodiscard]] std::uint32_t overhead(const Layout& layout) const {
       std::uint32_t blocks =
           reserve + 1 + (wear_stream ? 1 : 0) + (move_stream ? 1 : 0) + (modes ? 1 : 0) + handles - 1;

@@ -1,34 +1,63 @@
 // The GC worker's way with data: the multi-plane pages of a victim are read, their valid units fill
 // program units, and when these have been programmed the map follows and the victim is erased.
-#include <algorithm>
 #include <bit>
-#include <fmt/format.h>
-#include <stdexcept>
-#include <utility>
 
-#include "firmware/gc/worker.h"
+#include "firmware/gc/pu_worker.h"
 #include "firmware/mapping/block_map.h"
 
 namespace tlmssd::firmware {
 
 // -------------------------------------------------------------------------------------------------------------------- reading
 
-// Makes reads of the current victim's next multi-plane pages that hold valid units; returns the
+/// What a victim has been chosen from, for cores whose cycles depend on it.
+void PuWorker::describe_choice() const {
+  std::uint32_t closed = 1;  // the victim
+  for (std::uint32_t n = 0; n < core_.layout.blocks; ++n) {
+    const BlockNumber block(pu_ * core_.layout.blocks + n);
+    if (core_.pool.used(block) && core_.pool.info(block).state == BlockState::closed) ++closed;
+  }
+  core_.hw.cpu.describe(Stage::gc, {.candidates = closed});
+}
+
+Task<> PuWorker::read() {
+  ReadList reads;
+  const std::uint32_t first = state_.move.first == 0 ? 1 : 0;
+  const std::uint32_t units = make_reads(reads);
+  if (first > 0 && core_.hw.cpu.by_work()) describe_choice();
+  co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
+  if (reads.empty()) co_return;
+  core_.resolve(reads);
+  co_await RunStage(core_.hw, Stage::flash, nullptr, reads.size());
+  Latch latch;
+  const bool folding =
+      core_.pslc && !state_.moving() && core_.pool.mode(reads.front()->block) == BlockMode::slc;
+  const Purpose purpose = folding ? Purpose::migration : state_.move.purpose;
+  for (ReadOp& read : reads) {
+    read.op.buffer_address = core_.map->dram_bytes();
+    core_.start_read(read, latch, purpose, nullptr, false);
+  }
+  co_await latch;
+  prefetch(reads);
+  state_.gathering.add(std::move(reads));
+}
+
+// Makes reads of the block's next multi-plane pages that hold valid units; returns the
 // number of units.
-std::uint32_t GcWorker::make_reads(Work& work, ReadList& reads) {
+std::uint32_t PuWorker::make_reads(ReadList& reads) {
   const Layout& layout = core_.layout;
-  const std::uint64_t* const words = core_.pool.words(work.current);
-  const Ppn first = layout.first_unit(work.current);
+  Move& move = state_.move;
+  const std::uint64_t* const words = core_.pool.words(move.block);
+  const Ppn first = layout.first_unit(move.block);
   std::uint32_t units = 0;
-  std::uint32_t at = work.cursor;
-  while (at < work.end) {
+  std::uint32_t at = move.first;
+  while (at < move.end) {
     const std::uint64_t rest = words[at / 64] >> (at % 64);
     if (rest == 0) {
       at = (at / 64 + 1) * 64;
       continue;
     }
     at += static_cast<std::uint32_t>(std::countr_zero(rest));
-    if (at >= work.end) break;
+    if (at >= move.end) break;
     if (reads.size() >= core_.config.gc.parallel_copies &&
         reads.back()->mp_page != layout.mp_page_of(first + at))
       break;
@@ -39,31 +68,20 @@ std::uint32_t GcWorker::make_reads(Work& work, ReadList& reads) {
     ++at;
   }
   for (ReadOp& read : reads) read.tag = read.low;
-  work.cursor = at;
-  if (at < work.end) return units;
-  if (work.part) {
-    work.current = k_no_block;
-    return units;
-  }
-  read_to_end(work, !reads.empty());
+  move.first = at;
+  if (at >= move.end) read_to_end(!reads.empty());
   return units;
 }
 
-// Nothing more is to be read of the current victim but what is `coming`. Without anything held back
-// it only has to become empty.
-void GcWorker::read_to_end(Work& work, bool coming) {
-  const bool held = work.filling != nullptr && work.filling->live > 0;
-  const bool held_of_it = held && (!core_.pslc || holds_of(*work.filling, work.current));
-  (coming || held_of_it ? work.scanned : work.emptying).push_back(work.current);
-  work.current = k_no_block;
-  if (coming || held) return;
-  work.emptying.insert(work.emptying.end(), work.scanned.begin(), work.scanned.end());
-  work.scanned.clear();
+// Nothing more is to be read of the block but what is `coming`. A part's block stays what it is.
+void PuWorker::read_to_end(bool coming) {
+  if (state_.move.whole) state_.gathering.read_to_end(state_.move.block, coming);
+  state_.move.block = k_no_block;
 }
 
 // The map entries of what has been read are looked up next: lets the processor fetch them
 // meanwhile.
-void GcWorker::prefetch(const ReadList& reads) const {
+void PuWorker::prefetch(const ReadList& reads) const {
   for (const ReadOp& read : reads) {
     for (std::uint32_t at = read.low; at <= read.high; ++at) {
       if (read.wanted[at] != k_no_unit && read.spare[at] < core_.layout.kept_units())
@@ -72,106 +90,36 @@ void GcWorker::prefetch(const ReadList& reads) const {
   }
 }
 
-// Takes units of the oldest multi-plane page over into the program unit that is being filled, as
-// many as fit.
-void GcWorker::consume_mp_page(Work& work, std::uint32_t pu) {
-  if (work.filling == nullptr) {
-    work.filling = &core_.jobs.take();
-    work.filling->pu = pu;
-  }
-  ReadOp& read = *work.mp_pages.front();
-  const bool slc = core_.pslc && core_.pool.mode(read.block) == BlockMode::slc;
-  for (std::uint32_t at = read.tag; at <= read.high; ++at) {
-    if (read.wanted[at] == k_no_unit) continue;
-    const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
-    if (!core_.pool.valid(where)) {
-      ++core_.stats.gc_stale_copies;
-      continue;
-    }
-    if (work.filling->live == core_.layout.program_units) {
-      read.tag = at;
-      return;
-    }
-    const Lpn unit = read.spare[at];
-    if (core_.places != nullptr) {
-      take_over_slot(*work.filling, read, at);
-      continue;
-    }
-    if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != where) {
-      throw std::logic_error(fmt::format(
-          "firmware: the spare area of valid physical unit {} names logical unit {}, which the map has at {}",
-          where.number(), unit,
-          static_cast<std::int64_t>(unit < core_.layout.kept_units() ? core_.map->lookup(unit).entry() : 0) -
-              1));
-    }
-    if (read.lost(at) && core_.layout.is_map(unit)) {
-      ++core_.stats.map_pages_lost;
-    } else if (read.lost(at)) {
-      ++core_.stats.uncorrectable_units;
-      core_.poisoned.insert(unit);
-    }
-    core_.put(*work.filling, unit, where.number(), &read.stamps[std::size_t{at} * core_.layout.sectors]);
-    if (!slc) continue;
-    if (work.moving == Purpose::gc) ++work.filling->folded;
-    work.filling->from_fixed = work.filling->from_fixed || core_.pool.is_static(read.block);
-  }
-  core_.end_read(work.mp_pages.pop());
-}
-
-// The same for a slot of a block-mapped region that is placed as a whole. Its slots come in their
-// order, those that hold nothing among them; a block that was rewritten meanwhile is forgotten.
-void GcWorker::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at) {
-  const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
-  const std::uint32_t n = (where - core_.layout.first_unit(read.block)) % core_.layout.program_units;
-  if (n == 0 && job.live > 0) {
-    core_.stats.gc_stale_copies += job.live;
-    job.live = job.holes = 0;
-  }
-  if (n != job.live) {
-    ++core_.stats.gc_stale_copies;
-    return;
-  }
-  const Lpn unit = read.spare[at];
-  if (unit == k_no_unit || core_.places->lookup(unit) != where) {
-    core_.put_hole(job);
-    return;
-  }
-  if (read.lost(at)) {
-    ++core_.stats.uncorrectable_units;
-    core_.poisoned.insert(unit);
-  }
-  core_.put(job, unit, where.number(), &read.stamps[std::size_t{at} * core_.layout.sectors]);
-}
-
 // -------------------------------------------------------------------------------------------------------- writing and erasing
 
-void GcWorker::launch(std::uint32_t pu, Work& work) {
-  ProgramJob& job = *work.filling;
-  work.filling = nullptr;
+/// What has been gathered comes out of blocks that native mode gets nothing back from.
+bool PuWorker::frees_nothing() const {
+  const Gathering& gathering = state_.gathering;
+  return gathering.begun() && (gathering.from_fixed() || (!state_.move.whole && state_.moving()));
+}
+
+/// What has been gathered may go into a native block now.
+bool PuWorker::may_launch() const {
+  const WriteTarget target = state_.gathering.target();
+  return frees_nothing() ? core_.pool.can_fold(pu_, target) : core_.pool.can_claim(pu_, target);
+}
+
+void PuWorker::launch() {
+  const WriteTarget shared = state_.gathering.target();
+  ProgramJob& job = state_.gathering.take(state_.move.block);
   core_.pad(job);
-  const Purpose purpose = work.moving;
-  const WriteTarget shared = moved_to(work);
+  const Purpose purpose = state_.move.purpose;
   const WriteTarget own = core_.pool.apart() || purpose == Purpose::gc ? shared
                           : purpose == Purpose::wear                   ? WriteTarget::wear
                           : core_.pool.moves_apart()                   ? WriteTarget::move
                                                                        : shared;
-  core_.claim(job, core_.pool.can_claim(pu, own) ? own : shared,
+  core_.claim(job, core_.pool.can_claim(pu_, own) ? own : shared,
               job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
-  // Victims of which nothing is held back any more only have to become empty.
-  const BlockNumber reading = work.mp_pages.empty() ? k_no_block : work.mp_pages.front()->block;
-  const bool stays = reading != k_no_block && core_.pool.info(reading).state == BlockState::closed;
-  const BlockNumber held = stays ? k_no_block : reading;
-  for (const BlockNumber block : work.scanned) {
-    if (block != held) work.emptying.push_back(block);
-  }
-  work.scanned.clear();
-  if (held != k_no_block && work.current != held) work.scanned.push_back(held);
-  ++work.jobs;
-  tasks_.start(program(pu, job, purpose));
+  ++programs_;
+  tasks_.start(program(job, purpose));
 }
 
-Task<> GcWorker::program(std::uint32_t pu, ProgramJob& job, Purpose purpose) {
-  Work& work = work_[pu];
+Task<> PuWorker::program(ProgramJob& job, Purpose purpose) {
   for (;;) {
     ProgramAwait done(core_.hw, job);
     co_await done;
@@ -179,7 +127,7 @@ Task<> GcWorker::program(std::uint32_t pu, ProgramJob& job, Purpose purpose) {
     core_.program_failed(job);
     co_await RunStage(core_.hw, Stage::flash, nullptr);
     const WriteTarget again = core_.pool.apart() ? job.target : WriteTarget::gc;
-    if (core_.read_only || !core_.pool.can_claim(pu, again)) break;
+    if (core_.read_only || !core_.pool.can_claim(pu_, again)) break;
     core_.claim(job, again, job.purpose, core_.map->dram_bytes());
   }
   // Without a place to go, the units stay where they were.
@@ -187,15 +135,15 @@ Task<> GcWorker::program(std::uint32_t pu, ProgramJob& job, Purpose purpose) {
   if (job.pinned != k_no_block) core_.unpin(std::exchange(job.pinned, k_no_block));
   const std::uint32_t moved = job.failed() || purpose != Purpose::gc ? 0 : job.live;
   core_.jobs.give(job);
-  --work.jobs;
-  wake_worker(work);
+  --programs_;
+  wake_worker();
   if (moved == 0) co_return;
-  for (Feature* const feature : core_.hooks.moved) feature->on_moved(pu, moved);
+  for (Feature* const feature : core_.hooks.moved) feature->on_moved(pu_, moved);
 }
 
 // A block-mapped region whose slots hold nothing any more, or that lies elsewhere by now, stays
 // where it is.
-void GcWorker::commit_block(const ProgramJob& job) {
+void PuWorker::commit_block(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     const std::uint32_t block = core_.places->block_of(job.spare[core_.layout.program_slot(n)]);
@@ -208,7 +156,7 @@ void GcWorker::commit_block(const ProgramJob& job) {
   core_.stats.gc_stale_copies += job.live;
 }
 
-void GcWorker::commit(ProgramJob& job, Purpose purpose) {
+void PuWorker::commit(ProgramJob& job, Purpose purpose) {
   if (core_.places != nullptr) commit_block(job);
   for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
     const Lpn unit = job.spare[core_.layout.program_slot(n)];
@@ -232,20 +180,74 @@ void GcWorker::commit(ProgramJob& job, Purpose purpose) {
   core_.pool.programmed(job.block, false);
 }
 
-Task<> GcWorker::erase(std::uint32_t pu, BlockNumber block) {
-  Work& work = work_[pu];
+Task<> PuWorker::erase(BlockNumber block) {
   while (core_.pool.pinned(block)) {
-    work.pinned = block;
-    co_await Sleep{work};
+    pinned_ = block;
+    static_cast<void>(co_await Sleep{sleeper_});
   }
-  work.pinned = k_no_block;
+  pinned_ = k_no_block;
   const bool failed = core_.pool.info(block).failed;
-  co_await core_.erase(block, mode_after(pu, block));
+  co_await core_.erase(block, modes_.after(block));
   if (failed) co_return;
-  work.check_wear = true;
-  work.exhausted = work.slc_exhausted = false;
-  wake(pu);
-  for (Feature* const feature : core_.hooks.erased) feature->on_erased(pu);
+  wear_.erased();
+  exhausted_ = slc_exhausted_ = false;
+  wake();
+  for (Feature* const feature : core_.hooks.erased) feature->on_erased(pu_);
+}
+
+Task<> PuWorker::change_mode(BlockMode mode) {
+  co_await core_.erase(modes_.take(mode), mode);
+  exhausted_ = slc_exhausted_ = false;
+  wake();
+}
+
+// ---------------------------------------------------------------------------------------------------------------- copies on the die
+
+/// Whether the pages of the victim that come next are a whole program unit of valid units. Copies
+/// take no part in filling program units with what is left of several victims, so the reserve is
+/// not theirs.
+bool PuWorker::copies_next() const {
+  if (!core_.pslc || !core_.pslc->folds_on_die() || state_.moving() || !core_.pool.can_fold(pu_))
+    return false;
+  const Layout& layout = core_.layout;
+  const BlockNumber block = state_.move.block;
+  const std::uint32_t first = state_.move.first;
+  if (core_.pool.mode(block) != BlockMode::slc || core_.pool.info(block).failed) return false;
+  if (first % layout.mp_page_units != 0 || first + layout.program_units > layout.slc_units()) return false;
+  const std::uint64_t* const words = core_.pool.words(block);
+  for (std::uint32_t at = first; at < first + layout.program_units; ++at) {
+    if ((words[at / 64] >> (at % 64) & 1U) == 0) return false;
+  }
+  return true;
+}
+
+Task<> PuWorker::copy() {
+  const std::uint32_t first = state_.move.first == 0 ? 1 : 0;
+  if (first > 0 && core_.hw.cpu.by_work()) describe_choice();
+  co_await RunStage(core_.hw, Stage::gc, nullptr, core_.layout.program_units + first);
+  co_await RunStage(core_.hw, Stage::flash, nullptr);
+  if (core_.pool.can_fold(pu_)) launch_copy();
+}
+
+// The source is pinned: it may not be erased before the copy has ended, even if the host overwrites
+// all of it meanwhile.
+void PuWorker::launch_copy() {
+  const Layout& layout = core_.layout;
+  Move& move = state_.move;
+  ProgramJob& job = core_.jobs.take();
+  const Ppn first = layout.first_unit(move.block) + move.first;
+  job.pu = pu_;
+  job.live = job.folded = layout.program_units;
+  job.from_fixed = core_.pool.is_static(move.block);
+  for (std::uint32_t n = 0; n < job.live; ++n) job.source[n] = (first + n).number();
+  job.parts[0].copy_from = first;
+  job.pinned = move.block;
+  core_.pool.pin(job.pinned);
+  move.first += layout.program_units;
+  if (move.first == layout.slc_units()) read_to_end(false);
+  core_.claim(job, WriteTarget::gc, Purpose::migration, core_.map->dram_bytes());
+  ++programs_;
+  tasks_.start(program(job, Purpose::gc));
 }
 
 }  // namespace tlmssd::firmware

@@ -52,7 +52,8 @@ class SpaceLines {
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const std::size_t n = (first + i) % lines_.size();
       Line& line = lines_[n];
-      if (line.waking || line.space.empty() || !(n == k_slc ? slc_ready() : native_ready(target_of(n)))) continue;
+      if (line.waking || line.space.empty() || !(n == k_slc ? slc_ready() : native_ready(target_of(n))))
+        continue;
       line.waking = true;
       event_queue.soon(line.space.pop());
       if (lines_.size() > 2) first_ = (n + 1) % lines_.size();

@@ -16,7 +16,7 @@
 //
 // Room. Every handle's open blocks are set aside: data of other handles cannot use what is free in
 // them. Where data stay apart, collection may open a block for each handle before the first victim
-// is free, so that its reserve grows with the number of handles (GcWorker::next_step).
+// is free, so that its reserve grows with the number of handles (PuWorker::run).
 //
 // Source: NVM Express, TP4146 (Flexible Data Placement) and NVM Command Set specification 1.1, for
 // the handles, both kinds of isolation, the statistics and the events. Left out: several reclaim
