@@ -52,7 +52,7 @@ def _of_firmware(statistics, key):
 
 def _of_channels(statistics, command, key):
     kinds = statistics["flash"].get(command, {})
-    return sum(purpose[key] for purpose in kinds.values() if isinstance(purpose, dict))
+    return sum(purpose.get(key, 0) for purpose in kinds.values() if isinstance(purpose, dict))
 
 
 def _of_dies(statistics, key):
