@@ -9,6 +9,7 @@
 
 #include "firmware/core/ecc_watcher.h"
 #include "firmware/core/pslc_watcher.h"
+#include "firmware/fill/sequential_writes.h"
 #include "firmware/ftl_parts.h"
 #include "firmware/steady/steady_state.h"
 #include "models/base/input_error.h"
@@ -258,6 +259,13 @@ std::uint32_t Ftl::steady_cycles(std::uint64_t seed) const {
 
 std::string Ftl::make_steady(const SteadyOrder& order) {
   return SteadyState(parts_->core, parts_->gc_worker, order).make();
+}
+
+std::uint64_t Ftl::fill(const FillOrder& order) {
+  Parts& p = *parts_;
+  if (p.front != nullptr || !p.chosen.empty() || !p.watchers.empty() || p.logs) return 0;
+  SequentialWrites writes(p.core, p.flusher, p.gc_worker);
+  return writes.known() ? writes.carry_out(order) : 0;
 }
 
 void Ftl::disturb(std::uint32_t reads) {

@@ -51,6 +51,7 @@ class Ftl final : public Firmware {
   [[nodiscard]] std::string steady_only_by_writing() const override;
   [[nodiscard]] std::uint32_t steady_cycles(std::uint64_t seed) const override;
   std::string make_steady(const SteadyOrder& order) override;
+  std::uint64_t fill(const FillOrder& order) override;
   void disturb(std::uint32_t reads) override;
   void patrol() override;
   [[nodiscard]] double next_due() override;

@@ -231,6 +231,14 @@ std::string Ssd::make_steady(const firmware::SteadyOrder& order) {
   return how;
 }
 
+std::uint64_t Ssd::fill(const firmware::FillOrder& order) {
+  // Models of others' may look at addresses in the write buffer, which a fill of pages goes
+  // through.
+  if (!foreign_memories().empty()) return 0;
+  cpu_->begin_untimed();
+  return firmware_->fill(order);
+}
+
 void Ssd::disturb(std::uint32_t reads) {
   if (reads == 0) return;
   flash_->disturb(reads);

@@ -91,6 +91,9 @@ class Ssd : public sc_core::sc_module {
   /// Brings the drive, which must be untimed and never written, into steady state
   /// (firmware::Firmware::make_steady).
   std::string make_steady(const firmware::SteadyOrder& order);
+  /// The drive, which must be untimed, takes the first requests of a fill without their pages,
+  /// where its firmware can (firmware::Firmware::fill). Returns how many.
+  std::uint64_t fill(const firmware::FillOrder& order);
   /// The power fails and comes back; the drive must be drained. False: its firmware does not model
   /// that.
   bool power_cycle() { return firmware_->power_cycle(); }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "firmware/base/drive_shape.h"
+#include "firmware/base/fill_order.h"
 #include "firmware/base/hardware.h"
 #include "firmware/base/steady_order.h"
 #include "models/base/archive.h"
@@ -76,6 +77,9 @@ class Firmware {
   virtual std::string make_steady(const SteadyOrder& /*order*/) {
     throw std::logic_error(steady_only_by_writing());
   }
+  /// The host is about to write `order`: carries out its first requests without their pages, where
+  /// what they leave is known. Untimed. Returns how many; the host writes the others.
+  virtual std::uint64_t fill(const FillOrder& /*order*/) { return 0; }
   /// Every page that holds data has been read so many times.
   virtual void disturb(std::uint32_t /*reads*/) {}
   /// Looks after data that have become old, as it does by itself from time to time while it serves

@@ -132,6 +132,33 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
   }
 }
 
+bool BlockPool::fresh() const {
+  if (options_.owned || options_.modes || of_handles_ > 0) return false;
+  return std::all_of(pus_.begin(), pus_.end(), [this](const ParallelUnit& pu) {
+    return pu.never_used == 0 && pu.good == layout_.blocks;
+  });
+}
+
+BlockNumber BlockPool::fill(std::uint32_t n, std::int64_t now) {
+  Frontier& front = frontier(n, WriteTarget::host);
+  if (front.block != k_no_block || pus_[n].never_used == layout_.blocks)
+    broken("filled without a block for it: parallel unit", n);
+  const BlockNumber block = take_free(n, false);
+  front.next = layout_.programs_per_block;
+  BlockInfo& info = info_[block];
+  info.full = true;
+  info.written = now;
+  info.valid = layout_.block_units;
+  std::uint64_t* const bits = bits_of(block);
+  std::fill_n(bits, layout_.block_units / 64, ~std::uint64_t{0});
+  if (const std::uint32_t rest = layout_.block_units % 64; rest != 0)
+    bits[layout_.block_units / 64] = (std::uint64_t{1} << rest) - 1;
+  pus_[n].valid += layout_.block_units;
+  room_ -= layout_.block_units;
+  close(block);
+  return block;
+}
+
 void BlockPool::close_early(BlockNumber block) {
   BlockInfo& info = info_[block];
   const std::uint32_t n = layout_.pu_of(block);

@@ -103,6 +103,12 @@ class BlockPool {
   /// The program of a claimed unit of `block` has ended. `failed`: the block must be retired.
   void programmed(BlockNumber block, bool failed);
 
+  /// A never used block of the parallel unit, in which no block is open for what the host writes,
+  /// is written by the host from end to end, all of it valid.
+  BlockNumber fill(std::uint32_t pu, std::int64_t now);
+  /// Whether blocks can be written so: they are all alike, and none was ever used.
+  [[nodiscard]] bool fresh() const;
+
   /// Ends an open block with no program under way before it is full; what is left of it is lost
   /// until it is erased. Nothing happens when the parallel unit cannot spare the block.
   void close_early(BlockNumber block);

@@ -80,6 +80,15 @@ class Flusher {
     if (buffer_.waiting() >= least_ || buffer_.any_urgent()) pump();
   }
 
+  /// Nothing has ever come in.
+  [[nodiscard]] bool untouched() const { return buffer_.accepted() == 0; }
+  /// So many units have come in and gone to flash as whole program units, those of a fill that was
+  /// not written page by page: what counts them goes on.
+  void pass(std::uint64_t units) {
+    buffer_.pass(units);
+    dispatched_ += units / core_.layout.program_units;
+  }
+
   /// Sends out everything that waits now, even if it takes padding.
   void force() {
     force_ = buffer_.accepted();

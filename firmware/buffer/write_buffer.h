@@ -134,6 +134,8 @@ class WriteBuffer {
   /// dropped, to be settled and then given to free_entry(); k_none when there was none.
   Index drop(Lpn unit, bool& had_any);
   void free_entry(Index i);
+  /// So many entries of the host have come and gone.
+  void pass(std::uint64_t entries) { accepted_from_host_ = accepted_ += entries; }
 
   /// Calls `f(Durable&)` for everyone that waits for this entry, and forgets them.
   template <class F>

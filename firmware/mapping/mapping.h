@@ -48,6 +48,13 @@ class MappingScheme {
   virtual void update(Lpn unit, Ppn where) = 0;
   /// The entry of `unit` will be needed soon. No effect but speed.
   virtual void prefetch(Lpn unit) const { static_cast<void>(unit); }
+  /// The first `rounds` rounds of blocks, one in each parallel unit, are written in sequence
+  /// (SequentialPlaces). Nothing was ever mapped. False, and nothing done: the scheme keeps each
+  /// entry.
+  virtual bool fill(std::uint32_t rounds) {
+    static_cast<void>(rounds);
+    return false;
+  }
   /// First unit at or after `unit` whose entry may be mapped; skips what was never touched. `end`
   /// when there is none before it.
   [[nodiscard]] virtual std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const {

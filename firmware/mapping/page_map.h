@@ -3,6 +3,7 @@
 #pragma once
 
 #include "firmware/mapping/mapping.h"
+#include "firmware/mapping/sequential_places.h"
 #include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
@@ -14,12 +15,16 @@ class PageMap final : public MappingScheme {
   using Config = NoParameters;
 
   PageMap(const Config& /*config*/, const Layout& layout)
-      : entries_(layout.logical_units + layout.feature_units) {}
+      : entries_(layout.logical_units + layout.feature_units, SequentialPlaces(layout)) {}
 
   // An entry holds the physical unit plus one, so that untouched memory means unmapped.
   [[nodiscard]] Ppn lookup(Lpn unit) const override { return Ppn::of_entry(entries_.read(unit)); }
   void update(Lpn unit, Ppn where) override { entries_.write(unit) = where.entry(); }
   void prefetch(Lpn unit) const override { entries_.prefetch(unit); }
+  bool fill(std::uint32_t rounds) override {
+    entries_.rule().fill(rounds);
+    return true;
+  }
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const override {
     return entries_.next_touched(unit, end);
   }
@@ -30,7 +35,7 @@ class PageMap final : public MappingScheme {
   void archive(Archive& archive) override { archive(entries_); }
 
  private:
-  SparseArray<std::uint32_t> entries_;
+  SparseArray<std::uint32_t, SequentialPlaces> entries_;
 };
 
 }  // namespace tlmssd::firmware

@@ -10,6 +10,7 @@
 #include "models/base/event_queue.h"
 #include "models/base/geometry.h"
 #include "models/base/ledger.h"
+#include "models/base/sequential_fill.h"
 
 namespace tlmssd {
 
@@ -106,6 +107,9 @@ struct FlashOp {
   EventQueue::Callback on_done = nullptr;
   void* on_done_self = nullptr;
   FlashOp* next_plane = nullptr;  ///< reads: of other planes, read by the same command
+  /// Programs, untimed: all pages of the block, which is erased, hold this; pages, slots, spare
+  /// area and content are not looked at.
+  const SequentialFill* fill = nullptr;
   // Copybacks only: where the first page comes from.
   BlockId source_block{};
   PageId source_page{};

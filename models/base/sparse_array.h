@@ -1,15 +1,17 @@
 // An array over a huge index range that costs memory only where it has been written: leaves of 64
 // elements from an arena.
 //
-// A read of an untouched element gives T{}; write() makes its leaf. Two loads per access; the root
-// is 4 bytes per 64 elements and lies in anonymous zero pages that the operating system provides
-// when first touched.
+// A read of an element whose leaf was never made gives what `Rule` says of it, T{} unless another
+// rule is chosen; write() makes the leaf. So a table that follows a rule costs memory only where it
+// has departed from it. Two loads per access; the root is 4 bytes per 64 elements and lies in
+// anonymous zero pages that the operating system provides when first touched.
 #pragma once
 
 #include <cstring>
 #include <memory>
 #include <new>
 #include <sys/mman.h>
+#include <utility>
 #include <vector>
 
 #include "models/base/archive.h"
@@ -71,27 +73,46 @@ class ZeroPages {
   std::size_t size_ = 0;
 };
 
+/// Elements that were never written are T{}.
 template <class T>
+struct AllZero {
+  static constexpr bool k_fixed = true;
+  [[nodiscard]] T operator()(std::size_t /*i*/) const { return T{}; }
+};
+
+/// `Rule`: what elements are that were never written. k_fixed: it says T{} of all. Otherwise it
+/// says T{} of those from `upto()` on, `write(i, elements, n)` lays out n of them from number i on,
+/// and archive() keeps what it goes by.
+template <class T, class Rule = AllZero<T>>
 class SparseArray {
  public:
   static constexpr std::size_t k_leaf = 64;
 
-  explicit SparseArray(std::size_t size = 0) : root_((size + k_leaf - 1) / k_leaf), size_(size) {}
+  explicit SparseArray(std::size_t size = 0, Rule rule = {})
+      : root_((size + k_leaf - 1) / k_leaf), size_(size), rule_(std::move(rule)) {}
 
   [[nodiscard]] T read(std::size_t i) const {
     const std::uint32_t leaf = root_[i / k_leaf];
-    return leaf == 0 ? T{} : slot(leaf, i % k_leaf);
+    return leaf == 0 ? rule_(i) : slot(leaf, i % k_leaf);
   }
   /// The element, for writing; creates its leaf.
   T& write(std::size_t i) {
     std::uint32_t& leaf = root_[i / k_leaf];
-    if (leaf == 0) leaf = grow();
+    if (leaf == 0) leaf = grow(i / k_leaf * k_leaf);
     return slot(leaf, i % k_leaf);
   }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Whether the leaf of k_leaf elements that holds element `i` has been made.
-  [[nodiscard]] bool touched(std::size_t i) const { return root_[i / k_leaf] != 0; }
-  /// The first element from `i` on whose leaf has been made; `end` when there is none before it.
+  [[nodiscard]] Rule& rule() { return rule_; }
+  [[nodiscard]] const Rule& rule() const { return rule_; }
+  /// Whether element `i` may be other than T{}: its leaf of k_leaf elements has been made, or the
+  /// rule says so.
+  [[nodiscard]] bool touched(std::size_t i) const {
+    if constexpr (!Rule::k_fixed) {
+      if (i < rule_.upto()) return true;
+    }
+    return root_[i / k_leaf] != 0;
+  }
+  /// The first element from `i` on that is touched; `end` when there is none before it.
   [[nodiscard]] std::size_t next_touched(std::size_t i, std::size_t end) const {
     while (i < end && !touched(i)) i = (i / k_leaf + 1) * k_leaf;
     return i < end ? i : end;
@@ -105,6 +126,10 @@ class SparseArray {
   [[nodiscard]] std::size_t touched_bytes() const { return leaves_ * k_leaf * sizeof(T); }
 
   void archive(Archive& a) {
+    if constexpr (!Rule::k_fixed) {
+      a(rule_);
+      if (rule_.upto() > size_) throw ArchiveError("snapshot is damaged: a rule beyond the array");
+    }
     std::uint64_t count = leaves_;
     a(count);
     if (a.saving()) {
@@ -115,7 +140,7 @@ class SparseArray {
       }
       return;
     }
-    *this = SparseArray(size_);
+    *this = SparseArray(size_, std::move(rule_));
     for (std::uint64_t n = 0; n < count; ++n) {
       std::uint64_t i = 0;
       a(i);
@@ -132,9 +157,15 @@ class SparseArray {
   const T& slot(std::uint32_t leaf, std::size_t i) const {
     return slabs_[(leaf - 1) / k_slab][(leaf - 1) % k_slab][i];
   }
-  std::uint32_t grow() {
+  std::uint32_t grow(std::size_t first) {
     if (leaves_ % k_slab == 0) slabs_.emplace_back(k_slab);
-    return static_cast<std::uint32_t>(++leaves_);
+    const auto leaf = static_cast<std::uint32_t>(++leaves_);
+    if constexpr (!Rule::k_fixed) {
+      if (first < rule_.upto()) {
+        rule_.write(first, &slot(leaf, 0), k_leaf);
+      }
+    }
+    return leaf;
   }
 
   struct Block {
@@ -146,6 +177,7 @@ class SparseArray {
   std::vector<ZeroPages<Block, true>> slabs_;
   std::size_t leaves_ = 0;
   std::size_t size_ = 0;
+  [[no_unique_address]] Rule rule_;
 };
 
 }  // namespace tlmssd

@@ -18,6 +18,7 @@ void DieState::archive(Archive& a) {
   a(history_);
   a(events_);
   a(cycles_before_);
+  archive_fill(a);
   if (a.saving()) {
     for (std::uint64_t i = 0; i < blocks_.size(); ++i) {
       Block& block = blocks_[i];
@@ -47,7 +48,16 @@ void DieState::archive(Archive& a) {
   }
 }
 
+void DieState::archive_fill(Archive& a) {
+  for (Lpn& first : fill_first_) a(first);
+  a(fill_.block_step);
+  a(fill_.program_step);
+  a(fill_.page_step);
+  a(fill_.sequence);
+}
+
 void DieState::archive_content(Archive& a, Block& block, UnitContent* units) {
+  if (block.filled != 0) return;
   a.bytes(units, std::size_t{block.next_page} * units_per_page_ * sizeof(UnitContent));
   const bool has_mixed = block.mixed != 0;
   if (!has_mixed) return;

@@ -36,7 +36,8 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
       seed_(seed),
       blocks_(std::size_t{geometry.planes} * geometry.blocks),
       slc_erases_(part.has_slc_mode() ? blocks_.size() : 0),
-      contents_(std::move(contents)) {
+      contents_(std::move(contents)),
+      fill_first_(geometry.planes) {
   if (!contents_) contents_ = std::make_shared<ContentStore>(geometry, units_per_page_, index(die), 1);
   part.check();
   if (unit_bytes == 0 || geometry.page_bytes % unit_bytes != 0) {
@@ -273,6 +274,7 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
     const std::uint32_t plane = index(op.plane) + p;
     Block& block = blocks_[at(plane, index(op.block))];
     drop_mixed(block);
+    block.filled = 0;
     block.next_page = 0;
     block.reads = 0;
     block.disturb = 0;
@@ -293,7 +295,30 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
   }
 }
 
+void DieState::fill(const FlashOp& op, Picoseconds now) {
+  check_address(op);
+  if (op.planes == 0 || op.mode != BlockMode::native) refuse(op, op.page, "fill in SLC mode");
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    const Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
+    if (block.next_page != 0 || block.slc != 0) refuse(op, op.page, "fill of a block that is not erased");
+  }
+  remember(op.command, op, op.mode, op.block, PageId{0}, geometry_.pages, now);
+  fill_ = *op.fill;
+  for (std::uint32_t p = 0; p < op.planes; ++p) {
+    Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
+    block.programmed_at = clock(now);
+    block.next_page = geometry_.pages;
+    block.filled = 1;
+    fill_first_[index(op.plane) + p] = op.fill->first + p * units_per_page_;
+  }
+  counts_.programs += std::uint64_t{geometry_.pages} * op.planes;
+}
+
 void DieState::execute(FlashOp& op, Picoseconds now) {
+  if (op.fill != nullptr) {
+    fill(op, now);
+    return;
+  }
   switch (op.command) {
     case FlashCommand::read:
       for (op.sense_count = 0; op.sense_count < op.senses;) read(op, now);
@@ -333,7 +358,7 @@ void DieState::store_pages(Block& block, UnitContent* units, std::uint32_t first
 /// the same.
 void DieState::copy_pages(const Block& from, const UnitContent* source, Block& to, UnitContent* units,
                           std::uint32_t first_source, std::uint32_t first_unit, std::uint32_t count) {
-  std::copy_n(source + first_source, count, units + first_unit);
+  for (std::uint32_t i = 0; i < count; ++i) units[first_unit + i] = content(from, source, first_source + i);
   if (from.mixed == 0) return;
   std::vector<Stamp> stamps(stamps_per_unit_);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -351,7 +376,7 @@ DieState::Mixed& DieState::mixed_of(Block& block) {
       mixed_.emplace_back();
       free_mixed_.push_back(static_cast<std::uint32_t>(mixed_.size()));
     }
-    block.mixed = free_mixed_.back() & 0x3FFF'FFFFU;
+    block.mixed = free_mixed_.back() & 0x1FFF'FFFFU;
     free_mixed_.pop_back();
     mixed_[block.mixed - 1] = std::make_unique<Mixed>();
   }
@@ -368,7 +393,7 @@ void DieState::drop_mixed(Block& block) {
 void DieState::load_units(const Block& block, const UnitContent* units, std::uint32_t first_unit,
                           std::uint32_t count, const FlashOp& op, std::uint32_t slot) const {
   for (std::uint32_t i = 0; i < count; ++i) {
-    const UnitContent& unit = units[first_unit + i];
+    const UnitContent unit = content(block, units, first_unit + i);
     if (op.spare != nullptr) op.spare[slot + i] = unit.spare;
     if (op.stamps == nullptr) continue;
     Stamp* const stamps = op.stamps + std::size_t{slot + i} * stamps_per_unit_;
@@ -376,6 +401,17 @@ void DieState::load_units(const Block& block, const UnitContent* units, std::uin
     Stamp next = unit.stamp;
     for (std::uint32_t b = 0; b < stamps_per_unit_; ++b, next = following_stamp(next)) stamps[b] = next;
   }
+}
+
+UnitContent DieState::filled_content(const Block& block, std::uint32_t unit) const {
+  const auto number = static_cast<std::uint32_t>(&block - &blocks_[0]);
+  const std::uint32_t plane = number / geometry_.blocks;
+  const std::uint32_t page = unit / units_per_page_;
+  const std::uint32_t program = page / program_pages_;
+  const Lpn first = fill_first_[plane] + (number - plane * geometry_.blocks) * fill_.block_step +
+                    program * fill_.program_step + (page - program * program_pages_) * fill_.page_step;
+  const Lpn logical = first + (unit - page * units_per_page_);
+  return {logical, make_stamp(logical, fill_.sequence)};
 }
 
 bool DieState::load_mixed(const Block& block, std::uint32_t unit, Stamp* stamps) const {

@@ -21,7 +21,8 @@
 //
 // Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 32 bytes per such
 // block (36 where the part has an SLC mode), nothing for the others. A unit whose blocks were not
-// written together (512-byte writes) costs 4 + 2 bytes per stamp more.
+// written together (512-byte writes) costs 4 + 2 bytes per stamp more. The units of a block that a
+// sequential fill has written cost nothing until it is erased and programmed again.
 #pragma once
 
 #include <array>
@@ -85,6 +86,8 @@ class DieState {
   /// Erases the block of `op` in each plane. A block past its endurance fails (op.status) and is
   /// unusable from then on.
   void erase(FlashOp& op, Picoseconds now);
+  /// All of the block of `op` in each plane, which must be erased, holds what `op.fill` says.
+  void fill(const FlashOp& op, Picoseconds now);
   /// Whichever of these `op` asks for, whole.
   void execute(FlashOp& op, Picoseconds now);
 
@@ -105,7 +108,8 @@ class DieState {
     std::uint32_t erases = 0;      ///< in this simulation, into whichever mode
     std::uint32_t reads = 0;       ///< senses since erase
     std::uint32_t next_page = 0;   ///< pages below hold data
-    std::uint32_t mixed : 30 = 0;  ///< number of its table of mixed units, counted from 1; 0: none
+    std::uint32_t mixed : 29 = 0;  ///< number of its table of mixed units, counted from 1; 0: none
+    std::uint32_t filled : 1 = 0;  ///< its content follows from a SequentialFill
     std::uint32_t slc : 1 = 0;     ///< it is in SLC mode
     std::uint32_t failed : 1 = 0;  ///< its erase failed
     [[nodiscard]] BlockMode mode() const { return slc != 0 ? BlockMode::slc : BlockMode::native; }
@@ -138,8 +142,8 @@ class DieState {
   /// programmed, or the unit is padding. For inspection: nothing is sensed.
   [[nodiscard]] Lpn spare(PlaneId plane, BlockId number, PageId page, std::uint32_t unit) const {
     if (index(page) >= block(plane, number).next_page) return k_no_unit;
-    const std::size_t at_page = std::size_t{index(page)} * units_per_page_ + unit;
-    return contents_of(at(index(plane), index(number)))[at_page].spare;
+    const std::uint32_t at_page = index(page) * units_per_page_ + unit;
+    return content(block(plane, number), contents_of(at(index(plane), index(number))), at_page).spare;
   }
   [[nodiscard]] const PageShape& shape() const { return shape_; }
   /// Pages of one plane that a program in this mode takes at a time.
@@ -191,6 +195,11 @@ class DieState {
   [[nodiscard]] std::size_t at(std::uint32_t plane, std::uint32_t block) const {
     return std::size_t{plane} * geometry_.blocks + block;
   }
+  /// Unit number `unit` of a block; `units`: where its contents are kept.
+  [[nodiscard]] UnitContent content(const Block& block, const UnitContent* units, std::uint32_t unit) const {
+    return block.filled != 0 ? filled_content(block, unit) : units[unit];
+  }
+  [[nodiscard]] UnitContent filled_content(const Block& block, std::uint32_t unit) const;
   /// Contents of block number `i` of blocks_.
   [[nodiscard]] UnitContent* contents_of(std::uint64_t i) const {
     return contents_->block(die_, static_cast<std::uint32_t>(i / geometry_.blocks),
@@ -231,6 +240,7 @@ class DieState {
   bool load_mixed(const Block& block, std::uint32_t unit, Stamp* stamps) const;
   void drop_mixed(Block& block);
   void archive_content(Archive& a, Block& block, UnitContent* units);
+  void archive_fill(Archive& a);
   [[nodiscard]] bool worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode) const;
   [[nodiscard]] std::uint32_t weighted_erases(std::size_t i) const;
   void report_modes(StatisticsSink& sink) const;
@@ -251,6 +261,8 @@ class DieState {
   ZeroPages<std::uint32_t>
       slc_erases_;  // of the blocks' erases, those into SLC mode; empty: there is no such mode
   std::shared_ptr<ContentStore> contents_;
+  SequentialFill fill_;          // of all filled blocks, but for the first unit
+  std::vector<Lpn> fill_first_;  // by plane
   std::vector<std::unique_ptr<Mixed>> mixed_;
   std::vector<std::uint32_t> free_mixed_;
   std::array<Event, k_history> history_{};

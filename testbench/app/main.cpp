@@ -76,6 +76,8 @@ void add_run(CLI::App& app, Arguments& arguments) {
                 "let a snapshot replace any file, and results the files of their names in any folder");
   run->add_flag("--short", arguments.run.short_form,
                 "cut preconditioning and loads so that the run takes seconds");
+  run->add_flag("--fill-by-pages", arguments.run.fill_by_pages,
+                "write sequential fills page by page, also where their outcome is known (slow)");
   run->add_flag("--check-protocol", arguments.run.check_protocol,
                 "check the TLM-2.0 base protocol on every socket (slow)");
   run->add_option("--break", arguments.run.breaks,

@@ -109,7 +109,8 @@ void Run::make_writers() {
 void Run::build() {
   SsdConfig config = read_drive(scenario_, options_);
   config.check_protocol = options_.check_protocol;
-  const SimulationConfig simulation = read_simulation(scenario_);
+  SimulationConfig simulation = read_simulation(scenario_);
+  simulation.fill_by_pages = options_.fill_by_pages;
   const LoadSpace space = located(scenario_, "ssd", [&] {
     simulation_ = std::make_unique<Simulation>(config, simulation);
     return load_space(config, simulation);

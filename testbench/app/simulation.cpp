@@ -16,7 +16,8 @@ constexpr Picoseconds k_stall_after = 60'000'000'000'000;
 
 }  // namespace
 
-Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation) {
+Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation)
+    : fill_by_pages_(simulation.fill_by_pages) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
   if (!ssd_->foreign_memories().empty())
@@ -148,6 +149,7 @@ void Simulation::untimed(Work work) {
 void Simulation::run_untimed(std::vector<Load>& loads) {
   untimed([&] {
     for (Load& load : loads) {
+      fill_ahead(load);
       std::vector<Load> one;
       one.push_back(std::move(load));
       driver_->run_untimed(one);
@@ -155,6 +157,25 @@ void Simulation::run_untimed(std::vector<Load>& loads) {
     }
     drain_untimed();
   });
+}
+
+/// What the load writes in sequence to a drive that was never written needs not be written where
+/// its outcome is known; the load goes on behind it.
+void Simulation::fill_ahead(Load& load) {
+  const SequentialRun run = load.source->sequential_writes();
+  const firmware::DriveShape& shape = ssd_->shape();
+  if (fill_by_pages_ || software_ || run.requests == 0 || run.offset != 0 || load.requests != 0 ||
+      run.bytes % shape.mapping_unit_bytes != 0 || !scoreboard_->untouched())
+    return;
+  const std::uint64_t pieces = driver_->whole_pieces(run.bytes / shape.lba_bytes);
+  if (pieces == 0) return;
+  const std::uint64_t units = run.bytes / shape.mapping_unit_bytes;
+  // Whole requests, however many commands each is carried out in.
+  const firmware::FillOrder order{run.requests, static_cast<std::uint32_t>(units), pieces};
+  const std::uint64_t done = ssd_->fill(order);
+  scoreboard_->written_once(done * units);
+  load.source->skip(done);
+  driver_->pass(done * pieces);
 }
 
 void Simulation::drain_untimed() {

@@ -29,6 +29,7 @@ namespace tlmssd {
 
 struct SimulationConfig {
   Picoseconds quantum = 1'000'000'000;  ///< see EventQueueProcess::set_quantum
+  bool fill_by_pages = false;           ///< sequential fills are written page by page
   bool split_long = true;               ///< requests longer than the drive's max_transfer are split
   Picoseconds stall_after =
       0;  ///< see HostDriverConfig; 0: a minute, and as long as something is left to happen
@@ -98,6 +99,7 @@ class Simulation {
  private:
   void run_kernel();
   void drain_untimed();
+  void fill_ahead(Load& load);
   /// Carries `work` out untimed; adds to what it throws what the drive knows about it.
   template <class Work>
   void blaming_firmware(Work work);
@@ -108,6 +110,7 @@ class Simulation {
   void connect(const SsdConfig& config, const SimulationConfig& simulation);
   [[nodiscard]] std::string describe_stall() const;
   [[nodiscard]] TransferLimit transfer_limit(const SsdConfig& config) const;
+  bool fill_by_pages_;
   std::unique_ptr<Ssd> ssd_;
   std::unique_ptr<Scoreboard> scoreboard_;
   std::unique_ptr<HostSoftware> software_;        ///< null: there is none

@@ -374,6 +374,19 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
   }
 }
 
+std::uint64_t HostDriver::whole_pieces(std::uint64_t blocks) const {
+  PlacedRequest request;
+  request.opcode = HostOpcode::write;
+  std::uint64_t pieces = 0;
+  for (; blocks > 0; ++pieces) {
+    request.blocks = static_cast<std::uint32_t>(blocks);
+    const std::uint32_t piece = config_.limit.first_piece(request);
+    if (piece % config_.limit.aligned != 0) return 0;
+    blocks -= piece;
+  }
+  return pieces;
+}
+
 // The hook may be given another one from within.
 void HostDriver::pause() {
   const std::function<void()> hook = on_pause_;

@@ -130,6 +130,10 @@ class Scoreboard {
   void content(std::uint64_t unit, std::uint16_t sequence, std::span<Stamp> stamps) const;
   /// The drive holds what `times` writes of each whole unit leave; nothing has been written before.
   void all_written(std::uint16_t times);
+  /// Nothing has ever been written or trimmed.
+  [[nodiscard]] bool untouched() const { return units_.touched_bytes() == 0 && units_.rule().upto() == 0; }
+  /// The first `units` units have been written once, whole; untouched() holds.
+  void written_once(std::uint64_t units) { units_.rule() = WrittenOnce(units); }
 
   [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
   /// Blocks compared so far, and reads that were wrong.
@@ -270,9 +274,26 @@ class Scoreboard {
   void archive_side(Archive& a);
   static void archive_candidates(Archive& a, Candidates& list);
 
+  /// The first units hold their first write, the others none.
+  class WrittenOnce {
+   public:
+    static constexpr bool k_fixed = false;
+    WrittenOnce() = default;
+    explicit WrittenOnce(std::uint64_t units) : units_(units) {}
+    [[nodiscard]] std::uint64_t upto() const { return units_; }
+    [[nodiscard]] std::uint16_t operator()(std::uint64_t unit) const { return unit < units_ ? 1 : 0; }
+    void write(std::uint64_t unit, std::uint16_t* states, std::size_t count) const {
+      std::fill_n(states, std::min<std::uint64_t>(count, units_ - std::min(units_, unit)), std::uint16_t{1});
+    }
+    void archive(Archive& a) { a(units_); }
+
+   private:
+    std::uint64_t units_ = 0;
+  };
+
   std::uint64_t blocks_;
   std::uint32_t per_unit_;
-  SparseArray<std::uint16_t> units_;
+  SparseArray<std::uint16_t, WrittenOnce> units_;
 
   std::vector<SideUnit> side_;
   std::vector<std::uint16_t> side_states_;

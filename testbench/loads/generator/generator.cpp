@@ -133,6 +133,28 @@ Picoseconds Generator::pace(unsigned direction, Bytes bytes) {
   return now;
 }
 
+SequentialRun Generator::sequential_writes() const {
+  const auto& sizes = plan_.sizes[1];
+  if (plan_.mix != GeneratorPlan::Mix::one || plan_.direction != 1 || plan_.random || sizes.size() != 1 ||
+      sizes[0].bytes == 0 || plan_.paced() || plan_.fsync != 0)
+    return {};
+  const Bytes bytes = sizes[0].bytes;
+  std::uint64_t requests = (plan_.size - std::min(plan_.size, cursor_[1])) / bytes;
+  if (plan_.number_ios != 0)
+    requests = std::min(requests, plan_.number_ios - std::min(plan_.number_ios, issued_));
+  if (plan_.io_bytes != 0)
+    requests = std::min(requests, (plan_.io_bytes - std::min(plan_.io_bytes, done_)) / bytes);
+  return {plan_.offset + cursor_[1], bytes, requests};
+}
+
+void Generator::skip(std::uint64_t requests) {
+  const Bytes bytes = requests * plan_.sizes[1][0].bytes;
+  cursor_[1] += bytes;
+  done_ += bytes;
+  issued_ += requests;
+  unsynced_ += requests;
+}
+
 std::uint64_t Generator::expected() const {
   if (plan_.number_ios != 0) return plan_.number_ios;
   if (plan_.io_bytes == 0) return 0;

@@ -58,6 +58,8 @@ class Generator final : public RequestSource {
   Generator(const GeneratorPlan& plan, std::uint64_t seed);
   bool next(Request& request) override;
   [[nodiscard]] std::uint64_t expected() const override;
+  [[nodiscard]] SequentialRun sequential_writes() const override;
+  void skip(std::uint64_t requests) override;
 
  private:
   unsigned choose_direction();

@@ -108,6 +108,23 @@ bool PlacedSource::next(PlacedRequest& request) {
   return true;
 }
 
+SequentialRun PlacedSource::sequential_writes() const {
+  SequentialRun run = source_->sequential_writes();
+  const bool as_they_are = mode_ == Mode::fits && pending_blocks_ == 0 && base_.size() <= 1;
+  const Bytes region = region_blocks_ * lba_bytes_;
+  if (!as_they_are || run.offset % lba_bytes_ != 0 || run.bytes % lba_bytes_ != 0 || run.bytes == 0 ||
+      run.offset > region || run.bytes / lba_bytes_ > k_most_blocks)
+    return {};
+  run.requests = std::min(run.requests, (region - run.offset) / run.bytes);
+  run.offset += region_first_ * lba_bytes_;
+  return run;
+}
+
+void PlacedSource::skip(std::uint64_t requests) {
+  source_->skip(requests);
+  counts_.requests += requests;
+}
+
 void PlacedSource::place(const Request& request) {
   const Bytes start = (base_.empty() ? 0 : base_[request.device]) + request.offset;
   const Bytes end = start + request.bytes;

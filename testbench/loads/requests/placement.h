@@ -79,6 +79,9 @@ class PlacedSource {
   }
   /// The next request; false at the end. Throws InputError for bad input and for a refused address.
   bool next(PlacedRequest& request);
+  /// As RequestSource, with the offset on the drive.
+  [[nodiscard]] SequentialRun sequential_writes() const;
+  void skip(std::uint64_t requests);
   [[nodiscard]] const PlacementCounts& counts() const { return counts_; }
   /// Requests to come in all, when known; 0: unknown.
   [[nodiscard]] std::uint64_t expected() const { return source_->expected(); }

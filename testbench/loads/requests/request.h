@@ -24,6 +24,13 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+/// Writes of the same size, one behind the other.
+struct SequentialRun {
+  std::uint64_t offset = 0;    ///< of the first, bytes
+  std::uint64_t bytes = 0;     ///< of each
+  std::uint64_t requests = 0;  ///< 0: something else comes next
+};
+
 /// A stream of requests. Files are read as the run proceeds; nothing holds a whole trace.
 class RequestSource {
  public:
@@ -32,6 +39,10 @@ class RequestSource {
   virtual bool next(Request& request) = 0;
   /// How many requests there will be, when that is known (for the progress bar); 0: unknown.
   [[nodiscard]] virtual std::uint64_t expected() const { return 0; }
+  /// What the next requests are, when they are known to be sequential writes with no times, and
+  /// that these need not be made: `requests` of them.
+  [[nodiscard]] virtual SequentialRun sequential_writes() const { return {}; }
+  virtual void skip(std::uint64_t requests) { static_cast<void>(requests); }
   /// Where the last request came from, as "file:line", for messages; empty when it was made up.
   [[nodiscard]] virtual std::string where() const { return {}; }
 };

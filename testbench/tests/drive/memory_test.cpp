@@ -59,6 +59,21 @@ TEST_CASE("memory of a filled and overwritten drive: 512 B blocks", "[drive][slo
   stays_small(512);
 }
 
+TEST_CASE("memory of a full drive of 1 TiB, and its reads", "[drive]") {
+  const Bytes before = peak_memory();
+  Simulation simulation(sized_drive(1_TiB, 4096));
+  run_untimed(simulation, {.rw = "write", .bs = 128_KiB});
+  std::vector<Load> loads =
+      make_loads({.rw = "randread", .depth = 32, .amount = 64_MiB}, simulation.drive_size());
+  Measurement measurement({"load"});
+  simulation.run(loads, measurement);
+  const Bytes grown = peak_memory() - before;
+  INFO("grown by " << (grown >> 20U) << " MiB");
+  CHECK(grown <= 200'000'000);
+  CHECK(simulation.ssd().ftl().statistics().unmapped_reads == 0);
+  CHECK(simulation.scoreboard().checked_blocks() == 64_MiB / 4096);
+}
+
 TEST_CASE("memory of a large drive that is hardly touched", "[drive]") {
   const Bytes before = peak_memory();
   Simulation simulation(sized_drive(4_TiB, 4096));

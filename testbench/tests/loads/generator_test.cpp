@@ -43,6 +43,42 @@ TEST_CASE("sequential jobs go through their region once") {
   CHECK(run(config)[8].offset == 1_MiB);
 }
 
+TEST_CASE("sequential writes can be skipped, others are not said to be such") {
+  GeneratorConfig config;
+  config.rw = "write";
+  config.bs = "128k";
+  config.offset = "1m";
+  config.size = "1000k";  // seven and a part
+  config.loops = 2;
+  Generator generator(plan_generator(config, k_drive, FioUnits::scenario, 0), 1);
+  const SequentialRun all = generator.sequential_writes();
+  CHECK(all.offset == 1_MiB);
+  CHECK(all.bytes == 128_KiB);
+  CHECK(all.requests == 7);
+  generator.skip(5);
+  CHECK(generator.sequential_writes().offset == 1_MiB + 5 * 128_KiB);
+  CHECK(generator.sequential_writes().requests == 2);
+  const auto requests = run(config);
+  Request request;
+  for (std::size_t n = 5; n < requests.size(); ++n) {
+    REQUIRE(generator.next(request));
+    CHECK(request == requests[n]);
+  }
+  CHECK_FALSE(generator.next(request));
+  const auto none = [&](auto change) {
+    GeneratorConfig other = config;
+    change(other);
+    CHECK(Generator(plan_generator(other, k_drive, FioUnits::scenario, 0), 1).sequential_writes().requests ==
+          0);
+  };
+  none([](GeneratorConfig& c) { c.rw = "read"; });
+  none([](GeneratorConfig& c) { c.rw = "randwrite"; });
+  none([](GeneratorConfig& c) { c.rw = "rw"; });
+  none([](GeneratorConfig& c) { c.fsync = 8; });
+  none([](GeneratorConfig& c) { c.rate_iops = "1000"; });
+  none([](GeneratorConfig& c) { c.bssplit = "4k/50:8k/50"; });
+}
+
 TEST_CASE("random without repeats writes every block once") {
   GeneratorConfig config;
   config.rw = "randwrite";

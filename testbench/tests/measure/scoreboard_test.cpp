@@ -324,6 +324,34 @@ TEST_CASE("every fault is caught") {
   }
 }
 
+TEST_CASE("units that were filled without being written are checked as others are") {
+  Scoreboard board(1024, 8);
+  CHECK(board.untouched());
+  board.written_once(100);
+  CHECK_FALSE(board.untouched());
+  std::vector<Stamp> data(8);
+  const auto reads = [&](std::uint64_t unit) {
+    Scoreboard::Ticket ticket;
+    board.begin_read(ticket, unit * 8, 8);
+    return board.end_read(ticket, data, true) == nullptr;
+  };
+  board.content(99, 1, data);
+  CHECK(reads(99));
+  CHECK_FALSE(reads(98));
+  CHECK_FALSE(reads(100));
+  Scoreboard::Ticket write;
+  board.begin_write(write, 64 * 8, 8, data);  // in the middle of its leaf
+  board.end_write(write, true);
+  CHECK(reads(64));
+  board.content(64, 2, data);
+  CHECK(reads(64));
+  board.content(65, 1, data);
+  CHECK(reads(65));
+  std::fill(data.begin(), data.end(), k_zeros);
+  CHECK_FALSE(reads(99));
+  CHECK(reads(100));
+}
+
 TEST_CASE("mismatches say what was read instead") {
   Scoreboard board(64, 8);
   Scoreboard::Ticket ticket;

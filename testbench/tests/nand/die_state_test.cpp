@@ -297,3 +297,55 @@ TEST_CASE("a snapshot of another shape or a damaged one is refused") {
   archive.data.resize(archive.data.size() / 2);
   CHECK_THROWS_AS(die.state.archive(archive), ArchiveError);
 }
+
+TEST_CASE("a filled block holds what its programs would have put there, until it is erased") {
+  NandPart part = small_part();
+  part.program_unit = "word-line";
+  Die filled(part);
+  Die written(part);
+  SequentialFill fill;
+  fill.first = 100;
+  fill.block_step = 1000;
+  fill.program_step = 400;
+  fill.page_step = 8;  // two planes of four units
+  fill.sequence = 1;
+  FlashOp op = filled.op(FlashCommand::program, 0, 2, 0, 2);
+  op.fill = &fill;
+  filled.state.execute(op, 0);
+  CHECK_THROWS_WITH(filled.state.execute(op, 0), Contains("not erased"));
+  for (std::uint32_t page = 0; page < 9; page += 3) {
+    FlashOp program = written.op(FlashCommand::program, 0, 2, page, 2, 3);
+    for (std::uint32_t slot = 0; slot < program.slots; ++slot) {
+      const std::uint32_t plane = slot / 12;
+      const std::uint32_t in_plane = slot % 12;
+      program.spare[slot] = 2100 + page / 3 * 400 + in_plane / 4 * 8 + plane * 4 + in_plane % 4;
+      for (std::uint32_t i = 0; i < 8; ++i)
+        program.stamps[slot * 8 + i] = make_stamp(program.spare[slot], 1, i);
+    }
+    written.state.execute(program, 0);
+  }
+  const auto same = [&](Die& one, std::uint32_t block, std::uint32_t page) {
+    one.read(0, block, page, 2);
+    written.read(0, 2, page, 2);
+    CHECK(one.spare == written.spare);
+    CHECK(one.content == written.content);
+  };
+  for (std::uint32_t page = 0; page < 9; ++page) same(filled, 2, page);
+  CHECK(filled.state.spare(PlaneId{1}, BlockId{2}, PageId{4}, 3) == 2100 + 400 + 8 + 4 + 3);
+  filled.copy(0, 2, 3, 3, 0, 2, 3);
+  filled.read(0, 3, 1, 2);
+  written.read(0, 2, 4, 2);
+  CHECK(filled.spare == written.spare);
+  CHECK(filled.content == written.content);
+  MemoryArchive archive;
+  filled.state.archive(archive);
+  Die restored(part);
+  archive.save = false;
+  restored.state.archive(archive);
+  for (std::uint32_t page = 0; page < 9; ++page) same(restored, 2, page);
+  restored.erase(0, 2, 2);
+  CHECK_THROWS_WITH(restored.read(0, 2, 0), Contains("not programmed"));
+  restored.program(0, 2, 0, 2, 3);
+  restored.read(0, 2, 0, 2);
+  CHECK(restored.spare[0] == k_no_unit);
+}

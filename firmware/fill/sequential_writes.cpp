@@ -1,0 +1,72 @@
+#include "firmware/fill/sequential_writes.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace tlmssd::firmware {
+
+bool SequentialWrites::known() const {
+  return core_.hw.decisions == nullptr && core_.places == nullptr && !core_.pslc && layout_.operations == 1 &&
+         core_.map->can_redirect() && !core_.config.buffer.is_write_through() && core_.pool.fresh() &&
+         flusher_.untouched() && !core_.read_only;
+}
+
+/// Rounds that `units` fill whole with as much left as the write buffer holds, all of them with
+/// blocks that are free beyond those that collection looks after.
+std::uint32_t SequentialWrites::most_rounds(std::uint64_t units) const {
+  const std::uint64_t left = std::uint64_t{2} * flusher_.capacity();
+  const std::uint64_t round = std::uint64_t{layout_.pus} * layout_.block_units;
+  const std::uint32_t kept = std::max(worker_.background_stop(), core_.pool.overhead()) + 2;
+  const std::uint64_t rounds = units > left ? (units - left) / round : 0;
+  return layout_.blocks > kept
+             ? static_cast<std::uint32_t>(std::min<std::uint64_t>(rounds, layout_.blocks - kept))
+             : 0;
+}
+
+std::uint64_t SequentialWrites::carry_out(const FillOrder& order) {
+  const std::uint64_t round = std::uint64_t{layout_.pus} * layout_.block_units;
+  const std::uint64_t grain =
+      order.units / std::gcd<std::uint64_t>(round, order.units);  // rounds of whole requests
+  const auto rounds = static_cast<std::uint32_t>(
+      most_rounds(std::min<std::uint64_t>(order.requests * order.units, layout_.logical_units)) / grain *
+      grain);
+  if (rounds == 0 || !core_.map->fill(rounds)) return 0;
+  for (std::uint32_t n = 0; n < rounds; ++n) {
+    for (std::uint32_t turn = 0; turn < layout_.pus; ++turn) fill_block(turn);
+  }
+  const std::uint64_t units = rounds * round;
+  flusher_.pass(units);
+  const auto host = static_cast<std::size_t>(Purpose::host);
+  core_.stats.commands += units / order.units * order.commands;
+  core_.stats.host_units_written += units;
+  core_.stats.host_blocks_written += units * layout_.sectors;
+  core_.stats.units_programmed[host] += units;
+  core_.stats.programs[host] += units / layout_.program_units;
+  return units / order.units;
+}
+
+/// The block of the parallel unit whose turn it is takes its program units, one in each of its dies
+/// after another.
+void SequentialWrites::fill_block(std::uint32_t turn) {
+  const std::uint32_t pu = layout_.sequence()[turn];
+  const BlockNumber block = core_.pool.fill(pu, core_.clock());
+  SequentialFill content;
+  content.block_step = layout_.pus * layout_.block_units;
+  content.program_step = layout_.lanes * layout_.pus * layout_.program_units;
+  content.page_step = layout_.mp_page_units;
+  content.sequence = 1;
+  for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
+    content.first = static_cast<Lpn>((lane * layout_.pus + turn) * layout_.program_units);
+    FlashOp op;
+    op.command = FlashCommand::program;
+    op.die = layout_.die_of(pu, lane);
+    op.plane = layout_.plane_of(pu);
+    op.planes = static_cast<std::uint16_t>(layout_.planes);
+    op.block = static_cast<BlockId>(block - pu * layout_.blocks);
+    op.fill = &content;
+    if (!core_.hw.flash.submit(op)) throw std::logic_error("sequential fill: flash takes time");
+  }
+}
+
+}  // namespace tlmssd::firmware
