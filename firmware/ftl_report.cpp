@@ -82,7 +82,7 @@ void report_reliability(StatisticsSink& sink, const FtlStatistics& s) {
   sink.value("frames lost", s.lost_frames, "", "ECC frames of these that could not be decoded");
   sink.value("wrong bits per frame",
              ratio(static_cast<double>(s.corrected_bits), static_cast<double>(s.decoded_frames)), "bits",
-             "corrected in an ECC frame on average, reads given up left out");
+             "corrected in an ECC frame on average; reads given up or decoded in parts left out");
   sink.value("uber", ratio(static_cast<double>(s.lost_frames), static_cast<double>(s.decoded_bits)), "",
              "uncorrectable bit error rate: frames lost per data bit read (JEDEC JESD218)");
 }

@@ -48,7 +48,7 @@ struct FtlStatistics {
   std::uint64_t lost_reads = 0;      ///< flash reads given up
   std::uint64_t lost_frames = 0;     ///< frames that could not be decoded in these
   std::uint64_t decoded_bits = 0;    ///< data bits of all flash reads that went through a decoder
-  std::uint64_t decoded_frames = 0;  ///< ECC frames of those that were decoded in the end
+  std::uint64_t decoded_frames = 0;  ///< ECC frames of those whose last attempt decoded all of them
   std::uint64_t corrected_bits = 0;  ///< wrong bits of these
   // block-mapped regions
   std::uint64_t units_rewritten = 0;  ///< copied because some other unit of their block was written

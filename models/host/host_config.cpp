@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
@@ -11,7 +12,9 @@ namespace tlmssd {
 
 LinkSpec parse_link(const std::string& text, LinkKind kind) {
   static constexpr std::array<std::uint32_t, 5> k_pcie_lanes = {1, 2, 4, 8, 16};
-  if (text == "sata3" || text == "sata6") return {LinkKind::sata, 0, 0, text == "sata3" ? 3U : 6U};
+  for (const auto& [name, megabits] : {std::pair{"sata1.5", 1500U}, {"sata3", 3000U}, {"sata6", 6000U}}) {
+    if (text == name) return {LinkKind::sata, 0, 0, megabits};
+  }
   if (text.size() >= 7 && text.size() <= 8 && text.starts_with("pcie") && text[4] >= '1' && text[4] <= '6' &&
       text[5] == 'x') {
     for (const std::uint32_t lanes : k_pcie_lanes) {
@@ -22,8 +25,8 @@ LinkSpec parse_link(const std::string& text, LinkKind kind) {
   }
   throw refusal("ssd.host.link",
                 in_quotes(text) +
-                    " is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as pcie3x4), sata3, "
-                    "sata6",
+                    " is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as pcie3x4), "
+                    "sata1.5, sata3, sata6",
                 kind == LinkKind::sata ? "sata6" : "pcie3x4");
 }
 
@@ -39,7 +42,7 @@ const ParameterTable<HostConfig>& HostConfig::parameters() {
               "command protocol: nvme (queue pairs over PCIe) or sata (one queue of up to 32 commands, NCQ)")
           .text("link", &HostConfig::link,
                 "pcie<generation>x<lanes>, generation 1 to 6, lanes 1, 2, 4, 8 or 16, such as pcie3x4; or "
-                "sata3, sata6 (Gb/s)")
+                "sata1.5, sata3, sata6 (Gb/s)")
           .integer("queues", &HostConfig::queues, {1, 1024},
                    "NVMe submission/completion queue pairs; SATA always has one")
           .integer("queue_depth", &HostConfig::queue_depth, {1, 65536},
@@ -68,8 +71,9 @@ const ParameterTable<HostConfig>& HostConfig::parameters() {
           .integer("dllp_overhead", &HostConfig::dllp_overhead, {0, 64},
                    "PCIe bytes of acknowledgements and flow control per packet; not used by generation 6")
           .time("link_latency", &HostConfig::link_latency, {0, 1'000'000'000},
-                "one way through link, switches and host bridge; a fetch from host memory takes two "
-                "(assumption)")
+                "one way through link, switches and host bridge; a fetch from host memory takes two, a frame "
+                "of "
+                "SATA four (assumption)")
           .time("interrupt_latency", &HostConfig::interrupt_latency, {0, 1'000'000'000'000},
                 "from the interrupt's arrival to the host having the completion (assumption)")
           .integer("coalesce_count", &HostConfig::coalesce_count, {1, 256},
@@ -120,7 +124,7 @@ void HostConfig::check_link() const {
   if (parse_link(link, kind).kind == kind) return;
   throw refusal("ssd.host.protocol",
                 protocol + " does not run over ssd.host.link " + link +
-                    ": nvme needs pcie..., sata needs sata3 or sata6",
+                    ": nvme needs pcie..., sata needs sata1.5, sata3 or sata6",
                 is_sata() ? "nvme" : "sata");
 }
 

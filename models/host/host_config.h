@@ -17,11 +17,11 @@ struct LinkSpec {
   LinkKind kind = LinkKind::pcie;
   std::uint32_t generation = 3;  ///< PCIe 1..6
   std::uint32_t lanes = 4;       ///< PCIe 1, 2, 4, 8, 16
-  std::uint32_t gigabits = 0;    ///< SATA: 3 or 6
+  std::uint32_t megabits = 0;    ///< SATA: 1500, 3000 or 6000
   bool operator==(const LinkSpec&) const = default;
 };
 
-/// Reads "pcie<1-6>x<1|2|4|8|16>" or "sata3" / "sata6"; throws InputError that names the valid forms and proposes one of `kind`.
+/// Reads "pcie<1-6>x<1|2|4|8|16>" or "sata1.5" / "sata3" / "sata6"; throws InputError that names the valid forms and proposes one of `kind`.
 LinkSpec parse_link(const std::string& text, LinkKind kind = LinkKind::pcie);
 
 struct HostConfig {

@@ -16,7 +16,10 @@ constexpr Bytes k_completion_entry = 16;
 constexpr Bytes k_doorbell = 4;
 constexpr Bytes k_interrupt = 4;  // MSI-X message
 // Serial ATA Revision 3.x, sections 9 and 10.5.
-constexpr Bytes k_frame = 12 + 24;  // SOF, CRC, EOF and six handshake primitives
+constexpr Bytes k_frame = 12 + 16;          // SOF, CRC, EOF; X_RDY, R_RDY, R_OK, SYNC
+constexpr Picoseconds k_crossings = 4;      // X_RDY, R_RDY, the frame, R_OK
+constexpr std::uint64_t k_dwords = 256;     // of which
+constexpr std::uint64_t k_not_align = 254;  // carry something
 constexpr Bytes k_register_h2d = 20;
 constexpr Bytes k_register_d2h = 20;
 constexpr Bytes k_dma_setup = 28;
@@ -40,6 +43,8 @@ Link::Link(const HostConfig& config)
   half_duplex_ = kind_ == LinkKind::sata;
   // Picoseconds per byte on the wire as a fraction: 8 bits / (rate x lanes), widened by the line
   // code.
+  arrival_ = half_duplex_ ? 0 : latency_;
+  handshake_ = half_duplex_ ? k_crossings * latency_ : 0;
   if (kind_ == LinkKind::pcie) {
     static constexpr std::uint64_t k_half_gigatransfers[] = {5, 10, 16, 32, 64, 128};
     static constexpr std::uint64_t k_code[][2] = {{8, 10},    {8, 10},    {128, 130},
@@ -53,8 +58,8 @@ Link::Link(const HostConfig& config)
     entry_wire_ = k_submission_entry + k_completion_header + packet_overhead_;
     completion_wire_ = k_completion_entry + k_interrupt + 2 * (k_request_header + packet_overhead_);
   } else {
-    ps_numerator_ = 10 * 1000;
-    ps_denominator_ = spec.gigabits;
+    ps_numerator_ = std::uint64_t{10} * 1'000'000 * k_dwords;
+    ps_denominator_ = spec.megabits * k_not_align;
     packet_overhead_ = k_frame;
     doorbell_wire_ = 0;
     request_wire_ = k_dma_setup + k_frame;
@@ -65,9 +70,18 @@ Link::Link(const HostConfig& config)
   ps_numerator_ /= common;
   ps_denominator_ /= common;
   doorbell_ = wire_time(doorbell_wire_);
-  request_ = wire_time(request_wire_);
-  entry_ = wire_time(entry_wire_);
-  completion_ = wire_time(completion_wire_);
+  request_ = wire_time(request_wire_) + handshake_;
+  entry_ = wire_time(entry_wire_) + 2 * handshake_;  // SATA: two frames; PCIe: no handshake
+  completion_ = wire_time(completion_wire_) + handshake_;
+}
+
+Picoseconds Link::data_frames(Bytes bytes) {
+  return static_cast<Picoseconds>(pieces(bytes, k_data_fis));
+}
+
+Picoseconds Link::control_frames(LinkDirection direction, Bytes bytes) {
+  if (bytes == 0) return 0;
+  return direction == LinkDirection::to_device ? data_frames(bytes) : 1;
 }
 
 Bytes Link::data_wire_bytes(LinkDirection direction, Bytes bytes) const {
@@ -96,8 +110,8 @@ const Link::Size& Link::size(LinkDirection direction, Bytes bytes) {
     known.bytes = bytes;
     known.data_wire = data_wire_bytes(direction, bytes);
     known.control_wire = control_wire_bytes(direction, bytes);
-    known.data = wire_time(known.data_wire);
-    known.control = wire_time(known.control_wire);
+    known.data = data_time(direction, bytes);
+    known.control = control_time(direction, bytes);
   }
   return known;
 }
@@ -143,16 +157,16 @@ Link::Fetch Link::fetch(Picoseconds now, Bytes data) {
   const Bytes wire = payload.data_wire + (sata ? payload.control_wire : 0);
   const Picoseconds data_turn = data == 0 ? now : book(LinkDirection::to_device, now, occupied, data, wire);
   const Picoseconds entry_sent = send_small(LinkDirection::to_device, now, entry_, entry_wire_);
-  const Picoseconds round_trip = request_ + 2 * latency_;
-  Picoseconds delay = latency_;  // SATA: the command is pushed, not fetched
+  const Picoseconds asked = request_ + round_trip();
+  Picoseconds delay = 0;  // SATA: the command is pushed, not fetched
   if (!sata) {
     steal(LinkDirection::to_device, now, doorbell_, doorbell_wire_);
     steal(LinkDirection::to_host, now, request_, request_wire_);
-    delay = round_trip;
+    delay = asked;
   }
   const Picoseconds entry = entry_sent + delay;
   if (data == 0) return {entry, entry, entry};
-  const Picoseconds first = std::max(data_turn + entry_, entry_sent) + delay + round_trip;
+  const Picoseconds first = std::max(data_turn + entry_, entry_sent) + delay + asked;
   return {entry, first, first + payload.data + (sata ? payload.control - request_ : 0)};
 }
 
@@ -165,7 +179,7 @@ void Link::begin_data(Picoseconds now, Bytes data) {
 Link::Answer Link::answer(Picoseconds now, Bytes data) {
   if (doorbell_wire_ > 0)
     steal(LinkDirection::to_device, now, doorbell_, doorbell_wire_);  // completion queue head
-  const Picoseconds completion = completion_ + latency_;
+  const Picoseconds completion = completion_ + arrival_;
   if (data == 0) {
     return {send_small(LinkDirection::to_host, now, completion_, completion_wire_) - completion_, completion};
   }

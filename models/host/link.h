@@ -17,12 +17,15 @@
 //   requests of at most
 //                 max_read_request, completions with the data; read data: memory writes; completion: writes
 //                 of 16 B (entry), 4 B (MSI-X) and the host's doorbell of 4 B
-// Of SATA (Serial ATA Revision 3.x): 3 or 6 Gb/s with 8b/10b; a frame costs 12 B (SOF, CRC, EOF) and 24 B of handshake
-// primitives (X_RDY, R_RDY, WTRM, R_IP, R_OK, SYNC: an assumption of one dword each); Data FIS carry 4 B of header and at most
-// 8 KiB.
+// Of SATA (Serial ATA Revision 3.x): 1.5, 3 or 6 Gb/s with 8b/10b, of which 2 dwords of 256 are ALIGN.
+//   frame         one at a time in either direction, and a link that waits is a link in use: X_RDY over, R_RDY back; SOF, FIS,
+//                 CRC, EOF over, R_OK back; SYNC. So 28 B (seven dwords) beside the FIS, and four times link_latency. WTRM and
+//                 R_IP fill waits. A FIS has arrived when its exchange is over. Data FIS carry 4 B of header and at most 8 KiB.
 //   command       Register H2D (20 B), answered by Register D2H (20 B); data: DMA Setup (28 B), then Data FIS, for writes each
 //                 after the first preceded by DMA Activate (4 B); completion: Set Device Bits (8 B)
-// Left out: retries, link power states, ordering stalls, host memory latency (put it into link_latency).
+// Left out: retries, link power states, ordering stalls, host memory latency (put it into link_latency); of SATA: HOLD (buffers are
+// never full or empty amid a frame), that SYNC has to cross before the other side may begin, collisions of X_RDY, several
+// commands in one Set Device Bits.
 #pragma once
 
 #include "models/base/archive.h"
@@ -49,17 +52,29 @@ class Link {
   [[nodiscard]] Picoseconds wire_time(Bytes bytes) const {
     return static_cast<Picoseconds>((bytes * ps_numerator_ + ps_denominator_ - 1) / ps_denominator_);
   }
+  /// How long the wire is taken by `bytes` of data: SATA: with the handshake of each frame.
+  [[nodiscard]] Picoseconds data_time(LinkDirection direction, Bytes bytes) const {
+    return wire_time(data_wire_bytes(direction, bytes)) + data_frames(bytes) * handshake_;
+  }
+  /// The same of what asks for or permits that data.
+  [[nodiscard]] Picoseconds control_time(LinkDirection direction, Bytes bytes) const {
+    return wire_time(control_wire_bytes(direction, bytes)) + control_frames(direction, bytes) * handshake_;
+  }
   /// Bytes on the wire for `bytes` of data, all packets included.
   [[nodiscard]] Bytes data_wire_bytes(LinkDirection direction, Bytes bytes) const;
   /// Bytes on the wire that ask for or permit that data: PCIe: in the opposite direction.
   [[nodiscard]] Bytes control_wire_bytes(LinkDirection direction, Bytes bytes) const;
 
   // Unloaded parts, from which every latency is made.
-  [[nodiscard]] Picoseconds latency() const { return latency_; }  ///< one way
+  [[nodiscard]] Picoseconds latency() const { return latency_; }  ///< one way; SATA: part of each frame
   /// From the host's submission until the device may fetch; 0 for SATA, whose command is the first
   /// frame itself.
   [[nodiscard]] Picoseconds doorbell() const { return kind_ == LinkKind::pcie ? doorbell_ + latency_ : 0; }
   [[nodiscard]] Picoseconds request_time() const { return request_; }  ///< one read request, or DMA Setup
+  /// From a request's last byte until the first byte it asked for, and from an answer's last byte
+  /// until it has arrived, beside the time on the wire; 0 for SATA.
+  [[nodiscard]] Picoseconds round_trip() const { return 2 * arrival_; }
+  [[nodiscard]] Picoseconds arrival() const { return arrival_; }
   [[nodiscard]] Picoseconds entry_time() const {
     return entry_;
   }  ///< submission entry, or Register H2D and D2H
@@ -109,6 +124,9 @@ class Link {
     Bytes data_wire = 0;
     Bytes control_wire = 0;
   };
+  /// Frames of SATA, each with a handshake; PCIe has none.
+  [[nodiscard]] static Picoseconds data_frames(Bytes bytes);
+  [[nodiscard]] static Picoseconds control_frames(LinkDirection direction, Bytes bytes);
   Lane& lane(LinkDirection direction) {
     return lanes_[half_duplex_ ? 0 : static_cast<std::size_t>(direction)];
   }
@@ -125,6 +143,8 @@ class Link {
   std::uint32_t max_read_request_;
   std::uint32_t packet_overhead_;  // without header
   Picoseconds latency_;
+  Picoseconds arrival_;    // of a packet behind its last byte
+  Picoseconds handshake_;  // latencies of one frame
   Picoseconds doorbell_;
   Picoseconds request_;
   Picoseconds entry_;

@@ -22,6 +22,21 @@ BESIDE = {
 }
 AMOUNTS = {"application": 256, "swap": 512, "download": 4096}  # MiB
 PHASES = {"start": (4, 12), "run": (1, 4)}  # requests at a time, seconds of it
+STEP = 5  # per cent of the reads to either side of the median that may be as fast as the median itself is said to be
+NEAR = 0.05
+
+
+def around_median(report):
+    """The latencies that 50 - STEP and 50 + STEP per cent of the reads do not exceed, us: two where the median stands on a step."""
+    points = list(zip(*distribution(report, load=1)))
+    return tuple(next(latency for share, latency in points if share >= wanted) for wanted in (0.5 - STEP / 100, 0.5 + STEP / 100))
+
+
+def within(published, below, above):
+    """Whether a median that lies somewhere from `below` to `above` is the published one within NEAR."""
+    if above <= published * (1 + NEAR) and below >= published * (1 - NEAR):
+        return yes(True)
+    return "undecided" if below < published * (1 + NEAR) and above > published * (1 - NEAR) else yes(False)
 
 
 class Reads:
@@ -129,11 +144,20 @@ class Reads:
             axes.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         rows = []
         for (drive, old), report in results.items():
-            median = microseconds(report, "p50", load=1)
+            below, above = around_median(report)
             published = {("665p", False): 58, ("665p", True): 128}.get((drive, old))
-            rows.append([f"{drive}, {'folded' if old else 'fresh'}", published or "", f"{median:.1f}", f"{microseconds(report, 'p99', load=1):.1f}",
-                         yes(abs(median / published - 1) < 0.05) if published else ""])
-        page.table(["", "median published, us (S; which drive is not said)", "median measured", "p99", "within 5 %"], rows)
+            if above == below:
+                below = above = microseconds(report, "p50", load=1)
+            measured = f"{below:.1f}" if above == below else f"{below:.1f} or {above:.1f}"
+            rows.append([f"{drive}, {'folded' if old else 'fresh'}", published or "", measured, f"{microseconds(report, 'mean', load=1):.1f}",
+                         f"{microseconds(report, 'p99', load=1):.1f}", within(published, below, above) if published else ""])
+        page.table(["", "median published, us (S; which drive is not said)", "median measured", "mean", "p99", "within 5 %"], rows)
+        page.text(f"""
+The four pages of a QLC word line take 1, 2, 4 and 8 senses, so that folded data have four latencies, a quarter of the reads each, and the median stands on the step from
+the second to the third: where {50 - STEP} % and {50 + STEP} % of the reads are faster than two different latencies, both are given. *Undecided*: the published median
+lies between them. For the 665p they are those of its dies as others measured them (F: PACA, ICCD 2022), and not fitted to this figure. What the published curve looks like is
+not known. Fresh data are calibrated.
+""")
 
     def write_critical(self, page):
         page.text("## Figure 8: critical data after daily use")
@@ -143,10 +167,10 @@ touched it; that it has been folded meanwhile is nothing that a user can know.
 """)
         report = self.critical("665p").result()
         last = len(report.content["results"]["loads"]) - 1
-        new, old = microseconds(report, "p50", load=1), microseconds(report, "p50", load=last)
-        slower = microseconds(self.age("665p", True).result(), "p50", load=1) - microseconds(self.age("665p", False).result(), "p50", load=1)
+        new, old = microseconds(report, "mean", load=1), microseconds(report, "mean", load=last)
+        slower = microseconds(self.age("665p", True).result(), "mean", load=1) - microseconds(self.age("665p", False).result(), "mean", load=1)
         page.table(["", "measured", "agrees"], [
-            ["median when new, us", f"{new:.0f}", ""], ["after daily use", f"{old:.0f}", ""],
+            ["mean when new, us", f"{new:.0f}", ""], ["after daily use", f"{old:.0f}", ""],
             ["slower by what QLC is slower (S: at the latency of QLC), us", f"{old - new:.0f} against {slower:.0f} in Figure 7",
              yes(abs(old - new - slower) < 0.1 * slower)]])
 

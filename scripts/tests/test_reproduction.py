@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/reproduction"))
 
 import claims  # noqa: E402 (beside the package, not in it)
+import luo_reads  # noqa: E402
 import marks  # noqa: E402
 from claims import NO, UNDECIDED, YES, Claim, Kind, all_of, at_least, effect, verdict, within  # noqa: E402
 from samples import Sample, chance_correlation, combined, rank_correlation  # noqa: E402
@@ -162,3 +163,26 @@ def test_every_key_of_a_papers_drive_has_a_mark(name):
     found = marks.choices(ROOT / f"scenarios/{name}.yaml")
     assert found
     assert [choice.key for choice in found if not choice.how] == []
+
+
+class Reads:
+    """A report of reads of which so many are that fast; the load before them is of no interest."""
+
+    def __init__(self, *points):
+        reads = {"operations": {"read": {"distribution": points}}}
+        self.content = {"results": {"loads": [None, reads]}}
+
+
+def test_a_median_on_a_step_is_both_of_its_sides():
+    even = [[40_000, 0.25], [80_000, 0.5], [130_000, 0.75], [230_000, 1.0]]
+    assert luo_reads.around_median(Reads(*even)) == (80, 130)
+    assert luo_reads.around_median(Reads([58_000, 0.44], [59_000, 1.0])) == (59, 59)
+    assert luo_reads.around_median(Reads([58_000, 1.0])) == (58, 58)
+
+
+def test_what_a_median_decides():
+    assert luo_reads.within(100, 98, 103) == "yes"
+    assert luo_reads.within(100, 80, 130) == "undecided"
+    assert luo_reads.within(100, 98, 130) == "undecided"
+    assert luo_reads.within(100, 106, 130) == "**no**"
+    assert luo_reads.within(100, 70, 94) == "**no**"

@@ -138,8 +138,8 @@ NEARLY = 0.98
 def _link(drive: Drive, share: float) -> Step | None:
     """The slowest link that is at least so much faster: more lanes, then later generations."""
     path, link = "ssd.host.link", drive.text("ssd.host.link")
-    if link == "sata3":
-        return Step(link, "sata6", 2.0, {path: "sata6"})
+    if after := {"sata1.5": "sata3", "sata3": "sata6"}.get(link):
+        return Step(link, after, 2.0, {path: after})
     if not link.startswith("pcie"):
         return None
     generation, lanes = (int(number) for number in link.removeprefix("pcie").split("x"))

@@ -46,13 +46,13 @@ class Parts {
   /// DRAM meanwhile.
   Parts& fetch(Bytes data = 0, bool to_memory = false) {
     add(Cause::link,
-        sata_ ? link_.entry_time() + link_.latency()
+        sata_ ? link_.entry_time()
               : link_.doorbell() + link_.request_time() + link_.entry_time() + 2 * link_.latency());
     if (data == 0) return *this;
     const auto direction = LinkDirection::to_device;
-    Picoseconds wire = link_.wire_time(link_.data_wire_bytes(direction, data));
-    if (sata_) wire += link_.wire_time(link_.control_wire_bytes(direction, data)) - link_.request_time();
-    add(Cause::link, link_.request_time() + 2 * link_.latency() + wire);
+    Picoseconds wire = link_.data_time(direction, data);
+    if (sata_) wire += link_.control_time(direction, data) - link_.request_time();
+    add(Cause::link, link_.request_time() + link_.round_trip() + wire);
     if (to_memory) add(Cause::memory, std::max<Picoseconds>(memory(data) - wire, 0));
     return *this;
   }
@@ -107,12 +107,11 @@ class Parts {
     stage(config_.cpu.cycles.complete);
     if (data > 0) {
       const auto direction = LinkDirection::to_host;
-      const Picoseconds wire = link_.wire_time(link_.control_wire_bytes(direction, data)) +
-                               link_.wire_time(link_.data_wire_bytes(direction, data));
+      const Picoseconds wire = link_.control_time(direction, data) + link_.data_time(direction, data);
       add(Cause::link, wire);
       add(Cause::memory, std::max<Picoseconds>(memory(data) - wire, 0));
     }
-    add(Cause::link, link_.completion_time() + link_.latency() + config_.host.interrupt_latency);
+    add(Cause::link, link_.completion_time() + link_.arrival() + config_.host.interrupt_latency);
     return *this;
   }
   [[nodiscard]] Bytes range_bytes() const { return sata_ ? k_ata_block : k_nvme_range; }

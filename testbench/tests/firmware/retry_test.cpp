@@ -194,6 +194,31 @@ TEST_CASE("slots that were decoded once stay so, whichever attempt it was") {
   }
 }
 
+TEST_CASE("wrong bits of frames that an attempt failed at are not corrected ones") {
+  constexpr std::uint32_t k_beyond_repair = 1000;
+  RetryRig rig("retry-only", Given({{"steps", whole(4)}}));
+  rig.fill();
+  const auto failing = [](const FlashOp& op) {
+    std::uint64_t slots = 0;
+    for (std::uint32_t n = 0; n < op.slots; ++n) {
+      if (op.retry_level != 1 + 2 * ((op.first_slot + n) % 2)) slots |= std::uint64_t{1} << n;
+    }
+    return slots;
+  };
+  rig.hw.flash.failed_slots = failing;
+  rig.hw.flash.fails = [&](const FlashOp& op) { return failing(op) != 0; };
+  rig.hw.flash.wrong_bits = [&](const FlashOp& op) { return failing(op) != 0 ? k_beyond_repair : 3U; };
+  const std::uint64_t frames = rig.stats().decoded_frames;
+  const std::uint64_t bits = rig.stats().corrected_bits;
+  // Single units are decoded by one attempt, two of a page by two, of which each fails at the other one.
+  for (std::uint64_t unit = 0; unit < 100; ++unit) CHECK(rig.read(unit * k_unit) == HostStatus::success);
+  for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64)
+    CHECK(rig.read(lba, 64) == HostStatus::success);
+  CHECK(rig.stats().lost_reads == 0);
+  CHECK(rig.stats().decoded_frames - frames >= 400);
+  CHECK((rig.stats().corrected_bits - bits) * 4 == 3 * (rig.stats().decoded_frames - frames));
+}
+
 TEST_CASE("of a page that is moved only the slots that failed are lost") {
   RetryRig rig("fixed");
   rig.fill();

@@ -99,13 +99,16 @@ TEST_CASE("SATA latency is the sum of its frames") {
   rig.driver.submit_at(2_ms, rig.driver.make(HostOpcode::write, 0, 8));
   rig.driver.submit_at(3_ms, rig.driver.trim({{0, 8}, {64, 1000}}));
   run({&rig});
-  const auto wire = [](Bytes bytes) { return (static_cast<Picoseconds>(bytes) * 10000 + 5) / 6; };
-  const Picoseconds fetch = wire(112) + 20_ns;
-  const Picoseconds finish = wire(44) + 20_ns + 1_us;
+  const auto frames = [](Bytes fis, Picoseconds count) {
+    const Picoseconds bytes = static_cast<Picoseconds>(fis) + 28 * count;
+    return (bytes * 10000 * 128 + 6 * 127 - 1) / (6 * 127) + count * 4 * 20_ns;
+  };
+  const Picoseconds fetch = frames(20 + 20, 2);
+  const Picoseconds finish = frames(8, 1) + 1_us;
   const auto latency = [&](std::size_t n) { return rig.driver.all[n].done - rig.driver.all[n].submitted; };
-  CHECK(latency(0) == fetch + k_stage + wire(64) + wire(4096 + 40) + finish);
-  CHECK(latency(1) == fetch + wire(64) + 40_ns + wire(4096 + 40) + k_stage + finish);
-  CHECK(latency(2) == fetch + wire(64) + 40_ns + wire(512 + 40) + k_stage + finish);
+  CHECK(latency(0) == fetch + k_stage + frames(28, 1) + frames(4096 + 4, 1) + finish);
+  CHECK(latency(1) == fetch + frames(28, 1) + frames(4096 + 4, 1) + k_stage + finish);
+  CHECK(latency(2) == fetch + frames(28, 1) + frames(512 + 4, 1) + k_stage + finish);
 }
 
 TEST_CASE("saturated reads and writes reach the closed form of the slowest part") {

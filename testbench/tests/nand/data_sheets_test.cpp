@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <numeric>
+#include <vector>
 
 #include "models/base/quantity.h"
 #include "models/nand/bus_timing.h"
@@ -211,6 +213,46 @@ TEST_CASE("QLC parts with an SLC mode have the published program rates and ratio
     CHECK(part.has_slc_mode());
     CHECK(part.slc_pages_per_block() * 4 == part.pages_per_block);
     CHECK(part.slc_endurance == 30 * part.endurance);
+  }
+}
+
+TEST_CASE("page types differ about the published time of a read") {
+  const std::string folder = TLMSSD_SOURCE_DIR "/scenarios/parts/nand/";
+  struct Row {
+    const char* file;
+    Picoseconds mean;
+  };
+  const std::vector<double> tlc = {2, 3, 2};                   // senses: ASPLOS'21
+  const std::vector<double> qlc = {47.9, 76.2, 134.6, 228.1};  // us: PACA, ICCD 2022
+  for (const Row& row : {Row{"tlc-96l-bics4.yaml", 58_us},
+                         Row{"tlc-128l-bics5.yaml", 56_us},
+                         Row{"tlc-162l-bics6.yaml", 50_us},
+                         Row{"tlc-176l-hynix.yaml", 50_us},
+                         Row{"tlc-176l-v7.yaml", 40_us},
+                         Row{"tlc-218l-bics8.yaml", 40_us},
+                         Row{"tlc-232l.yaml", 50_us},
+                         Row{"tlc-2yyl-micron.yaml", 32_us},
+                         Row{"tlc-236l-v8.yaml", 40_us},
+                         Row{"tlc-300l-hynix.yaml", 34_us},
+                         Row{"qlc.yaml", 110_us},
+                         Row{"qlc-64-layer.yaml", 110_us},
+                         Row{"qlc-96-layer.yaml", 121'700_ns},
+                         Row{"qlc-144-layer.yaml", 90_us},
+                         Row{"qlc-176l-micron.yaml", 92'492_ns},
+                         Row{"qlc-232l-micron.yaml", 74'590_ns},
+                         Row{"qlc-280l-v9.yaml", 85_us},
+                         Row{"qlc-321l-hynix.yaml", 85_us},
+                         Row{"femu-qlc.yaml", 121'700_ns},
+                         Row{"tlc-48l.yaml", 90_us}}) {
+    INFO(row.file);
+    const NandPart part = read_part(folder + row.file);
+    const std::vector<double>& weights = part.bits() == 3 ? tlc : qlc;
+    REQUIRE(weights.size() == part.bits());
+    const double mean = std::accumulate(weights.begin(), weights.end(), 0.0) / part.bits();
+    for (std::uint32_t page = 0; page < part.bits(); ++page) {
+      const double wanted = static_cast<double>(row.mean) * weights[page] / mean;
+      CHECK(static_cast<double>(part.read_time(PageId{page})) == Approx(wanted).epsilon(5e-5));
+    }
   }
 }
 

@@ -129,10 +129,10 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
        "@:4: ssd.cpu.assignment.flash: there is no core 2 (ssd.cpu.cores is 2, counted from 0)"},
       {"lba_size", "link: pcie3x3, lba_size",
        "@:3: ssd.host.link: 'pcie3x3' is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as "
-       "pcie3x4), sata3, sata6"},
+       "pcie3x4), sata1.5, sata3, sata6"},
       {"lba_size", "protocol: sata, lba_size",
        "@:3: ssd.host.protocol: sata does not run over ssd.host.link pcie3x4: nvme needs pcie..., sata needs "
-       "sata3 "
+       "sata1.5, sata3 "
        "or sata6"},
       {"lba_size", "link: sata6, lba_size",
        "@:3: ssd.host.protocol: nvme does not run over ssd.host.link sata6..."},

@@ -217,7 +217,7 @@ TEST_CASE("all errors of a scenario come at once, in the order of the file", "[p
   CHECK(
       contradictions ==
       "tlmssd: @:3: ssd.host.link: with sata6, ssd.host.protocol: nvme does not run over ssd.host.link "
-      "sata6: nvme needs pcie..., sata needs sata3 or sata6; nearest valid: pcie3x4\n"
+      "sata6: nvme needs pcie..., sata needs sata1.5, sata3 or sata6; nearest valid: pcie3x4\n"
       "tlmssd: @:11: firmware.buffer.capacity: 4096 B cannot hold two program units of 4096 B each (1 planes "
       "x 1 pages); nearest valid: 8192 B\n"
       "tlmssd: @:12: load.0.bs: 3000 B is not a multiple of the drive's logical block of 4096 B; nearest "
