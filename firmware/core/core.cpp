@@ -290,8 +290,8 @@ void Core::end_decoding(ReadOp& read) {
     stats.lost_frames += op.failed_frames;
   } else {
     const std::uint32_t frames = op.slots * frames_per_unit_;
-    // Where several attempts brought the slots to light together, the last one failed at some of them, and what was wrong there
-    // has not been corrected by it.
+    // Where several attempts brought the slots to light together, the last one failed at some of
+    // them, and what was wrong there has not been corrected by it.
     if (op.failed_frames == 0) {
       stats.decoded_frames += frames;
       stats.corrected_bits += op.wrong_bits;

@@ -210,7 +210,8 @@ TEST_CASE("wrong bits of frames that an attempt failed at are not corrected ones
   rig.hw.flash.wrong_bits = [&](const FlashOp& op) { return failing(op) != 0 ? k_beyond_repair : 3U; };
   const std::uint64_t frames = rig.stats().decoded_frames;
   const std::uint64_t bits = rig.stats().corrected_bits;
-  // Single units are decoded by one attempt, two of a page by two, of which each fails at the other one.
+  // Single units are decoded by one attempt, two of a page by two, of which each fails at the other
+  // one.
   for (std::uint64_t unit = 0; unit < 100; ++unit) CHECK(rig.read(unit * k_unit) == HostStatus::success);
   for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64)
     CHECK(rig.read(lba, 64) == HostStatus::success);
