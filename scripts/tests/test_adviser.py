@@ -144,5 +144,6 @@ SILENT = (
 def test_own_scenarios(name: str):
     """What the project shows follows its own advice."""
     report = tlmssd.run(SOURCE_TREE / f"scenarios/{name}.yaml").report
-    assert report["results"]["total"]["commands"] > 0
+    written = report["write_amplification"]["total"]["value"]  # an untimed run has only that
+    assert report["results"]["total"]["commands"] > 0 or written > 0
     assert report["advice"] == []
