@@ -66,12 +66,12 @@ void move_by_collection(RetryRig& rig) {
   rig.hw.flash.watch = [&](const FlashOp& op) {
     moved = moved || (op.command == FlashCommand::program && op.purpose == Purpose::gc && holds(op, k_lost));
   };
-  for (int i = 0; !moved; ++i) {
-    REQUIRE(i < 100'000);
+  for (int i = 0; i < 100'000 && !moved; ++i) {
     const std::uint64_t lba = rig.host.random.below(rig.shape.logical_blocks / k_unit) * k_unit;
     if (lba != k_lost * k_unit) rig.host.write(lba, k_unit);
     rig.host.wait_below(8);
   }
+  REQUIRE(moved);
   rig.host.drain();
   rig.hw.flash.watch = nullptr;
 }
