@@ -8,7 +8,8 @@ HYBRIDS = {"665p": "scenarios/luo/drive_665p.yaml", "670p": "scenarios/luo/drive
 PURE = {"SLC": "scenarios/luo/pure_slc.yaml", "TLC": "scenarios/luo/pure_tlc.yaml", "QLC": "scenarios/luo/pure_qlc.yaml"}
 SCENARIOS = HYBRIDS | PURE
 SCALE = 16  # the drives are a sixteenth of 1 TB; so are files and amounts of data that the paper gives
-SMALL = {"ssd.flash.user_capacity": "2 GB", "ssd.flash.part.pages_per_block": "48"}  # of the short form
+# Of the short form; few layers, because small blocks have few word lines.
+SMALL = {"ssd.flash.user_capacity": "2 GB", "ssd.flash.part.pages_per_block": "48", "ssd.flash.part.layers": "4"}
 
 # How a drive has come to its fill. Idle: all that could be folded has been. In use: measured as soon as the data are there, the pSLC full.
 IDLE, IN_USE = ", idle: true", ""
