@@ -81,5 +81,4 @@ def period(values):
 def statistics(report):
     """(seconds measured per command, bytes per second, write amplification) of a run."""
     total = report.content["results"]["total"]
-    seconds = report.content["measured_picoseconds"] * 1e-12
-    return seconds / total["commands"], total["bytes"] / seconds, report.content["write_amplification"]["total"]["value"]
+    return 1 / total["iops"], total["bandwidth"]["value"], report.content["write_amplification"]["total"]["value"]

@@ -192,7 +192,7 @@ void HostDriver::issue(Stream& stream) {
   }
   if (outstanding_++ == 0) watch_.begin();
   ++queue_outstanding_[stream.queue];
-  measurement_->submitted(stream.number, event_queue_.now());
+  measurement_->submitted(stream.number, event_queue_.now(), first);
   device_isock.send(*slot.payload);
 }
 

@@ -33,12 +33,15 @@ Picoseconds OperationMeasurement::bin_start(unsigned bin) {
   return static_cast<Picoseconds>(bin % k_steps + k_steps) << (bin / k_steps - 1);
 }
 
-void OperationMeasurement::record(const Completed& command, Picoseconds latency) {
+void OperationMeasurement::record(const Completed& command, Picoseconds latency, std::uint64_t submissions) {
   static constexpr Picoseconds k_full = Picoseconds{1} << 61;
   if (partial_.size() == 0) partial_ = ZeroPages<Partial>(k_bins);
   latency_.record(latency);
   bytes_ += command.bytes;
   ++by_status_[static_cast<std::size_t>(command.status)];
+  if (drained_behind_ != submissions) drained_ = {};
+  drained_behind_ = submissions;
+  drained_ = drained_ + Amount{1, command.bytes};
   const unsigned where = bin(latency);
   Partial& sum = partial_[where];
   if (sum.total > k_full - std::min(latency, k_full)) {
@@ -52,6 +55,10 @@ void OperationMeasurement::record(const Completed& command, Picoseconds latency)
   for (std::size_t i = 0; i < k_causes; ++i) sum.spent[i] += ledger.spent(static_cast<Cause>(i));
   for (std::size_t i = 0; i < k_blockers; ++i) sum.behind[i] += ledger.behind(i);
   if (slowest_.wants(latency)) keep(command, latency);
+}
+
+void OperationMeasurement::end_drain(std::uint64_t submissions) {
+  if (drained_behind_ != submissions) drained_ = {};
 }
 
 void OperationMeasurement::keep(const Completed& command, Picoseconds latency) {
@@ -159,6 +166,7 @@ void OperationMeasurement::merge(const OperationMeasurement& other) {
   if (other.count() == 0) return;
   latency_.merge(other.latency_);
   bytes_ += other.bytes_;
+  drained_ = drained_ + other.drained_;
   for (std::size_t i = 0; i < k_statuses; ++i) by_status_[i] += other.by_status_[i];
   if (full_.size() == 0) full_ = ZeroPages<LedgerBin>(k_bins);
   for (unsigned bin = 0; bin < k_bins; ++bin) {
@@ -272,6 +280,18 @@ void LoadMeasurement::count_whole(const Completed& request) {
   latency_steps_[op].record(current_, request.completed - request.submitted);
 }
 
+/// Nothing will be submitted any more. Returns how many requests have completed since the last
+/// one of all loads was.
+std::uint64_t LoadMeasurement::end_drain(std::uint64_t submissions) {
+  for (OperationMeasurement& device : device_) device.end_drain(submissions);
+  std::uint64_t requests = 0;
+  for (OperationMeasurement& operation : operations_) {
+    operation.end_drain(submissions);
+    requests += operation.drained_.commands;
+  }
+  return requests;
+}
+
 /// From here on the drive sees something else than the host.
 void LoadMeasurement::watch_device() {
   if (!device_.empty()) return;
@@ -313,6 +333,37 @@ void LoadMeasurement::widen() {
 }
 
 // --------------------------------------------------------------------------------------------------------------
+// rates
+
+Amount RateWindow::amount(const OperationMeasurement& operation) const {
+  if (with_drain_) return {operation.count(), operation.bytes()};
+  return {operation.count() - operation.drained().commands, operation.bytes() - operation.drained().bytes};
+}
+
+Amount RateWindow::amount(const LoadMeasurement& load) const {
+  Amount sum;
+  for (std::size_t op = 0; op < k_opcodes; ++op)
+    sum = sum + amount(load.operation(static_cast<HostOpcode>(op)));
+  return sum;
+}
+
+double RateWindow::iops(const OperationMeasurement& operation) const {
+  return per_second(amount(operation).commands, span_);
+}
+
+double RateWindow::iops(const LoadMeasurement& load) const {
+  return per_second(amount(load).commands, span_);
+}
+
+double RateWindow::bandwidth(const OperationMeasurement& operation) const {
+  return per_second(amount(operation).bytes, span_);
+}
+
+double RateWindow::bandwidth(const LoadMeasurement& load) const {
+  return per_second(amount(load).bytes, span_);
+}
+
+// --------------------------------------------------------------------------------------------------------------
 // all of them
 
 Measurement::Measurement(std::vector<std::string> loads) : names_(std::move(loads)), loads_(names_.size()) {
@@ -320,8 +371,12 @@ Measurement::Measurement(std::vector<std::string> loads) : names_(std::move(load
   for (auto& load : loads_) load.series_.reserve(LoadMeasurement::k_steps);
 }
 
-void Measurement::submitted(std::uint16_t load, Picoseconds now) {
+void Measurement::submitted(std::uint16_t load, Picoseconds now, bool begins) {
   LoadMeasurement& into = loads_[load];
+  if (begins) {
+    last_submission_ = now;
+    ++submissions_;
+  }
   into.settle(now);
   ++into.depth_;
   if (loads_.size() == 1) return;
@@ -350,10 +405,10 @@ void Measurement::record(const Completed& command) {
     load.watch_device();
     ++load.pieces_[op];
   } else {
-    load.operations_[op].record(command, latency);
+    load.operations_[op].record(command, latency, submissions_);
     ++completed_;
   }
-  if (!load.device_.empty()) load.device_[op].record(command, latency);
+  if (!load.device_.empty()) load.device_[op].record(command, latency, submissions_);
   drive_.look(command.completed);
   load.count(command);
   if (loads_.size() > 1) all_.count(command);
@@ -363,7 +418,7 @@ void Measurement::record_whole(const Completed& request) {
   check_ledger(request, true);
   LoadMeasurement& load = loads_[request.load];
   const auto op = static_cast<std::size_t>(request.opcode);
-  load.operations_[op].record(request, request.completed - request.submitted);
+  load.operations_[op].record(request, request.completed - request.submitted, submissions_);
   ++load.wholes_[op];
   ++completed_;
   load.count_whole(request);
@@ -389,6 +444,7 @@ void Measurement::reset(Picoseconds now) {
   drive_.start(now);
   start_ = now;
   end_ = now;
+  last_submission_ = now;
   completed_ = 0;
 }
 
@@ -397,6 +453,10 @@ void Measurement::finish(Picoseconds now) {
   all_.close(now);
   drive_.finish(now);
   end_ = now;
+  std::uint64_t drained = 0;
+  for (auto& load : loads_) drained += load.end_drain(submissions_);
+  const bool with_drain = 2 * drained > completed_;
+  rates_ = RateWindow((with_drain ? end_ : last_submission_) - start_, with_drain);
 }
 
 LoadMeasurement Measurement::total() const {

@@ -5,6 +5,9 @@
 // explained by itself), commands outstanding over time, and commands and bytes over time. The time
 // axis has a fixed number of steps whose width doubles as the run grows. Nothing is allocated per
 // command. Not kept: other individual commands (command_log.h does).
+//
+// Rates (IOPS, bandwidth) are taken up to the last submission of any load: behind it the queues
+// drain and fewer and fewer commands are outstanding, which a longer run would not have.
 #pragma once
 
 #include <array>
@@ -56,6 +59,13 @@ struct PercentileLedger {
   std::array<double, k_blockers> behind{};  ///< the part of that in which a die was busy with these
 };
 
+/// Commands, and the bytes that they moved.
+struct Amount {
+  std::uint64_t commands = 0;
+  Bytes bytes = 0;
+  friend Amount operator+(Amount a, Amount b) { return {a.commands + b.commands, a.bytes + b.bytes}; }
+};
+
 /// Commands of one load and one operation.
 class OperationMeasurement {
  public:
@@ -66,6 +76,8 @@ class OperationMeasurement {
     return by_status_[static_cast<std::size_t>(status)];
   }
   [[nodiscard]] std::uint64_t errors() const { return count() - with_status(HostStatus::success); }
+  /// Completed while the queues drained, after the last submission of any load.
+  [[nodiscard]] const Amount& drained() const { return drained_; }
   /// Time charged to `cause`, all commands together.
   [[nodiscard]] __int128 spent(Cause cause) const;
   /// The slowest commands: the whole top quarter octaves of latency that together hold at least
@@ -93,8 +105,10 @@ class OperationMeasurement {
 
  private:
   friend class Measurement;
-  void record(const Completed& command, Picoseconds latency);
+  friend class LoadMeasurement;
+  void record(const Completed& command, Picoseconds latency, std::uint64_t submissions);
   void keep(const Completed& command, Picoseconds latency);
+  void end_drain(std::uint64_t submissions);
   static constexpr unsigned k_bits = 4;  ///< below the leading one of a latency: sixteenths of an octave
   static constexpr unsigned k_bins = (64 - k_bits) << k_bits;
   static constexpr unsigned k_bins_of_quarter = (1U << k_bits) / 4;
@@ -115,8 +129,10 @@ class OperationMeasurement {
   Histogram latency_;
   Bytes bytes_ = 0;
   std::array<std::uint64_t, k_statuses> by_status_{};
-  ZeroPages<Partial> partial_;  ///< made at the first command
-  ZeroPages<LedgerBin> full_;   ///< made when a partial sum first fills up or at a merge
+  Amount drained_;                    ///< so far, since ...
+  std::uint64_t drained_behind_ = 0;  ///< ... this many submissions of all loads
+  ZeroPages<Partial> partial_;        ///< made at the first command
+  ZeroPages<LedgerBin> full_;         ///< made when a partial sum first fills up or at a merge
   SlowestCommands slowest_;
 };
 
@@ -171,6 +187,7 @@ class LoadMeasurement {
   void settle(Picoseconds now);
   void count(const Completed& command);
   void count_whole(const Completed& request);
+  std::uint64_t end_drain(std::uint64_t submissions);
   void close(Picoseconds now);
   void spread(Picoseconds from, Picoseconds until);
   SeriesStep& step(Picoseconds now);
@@ -198,13 +215,33 @@ class LoadMeasurement {
   Picoseconds current_until_ = 0;
 };
 
+/// The time that rates are taken over, and what of an amount falls into it.
+class RateWindow {
+ public:
+  RateWindow() = default;
+  RateWindow(Picoseconds span, bool with_drain) : span_(span), with_drain_(with_drain) {}
+  [[nodiscard]] Picoseconds span() const { return span_; }
+  [[nodiscard]] double iops(const OperationMeasurement& operation) const;
+  [[nodiscard]] double iops(const LoadMeasurement& load) const;
+  /// Bytes per second.
+  [[nodiscard]] double bandwidth(const OperationMeasurement& operation) const;
+  [[nodiscard]] double bandwidth(const LoadMeasurement& load) const;
+
+ private:
+  [[nodiscard]] Amount amount(const OperationMeasurement& operation) const;
+  [[nodiscard]] Amount amount(const LoadMeasurement& load) const;
+  Picoseconds span_ = 0;
+  bool with_drain_ = true;  ///< the whole run, because most of it is drain
+};
+
 class Measurement {
  public:
   /// Names of the loads, in the order of Completed::load.
   explicit Measurement(std::vector<std::string> loads);
 
-  /// A command of `load` is submitted at `now` (only the depth is noted).
-  void submitted(std::uint16_t load, Picoseconds now);
+  /// A command of `load` is submitted at `now`; `begins`: not a further piece of a request that was
+  /// split.
+  void submitted(std::uint16_t load, Picoseconds now, bool begins = true);
   /// A command has completed at command.completed, which never goes back. Throws std::logic_error
   /// when the ledger does not add up.
   void record(const Completed& command);
@@ -226,6 +263,8 @@ class Measurement {
   [[nodiscard]] Picoseconds started() const { return start_; }
   /// From start (or the last reset) to finish.
   [[nodiscard]] Picoseconds span() const { return end_ - start_; }
+  /// What rates are taken over (finish() first).
+  [[nodiscard]] const RateWindow& rates() const { return rates_; }
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
 
  private:
@@ -237,7 +276,10 @@ class Measurement {
   DriveSeries drive_;
   Picoseconds start_ = 0;
   Picoseconds end_ = 0;
+  Picoseconds last_submission_ = 0;
+  std::uint64_t submissions_ = 0;  ///< of all loads
   std::uint64_t completed_ = 0;
+  RateWindow rates_;
 };
 
 /// `count` per second of simulated time.

@@ -98,7 +98,7 @@ std::optional<double> Metric::latency(const std::vector<const LoadMeasurement*>&
   return static_cast<double>(figure_ == Figure::minimum ? all.minimum() : all.percentile(share_));
 }
 
-std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& loads, Picoseconds span,
+std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& loads, const RateWindow& rates,
                                     const nlohmann::ordered_json& report) const {
   if (figure_ == Figure::amplification) {
     const auto found = report.find("write_amplification");
@@ -108,15 +108,18 @@ std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& l
   if (kind() == Kind::time) return latency(loads);
   double depth = 0;
   std::uint64_t commands = 0;
-  Bytes bytes = 0;
+  double rate = 0;
+  const auto rate_of = [&](const auto& part) {
+    return figure_ == Figure::iops ? rates.iops(part) : rates.bandwidth(part);
+  };
   for (const LoadMeasurement* load : loads) {
     depth += load->mean_depth();
     commands += operation_ ? load->operation(*operation_).count() : load->count();
-    bytes += operation_ ? load->operation(*operation_).bytes() : load->bytes();
+    rate += operation_ ? rate_of(load->operation(*operation_)) : rate_of(*load);
   }
   if (figure_ == Figure::depth) return depth;
   if (commands == 0) return {};
-  return per_second(figure_ == Figure::iops ? commands : bytes, span);
+  return rate;
 }
 
 std::string Metric::text(double value) const {

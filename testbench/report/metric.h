@@ -27,10 +27,11 @@ class Metric {
   [[nodiscard]] Kind kind() const;
   /// Whether untimed runs have it, and whether it is of the drive instead of a load.
   [[nodiscard]] bool of_drive() const { return figure_ == Figure::amplification; }
-  /// Of `loads` together over `span`, in the units of kind(). Nothing where no such command was
-  /// measured. `report`: as build_report makes it.
+  /// Of `loads` together over the time of `rates`, in the units of kind(). Nothing where no such
+  /// command was measured. `report`: as build_report makes it.
   [[nodiscard]] std::optional<double> value(const std::vector<const LoadMeasurement*>& loads,
-                                            Picoseconds span, const nlohmann::ordered_json& report) const;
+                                            const RateWindow& rates,
+                                            const nlohmann::ordered_json& report) const;
   /// "1.64 ms", "3.20 GB/s", "12.3 k".
   [[nodiscard]] std::string text(double value) const;
 

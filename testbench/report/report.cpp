@@ -49,7 +49,7 @@ Json distribution_json(const Histogram& histogram) {
 
 /// What the drive saw of requests that were split: each command from when there was room for it in
 /// the host's queue.
-Json device_json(const LoadMeasurement& load, HostOpcode opcode, Picoseconds span) {
+Json device_json(const LoadMeasurement& load, HostOpcode opcode, const RateWindow& rates) {
   const OperationMeasurement& device = *load.device(opcode);
   return {{"doc",
            "as the drive sees it: requests longer than max_transfer were split into several commands, each "
@@ -57,17 +57,17 @@ Json device_json(const LoadMeasurement& load, HostOpcode opcode, Picoseconds spa
           {"split_requests", load.split_requests(opcode)},
           {"split_commands", load.pieces(opcode)},
           {"commands", device.count()},
-          {"iops", per_second(device.count(), span)},
+          {"iops", rates.iops(device)},
           {"latency", latency_json(device.latency())},
           {"ledger", mean_ledger_json(device)}};
 }
 
-Json operation_json(const OperationMeasurement& operation, Picoseconds span,
+Json operation_json(const OperationMeasurement& operation, const RateWindow& rates,
                     const std::vector<std::string>& loads) {
   Json json = {{"commands", operation.count()},
                {"bytes", operation.bytes()},
-               {"iops", per_second(operation.count(), span)},
-               {"bandwidth", quantity(per_second(operation.bytes(), span), "B/s")}};
+               {"iops", rates.iops(operation)},
+               {"bandwidth", quantity(rates.bandwidth(operation), "B/s")}};
   Json errors = Json::object();
   for (std::size_t i = 1; i < k_statuses; ++i) {
     const auto status = static_cast<HostStatus>(i);
@@ -103,19 +103,22 @@ Json depth_json(const LoadMeasurement& load, Picoseconds span) {
   return {{"mean", load.mean_depth()}, {"max", highest}, {"share_of_time_at_depth", at}};
 }
 
-Json load_json(const LoadMeasurement& load, Picoseconds span, const std::vector<std::string>& loads) {
+Json load_json(const LoadMeasurement& load, const Measurement& measurement,
+               const std::vector<std::string>& loads) {
+  const Picoseconds span = measurement.span();
+  const RateWindow& rates = measurement.rates();
   Json json = {{"commands", load.count()},
                {"bytes", load.bytes()},
-               {"iops", per_second(load.count(), span)},
-               {"bandwidth", quantity(per_second(load.bytes(), span), "B/s")}};
+               {"iops", rates.iops(load)},
+               {"bandwidth", quantity(rates.bandwidth(load), "B/s")}};
   json["queue_depth"] = depth_json(load, span);
   json["operations"] = Json::object();
   for (std::size_t op = 0; op < k_opcodes; ++op) {
     const auto opcode = static_cast<HostOpcode>(op);
     if (load.operation(opcode).count() == 0) continue;
     Json& entry = json["operations"][std::string(name_of(opcode))];
-    entry = operation_json(load.operation(opcode), span, loads);
-    if (load.device(opcode) != nullptr) entry["device"] = device_json(load, opcode, span);
+    entry = operation_json(load.operation(opcode), rates, loads);
+    if (load.device(opcode) != nullptr) entry["device"] = device_json(load, opcode, rates);
   }
   json["series"] = series_json(load, span);
   return json;
@@ -150,11 +153,12 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
   report["simulated_time"] = quantity(static_cast<double>(facts.simulated) * 1e-12, "s");
   report["measured_time"] = quantity(static_cast<double>(span) * 1e-12, "s");
   report["measured_picoseconds"] = span;
+  report["rate_time"] = quantity(static_cast<double>(measurement.rates().span()) * 1e-12, "s");
   report["checks"] = {{"blocks_compared", facts.checked_blocks}, {"wrong_reads", facts.mismatches}};
   std::vector<std::string> names;
   for (std::size_t i = 0; i < measurement.loads(); ++i) names.push_back(measurement.name(i));
   report["results"]["shown"] = merges_by_itself(facts) ? "total" : facts.merge ? "both" : "loads";
-  report["results"]["total"] = load_json(measurement.total(), span, names);
+  report["results"]["total"] = load_json(measurement.total(), measurement, names);
   Json loads = Json::array();
   for (std::size_t i = 0; i < measurement.loads(); ++i) {
     Json load = {{"name", measurement.name(i)}};
@@ -163,7 +167,7 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
       if (facts.loads[i].warm_up > 0) load["warm_up_requests"] = facts.loads[i].warm_up;
       if (!facts.loads[i].trace.empty()) load["trace"] = pairs_json(facts.loads[i].trace);
     }
-    load.update(load_json(measurement.load(i), span, names));
+    load.update(load_json(measurement.load(i), measurement, names));
     loads.push_back(std::move(load));
   }
   report["results"]["loads"] = std::move(loads);

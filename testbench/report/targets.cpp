@@ -102,7 +102,7 @@ bool Target::meets(double value) const {
 Json Target::judged(const Measurement& measurement, const Json& report) const {
   std::vector<const LoadMeasurement*> loads;
   for (const std::size_t number : numbers_) loads.push_back(&measurement.load(number));
-  const std::optional<double> value = metric_.value(loads, measurement.span(), report);
+  const std::optional<double> value = metric_.value(loads, measurement.rates(), report);
   Json json = {{"load", load_}, {"metric", metric_.name()}};
   std::string limits;
   const auto add = [&](const char* key, const char* words, const std::optional<double>& limit) {

@@ -21,11 +21,12 @@ def check(report, timed):
     if not timed:
         return
     yield from _counts(report)
+    yield from _rates(report)
     span = report["measured_picoseconds"]
     for where, scope in _scopes(report):
         yield from _depth(where, scope, span)
         for name, operation in scope["operations"].items():
-            yield from _latency(f"{where}, {name}", operation, span)
+            yield from _latency(f"{where}, {name}", operation, span, report["rate_time"]["value"])
     yield from _statistics(report)
 
 
@@ -82,12 +83,28 @@ def _counts(report):
                 yield "counts conserve", f"{key} of {where}: {scope[key]}, operations add up to {parts}"
 
 
-def _latency(where, operation, span):
+def _whole(counted, at_most):
+    """A number of commands: not those that completed while the queues drained."""
+    return _near(counted, round(counted), 1e-9, 1e-5) and round(counted) <= at_most
+
+
+def _rates(report):
+    """The loads' rates add up, and drain is left out only where it is the smaller part."""
+    total = report["results"]["total"]
+    parts = sum(load["iops"] for load in report["results"]["loads"])
+    if not _near(total["iops"], parts):
+        yield "rates add up", f"{total['iops']} IOPS, {parts} of the loads"
+    counted = total["iops"] * report["rate_time"]["value"]
+    if 2 * round(counted) < total["commands"]:
+        yield "most commands are in the rates", f"{counted} of {total['commands']}"
+
+
+def _latency(where, operation, span, rate_time):
     if "device" in operation:
         yield from _ledger(f"{where}, in pieces", operation["device"])
     yield from _ledger(where, operation)
     latency, count = operation["latency"], operation["commands"]
-    if span > 0 and not _near(operation["iops"] * span * 1e-12, count):
+    if span > 0 and not _whole(operation["iops"] * rate_time, count):
         yield "rate x time = count", f"{where}: {operation['iops']} IOPS, {count} commands"
     shares = [point[1] for point in operation["distribution"]]
     if shares != sorted(shares) or not shares or not _near(shares[-1], 1):

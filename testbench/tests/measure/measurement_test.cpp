@@ -67,6 +67,65 @@ TEST_CASE("counts, rates, depth and ledgers of two loads") {
   CHECK(total.series()[5].bytes[1] == 8192);
 }
 
+TEST_CASE("rates leave out what completes while the queues drain") {
+  // A server that takes 1 us a command; load a keeps 4 with it and ends, load b has one command.
+  constexpr int k_commands = 20;
+  Measurement m({"a", "b"});
+  for (int n = 0; n < 4; ++n) m.submitted(0, 0);
+  for (int n = 1; n <= k_commands; ++n) {
+    const Picoseconds now = n * 1_us;
+    complete(m, 0, n % 2 == 0 ? HostOpcode::read : HostOpcode::write, 4096, std::max(now - 4_us, 0_us), now);
+    if (n + 4 <= k_commands) m.submitted(0, now);
+  }
+
+  SECTION("of one load") {
+    m.finish(100_us);
+    CHECK(m.rates().span() == 16_us);
+    CHECK(m.rates().iops(m.load(0)) == 1e6);
+    CHECK(m.rates().iops(m.total()) == 1e6);
+    CHECK(m.rates().bandwidth(m.load(0)) == 4096e6);
+    CHECK(m.rates().iops(m.load(0).operation(HostOpcode::read)) == 0.5e6);
+    CHECK(m.rates().bandwidth(m.load(0).operation(HostOpcode::write)) == 2048e6);
+    CHECK(m.load(0).count() == k_commands);
+    CHECK(m.load(0).operation(HostOpcode::read).drained().commands == 2);
+    CHECK(m.load(0).operation(HostOpcode::read).drained().bytes == 8192);
+  }
+  SECTION("the last of any load counts") {
+    m.submitted(1, 25_us);
+    complete(m, 1, HostOpcode::flush, 0, 25_us, 26_us);
+    m.finish(100_us);
+    CHECK(m.rates().span() == 25_us);
+    CHECK(m.rates().iops(m.load(0)) == Approx(0.8e6));
+    CHECK(m.rates().iops(m.load(1)) == 0);
+    CHECK(m.rates().iops(m.total()) == Approx(0.8e6));
+  }
+  SECTION("but not a further piece of a request that was split") {
+    m.submitted(1, 25_us);
+    m.submitted(1, 50_us, false);
+    complete(m, 1, HostOpcode::read, 0, 25_us, 52_us);
+    complete(m, 1, HostOpcode::read, 0, 50_us, 53_us);
+    m.finish(100_us);
+    CHECK(m.rates().span() == 25_us);
+  }
+}
+
+TEST_CASE("a run that is mostly drain has the rates of all of it") {
+  Measurement m({"a"});
+  for (int n = 0; n < 4; ++n) m.submitted(0, 0);
+  for (int n = 1; n <= 4; ++n) {
+    complete(m, 0, HostOpcode::read, 4096, 0, n * 1_us);
+    if (n == 1) m.submitted(0, 1_us);
+  }
+  complete(m, 0, HostOpcode::read, 4096, 1_us, 5_us);
+  m.finish(5_us);
+  CHECK(m.rates().span() == 5_us);
+  CHECK(m.rates().iops(m.load(0)) == Approx(1e6));
+  // Measured anew, from where nothing is outstanding.
+  m.reset(10_us);
+  m.finish(20_us);
+  CHECK(m.rates().iops(m.load(0)) == 0);
+}
+
 TEST_CASE("a ledger that does not add up stops the run") {
   Measurement m({"a"});
   m.submitted(0, 0);
