@@ -175,6 +175,11 @@ const ParameterTable<PslcConfig>& PslcConfig::parameters() {
           .share("gone_at", &PslcConfig::gone_at, {0, 2},
                  "share of the logical capacity with valid data from which none may; in between in a "
                  "straight line")
+          .share(
+              "of_free_space", &PslcConfig::of_free_space, {0, 2},
+              "blocks that may be dynamic at most, as a share of those that valid data would leave empty in "
+              "native mode; more than 100 % count on the room that data in dynamic blocks save there: up to "
+              "b / (b - 1), with b bits per cell")
           .choice("when_full", &PslcConfig::when_full, {"wait", "direct"},
                   "whether writes without room in SLC mode wait for folding or go to native blocks")
           .share("direct_buffer", &PslcConfig::direct_buffer, {0, 0.9},

@@ -92,6 +92,7 @@ struct PslcConfig {
   double dynamic_share = 0;
   double full_until = 0.25;
   double gone_at = 0.75;
+  double of_free_space = 0.75;
   std::string when_full = "wait";
   double direct_buffer = 0.5;
   double fold_below = 0.10;

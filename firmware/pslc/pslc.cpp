@@ -59,6 +59,14 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
            fmt::format("background folding would stop at {:g} %, before it starts (fold_below, {:g} %)",
                        100 * c.fold_until, 100 * c.fold_below),
            fmt::format("{:g} %", 100 * c.fold_below));
+  const double most =
+      static_cast<double>(layout.block_units) / static_cast<double>(layout.block_units - layout.slc_units());
+  if (c.of_free_space > most && (c.dynamic_bytes > 0 || c.dynamic_share > 0))
+    refuse("of_free_space",
+           fmt::format("{:g} % are more blocks than there are: one in SLC mode, full of data, takes {:.4g} % "
+                       "of a block's free space",
+                       100 * c.of_free_space, 100 / most),
+           fmt::format("{:g} %", std::floor(1e4 * most) / 100));
   if (!c.folds_on_die()) return;
   if (is_chosen(config.ecc.policy))
     refuse("fold_by",
@@ -144,8 +152,10 @@ std::uint32_t Pslc::dynamic_limit(std::uint32_t pu) const {
     share = full >= config_.gone_at ? 0 : (config_.gone_at - full) / (config_.gone_at - config_.full_until);
   share += path_->extra();
   const auto wanted = static_cast<std::uint32_t>(size_.dynamic * share + 0.5);
-  const std::int64_t room = std::max<std::int64_t>(pool_.room(pu), 0) / 4 * 3 / layout_.block_units;
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, room));
+  // By fours of units: at 75 % the whole numbers that the rule had before it was a parameter.
+  const auto fours = static_cast<double>(std::max<std::int64_t>(pool_.room(pu), 0) / 4);
+  const double most = fours * (4 * config_.of_free_space) / layout_.block_units;
+  return std::min(wanted, static_cast<std::uint32_t>(most));
 }
 
 double Pslc::free_share(std::uint32_t pu, std::uint32_t coming) const {

@@ -4,9 +4,16 @@
 // In every parallel unit a few blocks are always in SLC mode (static, here `statics`), and others
 // are dynamic from the native ones (dynamic). How many may be dynamic follows the share of the
 // logical capacity that holds valid data: all up to `full_until`, none from `gone_at` on, in a
-// straight line between them, and never so many that less than a quarter of what is not valid would
-// be left to native collection. Fixed blocks are no part of the capacity; dynamic ones are, because
-// they come back when they are needed.
+// straight line between them, and never more than `of_free_space` of the blocks that the valid data
+// would leave empty if they were in native mode. Fixed blocks are no part of the capacity; dynamic
+// ones are, because they come back when they are needed.
+//
+// How large `of_free_space` can be: with N native blocks beside what is set aside, of B units each,
+// V valid units and d dynamic blocks full of s valid units each, native blocks hold V - d s units,
+// so that d <= N - (V - d s) / B, which is d <= B / (B - s) (N - V / B). A larger share would
+// count on blocks that are not there: the pSLC would never seem full, and folding begin too late.
+// Nothing deadlocks at any share, because a block only becomes dynamic while more than the reserve
+// of collection is free (leave_free()), and folding one needs less than it gives back.
 //
 // This class only judges. The BlockPool keeps the blocks; the GC worker erases them into the mode
 // that is asked for and folds, that is, moves what is valid in a block in SLC mode into native

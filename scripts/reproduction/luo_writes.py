@@ -200,13 +200,25 @@ steps, the first ten left out) relative to its mean.
              yes(max(spread[drive, f] for f in self.fills) > 2 * pure)] for drive in self.drives.hybrids])
 
 
-def cliff(log):
-    """(bytes, bytes/s): where the time per 32 MB has doubled against the beginning, and the rate from there to the end."""
+def windows(log):
+    """(instants of completion, commands of a window, seconds that each window takes) of writes of 1 MiB."""
     done = numpy.sort([completed for _, completed in log])
     window = min(32, len(done) // 8)
-    times = done[window:] - done[:-window]
-    # The first ones only fill the write buffer. Where a window has become twice as long, only the end of it lies behind the cliff.
-    normal = numpy.median(times[window:4 * window])
+    return done, window, done[window:] - done[:-window]
+
+
+def pace(log):
+    """Seconds per command in the beginning."""
+    _, window, times = windows(log)
+    return numpy.median(times[window:4 * window]) / window  # the first ones only fill the write buffer
+
+
+def cliff(log, usual=None):
+    """(bytes, bytes/s): where the time per 32 MB has doubled against the beginning, or against so many seconds per command, and the rate from there to
+    the end."""
+    done, window, times = windows(log)
+    # Where a window has become twice as long, only the end of it lies behind the cliff.
+    normal = window * (usual or pace(log))
     slow = times[window:] > 2 * normal
     stays = numpy.convolve(slow, numpy.ones(4 * window), "valid") > 2 * window  # not for a moment: a block is erased
     first = numpy.nonzero(slow[:len(stays)] & stays)[0]

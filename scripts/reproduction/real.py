@@ -205,7 +205,7 @@ def reproduce(options, runner):
     real = Real(runner)
     cliffs = Cliffs(real)
     sections = [Section("queue-depth", real.start_depth, real.write_depth), Section("latency", real.start_latency, real.write_latency),
-                Section("cliffs", cliffs.run, cliffs.write)]
+                Section("cliffs", cliffs.start, cliffs.write)]
     publish("real", options, runner, write_introduction, sections, [drive.scenario for drive in DRIVES] + [READS, SCENARIO], method=False)
 
 

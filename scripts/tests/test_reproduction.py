@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "scripts/reproduction"))
 
 import claims  # noqa: E402 (beside the package, not in it)
 import luo_reads  # noqa: E402
+import luo_writes  # noqa: E402
 import marks  # noqa: E402
 from claims import NO, UNDECIDED, YES, Claim, Kind, all_of, at_least, effect, verdict, within  # noqa: E402
 from samples import Sample, chance_correlation, combined, rank_correlation  # noqa: E402
@@ -186,3 +187,27 @@ def test_what_a_median_decides():
     assert luo_reads.within(100, 98, 130) == "undecided"
     assert luo_reads.within(100, 106, 130) == "**no**"
     assert luo_reads.within(100, 70, 94) == "**no**"
+
+
+def writes(*pieces):
+    """A command log of so many writes of 1 MiB, each so many seconds after the one before."""
+    instants, log = 0.0, []
+    for count, seconds in pieces:
+        for _ in range(count):
+            instants += seconds
+            log.append((instants - seconds, instants))
+    return log
+
+
+def test_a_cliff_lies_where_writes_become_slow():
+    place, behind = luo_writes.cliff(writes((1000, 0.001), (1000, 0.010)))
+    assert place / luo_writes.MIB == pytest.approx(1000, abs=5)
+    assert behind / luo_writes.MIB == pytest.approx(100)
+
+
+def test_writes_that_are_slow_throughout_have_a_cliff_only_against_another_pace():
+    slow = writes((2000, 0.010))
+    assert luo_writes.cliff(slow)[0] / luo_writes.MIB == pytest.approx(2000, abs=5)
+    usual = luo_writes.pace(writes((2000, 0.001)))
+    assert usual == pytest.approx(0.001)
+    assert luo_writes.cliff(slow, usual)[0] / luo_writes.MIB < 100

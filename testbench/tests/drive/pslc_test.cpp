@@ -190,6 +190,24 @@ TEST_CASE("the cliff of a sequential write lies where the pSLC of that fill is f
   }
 }
 
+TEST_CASE("a pSLC that nothing but the free space limits takes what that has room for", "[drive]") {
+  constexpr std::uint32_t k_set_aside = 4;
+  SsdConfig config = pslc_drive(0, 200);
+  config.firmware.pslc.full_until = config.firmware.pslc.gone_at = 1;
+  const NandPart& part = config.part;
+  const double native = static_cast<double>(part.blocks_per_plane - k_set_aside) * k_dies * part.planes *
+                        part.pages_per_block * static_cast<double>(part.page_size);
+  const auto user = static_cast<double>(user_bytes(config));
+  for (const double share : {0.5, 0.75, 1.0, 4.0 / 3}) {
+    config.firmware.pslc.of_free_space = share;
+    const double expected = share * native / (part.bits() + share);
+    const Course course = in_child<Course>([&] { return write_on(config, 0, 1.8 * expected / user); });
+    INFO("of the free space " << share);
+    CHECK(cliff(course, expected) ==
+          Approx(expected + static_cast<double>(config.firmware.buffer.capacity)).epsilon(0.03));
+  }
+}
+
 TEST_CASE("beyond the cliff writing goes on at the rate of writing, reading and folding in turn", "[drive]") {
   for (const char* by : {"controller", "copyback"}) {
     SsdConfig config = pslc_drive(30, 0);

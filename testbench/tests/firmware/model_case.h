@@ -50,6 +50,7 @@ struct Case {
   std::string fold_first = "oldest";
   double fold_below = 0.1;
   double gone_at = 0.75;
+  double of_free_space = 0.75;
   double slc_share = 0;        ///< of data that reached SLC mode, at least
   std::int64_t promotion = 0;  ///< reads of data on the list at which they are promoted; 0: never
   double keep_free = 0.5;
@@ -118,6 +119,7 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     config.pslc.fold_below = c.fold_below;
     config.pslc.fold_until = c.fold_below + 0.2;
     config.pslc.gone_at = c.gone_at;
+    config.pslc.of_free_space = c.of_free_space;
   }
   const Value list = whole(static_cast<std::int64_t>(40 * c.unit));
   if (c.promotion > 0) {
@@ -160,7 +162,9 @@ inline std::string describe(const Case& c) {
       "{}x{}x{}x{} blocks {} pages {} x {} B, program {} pages, lba {}, unit {}, multi-plane {}, {}, {}, {}, "
       "{}, {}, stripe {}, {} {} by {} with {} logs for {}, copyback {}, ecc {} with {} failures, refresh {}, "
       "{} map lines "
-      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {}, {} of the buffer "
+      "of {}, SLC {} pages, {} static and {} dynamic blocks, {} {} {} below {} gone at {} of free {}, {} of "
+      "the "
+      "buffer "
       "direct, "
       "promotion at {} reads with {} free, {} copies at {} reads, parted at {} reads, steered from {} with "
       "{} room, "
@@ -171,9 +175,9 @@ inline std::string describe(const Case& c) {
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
-      c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at, c.steer_from,
-      c.keep_room, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance, c.slc_erases,
-      c.program_failure, c.idle_after, c.background_start, c.low_water, c.flush_at, c.fill);
+      c.of_free_space, c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at,
+      c.steer_from, c.keep_room, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance,
+      c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water, c.flush_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.

@@ -91,6 +91,11 @@ void draw_pslc(Case& c, RandomStream& random) {
   c.copyback = c.program_unit <= c.slc_pages && c.ecc == "none" && random.below(2) == 0;
 }
 
+/// As many dynamic blocks as there can be, full of data.
+double largest_of_free_space(const Case& c) {
+  return static_cast<double>(c.geometry.pages) / (c.geometry.pages - c.slc_pages);
+}
+
 /// Any drive with blocks in SLC mode.
 Case draw(std::uint64_t seed) {
   RandomStream random(seed, "drives with SLC mode");
@@ -126,6 +131,7 @@ Case draw(std::uint64_t seed) {
   // Room for a few blocks beside all that is set aside.
   c.geometry.blocks = c.fixed + c.low_water + 4 + small(random, 2, 14);
   c.dynamic = std::min(c.dynamic, c.geometry.blocks - c.fixed);
+  c.of_free_space = pick<double>(random, {0.75, 0.75, 0.2, 1, largest_of_free_space(c)});
   return c;
 }
 
@@ -181,4 +187,50 @@ TEST_CASE("drives with blocks in SLC mode, as many as asked for", "[.search]") {
   std::uint64_t last = 0;
   words >> first >> last;
   for (std::uint64_t seed = first; seed <= last; ++seed) run_life(seed, seed % 3 != 0);
+}
+
+namespace {
+
+/// Writes every unit in order, and then at random, three times as much; the longest that one took.
+Picoseconds write_and_overwrite(CaseRig& rig) {
+  const std::uint64_t units = rig.shape.logical_blocks / (rig.shape.mapping_unit_bytes / rig.shape.lba_bytes);
+  Picoseconds longest = 0;
+  for (std::uint64_t n = 0; n < 4 * units; ++n) {
+    const Picoseconds begun = rig.hw.event_queue.now();
+    REQUIRE(write_unit(rig, n < units ? n : rig.host.random.below(units)));
+    longest = std::max(longest, rig.hw.event_queue.now() - begun);
+  }
+  return longest;
+}
+
+}  // namespace
+
+TEST_CASE("a drive that lends all its free space is written full and overwritten without a stall") {
+  for (std::uint64_t seed = 1; seed <= 24 * stress(); ++seed) {
+    const std::uint32_t bits = 2 + seed % 3;
+    Case c{geometry(2, 1, 1, 2, 28, 4 * bits, 8192), bits, 512, 4096, true};
+    c.slc_pages = 4;
+    c.path = "all";
+    c.fixed = seed % 4 == 0 ? 2 : 0;
+    c.dynamic = c.geometry.blocks - c.fixed;
+    c.fill = seed % 5 == 0 ? 0.8 : 1;
+    c.gone_at = seed % 2 == 0 ? 2 : 0.75;
+    c.when_full = seed % 4 < 2 ? "wait" : "direct";
+    c.fold_below = seed % 3 == 0 ? 0 : 0.1;
+    c.background_start = seed % 7 == 0 ? 0 : 0.1;
+    c.low_water = 1 + seed % 2;
+    c.copyback = seed % 5 < 2;
+    Picoseconds by_default = 0;
+    for (const double share : {0.75, largest_of_free_space(c)}) {
+      c.of_free_space = share;
+      INFO(describe(c) << ", seed " << seed);
+      CaseRig rig(c, true, seed);
+      const Picoseconds longest = write_and_overwrite(rig);
+      REQUIRE(rig.ftl.statistics().folds > 0);
+      rig.finish();
+      REQUIRE_FALSE(rig.ftl.read_only());
+      if (share == 0.75) by_default = longest;
+      CHECK(longest <= 2 * by_default);
+    }
+  }
 }

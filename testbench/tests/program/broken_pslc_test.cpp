@@ -63,6 +63,9 @@ TEST_CASE("a pSLC that contradicts itself or the drive", "[program]") {
           {k_dynamic, "full_until: 80 %, dynamic: 4 MiB",
            "@:14: firmware.pslc.full_until: with 80 %, firmware.pslc.gone_at: 75 % lie before full_until (80 "
            "%); nearest valid: 75 %"},
+          {k_dynamic, "of_free_space: 140 %, dynamic: 4 MiB",
+           "@:14: firmware.pslc.of_free_space: 140 % are more blocks than there are: one in SLC mode, full "
+           "of data, takes 75 % of a block's free space; nearest valid: 133.33 %"},
           {k_dynamic, "fold_below: 50 %, dynamic: 4 MiB",
            "@:14: firmware.pslc.fold_below: with 50 %, firmware.pslc.fold_until: background folding "
            "would stop at 20 %, before it starts "

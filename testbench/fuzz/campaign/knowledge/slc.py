@@ -1,5 +1,7 @@
 """Blocks in SLC mode, and what may use them: promotion; beside them second copies and partitions."""
 
+import math
+
 
 def draw(d):
     f, pslc = d.facts, "firmware.pslc"
@@ -20,10 +22,13 @@ def draw(d):
             d.put(pslc, "fold_below", below)
             d.put(pslc, "fold_until", min(1, below + d.pick(0.1, 0.2)))
         d.section(pslc, 0.25, leave=("fold_below", "fold_until", "static", "dynamic", "full_until", "gone_at",
-                                     "fold_by", "cold_from", "cold_until"))
+                                     "of_free_space", "fold_by", "cold_from", "cold_until"))
         if d.chance(0.3):
             d.put(pslc, "full_until", d.pick(0, 0.2, 0.5))
             d.put(pslc, "gone_at", d.pick(0.5, 0.75, 2))
+        if d.chance(0.3):
+            most = f.pages / (f.pages - f.pages // f.bits)
+            d.put(pslc, "of_free_space", d.pick(0, 0.5, 1, math.floor(1e4 * most) / 1e4))
         if d.policy(pslc) == "cold-direct" and d.chance(0.6):
             d.put(pslc, "cold_from", d.pick(0, 0.3))
             d.put(pslc, "cold_until", d.pick(0.6, 1))
