@@ -143,8 +143,8 @@ class Feature {
   /// DRAM that it uses, from the address that it was given.
   [[nodiscard]] virtual Bytes dram_bytes() const { return 0; }
   [[nodiscard]] virtual std::optional<MovedUnits> moved() const { return {}; }
-  virtual void report(StatisticsSink& sink) const = 0;
-  virtual void reset_statistics() = 0;
+  virtual void report(StatisticsSink& /*sink*/) const {}
+  virtual void reset_statistics() {}
   /// Saves or restores what lives across an idle moment, counters included.
   virtual void archive(Archive& archive) = 0;
 };
