@@ -110,6 +110,8 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       front(cache.get()),
       order(hardware.event_queue),
       write_through(config.buffer.is_write_through()) {
+  if (core.ecc) core.correction = &correction.emplace(core, drive.frames_per_unit);
+  if (drive.multi_plane_reads && drive.geometry.planes > 1) joiner.emplace(drive.same_blocks);
   make_features(config);
   for (const auto& [key, value] : Ftl::identity(config)) identity += key + " " + value + "\n";
   check_capacity(core, drive, config);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "firmware/buffer/buffered_map_pages.h"
@@ -11,6 +12,8 @@
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/core/layer.h"
+#include "firmware/flash/error_correction.h"
+#include "firmware/flash/read_batch.h"
 #include "firmware/ftl.h"
 #include "firmware/gc/worker.h"
 #include "firmware/logblocks/log_blocks.h"
@@ -60,16 +63,14 @@ struct Ftl::Parts final : CoreEvents, WriteAcceptor {
   }
   /// Fills what the layer in front and the buffer hold and what was never written, makes reads of
   /// the rest.
-  void look_up(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
+  void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Bytes& from_buffer,
                MemorySpans& in_front);
-  /// Whether a feature has added a read of the unit's data from elsewhere.
-  bool redirected(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               Bytes& from_buffer);
   Task<> fetch_copies(Active& active, Bytes from_buffer, const MemorySpans& in_front);
   /// Delivers what reads have brought; what is left in the list has to be read, too: originals of
   /// copies that could not be decoded.
-  void deliver(HostCommand& command, ReadList& reads, Layer::Hold* hold);
+  void deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold);
   void deliver(HostCommand& command, const ReadOp& read, Layer::Hold* hold);
   /// Where the next unit of a command goes that needs an entry, and entries that were set aside for
   /// this.
@@ -138,6 +139,8 @@ struct Ftl::Parts final : CoreEvents, WriteAcceptor {
   Hardware& hw;
   DriveShape shape;
   Core core;
+  std::optional<ErrorCorrection> correction;  ///< none: nothing is decoded
+  std::optional<PlaneJoiner> joiner;          ///< none: every read is an operation of its own
   Flusher flusher;
   GcWorker gc_worker;
   std::unique_ptr<LogBlocks> logs;  ///< null: the mapping scheme has no log blocks

@@ -59,9 +59,7 @@ class CpuPort {
   [[nodiscard]] bool by_work() const { return by_work_; }
   /// What the next run of `stage` has to do, for cores whose cycles depend on that
   /// (ssd.cpu.costs).
-  virtual void describe(Stage stage, const StageWork& work) {
-    static_cast<void>(stage), static_cast<void>(work);
-  }
+  virtual void describe(Stage /*stage*/, const StageWork& /*work*/) {}
 
  protected:
   bool by_work_ = false;
@@ -90,7 +88,7 @@ class FlashPort {
   virtual bool submit(FlashOp& op) = 0;
   /// `op` (its address is filled in) will be submitted soon: a chance to fetch what it will touch
   /// into the host's caches.
-  virtual void prefetch(const FlashOp& op) const { static_cast<void>(op); }
+  virtual void prefetch(const FlashOp& /*op*/) const {}
   /// Operations queued or running on a die (for idle detection and load-aware allocation).
   [[nodiscard]] virtual std::uint32_t pending(DieId die) const = 0;
   /// Of these, those that are not reads.
@@ -109,9 +107,7 @@ class HostPort {
   [[nodiscard]] virtual std::uint32_t outstanding() const = 0;
   /// `callback(self)` is to be called whenever outstanding() has fallen to 0 other than within
   /// complete().
-  virtual void on_quiet(EventQueue::Callback callback, void* self) {
-    static_cast<void>(callback), static_cast<void>(self);
-  }
+  virtual void on_quiet(EventQueue::Callback /*callback*/, void* /*self*/) {}
 };
 
 // ---- together
@@ -138,6 +134,8 @@ class RunStage {
   [[nodiscard]] bool await_ready() const noexcept { return end_ <= event_queue_.now(); }
   void await_suspend(std::coroutine_handle<> waiter) { event_queue_.at(end_, waiter); }
   void await_resume() const noexcept {}
+  /// For who does something else than wait until then.
+  [[nodiscard]] Picoseconds end() const { return end_; }
 
  private:
   RunStage(EventQueue& event_queue, CpuPort::Run run, Ledger* ledger)

@@ -20,11 +20,11 @@ class WearPolicy {
   [[nodiscard]] virtual bool least_worn_first() const = 0;
   /// Cold data are moved: needs a block of its own to write to.
   [[nodiscard]] virtual bool moves_data() const = 0;
-  virtual void closed(std::uint32_t pu, BlockNumber block, std::uint32_t erases) = 0;
-  virtual void erased(std::uint32_t pu, BlockNumber block, std::uint32_t erases) = 0;
+  virtual void closed(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) {}
+  virtual void erased(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) {}
   /// A closed block of `pu` whose data should move into a worn block now; k_no_block when wear is
   /// even enough.
-  virtual BlockNumber due(std::uint32_t pu, const BlockPool& pool) = 0;
+  virtual BlockNumber due(std::uint32_t /*pu*/, const BlockPool& /*pool*/) { return k_no_block; }
   virtual void archive(Archive& archive) = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "firmware/buffer/buffered_map_pages.h"
 
+#include "firmware/flash/read_batch.h"
+
 namespace tlmssd::firmware {
 
 bool BufferedMapPages::in_flash(Lpn page) const {
@@ -20,21 +22,10 @@ Task<> BufferedMapPages::read(Lpn page) {
   }
   const Ppn where = core_.map->lookup(page);
   if (where == k_nowhere) co_return;
-  ReadList reads;
-  ReadOp& read = core_.add_read(reads, where);
-  read.wanted[read.low] = page;
-  core_.resolve(reads);
-  co_await RunStage(core_.hw, Stage::flash, nullptr);
-  Latch latch;
-  read.op.buffer_address = core_.map->dram_bytes();
-  core_.start_read(read, latch, Purpose::map, nullptr, true);
-  co_await latch;
-  if (read.op.status == FlashStatus::uncorrectable) {
-    ++core_.stats.map_pages_lost;
-  } else {
-    core_.check_spare(read, read.low);
-  }
-  core_.end_read(reads.pop());
+  ReadBatch reads(core_, Purpose::map, core_.map->dram_bytes());
+  reads.add(where, page);
+  co_await reads;
+  reads.drain([this](const ReadOp& read, std::uint32_t at) { check_read(core_, read, at); });
 }
 
 Task<bool> BufferedMapPages::write(Lpn page) {
@@ -65,9 +56,7 @@ void BufferedMapPages::drop(Lpn page) {
   flusher_.discard(page, std::uint64_t{page} + 1);
   const Ppn where = core_.map->lookup(page);
   if (where == k_nowhere) return;
-  core_.pool.invalidate(where);
-  core_.note_remap(page, where, k_nowhere, "the map page is void");
-  core_.map->update(page, k_nowhere);
+  core_.map_nowhere(page, where, "the map page is void");
 }
 
 }  // namespace tlmssd::firmware

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "firmware/flash/program.h"
+#include "firmware/flash/read_batch.h"
 #include "firmware/gc/worker.h"
 #include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/block_map.h"
@@ -159,9 +161,9 @@ void Flusher::fill(ProgramJob& job, std::uint8_t line) {
     buffer_.take(i);
     if (entry.mask != all) ++job.partial;
     if (core_.layout.is_map(entry.unit)) ++job.map_units;
-    core_.put(job, entry.unit, i, buffer_.stamps(i));
+    job.put(entry.unit, i, buffer_.stamps(i));
   }
-  core_.pad(job);
+  job.pad();
   job.entry = job.source[0];
   link(job);
 }
@@ -176,15 +178,12 @@ Task<> Flusher::flush(ProgramJob& job) {
   }
   for (;;) {
     co_await RunStage(core_.hw, Stage::flash, &job.ledger);
-    if (core_.read_only) {
+    bool placed = !core_.read_only;
+    if (placed && (gc_worker_->lines(job.pu).must_queue(job) || !claimable(job)))
+      placed = co_await wait_for_space(job);
+    if (!placed) {
       fail(job);
       co_return;
-    }
-    if (gc_worker_->lines(job.pu).must_queue(job) || !claimable(job)) {
-      if (!co_await wait_for_space(job)) {
-        fail(job);
-        co_return;
-      }
     }
     if (job.on_die) {
       if (!same_dies(job)) {
@@ -195,13 +194,10 @@ Task<> Flusher::flush(ProgramJob& job) {
       plan_copies(job);
     }
     const Purpose purpose = job.map_units < job.live ? Purpose::host : Purpose::map;
-    core_.claim(job, job.target, purpose, program_address(job.entry));
     release(job);
-    ProgramAwait program(core_.hw, job);
+    Program program(core_, job, job.target, purpose, program_address(job.entry));
     gc_worker_->claimed(job);
-    co_await program;
-    if (!job.failed()) break;
-    core_.program_failed(job);
+    if (co_await program) break;
     forget_copies(job);
     reserve(job);
     gc_worker_->kick(job.pu);
@@ -213,7 +209,7 @@ Task<> Flusher::flush(ProgramJob& job) {
 // nothing was ever written.
 Task<> Flusher::complete_units(ProgramJob& job) {
   const std::uint64_t all = core_.layout.all_sectors();
-  ReadList reads;
+  ReadBatch reads(core_, Purpose::host, 0, &job.ledger);
   for (std::uint32_t n = 0; n < job.live; ++n) {
     WriteBuffer::Entry& entry = buffer_.entry(job.source[n]);
     if (entry.mask == all) continue;
@@ -223,39 +219,19 @@ Task<> Flusher::complete_units(ProgramJob& job) {
       complete(job, n, [](std::uint32_t) { return k_zeros; });
       continue;
     }
-    ReadOp& read = core_.take_read(where);
-    const std::uint32_t at = read.low;
-    read.wanted[at] = entry.unit;
-    read.tag = n;
-    reads.push(read);
+    reads.add_apart(where, entry.unit, n).op.buffer_address = address_of(job.source[n]);
   }
   job.partial = 0;
-  if (reads.empty()) co_return;
   core_.stats.rmw_reads += reads.size();
-  core_.resolve(reads);
-  co_await RunStage(core_.hw, Stage::flash, &job.ledger, reads.size());
-  Latch latch;
-  for (ReadOp& read : reads) {
-    read.op.buffer_address = address_of(job.source[read.tag]);
-    core_.start_read(read, latch, Purpose::host, &job.ledger, reads.size() == 1);
-  }
-  co_await latch;
-  latch.settle(job.ledger);
-  while (!reads.empty()) {
-    ReadOp& read = reads.pop();
-    complete(job, read.tag, read, read.low);
-    core_.end_read(read);
-  }
+  co_await reads;
+  reads.drain([&](const ReadOp& read, std::uint32_t at) {
+    complete(job, static_cast<std::uint32_t>(read.need[at]), read, at);
+  });
 }
 
 void Flusher::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at) {
-  if (read.lost(at)) {
-    ++core_.stats.uncorrectable_units;
-    buffer_.entry(job.source[n]).damaged = true;
-  } else {
-    core_.check_spare(read, at);
-  }
-  const Stamp* const old = &read.stamps[std::size_t{at} * core_.layout.sectors];
+  if (!check_read(core_, read, at)) buffer_.entry(job.source[n]).damaged = true;
+  const Stamp* const old = read.content(at);
   complete(job, n, [old](std::uint32_t sector) { return old[sector]; });
 }
 
@@ -301,8 +277,7 @@ Task<bool> Flusher::wait_for_space(ProgramJob& job) {
       gc_worker_->lines(job.pu).begin(job);
       continue;
     }
-    auto space = gc_worker_->lines(job.pu).space(job).wait();
-    co_await space;
+    co_await gc_worker_->lines(job.pu).space(job).wait();
     gc_worker_->lines(job.pu).resumed(job);
     my_turn = true;
   }
@@ -323,11 +298,7 @@ void Flusher::commit(ProgramJob& job) {
     const WriteBuffer::Index i = job.source[n];
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
-      const Ppn old = core_.map->lookup(entry.unit);
-      if (old != k_nowhere) core_.pool.invalidate(old);
-      core_.note_remap(entry.unit, old, job.base + n, "written by the host");
-      core_.map->update(entry.unit, job.base + n);
-      core_.pool.validate(job.base + n, job.block);
+      core_.remap(entry.unit, core_.map->lookup(entry.unit), job, n, "written by the host");
       core_.rewritten(entry.unit);
       note_damage(entry);
     }
@@ -349,8 +320,7 @@ void Flusher::commit(ProgramJob& job) {
   core_.stats.units_relocated += relocated;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::map)] += job.map_units;
   if (job.mode == BlockMode::slc) core_.stats.slc_units += job.live - relocated;
-  core_.count_program(job, job.purpose);
-  core_.pool.programmed(job.block, false);
+  end_program(core_, job);
   if (logs_ != nullptr) logs_->ended(job.pu);
   end(job);
 }
@@ -363,16 +333,21 @@ void Flusher::note_damage(const WriteBuffer::Entry& entry) {
   }
 }
 
+/// The entry will not reach flash.
+void Flusher::give_up(WriteBuffer::Index i) {
+  settle(i, nullptr, true);
+  if (buffer_.entry(i).state == WriteBuffer::State::superseded || expendable(buffer_.entry(i))) {
+    buffer_.release(i);
+  } else {
+    buffer_.strand(i);
+  }
+}
+
 void Flusher::fail(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];
     if (i >= ProgramJob::k_copied) continue;
-    settle(i, nullptr, true);
-    if (buffer_.entry(i).state == WriteBuffer::State::superseded || expendable(buffer_.entry(i))) {
-      buffer_.release(i);
-    } else {
-      buffer_.strand(i);
-    }
+    give_up(i);
   }
   end(job);
 }
@@ -538,12 +513,7 @@ void Flusher::now_read_only() {
   for (;;) {
     const WriteBuffer::Index i = buffer_.take();
     if (i == WriteBuffer::k_none) break;
-    settle(i, nullptr, true);
-    if (expendable(buffer_.entry(i))) {
-      buffer_.release(i);
-    } else {
-      buffer_.strand(i);
-    }
+    give_up(i);
   }
   for (Part& part : parts_) {
     while (!part.waiting.empty()) {

@@ -230,7 +230,7 @@ class Flusher {
     for (std::uint32_t s = 0; s < sectors; ++s) {
       if ((entry.mask >> s & 1U) == 0) stamps[s] = content(s);
     }
-    std::copy_n(stamps, sectors, &job.stamps[std::size_t{core_.layout.program_slot(n, job.mode)} * sectors]);
+    job.set_content(n, stamps);
     entry.mask = core_.layout.all_sectors();
   }
   void complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at);
@@ -273,6 +273,7 @@ class Flusher {
   void reserve(ProgramJob& job);
   void release(ProgramJob& job);
   void commit(ProgramJob& job);
+  void give_up(WriteBuffer::Index i);
   void fail(ProgramJob& job);
   void end(ProgramJob& job);
   // ---- log blocks (flusher_blocks.cpp)

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "firmware/buffer/flusher.h"
+#include "firmware/flash/program.h"
+#include "firmware/flash/read_batch.h"
 #include "firmware/gc/worker.h"
 #include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/block_map.h"
@@ -38,14 +40,14 @@ void Flusher::fill_block(ProgramJob& job) {
     if (buffer_.merges(i)) {
       buffer_.take(i);
       if (buffer_.entry(i).mask != core_.layout.all_sectors()) ++job.partial;
-      core_.put(job, unit, i, buffer_.stamps(i));
+      job.put(unit, i, buffer_.stamps(i));
     } else if (core_.places->mapped(unit)) {
-      core_.put_hole(job);
+      job.put_hole();
       job.source[n] = ProgramJob::k_copied;
       --job.holes;
       ++job.copies;
     } else {
-      core_.put_hole(job);
+      job.put_hole();
     }
   }
   job.partial += job.copies;
@@ -90,10 +92,9 @@ void Flusher::forget_copies(ProgramJob& job) {
 // Partly written units get their other sectors from flash, units that were not written their
 // content, or nothing when they have been trimmed meanwhile.
 Task<> Flusher::complete_block(ProgramJob& job) {
-  const std::uint32_t sectors = core_.layout.sectors;
   const std::uint64_t all = core_.layout.all_sectors();
   job.on_die = same_dies(job);
-  ReadList reads;
+  ReadBatch reads(core_, Purpose::host, program_address(job.entry), &job.ledger);
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const std::uint32_t source = job.source[n];
     const Lpn unit = job.unit + n;
@@ -114,43 +115,22 @@ Task<> Flusher::complete_block(ProgramJob& job) {
       ++job.holes;
       continue;
     }
-    ReadOp& read = core_.add_read(reads, where);
-    read.wanted[core_.layout.in_mp_page(where, read.mp_page)] = unit;
+    reads.add(where, unit);
   }
   job.partial = 0;
-  if (reads.empty()) co_return;
   core_.stats.rmw_reads += reads.size();
-  core_.resolve(reads);
-  co_await RunStage(core_.hw, Stage::flash, &job.ledger, reads.size());
-  Latch latch;
-  for (ReadOp& read : reads) {
-    read.op.buffer_address = program_address(job.entry);
-    core_.start_read(read, latch, Purpose::host, &job.ledger, reads.size() == 1);
-  }
-  co_await latch;
-  latch.settle(job.ledger);
-  while (!reads.empty()) {
-    ReadOp& read = reads.pop();
-    for (std::uint32_t at = read.low; at <= read.high; ++at) {
-      const Lpn unit = read.wanted[at];
-      if (unit == k_no_unit) continue;
-      const std::uint32_t n = unit - job.unit;
-      if (job.source[n] != ProgramJob::k_copied) {
-        complete(job, n, read, at);
-        continue;
-      }
-      if (read.lost(at)) {
-        ++core_.stats.uncorrectable_units;
-        core_.poisoned.insert(unit);
-      } else {
-        core_.check_spare(read, at);
-      }
-      const std::uint32_t slot = core_.layout.program_slot(n);
-      job.spare[slot] = unit;
-      std::copy_n(&read.stamps[std::size_t{at} * sectors], sectors, &job.stamps[std::size_t{slot} * sectors]);
+  co_await reads;
+  reads.drain([&](const ReadOp& read, std::uint32_t at) {
+    const Lpn unit = read.wanted[at];
+    const std::uint32_t n = unit - job.unit;
+    if (job.source[n] != ProgramJob::k_copied) {
+      complete(job, n, read, at);
+      return;
     }
-    core_.end_read(read);
-  }
+    check_moved(core_, read, at);
+    job.lpn(n) = unit;
+    job.set_content(n, read.content(at));
+  });
 }
 
 void Flusher::commit_block(ProgramJob& job) {
@@ -177,8 +157,7 @@ void Flusher::commit_block(ProgramJob& job) {
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.copies - job.holes;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::gc)] += job.copies;
   core_.stats.units_rewritten += job.copies;
-  core_.count_program(job, job.purpose);
-  core_.pool.programmed(job.block, false);
+  end_program(core_, job);
   end(job);
 }
 
@@ -201,11 +180,9 @@ Task<> Flusher::write_to_log(ProgramJob& job) {
       fail(job);
       co_return;
     }
-    ProgramAwait program(core_.hw, job);
+    Program program(core_, job);
     logs_->started(job.pu);
-    co_await program;
-    if (!job.failed()) break;
-    core_.program_failed(job);
+    if (co_await program) break;
     logs_->ended(job.pu);
   }
   commit(job);

@@ -47,9 +47,9 @@ void Flusher::turn_native(ProgramJob& job) {
   job.live = 0;
   for (std::uint32_t n = 0; n < live; ++n) {
     const WriteBuffer::Index i = job.source[n];
-    core_.put(job, buffer_.entry(i).unit, i, buffer_.stamps(i));
+    job.put(buffer_.entry(i).unit, i, buffer_.stamps(i));
   }
-  core_.pad(job);
+  job.pad();
 }
 
 // Rows that a program will take are not promised to another.

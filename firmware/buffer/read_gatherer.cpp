@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "firmware/flash/program.h"
 #include "firmware/gc/worker.h"
 
 namespace tlmssd::firmware {
@@ -11,7 +12,7 @@ void ReadGatherer::add(Gathering& gathering, Lpn unit, std::uint32_t source, con
   const std::uint32_t bytes = core_.layout.unit_bytes;
   core_.hw.memory.access(MemoryKind::dram, address_of(gathering) + std::uint64_t{job.live} * bytes, bytes,
                          true, posted_);
-  core_.put(job, unit, source, stamps);
+  job.put(unit, source, stamps);
 }
 
 void ReadGatherer::pump() {
@@ -51,21 +52,16 @@ Task<> ReadGatherer::program(Gathering& gathering) {
     co_return;
   }
   core_.pool.promise(job.pu);
-  core_.claim(job, WriteTarget::host, Purpose::migration, address_of(gathering));
-  {
-    ProgramAwait program(core_.hw, job);
-    co_await program;
-  }
+  Program program(core_, job, WriteTarget::host, Purpose::migration, address_of(gathering));
+  const bool good = co_await program;
   core_.pool.unpromise(job.pu);
-  if (job.failed()) {
-    core_.program_failed(job);
+  if (!good) {
     abort(gathering, false);
     co_return;
   }
   owner_.committed(job);
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.live;
-  core_.count_program(job, job.purpose);
-  core_.pool.programmed(job.block, false);
+  end_program(core_, job);
   end(gathering);
 }
 

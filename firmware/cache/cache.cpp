@@ -104,12 +104,7 @@ std::uint64_t Cache::take(HostCommand& command, Lpn unit, std::uint64_t want, Me
   const std::uint64_t here = want & store_.line(i).present;
   if (here == 0) return want;
   ++(here == want ? stats_.read_hits : stats_.read_partial);
-  const Stamp* const stamps = store_.stamps(i);
-  const std::uint64_t start = std::uint64_t{unit} * core_.layout.sectors;
-  for (std::uint64_t rest = here; rest != 0; rest &= rest - 1) {
-    const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
-    command.data[start + s - command.lba] = stamps[s];
-  }
+  copy_sectors(command, std::uint64_t{unit} * core_.layout.sectors, here, store_.stamps(i));
   store_.locate(i, here, where);
   if (store_.line(i).state == State::resident) policy_->used(i, false);
   return want & ~here;
@@ -487,10 +482,7 @@ Task<> Cache::stage_all() {
     if (line.state == State::resident && line.dirty != 0 && !core_.read_only) write_out(i, nullptr);
   }
   const std::uint64_t target = started_;
-  while (settled_ < target) {
-    auto wait = flush_queue_.wait();
-    co_await wait;
-  }
+  while (settled_ < target) co_await flush_queue_.wait();
   --flushes_;
 }
 

@@ -31,8 +31,7 @@ Task<> Ftl::Parts::drain() {
       Flusher::Flushed flushed(flusher);
       co_await flushed;
     } else {
-      auto wait = quiet.wait();
-      co_await wait;
+      co_await quiet.wait();
     }
   }
   drop_gathered();

@@ -37,7 +37,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     if (front != nullptr) co_await front->prepare_read(self, hold);
   }
 
-  ReadList reads;
+  ReadBatch reads(core, Purpose::host, command.buffer_address, &command.ledger, joiner ? &*joiner : nullptr);
   Bytes from_buffer = 0;
   MemorySpans in_front;
   look_up(command, units, reads, from_buffer, in_front);
@@ -45,16 +45,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   if (from_buffer > 0 || !in_front.empty()) co_await fetch_copies(self, from_buffer, in_front);
   while (!reads.empty()) {
     self.waits_for = "flash reads";
-    core.resolve(reads);
-    core.join_planes(reads);
-    co_await RunStage(hw, Stage::flash, &command.ledger, reads.operations);
-    Latch latch;
-    for (ReadOp& read : reads) {
-      read.op.buffer_address = command.buffer_address;
-      core.start_read(read, latch, Purpose::host, &command.ledger, reads.operations == 1);
-    }
-    co_await latch;
-    latch.settle(command.ledger);
+    co_await reads;
     deliver(command, reads, hold.get());
   }
   hold.reset();
@@ -87,7 +78,7 @@ Task<> Ftl::Parts::fetch_copies(Active& self, Bytes from_buffer, const MemorySpa
   }
 }
 
-void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadList& reads, Bytes& from_buffer,
+void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Bytes& from_buffer,
                          MemorySpans& in_front) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = flusher.buffer();
@@ -95,7 +86,6 @@ void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadList& reads,
   const std::uint64_t end_lba = command.lba + command.blocks;
   for (std::uint64_t u = units.first; u <= units.last; ++u) {
     const auto unit = static_cast<Lpn>(u);
-    const std::uint64_t start = u * sectors;
     std::uint64_t want = core.layout.sectors_of(u, command.lba, end_lba);
     if (front != nullptr) {
       want = front->take(command, unit, want, in_front);
@@ -109,23 +99,16 @@ void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadList& reads,
     const Ppn where = core.map->lookup(unit);
     if (where == k_nowhere) {
       ++core.stats.unmapped_reads;
-      for (std::uint64_t rest = want; rest != 0; rest &= rest - 1)
-        command.data[start + static_cast<std::uint64_t>(std::countr_zero(rest)) - command.lba] = k_zeros;
+      copy_sectors(command, u * sectors, want, zeros.data());
       continue;
     }
     if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
-    if (redirected(unit, where, want, reads)) continue;
-    ReadOp& read = core.add_read(reads, where);
-    const std::uint32_t at = core.layout.in_mp_page(where, read.mp_page);
-    read.wanted[at] = unit;
-    read.need[at] = want;
+    const Hooks::List& hooks = core.hooks.redirect_read;
+    const bool redirected = std::any_of(hooks.begin(), hooks.end(), [&](Feature* feature) {
+      return feature->redirect_read(unit, where, want, reads);
+    });
+    if (!redirected) reads.add(where, unit, want);
   }
-}
-
-bool Ftl::Parts::redirected(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads) {
-  const Hooks::List& hooks = core.hooks.redirect_read;
-  return std::any_of(hooks.begin(), hooks.end(),
-                     [&](Feature* feature) { return feature->redirect_read(unit, where, need, reads); });
 }
 
 // Copies the sectors of `want` that a buffer entry holds; returns those that it does not.
@@ -136,52 +119,37 @@ std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index
   const std::uint64_t have = want & entry.mask;
   if (have == 0) return want;
   if (entry.damaged) command.status = HostStatus::media_error;
-  const Stamp* const stamps = buffer.stamps(i);
-  const std::uint64_t start = std::uint64_t{entry.unit} * core.layout.sectors;
-  for (std::uint64_t rest = have; rest != 0; rest &= rest - 1) {
-    const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
-    command.data[start + s - command.lba] = stamps[s];
-  }
+  copy_sectors(command, std::uint64_t{entry.unit} * core.layout.sectors, have, buffer.stamps(i));
   from_buffer += static_cast<Bytes>(std::popcount(have)) * shape.lba_bytes;
   ++core.stats.buffer_read_hits;
   return want & ~have;
 }
 
-void Ftl::Parts::deliver(HostCommand& command, ReadList& reads, Layer::Hold* hold) {
-  ReadList again;
-  while (!reads.empty()) {
-    ReadOp& read = reads.pop();
+void Ftl::Parts::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold) {
+  ReadList ended = reads.take();
+  while (!ended.empty()) {
+    ReadOp& read = ended.pop();
     const Hooks::List& hooks = core.hooks.redirect_read;
     const bool decoded =
         read.copy_of == k_no_unit || std::all_of(hooks.begin(), hooks.end(), [&](Feature* feature) {
-          return feature->settle_redirected(read, again);
+          return feature->settle_redirected(read, reads);
         });
     if (decoded) deliver(command, read, hold);
-    core.end_read(read);
+    end_read(core, read);
   }
-  reads = std::move(again);
 }
 
 void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Layer::Hold* hold) {
-  const std::uint32_t sectors = core.layout.sectors;
   const bool copy = read.copy_of != k_no_unit;
   for (std::uint32_t at = read.low; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
-    if (read.lost(at)) {
-      command.status = HostStatus::media_error;
-      ++core.stats.uncorrectable_units;
-    } else {
-      core.check_spare(read, at);
-    }
+    const bool good = check_read(core, read, at);
+    if (!good) command.status = HostStatus::media_error;
     const Lpn unit = copy ? read.copy_of : read.wanted[at];
     const Ppn where = copy ? read.original : core.layout.ppn_of_mp_page(read.mp_page) + at;
-    const Stamp* const stamps = &read.stamps[std::size_t{at} * sectors];
-    const std::uint64_t start = std::uint64_t{unit} * sectors;
-    for (std::uint64_t rest = read.need[at]; rest != 0; rest &= rest - 1) {
-      const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
-      command.data[start + s - command.lba] = stamps[s];
-    }
-    if (read.lost(at)) continue;
+    const Stamp* const stamps = read.content(at);
+    copy_sectors(command, std::uint64_t{unit} * core.layout.sectors, read.need[at], stamps);
+    if (!good) continue;
     if (front != nullptr) front->copy_in(unit, where, read.need[at], stamps, hold);
     for (Feature* const feature : core.hooks.host_read) feature->on_host_read(unit, where, stamps);
   }

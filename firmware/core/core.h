@@ -1,20 +1,20 @@
-// What the parts of the firmware share: the map, the block pool, the policies, the pools of
-// operations, the counts.
+// What the parts of the firmware share: the map, the block pool, the policies, the features' hooks,
+// the pools of flash operations, the counts, and the way to read-only. Flash itself is reached
+// through firmware/flash.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <unordered_set>
 
 #include "firmware/base/config.h"
-#include "firmware/base/decisions.h"
-#include "firmware/base/flash_io.h"
 #include "firmware/base/ftl_statistics.h"
+#include "firmware/base/program_job.h"
+#include "firmware/base/read_op.h"
 #include "firmware/blocks/block_pool.h"
 #include "firmware/blocks/wear_policy.h"
+#include "firmware/core/decision_texts.h"
 #include "firmware/core/hooks.h"
-#include "firmware/core/plane_joiner.h"
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "firmware/pslc/pslc.h"
@@ -35,63 +35,35 @@ class CoreEvents {
   virtual void settled() = 0;
 };
 
+class ErrorCorrection;
+
 class Core {
  public:
   Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& config, CoreEvents& events);
 
-  // ---- addresses
+  // ---- blocks
   void unpin(BlockNumber block) {
     if (pool.unpin(block) && pool.info(block).state != BlockState::closed)
       events.unpinned(layout.pu_of(block), block);
   }
+  [[nodiscard]] BlockMode mode_of(BlockNumber block) const {
+    return pslc ? pool.mode(block) : BlockMode::native;
+  }
 
-  // ---- reads
-  /// A read of one unit, pinned, not yet started; joins `list` or widens the read of the same
-  /// multi-plane page that is near its end.
-  ReadOp& add_read(ReadList& list, Ppn where);
-  /// A read of its own of the unit at `where`, which is in no list yet.
-  ReadOp& take_read(Ppn where);
-  /// Settles where the reads of a list go, once it is complete.
-  void resolve(ReadList& list);
-  /// Makes multi-plane reads of those reads of a resolved list that a die can do together, if the
-  /// drive does so.
-  void join_planes(ReadList& list) {
-    if (joiner_ && list.size() > 1) joiner_->join(list);
+  // ---- the map
+  /// The map points `unit` at unit `n` of a program that has succeeded instead of `from`, if
+  /// anywhere. `why`: for the log of decisions.
+  void remap(Lpn unit, Ppn from, const ProgramJob& job, std::uint32_t n, std::string_view why) {
+    if (from != k_nowhere) pool.invalidate(from);
+    if (hw.decisions != nullptr) tell_remap(*this, unit, from, job.base + n, why);
+    map->update(unit, job.base + n);
+    pool.validate(job.base + n, job.block);
   }
-  /// Starts a read that has been aimed, with all that are joined to it; nothing to do for these.
-  /// `parent`: the ledger it is charged to, or null; `alone`: directly, because it is the only
-  /// operation, otherwise in a branch of its own (Latch::settle).
-  void start_read(ReadOp& read, Latch& latch, Purpose purpose, Ledger* parent, bool alone);
-  /// Gives a read back that has been dealt with.
-  void end_read(ReadOp& read) {
-    for (Feature* const feature : hooks.page_read) feature->on_page_read(read);
-    unpin(read.block);
-    if (read.copy_of != k_no_unit) unpin(layout.block_of(read.original));
-    reads.give(read);
-  }
-  /// Throws when the spare area does not name the unit that the map says is there.
-  void check_spare(const ReadOp& read, std::uint32_t at) const;
-
-  // ---- programs
-  /// Claims a program unit for `job` and completes its operation; the caller must start it at once.
-  void claim(ProgramJob& job, WriteTarget target, Purpose purpose, std::uint64_t buffer_address);
-  /// Completes the operation of a job whose place (`base`) has been taken.
-  void prepare(ProgramJob& job, Purpose purpose, std::uint64_t buffer_address);
-  /// Fills the next slot of `job`. `unit` k_no_unit: nothing lies there.
-  void put(ProgramJob& job, Lpn unit, std::uint32_t source, const Stamp* stamps);
-  void put_hole(ProgramJob& job);
-  /// Marks the slots of `job` that carry nothing.
-  void pad(ProgramJob& job);
-  /// Books a program that failed: the block is to be emptied and retired.
-  void program_failed(const ProgramJob& job);
-  void count_program(const ProgramJob& job, Purpose purpose) {
-    const auto p = static_cast<std::size_t>(purpose);
-    stats.programs[p] += job.operations;
-    stats.units_padded[p] += layout.units_of_program(job.mode) - job.live + job.holes;
-  }
-  /// The map is about to point `unit` at `to` instead of `from`: for the log of decisions.
-  void note_remap(Lpn unit, Ppn from, Ppn to, std::string_view why) const {
-    if (hw.decisions != nullptr) tell_remap(unit, from, to, why);
+  /// The map points `unit` nowhere instead of `from`.
+  void map_nowhere(Lpn unit, Ppn from, std::string_view why) {
+    tell_remap(*this, unit, from, k_nowhere, why);
+    pool.invalidate(from);
+    map->update(unit, k_nowhere);
   }
   /// The map points `unit` at other data, or nowhere, from now on.
   void rewritten(Lpn unit) {
@@ -102,11 +74,6 @@ class Core {
   /// The block-mapped region `block` lies at the first unit of `job` from now on, if anything in it
   /// is mapped.
   void place_block(std::uint32_t block, const ProgramJob& job);
-
-  // ---- erases
-  /// Erases a block that has been emptied and with no reads under way into `mode`, or retires it
-  /// when it has failed or fails now.
-  Task<> erase(BlockNumber block, BlockMode mode = BlockMode::native);
 
   /// Accounts for map updates: bandwidth is taken, nothing waits.
   void post_map_update(Lpn first, std::uint32_t count) {
@@ -146,7 +113,8 @@ class Core {
       places;  ///< of block-mapped regions that are placed as a whole; null: units have places of their own
   std::unique_ptr<VictimPolicy> victims;
   std::unique_ptr<WearPolicy> wear;
-  std::unique_ptr<EccPolicy> ecc;  ///< null: nothing is decoded
+  std::unique_ptr<EccPolicy> ecc;         ///< null: nothing is decoded
+  ErrorCorrection* correction = nullptr;  ///< of reads (firmware/flash); null as well
   BlockPool pool;
   std::unique_ptr<Pslc> pslc;  ///< null: all blocks are in native mode
   Hooks hooks;                 ///< of the features
@@ -162,37 +130,7 @@ class Core {
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 
  private:
-  [[nodiscard]] BlockMode mode_of(BlockNumber block) const {
-    return pslc ? pool.mode(block) : BlockMode::native;
-  }
-  void tell_remap(Lpn unit, Ppn from, Ppn to, std::string_view why) const;
-  void tell_program(const ProgramJob& job) const;
-  void tell_code(const ReadOp& read, std::string_view what, std::string_view why) const;
-  void tell_block(DecisionKind kind, std::string_view what, std::string_view why, BlockNumber block) const;
-  void copy_on_die(FlashOp& op, Ppn from);
-  void set_up(ReadOp& read, Latch& latch, Purpose purpose);
-  ReadOp* part_unlike(ReadOp& read, Latch& latch, Purpose purpose);
-  void start_chain(ReadOp& read, Ledger* ledger);
-  void end_flash(ReadOp& read) {
-    if (ecc) {
-      after_decoder(read);
-    } else {
-      read.latch->arrive(read.op.ledger);
-    }
-  }
-  static void ended_due(void* read) { static_cast<ReadOp*>(read)->core->ended(*static_cast<ReadOp*>(read)); }
-  void ended(ReadOp& first);
-  [[nodiscard]] PageFacts facts(const ReadOp& read) const;
-  void after_decoder(ReadOp& read);
-  Task<> read_again(ReadOp& read);
-  /// Decoded or given up: counts it and tells the waiter.
-  void end_decoding(ReadOp& read);
-
   Completion posted_;
-  std::optional<PlaneJoiner> joiner_;  // none: every read is an operation of its own
-  std::uint32_t frames_per_unit_ = 1;
-  bool ecc_looks_at_age_ = false;
-  TaskSet rereads_;
 };
 
 /// How blocks are handed out with this configuration and mapping scheme.

@@ -16,9 +16,6 @@ class EccWatcher final : public Feature {
       policy_.host_writes(command.lba, command.blocks);
     }
   }
-  // The policy reports and archives itself.
-  void report(StatisticsSink& /*sink*/) const override {}
-  void reset_statistics() override {}
   void archive(Archive& /*archive*/) override {}
 
  private:

@@ -16,12 +16,15 @@
 #include <optional>
 #include <string_view>
 
-#include "firmware/base/flash_io.h"
+#include "firmware/base/program_job.h"
+#include "firmware/base/read_op.h"
 #include "models/base/archive.h"
 #include "models/base/host_command.h"
 #include "models/base/statistics.h"
 
 namespace tlmssd::firmware {
+
+class ReadBatch;
 
 /// Mapping units that a feature has programmed: its part of the write amplification.
 struct MovedUnits {
@@ -96,12 +99,12 @@ class Feature {
   // ---- decides
   /// Whether `unit`, whose sectors `need` a read of the host wants, is read from elsewhere than
   /// `where`: then the read has been added to `reads`, with copy_of and original set.
-  virtual bool redirect_read(Lpn /*unit*/, Ppn /*where*/, std::uint64_t /*need*/, ReadList& /*reads*/) {
+  virtual bool redirect_read(Lpn /*unit*/, Ppn /*where*/, std::uint64_t /*need*/, ReadBatch& /*reads*/) {
     return false;
   }
   /// A redirected read has ended. False: it could not be decoded; the original has been added to
   /// `again`. One that another feature has redirected: true.
-  virtual bool settle_redirected(const ReadOp& /*read*/, ReadList& /*again*/) { return true; }
+  virtual bool settle_redirected(const ReadOp& /*read*/, ReadBatch& /*again*/) { return true; }
   /// Whether the next program of the write buffer is to be kept away from some parallel units.
   /// Asked once for each.
   virtual bool steers() { return false; }
@@ -143,8 +146,8 @@ class Feature {
   /// DRAM that it uses, from the address that it was given.
   [[nodiscard]] virtual Bytes dram_bytes() const { return 0; }
   [[nodiscard]] virtual std::optional<MovedUnits> moved() const { return {}; }
-  virtual void report(StatisticsSink& sink) const = 0;
-  virtual void reset_statistics() = 0;
+  virtual void report(StatisticsSink& /*sink*/) const {}
+  virtual void reset_statistics() {}
   /// Saves or restores what lives across an idle moment, counters included.
   virtual void archive(Archive& archive) = 0;
 };

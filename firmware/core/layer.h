@@ -3,6 +3,7 @@
 // flash. The cache in SCM or DRAM is one (firmware/cache).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 
@@ -19,6 +20,16 @@ struct HeldCommand {
   HostCommand& command;
   const char* waits_for = "a controller core";  ///< for the report of a stall
 };
+
+/// Gives a read `sectors` of the unit that begins at LBA `start`; `stamps`: of all sectors of
+/// the unit.
+inline void copy_sectors(HostCommand& command, std::uint64_t start, std::uint64_t sectors,
+                         const Stamp* stamps) {
+  for (std::uint64_t rest = sectors; rest != 0; rest &= rest - 1) {
+    const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
+    command.data[start + s - command.lba] = stamps[s];
+  }
+}
 
 /// What a layer passes writes on to.
 class WriteAcceptor {

@@ -19,9 +19,6 @@ class PslcWatcher final : public Feature {
   [[nodiscard]] std::uint8_t write_line(Lpn unit, const HostCommand& command) override {
     return core_.pslc->path().direct(unit, bytes_of(command)) ? 1 : 0;
   }
-  // The pSLC reports and archives itself.
-  void report(StatisticsSink& /*sink*/) const override {}
-  void reset_statistics() override {}
   void archive(Archive& /*archive*/) override {}
 
  private:

@@ -61,26 +61,16 @@ class EccPolicy {
   /// Attempts at one page, the first one included, after which it gives up at the latest.
   [[nodiscard]] virtual std::uint32_t most_attempts() const { return 2; }
   /// A page has been decoded at last.
-  virtual void decoded(const PageFacts& page, ReadAttempt how, const Decoded& result) {
-    static_cast<void>(page);
-    static_cast<void>(how);
-    static_cast<void>(result);
-  }
+  virtual void decoded(const PageFacts& /*page*/, ReadAttempt /*how*/, const Decoded& /*result*/) {}
   /// The host reads or writes; told only to policies that watch it.
   [[nodiscard]] virtual bool watches_host() const { return false; }
-  virtual void host_reads(std::uint64_t lba, std::uint64_t blocks) {
-    static_cast<void>(lba);
-    static_cast<void>(blocks);
-  }
-  virtual void host_writes(std::uint64_t lba, std::uint64_t blocks) {
-    static_cast<void>(lba);
-    static_cast<void>(blocks);
-  }
+  virtual void host_reads(std::uint64_t /*lba*/, std::uint64_t /*blocks*/) {}
+  virtual void host_writes(std::uint64_t /*lba*/, std::uint64_t /*blocks*/) {}
   /// The drive goes into service, or has rested: what the host did before is no guide to what it
   /// does from now on.
   virtual void rested() {}
-  virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
-  virtual void archive(Archive& archive) { static_cast<void>(archive); }
+  virtual void report(StatisticsSink& /*sink*/) const {}
+  virtual void archive(Archive& /*archive*/) {}
 };
 
 using EccFamily = PolicyFamily<EccPolicy, const EccContext&>;

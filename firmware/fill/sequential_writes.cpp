@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
+
+#include "firmware/flash/erase.h"
+#include "firmware/flash/flash_await.h"
 
 namespace tlmssd::firmware {
 
@@ -58,14 +60,9 @@ void SequentialWrites::fill_block(std::uint32_t turn) {
   content.sequence = 1;
   for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
     content.first = static_cast<Lpn>((lane * layout_.pus + turn) * layout_.program_units);
-    FlashOp op;
-    op.command = FlashCommand::program;
-    op.die = layout_.die_of(pu, lane);
-    op.plane = layout_.plane_of(pu);
-    op.planes = static_cast<std::uint16_t>(layout_.planes);
-    op.block = static_cast<BlockId>(block - pu * layout_.blocks);
+    FlashOp op = block_op(layout_, FlashCommand::program, block, lane);
     op.fill = &content;
-    if (!core_.hw.flash.submit(op)) throw std::logic_error("sequential fill: flash takes time");
+    submit_untimed(core_.hw, op);
   }
 }
 

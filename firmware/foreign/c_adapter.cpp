@@ -217,10 +217,7 @@ void CFirmware::copy(std::uint32_t from, std::uint32_t to, std::uint32_t first, 
 Task<> CFirmware::drain() {
   draining_ = true;
   enter([this] { ask(firmware_.drain, self_); });
-  while (draining_) {
-    auto wait = drains_.wait();
-    co_await wait;
-  }
+  while (draining_) co_await drains_.wait();
 }
 
 void CFirmware::drained() {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "firmware/base/firmware.h"
-#include "firmware/base/flash_io.h"
+#include "firmware/base/layout.h"
 #include "firmware/foreign/crash_watch.h"
 #include "firmware/foreign/tlmssd_firmware.h"
 #include "models/base/intrusive_queue.h"

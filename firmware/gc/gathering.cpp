@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "firmware/flash/read_batch.h"
 #include "firmware/mapping/block_map.h"
 
 namespace tlmssd::firmware {
@@ -60,18 +61,14 @@ void Gathering::fill(bool collects) {
           static_cast<std::int64_t>(unit < core_.layout.kept_units() ? core_.map->lookup(unit).entry() : 0) -
               1));
     }
-    if (read.lost(at) && core_.layout.is_map(unit)) {
-      ++core_.stats.map_pages_lost;
-    } else if (read.lost(at)) {
-      ++core_.stats.uncorrectable_units;
-      core_.poisoned.insert(unit);
-    }
-    core_.put(job, unit, where.number(), &read.stamps[std::size_t{at} * core_.layout.sectors]);
+    read.wanted[at] = unit;
+    check_moved(core_, read, at);
+    job.put(unit, where.number(), read.content(at));
     if (!slc) continue;
     if (collects) ++job.folded;
     job.from_fixed = job.from_fixed || core_.pool.is_static(read.block);
   }
-  core_.end_read(pages_.pop());
+  end_read(core_, pages_.pop());
 }
 
 // The same for a slot of a block-mapped region that is placed as a whole. Its slots come in their
@@ -89,14 +86,12 @@ void Gathering::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_
   }
   const Lpn unit = read.spare[at];
   if (unit == k_no_unit || core_.places->lookup(unit) != where) {
-    core_.put_hole(job);
+    job.put_hole();
     return;
   }
-  if (read.lost(at)) {
-    ++core_.stats.uncorrectable_units;
-    core_.poisoned.insert(unit);
-  }
-  core_.put(job, unit, where.number(), &read.stamps[std::size_t{at} * core_.layout.sectors]);
+  read.wanted[at] = unit;
+  check_moved(core_, read, at);
+  job.put(unit, where.number(), read.content(at));
 }
 
 // Without anything held back the block only has to become empty.
@@ -154,7 +149,7 @@ Gathering::Rest Gathering::rest() const {
 }
 
 void Gathering::put_back(std::vector<BlockNumber>& unfinished) {
-  while (!pages_.empty()) core_.end_read(pages_.pop());
+  while (!pages_.empty()) end_read(core_, pages_.pop());
   const auto drop = [&](Unit& unit) {
     if (unit.job != nullptr) core_.jobs.give(*std::exchange(unit.job, nullptr));
     unfinished.insert(unfinished.end(), unit.scanned.begin(), unit.scanned.end());

@@ -2,6 +2,9 @@
 // program units, and when these have been programmed the map follows and the victim is erased.
 #include <bit>
 
+#include "firmware/flash/erase.h"
+#include "firmware/flash/program.h"
+#include "firmware/flash/read_batch.h"
 #include "firmware/gc/pu_worker.h"
 #include "firmware/mapping/block_map.h"
 
@@ -9,41 +12,34 @@ namespace tlmssd::firmware {
 
 // -------------------------------------------------------------------------------------------------------------------- reading
 
-/// What a victim has been chosen from, for cores whose cycles depend on it.
-void PuWorker::describe_choice() const {
+/// Whether a victim begins: it has been chosen, and cores whose cycles depend on that are told from
+/// among how many.
+bool PuWorker::begins() const {
+  if (state_.move.first > 0) return false;
+  if (!core_.hw.cpu.by_work()) return true;
   std::uint32_t closed = 1;  // the victim
   for (std::uint32_t n = 0; n < core_.layout.blocks; ++n) {
     const BlockNumber block(pu_ * core_.layout.blocks + n);
     if (core_.pool.used(block) && core_.pool.info(block).state == BlockState::closed) ++closed;
   }
   core_.hw.cpu.describe(Stage::gc, {.candidates = closed});
+  return true;
 }
 
 Task<> PuWorker::read() {
-  ReadList reads;
-  const std::uint32_t first = state_.move.first == 0 ? 1 : 0;
+  const bool folding = core_.pslc && !state_.moving() && core_.pool.mode(state_.move.block) == BlockMode::slc;
+  ReadBatch reads(core_, folding ? Purpose::migration : state_.move.purpose, core_.map->dram_bytes());
+  const std::uint32_t first = begins() ? 1 : 0;
   const std::uint32_t units = make_reads(reads);
-  if (first > 0 && core_.hw.cpu.by_work()) describe_choice();
   co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
-  if (reads.empty()) co_return;
-  core_.resolve(reads);
-  co_await RunStage(core_.hw, Stage::flash, nullptr, reads.size());
-  Latch latch;
-  const bool folding =
-      core_.pslc && !state_.moving() && core_.pool.mode(reads.front()->block) == BlockMode::slc;
-  const Purpose purpose = folding ? Purpose::migration : state_.move.purpose;
-  for (ReadOp& read : reads) {
-    read.op.buffer_address = core_.map->dram_bytes();
-    core_.start_read(read, latch, purpose, nullptr, false);
-  }
-  co_await latch;
+  co_await reads;
   prefetch(reads);
-  state_.gathering.add(std::move(reads));
+  state_.gathering.add(reads.take());
 }
 
 // Makes reads of the block's next multi-plane pages that hold valid units; returns the
 // number of units.
-std::uint32_t PuWorker::make_reads(ReadList& reads) {
+std::uint32_t PuWorker::make_reads(ReadBatch& reads) {
   const Layout& layout = core_.layout;
   Move& move = state_.move;
   const std::uint64_t* const words = core_.pool.words(move.block);
@@ -61,9 +57,7 @@ std::uint32_t PuWorker::make_reads(ReadList& reads) {
     if (reads.size() >= core_.config.gc.parallel_copies &&
         reads.back()->mp_page != layout.mp_page_of(first + at))
       break;
-    ReadOp& read = core_.add_read(reads, first + at);
-    const std::uint32_t in_mp_page = layout.in_mp_page(first + at, read.mp_page);
-    read.wanted[in_mp_page] = 0;  // which unit lies there is learnt from the spare area
+    reads.add(first + at, 0);  // which unit lies there is learnt from the spare area
     ++units;
     ++at;
   }
@@ -107,28 +101,23 @@ bool PuWorker::may_launch() const {
 void PuWorker::launch() {
   const WriteTarget shared = state_.gathering.target();
   ProgramJob& job = state_.gathering.take(state_.move.block);
-  core_.pad(job);
+  job.pad();
   const Purpose purpose = state_.move.purpose;
   const WriteTarget own = core_.pool.apart() || purpose == Purpose::gc ? shared
                           : purpose == Purpose::wear                   ? WriteTarget::wear
                           : core_.pool.moves_apart()                   ? WriteTarget::move
                                                                        : shared;
-  core_.claim(job, core_.pool.can_claim(pu_, own) ? own : shared,
-              job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
-  ++programs_;
-  tasks_.start(program(job, purpose));
+  tasks_.start(program(job, purpose, core_.pool.can_claim(pu_, own) ? own : shared));
 }
 
-Task<> PuWorker::program(ProgramJob& job, Purpose purpose) {
+Task<> PuWorker::program(ProgramJob& job, Purpose purpose, WriteTarget target) {
+  ++programs_;
   for (;;) {
-    ProgramAwait done(core_.hw, job);
-    co_await done;
-    if (!job.failed()) break;
-    core_.program_failed(job);
+    Program done(core_, job, target, job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
+    if (co_await done) break;
     co_await RunStage(core_.hw, Stage::flash, nullptr);
-    const WriteTarget again = core_.pool.apart() ? job.target : WriteTarget::gc;
-    if (core_.read_only || !core_.pool.can_claim(pu_, again)) break;
-    core_.claim(job, again, job.purpose, core_.map->dram_bytes());
+    if (!core_.pool.apart()) target = WriteTarget::gc;
+    if (core_.read_only || !core_.pool.can_claim(pu_, target)) break;
   }
   // Without a place to go, the units stay where they were.
   if (!job.failed()) commit(job, purpose);
@@ -146,7 +135,7 @@ Task<> PuWorker::program(ProgramJob& job, Purpose purpose) {
 void PuWorker::commit_block(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
-    const std::uint32_t block = core_.places->block_of(job.spare[core_.layout.program_slot(n)]);
+    const std::uint32_t block = core_.places->block_of(job.lpn(n));
     const Ppn base = core_.places->base(block);
     if (!base.valid() || base + n != job.source_unit(n)) break;
     core_.place_block(block, job);
@@ -159,15 +148,12 @@ void PuWorker::commit_block(const ProgramJob& job) {
 void PuWorker::commit(ProgramJob& job, Purpose purpose) {
   if (core_.places != nullptr) commit_block(job);
   for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
-    const Lpn unit = job.spare[core_.layout.program_slot(n)];
+    const Lpn unit = job.lpn(n);
     if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_stale_copies;  // overwritten or trimmed in the meantime
       continue;
     }
-    core_.pool.invalidate(job.source_unit(n));
-    core_.note_remap(unit, job.source_unit(n), job.base + n, name_of(job.purpose));
-    core_.map->update(unit, job.base + n);
-    core_.pool.validate(job.base + n, job.block);
+    core_.remap(unit, job.source_unit(n), job, n, name_of(job.purpose));
     core_.post_map_update(unit, 1);
     if (core_.layout.is_map(unit)) ++core_.stats.map_units_moved;
   }
@@ -176,8 +162,7 @@ void PuWorker::commit(ProgramJob& job, Purpose purpose) {
   if (core_.pool.apart()) core_.pool.count_moved(handle_of(job.target), job.live);
   const bool on_die = job.parts[0].copy_from != k_nowhere;
   (on_die ? core_.stats.units_folded_on_die : core_.stats.units_folded) += job.folded;
-  core_.count_program(job, job.purpose);
-  core_.pool.programmed(job.block, false);
+  end_program(core_, job);
 }
 
 Task<> PuWorker::erase(BlockNumber block) {
@@ -187,7 +172,7 @@ Task<> PuWorker::erase(BlockNumber block) {
   }
   pinned_ = k_no_block;
   const bool failed = core_.pool.info(block).failed;
-  co_await core_.erase(block, modes_.after(block));
+  co_await erase_block(core_, block, modes_.after(block));
   if (failed) co_return;
   wear_.erased();
   exhausted_ = slc_exhausted_ = false;
@@ -196,7 +181,7 @@ Task<> PuWorker::erase(BlockNumber block) {
 }
 
 Task<> PuWorker::change_mode(BlockMode mode) {
-  co_await core_.erase(modes_.take(mode), mode);
+  co_await erase_block(core_, modes_.take(mode), mode);
   exhausted_ = slc_exhausted_ = false;
   wake();
 }
@@ -222,9 +207,7 @@ bool PuWorker::copies_next() const {
 }
 
 Task<> PuWorker::copy() {
-  const std::uint32_t first = state_.move.first == 0 ? 1 : 0;
-  if (first > 0 && core_.hw.cpu.by_work()) describe_choice();
-  co_await RunStage(core_.hw, Stage::gc, nullptr, core_.layout.program_units + first);
+  co_await RunStage(core_.hw, Stage::gc, nullptr, core_.layout.program_units + (begins() ? 1 : 0));
   co_await RunStage(core_.hw, Stage::flash, nullptr);
   if (core_.pool.can_fold(pu_)) launch_copy();
 }
@@ -245,9 +228,7 @@ void PuWorker::launch_copy() {
   core_.pool.pin(job.pinned);
   move.first += layout.program_units;
   if (move.first == layout.slc_units()) read_to_end(false);
-  core_.claim(job, WriteTarget::gc, Purpose::migration, core_.map->dram_bytes());
-  ++programs_;
-  tasks_.start(program(job, Purpose::gc));
+  tasks_.start(program(job, Purpose::gc, WriteTarget::gc));
 }
 
 }  // namespace tlmssd::firmware

@@ -70,13 +70,13 @@ class PuWorker {
   void put_back();
   // ---- reading, programming, erasing (moving.cpp)
   Task<> read();
-  [[nodiscard]] std::uint32_t make_reads(ReadList& reads);
+  [[nodiscard]] std::uint32_t make_reads(ReadBatch& reads);
   void read_to_end(bool coming);
   void prefetch(const ReadList& reads) const;
   [[nodiscard]] bool frees_nothing() const;
   [[nodiscard]] bool may_launch() const;
   void launch();
-  Task<> program(ProgramJob& job, Purpose purpose);
+  Task<> program(ProgramJob& job, Purpose purpose, WriteTarget target);
   void commit(ProgramJob& job, Purpose purpose);
   void commit_block(const ProgramJob& job);
   [[nodiscard]] bool copies_next() const;
@@ -84,7 +84,7 @@ class PuWorker {
   void launch_copy();
   Task<> erase(BlockNumber block);
   Task<> change_mode(BlockMode mode);
-  void describe_choice() const;
+  [[nodiscard]] bool begins() const;
   /// Changes with whatever may give folding something to do.
   [[nodiscard]] std::uint64_t slc_state() const {
     return state_.reclaimable() + (core_.pool.pu(pu_).valid << 32U);

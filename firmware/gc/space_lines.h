@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "firmware/base/flash_io.h"
+#include "firmware/base/program_job.h"
 #include "models/base/event_queue.h"
 #include "models/base/task.h"
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "firmware/flash/erase.h"
+#include "firmware/flash/program.h"
+
 namespace tlmssd::firmware {
 
 LogBlocks::LogBlocks(Core& core, LogScheme& scheme)
@@ -15,8 +18,7 @@ Task<> LogBlocks::lock(std::uint32_t pu) {
   Work& work = work_[pu];
   if (work.locked) {
     ++work.waiting;
-    auto turn = work.lock.wait();
-    co_await turn;  // handed over locked
+    co_await work.lock.wait();  // handed over locked
     --work.waiting;
   }
   work.locked = true;
@@ -68,25 +70,19 @@ void LogBlocks::ended(std::uint32_t pu) {
 
 Task<> LogBlocks::settled(std::uint32_t pu) {
   Work& work = work_[pu];
-  while (work.in_flight > 0) {
-    auto quiet = work.quiet.wait();
-    co_await quiet;
-  }
+  while (work.in_flight > 0) co_await work.quiet.wait();
 }
 
 void LogBlocks::claim(ProgramJob& job, BlockNumber block, Purpose purpose, std::uint64_t buffer_address) {
   job.base = core_.pool.claim_in(block, written_[block]++);
-  core_.prepare(job, purpose, buffer_address);
+  prepare_program(core_, job, purpose, buffer_address);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- blocks
 
 Task<BlockNumber> LogBlocks::take_block(std::uint32_t pu, bool most_worn) {
   Work& work = work_[pu];
-  while (core_.pool.pu(pu).free == 0 && work.erasing > 0) {
-    auto freed = work.free.wait();
-    co_await freed;
-  }
+  while (core_.pool.pu(pu).free == 0 && work.erasing > 0) co_await work.free.wait();
   if (core_.pool.pu(pu).free == 0 || core_.read_only) {
     core_.go_read_only();
     co_return k_no_block;
@@ -111,11 +107,8 @@ void LogBlocks::discard(BlockNumber block) {
 
 Task<> LogBlocks::erase(std::uint32_t pu, BlockNumber block) {
   Work& work = work_[pu];
-  while (core_.pool.pinned(block)) {
-    auto pins = work.pins.wait();
-    co_await pins;
-  }
-  co_await core_.erase(block);
+  while (core_.pool.pinned(block)) co_await work.pins.wait();
+  co_await erase_block(core_, block);
   --work.erasing;
   --busy_;
   work.check_wear = true;
@@ -149,7 +142,7 @@ Task<bool> LogBlocks::empty_failed(std::uint32_t pu) {
 
 // Takes the first units over into jobs of one program unit each and makes the reads they need;
 // returns how many units that were.
-std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const Lpn> units, ReadList& reads,
+std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const Lpn> units, ReadBatch& reads,
                                   std::vector<ProgramJob*>& batch) {
   const std::uint32_t whole = core_.layout.die_units;
   std::size_t at = 0;
@@ -157,23 +150,21 @@ std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const Lpn> units,
     ProgramJob& job = core_.jobs.take();
     job.pu = pu_of(block);
     for (std::uint32_t n = 0; n < whole && at < units.size(); ++n, ++at) {
-      core_.put_hole(job);
+      job.put_hole();
       const Lpn unit = units[at];
       const Ppn where = unit == k_no_unit ? k_nowhere : core_.map->lookup(unit);
       if (where == k_nowhere) continue;  // a hole, or trimmed meanwhile
       --job.holes;
-      job.spare[core_.layout.program_slot(n)] = unit;
+      job.lpn(n) = unit;
       job.source[n] = where.number();
     }
-    core_.pad(job);
+    job.pad();
     const auto number = written_[block] + static_cast<std::uint32_t>(batch.size());
     batch.push_back(&job);
     if (core_.map->copies_on_die() && copy_on_die(job, block, number)) continue;
     for (std::uint32_t n = 0; n < job.live; ++n) {
       if (job.source[n] == ProgramJob::k_hole) continue;
-      ReadOp& read = core_.add_read(reads, job.source_unit(n));
-      read.wanted[core_.layout.in_mp_page(job.source_unit(n), read.mp_page)] =
-          job.spare[core_.layout.program_slot(n)];
+      reads.add(job.source_unit(n), job.lpn(n), (batch.size() - 1) * whole + n);
     }
   }
   return at;
@@ -198,50 +189,22 @@ bool LogBlocks::copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t nu
   return true;
 }
 
-Task<> LogBlocks::read_batch(ReadList& reads, std::vector<ProgramJob*>& batch) {
-  const Layout& layout = core_.layout;
-  core_.resolve(reads);
-  co_await RunStage(core_.hw, Stage::flash, nullptr, reads.size());
-  Latch latch;
-  for (ReadOp& read : reads) {
-    read.op.buffer_address = core_.map->dram_bytes();
-    core_.start_read(read, latch, work_[batch.front()->pu].moving, nullptr, false);
-  }
-  co_await latch;
-  for (ProgramJob* job : batch) {
-    if (job->parts[0].copy_from != k_nowhere) continue;
-    for (std::uint32_t n = 0; n < job->live; ++n) {
-      if (job->source[n] == ProgramJob::k_hole) continue;
-      const std::uint32_t mp_page = layout.mp_page_of(job->source_unit(n));
-      const std::uint32_t at = layout.in_mp_page(job->source_unit(n), mp_page);
-      const Lpn unit = job->spare[layout.program_slot(n)];
-      const ReadOp& read = *std::find_if(reads.begin(), reads.end(), [&](const ReadOp& r) {
-        return r.mp_page == mp_page && at >= r.low && at <= r.high && r.wanted[at] == unit;
-      });
-      if (read.lost(at)) {
-        ++core_.stats.uncorrectable_units;
-        core_.poisoned.insert(unit);
-      } else {
-        core_.check_spare(read, at);
-      }
-      std::copy_n(&read.stamps[std::size_t{at} * layout.sectors], layout.sectors,
-                  &job->stamps[std::size_t{layout.program_slot(n)} * layout.sectors]);
-    }
-  }
-  while (!reads.empty()) core_.end_read(reads.pop());
-}
-
 Task<bool> LogBlocks::append(BlockNumber block, std::span<const Lpn> units) {
   Flow flow;
   while (!units.empty() && !flow.failed && !core_.read_only) {
-    ReadList reads;
+    ReadBatch reads(core_, work_[pu_of(block)].moving, core_.map->dram_bytes());
     std::vector<ProgramJob*> batch;
     const std::size_t taken = make_batch(block, units, reads, batch);
     units = units.subspan(taken);
     co_await RunStage(core_.hw, Stage::gc, nullptr, static_cast<std::uint32_t>(taken));
-    if (!reads.empty()) co_await read_batch(reads, batch);
+    co_await reads;
+    reads.drain([&](const ReadOp& read, std::uint32_t at) {
+      check_moved(core_, read, at);
+      const auto n = static_cast<std::uint32_t>(read.need[at]);
+      batch[n / core_.layout.die_units]->set_content(n % core_.layout.die_units, read.content(at));
+    });
     for (ProgramJob* job : batch) {
-      while (flow.under_way >= core_.config.gc.parallel_copies) co_await FlowEnded{flow};
+      while (flow.under_way >= core_.config.gc.parallel_copies) co_await flow.ended.wait();
       if (!flow.failed && !core_.read_only) co_await RunStage(core_.hw, Stage::flash, nullptr);
       if (flow.failed || core_.read_only) {  // perhaps meanwhile
         core_.jobs.give(*job);
@@ -252,40 +215,34 @@ Task<bool> LogBlocks::append(BlockNumber block, std::span<const Lpn> units) {
       tasks_.start(copy(*job, flow));
     }
   }
-  while (flow.under_way > 0) co_await FlowEnded{flow};
+  while (flow.under_way > 0) co_await flow.ended.wait();
   co_return !flow.failed && !core_.read_only;
 }
 
 Task<> LogBlocks::copy(ProgramJob& job, Flow& flow) {
-  ProgramAwait done(core_.hw, job);
-  co_await done;
-  if (job.failed()) {
-    flow.failed = true;
-    core_.program_failed(job);
-  } else {
+  Program program(core_, job);
+  if (co_await program) {
     commit(job);
+  } else {
+    flow.failed = true;
   }
   core_.jobs.give(job);
   --flow.under_way;
-  if (flow.waiter) core_.hw.event_queue.soon(std::exchange(flow.waiter, nullptr));
+  if (const auto waiter = flow.ended.pop()) core_.hw.event_queue.soon(waiter);
 }
 
 void LogBlocks::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
-    const Lpn unit = job.spare[core_.layout.program_slot(n)];
+    const Lpn unit = job.lpn(n);
     if (core_.map->lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_stale_copies;  // trimmed in the meantime
       continue;
     }
-    core_.pool.invalidate(job.source_unit(n));
-    core_.note_remap(unit, job.source_unit(n), job.base + n, name_of(job.purpose));
-    core_.map->update(unit, job.base + n);
-    core_.pool.validate(job.base + n, job.block);
+    core_.remap(unit, job.source_unit(n), job, n, name_of(job.purpose));
   }
   core_.stats.units_programmed[static_cast<std::size_t>(job.purpose)] += job.live - job.holes;
-  core_.count_program(job, job.purpose);
-  core_.pool.programmed(job.block, false);
+  end_program(core_, job);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- maintenance

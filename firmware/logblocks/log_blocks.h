@@ -19,6 +19,7 @@
 
 #include "firmware/core/core.h"
 #include "firmware/core/gc_engine.h"
+#include "firmware/flash/read_batch.h"
 #include "firmware/logblocks/log_scheme.h"
 
 namespace tlmssd::firmware {
@@ -85,13 +86,7 @@ class LogBlocks final : public GcEngine {
   struct Flow {
     std::uint32_t under_way = 0;
     bool failed = false;
-    std::coroutine_handle<> waiter{};
-  };
-  struct FlowEnded {
-    Flow& flow;
-    [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> handle) const noexcept { flow.waiter = handle; }
-    void await_resume() const noexcept {}
+    WaitQueue ended;  ///< for one of them to end
   };
 
   Task<> lock(std::uint32_t pu);
@@ -103,12 +98,11 @@ class LogBlocks final : public GcEngine {
   Task<bool> evacuate(std::uint32_t pu, BlockNumber block, Purpose purpose);
   /// A feature wants a block moved, or wear has to be looked at.
   [[nodiscard]] bool must_maintain(std::uint32_t pu) const;
-  std::size_t make_batch(BlockNumber block, std::span<const Lpn> units, ReadList& reads,
+  std::size_t make_batch(BlockNumber block, std::span<const Lpn> units, ReadBatch& reads,
                          std::vector<ProgramJob*>& batch);
   /// Whether what goes into program unit `number` of `block` can be copied on its die: then it is
   /// marked so.
   bool copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t number) const;
-  Task<> read_batch(ReadList& reads, std::vector<ProgramJob*>& batch);
   void claim(ProgramJob& job, BlockNumber block, Purpose purpose, std::uint64_t buffer_address);
   Task<> copy(ProgramJob& job, Flow& flow);
   void commit(ProgramJob& job);

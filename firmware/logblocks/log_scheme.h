@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "firmware/base/flash_io.h"
+#include "firmware/base/program_job.h"
 #include "firmware/blocks/block_pool.h"
 #include "firmware/mapping/mapping.h"
 #include "models/base/sparse_array.h"
@@ -117,9 +117,7 @@ class LogScheme : public MappingScheme {
   /// Books a program unit of one block-mapped region that goes into its log.
   void note(Log& log, const ProgramJob& job) const;
   /// The `n`-th unit of a job.
-  [[nodiscard]] Lpn unit_of(const ProgramJob& job, std::uint32_t n) const {
-    return job.spare[layout_.program_slot(n)];
-  }
+  [[nodiscard]] Lpn unit_of(const ProgramJob& job, std::uint32_t n) const { return job.lpn(n); }
   /// Whether the units of `job` are neighbours that begin at offset `from` of a block-mapped
   /// region.
   [[nodiscard]] bool runs_from(const ProgramJob& job, std::uint32_t from) const;

@@ -321,8 +321,7 @@ Task<> Dftl::read_page(std::uint32_t page) {
   const auto under_way = reading_.find(page);
   if (under_way != reading_.end()) {
     ++stats_.shared_reads;
-    auto turn = under_way->second.wait();
-    co_await turn;
+    co_await under_way->second.wait();
     co_return;
   }
   reading_.try_emplace(page);

@@ -47,14 +47,11 @@ class MappingScheme {
   /// not.
   virtual void update(Lpn unit, Ppn where) = 0;
   /// The entry of `unit` will be needed soon. No effect but speed.
-  virtual void prefetch(Lpn unit) const { static_cast<void>(unit); }
+  virtual void prefetch(Lpn /*unit*/) const {}
   /// The first `rounds` rounds of blocks, one in each parallel unit, are written in sequence
   /// (SequentialPlaces). Nothing was ever mapped. False, and nothing done: the scheme keeps each
   /// entry.
-  virtual bool fill(std::uint32_t rounds) {
-    static_cast<void>(rounds);
-    return false;
-  }
+  virtual bool fill(std::uint32_t /*rounds*/) { return false; }
   /// First unit at or after `unit` whose entry may be mapped; skips what was never touched. `end`
   /// when there is none before it.
   [[nodiscard]] virtual std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const {
@@ -62,21 +59,15 @@ class MappingScheme {
   }
   /// Entries that firmware looks at to find `unit`, and whether those of `count` units from `first`
   /// on are at hand, without any effect: for what the look-up costs a core (ssd.cpu.costs).
-  [[nodiscard]] virtual std::uint32_t looked_at(Lpn unit) const {
-    static_cast<void>(unit);
-    return 1;
-  }
-  [[nodiscard]] virtual bool at_hand(Lpn first, std::uint64_t count) const {
-    static_cast<void>(first), static_cast<void>(count);
-    return true;
-  }
+  [[nodiscard]] virtual std::uint32_t looked_at(Lpn /*unit*/) const { return 1; }
+  [[nodiscard]] virtual bool at_hand(Lpn /*first*/, std::uint64_t /*count*/) const { return true; }
   /// Where in DRAM the entries of `count` units from `first` on lie, or would lie, and the DRAM
   /// that the scheme takes in all.
   [[nodiscard]] virtual Span entries(Lpn first, std::uint64_t count) const = 0;
   [[nodiscard]] virtual Bytes dram_bytes() const = 0;
   virtual void archive(Archive& archive) = 0;
 
-  virtual void report(StatisticsSink& sink) const { static_cast<void>(sink); }
+  virtual void report(StatisticsSink& /*sink*/) const {}
   virtual void reset_statistics() {}
 
   // ---- schemes that place runs of units as a whole
@@ -93,10 +84,7 @@ class MappingScheme {
   /// the scheme's own, and there is no garbage collection.
   [[nodiscard]] virtual std::uint32_t set_aside() const { return 0; }
   /// Whether the blocks that are left are enough for a scheme that owns them.
-  [[nodiscard]] virtual bool fits(const BlockPool& pool) const {
-    static_cast<void>(pool);
-    return true;
-  }
+  [[nodiscard]] virtual bool fits(const BlockPool& /*pool*/) const { return true; }
   [[nodiscard]] virtual LogScheme* log_scheme() { return nullptr; }
   [[nodiscard]] const LogScheme* log_scheme() const { return const_cast<MappingScheme*>(this)->log_scheme(); }
 
@@ -111,33 +99,24 @@ class MappingScheme {
   /// called.
   [[nodiscard]] virtual std::uint32_t entries_per_page() const { return 0; }
   /// How map pages are read and written; to be called before anything else.
-  virtual void attach(MapPages& pages) { static_cast<void>(pages); }
+  virtual void attach(MapPages& /*pages*/) {}
   /// Whether the entries of `count` units (or none) from `first` on are at hand. Yes: they count as
   /// used. No, or something is left to be done before the host goes on: call fetch().
-  [[nodiscard]] virtual bool resident(Lpn first, std::uint64_t count) {
-    static_cast<void>(first), static_cast<void>(count);
-    return true;
-  }
+  [[nodiscard]] virtual bool resident(Lpn /*first*/, std::uint64_t /*count*/) { return true; }
   /// Brings the entries of `count` units from `first` on to hand, one after the other: those of a
   /// long command need not fit all at once. May wait for room in the write buffer, so the caller
   /// must not hold any. The time goes to `ledger`, if that is not null.
-  virtual Task<> fetch(Lpn first, std::uint64_t count, Ledger* ledger) {
-    static_cast<void>(first), static_cast<void>(count), static_cast<void>(ledger);
-    co_return;
-  }
+  virtual Task<> fetch(Lpn /*first*/, std::uint64_t /*count*/, Ledger* /*ledger*/) { co_return; }
   /// The same for units that are going to be unmapped: what lies in map pages that become void as a
   /// whole is not needed.
-  virtual Task<> fetch_to_deallocate(Lpn first, std::uint64_t count, Ledger* ledger) {
-    static_cast<void>(first), static_cast<void>(count), static_cast<void>(ledger);
+  virtual Task<> fetch_to_deallocate(Lpn /*first*/, std::uint64_t /*count*/, Ledger* /*ledger*/) {
     co_return;
   }
   /// All units from `first` up to `end` are about to be unmapped by update().
-  virtual void deallocation(std::uint64_t first, std::uint64_t end) {
-    static_cast<void>(first), static_cast<void>(end);
-  }
+  virtual void deallocation(std::uint64_t /*first*/, std::uint64_t /*end*/) {}
   /// What was in DRAM is gone, and is taken to be rebuilt from the spare areas.
   virtual void power_lost() {}
-  virtual void describe_stall(std::string& text) const { static_cast<void>(text); }
+  virtual void describe_stall(std::string& /*text*/) const {}
 };
 
 class MappingFamily : public PolicyFamily<MappingScheme, const Layout&> {

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "firmware/flash/erase.h"
+#include "firmware/flash/flash_await.h"
+#include "firmware/flash/program.h"
 #include "firmware/steady/permutation.h"
 
 namespace tlmssd::firmware {
@@ -349,35 +352,23 @@ void SteadyState::write_block(BlockNumber block, std::uint32_t programs, Program
       const Lpn unit = units_[program * layout_.program_units + n];
       const bool valid = pool_.valid(where);
       order_.content(unit, !valid, stamps);
-      core_.put(job, unit, where.number(), stamps.data());
+      job.put(unit, where.number(), stamps.data());
       if (valid) core_.map->update(unit, where);
     }
-    core_.prepare(job, Purpose::gc, core_.map->dram_bytes());
-    for (std::uint32_t n = 0; n < job.operations; ++n) submit(job.parts[n].op);
+    prepare_program(core_, job, Purpose::gc, core_.map->dram_bytes());
+    for (std::uint32_t n = 0; n < job.operations; ++n) submit_untimed(core_.hw, job.parts[n].op);
   }
 }
 
 /// As often as the pool says.
 void SteadyState::erase(BlockNumber block) {
-  const std::uint32_t pu = layout_.pu_of(block);
   for (std::uint32_t n = 0; n < pool_.info(block).erases; ++n) {
     for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
-      FlashOp op;
-      op.command = FlashCommand::erase;
+      FlashOp op = block_op(layout_, FlashCommand::erase, block, lane);
       op.purpose = Purpose::gc;
-      op.die = layout_.die_of(pu, lane);
-      op.plane = layout_.plane_of(pu);
-      op.planes = static_cast<std::uint16_t>(layout_.planes);
-      op.block = static_cast<BlockId>(block - pu * layout_.blocks);
-      submit(op);
+      submit_untimed(core_.hw, op);
     }
   }
-}
-
-void SteadyState::submit(FlashOp& op) {
-  op.status = FlashStatus::ok;
-  if (!core_.hw.flash.submit(op)) throw std::logic_error("steady state: flash takes time");
-  if (op.status != FlashStatus::ok) throw std::logic_error("steady state: a block is worn out");
 }
 
 }  // namespace tlmssd::firmware

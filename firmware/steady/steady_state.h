@@ -79,7 +79,6 @@ class SteadyState {
   // ---- contents
   void write_contents();
   void write_block(BlockNumber block, std::uint32_t programs, ProgramJob& job);
-  void submit(FlashOp& op);
   void erase(BlockNumber block);
 
   Core& core_;

@@ -46,9 +46,7 @@ class VictimPolicy {
   virtual BlockNumber select(std::uint32_t pu) = 0;
   /// The blocks that select() would choose one after the other, up to `most`, with the figures that
   /// it goes by. Asked for the log of decisions alone; a policy that cannot tell says nothing.
-  virtual void rank(std::uint32_t pu, std::size_t most, std::vector<Candidate>& into) const {
-    static_cast<void>(pu), static_cast<void>(most), static_cast<void>(into);
-  }
+  virtual void rank(std::uint32_t /*pu*/, std::size_t /*most*/, std::vector<Candidate>& /*into*/) const {}
   /// Nothing: there is no model of the policy.
   [[nodiscard]] virtual std::optional<StationaryChoice> stationary() const { return {}; }
   virtual void archive(Archive& archive) = 0;

@@ -14,9 +14,6 @@ class DynamicWearLevelling final : public WearPolicy {
   DynamicWearLevelling(const Config& /*config*/, std::uint32_t /*pus*/) {}
   [[nodiscard]] bool least_worn_first() const override { return true; }
   [[nodiscard]] bool moves_data() const override { return false; }
-  void closed(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
-  void erased(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*erases*/) override {}
-  BlockNumber due(std::uint32_t /*pu*/, const BlockPool& /*pool*/) override { return k_no_block; }
   void archive(Archive& /*archive*/) override {}
 };
 

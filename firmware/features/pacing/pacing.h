@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "firmware/base/make_policy.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/pacing/pacing_policy.h"
 #include "firmware/features/pacing/stagger.h"
@@ -49,7 +50,9 @@ class Pacing final : public Feature {
   static constexpr const char* k_doc = "writes of the host while free blocks are few";
   static constexpr const char* k_choice_doc = "at which rate they go to flash";
   using Config = PacingConfig;
-  static std::vector<PolicyInfo> policies() { return pacing_policies(); }
+  static std::vector<PolicyInfo> policies() {
+    return with_none(pacing_family(), "writes go on at full speed until no block is free");
+  }
   struct Counters {
     std::uint64_t paced = 0;     ///< programs of the write buffer sent out while free space was low
     std::uint64_t held = 0;      ///< times that the next one had to wait

@@ -29,7 +29,5 @@ class PacingPolicy {
 using PacingFamily = PolicyFamily<PacingPolicy>;
 /// All pacing policies by name, without the choice of none.
 PacingFamily& pacing_family();
-/// The same for the scenario, "none" first.
-std::vector<PolicyInfo> pacing_policies();
 
 }  // namespace tlmssd::firmware

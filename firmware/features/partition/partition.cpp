@@ -108,16 +108,12 @@ bool Partition::suits(std::uint32_t pu, std::optional<std::uint32_t> /*other*/) 
 }
 
 void Partition::committed(const ProgramJob& job) {
-  const Layout& layout = core_.layout;
   for (std::uint32_t n = 0; n < job.live; ++n) {
-    const Lpn unit = job.spare[layout.program_slot(n, job.mode)];
+    const Lpn unit = job.lpn(n);
     const auto found = moving_.find(unit);
     if (found == moving_.end() || found->second != job.source[n]) continue;
     moving_.erase(found);
-    core_.note_remap(unit, core_.map->lookup(unit), job.base + n, "moved to the dies kept for reading");
-    core_.pool.invalidate(core_.map->lookup(unit));
-    core_.map->update(unit, job.base + n);
-    core_.pool.validate(job.base + n, job.block);
+    core_.remap(unit, core_.map->lookup(unit), job, n, "moved to the dies kept for reading");
     core_.post_map_update(unit, 1);
     if (!core_.poisoned.empty()) core_.poisoned.erase(unit);  // what has been lost since lies here
   }
@@ -127,7 +123,7 @@ void Partition::committed(const ProgramJob& job) {
 void Partition::given_up(const ProgramJob& job, bool refused) {
   if (refused) counters_.refused += job.live;
   for (std::uint32_t n = 0; n < job.live; ++n) {
-    const auto found = moving_.find(job.spare[core_.layout.program_slot(n, job.mode)]);
+    const auto found = moving_.find(job.lpn(n));
     if (found != moving_.end() && found->second == job.source[n]) moving_.erase(found);
   }
 }

@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "firmware/base/make_policy.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/buffer/read_gatherer.h"
 #include "firmware/core/core.h"
@@ -43,7 +44,9 @@ class Partition final : public Feature, private ReadGatherer::Owner {
   static constexpr const char* k_doc = "dies that are kept for reading";
   static constexpr const char* k_choice_doc = "which data lie there";
   using Config = PartitionConfig;
-  static std::vector<PolicyInfo> policies() { return partition_policies(); }
+  static std::vector<PolicyInfo> policies() {
+    return with_none(partition_family(), "every die is read and written");
+  }
   struct Counters {
     std::uint64_t units_moved = 0;       ///< programmed there because they are only read
     std::uint64_t refused = 0;           ///< not moved for want of a place that no command had to wait for

@@ -9,7 +9,5 @@ namespace tlmssd::firmware {
 
 /// All partition policies by name, without the choice of none.
 ReadHotFamily& partition_family();
-/// The same for the scenario, "none" first.
-std::vector<PolicyInfo> partition_policies();
 
 }  // namespace tlmssd::firmware

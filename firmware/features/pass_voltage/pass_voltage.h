@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "firmware/base/make_policy.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/pass_voltage/pass_voltage_policy.h"
@@ -17,7 +18,9 @@ class PassVoltage final : public Feature {
   static constexpr const char* k_doc = "voltage of the word lines that are not read";
   static constexpr const char* k_choice_doc = "with how much of the nominal pass voltage blocks are read";
   using Config = NoParameters;
-  static std::vector<PolicyInfo> policies() { return pass_voltage_policies(); }
+  static std::vector<PolicyInfo> policies() {
+    return with_none(pass_voltage_family(), "every page is read with the nominal voltage");
+  }
 
   explicit PassVoltage(const FeatureContext& context);
 
@@ -27,7 +30,6 @@ class PassVoltage final : public Feature {
   void on_first_attempt(const ReadOp& read) override;
 
   void report(StatisticsSink& sink) const override;
-  void reset_statistics() override {}
   void archive(Archive& archive) override { policy_->archive(archive); }
 
  private:

@@ -43,7 +43,5 @@ class PassVoltagePolicy {
 using PassVoltageFamily = PolicyFamily<PassVoltagePolicy, std::uint32_t>;
 /// All pass-voltage policies by name, without the choice of none.
 PassVoltageFamily& pass_voltage_family();
-/// The same for the scenario, "none" first.
-std::vector<PolicyInfo> pass_voltage_policies();
 
 }  // namespace tlmssd::firmware

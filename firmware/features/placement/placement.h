@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "firmware/base/make_policy.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/placement/placement_policy.h"
@@ -19,14 +20,15 @@ class Placement final : public Feature {
   static constexpr const char* k_choice_doc = "which free block takes data that refresh moves";
   static constexpr bool k_move_block = true;
   using Config = NoParameters;
-  static std::vector<PolicyInfo> policies() { return placement_policies(); }
+  static std::vector<PolicyInfo> policies() {
+    return with_none(placement_family(), "data moved by refresh go where all moved data go");
+  }
 
   explicit Placement(const FeatureContext& context);
 
   void on_page_read(const ReadOp& read) override { policy_->read(read.block); }
 
   void report(StatisticsSink& sink) const override;
-  void reset_statistics() override {}
   void archive(Archive& archive) override { policy_->archive(archive); }
 
  private:

@@ -28,7 +28,5 @@ class PlacementPolicy : public FreeBlockChoice {
 using PlacementFamily = PolicyFamily<PlacementPolicy, std::uint32_t>;
 /// All placement policies by name, without the choice of none.
 PlacementFamily& placement_family();
-/// The same for the scenario, "none" first.
-std::vector<PolicyInfo> placement_policies();
 
 }  // namespace tlmssd::firmware

@@ -17,6 +17,7 @@
 // list. What is folded goes, read-hot or not, and comes back when it is read again.
 #pragma once
 
+#include "firmware/base/make_policy.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
@@ -35,7 +36,9 @@ class Promoter final : public Feature {
   static constexpr const char* k_doc = "read-hot data brought from native blocks into SLC mode";
   static constexpr const char* k_choice_doc = "which data are hot";
   using Config = PromotionConfig;
-  static std::vector<PolicyInfo> policies() { return promotion_policies(); }
+  static std::vector<PolicyInfo> policies() {
+    return with_none(promotion_family(), "data stay where they are, however often they are read");
+  }
   struct Counters {
     std::uint64_t due = 0;             ///< hot units that were read from native blocks
     std::uint64_t without_slc = 0;     ///< left where they were for want of free pSLC

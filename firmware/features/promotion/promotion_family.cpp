@@ -1,5 +1,4 @@
 // The promotion policies there are.
-#include "firmware/base/make_policy.h"
 #include "firmware/features/promotion/lru_promotion.h"
 
 namespace tlmssd::firmware {
@@ -7,10 +6,6 @@ namespace tlmssd::firmware {
 ReadHotFamily& promotion_family() {
   static auto family = ReadHotFamily{}.with<LruPromotion>();
   return family;
-}
-
-std::vector<PolicyInfo> promotion_policies() {
-  return with_none(promotion_family(), "data stay where they are, however often they are read");
 }
 
 }  // namespace tlmssd::firmware

@@ -9,7 +9,5 @@ namespace tlmssd::firmware {
 
 /// All promotion policies by name, without the choice of none.
 ReadHotFamily& promotion_family();
-/// The same for the scenario, "none" first.
-std::vector<PolicyInfo> promotion_policies();
 
 }  // namespace tlmssd::firmware

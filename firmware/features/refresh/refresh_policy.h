@@ -33,10 +33,7 @@ class RefreshPolicy {
   [[nodiscard]] virtual std::uint32_t regions() const { return 0; }
   /// The data of a region that has been read so often since its block was written, or since they
   /// were last moved, should be moved.
-  [[nodiscard]] virtual bool region_due(std::uint32_t reads) const {
-    static_cast<void>(reads);
-    return false;
-  }
+  [[nodiscard]] virtual bool region_due(std::uint32_t /*reads*/) const { return false; }
   /// Seconds between two patrols of all blocks; 0: none.
   [[nodiscard]] virtual double patrol() const = 0;
 };
@@ -44,7 +41,5 @@ class RefreshPolicy {
 using RefreshFamily = PolicyFamily<RefreshPolicy>;
 /// All refresh policies by name, without the choice of none.
 RefreshFamily& refresh_family();
-/// The same for the scenario, "none" first.
-std::vector<PolicyInfo> refresh_policies();
 
 }  // namespace tlmssd::firmware

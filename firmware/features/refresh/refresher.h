@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "firmware/base/make_policy.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/refresh/refresh_policy.h"
@@ -31,7 +32,9 @@ class Refresher final : public Feature {
       .parts = "region refreshes",
       .parts_doc = "parts of blocks moved because of their reads"};
   using Config = NoParameters;
-  static std::vector<PolicyInfo> policies() { return refresh_policies(); }
+  static std::vector<PolicyInfo> policies() {
+    return with_none(refresh_family(), "data stay where they are until they are collected");
+  }
 
   explicit Refresher(const FeatureContext& context);
 
@@ -51,9 +54,7 @@ class Refresher final : public Feature {
   [[nodiscard]] double patrol_interval() const override { return policy_->patrol(); }
   [[nodiscard]] double next_due() override;
 
-  // What is moved is counted by the kernel, with the other moves.
-  void report(StatisticsSink& /*sink*/) const override {}
-  void reset_statistics() override {}
+  // Nothing to report: what is moved is counted by the kernel, with the other moves.
   void archive(Archive& archive) override;
 
  private:

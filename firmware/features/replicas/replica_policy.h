@@ -9,7 +9,5 @@ namespace tlmssd::firmware {
 
 /// All replica policies by name, without the choice of none.
 ReadHotFamily& replica_family();
-/// The same for the scenario, "none" first.
-std::vector<PolicyInfo> replica_policies();
 
 }  // namespace tlmssd::firmware

@@ -4,6 +4,8 @@
 
 #include "firmware/base/make_policy.h"
 #include "firmware/buffer/flusher.h"
+#include "firmware/flash/flash_await.h"
+#include "firmware/flash/read_batch.h"
 #include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
@@ -70,7 +72,7 @@ Replicas::Replicas(const FeatureContext& context)
 // ---------------------------------------------------------------------------------------------------------------------- reading
 
 Ppn Replicas::choose(Lpn unit, Ppn where) {
-  if (core_.hw.flash.writing(die_of(where)) == 0) return k_nowhere;
+  if (!die_writes(core_.hw, die_of(where))) return k_nowhere;
   ++counters_.conflicts;
   const ReplicaTable::Slot slot = table_.find(unit);
   if (slot == ReplicaTable::k_none || !table_.live(slot)) return k_nowhere;
@@ -80,32 +82,26 @@ Ppn Replicas::choose(Lpn unit, Ppn where) {
     return k_nowhere;
   }
   const Ppn copy = core_.map->lookup(table_.number(slot));
-  return core_.hw.flash.writing(die_of(copy)) == 0 ? copy : k_nowhere;
+  return !die_writes(core_.hw, die_of(copy)) ? copy : k_nowhere;
 }
 
 // Of the copy alone: nothing else joins it, and it joins nothing.
-bool Replicas::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads) {
+bool Replicas::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBatch& reads) {
   const Ppn copy = choose(unit, where);
   if (copy == k_nowhere) return false;
-  ReadOp& read = core_.take_read(copy);
-  read.wanted[read.low] = table_.number(table_.find(unit));
-  read.need[read.low] = need;
+  ReadOp& read = reads.add_apart(copy, table_.number(table_.find(unit)), need);
   read.copy_of = unit;
   read.original = where;
   core_.pool.pin(core_.layout.block_of(where));
-  reads.push(read);
   return true;
 }
 
-bool Replicas::settle_redirected(const ReadOp& read, ReadList& again) {
+bool Replicas::settle_redirected(const ReadOp& read, ReadBatch& again) {
   const bool lost = read.lost(read.low);
   if (lost) {
     const ReplicaTable::Slot slot = table_.find(read.copy_of);
     if (slot != ReplicaTable::k_none && table_.number(slot) == read.wanted[read.low]) drop(slot);
-    ReadOp& original = core_.add_read(again, read.original);
-    const std::uint32_t at = core_.layout.in_mp_page(read.original, original.mp_page);
-    original.wanted[at] = read.copy_of;
-    original.need[at] = read.need[read.low];
+    again.add(read.original, read.copy_of, read.need[read.low]);
   } else {
     ++counters_.reads_of_copies;
   }
@@ -150,9 +146,7 @@ void Replicas::committed(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const ReplicaTable::Slot slot = job.source[n];
     if (!table_.committed(slot)) continue;
-    core_.note_remap(table_.number(slot), k_nowhere, job.base + n, "a replica");
-    core_.map->update(table_.number(slot), job.base + n);
-    core_.pool.validate(job.base + n, job.block);
+    core_.remap(table_.number(slot), k_nowhere, job, n, "a replica");
     core_.post_map_update(table_.number(slot), 1);
   }
   counters_.units_copied += job.live;
@@ -176,9 +170,7 @@ void Replicas::on_rewritten(Lpn unit) {
 void Replicas::drop(ReplicaTable::Slot slot) {
   const Lpn number = table_.number(slot);
   if (!table_.drop(slot)) return;
-  core_.note_remap(number, core_.map->lookup(number), k_nowhere, "a replica is given up");
-  core_.pool.invalidate(core_.map->lookup(number));
-  core_.map->update(number, k_nowhere);
+  core_.map_nowhere(number, core_.map->lookup(number), "a replica is given up");
   if (!core_.poisoned.empty()) core_.poisoned.erase(number);
 }
 

@@ -15,6 +15,7 @@
 // copies up when blocks fail, a die of their own, the time to look the table up.
 #pragma once
 
+#include "firmware/base/make_policy.h"
 #include "firmware/buffer/read_gatherer.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
@@ -35,7 +36,9 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
       "second copies of read-hot data, read while the die of the original writes";
   static constexpr const char* k_choice_doc = "which data have one";
   using Config = ReplicasConfig;
-  static std::vector<PolicyInfo> policies() { return replica_policies(); }
+  static std::vector<PolicyInfo> policies() {
+    return with_none(replica_family(), "there is one copy of everything");
+  }
   static std::uint64_t own_units(const FeatureChoice& choice, const Layout& layout);
   static InputError too_many_units(const FeatureChoice& choice, Bytes bytes, Bytes left);
   struct Counters {
@@ -54,8 +57,8 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   void on_read_end() override { gatherer_.pump(); }
   void on_rewritten(Lpn unit) override;
   void on_power_lost() override;
-  bool redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadList& reads) override;
-  bool settle_redirected(const ReadOp& read, ReadList& again) override;
+  bool redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBatch& reads) override;
+  bool settle_redirected(const ReadOp& read, ReadBatch& again) override;
 
   [[nodiscard]] bool idle() const override { return gatherer_.idle(); }
   void drop() override { gatherer_.drop(); }

@@ -242,6 +242,9 @@ class FakeFlash final : public FlashPort {
   }
   void read(FlashOp& op) {
     ++reads;
+    for (FlashOp* plane = &op; plane != nullptr; plane = plane->next_plane) read_planes(*plane);
+  }
+  void read_planes(FlashOp& op) {
     for (std::uint32_t p = 0; p < op.planes; ++p) check_readable(op, p);
     for (std::uint32_t n = 0; n < op.slots; ++n) {
       const std::uint32_t slot = op.first_slot + n;

@@ -1,5 +1,5 @@
 // Which reads of a command become one multi-plane read, against a search of all earlier ones.
-#include "firmware/core/plane_joiner.h"
+#include "firmware/flash/plane_joiner.h"
 
 #include <catch2/catch.hpp>
 #include <deque>

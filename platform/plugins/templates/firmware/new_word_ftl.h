@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "firmware/base/firmware.h"
-#include "firmware/base/flash_io.h"
+#include "firmware/flash/flash_await.h"
 #include "models/base/input_error.h"
 
 class NewTypeFtl final : public tlmssd::firmware::Firmware {

@@ -1,4 +1,4 @@
-#include "firmware/core/plane_joiner.h"
+#include "firmware/flash/plane_joiner.h"
 
 #include <bit>
 

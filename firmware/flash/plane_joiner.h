@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "firmware/base/flash_io.h"
+#include "firmware/base/read_op.h"
 
 namespace tlmssd::firmware {
 

@@ -1,0 +1,94 @@
+// Reads of flash: pooled, each of consecutive units of one multi-plane page.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "firmware/base/layout.h"
+#include "models/base/flash_op.h"
+#include "models/base/intrusive_queue.h"
+#include "models/base/ledger.h"
+#include "models/base/slab.h"
+
+namespace tlmssd::firmware {
+
+class ReadBatch;
+
+/// A read of consecutive units of one multi-plane page (a page, or the same page in neighbouring
+/// planes), with room for a whole multi-plane page.
+struct ReadOp {
+  FlashOp op;
+  Ledger ledger;
+  ReadBatch* batch = nullptr;      ///< that it has been started in
+  BlockNumber block = k_no_block;  ///< pinned until the read has been dealt with
+  std::uint32_t mp_page = 0;
+  std::uint32_t low = 0;     ///< first unit of the multi-plane page that is read
+  std::uint32_t high = 0;    ///< last
+  std::uint32_t tag = 0;     ///< the user's own
+  Lpn copy_of = k_no_unit;   ///< what is read is the second copy of this unit, and nothing else
+  Ppn original = k_nowhere;  ///< of a copy: where the unit itself lies, pinned like the copy
+  ReadOp* next = nullptr;
+  ReadOp* joined = nullptr;  ///< the next one of the multi-plane read that this one begins or follows in
+  bool follows = false;      ///< it is done together with the read that it was joined to
+  // By unit of the multi-plane page, all in one piece of memory because most reads are of one unit:
+  std::uint64_t* need = nullptr;  ///< the user's own: for commands, the sectors that are asked for
+  Lpn* wanted = nullptr;          ///< logical unit expected there; k_no_unit: not asked for
+  Lpn* spare = nullptr;
+  Stamp* stamps = nullptr;
+  std::unique_ptr<std::byte[]> memory;
+  std::uint32_t sectors = 0;  ///< of a unit
+
+  /// What has been read of unit `at` of the multi-plane page, sector by sector.
+  [[nodiscard]] Stamp* content(std::uint32_t at) const { return &stamps[std::size_t{at} * sectors]; }
+  /// What lies in unit `at` of the multi-plane page could not be read.
+  [[nodiscard]] bool lost(std::uint32_t at) const {
+    if (op.status != FlashStatus::uncorrectable) return false;
+    return op.failed_slots == 0 || (op.failed_slots >> ((at - low) % 64) & 1U) != 0;
+  }
+};
+
+/// Reads in the order in which they were made; all of them are given back together.
+struct ReadList : IntrusiveQueue<ReadOp> {
+  std::uint32_t operations = 0;  ///< of the dies, once it is settled which reads are done together
+};
+
+class ReadPool {
+ public:
+  explicit ReadPool(const Layout& layout) : mp_page_(layout.mp_page_units), sectors_(layout.sectors) {}
+  /// A read of unit `at` of `mp_page`; what is wanted there is yet to be set.
+  ReadOp& take(std::uint32_t mp_page, BlockNumber block, std::uint32_t at) {
+    ReadOp& read = pool_.take([this] { return make(); });
+    read.mp_page = mp_page;
+    read.block = block;
+    read.low = read.high = at;
+    read.copy_of = k_no_unit;
+    read.joined = nullptr;
+    read.follows = false;
+    return read;
+  }
+  /// Widens the read so that it takes in unit `at` of its multi-plane page.
+  static void widen(ReadOp& read, std::uint32_t at) {
+    while (read.high < at) read.wanted[++read.high] = k_no_unit;
+    while (read.low > at) read.wanted[--read.low] = k_no_unit;
+  }
+  void give(ReadOp& read) { pool_.give(read); }
+
+ private:
+  [[nodiscard]] std::unique_ptr<ReadOp> make() const {
+    auto made = std::make_unique<ReadOp>();
+    ReadOp& read = *made;
+    read.sectors = sectors_;
+    constexpr std::size_t k_per_unit = sizeof *read.need + sizeof *read.wanted + sizeof *read.spare;
+    read.memory = std::make_unique<std::byte[]>(mp_page_ * (k_per_unit + sectors_ * sizeof(Stamp)));
+    read.need = reinterpret_cast<std::uint64_t*>(read.memory.get());
+    read.wanted = reinterpret_cast<Lpn*>(read.need + mp_page_);
+    read.spare = read.wanted + mp_page_;
+    read.stamps = reinterpret_cast<Stamp*>(read.spare + mp_page_);
+    return made;
+  }
+  std::uint32_t mp_page_;
+  std::uint32_t sectors_;
+  Pool<ReadOp> pool_;
+};
+
+}  // namespace tlmssd::firmware

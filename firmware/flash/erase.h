@@ -1,0 +1,15 @@
+// Erases of blocks.
+#pragma once
+
+#include "firmware/core/core.h"
+
+namespace tlmssd::firmware {
+
+/// Erases a block that has been emptied and with no reads under way into `mode`, or retires it when
+/// it has failed or fails now.
+Task<> erase_block(Core& core, BlockNumber block, BlockMode mode = BlockMode::native);
+
+/// `command` for all planes of a block in one of its dies, the `lane` of its parallel unit.
+FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, std::uint32_t lane);
+
+}  // namespace tlmssd::firmware

@@ -1,0 +1,136 @@
+#include "firmware/flash/error_correction.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "firmware/core/decision_texts.h"
+#include "firmware/flash/flash_await.h"
+#include "firmware/flash/read_batch.h"
+
+namespace tlmssd::firmware {
+
+namespace {
+
+/// What several attempts at a read have brought to light together: a slot that was decoded once
+/// stays so.
+class Salvage {
+ public:
+  /// `read` has failed for the first time.
+  explicit Salvage(ReadOp& read)
+      : read_(read),
+        stamps_(read.op.stamps, read.op.stamps + std::size_t{read.op.slots} * read.sectors),
+        lost_(read.op.slots, true) {
+    add();
+  }
+  /// Another attempt has ended.
+  void add() {
+    for (std::uint32_t slot = 0; slot < read_.op.slots; ++slot) {
+      if (!lost_[slot] || read_.lost(read_.low + slot)) continue;
+      lost_[slot] = false;
+      std::copy_n(read_.content(read_.low + slot), read_.sectors,
+                  stamps_.begin() + std::ptrdiff_t{slot} * read_.sectors);
+    }
+  }
+  [[nodiscard]] bool incomplete() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
+  /// The operation now stands for all attempts.
+  void finish() {
+    std::copy(stamps_.begin(), stamps_.end(), read_.op.stamps);
+    read_.op.failed_slots = 0;
+    for (std::uint32_t slot = 0; slot < read_.op.slots; ++slot) {
+      if (lost_[slot]) read_.op.failed_slots |= std::uint64_t{1} << (slot % 64);
+    }
+    read_.op.status = read_.op.failed_slots != 0 ? FlashStatus::uncorrectable : FlashStatus::ok;
+  }
+
+ private:
+  ReadOp& read_;
+  std::vector<Stamp> stamps_;
+  std::vector<bool> lost_;
+};
+
+}  // namespace
+
+ErrorCorrection::ErrorCorrection(Core& core, std::uint32_t frames_per_unit)
+    : core_(core),
+      policy_(*core.ecc),
+      frames_per_unit_(frames_per_unit),
+      looks_at_age_(policy_.looks_at_age()) {}
+
+PageFacts ErrorCorrection::facts(const ReadOp& read) const {
+  if (!looks_at_age_) return {.block = read.block};
+  const BlockInfo& info = core_.pool.info(read.block);
+  constexpr double k_day = 86'400e9;
+  return {read.block, core_.cycles_before + core_.pool.worn(read.block),
+          static_cast<double>(core_.clock() - info.written) / k_day};
+}
+
+void ErrorCorrection::choose(ReadOp& read) {
+  const ReadAttempt first = policy_.first(facts(read));
+  read.op.code = first.code;
+  read.op.retry_level = first.retry_level;
+  tell_code(core_, read, "first attempt", core_.config.ecc.policy);
+}
+
+void ErrorCorrection::decoded(ReadOp& read) {
+  for (Feature* const feature : core_.hooks.first_attempt) feature->on_first_attempt(read);
+  if (read.op.status == FlashStatus::uncorrectable) {
+    rereads_.start(read_again(read));
+  } else {
+    end(read);
+  }
+}
+
+// Tries what the policy names until every slot has been decoded once or the policy gives up. All of
+// it is charged to retrying.
+Task<> ErrorCorrection::read_again(ReadOp& read) {
+  FlashOp& op = read.op;
+  Ledger* const ledger = std::exchange(op.ledger, nullptr);
+  const PageFacts page = facts(read);
+  ++core_.stats.retried_reads;
+  op.pass_voltage = 1;
+  Salvage salvage(read);
+  for (std::uint32_t tried = 1; salvage.incomplete(); ++tried) {
+    const auto next = policy_.next(page, {op.code, op.retry_level}, tried);
+    if (!next) {
+      tell_code(core_, read, "given up", "the policy names no further attempt");
+      break;
+    }
+    ++core_.stats.retries;
+    op.code = next->code;
+    op.retry_level = next->retry_level;
+    tell_code(core_, read, "another attempt", "the last one was not decoded");
+    co_await RunStage(core_.hw, Stage::flash, nullptr);
+    FlashAwait again(core_.hw, op);
+    co_await again;
+    salvage.add();
+  }
+  salvage.finish();
+  op.ledger = ledger;
+  if (ledger != nullptr) ledger->charge(Cause::retry, core_.hw.event_queue.now());
+  end(read);
+}
+
+/// Decoded or given up: counts it and tells the batch.
+void ErrorCorrection::end(ReadOp& read) {
+  const FlashOp& op = read.op;
+  FtlStatistics& stats = core_.stats;
+  stats.decoded_bits += std::uint64_t{op.slots} * core_.layout.unit_bytes * 8;
+  if (op.status == FlashStatus::uncorrectable) {
+    ++stats.lost_reads;
+    stats.lost_frames += op.failed_frames;
+  } else {
+    const std::uint32_t frames = op.slots * frames_per_unit_;
+    // Where several attempts brought the slots to light together, the last one failed at some of
+    // them, and what was wrong there has not been corrected by it.
+    if (op.failed_frames == 0) {
+      stats.decoded_frames += frames;
+      stats.corrected_bits += op.wrong_bits;
+    }
+    policy_.decoded(facts(read), {op.code, op.retry_level},
+                    {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
+  }
+  read.batch->arrive(read);
+}
+
+}  // namespace tlmssd::firmware
