@@ -123,7 +123,7 @@ TEST_CASE("a power failure takes what the write buffer held, and nothing that wa
   rig.host.verify_all();
 }
 
-TEST_CASE("half a unit is read, merged and written; two halves together are not") {
+TEST_CASE("half a unit is read, merged and written, two halves together are not") {
   LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.config.buffer.flush_at = 1;
   setup.size();

@@ -54,7 +54,7 @@ TEST_CASE("the architecture's example is read") {
   CHECK_FALSE(scenario.has("load.0.columns"));
 }
 
-TEST_CASE("a scenario needs little; everything else is by default") {
+TEST_CASE("a scenario needs little, everything else is by default") {
   const Scenario scenario = read(k_short);
   CHECK(scenario.seed() == 1);
   CHECK_FALSE(scenario.has("ssd.scm"));
