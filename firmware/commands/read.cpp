@@ -7,6 +7,10 @@
 
 namespace tlmssd::firmware {
 
+namespace {
+constexpr std::uint32_t k_in_caches = 64;  // commands under way whose state stays in the caches by itself
+}  // namespace
+
 Task<> Ftl::Parts::read(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
@@ -51,6 +55,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
     Latch latch;
     for (ReadOp& read : reads) {
       read.op.buffer_address = command.buffer_address;
+      if (active.size() > k_in_caches) read.op.waiting = &self;
       core.start_read(read, latch, Purpose::host, &command.ledger, reads.operations == 1);
     }
     co_await latch;
@@ -157,6 +162,7 @@ void Ftl::Parts::deliver(HostCommand& command, ReadList& reads, Layer::Hold* hol
           return feature->settle_redirected(read, again);
         });
     if (decoded) deliver(command, read, hold);
+    read.op.waiting = nullptr;
     core.end_read(read);
   }
   reads = std::move(again);

@@ -93,7 +93,8 @@ class OperationMeasurement {
 
  private:
   friend class Measurement;
-  void record(const Completed& command, Picoseconds latency);
+  /// False: the ledger does not add up to the latency.
+  [[nodiscard]] bool record(const Completed& command, Picoseconds latency);
   void keep(const Completed& command, Picoseconds latency);
   static constexpr unsigned k_bits = 4;  ///< below the leading one of a latency: sixteenths of an octave
   static constexpr unsigned k_bins = (64 - k_bits) << k_bits;
@@ -104,8 +105,7 @@ class OperationMeasurement {
   struct Partial {
     std::uint64_t count = 0;
     Picoseconds total = 0;
-    std::array<Picoseconds, k_causes> spent{};
-    std::array<Picoseconds, k_blockers> behind{};
+    Ledger::Parts parts{};
   };
   [[nodiscard]] LedgerBin sums(unsigned bin) const;
   [[nodiscard]] LedgerBin quarter(unsigned first) const;
@@ -229,7 +229,6 @@ class Measurement {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
 
  private:
-  static void check_ledger(const Completed& command, bool submitted);
   [[noreturn]] static void fail(const Completed& command, bool not_submitted);
   std::vector<std::string> names_;
   std::vector<LoadMeasurement> loads_;
