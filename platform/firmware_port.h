@@ -50,7 +50,7 @@ class FirmwarePort final : public firmware::CpuPort,
     cpu_.submit(op);
     return false;
   }
-  void prefetch(const FlashOp& op) const override { flash_.die(op.die).state().prefetch(op); }
+  void prefetch(const FlashOp& op) const override { flash_.prefetch(op); }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.controller().pending(die); }
   [[nodiscard]] std::uint32_t writing(DieId die) const override { return flash_.controller().writing(die); }
   void complete(HostCommand& command) override { cpu_.complete(command); }

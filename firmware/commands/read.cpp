@@ -7,6 +7,10 @@
 
 namespace tlmssd::firmware {
 
+namespace {
+constexpr std::uint32_t k_in_caches = 64;  // commands under way whose state stays in the caches by itself
+}  // namespace
+
 Task<> Ftl::Parts::read(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
@@ -45,6 +49,9 @@ Task<> Ftl::Parts::read(HostCommand& command) {
   if (from_buffer > 0 || !in_front.empty()) co_await fetch_copies(self, from_buffer, in_front);
   while (!reads.empty()) {
     self.waits_for = "flash reads";
+    if (active.size() > k_in_caches) {
+      for (ReadOp& read : reads) read.op.waiting = &self;
+    }
     co_await reads;
     deliver(command, reads, hold.get());
   }
@@ -135,6 +142,7 @@ void Ftl::Parts::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* ho
           return feature->settle_redirected(read, reads);
         });
     if (decoded) deliver(command, read, hold);
+    read.op.waiting = nullptr;
     end_read(core, read);
   }
 }

@@ -5,11 +5,20 @@
 #include <string>
 #include <utility>
 
+#include "models/base/prefetch.h"
+
 namespace tlmssd {
 
 namespace {
 constexpr std::size_t k_arity = 4;
 constexpr std::uint32_t k_livelock = 10'000'000;
+
+/// What the next item works on was last touched thousands of items ago when many commands are under
+/// way: its first lines come into the caches while the present item runs.
+void fetch_ahead(const void* state) {
+  prefetch_lines(state, 192);
+}
+
 }  // namespace
 
 void EventQueue::push_later(Picoseconds when, const Call& call) {
@@ -61,6 +70,7 @@ EventQueue::Call EventQueue::pop_wheel() {
   if (node != last) {
     last->next = node->next;
     wheel_next_ = node->next->item.when;
+    fetch_ahead(node->next->item.call.self);
   } else {
     slots_[wheel_slot_] = nullptr;
     const std::uint64_t word = wheel_slot_ / 64;
@@ -70,7 +80,9 @@ EventQueue::Call EventQueue::pop_wheel() {
       wheel_next_ = k_never;
     } else {
       wheel_slot_ = slot_in_use(wheel_slot_);
-      wheel_next_ = slots_[wheel_slot_]->next->item.when;
+      const Item& next = slots_[wheel_slot_]->next->item;
+      wheel_next_ = next.when;
+      fetch_ahead(next.call.self);
     }
   }
   --wheel_count_;

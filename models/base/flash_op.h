@@ -106,6 +106,9 @@ struct FlashOp {
   /// Called through the event queue when done (timed mode only).
   EventQueue::Callback on_done = nullptr;
   void* on_done_self = nullptr;
+  /// Some place in the state of who waits for it, as a coroutine's frame; null: none. What lies
+  /// around it is fetched into the processor's caches when the end is near.
+  const void* waiting = nullptr;
   FlashOp* next_plane = nullptr;  ///< reads: of other planes, read by the same command
   /// Programs, untimed: all pages of the block, which is erased, hold this; pages, slots, spare
   /// area and content are not looked at.

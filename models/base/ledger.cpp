@@ -37,6 +37,17 @@ std::string_view name_of(Cause cause) {
   return k_names[static_cast<std::size_t>(cause)];
 }
 
+void Ledger::add_to_rest(std::uint8_t key, Picoseconds part) {
+  if ((known_ & k_rest) == 0) take_rest({});
+  (*rest_)[key] += part;
+}
+
+void Ledger::take_rest(const Parts& rest) {
+  if (rest_ == nullptr) rest_ = std::make_unique<Parts>();
+  *rest_ = rest;
+  known_ |= k_rest;
+}
+
 void charge_branch(Ledger& ledger, const Ledger& branch, Cause before) {
   if (branch.mark() <= ledger.mark()) return;
   const Picoseconds start = branch.mark() - branch.total();

@@ -87,22 +87,23 @@ void OrderTable::block(Ticket& waiting, Ticket& earlier) {
 // Whole picoseconds that add up to the wait: each cause ends where the sum so far says.
 void OrderTable::charge_wait(const Ticket& waiting, const Ticket& left) const {
   if (waiting.ledger == nullptr || left.when_awaited == nullptr) return;
-  const Ledger& then = *left.when_awaited;
-  const Picoseconds spent = left.ledger->total() - then.total();
+  const Picoseconds spent = left.ledger->total() - left.when_awaited->total();
   const Picoseconds begin = waiting.ledger->mark();
   const Picoseconds wait = event_queue_.now() - begin;
   if (spent <= 0) return;
   const auto share_of = [&](Picoseconds part) {
     return static_cast<Picoseconds>(static_cast<__int128>(wait) * part / spent);
   };
+  const Ledger::Parts now = left.ledger->parts();
+  const Ledger::Parts then = left.when_awaited->parts();
   Picoseconds sum = 0;
   for (std::size_t i = 0; i < k_causes; ++i) {
-    const auto cause = static_cast<Cause>(i);
-    sum += left.ledger->spent(cause) - then.spent(cause);
-    waiting.ledger->charge(cause, begin + share_of(sum));
+    if (now[i] == then[i]) continue;
+    sum += now[i] - then[i];
+    waiting.ledger->charge(static_cast<Cause>(i), begin + share_of(sum));
   }
   for (std::size_t i = 0; i < k_blockers; ++i)
-    waiting.ledger->stood_behind(i, share_of(left.ledger->behind(i) - then.behind(i)));
+    waiting.ledger->stood_behind(i, share_of(now[k_causes + i] - then[k_causes + i]));
 }
 
 // ----------------------------------------------------------------------------------------------------------- narrow ranges

@@ -1,6 +1,8 @@
 // Asks the processor to fetch a cache line ahead of its use.
 #pragma once
 
+#include <cstddef>
+
 namespace tlmssd {
 
 /// Without the empty asm GCC 12 takes functions that only prefetch for functions without effect and
@@ -8,6 +10,12 @@ namespace tlmssd {
 inline void prefetch_line(const void* address) {
   __builtin_prefetch(address, 1);
   asm volatile("");
+}
+
+/// The lines of `bytes` from `address` on.
+inline void prefetch_lines(const void* address, std::size_t bytes) {
+  constexpr std::size_t k_line = 64;
+  for (std::size_t at = 0; at < bytes; at += k_line) prefetch_line(static_cast<const char*>(address) + at);
 }
 
 }  // namespace tlmssd

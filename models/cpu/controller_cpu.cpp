@@ -33,13 +33,15 @@ ControllerCpu::ControllerCpu(const sc_core::sc_module_name& name, const CpuConfi
 
 // --------------------------------------------------------------------------------------------------------------------- mailbox
 
-ControllerCpu::MailboxEntry& ControllerCpu::take_entry(Payload& payload) {
-  MailboxEntry& entry = entries_.take();
-  const auto* extension = payload.get_extension<HostExtension>();
-  entry = {};
-  entry.cpu = this;
-  entry.payload = &payload;
-  entry.command = extension == nullptr ? nullptr : extension->command;
+/// Null: the mailbox takes commands, not memory accesses.
+ControllerCpu::MailboxEntry* ControllerCpu::take(Payload& payload) {
+  auto* const entry = payload.get_extension<HostExtension>();
+  if (entry == nullptr || entry->command == nullptr || handler_ == nullptr) return nullptr;
+  entry->cpu = this;
+  entry->payload = &payload;
+  entry->untimed = false;
+  entry->done = false;
+  ++commands_;
   return entry;
 }
 
@@ -49,14 +51,12 @@ void ControllerCpu::dispatch(MailboxEntry& entry) {
 }
 
 Reply ControllerCpu::request(unsigned /*index*/, Payload& payload, Picoseconds when) {
-  MailboxEntry& entry = take_entry(payload);
-  if (entry.command == nullptr || handler_ == nullptr) {
-    entries_.give(entry);
-    payload.set_response_status(
-        tlm::TLM_COMMAND_ERROR_RESPONSE);  // the mailbox takes commands, not memory accesses
+  MailboxEntry* const taken = take(payload);
+  if (taken == nullptr) {
+    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return Reply::completed(when);
   }
-  ++commands_;
+  MailboxEntry& entry = *taken;
   if (when > event_queue_.now()) {
     event_queue_.at(
         when,
@@ -89,18 +89,14 @@ Picoseconds ControllerCpu::responding(MailboxEntry& entry) const {
 }
 
 unsigned ControllerCpu::debug(unsigned /*index*/, Payload& payload) {
-  MailboxEntry& entry = take_entry(payload);
-  if (entry.command == nullptr || handler_ == nullptr || mode_ != Mode::untimed) {
-    entries_.give(entry);
-    return 0;
-  }
-  ++commands_;
+  MailboxEntry* const taken = mode_ == Mode::untimed ? take(payload) : nullptr;
+  if (taken == nullptr) return 0;
+  MailboxEntry& entry = *taken;
   entry.untimed = true;
   begin_untimed();
   HostCommand& command = *entry.command;
   dispatch(entry);
   if (!entry.done) throw std::logic_error("firmware did not complete a command at once in untimed mode");
-  entries_.give(entry);
   return command.status == HostStatus::success ? payload.get_data_length() : 0;
 }
 

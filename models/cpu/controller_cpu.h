@@ -133,7 +133,7 @@ class CoreSet {
 };
 
 class ControllerCpu : public sc_core::sc_module {
-  struct MailboxEntry;
+  using MailboxEntry = HostExtension;  ///< a command in the mailbox
   using FlashPool = PayloadPool<FlashExtension>;
 
  public:
@@ -220,23 +220,12 @@ class ControllerCpu : public sc_core::sc_module {
   // For the ports: the mailbox's, then the flash controller's.
   Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   [[nodiscard]] Picoseconds responding(MailboxEntry& entry) const;
-  void consumed(MailboxEntry& entry) { entries_.give(entry); }
+  void consumed(MailboxEntry& /*entry*/) {}
   void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
 
  private:
-  /// A command in the mailbox.
-  struct MailboxEntry {
-    ControllerCpu* cpu = nullptr;
-    tlm::tlm_generic_payload* payload = nullptr;
-    HostCommand* command = nullptr;
-    void* owner = nullptr;  // what the host interface had written there
-    bool untimed = false;
-    bool done = false;
-    MailboxEntry* next = nullptr;
-  };
-
   Run run_untimed() {
     spend_untimed();
     return {event_queue_.now(), event_queue_.now()};
@@ -245,7 +234,7 @@ class ControllerCpu : public sc_core::sc_module {
     if (--untimed_left_ == 0) untimed_endless();
   }
   [[noreturn]] void untimed_endless();
-  MailboxEntry& take_entry(tlm::tlm_generic_payload& payload);
+  MailboxEntry* take(tlm::tlm_generic_payload& payload);
   void dispatch(MailboxEntry& entry);
   FlashPool::Payload& flash_payload(FlashOp& op);
 
@@ -259,7 +248,6 @@ class ControllerCpu : public sc_core::sc_module {
   Handler handler_ = nullptr;
   void* handler_self_ = nullptr;
 
-  Pool<MailboxEntry> entries_;
   std::uint32_t commands_ = 0;
 
   FlashPool flash_pool_;

@@ -42,6 +42,16 @@ class FlashArray {
   /// None when every channel has lines of its own.
   [[nodiscard]] const std::vector<std::unique_ptr<BusGang>>& gangs() const { return gangs_; }
   [[nodiscard]] NandDie& die(DieId die) { return *dies_[index(die)]; }
+  /// Has the processor fetch what an operation will touch. The state of a few dies stays in the
+  /// caches without that.
+  void prefetch(const FlashOp& op) const {
+    const NandDie& die = *dies_[index(op.die)];
+    die.state().prefetch(op);
+    if (dies_.size() < k_many_dies) return;
+    die.prefetch();
+    const std::uint32_t dies = geometry_.dies_per_channel();
+    channels_[index(op.die) / dies]->prefetch(index(op.die) % dies);
+  }
   void set_observer(FlashObserver* observer);
   /// All blocks go through `cycles` program/erase cycles more, and `seconds` pass at `celsius`,
   /// without the simulation seeing it.
@@ -57,6 +67,7 @@ class FlashArray {
   void reset_statistics();
 
  private:
+  static constexpr std::size_t k_many_dies = 128;
   void build_gangs();
 
   EventQueue& event_queue_;

@@ -84,6 +84,19 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
   return tlm::TLM_UPDATED;
 }
 
+namespace {
+
+/// The operation ends when its data are out: what goes on then was last touched long ago when many
+/// commands wait, the object and the coroutine that wait for it and the command around its ledger.
+void fetch_waiting(const FlashOp& op) {
+  if (op.waiting == nullptr) return;
+  prefetch_lines(op.on_done_self, 448);
+  prefetch_lines(static_cast<const char*>(op.waiting) - 128, 576);
+  if (op.ledger != nullptr) prefetch_lines(reinterpret_cast<const char*>(op.ledger) - 320, 640);
+}
+
+}  // namespace
+
 tlm::tlm_sync_enum FlashChannel::backward(unsigned index, tlm::tlm_generic_payload& payload,
                                           tlm::tlm_phase& phase, sc_core::sc_time& /*delay*/) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
@@ -96,6 +109,9 @@ tlm::tlm_sync_enum FlashChannel::backward(unsigned index, tlm::tlm_generic_paylo
   die.array = std::exchange(die.cached, nullptr);
   occupy(die);
   const FlashOp& op = *die.output->op;
+  fetch_waiting(op);
+  if (const FlashJob* const next = first_waiting(die); next != nullptr)
+    prefetch_lines(next->op, sizeof *next->op);
   request(die.finish, op.command == FlashCommand::read && op.slots != 0 ? 1 : 0);
   consider(die);
   arbitrate();

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/prefetch.h"
 #include "models/flash/bus_gang.h"
 #include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
@@ -61,6 +62,10 @@ class FlashChannel : public sc_core::sc_module {
   std::deque<InitiatorSocket<FlashChannel>> die_isock;  ///< one per die, in the order of their ids
 
   void set_observer(FlashObserver* observer) { observer_ = observer; }
+  /// Has the processor fetch what an operation on this die will touch.
+  void prefetch(std::uint32_t way) const {
+    prefetch_lines(&dies_[way], sizeof(Die) - sizeof(Die::busy_at_reset));
+  }
   /// Up to now: of a phase that is still on the bus, what has program_pass.
   [[nodiscard]] FlashCounts counts() const;
   /// Busy time of a die by cause (die_read ... die_map, suspend) since the last reset.
@@ -97,17 +102,18 @@ class FlashChannel : public sc_core::sc_module {
     FlashJob* suspended = nullptr;
     Picoseconds ready = 0;        // a suspended die takes reads from here on
     Picoseconds retry = k_never;  // an event queue item will look again at this instant
+    FlashChannel* channel = nullptr;
+    InitiatorSocket<FlashChannel>* socket = nullptr;
     BusRequest start;
     BusRequest finish;
     // Busy time by cause; the current cause since `since`.
-    std::array<Picoseconds, k_busy_causes> busy{};
-    std::array<Picoseconds, k_busy_causes> busy_at_reset{};
-    std::size_t cause = k_busy_causes;             // none
-    std::array<Picoseconds, k_blockers> behind{};  // in more detail
-    std::size_t blocker = k_blockers;              // none
     Picoseconds since = 0;
-    FlashChannel* channel = nullptr;
-    InitiatorSocket<FlashChannel>* socket = nullptr;
+    std::size_t cause = k_busy_causes;  // none
+    std::size_t blocker = k_blockers;   // none
+    Picoseconds all_busy = 0;           // of all causes
+    std::array<Picoseconds, k_busy_causes> busy{};
+    std::array<Picoseconds, k_blockers> behind{};  // in more detail
+    std::array<Picoseconds, k_busy_causes> busy_at_reset{};
   };
 
   // Arrival and choice.
@@ -118,6 +124,11 @@ class FlashChannel : public sc_core::sc_module {
   void enqueue(FlashJob& job);
   void release_in_order();
   [[nodiscard]] FlashJob* head(const Die& die) const;
+  /// As a rule the head; looks at no job.
+  [[nodiscard]] static const FlashJob* first_waiting(const Die& die) {
+    const JobQueue& urgent = die.lanes[static_cast<std::size_t>(Lane::urgent)];
+    return (urgent.empty() ? die.lanes[static_cast<std::size_t>(Lane::normal)] : urgent).front();
+  }
   [[nodiscard]] Action next_action(Die& die, FlashJob* job);
   [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;
   [[nodiscard]] bool may_suspend(Die& die, const FlashJob& job);

@@ -51,6 +51,9 @@ void FlashChannel::begin(Die& die, FlashJob& job) {
   counts_.wait_time[static_cast<std::size_t>(job.op->command)] += event_queue_.now() - job.waiting_since;
   (die.array == nullptr ? die.array : die.cached) = &job;
   occupy(die);
+  // What waits longest is next, as a rule. Its job comes into the caches now, its operation and
+  // ledger when those can be found from there.
+  if (const FlashJob* const next = first_waiting(die); next != nullptr) prefetch_lines(next, sizeof *next);
   if (job.op->command != FlashCommand::program) {
     if (job.op->command == FlashCommand::copyback) job.pages_now = pages_of_step(job);
     command(job, 0);
@@ -133,14 +136,18 @@ void FlashChannel::finish(Die& die) {
     continue_copyback(die);
     return;
   }
+  if (const FlashJob* const next = first_waiting(die); next != nullptr && next->op->ledger != nullptr)
+    prefetch_lines(next->op->ledger, sizeof(Ledger));
   const bool data_out = op.command == FlashCommand::read && op.slots != 0;
   const BusTiming::Phase phase =
       data_out ? setup_.bus.data_out(op) : BusTiming::Phase{setup_.bus.status(), 0};
   const Picoseconds until = event_queue_.now() + phase.total();
-  charge(job, Cause::bus_wait, event_queue_.now());
-  charge(job, Cause::flash_command, until - phase.data);
+  if (op.ledger != nullptr) {
+    op.ledger->charge(Cause::bus_wait, event_queue_.now());
+    op.ledger->charge(Cause::flash_command, until - phase.data);
+    op.ledger->charge(Cause::transfer, until);  // of status there are no data
+  }
   if (data_out) {
-    charge(job, Cause::transfer, until);
     if (op.sense_count == op.senses) announce_data(job);  // what was sensed before stays with the decoder
   }
   hold_bus(job, until - phase.data, until, data_out ? BusUse::data_out : BusUse::status, phase.data);
@@ -218,7 +225,10 @@ Picoseconds FlashChannel::announce_data(FlashJob& job) {
 
 void FlashChannel::settle(Die& die) {
   const Picoseconds now = event_queue_.now();
-  if (die.cause < k_busy_causes) die.busy[die.cause] += now - die.since;
+  if (die.cause < k_busy_causes) {
+    die.busy[die.cause] += now - die.since;
+    die.all_busy += now - die.since;
+  }
   if (die.blocker < k_blockers) die.behind[die.blocker] += now - die.since;
   die.since = now;
 }
@@ -241,6 +251,7 @@ void FlashChannel::wait_from_now(Die& die, FlashJob& job) {
   job.waiting_since = event_queue_.now();
   if (job.op->ledger == nullptr) return;
   settle(die);
+  job.all_busy_before = die.all_busy;
   job.busy_before = die.busy;
   job.behind_before = die.behind;
 }
@@ -251,11 +262,20 @@ void FlashChannel::charge_wait(Die& die, FlashJob& job) {
   Ledger* ledger = job.op->ledger;
   if (ledger == nullptr || job.waiting_since == event_queue_.now()) return;
   settle(die);
-  for (std::size_t c = 0; c < k_busy_causes; ++c) {
+  const Picoseconds busy = die.all_busy - job.all_busy_before;
+  Picoseconds left = busy;
+  for (std::size_t c = 0; left > 0; ++c) {
     const Picoseconds part = die.busy[c] - job.busy_before[c];
-    if (part != 0) ledger->charge(static_cast<Cause>(k_first_busy + c), ledger->mark() + part);
+    if (part == 0) continue;
+    left -= part;
+    ledger->charge(static_cast<Cause>(k_first_busy + c), ledger->mark() + part);
   }
-  for (std::size_t b = 0; b < k_blockers; ++b) ledger->stood_behind(b, die.behind[b] - job.behind_before[b]);
+  left = busy;
+  for (std::size_t b = 0; left > 0 && b < k_blockers; ++b) {
+    const Picoseconds part = die.behind[b] - job.behind_before[b];
+    left -= part;
+    ledger->stood_behind(b, part);
+  }
   ledger->charge(Cause::bus_wait, event_queue_.now());
 }
 

@@ -32,6 +32,7 @@ struct FlashJob : tlm::tlm_extension<FlashJob> {
   Picoseconds suspendable = 0;                           // next suspend not before this instant
   Picoseconds arrived = 0;                               // at the channel
   Picoseconds waiting_since = 0;                         // this step
+  Picoseconds all_busy_before = 0;                       // the die's busy time at waiting_since
   std::array<Picoseconds, k_busy_causes> busy_before{};  // the die's busy times at waiting_since
   std::array<Picoseconds, k_blockers> behind_before{};
 

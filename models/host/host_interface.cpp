@@ -49,64 +49,73 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const HostConf
 
 // --------------------------------------------------------------------------------------------------------------------- entries
 
-HostInterface::Entry& HostInterface::take_entry(Payload& payload) {
-  Entry& entry = entries_.take([this] {
-    auto made = std::make_unique<Entry>();
-    made->host = this;
-    made->index = static_cast<std::uint32_t>(entries_.all().size());
-    return made;
-  });
-  entry.payload = &payload;
+/// Finds or makes the command behind a payload. Null: there is no making sense of it; the response
+/// status says why.
+HostInterface::Entry* HostInterface::adopt(Payload& payload) {
+  auto* entry = payload.get_extension<HostExtension>();
+  if (entry == nullptr) {
+    entry = adopt_plain(payload);
+    if (entry == nullptr) return nullptr;
+  } else {
+    if (entry->command == nullptr) {
+      payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+      return nullptr;
+    }
+    entry->plain = false;
+  }
+  HostCommand& command = *entry->command;
+  command.status = HostStatus::success;
+  if (command.queue >= queues_.size()) {
+    command.status = HostStatus::invalid_field;
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return nullptr;
+  }
+  entry->host = this;
+  entry->payload = &payload;
+  entry->queue = command.queue;
+  if (free_indices_.empty()) {
+    entry->index = indices_++;
+  } else {
+    entry->index = free_indices_.back();
+    free_indices_.pop_back();
+  }
+  command.buffer_address = wiring_.buffer_address + entry->index % buffers_ * config_.max_transfer;
   return entry;
 }
 
-/// Finds or makes the command behind a payload. False: there is no making sense of it; the response
-/// status says why.
-bool HostInterface::adopt(Entry& entry) {
-  Payload& payload = *entry.payload;
+/// A bus master that knows nothing of drives: a plain read or write of stamps on queue 0.
+HostInterface::Entry* HostInterface::adopt_plain(Payload& payload) {
   const auto refuse = [&payload](tlm::tlm_response_status why) {
     payload.set_response_status(why);
-    return false;
+    return nullptr;
   };
-  if (const auto* extension = payload.get_extension<HostExtension>()) {
-    entry.command = extension->command;
-    if (entry.command == nullptr) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE);
-  } else {
-    // A bus master that knows nothing of drives: a plain read or write of stamps on queue 0.
-    const unsigned length = payload.get_data_length();
-    if (!payload.is_read() && !payload.is_write()) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    if (payload.get_address() % config_.lba_size != 0) return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (length % sizeof(Stamp) != 0 || payload.get_streaming_width() < length)
-      return refuse(tlm::TLM_BURST_ERROR_RESPONSE);
-    if (payload.get_byte_enable_ptr() != nullptr) return refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    entry.plain = HostCommand();
-    entry.plain.opcode = payload.is_read() ? HostOpcode::read : HostOpcode::write;
-    entry.plain.lba = payload.get_address() / config_.lba_size;
-    entry.plain.blocks = length / static_cast<unsigned>(sizeof(Stamp));
-    entry.plain.data = {static_cast<Stamp*>(static_cast<void*>(payload.get_data_ptr())), entry.plain.blocks};
-    entry.plain.ledger = Ledger(event_queue_.now());
-    entry.command = &entry.plain;
-    entry.extension.command = &entry.plain;
-    payload.set_extension(&entry.extension);
-    entry.lent = true;
-  }
-  entry.command->status = HostStatus::success;
-  entry.queue = entry.command->queue;
-  if (entry.queue >= queues_.size()) {
-    entry.command->status = HostStatus::invalid_field;
-    return refuse(tlm::TLM_GENERIC_ERROR_RESPONSE);
-  }
-  entry.owner = std::exchange(entry.command->owner, &entry);
-  entry.command->buffer_address = wiring_.buffer_address + entry.index % buffers_ * config_.max_transfer;
-  return true;
+  const unsigned length = payload.get_data_length();
+  if (!payload.is_read() && !payload.is_write()) return refuse(tlm::TLM_COMMAND_ERROR_RESPONSE);
+  if (payload.get_address() % config_.lba_size != 0) return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  if (length % sizeof(Stamp) != 0 || payload.get_streaming_width() < length)
+    return refuse(tlm::TLM_BURST_ERROR_RESPONSE);
+  if (payload.get_byte_enable_ptr() != nullptr) return refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+  Plain& entry = plain_.take();
+  entry.plain = true;
+  entry.command = &entry.own;
+  entry.own = HostCommand();
+  entry.own.opcode = payload.is_read() ? HostOpcode::read : HostOpcode::write;
+  entry.own.lba = payload.get_address() / config_.lba_size;
+  entry.own.blocks = length / static_cast<unsigned>(sizeof(Stamp));
+  entry.own.data = {static_cast<Stamp*>(static_cast<void*>(payload.get_data_ptr())), entry.own.blocks};
+  entry.own.ledger = Ledger(event_queue_.now());
+  payload.set_extension<HostExtension>(&entry);
+  return &entry;
 }
 
 /// Gives the payload back as it came.
 void HostInterface::abandon(Entry& entry) {
-  if (entry.command != nullptr && entry.command->owner == &entry) entry.command->owner = entry.owner;
-  if (entry.lent) entry.payload->clear_extension(&entry.extension);
-  entry.lent = false;
-  entry.command = nullptr;
+  if (entry.plain) entry.payload->clear_extension(&entry);
+}
+
+void HostInterface::forget(Entry& entry) {
+  free_indices_.push_back(entry.index);
+  if (entry.plain) plain_.give(static_cast<Plain&>(entry));
 }
 
 bool HostInterface::within(std::uint64_t lba, std::uint64_t blocks) const {
@@ -161,12 +170,9 @@ void HostInterface::count(const HostCommand& command) {
 // ------------------------------------------------------------------------------------------------------------------ submission
 
 Reply HostInterface::request(unsigned /*index*/, Payload& payload, Picoseconds when) {
-  Entry& entry = take_entry(payload);
-  if (!adopt(entry)) {
-    abandon(entry);
-    entries_.give(entry);
-    return Reply::completed(when);
-  }
+  Entry* const adopted = adopt(payload);
+  if (adopted == nullptr) return Reply::completed(when);
+  Entry& entry = *adopted;
   entry.submitted = when;
   const bool full = queues_[entry.queue].taken >= depth_;
   if (full || when > event_queue_.now()) {
@@ -278,7 +284,7 @@ void HostInterface::fetched(Entry& entry, Picoseconds memory_end) {
 // ---------------------------------------------------------------------------------------------------------------------- answer
 
 void HostInterface::responded(unsigned /*index*/, Payload& payload, Picoseconds when) {
-  auto& entry = *static_cast<Entry*>(payload.get_extension<HostExtension>()->command->owner);
+  Entry& entry = *payload.get_extension<HostExtension>();
   HostCommand& command = *entry.command;
   if (!payload.is_response_ok() && command.status == HostStatus::success)
     command.status = HostStatus::invalid_field;
@@ -321,9 +327,11 @@ void HostInterface::answer(Entry& entry) {
 
 void HostInterface::answered(Entry& entry, Picoseconds memory_end) {
   Ledger& ledger = entry.command->ledger;
-  ledger.charge(Cause::link, entry.link_end);
-  if (memory_end > entry.link_end) ledger.charge(Cause::memory, memory_end);
-  const Picoseconds seen = ledger.mark() + entry.completion;
+  if (memory_end > entry.link_end) {
+    ledger.charge(Cause::link, entry.link_end);
+    ledger.charge(Cause::memory, memory_end);
+  }
+  const Picoseconds seen = std::max(memory_end, entry.link_end) + entry.completion;
   ledger.charge(Cause::link, seen);
   event_queue_.at(
       seen, [](void* self) { static_cast<Entry*>(self)->host->completed(*static_cast<Entry*>(self)); },
@@ -375,7 +383,7 @@ Picoseconds HostInterface::responding(Entry& entry) {
 void HostInterface::consumed(Entry& entry) {
   --queues_[entry.queue].taken;
   --under_way_;
-  entries_.give(entry);
+  forget(entry);
   admit_stalled();
   pump();
   if (outstanding() == 0 && quiet_ != nullptr) quiet_(quiet_self_);
@@ -384,16 +392,15 @@ void HostInterface::consumed(Entry& entry) {
 // ------------------------------------------------------------------------------------------------------------- debug, blocking
 
 unsigned HostInterface::debug(unsigned /*index*/, Payload& payload) {
-  Entry& entry = take_entry(payload);
+  Entry* const entry = adopt(payload);
+  if (entry == nullptr) return 0;
   unsigned moved = 0;
-  if (adopt(entry)) {
-    HostCommand& command = *entry.command;
-    command.status = validate(command);
-    if (command.status == HostStatus::success) moved = mailbox_isock->transport_dbg(payload);
-    count(command);
-  }
-  abandon(entry);
-  entries_.give(entry);
+  HostCommand& command = *entry->command;
+  command.status = validate(command);
+  if (command.status == HostStatus::success) moved = mailbox_isock->transport_dbg(payload);
+  count(command);
+  abandon(*entry);
+  forget(*entry);
   return moved;
 }
 

@@ -52,7 +52,7 @@ struct HostWiring {
 };
 
 class HostInterface : public sc_core::sc_module {
-  struct Entry;
+  using Entry = HostExtension;  ///< one command from BEGIN_REQ to END_RESP
 
  public:
   /// `config` must have passed validate().
@@ -96,21 +96,9 @@ class HostInterface : public sc_core::sc_module {
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
 
  private:
-  /// One command from BEGIN_REQ to END_RESP.
-  struct Entry {
-    HostInterface* host = nullptr;
-    tlm::tlm_generic_payload* payload = nullptr;
-    HostCommand* command = nullptr;
-    void* owner = nullptr;  // what the host had written into command->owner
-    std::uint32_t index = 0;
-    std::uint16_t queue = 0;
-    Picoseconds submitted = 0;
-    Picoseconds link_end = 0;    // when the link part of the present step is over
-    Picoseconds completion = 0;  // from the end of data to the completion's arrival
-    Entry* next = nullptr;
-    HostCommand plain;        // of a payload without HostExtension
-    HostExtension extension;  // likewise
-    bool lent = false;        // `extension` hangs on the payload
+  /// Stands in for the extension that a payload came without.
+  struct Plain : HostExtension {
+    HostCommand own;
   };
   using List = IntrusiveQueue<Entry>;
   struct Queue {
@@ -124,9 +112,10 @@ class HostInterface : public sc_core::sc_module {
     Picoseconds deadline = 0;  // of the oldest interrupt held back
   };
 
-  Entry& take_entry(tlm::tlm_generic_payload& payload);
-  bool adopt(Entry& entry);
-  void abandon(Entry& entry);
+  Entry* adopt(tlm::tlm_generic_payload& payload);
+  Entry* adopt_plain(tlm::tlm_generic_payload& payload);
+  static void abandon(Entry& entry);
+  void forget(Entry& entry);
   [[nodiscard]] HostStatus validate(const HostCommand& command) const;
   [[nodiscard]] bool within(std::uint64_t lba, std::uint64_t blocks) const;
   [[nodiscard]] Bytes data_bytes(const HostCommand& command) const {
@@ -154,9 +143,11 @@ class HostInterface : public sc_core::sc_module {
   std::uint32_t limit_;
   std::uint64_t buffers_;
   std::vector<Queue> queues_;
-  Pool<Entry> entries_;
-  Entry* stalled_ = nullptr;  // BEGIN_REQ without END_REQ: its queue is full
-  bool arriving_ = false;     // stalled_ has not arrived yet (annotated into the future)
+  Pool<Plain> plain_;
+  std::vector<std::uint32_t> free_indices_;  ///< the one given back last at the end
+  std::uint32_t indices_ = 0;                ///< given out so far
+  Entry* stalled_ = nullptr;                 // BEGIN_REQ without END_REQ: its queue is full
+  bool arriving_ = false;                    // stalled_ has not arrived yet (annotated into the future)
   EventQueue::Callback quiet_ = nullptr;
   void* quiet_self_ = nullptr;
   std::uint32_t queued_ = 0;

@@ -98,6 +98,13 @@ class DieState {
     prefetch_line(&units[std::size_t{index(op.page)} * units_per_page_ + op.first_slot]);
   }
 
+  /// Has it fetch what every operation touches.
+  void prefetch() const {
+    prefetch_lines(&geometry_, 256);
+    prefetch_line(&history_[events_ % k_history]);
+    prefetch_lines(&events_, sizeof events_ + sizeof counts_);
+  }
+
   /// Disturb of one sense at the nominal pass voltage.
   static constexpr std::uint64_t k_whole_read = 65536;
   /// What is known of a block.

@@ -302,7 +302,7 @@ void NandDie::start_array(Active next, Picoseconds start, Picoseconds swap) {
   array_ = std::move(next);
   array_.start = start;
   array_.end = start + swap + array_.duration;
-  event_queue_.at(array_.end, &NandDie::array_due, this);
+  event_queue_.at(array_.end, &NandDie::array_due, &self_);
 }
 
 void NandDie::array_done() {
@@ -329,12 +329,12 @@ void NandDie::array_done() {
     held_[held_count_++] = done.payload;
     return;
   }
-  respond(*done.payload);
+  respond(*done.payload, *done.op);
 }
 
-void NandDie::respond(tlm::tlm_generic_payload& payload) {
+void NandDie::respond(tlm::tlm_generic_payload& payload, const FlashOp& op) {
   responding_ = &payload;
-  responding_command_ = op_of(payload)->command;
+  responding_command_ = op.command;
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = annotation(event_queue_);
@@ -356,8 +356,9 @@ void NandDie::respond_held() {
   held_[0] = held_[1];
   --held_count_;
   // What kept the answer back was the transfer of the page before it.
-  charge(*op_of(payload), Cause::bus_wait, event_queue_.now());
-  respond(payload);
+  const FlashOp& op = *op_of(payload);
+  charge(op, Cause::bus_wait, event_queue_.now());
+  respond(payload, op);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- suspend

@@ -52,6 +52,11 @@ class NandDie : public sc_core::sc_module {
   [[nodiscard]] DieState& state() { return state_; }
   [[nodiscard]] const DieState& state() const { return state_; }
   void set_observer(FlashObserver* observer) { observer_ = observer; }
+  /// Has the processor fetch what an operation will touch of the die itself.
+  void prefetch() const {
+    state_.prefetch();
+    prefetch_lines(&self_, 3 * sizeof(Active));
+  }
   [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t retry_level = 0) const {
     return state_.rber(plane, block, page, retry_level, event_queue_.now());
   }
@@ -106,9 +111,9 @@ class NandDie : public sc_core::sc_module {
   [[nodiscard]] static Picoseconds next_stop(const Active& active, Picoseconds instant);
   void stretch_rest(Active& active, Picoseconds now) const;
   void start_array(Active next, Picoseconds start, Picoseconds swap);
-  static void array_due(void* self) { static_cast<NandDie*>(self)->array_done(); }
+  static void array_due(void* self) { (*static_cast<NandDie**>(self))->array_done(); }
   void array_done();
-  void respond(tlm::tlm_generic_payload& payload);
+  void respond(tlm::tlm_generic_payload& payload, const FlashOp& op);
   void end_response(tlm::tlm_generic_payload& payload);
   static void respond_due(void* self) { static_cast<NandDie*>(self)->respond_held(); }
   void respond_held();
@@ -118,14 +123,17 @@ class NandDie : public sc_core::sc_module {
   DieState state_;
   FlashObserver* observer_ = nullptr;
 
+  // What every operation touches lies together and begins with what the event queue is given for
+  // the array's end, so that it is fetched ahead.
+  NandDie* self_ = this;
   Active array_;
+  tlm::tlm_generic_payload* responding_ = nullptr;  // between BEGIN_RESP and END_RESP
+  const FlashOp* copying_ = nullptr;                // copyback whose pages are in the page register
+  FlashCommand responding_command_ = FlashCommand::read;
+  std::uint32_t held_count_ = 0;
   Active cached_;  // program whose data are in the cache register
   Active suspended_;
-  const FlashOp* copying_ = nullptr;                // copyback whose pages are in the page register
-  tlm::tlm_generic_payload* responding_ = nullptr;  // between BEGIN_RESP and END_RESP
-  FlashCommand responding_command_ = FlashCommand::read;
   std::array<tlm::tlm_generic_payload*, 2> held_{};  // array done, waiting for END_RESP of the one before
-  std::uint32_t held_count_ = 0;
 
   bool history_;  // whether the timing model looks at more than page and cycles
   double die_deviate_ = 0;

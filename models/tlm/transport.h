@@ -8,7 +8,9 @@
 #include <systemc>
 #include <tlm>
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "models/base/flash_op.h"
 #include "models/base/host_command.h"
@@ -107,28 +109,71 @@ inline FlashOp* op_of(const tlm::tlm_generic_payload& payload) {
   return extension == nullptr ? nullptr : extension->op;
 }
 
+class HostInterface;
+class ControllerCpu;
+
 /// What a host payload means beyond a memory access: opcode, queue, ranges, status, ledger.
-/// Ignorable: without it a payload is a plain read or write on queue 0.
+/// Ignorable: without it a payload is a plain read or write on queue 0. It also holds what the
+/// drive notes about a command on its way, so that nothing is looked up or allocated for it.
 struct HostExtension : tlm::tlm_extension<HostExtension> {
   HostCommand* command = nullptr;
-  tlm::tlm_extension_base* clone() const override { return new HostExtension(*this); }
+
+  // The drive's, from BEGIN_REQ to END_RESP.
+  tlm::tlm_generic_payload* payload = nullptr;
+  HostExtension* next = nullptr;  // in the queue it is in
+
+  // The host interface's.
+  HostInterface* host = nullptr;
+  Picoseconds submitted = 0;
+  Picoseconds link_end = 0;    // when the link part of the present step is over
+  Picoseconds completion = 0;  // from the end of data to the completion's arrival
+  std::uint32_t index = 0;     // of those in the queues or under way
+  std::uint16_t queue = 0;
+  bool plain = false;  // made by the host interface for a payload that came without
+
+  // The mailbox's.
+  bool untimed = false;
+  bool done = false;
+  ControllerCpu* cpu = nullptr;
+  void* owner = nullptr;  // what was written in command->owner before
+
+  tlm::tlm_extension_base* clone() const override {
+    auto* const copy = new HostExtension;
+    copy->command = command;
+    return copy;
+  }
   void copy_from(const tlm::tlm_extension_base& other) override {
-    *this = static_cast<const HostExtension&>(other);
+    command = static_cast<const HostExtension&>(other).command;
   }
 };
 
-/// Generic payloads that keep their extension attached and return here with their last reference.
+/// A generic payload that keeps its extension attached, of a PayloadPool.
 template <class Extension>
+struct PooledPayload : tlm::tlm_generic_payload {
+  explicit PooledPayload(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) {
+    set_extension(&extension);
+  }
+  ~PooledPayload() override { clear_extension(&extension); }
+  /// All that a transaction of `length` bytes at `data` needs.
+  void fill(tlm::tlm_command command, std::uint64_t address, void* data, Bytes length) {
+    set_command(command);
+    set_address(address);
+    set_data_ptr(static_cast<unsigned char*>(data));
+    set_data_length(static_cast<unsigned>(length));
+    set_streaming_width(static_cast<unsigned>(length));
+    set_byte_enable_ptr(nullptr);
+    set_dmi_allowed(false);
+  }
+  Extension extension;
+  PooledPayload* next = nullptr;
+};
+
+/// Payloads that return here with their last reference. `Item`: a PooledPayload, perhaps with what
+/// its user keeps beside it.
+template <class Extension, class Item = PooledPayload<Extension>>
 class PayloadPool : public tlm::tlm_mm_interface {
  public:
-  struct Payload : tlm::tlm_generic_payload {
-    explicit Payload(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) {
-      set_extension(&extension);
-    }
-    ~Payload() override { clear_extension(&extension); }
-    Extension extension;
-    Payload* next = nullptr;
-  };
+  using Payload = Item;
   /// A payload with one reference held for the caller.
   Payload& take() {
     Payload& payload = payloads_.take([this] { return std::make_unique<Payload>(this); });
@@ -136,19 +181,15 @@ class PayloadPool : public tlm::tlm_mm_interface {
     payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     return payload;
   }
-  /// With all that a transaction of `length` bytes at `data` needs.
+  /// The same, filled.
   Payload& take(tlm::tlm_command command, std::uint64_t address, void* data, Bytes length) {
     Payload& payload = take();
-    payload.set_command(command);
-    payload.set_address(address);
-    payload.set_data_ptr(static_cast<unsigned char*>(data));
-    payload.set_data_length(static_cast<unsigned>(length));
-    payload.set_streaming_width(static_cast<unsigned>(length));
-    payload.set_byte_enable_ptr(nullptr);
-    payload.set_dmi_allowed(false);
+    payload.fill(command, address, data, length);
     return payload;
   }
   void free(tlm::tlm_generic_payload* payload) override { payloads_.give(*static_cast<Payload*>(payload)); }
+  /// Every payload that was ever made, in that order, free or not.
+  [[nodiscard]] const std::vector<std::unique_ptr<Payload>>& all() const { return payloads_.all(); }
 
  private:
   Pool<Payload> payloads_;

@@ -18,20 +18,11 @@ HostDriver::HostDriver(const sc_core::sc_module_name& name, EventQueue& event_qu
       config_(config),
       scoreboard_(scoreboard),
       watch_(event_queue, *this, config.stall_after, config.patient),
+      slots_(std::make_unique<Slots>()),
       streams_of_queue_(config.queues),
       queue_outstanding_(config.queues) {}
 
 HostDriver::~HostDriver() = default;
-
-HostDriver::Slot& HostDriver::take_slot() {
-  Slot& slot = slots_.take([this] {
-    auto made = std::make_unique<Slot>();
-    made->driver = this;
-    return made;
-  });
-  slot.busy = true;
-  return slot;
-}
 
 HostDriver::SplitRequest& HostDriver::take_split() {
   SplitRequest& request = splits_.take();
@@ -101,27 +92,32 @@ void HostDriver::pump_queue(std::uint32_t queue) {
   for (Stream* stream : streams_of_queue_[queue]) pump(*stream);
 }
 
-void HostDriver::prepare(Slot& slot, const PlacedRequest& request) {
+/// A slot with the command that the request is to be.
+HostDriver::Slot& HostDriver::prepare(const PlacedRequest& request) {
+  const bool has_data = request.opcode == HostOpcode::read || request.opcode == HostOpcode::write;
+  const tlm::tlm_command command = request.opcode == HostOpcode::read    ? tlm::TLM_READ_COMMAND
+                                   : request.opcode == HostOpcode::write ? tlm::TLM_WRITE_COMMAND
+                                                                         : tlm::TLM_IGNORE_COMMAND;
+  const std::size_t count = has_data ? request.blocks : 1;
+  static_assert(sizeof(Slot) <= 640, "what thousands of commands under way take of the caches");
+  Slot& slot = slots_->take();
+  Stamp* const stamps = slot.stamps(count);
+  slot.fill(command, request.lba * config_.lba_bytes, stamps, count * sizeof(Stamp));
+  slot.extension.command = &slot;
+  slot.busy = true;
   slot.opcode = request.opcode;
   slot.status = HostStatus::success;
   slot.force_unit_access = request.force_unit_access;
   slot.lba = request.lba;
   slot.blocks = request.blocks;
   slot.placement_handle = request.placement_handle;
-  slot.range = {request.lba, request.blocks};
-  slot.ranges = request.opcode == HostOpcode::trim ? std::span<const LbaRange>(&slot.range, 1)
-                                                   : std::span<const LbaRange>();
-  const bool has_data = request.opcode == HostOpcode::read || request.opcode == HostOpcode::write;
-  const std::size_t stamps = has_data ? request.blocks : 1;
-  if (slot.stamps.size() < stamps) slot.stamps.resize(stamps);
-  slot.data = has_data ? std::span<Stamp>(slot.stamps.data(), stamps) : std::span<Stamp>();
-
-  const tlm::tlm_command command = request.opcode == HostOpcode::read    ? tlm::TLM_READ_COMMAND
-                                   : request.opcode == HostOpcode::write ? tlm::TLM_WRITE_COMMAND
-                                                                         : tlm::TLM_IGNORE_COMMAND;
-  slot.payload =
-      &payloads_.take(command, request.lba * config_.lba_bytes, slot.stamps.data(), stamps * sizeof(Stamp));
-  slot.payload->extension.command = &slot;
+  slot.data = has_data ? std::span<Stamp>(stamps, count) : std::span<Stamp>();
+  slot.ranges = {};
+  if (request.opcode == HostOpcode::trim) {
+    slot.range = {request.lba, request.blocks};
+    slot.ranges = std::span<const LbaRange>(&slot.range, 1);
+  }
+  return slot;
 }
 
 /// Tells the scoreboard that the command is on its way.
@@ -171,14 +167,13 @@ void HostDriver::issue(Stream& stream) {
   const bool first = stream.split == nullptr;
   const bool last = request.blocks == stream.head.blocks;
   if (first) begin_request(stream, !last);
-  Slot& slot = take_slot();
-  prepare(slot, request);
+  Slot& slot = prepare(request);
   slot.stream = &stream;
   slot.split = stream.split;
   slot.queue = static_cast<std::uint16_t>(stream.queue);
   slot.submitted = event_queue_.now();
   if (first && stream.load->pacing == Pacing::open_loop) slot.submitted = stream.start + request.time;
-  slot.ledger = Ledger(slot.submitted, stream.number, ++issued_);
+  slot.ledger.restart(slot.submitted, stream.number, ++issued_);
   begin(slot);
   stream.head.lba += request.blocks;
   stream.head.blocks -= request.blocks;
@@ -193,15 +188,19 @@ void HostDriver::issue(Stream& stream) {
   if (outstanding_++ == 0) watch_.begin();
   ++queue_outstanding_[stream.queue];
   measurement_->submitted(stream.number, event_queue_.now(), first);
-  device_isock.send(*slot.payload);
+  device_isock.send(slot);
 }
 
 // ---- completing
 
 void HostDriver::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
-  auto& slot = static_cast<Slot&>(*static_cast<Payloads::Payload&>(payload).extension.command);
   event_queue_.at(
-      when, [](void* self) { static_cast<Slot*>(self)->driver->complete(*static_cast<Slot*>(self)); }, &slot);
+      when,
+      [](void* self) {
+        auto& slot = *static_cast<Slot*>(self);
+        slot.stream->driver->complete(slot);
+      },
+      &static_cast<Slot&>(payload));
 }
 
 /// Refused as a whole: the command has changed nothing. A command that was under way when the drive
@@ -258,10 +257,9 @@ void HostDriver::check(Slot& slot) {
 }
 
 void HostDriver::release(Slot& slot) {
-  slot.payload->release();
   slot.busy = false;
   slot.split = nullptr;
-  slots_.give(slot);
+  slot.release();
 }
 
 void HostDriver::end_request(Stream& stream) {
@@ -326,7 +324,7 @@ void HostDriver::complete(Slot& slot) {
 
 std::string HostDriver::describe_outstanding() const {
   std::vector<const Slot*> waiting;
-  for (const auto& slot : slots_.all()) {
+  for (const auto& slot : slots_->all()) {
     if (slot->busy) waiting.push_back(slot.get());
   }
   std::sort(waiting.begin(), waiting.end(),
@@ -395,13 +393,12 @@ void HostDriver::pause() {
 
 void HostDriver::carry_out_untimed(const PlacedRequest& request) {
   event_queue_.checkpoint();
-  Slot& slot = take_slot();
-  prepare(slot, request);
+  Slot& slot = prepare(request);
   slot.queue = 0;
   slot.submitted = event_queue_.now();
-  slot.ledger = Ledger(slot.submitted);
+  slot.ledger.restart(slot.submitted, 0, 0);
   begin(slot);
-  device_isock->transport_dbg(*slot.payload);
+  device_isock->transport_dbg(slot);
   check(slot);
   release(slot);
   if (++completed_ == pause_at_) pause();

@@ -57,14 +57,15 @@ struct DataMismatch : std::runtime_error {
 };
 
 class HostDriver : public sc_core::sc_module {
-  using Payloads = PayloadPool<HostExtension>;
+  struct Slot;
+  using Slots = PayloadPool<HostExtension, Slot>;
 
  public:
   HostDriver(const sc_core::sc_module_name& name, EventQueue& event_queue, EventQueueProcess& process,
              const HostDriverConfig& config, Scoreboard& scoreboard);
   ~HostDriver() override;
 
-  RequestPort<HostDriver, Payloads::Payload> device_isock;
+  RequestPort<HostDriver, Slot> device_isock;
 
   /// Called for every measured completion, for the command log; null when off.
   using CompletionHook = std::function<void(const Completed&)>;
@@ -116,10 +117,8 @@ class HostDriver : public sc_core::sc_module {
 
  private:
   struct Stream;
-  struct Slot;
   struct SplitRequest;
 
-  Slot& take_slot();
   SplitRequest& take_split();
   void pump(Stream& stream);
   void pump_queue(std::uint32_t queue);
@@ -127,7 +126,7 @@ class HostDriver : public sc_core::sc_module {
   void issue(Stream& stream);
   void begin_request(Stream& stream, bool split);
   void end_request(Stream& stream);
-  void prepare(Slot& slot, const PlacedRequest& request);
+  Slot& prepare(const PlacedRequest& request);
   void begin(Slot& slot);
   void complete(Slot& slot);
   void check(Slot& slot);
@@ -150,8 +149,7 @@ class HostDriver : public sc_core::sc_module {
   Scoreboard& scoreboard_;
   StallWatch watch_;
   Measurement* measurement_ = nullptr;
-  Payloads payloads_;
-  Pool<Slot> slots_;
+  std::unique_ptr<Slots> slots_;
   Pool<SplitRequest> splits_;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<std::unique_ptr<Stream>> earlier_;  ///< of earlier runs; the event queue may still wake them

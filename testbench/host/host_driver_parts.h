@@ -2,23 +2,41 @@
 // HostDriver.
 #pragma once
 
+#include <array>
+
 #include "testbench/host/host_driver.h"
 
 namespace tlmssd {
 
-/// A command under way: what the drive sees, and what the host keeps beside it.
-struct HostDriver::Slot : HostCommand {
-  Payloads::Payload* payload = nullptr;
-  std::vector<Stamp> stamps;
-  Scoreboard::Ticket ticket;
-  LbaRange range;
-  HostDriver* driver = nullptr;
-  Stream* stream = nullptr;
+/// A command under way, all that host and drive keep of it but for firmware's part: the payload
+/// with its extension, the command with its ledger, and what the host keeps beside them. One
+/// object, so that thousands under way leave as much as possible in the caches; its memory is the
+/// payload's and free with the last reference to that.
+struct HostDriver::Slot : PooledPayload<HostExtension>, HostCommand {
+  explicit Slot(tlm::tlm_mm_interface* slots) : PooledPayload<HostExtension>(slots) {}
+
+  /// Room for `count` stamps.
+  [[nodiscard]] Stamp* stamps(std::size_t count) {
+    if (count <= few_stamps.size()) return few_stamps.data();
+    if (room < count) {
+      many_stamps = std::make_unique<Stamp[]>(count);
+      room = static_cast<std::uint32_t>(count);
+    }
+    return many_stamps.get();
+  }
+
+  Stream* stream = nullptr;       ///< null: untimed
   SplitRequest* split = nullptr;  ///< the request that this command is a piece of, if any
   Picoseconds submitted = 0;
+  Scoreboard::Ticket ticket;
+  union {
+    std::array<Stamp, 8> few_stamps{};  ///< of a command of one unit, usually
+    LbaRange range;                     ///< of a trim
+  };
+  std::unique_ptr<Stamp[]> many_stamps;
+  std::uint32_t room = 0;  ///< in many_stamps
   bool busy = false;
   bool write_protected = false;  ///< issued when the drive was already known to be read-only
-  Slot* next = nullptr;          ///< of those that are free
 };
 
 /// A request that is longer than the drive takes, carried out as several commands.

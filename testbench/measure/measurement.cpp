@@ -33,7 +33,8 @@ Picoseconds OperationMeasurement::bin_start(unsigned bin) {
   return static_cast<Picoseconds>(bin % k_steps + k_steps) << (bin / k_steps - 1);
 }
 
-void OperationMeasurement::record(const Completed& command, Picoseconds latency, std::uint64_t submissions) {
+bool OperationMeasurement::record(const Completed& command, Picoseconds latency,
+                                  std::uint64_t submissions) {
   static constexpr Picoseconds k_full = Picoseconds{1} << 61;
   if (partial_.size() == 0) partial_ = ZeroPages<Partial>(k_bins);
   latency_.record(latency);
@@ -51,10 +52,9 @@ void OperationMeasurement::record(const Completed& command, Picoseconds latency,
   }
   ++sum.count;
   sum.total += latency;
-  const Ledger& ledger = *command.ledger;
-  for (std::size_t i = 0; i < k_causes; ++i) sum.spent[i] += ledger.spent(static_cast<Cause>(i));
-  for (std::size_t i = 0; i < k_blockers; ++i) sum.behind[i] += ledger.behind(i);
+  const Picoseconds explained = command.ledger->add_to(sum.parts);
   if (slowest_.wants(latency)) keep(command, latency);
+  return explained == latency;
 }
 
 void OperationMeasurement::end_drain(std::uint64_t submissions) {
@@ -70,8 +70,9 @@ void OperationMeasurement::keep(const Completed& command, Picoseconds latency) {
   slow.status = command.status;
   slow.load = command.load;
   slow.queue = command.queue;
-  for (std::size_t i = 0; i < k_causes; ++i) slow.spent[i] = command.ledger->spent(static_cast<Cause>(i));
-  for (std::size_t i = 0; i < k_blockers; ++i) slow.behind[i] = command.ledger->behind(i);
+  const Ledger::Parts parts = command.ledger->parts();
+  std::copy_n(parts.begin(), k_causes, slow.spent.begin());
+  std::copy_n(parts.begin() + k_causes, k_blockers, slow.behind.begin());
   slowest_.add(slow);
 }
 
@@ -81,8 +82,8 @@ LedgerBin OperationMeasurement::sums(unsigned bin) const {
   if (partial_.size() == 0) return result;
   const Partial& part = partial_[bin];
   result.count += part.count;
-  for (std::size_t i = 0; i < k_causes; ++i) result.spent[i] += part.spent[i];
-  for (std::size_t i = 0; i < k_blockers; ++i) result.behind[i] += part.behind[i];
+  for (std::size_t i = 0; i < k_causes; ++i) result.spent[i] += part.parts[i];
+  for (std::size_t i = 0; i < k_blockers; ++i) result.behind[i] += part.parts[k_causes + i];
   return result;
 }
 
@@ -96,7 +97,7 @@ LedgerBin OperationMeasurement::quarter(unsigned first) const {
 __int128 OperationMeasurement::spent(Cause cause) const {
   __int128 result = 0;
   const auto i = static_cast<std::size_t>(cause);
-  for (std::size_t bin = 0; bin < partial_.size(); ++bin) result += partial_[bin].spent[i];
+  for (std::size_t bin = 0; bin < partial_.size(); ++bin) result += partial_[bin].parts[i];
   for (std::size_t bin = 0; bin < full_.size(); ++bin) result += full_[bin].spent[i];
   return result;
 }
@@ -384,41 +385,32 @@ void Measurement::submitted(std::uint16_t load, Picoseconds now, bool begins) {
   ++all_.depth_;
 }
 
-void Measurement::check_ledger(const Completed& command, bool submitted) {
-  const Picoseconds latency = command.completed - command.submitted;
-  Picoseconds sum = 0;
-  Picoseconds signs = latency;
-  for (std::size_t i = 0; i < k_causes; ++i) {
-    const Picoseconds part = command.ledger->spent(static_cast<Cause>(i));
-    sum += part;
-    signs |= part;
-  }
-  if (sum != latency || signs < 0 || !submitted) fail(command, !submitted);
-}
-
 void Measurement::record(const Completed& command) {
   LoadMeasurement& load = loads_[command.load];
-  check_ledger(command, load.depth_ != 0);
   const Picoseconds latency = command.completed - command.submitted;
+  if (load.depth_ == 0 || latency < 0) fail(command, load.depth_ == 0);
+  bool explained = true;
   const auto op = static_cast<std::size_t>(command.opcode);
   if (command.piece) {
     load.watch_device();
     ++load.pieces_[op];
   } else {
-    load.operations_[op].record(command, latency, submissions_);
+    explained = load.operations_[op].record(command, latency, submissions_);
     ++completed_;
   }
-  if (!load.device_.empty()) load.device_[op].record(command, latency, submissions_);
+  if (!load.device_.empty()) explained = load.device_[op].record(command, latency, submissions_);
+  if (!explained) fail(command, false);
   drive_.look(command.completed);
   load.count(command);
   if (loads_.size() > 1) all_.count(command);
 }
 
 void Measurement::record_whole(const Completed& request) {
-  check_ledger(request, true);
+  const Picoseconds latency = request.completed - request.submitted;
+  if (latency < 0) fail(request, false);
   LoadMeasurement& load = loads_[request.load];
   const auto op = static_cast<std::size_t>(request.opcode);
-  load.operations_[op].record(request, request.completed - request.submitted, submissions_);
+  if (!load.operations_[op].record(request, latency, submissions_)) fail(request, false);
   ++load.wholes_[op];
   ++completed_;
   load.count_whole(request);

@@ -106,7 +106,8 @@ class OperationMeasurement {
  private:
   friend class Measurement;
   friend class LoadMeasurement;
-  void record(const Completed& command, Picoseconds latency, std::uint64_t submissions);
+  /// False: the ledger does not add up to the latency.
+  [[nodiscard]] bool record(const Completed& command, Picoseconds latency, std::uint64_t submissions);
   void keep(const Completed& command, Picoseconds latency);
   void end_drain(std::uint64_t submissions);
   static constexpr unsigned k_bits = 4;  ///< below the leading one of a latency: sixteenths of an octave
@@ -118,8 +119,7 @@ class OperationMeasurement {
   struct Partial {
     std::uint64_t count = 0;
     Picoseconds total = 0;
-    std::array<Picoseconds, k_causes> spent{};
-    std::array<Picoseconds, k_blockers> behind{};
+    Ledger::Parts parts{};
   };
   [[nodiscard]] LedgerBin sums(unsigned bin) const;
   [[nodiscard]] LedgerBin quarter(unsigned first) const;
@@ -268,7 +268,6 @@ class Measurement {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
 
  private:
-  static void check_ledger(const Completed& command, bool submitted);
   [[noreturn]] static void fail(const Completed& command, bool not_submitted);
   std::vector<std::string> names_;
   std::vector<LoadMeasurement> loads_;

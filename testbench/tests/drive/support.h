@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <sys/types.h>
@@ -100,12 +101,23 @@ inline std::vector<Load> one(Load load) {
   return loads;
 }
 
+/// What a ledger held, in a form that goes from process to process.
+struct SeenLedger {
+  Ledger::Parts parts{};
+  SeenLedger() = default;
+  SeenLedger(const Ledger& ledger) : parts(ledger.parts()) {}  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] Picoseconds spent(Cause cause) const { return parts[static_cast<std::size_t>(cause)]; }
+  [[nodiscard]] Picoseconds total() const {
+    return std::accumulate(parts.begin(), parts.begin() + k_causes, Picoseconds{0});
+  }
+};
+
 /// A completed command that outlives its slot.
 struct Seen {
   HostOpcode opcode;
   HostStatus status;
   Picoseconds latency;
-  Ledger ledger;
+  SeenLedger ledger;
 };
 
 /// Runs `steps` one after another, each on a drive at rest; returns what the host saw of them.
