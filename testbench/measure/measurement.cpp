@@ -33,8 +33,7 @@ Picoseconds OperationMeasurement::bin_start(unsigned bin) {
   return static_cast<Picoseconds>(bin % k_steps + k_steps) << (bin / k_steps - 1);
 }
 
-bool OperationMeasurement::record(const Completed& command, Picoseconds latency,
-                                  std::uint64_t submissions) {
+bool OperationMeasurement::record(const Completed& command, Picoseconds latency, std::uint64_t submissions) {
   static constexpr Picoseconds k_full = Picoseconds{1} << 61;
   if (partial_.size() == 0) partial_ = ZeroPages<Partial>(k_bins);
   latency_.record(latency);
