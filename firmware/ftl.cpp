@@ -9,6 +9,7 @@
 
 #include "firmware/core/ecc_watcher.h"
 #include "firmware/core/pslc_watcher.h"
+#include "firmware/destinations/destinations.h"
 #include "firmware/fill/sequential_writes.h"
 #include "firmware/ftl_parts.h"
 #include "firmware/steady/steady_state.h"
@@ -107,17 +108,13 @@ Ftl::Parts::Parts(Hardware& hardware, const DriveShape& drive, const FirmwareCon
       gc_engine(logs ? static_cast<GcEngine&>(*logs) : gc_worker),
       map_pages(core, flusher),
       cache(is_chosen(config.cache.policy) ? std::make_unique<Cache>(core, flusher, drive, config) : nullptr),
-      front(cache.get()),
-      order(hardware.event_queue),
-      write_through(config.buffer.is_write_through()) {
+      commands(core, shape, flusher, cache.get()) {
   if (core.ecc) core.correction = &correction.emplace(core, drive.frames_per_unit);
-  if (drive.multi_plane_reads && drive.geometry.planes > 1) joiner.emplace(drive.same_blocks);
   make_features(config);
   for (const auto& [key, value] : Ftl::identity(config)) identity += key + " " + value + "\n";
   check_capacity(core, drive, config);
   hw.host.on_quiet([](void* self) { static_cast<Parts*>(self)->arm_idle_timer(); }, this);
-  flusher.attach(gc_worker);
-  if (logs) flusher.attach(*logs);
+  flusher.send_to(make_destination(flusher, gc_worker, logs.get()));
   core.map->attach(map_pages);
 }
 
@@ -137,7 +134,7 @@ void Ftl::Parts::make_features(const FirmwareConfig& config) {
 }
 
 Bytes Ftl::Parts::dram_bytes() const {
-  Bytes bytes = flusher.dram_bytes() + (cache ? cache->dram_bytes() : 0);
+  Bytes bytes = flusher.buffer().dram_bytes() + (cache ? cache->dram_bytes() : 0);
   for (const Chosen& one : chosen) bytes += one.feature->dram_bytes();
   return bytes;
 }
@@ -157,11 +154,24 @@ void Ftl::Parts::settled() {
   while (const auto waiter = quiet.pop()) hw.event_queue.soon(waiter);
 }
 
+Task<> Ftl::Parts::drain() {
+  while (!idle()) {
+    if (flusher.buffer().waiting() > 0 && !core.read_only) {
+      Flushed flushed(flusher);
+      co_await flushed;
+    } else {
+      co_await quiet.wait();
+    }
+  }
+  drop_gathered();
+  timer_wanted = false;
+}
+
 // ------------------------------------------------------------------------------------------------------------------ idle time
 
 // The host has become idle: it has nothing outstanding any more. Nothing polls for that.
 void Ftl::Parts::arm_idle_timer() {
-  if (core.config.gc.idle_after == 0 || !active.empty()) return;
+  if (core.config.gc.idle_after == 0 || !commands.active.empty()) return;
   last_activity = hw.event_queue.now();
   timer_wanted = true;
   if (timer_pending) return;
@@ -172,7 +182,7 @@ void Ftl::Parts::arm_idle_timer() {
 void Ftl::Parts::idle_timer(void* self) {
   Parts& parts = *static_cast<Parts*>(self);
   parts.timer_pending = false;
-  if (!parts.timer_wanted || !parts.active.empty() || parts.core.read_only) return;
+  if (!parts.timer_wanted || !parts.commands.active.empty() || parts.core.read_only) return;
   const Picoseconds due = parts.last_activity + parts.core.config.gc.idle_after;
   if (due > parts.hw.event_queue.now()) {
     parts.timer_pending = true;
@@ -195,27 +205,7 @@ void Ftl::submit(HostCommand& command) {
   Parts& p = *parts_;
   if (p.gc_engine.idle_mode()) p.gc_engine.set_idle(false);
   p.timer_wanted = false;
-  for (Feature* const feature : p.core.hooks.arrival) feature->on_arrival();
-  command.status = p.check(command);
-  if (command.status != HostStatus::success) {
-    p.tasks.start(p.reject(command, command.status));
-    return;
-  }
-  switch (command.opcode) {
-    case HostOpcode::read:
-      p.tasks.start(p.read(command));
-      break;
-    case HostOpcode::write:
-      p.tasks.start(p.write(command));
-      break;
-    case HostOpcode::flush:
-      p.tasks.start(p.flush(command));
-      break;
-    case HostOpcode::trim:
-    case HostOpcode::write_zeroes:
-      p.tasks.start(p.trim(command));
-      break;
-  }
+  p.commands.submit(command);
 }
 
 Task<> Ftl::drain() {
@@ -225,7 +215,7 @@ Task<> Ftl::drain() {
 bool Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
-  if (!p.active.empty() || staging || !p.features_idle() || p.flusher.jobs_in_flight() > 0 ||
+  if (!p.commands.active.empty() || staging || !p.features_idle() || p.flusher.jobs_in_flight() > 0 ||
       !p.gc_engine.idle())
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
@@ -265,7 +255,7 @@ std::string Ftl::make_steady(const SteadyOrder& order) {
 
 std::uint64_t Ftl::fill(const FillOrder& order) {
   Parts& p = *parts_;
-  if (p.front != nullptr || !p.chosen.empty() || !p.watchers.empty() || p.logs) return 0;
+  if (p.cache != nullptr || !p.chosen.empty() || !p.watchers.empty() || p.logs) return 0;
   SequentialWrites writes(p.core, p.flusher, p.gc_worker);
   return writes.known() ? writes.carry_out(order) : 0;
 }

@@ -60,11 +60,15 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
       "the host's own data: below 1 through overwrites in the buffer, above through partly written units");
   sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
   sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
-  for (const FeatureInfo& info : features()) {
-    if (info.moves != nullptr)
-      sink.value(name_of(info.moves->purpose), part(info.moves->purpose), "", info.moves->doc);
-  }
   const auto share = [&](std::uint64_t units) { return ratio(static_cast<double>(units), written); };
+  for (const FeatureInfo& info : features()) {
+    if (info.moves == nullptr) continue;
+    std::uint64_t units = s.units_programmed[static_cast<std::size_t>(info.moves->purpose)];
+    if (info.moves->purpose == Purpose::migration) {
+      for (const MovedUnits& moved : moves.by_features) units -= std::min(units, moved.units);
+    }
+    sink.value(name_of(info.moves->purpose), share(units), "", info.moves->doc);
+  }
   if (moves.folding)
     sink.value("folding", share(s.units_folded + s.units_folded_on_die), "",
                "data moved out of blocks in SLC mode");
@@ -196,17 +200,18 @@ void Ftl::Parts::describe_stall(std::string& text) const {
   constexpr std::uint32_t k_most = 16;
   text += fmt::format(
       "firmware: {} commands under way, {} program units on their way, write buffer {} of {} units free{}\n",
-      active.size(), flusher.jobs_in_flight(), flusher.free_units(), flusher.capacity(),
+      commands.active.size(), flusher.jobs_in_flight(), flusher.buffer().free(), flusher.buffer().capacity(),
       core.read_only ? ", drive is read-only" : "");
   core.map->describe_stall(text);
   if (cache) cache->describe_stall(text);
   std::uint32_t shown = 0;
-  for (const Active& a : active) {
+  for (const Commands::Active& a : commands.active) {
     if (shown++ == k_most) break;
     text += fmt::format("  {} of {} blocks at {} waits for {}\n", name_of(a.command.opcode), a.command.blocks,
                         a.command.lba, a.waits_for);
   }
-  if (active.size() > k_most) text += fmt::format("  and {} more\n", active.size() - k_most);
+  if (commands.active.size() > k_most)
+    text += fmt::format("  and {} more\n", commands.active.size() - k_most);
   shown = 0;
   std::uint32_t others = 0;
   for (std::uint32_t g = 0; g < core.layout.pus; ++g) {
@@ -247,7 +252,7 @@ void Ftl::Parts::archive(Archive& a) {
                           core.layout.program_units,
                           core.layout.sectors,
                           core.layout.logical_units,
-                          flusher.capacity(),
+                          flusher.buffer().capacity(),
                           shape.logical_blocks,
                           cache ? cache->store().capacity() : 0,
                           cache ? cache->store().grains_per_line() : 0,

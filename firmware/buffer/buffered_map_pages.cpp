@@ -15,8 +15,8 @@ bool BufferedMapPages::stored(Lpn page) const {
 Task<> BufferedMapPages::read(Lpn page) {
   const WriteBuffer::Index i = flusher_.buffer().find(page);
   if (i != WriteBuffer::k_none) {
-    MemoryAccess copy(core_.hw, MemoryKind::dram, flusher_.address_of(i), core_.layout.unit_bytes, false,
-                      nullptr, Cause::map_fetch);
+    MemoryAccess copy(core_.hw, MemoryKind::dram, flusher_.buffer().address_of(i), core_.layout.unit_bytes,
+                      false, nullptr, Cause::map_fetch);
     co_await copy;
     co_return;
   }
@@ -33,22 +33,23 @@ Task<bool> BufferedMapPages::write(Lpn page) {
   if (core_.read_only) co_return false;
   WriteBuffer::Index i = buffer.find(page);
   if (!buffer.merges(i)) {
-    Flusher::Reservation room(flusher_, 1);
+    BufferSpace::Reservation room(flusher_.space(), 1);
     co_await room;
     if (core_.read_only || room.granted() == 0) {
-      flusher_.give_back(room.granted());
+      flusher_.space().give_back(room.granted());
       co_return false;
     }
     i = buffer.find(page);
     if (buffer.merges(i)) {  // another command has inserted it meanwhile
-      flusher_.give_back(1);
+      flusher_.space().give_back(1);
     } else {
-      flusher_.unreserve(1);
+      flusher_.space().unreserve(1);
       i = buffer.add(page, i);
     }
   }
   buffer.merge(i, 0, core_.layout.sectors, nothing_.data());
-  core_.hw.memory.access(MemoryKind::dram, flusher_.address_of(i), core_.layout.unit_bytes, true, posted_);
+  core_.hw.memory.access(MemoryKind::dram, flusher_.buffer().address_of(i), core_.layout.unit_bytes, true,
+                         posted_);
   co_return true;
 }
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "firmware/flash/program.h"
-#include "firmware/gc/worker.h"
 
 namespace tlmssd::firmware {
 
@@ -40,7 +39,7 @@ bool ReadGatherer::begin(Gathering& gathering) {
 
 /// The host could have a program unit there without waiting or making others wait.
 bool ReadGatherer::may_program(std::uint32_t pu) const {
-  return !core_.read_only && core_.pool.accepts(pu) && !gc_worker_.lines(pu).native_waits() &&
+  return !core_.read_only && core_.pool.accepts(pu) && !gc_engine_.native_waits(pu) &&
          core_.pool.can_claim(pu, WriteTarget::host);
 }
 
@@ -74,8 +73,7 @@ void ReadGatherer::end(Gathering& gathering) {
   const std::uint32_t pu = gathering.job->pu;
   core_.jobs.give(*std::exchange(gathering.job, nullptr));
   if (!std::exchange(gathering.flying, false)) return;
-  gc_worker_.kick_if_low(pu);
-  if (gc_worker_.waiting(pu) > 0) gc_worker_.kick(pu);
+  gc_engine_.program_ended(pu);
   core_.events.settled();
 }
 

@@ -2,7 +2,7 @@
 // programs that in native mode into a parallel unit of its owner's choice.
 //
 // Two program units are gathered at a time. Nothing waits for them: a program unit is only given a
-// place that the host could take at once without anybody waiting; without one it is given up. The
+// place that the host could take at once without a command waiting; without one it is given up. The
 // data gathered are true, because they come from pages whose blocks are still pinned; that they
 // still are when they have been programmed, the owner sees to.
 #pragma once
@@ -12,10 +12,9 @@
 #include <optional>
 
 #include "firmware/core/core.h"
+#include "firmware/core/gc_engine.h"
 
 namespace tlmssd::firmware {
-
-class GcWorker;
 
 class ReadGatherer {
  public:
@@ -41,8 +40,8 @@ class ReadGatherer {
   };
 
   /// `dram_address`: where data are gathered; dram_bytes() of them.
-  ReadGatherer(Core& core, GcWorker& gc_worker, Owner& owner, std::uint64_t dram_address)
-      : core_(core), gc_worker_(gc_worker), owner_(owner), dram_address_(dram_address) {}
+  ReadGatherer(Core& core, GcEngine& gc_engine, Owner& owner, std::uint64_t dram_address)
+      : core_(core), gc_engine_(gc_engine), owner_(owner), dram_address_(dram_address) {}
 
   /// A program unit that another unit can be added to, going to a parallel unit that `fits`; null
   /// when there is none.
@@ -85,7 +84,7 @@ class ReadGatherer {
   void end(Gathering& gathering);
 
   Core& core_;
-  GcWorker& gc_worker_;
+  GcEngine& gc_engine_;
   Owner& owner_;
   std::uint64_t dram_address_;
   std::array<Gathering, 2> gatherings_;

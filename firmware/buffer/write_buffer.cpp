@@ -6,8 +6,15 @@
 
 namespace tlmssd::firmware {
 
-WriteBuffer::WriteBuffer(std::uint32_t capacity, std::uint32_t sectors, std::uint32_t lines)
-    : capacity_(capacity), sectors_(sectors), hash_(capacity), lines_(lines), free_count_(capacity) {}
+WriteBuffer::WriteBuffer(std::uint32_t capacity, const Layout& layout, std::uint64_t address,
+                         std::uint32_t lines)
+    : capacity_(capacity),
+      sectors_(layout.sectors),
+      layout_(&layout),
+      address_((address + 63) / 64 * 64),
+      hash_(capacity),
+      lines_(lines),
+      free_count_(capacity) {}
 
 void WriteBuffer::push(List& list, Index i) {
   entries_[i].previous = list.last;
@@ -171,7 +178,7 @@ WriteBuffer::Index WriteBuffer::drop(Lpn unit, bool& had_any) {
 void WriteBuffer::archive(Archive& a) {
   // A drained buffer holds nothing but, on a read-only drive, entries that could not be written
   // out.
-  if (!a.saving()) *this = WriteBuffer(capacity_, sectors_, lines());
+  if (!a.saving()) *this = WriteBuffer(capacity_, *layout_, address_, lines());
   a(accepted_);
   a(accepted_from_host_);
   std::uint32_t count = 0;

@@ -59,7 +59,8 @@ class WriteBuffer {
     bool relocated = false;  ///< holds what flash holds, to be written to a better place, and nothing else
   };
 
-  WriteBuffer(std::uint32_t capacity, std::uint32_t sectors, std::uint32_t lines = 1);
+  /// `address`: in DRAM, from which on it may lie.
+  WriteBuffer(std::uint32_t capacity, const Layout& layout, std::uint64_t address, std::uint32_t lines);
 
   // ---- what is in it
   /// Newest entry of a unit; k_none when it is not here.
@@ -67,6 +68,12 @@ class WriteBuffer {
   [[nodiscard]] Entry& entry(Index i) { return entries_[i]; }
   [[nodiscard]] Stamp* stamps(Index i) { return &stamps_[std::size_t{i} * sectors_]; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+  /// In DRAM.
+  [[nodiscard]] std::uint64_t address_of(Index i) const {
+    return address_ + std::uint64_t{i} * layout_->unit_bytes;
+  }
+  /// Of the DRAM, up to its end.
+  [[nodiscard]] Bytes dram_bytes() const { return address_of(capacity_); }
   /// Entries from here on were never used.
   [[nodiscard]] Index used() const { return fresh_; }
   [[nodiscard]] std::uint32_t free() const { return free_count_; }
@@ -131,15 +138,15 @@ class WriteBuffer {
   /// This entry will not be written out any more; it stays readable.
   void strand(Index i);
   /// The unit's data are void: whatever holds them is forgotten. Returns the waiting entry that was
-  /// dropped, to be settled and then given to free_entry(); k_none when there was none.
+  /// dropped, to be completed and then given to free_entry(); k_none when there was none.
   Index drop(Lpn unit, bool& had_any);
   void free_entry(Index i);
   /// So many entries of the host have come and gone.
   void pass(std::uint64_t entries) { accepted_from_host_ = accepted_ += entries; }
 
-  /// Calls `f(Durable&)` for everyone that waits for this entry, and forgets them.
+  /// Calls `f(Durable&)` for each that waits for this entry, and forgets them.
   template <class F>
-  void settle(Index i, F&& f) {
+  void take_waiters(Index i, F&& f) {
     std::uint32_t at = entries_[i].waiters;
     entries_[i].waiters = 0;
     while (at != 0) {
@@ -168,6 +175,8 @@ class WriteBuffer {
 
   std::uint32_t capacity_;
   std::uint32_t sectors_;
+  const Layout* layout_;
+  std::uint64_t address_;
   std::vector<Entry> entries_;
   std::vector<Stamp> stamps_;
   UnitHash hash_;  ///< newest entry of each unit

@@ -75,14 +75,14 @@ Cache::Cache(Core& core, Flusher& flusher, const DriveShape& shape, const Firmwa
       copy_waits_(config.cache.copy_waits),
       copy_units_(config.cache.copy_in == "unit"),
       write_all_(config.cache.write_back == "all"),
-      store_(medium_ == MemoryKind::dram ? flusher.dram_bytes() : 0, capacity_,
+      store_(medium_ == MemoryKind::dram ? flusher.buffer().dram_bytes() : 0, capacity_,
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),
       policy_(
           make_policy(cache_family(), "firmware.cache.policy", config.cache.policy, config.cache_policy,
                       CacheContext{store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
       keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))) {
-  flusher.attach(*this);
+  flusher.completions().attach(*this);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- reads
@@ -352,7 +352,7 @@ void Cache::stay(Index i) {
 
 Task<> Cache::evict(Lpn unit, std::uint64_t eviction, Durable* also) {
   co_await RunStage(core_.hw, Stage::buffer, nullptr);
-  Flusher::Reservation entry(flusher_, 1);
+  BufferSpace::Reservation entry(flusher_.space(), 1);
   co_await entry;
   Index i = entry.granted() > 0 ? still_due(unit, eviction, also) : LineStore::k_none;
   if (i != LineStore::k_none) {
@@ -366,7 +366,7 @@ Task<> Cache::evict(Lpn unit, std::uint64_t eviction, Durable* also) {
   if (i != LineStore::k_none) {
     stage(i, eviction, also);
   } else {
-    flusher_.give_back(entry.granted());
+    flusher_.space().give_back(entry.granted());
     call_off(unit, eviction, also);
   }
   if (also != nullptr && --also->pending == 0 && also->waiter) core_.hw.event_queue.soon(also->waiter);
@@ -393,14 +393,14 @@ void Cache::stage(Index i, std::uint64_t eviction, Durable* also) {
   WriteBuffer& buffer = flusher_.buffer();
   WriteBuffer::Index entry = buffer.find(line.unit);
   if (buffer.merges(entry)) {
-    flusher_.give_back(1);
+    flusher_.space().give_back(1);
   } else {
-    flusher_.unreserve(1);
+    flusher_.space().unreserve(1);
     entry = buffer.add(line.unit, entry, eviction);
   }
   buffer.merge(entry, line.present, store_.stamps(i));
   buffer.entry(entry).eviction = eviction;
-  core_.hw.memory.access(MemoryKind::dram, flusher_.address_of(entry),
+  core_.hw.memory.access(MemoryKind::dram, flusher_.buffer().address_of(entry),
                          static_cast<Bytes>(std::popcount(line.present)) * lba_bytes_, true, posted_);
   ++stats_.evictions;
   if (line.present != store_.all_sectors()) ++stats_.incomplete;

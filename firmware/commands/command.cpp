@@ -2,26 +2,61 @@
 // one coroutine that reads from top to bottom, in a file of its own.
 #include <stdexcept>
 
-#include "firmware/ftl_parts.h"
+#include "firmware/commands/commands.h"
 
 namespace tlmssd::firmware {
 
-Ftl::Parts::Active::Active(Parts& owner, HostCommand& host_command) : HeldCommand{host_command} {
+Commands::Commands(Core& shared, const DriveShape& drive, Flusher& to_flash, Layer* front_layer)
+    : hw(shared.hw),
+      core(shared),
+      shape(drive),
+      flusher(to_flash),
+      front(front_layer),
+      order(shared.hw.event_queue),
+      write_through(shared.config.buffer.is_write_through()) {
+  if (drive.multi_plane_reads && drive.geometry.planes > 1) joiner.emplace(drive.same_blocks);
+}
+
+void Commands::submit(HostCommand& command) {
+  for (Feature* const feature : core.hooks.arrival) feature->on_arrival();
+  command.status = check(command);
+  if (command.status != HostStatus::success) {
+    tasks.start(reject(command, command.status));
+    return;
+  }
+  switch (command.opcode) {
+    case HostOpcode::read:
+      tasks.start(read(command));
+      break;
+    case HostOpcode::write:
+      tasks.start(write(command));
+      break;
+    case HostOpcode::flush:
+      tasks.start(flush(command));
+      break;
+    case HostOpcode::trim:
+    case HostOpcode::write_zeroes:
+      tasks.start(trim(command));
+      break;
+  }
+}
+
+Commands::Active::Active(Commands& owner, HostCommand& host_command) : HeldCommand{host_command} {
   ticket.ledger = &host_command.ledger;
   owner.active.push(*this);
 }
 
 // The command is handed back and gone afterwards.
-void Ftl::Parts::end(Active& done) {
+void Commands::end(Active& done) {
   active.erase(done);
   ++core.stats.commands;
   hw.host.complete(done.command);
-  if (hw.host.outstanding() == 0) arm_idle_timer();
+  if (hw.host.outstanding() == 0) core.events.host_idle();
   for (Feature* const feature : core.hooks.command_end) feature->on_command_end();
-  settled();
+  core.events.settled();
 }
 
-HostStatus Ftl::Parts::check(const HostCommand& command) const {
+HostStatus Commands::check(const HostCommand& command) const {
   const auto beyond = [this](std::uint64_t lba, std::uint64_t blocks) {
     return lba > shape.logical_blocks || blocks > shape.logical_blocks - lba;
   };
@@ -47,7 +82,7 @@ HostStatus Ftl::Parts::check(const HostCommand& command) const {
   return beyond(command.lba, command.blocks) ? HostStatus::lba_out_of_range : HostStatus::success;
 }
 
-void Ftl::Parts::describe(Stage stage, const HostCommand& command) {
+void Commands::describe(Stage stage, const HostCommand& command) {
   using Cached = StageWork::Cached;
   if (command.blocks == 0) return;
   const UnitRange units = units_of(command.lba, command.blocks);
@@ -65,7 +100,7 @@ void Ftl::Parts::describe(Stage stage, const HostCommand& command) {
   hw.cpu.describe(stage, work);
 }
 
-Task<> Ftl::Parts::dispatch(Active& self, Stage next, std::uint32_t times) {
+Task<> Commands::dispatch(Active& self, Stage next, std::uint32_t times) {
   HostCommand& command = self.command;
   co_await RunStage(hw, Stage::command, &command.ledger);
   if (self.ticket.blocked()) {
@@ -77,7 +112,7 @@ Task<> Ftl::Parts::dispatch(Active& self, Stage next, std::uint32_t times) {
   co_await RunStage(hw, next, &command.ledger, times);
 }
 
-Task<> Ftl::Parts::reject(HostCommand& command, HostStatus status) {
+Task<> Commands::reject(HostCommand& command, HostStatus status) {
   Active self(*this, command);
   co_await RunStage(hw, Stage::command, &command.ledger);
   command.status = status;

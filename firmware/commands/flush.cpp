@@ -1,10 +1,9 @@
-// Flush, and the drain before a drive is at rest.
-
-#include "firmware/ftl_parts.h"
+// Flush: all that has been accepted goes to flash.
+#include "firmware/commands/commands.h"
 
 namespace tlmssd::firmware {
 
-Task<> Ftl::Parts::flush(HostCommand& command) {
+Task<> Commands::flush(HostCommand& command) {
   Active self(*this, command);
   co_await RunStage(hw, Stage::command, &command.ledger);
   const bool lasts = front != nullptr && front->non_volatile();
@@ -14,7 +13,7 @@ Task<> Ftl::Parts::flush(HostCommand& command) {
     charge(command, Cause::buffer_wait);
   }
   self.waits_for = "the write buffer to be written out";
-  Flusher::Flushed flushed(flusher, lasts);
+  Flushed flushed(flusher, lasts);
   co_await flushed;
   charge_branch(command.ledger, flushed.last(), Cause::buffer_wait);
   if (command.ledger.mark() < hw.event_queue.now()) charge(command, Cause::buffer_wait);
@@ -23,19 +22,6 @@ Task<> Ftl::Parts::flush(HostCommand& command) {
   if (flushed.failed() || left_behind) command.status = HostStatus::write_protected;
   co_await RunStage(hw, Stage::complete, &command.ledger);
   end(self);
-}
-
-Task<> Ftl::Parts::drain() {
-  while (!idle()) {
-    if (flusher.buffer().waiting() > 0 && !core.read_only) {
-      Flusher::Flushed flushed(flusher);
-      co_await flushed;
-    } else {
-      co_await quiet.wait();
-    }
-  }
-  drop_gathered();
-  timer_wanted = false;
 }
 
 }  // namespace tlmssd::firmware

@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "firmware/ftl_parts.h"
+#include "firmware/commands/commands.h"
 
 namespace tlmssd::firmware {
 
@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t k_in_caches = 64;  // commands under way whose state stays in the caches by itself
 }  // namespace
 
-Task<> Ftl::Parts::read(HostCommand& command) {
+Task<> Commands::read(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
   const std::uint64_t count = units.last - units.first + 1;
@@ -66,7 +66,7 @@ Task<> Ftl::Parts::read(HostCommand& command) {
 
 /// What the layer in front and the write buffer hold is copied to where the host interface expects
 /// the data.
-Task<> Ftl::Parts::fetch_copies(Active& self, Bytes from_buffer, const MemorySpans& in_front) {
+Task<> Commands::fetch_copies(Active& self, Bytes from_buffer, const MemorySpans& in_front) {
   HostCommand& command = self.command;
   if (!in_front.empty()) {
     self.waits_for = front->name();
@@ -79,14 +79,14 @@ Task<> Ftl::Parts::fetch_copies(Active& self, Bytes from_buffer, const MemorySpa
   if (from_buffer > 0) {
     self.waits_for = "the write buffer in DRAM";
     co_await RunStage(hw, Stage::buffer, &command.ledger);
-    MemoryAccess copy(hw, MemoryKind::dram, flusher.address_of(0), from_buffer, false, &command.ledger,
-                      Cause::memory);
+    MemoryAccess copy(hw, MemoryKind::dram, flusher.buffer().address_of(0), from_buffer, false,
+                      &command.ledger, Cause::memory);
     co_await copy;
   }
 }
 
-void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Bytes& from_buffer,
-                         MemorySpans& in_front) {
+void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Bytes& from_buffer,
+                       MemorySpans& in_front) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = flusher.buffer();
   const bool buffered = buffer.free() < buffer.capacity();
@@ -119,8 +119,8 @@ void Ftl::Parts::look_up(HostCommand& command, UnitRange units, ReadBatch& reads
 }
 
 // Copies the sectors of `want` that a buffer entry holds; returns those that it does not.
-std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
-                                        Bytes& from_buffer) {
+std::uint64_t Commands::take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
+                                      Bytes& from_buffer) {
   WriteBuffer& buffer = flusher.buffer();
   const WriteBuffer::Entry& entry = buffer.entry(i);
   const std::uint64_t have = want & entry.mask;
@@ -132,7 +132,7 @@ std::uint64_t Ftl::Parts::take_buffered(HostCommand& command, WriteBuffer::Index
   return want & ~have;
 }
 
-void Ftl::Parts::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold) {
+void Commands::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold) {
   ReadList ended = reads.take();
   while (!ended.empty()) {
     ReadOp& read = ended.pop();
@@ -147,7 +147,7 @@ void Ftl::Parts::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* ho
   }
 }
 
-void Ftl::Parts::deliver(HostCommand& command, const ReadOp& read, Layer::Hold* hold) {
+void Commands::deliver(HostCommand& command, const ReadOp& read, Layer::Hold* hold) {
   const bool copy = read.copy_of != k_no_unit;
   for (std::uint32_t at = read.low; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;

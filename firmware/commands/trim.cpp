@@ -1,11 +1,11 @@
 // Trim and write zeroes: whole units lose their place, edges become zeros.
 #include <algorithm>
 
-#include "firmware/ftl_parts.h"
+#include "firmware/commands/commands.h"
 
 namespace tlmssd::firmware {
 
-Task<> Ftl::Parts::trim(HostCommand& command) {
+Task<> Commands::trim(HostCommand& command) {
   Active self(*this, command);
   const LbaRange single{command.lba, command.blocks};
   const std::span<const LbaRange> ranges =
@@ -46,12 +46,12 @@ Task<> Ftl::Parts::trim(HostCommand& command) {
   end(self);
 }
 
-bool Ftl::Parts::holds_data(Lpn unit) {
+bool Commands::holds_data(Lpn unit) {
   return core.map->lookup(unit) != k_nowhere || flusher.buffer().find(unit) != WriteBuffer::k_none ||
          (front != nullptr && front->holds(unit));
 }
 
-Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
+Task<bool> Commands::clear(Active& self, LbaRange range, Durable* durable) {
   const std::uint32_t sectors = core.layout.sectors;
   const std::uint64_t end_lba = range.lba + range.blocks;
   const UnitRange units = units_of(range.lba, range.blocks);
@@ -81,7 +81,7 @@ Task<bool> Ftl::Parts::clear(Active& self, LbaRange range, Durable* durable) {
   co_return true;
 }
 
-void Ftl::Parts::deallocate(std::uint64_t first_unit, std::uint64_t end_unit) {
+void Commands::deallocate(std::uint64_t first_unit, std::uint64_t end_unit) {
   if (front != nullptr) core.stats.units_trimmed += front->discard(first_unit, end_unit);
   core.stats.units_trimmed += flusher.discard(first_unit, end_unit);
   if (front != nullptr) front->pump();

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "firmware/ftl_parts.h"
+#include "firmware/commands/commands.h"
 
 namespace tlmssd::firmware {
 
-Task<> Ftl::Parts::write(HostCommand& command) {
+Task<> Commands::write(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
   const auto unit = static_cast<Lpn>(units.first);
@@ -63,8 +63,8 @@ Task<> Ftl::Parts::write(HostCommand& command) {
 
 // Lays blocks into the buffer until one needs a new entry and there is none; returns the number of
 // blocks laid in.
-std::uint64_t Ftl::Parts::insert(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks,
-                                 const Stamp* data, Durable* durable, BufferAllocation& allocation) {
+std::uint64_t Commands::insert(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks,
+                               const Stamp* data, Durable* durable, BufferAllocation& allocation) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = flusher.buffer();
   std::uint64_t unit = lba / sectors;
@@ -78,8 +78,8 @@ std::uint64_t Ftl::Parts::insert(const HostCommand& command, std::uint64_t lba, 
     } else {
       if (allocation.granted > 0) {
         --allocation.granted;
-        flusher.unreserve(1, allocation.line);
-      } else if (!flusher.room(allocation.line)) {
+        flusher.space().unreserve(1, allocation.line);
+      } else if (!flusher.space().room(allocation.line)) {
         break;
       }
       i = buffer.add(static_cast<Lpn>(unit), i, 0, allocation.line);
@@ -101,37 +101,39 @@ std::uint64_t Ftl::Parts::insert(const HostCommand& command, std::uint64_t lba, 
   return done;
 }
 
-void Ftl::Parts::choose_line(BufferAllocation& allocation, std::uint64_t unit, const HostCommand& command) {
+void Commands::choose_line(BufferAllocation& allocation, std::uint64_t unit, const HostCommand& command) {
   if (flusher.buffer().lines() == 1 || std::exchange(allocation.asked, true)) return;
   const std::uint8_t line = line_of(unit, command);
-  if (line != allocation.line) flusher.give_back(std::exchange(allocation.granted, 0), allocation.line);
+  if (line != allocation.line)
+    flusher.space().give_back(std::exchange(allocation.granted, 0), allocation.line);
   allocation.line = line;
 }
 
-std::uint8_t Ftl::Parts::line_of(std::uint64_t unit, const HostCommand& command) {
+std::uint8_t Commands::line_of(std::uint64_t unit, const HostCommand& command) {
   const Hooks::List& lines = core.hooks.write_line;
   return lines.empty() ? 0 : lines.front()->write_line(static_cast<Lpn>(unit), command);
 }
 
-Task<bool> Ftl::Parts::accept(HeldCommand& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                              Durable* durable, BufferAllocation allocation) {
+Task<bool> Commands::accept(HeldCommand& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
+                            Durable* durable, BufferAllocation allocation) {
   std::uint64_t done = insert(self.command, lba, blocks, data, durable, allocation);
   while (done < blocks) {
     self.waits_for = "room in the write buffer";
     const UnitRange left = units_of(lba + done, blocks - done);
-    Flusher::Reservation room(
-        flusher, static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
+    BufferSpace::Reservation room(
+        flusher.space(),
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
         allocation.line);
     co_await room;
     charge_full_wait(self.command.ledger, room.collection_wait(), hw.event_queue.now());
     allocation.granted = room.granted();
     if (core.read_only || allocation.granted == 0) {
-      flusher.give_back(allocation.granted, allocation.line);
+      flusher.space().give_back(allocation.granted, allocation.line);
       co_return false;
     }
     done += insert(self.command, lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable,
                    allocation);
-    flusher.give_back(std::exchange(allocation.granted, 0), allocation.line);
+    flusher.space().give_back(std::exchange(allocation.granted, 0), allocation.line);
   }
   co_return true;
 }

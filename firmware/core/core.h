@@ -12,12 +12,12 @@
 #include "firmware/base/program_job.h"
 #include "firmware/base/read_op.h"
 #include "firmware/blocks/block_pool.h"
+#include "firmware/blocks/pslc.h"
 #include "firmware/blocks/wear_policy.h"
 #include "firmware/core/decision_texts.h"
 #include "firmware/core/hooks.h"
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/mapping/mapping.h"
-#include "firmware/pslc/pslc.h"
 #include "firmware/victims/victim_policy.h"
 #include "models/base/task.h"
 
@@ -33,6 +33,8 @@ class CoreEvents {
   virtual void now_read_only() = 0;
   /// Something has ended; the drive may be quiet now.
   virtual void settled() = 0;
+  /// The host has no command outstanding any more.
+  virtual void host_idle() = 0;
 };
 
 class ErrorCorrection;

@@ -14,12 +14,17 @@ class GcEngine {
   virtual ~GcEngine() = default;
   /// Starts what there is to do in a parallel unit, if anything.
   virtual void kick(std::uint32_t pu) = 0;
+  /// A program that is not its own has ended in a parallel unit, which may be short of free blocks
+  /// now.
+  virtual void program_ended(std::uint32_t pu) = 0;
   /// Host idle: time for what is better done now, until false is said.
   virtual void set_idle(bool idle) = 0;
   [[nodiscard]] virtual bool idle_mode() const = 0;
   /// The last read of a block that is waiting to be erased has ended.
   virtual void unpinned(std::uint32_t pu, BlockNumber block) = 0;
   virtual void now_read_only() = 0;
+  /// Host programs wait in a parallel unit for room in native blocks.
+  [[nodiscard]] virtual bool native_waits(std::uint32_t pu) const = 0;
   /// Nothing under way.
   [[nodiscard]] virtual bool idle() const = 0;
   /// For the report of a stall.

@@ -17,7 +17,7 @@ bool SequentialWrites::known() const {
 /// Rounds that `units` fill whole with as much left as the write buffer holds, all of them with
 /// blocks that are free beyond those that collection looks after.
 std::uint32_t SequentialWrites::most_rounds(std::uint64_t units) const {
-  const std::uint64_t left = std::uint64_t{2} * flusher_.capacity();
+  const std::uint64_t left = std::uint64_t{2} * flusher_.buffer().capacity();
   const std::uint64_t round = std::uint64_t{layout_.pus} * layout_.block_units;
   const std::uint32_t kept = std::max(worker_.background_stop(), core_.pool.overhead()) + 2;
   const std::uint64_t rounds = units > left ? (units - left) / round : 0;

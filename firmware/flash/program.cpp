@@ -11,9 +11,7 @@ namespace {
 ProgramJob& claim(Core& core, ProgramJob& job, WriteTarget target, Purpose purpose,
                   std::uint64_t buffer_address) {
   job.target = target;
-  job.base = job.mode == BlockMode::slc ? core.pool.claim_slc(job.pu, core.clock())
-                                        : core.pool.claim(job.pu, target, core.clock());
-  prepare_program(core, job, purpose, buffer_address);
+  claim_place(core, job, purpose, buffer_address);
   return job;
 }
 
@@ -39,6 +37,12 @@ void book(Core& core, const ProgramJob& job, std::uint32_t padding, bool failed)
 }
 
 }  // namespace
+
+void claim_place(Core& core, ProgramJob& job, Purpose purpose, std::uint64_t buffer_address) {
+  job.base = job.mode == BlockMode::slc ? core.pool.claim_slc(job.pu, core.clock())
+                                        : core.pool.claim(job.pu, job.target, core.clock());
+  prepare_program(core, job, purpose, buffer_address);
+}
 
 void prepare_program(Core& core, ProgramJob& job, Purpose purpose, std::uint64_t buffer_address) {
   const Layout& layout = core.layout;

@@ -15,7 +15,7 @@ namespace tlmssd::firmware {
 class Program {
  public:
   Program(Core& core, ProgramJob& job, WriteTarget target, Purpose purpose, std::uint64_t buffer_address);
-  /// Starts a job that has been prepared (prepare_program).
+  /// Starts a job that has its place (claim_place, prepare_program).
   Program(Core& core, ProgramJob& job);
   Program(const Program&) = delete;
   [[nodiscard]] bool await_ready() const noexcept { return pending_ == 0; }
@@ -31,6 +31,9 @@ class Program {
   std::coroutine_handle<> waiter_{};
 };
 
+/// Claims a program unit for the job in its parallel unit, of its mode and target; it must be
+/// started at once.
+void claim_place(Core& core, ProgramJob& job, Purpose purpose, std::uint64_t buffer_address);
 /// Completes the operations of a job whose place (`base`) has been taken; it must be started at
 /// once.
 void prepare_program(Core& core, ProgramJob& job, Purpose purpose, std::uint64_t buffer_address);

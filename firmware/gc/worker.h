@@ -57,9 +57,10 @@ class GcWorker final : public GcEngine {
 
   /// Starts the parallel unit's worker if there is work for it.
   void kick(std::uint32_t pu) override { workers_[pu]->kick(); }
-  /// The same, after the pool may have shrunk: starts background cleaning when it is below its
-  /// threshold.
-  void kick_if_low(std::uint32_t pu) { workers_[pu]->kick_if_low(); }
+  void program_ended(std::uint32_t pu) override {
+    workers_[pu]->kick_if_low();
+    if (waiting(pu) > 0) kick(pu);
+  }
   /// Host idle: clean all parallel units up to the idle target, until false is said.
   void set_idle(bool idle) override;
   [[nodiscard]] bool idle_mode() const override { return thresholds_.idle; }
@@ -81,6 +82,9 @@ class GcWorker final : public GcEngine {
   void unpinned(std::uint32_t pu, BlockNumber block) override { workers_[pu]->unpinned(block); }
   void now_read_only() override {
     for (const auto& worker : workers_) worker->wake();
+  }
+  [[nodiscard]] bool native_waits(std::uint32_t pu) const override {
+    return workers_[pu]->lines().native_waits();
   }
   [[nodiscard]] bool idle() const override { return running_ == 0; }
   [[nodiscard]] bool running(std::uint32_t pu) const override { return workers_[pu]->running(); }

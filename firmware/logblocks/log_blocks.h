@@ -59,10 +59,12 @@ class LogBlocks final : public GcEngine {
 
   // ---- GcEngine
   void kick(std::uint32_t pu) override;
+  void program_ended(std::uint32_t /*pu*/) override {}
   void set_idle(bool idle) override;
   [[nodiscard]] bool idle_mode() const override { return idle_; }
   void unpinned(std::uint32_t pu, BlockNumber block) override;
   void now_read_only() override;
+  [[nodiscard]] bool native_waits(std::uint32_t /*pu*/) const override { return false; }
   [[nodiscard]] bool idle() const override { return busy_ == 0; }
   [[nodiscard]] bool running(std::uint32_t pu) const override { return work_[pu].locked; }
   [[nodiscard]] std::uint32_t waiting(std::uint32_t pu) const override { return work_[pu].waiting; }

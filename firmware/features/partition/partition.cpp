@@ -50,7 +50,7 @@ Partition::Partition(const FeatureContext& context)
       policy_name_(context.choice.policy),
       config_(context.choice.read<PartitionConfig>()),
       reading_(core_.layout.pus, false),
-      gatherer_(core_, context.gc_worker, *this, context.dram_address) {
+      gatherer_(core_, context.gc_engine, *this, context.dram_address) {
   check(core_);
   policy_ = make_policy(partition_family(), "firmware.partition.policy", policy_name_, context.choice.values,
                         ReadHotContext{core_.layout.unit_bytes});

@@ -48,7 +48,7 @@ void Promoter::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {
     ++counters_.without_slc;
     return;
   }
-  if (!flusher_.room() || !flusher_.half_empty()) {
+  if (!flusher_.space().room() || !flusher_.space().half_empty()) {
     ++counters_.without_buffer;
     return;
   }
@@ -56,7 +56,8 @@ void Promoter::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {
   const WriteBuffer::Index i = buffer.add(unit, WriteBuffer::k_none);
   buffer.merge(i, 0, core_.layout.sectors, stamps);
   buffer.entry(i).relocated = true;
-  core_.hw.memory.access(MemoryKind::dram, flusher_.address_of(i), core_.layout.unit_bytes, true, posted_);
+  core_.hw.memory.access(MemoryKind::dram, flusher_.buffer().address_of(i), core_.layout.unit_bytes, true,
+                         posted_);
 }
 
 // All parallel units are looked at once for every multi-plane page of units, because the next

@@ -63,7 +63,7 @@ Replicas::Replicas(const FeatureContext& context)
       flusher_(context.flusher),
       policy_name_(context.choice.policy),
       table_(core_.layout.first_feature_unit(), static_cast<std::uint32_t>(core_.layout.feature_units)),
-      gatherer_(core_, context.gc_worker, *this, context.dram_address) {
+      gatherer_(core_, context.gc_engine, *this, context.dram_address) {
   check(core_, context.choice.read<ReplicasConfig>().capacity);
   policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_, context.choice.values,
                         ReadHotContext{core_.layout.unit_bytes});

@@ -43,6 +43,7 @@ struct Rig final : CoreEvents {
   void unpinned(std::uint32_t /*pu*/, BlockNumber /*block*/) override {}
   void now_read_only() override {}
   void settled() override {}
+  void host_idle() override {}
 
   void add(ReadBatch& reads, std::uint32_t pu, std::uint32_t n) const {
     reads.add(place[pu] + n, static_cast<Lpn>(k_first + 10 * pu + n), n);

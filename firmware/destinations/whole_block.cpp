@@ -1,39 +1,36 @@
-// Block-mapped regions: what waits of a block goes out together, the rest is copied from its old
-// place; or it goes to log blocks.
+#include "firmware/destinations/whole_block.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "firmware/buffer/flusher.h"
 #include "firmware/flash/program.h"
 #include "firmware/flash/read_batch.h"
-#include "firmware/gc/worker.h"
-#include "firmware/logblocks/log_blocks.h"
 #include "firmware/mapping/block_map.h"
 
 namespace tlmssd::firmware {
 
-/// Whether what is to go out next belongs to a block that is being rewritten: it would copy what is
-/// about to change.
-bool Flusher::block_under_way() {
-  if (blocks_.empty()) return false;
-  const WriteBuffer::Index next = buffer_.front();
-  return next != WriteBuffer::k_none && blocks_.contains(core_.places->block_of(buffer_.entry(next).unit));
+WholeBlockDestination::WholeBlockDestination(Flusher& flusher, GcWorker& gc_worker)
+    : NativeDestination(flusher, gc_worker), places_(*core_.places) {}
+
+std::uint32_t WholeBlockDestination::region_of(WriteBuffer::Index i) const {
+  return places_.block_of(buffer_.entry(i).unit);
 }
 
-std::optional<std::uint32_t> Flusher::pu_for_next() {
-  if (core_.places == nullptr) return next_pu();
-  const std::uint32_t block = core_.places->block_of(buffer_.entry(buffer_.front()).unit);
-  const std::uint32_t home = sequence_[block % sequence_.size()];
-  if (under_way_[home] >= core_.config.allocation.programs_per_pu) return {};
-  if (core_.pool.accepts(home) && !gc_worker_->exhausted(home)) return home;
-  return next_pu();
+bool WholeBlockDestination::blocked() {
+  return !rewritten_.empty() && rewritten_.contains(region_of(buffer_.front()));
 }
 
-void Flusher::fill_block(ProgramJob& job) {
-  job.entry = buffer_.front();
-  const std::uint32_t block = core_.places->block_of(buffer_.entry(job.entry).unit);
-  job.unit = core_.places->first_of(block);
-  blocks_.insert(block);
+Destination::Place WholeBlockDestination::next_place(std::uint8_t line) {
+  const std::uint32_t home = turns_.nth(region_of(buffer_.front(line)));
+  if (turns_.busy(home)) return {};
+  return takes(home) ? Place{home} : Place{next_pu()};
+}
+
+void WholeBlockDestination::fill(ProgramJob& job, std::uint8_t line) {
+  job.entry = buffer_.front(line);
+  const std::uint32_t region = region_of(job.entry);
+  job.unit = places_.first_of(region);
+  rewritten_.insert(region);
   for (std::uint32_t n = 0; n < core_.layout.program_units; ++n) {
     const Lpn unit = job.unit + n;
     const WriteBuffer::Index i = buffer_.find(unit);
@@ -41,7 +38,7 @@ void Flusher::fill_block(ProgramJob& job) {
       buffer_.take(i);
       if (buffer_.entry(i).mask != core_.layout.all_sectors()) ++job.partial;
       job.put(unit, i, buffer_.stamps(i));
-    } else if (core_.places->mapped(unit)) {
+    } else if (places_.mapped(unit)) {
       job.put_hole();
       job.source[n] = ProgramJob::k_copied;
       --job.holes;
@@ -53,8 +50,8 @@ void Flusher::fill_block(ProgramJob& job) {
   job.partial += job.copies;
 }
 
-/// Whether all that a die programs of a block comes from its old place.
-bool Flusher::only_copies(const ProgramJob& job, std::uint32_t part) const {
+/// Whether all that a die programs of a region comes from its old place.
+bool WholeBlockDestination::only_copies(const ProgramJob& job, std::uint32_t part) const {
   const std::uint32_t* const sources = &job.source[part * core_.layout.die_units];
   const auto copied = [](std::uint32_t source) { return source == ProgramJob::k_copied; };
   const auto not_written = [](std::uint32_t source) { return source >= ProgramJob::k_copied; };
@@ -62,19 +59,17 @@ bool Flusher::only_copies(const ProgramJob& job, std::uint32_t part) const {
          std::all_of(sources, sources + core_.layout.die_units, not_written);
 }
 
-/// Whether the dies of a job are those of the block's old place, if it still has one. Wherever a
-/// block made of whole stripes goes in its parallel unit, every part of it stays on its die.
-bool Flusher::same_dies(const ProgramJob& job) const {
+/// Whether the dies of a job are those of the region's old place, if it still has one. Wherever a
+/// region made of whole stripes goes in its parallel unit, every part of it stays on its die.
+bool WholeBlockDestination::same_dies(const ProgramJob& job) const {
   const Layout& layout = core_.layout;
-  const Ppn old = core_.places->base(core_.places->block_of(job.unit));
+  const Ppn old = places_.base(places_.block_of(job.unit));
   if (!core_.map->copies_on_die() || layout.operations % layout.lanes != 0) return false;
   return old == k_nowhere || layout.pu_of(layout.block_of(old)) == job.pu;
 }
 
-// Between this and the end of the program, the old place is pinned; not before, because a program
-// that waits for space must not hold a block that collection wants to erase.
-void Flusher::plan_copies(ProgramJob& job) {
-  const Ppn old = core_.places->base(core_.places->block_of(job.unit));
+void WholeBlockDestination::plan_copies(ProgramJob& job) {
+  const Ppn old = places_.base(places_.block_of(job.unit));
   if (old == k_nowhere) return;
   for (std::uint32_t part = 0; part < job.operations; ++part) {
     if (only_copies(job, part)) job.parts[part].copy_from = old + part * core_.layout.die_units;
@@ -83,7 +78,7 @@ void Flusher::plan_copies(ProgramJob& job) {
   core_.pool.pin(job.pinned);
 }
 
-void Flusher::forget_copies(ProgramJob& job) {
+void WholeBlockDestination::forget_copies(ProgramJob& job) {
   if (job.pinned == k_no_block) return;
   for (std::uint32_t part = 0; part < job.operations; ++part) job.parts[part].copy_from = k_nowhere;
   core_.unpin(std::exchange(job.pinned, k_no_block));
@@ -91,16 +86,16 @@ void Flusher::forget_copies(ProgramJob& job) {
 
 // Partly written units get their other sectors from flash, units that were not written their
 // content, or nothing when they have been trimmed meanwhile.
-Task<> Flusher::complete_block(ProgramJob& job) {
+Task<> WholeBlockDestination::read_modify_write(ProgramJob& job) {
   const std::uint64_t all = core_.layout.all_sectors();
   job.on_die = same_dies(job);
-  ReadBatch reads(core_, Purpose::host, program_address(job.entry), &job.ledger);
+  ReadBatch reads(core_, Purpose::host, address_of(job), &job.ledger);
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const std::uint32_t source = job.source[n];
     const Lpn unit = job.unit + n;
     if (source == ProgramJob::k_hole || job.parts[n / core_.layout.die_units].copy_from != k_nowhere)
       continue;
-    const Ppn where = core_.places->lookup(unit);
+    const Ppn where = places_.lookup(unit);
     if (source != ProgramJob::k_copied) {
       WriteBuffer::Entry& entry = buffer_.entry(source);
       if (entry.mask == all) continue;
@@ -133,59 +128,57 @@ Task<> Flusher::complete_block(ProgramJob& job) {
   });
 }
 
-void Flusher::commit_block(ProgramJob& job) {
-  const std::uint32_t block = core_.places->block_of(job.unit);
+Task<bool> WholeBlockDestination::claim(ProgramJob& job) {
+  for (;;) {
+    if (!at_hand(job)) {
+      const bool placed = co_await wait_for_space(job);
+      if (!placed) co_return false;
+    }
+    if (!job.on_die || same_dies(job)) break;
+    gc_.claimed(job);  // another program's turn
+    co_await read_modify_write(job);
+    co_await RunStage(core_.hw, Stage::flash, &job.ledger);
+    if (core_.read_only) co_return false;
+  }
+  if (job.on_die) plan_copies(job);
+  take_place(job);
+  co_return true;
+}
+
+void WholeBlockDestination::on_failure(ProgramJob& job) {
+  forget_copies(job);
+  NativeDestination::on_failure(job);
+}
+
+void WholeBlockDestination::release(ProgramJob& job) {
+  forget_copies(job);
+  rewritten_.erase(places_.block_of(job.unit));
+}
+
+void WholeBlockDestination::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];
     if (i >= ProgramJob::k_copied) continue;
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
-      core_.places->map(entry.unit);
-      note_damage(entry);
-    } else if (entry.damaged && core_.places->mapped(entry.unit)) {
+      places_.map(entry.unit);
+      completions_.note_damage(entry);
+    } else if (entry.damaged && places_.mapped(entry.unit)) {
       // The newer version still waits, and may take some sectors from here.
       core_.poisoned.insert(entry.unit);
     }
   }
-  core_.place_block(block, job);
+  core_.place_block(places_.block_of(job.unit), job);
   core_.post_map_update(job.unit, 1);
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] >= ProgramJob::k_copied) continue;
-    settle(job.source[n], &job.ledger, false);
+    completions_.complete(job.source[n], &job.ledger, false);
     buffer_.release(job.source[n]);
   }
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.copies - job.holes;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::gc)] += job.copies;
   core_.stats.units_rewritten += job.copies;
   end_program(core_, job);
-  end(job);
-}
-
-// ---------------------------------------------------------------------------------------------------------------- log blocks
-
-/// Where what is to go out next belongs, unless that parallel unit has programs enough under way.
-std::optional<std::uint32_t> Flusher::home_pu() {
-  const std::uint32_t pu = logs_->home(buffer_.entry(buffer_.front()).unit);
-  if (under_way_[pu] < core_.config.allocation.programs_per_pu) return pu;
-  return {};
-}
-
-Task<> Flusher::write_to_log(ProgramJob& job) {
-  if (job.partial > 0) co_await complete_units(job);
-  for (;;) {
-    co_await RunStage(core_.hw, Stage::flash, &job.ledger);
-    bool placed = !core_.read_only;
-    if (placed) placed = co_await logs_->place(job, program_address(job.entry));
-    if (!placed) {
-      fail(job);
-      co_return;
-    }
-    Program program(core_, job);
-    logs_->started(job.pu);
-    if (co_await program) break;
-    logs_->ended(job.pu);
-  }
-  commit(job);
 }
 
 }  // namespace tlmssd::firmware

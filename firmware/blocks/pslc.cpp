@@ -1,4 +1,4 @@
-#include "firmware/pslc/pslc.h"
+#include "firmware/blocks/pslc.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,101 @@
+// Room in the write buffer: how much of it is free, how much of that is set aside, and who waits
+// for it.
+//
+// Where a line of the buffer may have a part of it to itself (firmware.pslc.direct_buffer), the
+// buffer is shared out between the first line and the second, so that neither waits for the other's
+// programs. What fills the second is a program unit at least and can be sent out; the first, into
+// which evictions and map pages go as well, holds two as the whole buffer must.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+
+#include "firmware/buffer/collection_wait.h"
+#include "firmware/buffer/write_buffer.h"
+#include "firmware/core/core.h"
+
+namespace tlmssd::firmware {
+
+class Flusher;
+
+class BufferSpace {
+ public:
+  /// The flusher makes the room that is waited for.
+  BufferSpace(Core& core, const WriteBuffer& buffer, Flusher& flusher);
+  BufferSpace(const BufferSpace&) = delete;
+
+  /// Waits for room for new entries in a line of the buffer, first come first served. granted()
+  /// then says for how many.
+  class Reservation {
+   public:
+    Reservation(BufferSpace& space, std::uint32_t wanted, std::uint8_t line = 0)
+        : space_(space), wanted_(wanted), line_(line) {}
+    Reservation(const Reservation&) = delete;
+    [[nodiscard]] bool await_ready();
+    void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
+    void await_resume() const noexcept {}
+    /// Entries set aside for the caller, who must use each or give it back; 0: the drive is
+    /// read-only.
+    [[nodiscard]] std::uint32_t granted() const { return granted_; }
+    /// Of the program that made the room.
+    [[nodiscard]] const CollectionWait& collection_wait() const { return collection_wait_; }
+
+    Reservation* next = nullptr;  ///< in the queue of those who wait
+
+   private:
+    friend class BufferSpace;
+    BufferSpace& space_;
+    std::uint32_t wanted_;
+    std::uint8_t line_;
+    std::uint32_t granted_ = 0;
+    CollectionWait collection_wait_;
+    std::coroutine_handle<> waiter_{};
+  };
+  /// Uses up entries that were set aside: the caller adds them at once.
+  void unreserve(std::uint32_t entries, std::uint8_t line = 0) { part_of(line).reserved -= entries; }
+  /// Gives back entries that were set aside and are not needed.
+  void give_back(std::uint32_t entries, std::uint8_t line = 0) {
+    unreserve(entries, line);
+    grant({});
+  }
+  /// Whether a new entry may be made without waiting.
+  [[nodiscard]] bool room(std::uint8_t line = 0) const {
+    const Part& part = part_of(line);
+    return part.waiting.empty() && free_in(part) > 0;
+  }
+  /// More than half of what may hold writes into SLC mode, or of the buffer when it is not shared
+  /// out, is free.
+  [[nodiscard]] bool half_empty() const { return free_in(parts_[0]) > parts_[0].most / 2; }
+  /// A command waits for room.
+  [[nodiscard]] bool awaited() const { return !parts_[0].waiting.empty() || !parts_[1].waiting.empty(); }
+
+  /// Entries have become free: they are set aside for those who wait.
+  void grant(const CollectionWait& of_program);
+  /// There will be no room any more: all who wait are told so.
+  void now_read_only();
+
+ private:
+  /// Who waits for room, and how much of it is theirs. All are in the first where the buffer is not
+  /// shared out between its lines.
+  struct Part {
+    IntrusiveQueue<Reservation> waiting;
+    std::uint32_t reserved = 0;  ///< free entries that are set aside for a caller about to resume
+    std::uint32_t most = 0;      ///< entries that it may hold
+  };
+  [[nodiscard]] const Part& part_of(std::uint8_t line) const { return parts_[shared_out_ ? line : 0]; }
+  [[nodiscard]] Part& part_of(std::uint8_t line) { return parts_[shared_out_ ? line : 0]; }
+  /// Entries that may be set aside in a part now.
+  [[nodiscard]] std::uint32_t free_in(const Part& part) const {
+    const std::uint32_t free = buffer_.free() - parts_[0].reserved - parts_[1].reserved;
+    if (!shared_out_) return free;
+    return std::min(free, part.most - buffer_.held(&part == &parts_[1] ? 1 : 0) - part.reserved);
+  }
+
+  Core& core_;
+  const WriteBuffer& buffer_;
+  Flusher& flusher_;
+  bool shared_out_ = false;  ///< each of two lines has a part of the buffer to itself
+  Part parts_[2];
+};
+
+}  // namespace tlmssd::firmware

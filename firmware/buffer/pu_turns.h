@@ -1,0 +1,108 @@
+// Which parallel unit the next program of the write buffer goes to: they take turns in allocation
+// order. One that has as many programs under way as it may have is passed over; so is one that
+// features keep the program away from.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "firmware/core/core.h"
+
+namespace tlmssd::firmware {
+
+class PuTurns {
+ public:
+  explicit PuTurns(Core& core)
+      : core_(core),
+        sequence_(core.layout.sequence()),
+        place_(sequence_.size()),
+        under_way_(sequence_.size()),
+        may_take_((sequence_.size() + 63) / 64, ~std::uint64_t{0}) {
+    for (std::uint32_t i = 0; i < sequence_.size(); ++i) place_[sequence_[i]] = i;
+  }
+
+  /// The next parallel unit in turn of which `fits(pu)` holds.
+  template <class Fits>
+  std::optional<std::uint32_t> next(Fits&& fits) {
+    const auto count = static_cast<std::uint32_t>(sequence_.size());
+    for (std::uint32_t tried = 0; tried < count;) {
+      const std::uint64_t word = may_take_[position_ / 64] >> (position_ % 64);
+      const std::uint32_t skip =
+          word != 0 ? static_cast<std::uint32_t>(std::countr_zero(word)) : 64 - position_ % 64;
+      if (skip > 0) {
+        tried += skip;
+        position_ += skip;
+        if (position_ >= count) position_ = 0;
+        continue;
+      }
+      const std::uint32_t pu = sequence_[position_];
+      ++tried;
+      if (++position_ == count) position_ = 0;
+      if (!kept_away(pu) && fits(pu)) return pu;
+    }
+    return {};
+  }
+  /// The one in whose turn the `n`-th thing belongs.
+  [[nodiscard]] std::uint32_t nth(std::uint32_t n) const { return sequence_[n % sequence_.size()]; }
+  [[nodiscard]] std::uint32_t position() const { return position_; }
+  void go_back(std::uint32_t position) { position_ = position; }
+
+  // ---- programs under way
+  /// A program goes there, and has a program unit promised.
+  void occupy(std::uint32_t pu) {
+    core_.pool.promise(pu);
+    if (++under_way_[pu] != most()) return;
+    ++busy_;
+    may_take_[place_[pu] / 64] &= ~(std::uint64_t{1} << (place_[pu] % 64));
+  }
+  void vacate(std::uint32_t pu) {
+    core_.pool.unpromise(pu);
+    if (under_way_[pu]-- != most()) return;
+    --busy_;
+    may_take_[place_[pu] / 64] |= std::uint64_t{1} << (place_[pu] % 64);
+  }
+  /// The parallel unit has as many as it may have.
+  [[nodiscard]] bool busy(std::uint32_t pu) const { return under_way_[pu] >= most(); }
+  [[nodiscard]] bool all_busy() const { return busy_ == sequence_.size(); }
+  /// Some parallel unit that has one would do, if it were not busy.
+  template <class Fits>
+  [[nodiscard]] bool any_under_way(Fits&& fits) const {
+    return std::any_of(sequence_.begin(), sequence_.end(),
+                       [&](std::uint32_t pu) { return under_way_[pu] > 0 && !kept_away(pu) && fits(pu); });
+  }
+
+  // ---- features
+  /// Asks for the next program whether some parallel units are to be kept from it.
+  void steer() {
+    steered_ = false;
+    for (Feature* const feature : core_.hooks.steers) steered_ = feature->steers() || steered_;
+  }
+  /// The program may go where it was kept from. False: it was not kept from anywhere.
+  bool stop_steering() { return std::exchange(steered_, false); }
+  [[nodiscard]] bool steered() const { return steered_; }
+
+  void archive(Archive& a) { a(position_); }
+
+ private:
+  [[nodiscard]] std::uint32_t most() const { return core_.config.allocation.programs_per_pu; }
+  [[nodiscard]] bool kept_away(std::uint32_t pu) const {
+    const Hooks::List& steers = core_.hooks.steers;
+    return steered_ && !std::all_of(steers.begin(), steers.end(),
+                                    [pu](const Feature* feature) { return feature->allows_write(pu); });
+  }
+
+  Core& core_;
+  std::vector<std::uint32_t> sequence_;  ///< parallel units in allocation order
+  std::uint32_t position_ = 0;
+  std::vector<std::uint32_t> place_;      ///< position of each parallel unit in sequence_
+  std::vector<std::uint32_t> under_way_;  ///< programs of each parallel unit
+  std::vector<std::uint64_t> may_take_;   ///< a bit per position: the parallel unit may take another program
+  std::uint32_t busy_ = 0;                ///< parallel units that may not
+  bool steered_ = false;                  ///< features keep the present program from some parallel units
+};
+
+}  // namespace tlmssd::firmware
