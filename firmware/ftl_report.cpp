@@ -65,6 +65,7 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
     if (info.moves == nullptr) continue;
     std::uint64_t units = s.units_programmed[static_cast<std::size_t>(info.moves->purpose)];
     if (info.moves->purpose == Purpose::migration) {
+      units -= std::min(units, s.units_folded + s.units_folded_on_die);
       for (const MovedUnits& moved : moves.by_features) units -= std::min(units, moved.units);
     }
     sink.value(name_of(info.moves->purpose), share(units), "", info.moves->doc);

@@ -111,12 +111,14 @@ bool has_move_block(const FirmwareConfig& config);
 /// Features in the order in which they are made, asked and reported.
 class FeatureFamily {
  public:
-  FeatureFamily(std::initializer_list<FeatureInfo> features) : features_(features) {}
+  FeatureFamily(std::initializer_list<FeatureInfo> features) {
+    for (const FeatureInfo& feature : features) insert(feature);
+  }
   /// One more, of the plug-in `origin`. Which hooks it has is known where it is compiled, so that
   /// the kernel asks it for no others (hooks.h).
   template <class T>
   void add(std::string origin) {
-    features_.push_back(feature_info<T>(std::move(origin)));
+    insert(feature_info<T>(std::move(origin)));
   }
   /// The one with this section of the scenario; null when there is none.
   [[nodiscard]] const FeatureInfo* find(std::string_view path) const {
@@ -128,6 +130,20 @@ class FeatureFamily {
   [[nodiscard]] std::vector<FeatureInfo>::const_iterator end() const { return features_.end(); }
 
  private:
+  /// Throws InputError when another feature has its data moved for the same purpose: the moves of
+  /// both would be booked as one.
+  void insert(FeatureInfo feature) {
+    const auto same = std::find_if(begin(), end(), [&](const FeatureInfo& other) {
+      return feature.moves != nullptr && other.moves != nullptr &&
+             feature.moves->purpose == other.moves->purpose;
+    });
+    if (same != end()) {
+      throw InputError((feature.origin.empty() ? std::string() : "plug-in " + feature.origin + ": ") +
+                       feature.path + " has data moved as \"" + std::string(name_of(feature.moves->purpose)) +
+                       "\", as " + same->path + " does: k_moves needs a purpose of its own");
+    }
+    features_.push_back(std::move(feature));
+  }
   std::vector<FeatureInfo> features_;
 };
 
