@@ -70,7 +70,7 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
   if (logs != nullptr && logs->most_logs() > 0) {
     throw refusal(
         "firmware.mapping.log_blocks",
-        fmt::format("{} are too many for parallel units of {} blocks that keep {} mapping units in all",
+        fmt::format("{} are too many for parallel units of {} blocks that keep {} mapping pages in all",
                     logs->logs(), l.blocks, l.logical_units),
         std::to_string(logs->most_logs()));
   }
@@ -86,7 +86,7 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
   }
   throw refusal(
       "ssd.flash.over_provisioning",
-      fmt::format("{} logical blocks need {} mapping units, but of the {} on flash only {} can be kept ({} "
+      fmt::format("{} logical blocks need {} mapping pages, but of the {} on flash only {} can be kept ({} "
                   "parallel units x {} blocks, of which {} per parallel unit are set aside for {})",
                   shape.logical_blocks, l.logical_units, l.total_units(), most, l.pus, l.blocks, overhead,
                   purpose),
@@ -150,7 +150,7 @@ void Ftl::Parts::now_read_only() {
   if (cache) cache->now_read_only();
 }
 
-void Ftl::Parts::settled() {
+void Ftl::Parts::work_ended() {
   while (const auto waiter = quiet.pop()) hw.event_queue.soon(waiter);
 }
 

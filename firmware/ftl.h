@@ -89,7 +89,7 @@ class Ftl final : public Firmware {
   /// The feature whose section has this path; null when it has not been chosen.
   [[nodiscard]] const Feature* feature(std::string_view path) const;
   [[nodiscard]] const BlockPool& blocks() const;
-  /// Mapping units in the write buffer, those under way to flash included.
+  /// Mapping pages in the write buffer, those under way to flash included.
   [[nodiscard]] std::uint32_t buffered_units() const;
   /// How large the pSLC is now and what of it is free; nothing on a drive without one.
   [[nodiscard]] std::optional<PslcRoom> pslc_room() const;

@@ -27,7 +27,7 @@ struct Ftl::Parts final : CoreEvents {
   // ---- events
   void unpinned(std::uint32_t pu, BlockNumber block) override { gc_engine.unpinned(pu, block); }
   void now_read_only() override;
-  void settled() override;
+  void work_ended() override;
   void host_idle() override { arm_idle_timer(); }
   /// Makes those that the scenario has chosen.
   void make_features(const FirmwareConfig& config);

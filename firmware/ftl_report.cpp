@@ -22,14 +22,14 @@ std::string line_at(const std::string& text, std::size_t start) {
 
 void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors) {
   sink.value("commands", s.commands, "", "host commands completed");
-  sink.value("host units read", s.host_units_read, "units", "mapping units looked up by reads");
+  sink.value("host units read", s.host_units_read, "units", "mapping pages looked up by reads");
   sink.value("host units written", s.host_units_written, "units",
-             "mapping units touched by writes, wholly or in part");
+             "mapping pages touched by writes, wholly or in part");
   sink.value("host units written, net", static_cast<double>(s.host_blocks_written) / sectors, "units",
-             "data written by the host, in mapping units");
-  sink.value("units trimmed", s.units_trimmed, "units", "mapping units that trim and write zeroes gave up");
+             "data written by the host, in mapping pages");
+  sink.value("units trimmed", s.units_trimmed, "units", "mapping pages that trim and write zeroes gave up");
   sink.value("unmapped reads", s.unmapped_reads, "units", "reads answered with zeros without touching flash");
-  sink.open("write buffer", "mapping units accepted and not yet on flash");
+  sink.open("write buffer", "mapping pages accepted and not yet on flash");
   sink.value("read hits", s.buffer_read_hits, "units", "units read from the buffer, wholly or in part");
   sink.value("overwrites", s.buffer_overwrites, "units", "writes merged into a unit that was still waiting");
   sink.value("waits for room", s.full_waits, "", "times a command waited for a free place");
@@ -99,7 +99,7 @@ void Ftl::Parts::report_map(StatisticsSink& sink) const {
   sink.text("scheme", core.config.mapping.scheme, "the mapping scheme");
   sink.value("tables", core.map->dram_bytes(), "B", "DRAM that the tables of the scheme take");
   if (core.layout.map_units > 0) {
-    sink.value("map pages", core.layout.map_units, "units", "mapping units that hold the whole map");
+    sink.value("map pages", core.layout.map_units, "units", "mapping pages that hold the whole map");
     sink.value("map pages moved", core.stats.map_units_moved, "units",
                "by garbage collection, wear levelling and features");
     sink.value("map pages lost", core.stats.map_pages_lost, "units",
@@ -139,7 +139,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   for (std::size_t p = 0; p < k_purposes; ++p) {
     if (!purposes.at(p)) continue;
     sink.open(name_of(static_cast<Purpose>(p)), "operations for this purpose");
-    sink.value("units programmed", s.units_programmed[p], "units", "mapping units written");
+    sink.value("units programmed", s.units_programmed[p], "units", "mapping pages written");
     sink.value("units padded", s.units_padded[p], "units", "slots written with nothing in them");
     sink.value("programs", s.programs[p], "", "program operations");
     sink.value("reads", s.reads[p], "", "read operations");
@@ -165,7 +165,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
              ratio(static_cast<double>(s.gc_victim_valid),
                    static_cast<double>(s.gc_victims) * core.layout.block_units),
              "share", "share of a victim's units that was valid when it was chosen");
-  sink.value("stale copies", s.gc_stale_copies, "units",
+  sink.value("invalid copies", s.gc_invalid_copies, "units",
              "units overwritten or trimmed while they were being moved");
   sink.value("foreground waits", s.space_waits, "", "program units of the host that waited for a free block");
   sink.value("parallel units passed over", s.rerouted, "",

@@ -24,7 +24,7 @@ const ParameterTable<MappingConfig>& MappingConfig::parameters() {
                                 .choice("scheme", &MappingConfig::scheme, names(mapping_family()),
                                         "how logical units find their place in flash")
                                 .bytes("unit", &MappingConfig::unit, {512, 65536},
-                                       "mapping unit: the grain of the map; must divide the flash page and "
+                                       "mapping page: the grain of the map; must divide the flash page and "
                                        "be a multiple of the logical block")
                                 .shapes_state();
   return table;
@@ -101,9 +101,9 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
           .bytes("grain", &CacheConfig::grain, {0, 65536},
                  "piece in which its memory is given out; a unit that is here in part occupies only the "
                  "pieces it "
-                 "needs (at least a logical block; 0: a whole mapping unit)")
+                 "needs (at least a logical block; 0: a whole mapping page)")
           .choice("copy_in", &CacheConfig::copy_in, {"sectors", "unit"},
-                  "what a read copies in from flash: the logical blocks asked for, or the mapping units they "
+                  "what a read copies in from flash: the logical blocks asked for, or the mapping pages they "
                   "lie in")
           .flag("copy_waits", &CacheConfig::copy_waits,
                 "whether a read waits until there is room for what it copies in; if not, nothing is copied "

@@ -14,7 +14,7 @@ namespace tlmssd {
 
 namespace {
 
-/// The largest divisor of the mapping unit that is no larger than `frame`, else the smallest that a
+/// The largest divisor of the mapping page that is no larger than `frame`, else the smallest that a
 /// frame may have.
 Bytes nearest_frame(Bytes unit, Bytes frame) {
   constexpr Bytes k_least = 256;
@@ -48,7 +48,7 @@ auto in_section(const std::string& section, Work work) {
 }
 
 /// Refuses reads that may have wrong bits which nothing corrects, and frames that do not fit the
-/// mapping unit.
+/// mapping page.
 void check_decoders(const SsdConfig& config, const firmware::DriveShape& shape) {
   if (!config.decodes()) {
     if (!config.has_errors()) return;
@@ -57,11 +57,11 @@ void check_decoders(const SsdConfig& config, const firmware::DriveShape& shape) 
                               config.reliability),
                   Proposal{"firmware.ecc.policy", "fixed"});
   }
-  if (shape.mapping_unit_bytes % config.ecc.frame == 0) return;
+  if (shape.mapping_page_bytes % config.ecc.frame == 0) return;
   throw refusal(
       "ssd.flash.ecc.frame",
-      fmt::format("{} B do not divide the mapping unit of {} B", config.ecc.frame, shape.mapping_unit_bytes),
-      fmt::format("{} B", nearest_frame(shape.mapping_unit_bytes, config.ecc.frame)));
+      fmt::format("{} B do not divide the mapping page of {} B", config.ecc.frame, shape.mapping_page_bytes),
+      fmt::format("{} B", nearest_frame(shape.mapping_page_bytes, config.ecc.frame)));
 }
 
 /// Refuses a DRAM that does not hold what firmware needs and one transfer. `cache`: firmware's

@@ -90,7 +90,7 @@ void FirmwareGuard::complete(HostCommand& command) {
   if (outstanding_.erase(&command) == 0) refuse("completes a command that is not outstanding (twice?)");
   ++statistics_.commands;
   if (command.status != HostStatus::success) return;
-  const auto sectors = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
+  const auto sectors = static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes);
   const auto units = [&] {
     return command.blocks == 0 ? 0 : (command.lba + command.blocks - 1) / sectors - command.lba / sectors + 1;
   };
@@ -176,7 +176,7 @@ void FirmwareGuard::reset_statistics() {
 
 void FirmwareGuard::report(StatisticsSink& sink) const {
   const firmware::FtlStatistics& s = statistics_;
-  const auto sectors = static_cast<double>(shape_.mapping_unit_bytes) / shape_.lba_bytes;
+  const auto sectors = static_cast<double>(shape_.mapping_page_bytes) / shape_.lba_bytes;
   const double written = static_cast<double>(s.host_blocks_written) / sectors;
   std::uint64_t padded = 0;
   double programmed = 0;
@@ -188,10 +188,10 @@ void FirmwareGuard::report(StatisticsSink& sink) const {
   sink.text("model", name_,
             "which firmware, as the scenario names it; what it does is counted outside of it");
   sink.value("commands", s.commands, "", "host commands completed");
-  sink.value("host units read", s.host_units_read, "units", "mapping units looked up by reads");
+  sink.value("host units read", s.host_units_read, "units", "mapping pages looked up by reads");
   sink.value("host units written", s.host_units_written, "units",
-             "mapping units touched by writes, wholly or in part");
-  sink.value("host units written, net", written, "units", "data written by the host, in mapping units");
+             "mapping pages touched by writes, wholly or in part");
+  sink.value("host units written, net", written, "units", "data written by the host, in mapping pages");
   sink.open("write amplification", "bytes programmed per byte that the host wrote");
   sink.value("total", ratio(programmed, written), "", "all causes together");
   for (std::size_t p = 0; p < k_purposes; ++p) {
@@ -207,7 +207,7 @@ void FirmwareGuard::report(StatisticsSink& sink) const {
   for (std::size_t p = 0; p < k_purposes; ++p) {
     if (s.programs.at(p) + s.reads.at(p) == 0) continue;
     sink.open(tlmssd::name_of(static_cast<Purpose>(p)), "operations for this purpose");
-    sink.value("units programmed", s.units_programmed.at(p), "units", "mapping units written");
+    sink.value("units programmed", s.units_programmed.at(p), "units", "mapping pages written");
     sink.value("units padded", s.units_padded.at(p), "units", "slots written with nothing in them");
     sink.value("programs", s.programs.at(p), "", "program operations");
     sink.value("reads", s.reads.at(p), "", "read operations");

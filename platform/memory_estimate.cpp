@@ -78,8 +78,8 @@ void check_memory(const Geometry& geometry, std::uint64_t units) {
   if (drive <= available) {
     throw too_large(
         "precondition", "",
-        fmt::format("writing {} mapping units takes about {:.1f} GB of memory, of which {:.1f} GB are "
-                    "available; a smaller drive, larger mapping units or a smaller fill",
+        fmt::format("writing {} mapping pages takes about {:.1f} GB of memory, of which {:.1f} GB are "
+                    "available; a smaller drive, larger mapping pages or a smaller fill",
                     units, gigabytes(needed), gigabytes(available)));
   }
   // What fits beside the rest as it is.

@@ -9,7 +9,7 @@ namespace tlmssd {
 /// Bytes that a drive of this shape takes once it is made: its channels and dies. What pages hold
 /// comes on top.
 Bytes memory_of_drive(const Geometry& geometry);
-/// Bytes that so many mapping units take when they have been written: content, map entry and what
+/// Bytes that so many mapping pages take when they have been written: content, map entry and what
 /// the host knows of them.
 Bytes memory_of_units(std::uint64_t units);
 /// Bytes that this process can have: what the machine or its container (cgroup v2) has left, with

@@ -25,12 +25,12 @@ constexpr std::string_view k_checker = "checker_";
 ///
 /// A round of the drive reads all of its units and writes them elsewhere: a stage and a flash
 /// operation for each attempt to read, the same for the program, and as much again for erases and
-/// the map. Moved data leave no stale units behind, so collection has nothing left to find after
+/// the map. Moved data leave no invalid units behind, so collection has nothing left to find after
 /// one round; wear levelling, folding and refresh may each add one, and so may the command itself.
 /// Four times these rounds are allowed; a million steps are for drives of a few units.
 std::uint64_t most_untimed_steps(const firmware::DriveShape& shape, std::uint32_t attempts) {
   constexpr std::uint64_t k_rounds = 4 * 5;
-  const std::uint64_t units = shape.geometry.bytes() / shape.mapping_unit_bytes;
+  const std::uint64_t units = shape.geometry.bytes() / shape.mapping_page_bytes;
   return 1'000'000 + k_rounds * units * (2 * attempts + 4);
 }
 
@@ -125,19 +125,19 @@ std::vector<const ForeignMemory*> Ssd::foreign_memories() const {
 }
 
 void Ssd::build_flash() {
-  const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
+  const auto stamps = static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes);
   const NoValues defaults;
   const ParameterValues& values = config_.scheduling_values ? *config_.scheduling_values : defaults;
   flash_ = std::make_unique<FlashArray>(
       event_queue_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
-      make_timing(config_, config_.part), shape_.mapping_unit_bytes, stamps, config_.seed,
+      make_timing(config_, config_.part), shape_.mapping_page_bytes, stamps, config_.seed,
       [this](auto& initiator, auto& target) { connect(initiator, target); },
       FlashErrors{config_.ecc, make_bit_errors(config_), config_.retention});
   connect(flash_->controller().memory_isock, bus_->master_tsock(k_master_flash));
 }
 
 void Ssd::build_firmware() {
-  const auto stamps = static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes);
+  const auto stamps = static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes);
   cpu_ = std::make_unique<ControllerCpu>("cpu", config_.cpu, event_queue_, stamps);
   connect(cpu_->flash_isock, flash_->controller().cpu_tsock);
   connect(cpu_->memory_isock, bus_->master_tsock(k_master_cpu));
@@ -277,7 +277,7 @@ Identity Ssd::identity() const {
   if (config_.scm) identify(identity, "ssd.scm", *config_.scm);
   if (own_ == nullptr) {
     identity.emplace_back("firmware.model", guard_->name());
-    identity.emplace_back("firmware.mapping.unit", std::to_string(shape_.mapping_unit_bytes));
+    identity.emplace_back("firmware.mapping.unit", std::to_string(shape_.mapping_page_bytes));
     return identity;
   }
   for (auto& entry : firmware::Ftl::identity(config_.firmware)) identity.push_back(std::move(entry));

@@ -303,8 +303,8 @@ firmware::DriveShape SsdConfig::shape() const {
   shape.multi_plane_reads = flash.multi_plane_reads && part.multi_plane;
   shape.same_blocks = part.reads_same_blocks();
   shape.lba_bytes = static_cast<std::uint32_t>(host.lba_size);
-  shape.mapping_unit_bytes = firmware.mapping.unit;
-  // Whole mapping units, so that the last one is complete.
+  shape.mapping_page_bytes = firmware.mapping.unit;
+  // Whole mapping pages, so that the last one is complete.
   const Bytes unit = std::max<Bytes>(firmware.mapping.unit, host.lba_size);
   shape.scm_bytes = scm ? scm->capacity : 0;
   const auto units = static_cast<std::uint64_t>(capacity_bytes / static_cast<double>(unit));

@@ -74,7 +74,7 @@ struct SsdConfig {
   CapacityConfig capacity;
   firmware::FirmwareConfig firmware;
   /// Which firmware; another than our own (FirmwareFamily::k_own) looks at none of `firmware` but
-  /// the mapping unit.
+  /// the mapping page.
   std::string firmware_model{firmware::FirmwareFamily::k_own};
   PolicyValues firmware_values;  ///< of another firmware
   /// A firmware of one's own, instead of the one called `firmware_model`, which is then its name in

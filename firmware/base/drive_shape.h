@@ -20,10 +20,10 @@ struct DriveShape {
   bool multi_plane_reads = false;   ///< reads of the host are made multi-plane reads where they can
   bool same_blocks = false;         ///< and only of blocks of the same number in every plane
   std::uint32_t lba_bytes = 512;    ///< 512 or 4096
-  Bytes mapping_unit_bytes =
+  Bytes mapping_page_bytes =
       4096;  ///< divides the page, multiple of the logical block (the value of firmware.mapping.unit)
   std::uint64_t logical_blocks = 0;   ///< capacity offered to the host, in logical blocks
-  std::uint32_t frames_per_unit = 1;  ///< ECC frames of a mapping unit
+  std::uint32_t frames_per_unit = 1;  ///< ECC frames of a mapping page
   Bytes scm_bytes = 0;                ///< storage-class memory beside the DRAM; 0: none
 };
 

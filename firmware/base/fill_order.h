@@ -5,7 +5,7 @@
 
 namespace tlmssd::firmware {
 
-/// What the host is about to write, untimed: requests of so many whole mapping units each, the
+/// What the host is about to write, untimed: requests of so many whole mapping pages each, the
 /// first from unit 0 on and each behind the one before. No unit has been written before.
 struct FillOrder {
   std::uint64_t requests = 0;

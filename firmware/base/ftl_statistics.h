@@ -1,4 +1,4 @@
-// What the flash translation layer counts. Units are mapping units; a page operation may carry
+// What the flash translation layer counts. Units are mapping pages; a page operation may carry
 // several.
 #pragma once
 
@@ -32,11 +32,11 @@ struct FtlStatistics {
   std::uint64_t erases = 0;                                  ///< parallel units of blocks erased
   // garbage collection and wear levelling
   std::uint64_t gc_victims = 0;
-  std::uint64_t gc_victim_valid = 0;  ///< sum of the victims' valid units when chosen
-  std::uint64_t gc_stale_copies = 0;  ///< units overwritten or trimmed by the host while being moved
-  std::uint64_t wear_moves = 0;       ///< blocks moved by static wear levelling
-  std::uint64_t space_waits = 0;      ///< program units that waited for garbage collection (foreground)
-  std::uint64_t rerouted = 0;         ///< program units that skipped a full parallel unit
+  std::uint64_t gc_victim_valid = 0;    ///< sum of the victims' valid units when chosen
+  std::uint64_t gc_invalid_copies = 0;  ///< units overwritten or trimmed by the host while being moved
+  std::uint64_t wear_moves = 0;         ///< blocks moved by static wear levelling
+  std::uint64_t space_waits = 0;        ///< program units that waited for garbage collection (foreground)
+  std::uint64_t rerouted = 0;           ///< program units that skipped a full parallel unit
   std::array<std::uint64_t, k_purposes> moves{};       ///< blocks that features had moved, by purpose
   std::array<std::uint64_t, k_purposes> part_moves{};  ///< the same of parts of blocks
   // failures
@@ -57,7 +57,7 @@ struct FtlStatistics {
   std::uint64_t slc_units = 0;            ///< units that the write buffer programmed in SLC mode
   std::uint64_t slc_waits = 0;            ///< program units that waited for a free block in SLC mode
   std::uint64_t folds = 0;                ///< blocks in SLC mode chosen to be emptied
-  std::uint64_t idle_folds = 0;           ///< of these, while the host was silent
+  std::uint64_t idle_folds = 0;           ///< of these, while the host was idle
   std::uint64_t fold_valid = 0;           ///< sum of their valid units when chosen
   std::uint64_t units_folded = 0;         ///< moved through the controller
   std::uint64_t units_folded_on_die = 0;  ///< moved by copyback

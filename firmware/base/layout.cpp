@@ -33,7 +33,7 @@ void check(const DriveShape& shape) {
     throw refusal("ssd.host.lba_size", fmt::format("{} B is not a logical block size", shape.lba_bytes),
                   fmt::format("{} B", shape.lba_bytes < 2304 ? 512 : 4096));
   }
-  const Bytes unit = shape.mapping_unit_bytes;
+  const Bytes unit = shape.mapping_page_bytes;
   if (unit == 0 || unit % shape.lba_bytes != 0 || g.page_bytes % unit != 0 ||
       unit / shape.lba_bytes > k_most_sectors) {
     if (g.page_bytes % shape.lba_bytes != 0) {
@@ -86,13 +86,13 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   planes = multi_plane ? g.planes : 1;
   pus_per_die = multi_plane ? 1 : g.planes;
   const std::uint64_t all_units = std::uint64_t{g.channels} * g.ways * g.dies_per_way * g.planes * g.blocks;
-  unit_bytes = static_cast<std::uint32_t>(shape.mapping_unit_bytes);
+  unit_bytes = static_cast<std::uint32_t>(shape.mapping_page_bytes);
   units_per_page = g.page_bytes / unit_bytes;
   const auto total = static_cast<unsigned __int128>(all_units) * g.pages * units_per_page;
   if (all_units > Ppn::k_most || total > Ppn::k_most) {
     throw refusal(
         "firmware.mapping.unit",
-        fmt::format("the drive has more than {} mapping units of {} B, the most that 32-bit addresses reach",
+        fmt::format("the drive has more than {} mapping pages of {} B, the most that 32-bit addresses reach",
                     Ppn::k_most, unit_bytes),
         fmt::format("{} B", unit_bytes * 2));
   }

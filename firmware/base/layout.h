@@ -66,9 +66,9 @@ class Layout {
   std::uint32_t block_mp_pages;  ///< multi-plane pages of one block of the parallel unit: pages x lanes
   std::uint32_t block_units;     ///< units of one block of the parallel unit
   std::uint32_t program_pages;   ///< pages that a die programs at once
-  std::uint32_t die_units;       ///< mapping units that a die programs at once
+  std::uint32_t die_units;       ///< mapping pages that a die programs at once
   std::uint32_t operations = 1;  ///< program operations of a program unit
-  std::uint32_t program_units;   ///< mapping units of a program unit, the grain of every frontier
+  std::uint32_t program_units;   ///< mapping pages of a program unit, the grain of every frontier
   std::uint32_t programs_per_block;
   std::uint32_t
       slc_mp_pages;  ///< multi-plane pages of a block in SLC mode, each a program unit; 0: there is no such mode
@@ -79,7 +79,7 @@ class Layout {
 
   std::uint64_t feature_units = 0;  ///< units of features' own, numbered after those of the map
 
-  /// Makes a program unit of so many mapping units, instead of what a die programs at once. They
+  /// Makes a program unit of so many mapping pages, instead of what a die programs at once. They
   /// must be a multiple of that and divide the block.
   void set_program_units(std::uint32_t units);
 
@@ -88,11 +88,11 @@ class Layout {
     const std::uint64_t units = logical_units + map_units + feature_units;
     return operations == 1 ? units : (units + program_units - 1) / program_units * program_units;
   }
-  /// Mapping units of a program unit in this mode.
+  /// Mapping pages of a program unit in this mode.
   [[nodiscard]] std::uint32_t units_of_program(BlockMode mode) const {
     return mode == BlockMode::slc ? mp_page_units : program_units;
   }
-  /// Mapping units of a block in SLC mode.
+  /// Mapping pages of a block in SLC mode.
   [[nodiscard]] std::uint32_t slc_units() const { return slc_mp_pages * mp_page_units; }
   [[nodiscard]] bool is_map(Lpn unit) const { return unit >= logical_units && unit < first_feature_unit(); }
   /// Number of the first unit of a feature's own.

@@ -1,4 +1,4 @@
-// Physical mapping unit numbers. One is a place on flash or nowhere, and nowhere is not a number:
+// Physical mapping page numbers. One is a place on flash or nowhere, and nowhere is not a number:
 // arithmetic on it is refused, and no arithmetic comes out as nowhere.
 #pragma once
 

@@ -2,7 +2,7 @@
 // features that do so. Each feature has a family of its own, from which one is chosen by name.
 //
 // A policy only judges; its owner looks whether there is room, and moves or copies the data. It is
-// told of every mapping unit that a command of the host has read from flash, wherever it lies, in
+// told of every mapping page that a command of the host has read from flash, wherever it lies, in
 // the order in which the data arrive; and of every unit that has got other data, unless its owner
 // does not mind what is written.
 #pragma once
@@ -17,7 +17,7 @@
 namespace tlmssd::firmware {
 
 struct ReadHotContext {
-  Bytes unit_bytes;  ///< of a mapping unit
+  Bytes unit_bytes;  ///< of a mapping page
 };
 
 class ReadHotPolicy {

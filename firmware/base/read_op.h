@@ -25,7 +25,7 @@ struct ReadOp {
   std::uint32_t low = 0;     ///< first unit of the multi-plane page that is read
   std::uint32_t high = 0;    ///< last
   std::uint32_t tag = 0;     ///< the user's own
-  Lpn copy_of = k_no_unit;   ///< what is read is the second copy of this unit, and nothing else
+  Lpn copy_of = k_no_unit;   ///< what is read is the replica of this unit, and nothing else
   Ppn original = k_nowhere;  ///< of a copy: where the unit itself lies, pinned like the copy
   ReadOp* next = nullptr;
   ReadOp* joined = nullptr;  ///< the next one of the multi-plane read that this one begins or follows in

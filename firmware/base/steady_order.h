@@ -13,9 +13,9 @@ namespace tlmssd::firmware {
 struct SteadyOrder {
   std::uint64_t seed = 1;
   std::uint32_t most_erases = ~std::uint32_t{0};  ///< that a block bears: chance puts no more on one
-  /// Fills in the stamps of a mapping unit, one per logical block: what it holds, or what it held
-  /// before it was last overwritten (`stale`).
-  std::function<void(Lpn unit, bool stale, std::span<Stamp> stamps)> content;
+  /// Fills in the stamps of a mapping page, one per logical block: what it holds, or what it held
+  /// before it was last overwritten (`overwritten`).
+  std::function<void(Lpn unit, bool overwritten, std::span<Stamp> stamps)> content;
 };
 
 }  // namespace tlmssd::firmware

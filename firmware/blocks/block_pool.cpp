@@ -44,7 +44,7 @@ BlockPool::BlockPool(const Layout& layout, const Options& options)
     pu.free = pu.good = layout.blocks - options.statics;
     usable_ += usable(pu);
   }
-  for (SlcOfPu& pu : slc_) pu.raw = pu.fixed_good = options.statics;
+  for (SlcOfPu& pu : slc_) pu.raw = pu.statics_good = options.statics;
   room_ = static_cast<std::int64_t>(usable_);
 }
 
@@ -174,12 +174,12 @@ void BlockPool::close(BlockNumber block) {
   const std::uint32_t n = layout_.pu_of(block);
   info.state = BlockState::closed;
   if (info.mode == BlockMode::slc) {
-    slc_[n].stale += gain(block);
+    slc_[n].invalid += gain(block);
     ++kind(n, block).closed;
     slc_victims_->insert(n, block, info.valid, is_static(block));
     return;
   }
-  pus_[n].stale += layout_.block_units - info.valid;
+  pus_[n].invalid += layout_.block_units - info.valid;
   if (!options_.owned) victims_->insert(n, block, info.valid);
   wear_->closed(n, block, worn(block));
 }
@@ -264,7 +264,7 @@ void BlockPool::take_out(BlockNumber block) {
   BlockInfo& info = info_[block];
   const std::uint32_t n = layout_.pu_of(block);
   if (info.valid != 0) broken("erased with valid units in it", block);
-  if (info.state == BlockState::closed) pus_[n].stale -= layout_.block_units;
+  if (info.state == BlockState::closed) pus_[n].invalid -= layout_.block_units;
   if (info.state == BlockState::grown_bad) std::erase(grown_bad_[n], block);
   info.state = BlockState::victim;
 }
@@ -296,7 +296,7 @@ void BlockPool::invalidate(Ppn unit) {
     invalidated_in_slc(g, block);
     return;
   }
-  ++pus_[g].stale;
+  ++pus_[g].invalid;
   if (!options_.owned) victims_->invalidated(g, block, info.valid);
 }
 
@@ -308,7 +308,7 @@ BlockNumber BlockPool::take_victim(std::uint32_t n) {
   BlockInfo& info = info_[block];
   if (info.state != BlockState::closed) broken("the victim policy chose a block that is not closed", block);
   info.state = BlockState::victim;
-  pus_[n].stale -= layout_.block_units - info.valid;
+  pus_[n].invalid -= layout_.block_units - info.valid;
   return block;
 }
 
@@ -317,10 +317,10 @@ void BlockPool::take_closed(BlockNumber block) {
   BlockInfo& info = info_[block];
   if (info.mode == BlockMode::slc) {
     --kind(n, block).closed;
-    slc_[n].stale -= gain(block);
+    slc_[n].invalid -= gain(block);
     slc_victims_->remove(n, block, info.valid, is_static(block));
   } else {
-    pus_[n].stale -= layout_.block_units - info.valid;
+    pus_[n].invalid -= layout_.block_units - info.valid;
     victims_->remove(n, block, info.valid);
   }
   info.state = BlockState::victim;
@@ -355,7 +355,7 @@ void BlockPool::erased(BlockNumber block, BlockMode mode) {
     ++kind(n, block).ready;
     const bool statics = is_static(block);
     if (least_worn_first_) key |= std::uint64_t{statics ? info.erases : worn(block)} << k_sequence_bits;
-    // Fixed blocks first: they bear more, and a dynamic one may be asked for.
+    // Static blocks first: they bear more, and a dynamic one may be asked for.
     ready_[n].push_back({statics ? key : key | k_behind, block});
     std::push_heap(ready_[n].begin(), ready_[n].end());
   } else {
@@ -390,7 +390,7 @@ std::uint64_t BlockPool::usable(const ParallelUnit& pu) const {
 void BlockPool::lose_block(BlockNumber block) {
   const std::uint32_t n = layout_.pu_of(block);
   if (is_static(block)) {
-    --slc_[n].fixed_good;
+    --slc_[n].statics_good;
     return;
   }
   const std::uint64_t before = usable(pus_[n]);

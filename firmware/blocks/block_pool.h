@@ -123,12 +123,12 @@ class BlockPool {
     std::uint32_t closed = 0;  ///< of these, that may be chosen as a victim
   };
   struct SlcOfPu {
-    Kind kinds[2];                 ///< dynamic, static
-    std::uint32_t raw = 0;         ///< static blocks never erased into SLC mode
-    std::uint32_t fixed_good = 0;  ///< static blocks neither retired nor failed
+    Kind kinds[2];                   ///< dynamic, static
+    std::uint32_t raw = 0;           ///< static blocks never erased into SLC mode
+    std::uint32_t statics_good = 0;  ///< static blocks neither retired nor failed
     BlockNumber open = k_no_block;
-    std::uint32_t next = 0;   ///< multi-plane pages of it handed out
-    std::uint64_t stale = 0;  ///< units that emptying the closed dynamic blocks would give to native mode
+    std::uint32_t next = 0;     ///< multi-plane pages of it handed out
+    std::uint64_t invalid = 0;  ///< units that emptying the closed dynamic blocks would give to native mode
     [[nodiscard]] const Kind& dynamic() const { return kinds[0]; }
     [[nodiscard]] const Kind& statics() const { return kinds[1]; }
     [[nodiscard]] std::uint32_t used() const { return kinds[0].used + kinds[1].used; }
@@ -223,7 +223,7 @@ class BlockPool {
     std::uint64_t in_flight = 0;   ///< programs under way
     std::uint64_t valid = 0;       ///< valid units, those in failed blocks included
     std::uint64_t pending = 0;     ///< slots promised to host program units that are not yet programmed
-    std::uint64_t stale = 0;       ///< invalid units in closed native blocks
+    std::uint64_t invalid = 0;     ///< invalid units in closed native blocks
   };
   [[nodiscard]] const ParallelUnit& pu(std::uint32_t n) const { return pus_[n]; }
   [[nodiscard]] const BlockInfo& info(BlockNumber block) const { return info_[block]; }

@@ -68,13 +68,13 @@ BlockNumber BlockPool::take_slc_victim(std::uint32_t n, bool dynamic) {
   if (block == k_no_block) return block;
   --kind(n, block).closed;
   info_[block].state = BlockState::victim;
-  slc_[n].stale -= gain(block);
+  slc_[n].invalid -= gain(block);
   return block;
 }
 
 void BlockPool::invalidated_in_slc(std::uint32_t n, BlockNumber block) {
   const bool statics = is_static(block);
-  if (!statics) ++slc_[n].stale;
+  if (!statics) ++slc_[n].invalid;
   slc_victims_->invalidated(n, block, info_[block].valid, statics);
 }
 

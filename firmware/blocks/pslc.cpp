@@ -219,7 +219,7 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
     const BlockPool::SlcOfPu& one = pool_.slc(pu);
     may += blocks(pu);
-    sum.fixed_good += one.fixed_good;
+    sum.statics_good += one.statics_good;
     for (int k = 0; k < 2; ++k) {
       sum.kinds[k].used += one.kinds[k].used;
       sum.kinds[k].ready += one.kinds[k].ready;
@@ -236,14 +236,14 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   sink.value("size allowed", bytes(may), "B", "with the valid data there are now");
   sink.value("size", bytes(sum.used() + sum.ready()), "B", "blocks that are in SLC mode now");
   sink.value("size in use", bytes(sum.used()), "B", "of these, blocks that are not free");
-  sink.value("static size", bytes(sum.fixed_good), "B",
+  sink.value("static size", bytes(sum.statics_good), "B",
              "blocks that never change their mode, without those that have failed");
-  sink.value("valid units", counts.valid, "units", "mapping units in SLC mode that the map points at");
+  sink.value("valid units", counts.valid, "units", "mapping pages in SLC mode that the map points at");
   sink.value("host units to slc", s.slc_units, "units", "units that the write buffer programmed in SLC mode");
   sink.value("share to slc", host > 0 ? slc / host : 0, "share",
              "of all units that the write buffer programmed");
   sink.value("blocks folded", s.folds, "", "blocks in SLC mode chosen to be emptied into native ones");
-  sink.value("of these idle", s.idle_folds, "", "while the host was silent");
+  sink.value("of these idle", s.idle_folds, "", "while the host was idle");
   sink.value("mean valid",
              s.folds > 0
                  ? static_cast<double>(s.fold_valid) / (static_cast<double>(s.folds) * layout_.slc_units())
@@ -252,9 +252,9 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   sink.value("units folded by copyback", s.units_folded_on_die, "units", "moved within their die");
   sink.value("units folded by controller", s.units_folded, "units", "read and programmed by the controller");
   sink.value("host units read in slc", s.host_units_slc, "units",
-             "mapping units that commands of the host read from blocks in SLC mode");
+             "mapping pages that commands of the host read from blocks in SLC mode");
   sink.value("host units read native", s.host_units_native, "units",
-             "mapping units that commands of the host read from native blocks");
+             "mapping pages that commands of the host read from native blocks");
   sink.value("waits for room", s.slc_waits, "", "program units that waited for a free block in SLC mode");
   sink.value("blocks prepared", s.slc_prepared, "", "free blocks erased into SLC mode in addition");
   sink.value("blocks returned", s.slc_returned, "", "free blocks erased back into native mode in addition");

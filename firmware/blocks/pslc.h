@@ -5,7 +5,7 @@
 // are dynamic from the native ones (dynamic). How many may be dynamic follows the share of the
 // logical capacity that holds valid data: all up to `full_until`, none from `gone_at` on, in a
 // straight line between them, and never more than `of_free_space` of the blocks that the valid data
-// would leave empty if they were in native mode. Fixed blocks are no part of the capacity; dynamic
+// would leave empty if they were in native mode. Static blocks are no part of the capacity; dynamic
 // ones are, because they come back when they are needed.
 //
 // How large `of_free_space` can be: with N native blocks beside what is set aside, of B units each,
@@ -62,7 +62,7 @@ class Pslc final : public PathView {
   [[nodiscard]] std::uint32_t dynamic_limit(std::uint32_t pu) const;
   /// Blocks of the parallel unit that may be in SLC mode now.
   [[nodiscard]] std::uint32_t blocks(std::uint32_t pu) const {
-    return pool_.slc(pu).fixed_good + dynamic_limit(pu);
+    return pool_.slc(pu).statics_good + dynamic_limit(pu);
   }
   /// Share of these that hold no data, or are about to (`coming`); negative when more are used than
   /// may be.
@@ -71,7 +71,7 @@ class Pslc final : public PathView {
   [[nodiscard]] bool too_many(std::uint32_t pu) const {
     return pool_.slc(pu).dynamic().used > dynamic_limit(pu);
   }
-  /// Borrowing leaves so many free blocks in native mode.
+  /// Lending leaves so many free blocks in native mode.
   void leave_free(std::uint32_t blocks) { leave_free_ = blocks; }
   [[nodiscard]] std::uint32_t leaves_free() const { return leave_free_; }
   /// Some dynamic blocks are ready that may not be used.

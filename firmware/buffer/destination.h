@@ -5,7 +5,7 @@
 // when a program unit is sent out, read_modify_write() when some of its units lack sectors, a claim
 // when it is about to be programmed, then started(), on_failure() as often as the program fails,
 // and commit(). Each destination states its part in why nothing can deadlock. What is here goes for
-// all in which a program unit holds single mapping units.
+// all in which a program unit holds single mapping pages.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ std::uint32_t checked_capacity(const Core& core) {
   const Bytes most = Bytes{0x7FFFFFFF} * core.layout.unit_bytes;
   if (capacity > most) {
     throw refusal("firmware.buffer.capacity",
-                  fmt::format("{} B is more than {} mapping units", capacity, 0x7FFFFFFF),
+                  fmt::format("{} B is more than {} mapping pages", capacity, 0x7FFFFFFF),
                   fmt::format("{} B", most));
   }
   return static_cast<std::uint32_t>(capacity / core.layout.unit_bytes);
@@ -94,7 +94,7 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
   if (!must && (waiting < least_ || (buffer_.waiting() <= threshold_ && !awaited()))) return false;
   if (destination_->blocked() || held()) return false;
   const std::uint32_t position = turns_.position();
-  turns_.steer();
+  turns_.ask_placement();
   const Destination::Place to = next_place(line);
   if (!to.pu) {
     // Every parallel unit is full of programs on their way; with none on its way the drive has
@@ -113,7 +113,7 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
   turns_.occupy(job.pu);
   destination_->fill(job, line);
   queue_.dispatched(job);
-  for (Feature* const feature : core_.hooks.program) feature->on_program(job, turns_.steered());
+  for (Feature* const feature : core_.hooks.program) feature->on_program(job, turns_.restricted());
   tasks_.start(flush(job));
   return true;
 }
@@ -129,7 +129,7 @@ Destination::Place Flusher::next_place(std::uint8_t line) {
   // Of several lines, one that finds all busy leaves whose turn it is as it was.
   if (buffer_.lines() > 1 && turns_.all_busy()) return {};
   const Destination::Place to = destination_->next_place(line);
-  return !to.pu && queue_.empty() && turns_.stop_steering() ? destination_->next_place(line) : to;
+  return !to.pu && queue_.empty() && turns_.lift_placement() ? destination_->next_place(line) : to;
 }
 
 Task<> Flusher::flush(ProgramJob& job) {
@@ -170,7 +170,7 @@ void Flusher::end(ProgramJob& job) {
   destination_->ended(pu);
   if (buffer_.waiting() > 0) pump();
   if (Evictions* const evictions = completions_.evictions()) evictions->pump();
-  core_.events.settled();
+  core_.events.work_ended();
 }
 
 // ------------------------------------------------------------------------------------------------------------------------ trims

@@ -77,22 +77,23 @@ class PuTurns {
 
   // ---- features
   /// Asks for the next program whether some parallel units are to be kept from it.
-  void steer() {
-    steered_ = false;
-    for (Feature* const feature : core_.hooks.steers) steered_ = feature->steers() || steered_;
+  void ask_placement() {
+    restricted_ = false;
+    for (Feature* const feature : core_.hooks.restricts_writes)
+      restricted_ = feature->restricts_writes() || restricted_;
   }
   /// The program may go where it was kept from. False: it was not kept from anywhere.
-  bool stop_steering() { return std::exchange(steered_, false); }
-  [[nodiscard]] bool steered() const { return steered_; }
+  bool lift_placement() { return std::exchange(restricted_, false); }
+  [[nodiscard]] bool restricted() const { return restricted_; }
 
   void archive(Archive& a) { a(position_); }
 
  private:
   [[nodiscard]] std::uint32_t most() const { return core_.config.allocation.programs_per_pu; }
   [[nodiscard]] bool kept_away(std::uint32_t pu) const {
-    const Hooks::List& steers = core_.hooks.steers;
-    return steered_ && !std::all_of(steers.begin(), steers.end(),
-                                    [pu](const Feature* feature) { return feature->allows_write(pu); });
+    const Hooks::List& restricts_writes = core_.hooks.restricts_writes;
+    return restricted_ && !std::all_of(restricts_writes.begin(), restricts_writes.end(),
+                                       [pu](const Feature* feature) { return feature->allows_write(pu); });
   }
 
   Core& core_;
@@ -102,7 +103,7 @@ class PuTurns {
   std::vector<std::uint32_t> under_way_;  ///< programs of each parallel unit
   std::vector<std::uint64_t> may_take_;   ///< a bit per position: the parallel unit may take another program
   std::uint32_t busy_ = 0;                ///< parallel units that may not
-  bool steered_ = false;                  ///< features keep the present program from some parallel units
+  bool restricted_ = false;               ///< features keep the present program from some parallel units
 };
 
 }  // namespace tlmssd::firmware

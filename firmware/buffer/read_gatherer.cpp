@@ -65,7 +65,7 @@ Task<> ReadGatherer::program(Gathering& gathering) {
 }
 
 void ReadGatherer::abort(Gathering& gathering, bool refused) {
-  owner_.given_up(*gathering.job, refused);
+  owner_.aborted(*gathering.job, refused);
   end(gathering);
 }
 
@@ -74,7 +74,7 @@ void ReadGatherer::end(Gathering& gathering) {
   core_.jobs.give(*std::exchange(gathering.job, nullptr));
   if (!std::exchange(gathering.flying, false)) return;
   gc_engine_.program_ended(pu);
-  core_.events.settled();
+  core_.events.work_ended();
 }
 
 void ReadGatherer::drop() {

@@ -28,7 +28,7 @@ class ReadGatherer {
     /// A program unit is on flash: its unit n at job.base + n. job.source: as given to add().
     virtual void committed(const ProgramJob& job) = 0;
     /// It will not be. `refused`: no place could be had without waiting.
-    virtual void given_up(const ProgramJob& job, bool refused) = 0;
+    virtual void aborted(const ProgramJob& job, bool refused) = 0;
   };
   /// A program unit.
   struct Gathering {

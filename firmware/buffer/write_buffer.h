@@ -1,4 +1,4 @@
-// The write buffer: mapping units in DRAM that have been accepted and are not yet on flash.
+// The write buffer: mapping pages in DRAM that have been accepted and are not yet on flash.
 //
 // An entry holds one unit: a mask of the sectors that were written and a stamp for each. Entries
 // wait in the order in which they were first written (dirty), or ahead of all others when a command
@@ -114,9 +114,9 @@ class WriteBuffer {
   /// same unit, if there is one. `eviction`: of the cache line that it comes from; 0: from the
   /// host.
   Index add(Lpn unit, Index found, std::uint64_t eviction = 0, std::uint8_t line = 0);
-  /// Lays sectors `from` to `from + count` into a waiting entry.
+  /// Inserts sectors `from` to `from + count` into a waiting entry.
   void merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data);
-  /// Lays the sectors of a mask in; `data` by sector of the unit.
+  /// Inserts the sectors of a mask; `data` by sector of the unit.
   void merge(Index i, std::uint64_t sectors, const Stamp* data);
   void make_urgent(Index i);
   void wait_for(Index i, Durable& durable);

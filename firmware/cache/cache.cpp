@@ -52,7 +52,7 @@ Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_b
   if (!divides || layout.unit_bytes % grain != 0 || grain % lba_bytes != 0) {
     throw refusal(
         "firmware.cache.grain",
-        fmt::format("{} B does not divide the mapping unit of {} B into whole logical blocks of {} B",
+        fmt::format("{} B does not divide the mapping page of {} B into whole logical blocks of {} B",
                     config.grain, layout.unit_bytes, lba_bytes),
         fmt::format("{} B", config.grain > layout.unit_bytes ? layout.unit_bytes : lba_bytes));
   }
@@ -370,7 +370,7 @@ Task<> Cache::evict(Lpn unit, std::uint64_t eviction, Durable* also) {
     call_off(unit, eviction, also);
   }
   if (also != nullptr && --also->pending == 0 && also->waiter) core_.hw.event_queue.soon(also->waiter);
-  settle(eviction);
+  eviction_ended(eviction);
 }
 
 /// The line of `unit` if its eviction still has to take place, else k_none: it is gone, or the host
@@ -447,15 +447,15 @@ void Cache::await_staged(Lpn unit, Durable& durable) {
   flusher_.pump_if_due();
 }
 
-void Cache::settle(std::uint64_t eviction) {
-  order_[eviction - settled_ - 1] = true;
+void Cache::eviction_ended(std::uint64_t eviction) {
+  order_[eviction - ended_ - 1] = true;
   while (!order_.empty() && order_.front()) {
     order_.pop_front();
-    ++settled_;
+    ++ended_;
   }
   while (const auto waiter = flush_queue_.pop()) core_.hw.event_queue.soon(waiter);
   pump();
-  core_.events.settled();
+  core_.events.work_ended();
 }
 
 void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed, const CollectionWait& of_program) {
@@ -482,7 +482,7 @@ Task<> Cache::stage_all() {
     if (line.state == State::resident && line.dirty != 0 && !core_.read_only) write_out(i, nullptr);
   }
   const std::uint64_t target = started_;
-  while (settled_ < target) co_await flush_queue_.wait();
+  while (ended_ < target) co_await flush_queue_.wait();
   --flushes_;
 }
 
@@ -505,7 +505,7 @@ void Cache::archive(Archive& a) {
   a(store_);
   policy_->archive(a);
   a(started_);
-  settled_ = started_;
+  ended_ = started_;
   a(stats_);
 }
 
@@ -515,14 +515,14 @@ void Cache::report(StatisticsSink& sink) const {
   sink.text("policy", core_.config.cache.policy, "what is taken in and what is given up");
   sink.text("medium", non_volatile() ? "SCM" : "DRAM", "memory that it lies in");
   sink.value("capacity", capacity_, "B", "its size");
-  sink.value("reads", s.reads, "units", "mapping units looked up by reads");
+  sink.value("reads", s.reads, "units", "mapping pages looked up by reads");
   sink.value("read hits", s.read_hits, "units", "of these, units of which everything asked for was here");
   sink.value("read partial hits", s.read_partial, "units", "units of which some logical blocks were here");
   sink.value("read hit share", ratio(s.read_hits, s.reads), "share", "read hits per unit looked up");
   sink.value("copies in", s.copies_in, "units",
              "units of which blocks were copied in after a read from flash");
   sink.value("copies skipped", s.copies_skipped, "units", "copies given up because there was no room");
-  sink.value("writes", s.writes, "units", "mapping units touched by writes");
+  sink.value("writes", s.writes, "units", "mapping pages touched by writes");
   sink.value("write hits", s.write_hits, "units", "of these, units that were here");
   sink.value("write hit share", ratio(s.write_hits, s.writes), "share", "write hits per unit touched");
   sink.value("writes around", s.around, "units", "units that the policy sent to flash instead");
@@ -543,7 +543,7 @@ void Cache::report(StatisticsSink& sink) const {
   sink.value("blocks brought back", s.sectors_back, "blocks",
              "dirty again, because they could not be written out");
   sink.value("dirty", store_.dirty_sectors(), "blocks", "dirty logical blocks at the end");
-  sink.value("lines", store_.lines(), "units", "mapping units here at the end, wholly or in part");
+  sink.value("lines", store_.lines(), "units", "mapping pages here at the end, wholly or in part");
   sink.value("free share", ratio(store_.free(), store_.capacity()), "share", "free room at the end");
   sink.close();
 }

@@ -22,13 +22,13 @@
 namespace tlmssd::firmware {
 
 struct CacheStatistics {
-  // host reads, per mapping unit touched
+  // host reads, per mapping page touched
   std::uint64_t reads = 0;
   std::uint64_t read_hits = 0;       ///< every sector asked for was here
   std::uint64_t read_partial = 0;    ///< some were
   std::uint64_t copies_in = 0;       ///< units of which sectors were copied in after a read from flash
   std::uint64_t copies_skipped = 0;  ///< units that should have been, but there was no room
-  // host writes, per mapping unit touched
+  // host writes, per mapping page touched
   std::uint64_t writes = 0;
   std::uint64_t write_hits = 0;  ///< the unit had a line
   std::uint64_t around = 0;      ///< went past the cache
@@ -105,7 +105,7 @@ class Cache final : public Layer, public Evictions {
   [[nodiscard]] bool holds(Lpn unit) const override { return store_.find(unit) != LineStore::k_none; }
   /// Whether a write to `unit` goes here (to be asked once per write).
   [[nodiscard]] bool takes(Lpn unit);
-  /// Lays sectors in (`stamps` by sector of the unit) and appends their places to `where`. False:
+  /// Inserts sectors (`stamps` by sector of the unit) and appends their places to `where`. False:
   /// no room, nothing was done. `room`: what has been set aside for it; null: none.
   [[nodiscard]] bool put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
                          Reservation* room = nullptr);
@@ -170,7 +170,7 @@ class Cache final : public Layer, public Evictions {
   void stage(Index i, std::uint64_t eviction, Durable* also);
   void call_off(Lpn unit, std::uint64_t eviction, Durable* also);
   void await_staged(Lpn unit, Durable& durable);
-  void settle(std::uint64_t eviction);
+  void eviction_ended(std::uint64_t eviction);
   [[nodiscard]] bool leaving(Index i, std::uint64_t eviction) const {
     return i != LineStore::k_none && store_.line(i).state == State::leaving &&
            store_.line(i).eviction == eviction;
@@ -193,9 +193,9 @@ class Cache final : public Layer, public Evictions {
   bool pumping_ = false;
   IntrusiveQueue<Reservation> waiting_;
   // Evictions are numbered as they start; in the write buffer (or called off) are those up to
-  // settled_ and those that order_ marks.
+  // ended_ and those that order_ marks.
   std::uint64_t started_ = 0;
-  std::uint64_t settled_ = 0;
+  std::uint64_t ended_ = 0;
   std::deque<bool> order_;
   std::uint32_t unstaged_ = 0;  ///< evictions that are not in the write buffer yet
   std::uint32_t flushes_ = 0;   ///< stage_all() under way: nothing is called off

@@ -16,7 +16,7 @@ namespace tlmssd::firmware {
 
 struct CacheContext {
   const LineStore& store;       ///< made before the policy, which may look at any line
-  std::uint64_t cache_units;    ///< whole mapping units that the cache could hold
+  std::uint64_t cache_units;    ///< whole mapping pages that the cache could hold
   std::uint64_t logical_units;  ///< of the drive
 };
 

@@ -1,4 +1,4 @@
-// What lies in a cache: lines, one per mapping unit, whose sectors come and go one by one.
+// What lies in a cache: lines, one per mapping page, whose sectors come and go one by one.
 //
 // A line holds, for each logical block ("sector") of its unit, whether it is here, whether it is
 // dirty (newer than flash), and its stamp. The memory is given out in grains, from one sector up to
@@ -72,7 +72,7 @@ class LineStore {
   // ---- coming and going
   /// A line for `unit`, which has none, without any sector yet.
   Index add(Lpn unit);
-  /// Lays sectors in; `stamps` is indexed by sector of the unit. There must be room. The places are
+  /// Inserts sectors; `stamps` is indexed by sector of the unit. There must be room. The places are
   /// appended to `where`.
   void lay(Index i, std::uint64_t sectors, const Stamp* stamps, bool dirty, MemorySpans& where);
   /// Appends the places of sectors that are here.

@@ -53,7 +53,7 @@ void Commands::end(Active& done) {
   hw.host.complete(done.command);
   if (hw.host.outstanding() == 0) core.events.host_idle();
   for (Feature* const feature : core.hooks.command_end) feature->on_command_end();
-  core.events.settled();
+  core.events.work_ended();
 }
 
 HostStatus Commands::check(const HostCommand& command) const {

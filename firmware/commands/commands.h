@@ -77,7 +77,7 @@ struct Commands final : WriteAcceptor {
     std::uint8_t line = 0;  ///< of the write buffer; in it are the entries
     std::uint32_t granted = 0;
   };
-  /// Lays blocks of the host into the buffer as long as there is room; returns how many. `data`
+  /// Inserts blocks of the host into the buffer as long as there is room; returns how many. `data`
   /// null: zeros.
   std::uint64_t insert(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                        Durable* durable, BufferAllocation& allocation);
@@ -85,7 +85,7 @@ struct Commands final : WriteAcceptor {
   /// aside in the other are given back.
   void choose_line(BufferAllocation& allocation, std::uint64_t unit, const HostCommand& command);
   [[nodiscard]] std::uint8_t line_of(std::uint64_t unit, const HostCommand& command);
-  /// Lays all of them in, waiting for room. False: the drive is read-only.
+  /// Inserts all of them, waiting for room. False: the drive is read-only.
   Task<bool> accept(HeldCommand& held, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                     Durable* durable, BufferAllocation allocation);
   Task<bool> accept(HeldCommand& held, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,

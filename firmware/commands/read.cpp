@@ -137,10 +137,9 @@ void Commands::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold
   while (!ended.empty()) {
     ReadOp& read = ended.pop();
     const Hooks::List& hooks = core.hooks.redirect_read;
-    const bool decoded =
-        read.copy_of == k_no_unit || std::all_of(hooks.begin(), hooks.end(), [&](Feature* feature) {
-          return feature->settle_redirected(read, reads);
-        });
+    const bool decoded = read.copy_of == k_no_unit ||
+                         std::all_of(hooks.begin(), hooks.end(),
+                                     [&](Feature* feature) { return feature->end_redirected(read, reads); });
     if (decoded) deliver(command, read, hold);
     read.op.waiting = nullptr;
     end_read(core, read);

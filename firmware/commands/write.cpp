@@ -61,8 +61,8 @@ Task<> Commands::write(HostCommand& command) {
   end(self);
 }
 
-// Lays blocks into the buffer until one needs a new entry and there is none; returns the number of
-// blocks laid in.
+// Inserts blocks into the buffer until one needs a new entry and there is none; returns the number
+// of blocks inserted.
 std::uint64_t Commands::insert(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks,
                                const Stamp* data, Durable* durable, BufferAllocation& allocation) {
   const std::uint32_t sectors = core.layout.sectors;

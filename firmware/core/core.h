@@ -32,7 +32,7 @@ class CoreEvents {
   /// The drive has just become read-only.
   virtual void now_read_only() = 0;
   /// Something has ended; the drive may be quiet now.
-  virtual void settled() = 0;
+  virtual void work_ended() = 0;
   /// The host has no command outstanding any more.
   virtual void host_idle() = 0;
 };

@@ -1,10 +1,10 @@
 // What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
 //
-// A feature observes (on_...), decides (redirect_read, steers, allows_write, holds_program,
-// write_line, pass_voltage, next_move) and lasts (report, archive, dram_bytes, idle). It owns
-// its parameters, counters and policy. The kernel asks only those features that implement a hook
-// (core/hooks.h), in the order of the list of features (firmware/features.cpp), and knows none of
-// them by name.
+// A feature observes (on_...), decides (redirect_read, restricts_writes, allows_write,
+// holds_program, write_line, pass_voltage, next_move) and lasts (report, archive, dram_bytes,
+// idle). It owns its parameters, counters and policy. The kernel asks only those features that
+// implement a hook (core/hooks.h), in the order of the list of features (firmware/features.cpp),
+// and knows none of them by name.
 //
 // No hook may wait. Hooks are called in the midst of the kernel's work and must not start anything;
 // only on_read_end, on_moved, on_erased and on_collected may have the write buffer pump, and only
@@ -26,7 +26,7 @@ namespace tlmssd::firmware {
 
 class ReadBatch;
 
-/// Mapping units that a feature has programmed: its part of the write amplification.
+/// Mapping pages that a feature has programmed: its part of the write amplification.
 struct MovedUnits {
   const char* name;  ///< key of the report
   const char* doc;
@@ -83,7 +83,7 @@ class Feature {
   /// The map points `unit` at other data, or nowhere, from now on.
   virtual void on_rewritten(Lpn /*unit*/) {}
   /// The write buffer has filled a program unit and sends it on its way. `kept_away`: not to any
-  /// parallel unit, because a feature steers.
+  /// parallel unit, because a feature places writes.
   virtual void on_program(const ProgramJob& /*job*/, bool /*kept_away*/) {}
   /// Collection begins to empty `block`.
   virtual void on_victim(std::uint32_t /*pu*/, BlockNumber /*block*/) {}
@@ -104,11 +104,11 @@ class Feature {
   }
   /// A redirected read has ended. False: it could not be decoded; the original has been added to
   /// `again`. One that another feature has redirected: true.
-  virtual bool settle_redirected(const ReadOp& /*read*/, ReadBatch& /*again*/) { return true; }
+  virtual bool end_redirected(const ReadOp& /*read*/, ReadBatch& /*again*/) { return true; }
   /// Whether the next program of the write buffer is to be kept away from some parallel units.
   /// Asked once for each.
-  virtual bool steers() { return false; }
-  /// Whether the parallel unit may take the program that steers() was asked about.
+  virtual bool restricts_writes() { return false; }
+  /// Whether the parallel unit may take the program that restricts_writes() was asked about.
   [[nodiscard]] virtual bool allows_write(std::uint32_t /*pu*/) const { return true; }
   /// Whether the next program of the write buffer has to wait; who says so has it pump again
   /// (Flusher::pump). `slots`: of a program unit.

@@ -30,7 +30,7 @@ class Hooks {
     put<decltype(&T::on_erased)>(erased, feature);
     put<decltype(&T::on_collected)>(collected, feature);
     put<decltype(&T::redirect_read)>(redirect_read, feature);
-    put<decltype(&T::steers)>(steers, feature);
+    put<decltype(&T::restricts_writes)>(restricts_writes, feature);
     put<decltype(&T::holds_program)>(holds_program, feature);
     put<decltype(&T::write_line)>(write_line, feature);
     put<decltype(&T::pass_voltage)>(pass_voltage, feature);
@@ -54,8 +54,8 @@ class Hooks {
 
   List arrival, host_command, command_end, page_read, first_attempt;
   List host_read, read_end, rewritten, program, victim, moved, erased, collected;
-  List redirect_read;  ///< settle_redirected() goes with it
-  List steers;         ///< allows_write() goes with it
+  List redirect_read;     ///< end_redirected() goes with it
+  List restricts_writes;  ///< allows_write() goes with it
   List holds_program;
   List write_line;    ///< of one feature at most
   List pass_voltage;  ///< the last one has its way

@@ -35,7 +35,7 @@ inline void copy_sectors(HostCommand& command, std::uint64_t start, std::uint64_
 class WriteAcceptor {
  public:
   virtual ~WriteAcceptor() = default;
-  /// Lays blocks into the write buffer, waiting for room there. `data` null: zeros. False: the
+  /// Inserts blocks into the write buffer, waiting for room there. `data` null: zeros. False: the
   /// drive is read-only.
   virtual Task<bool> accept(HeldCommand& held, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                             Durable* durable) = 0;

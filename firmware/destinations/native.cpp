@@ -57,7 +57,7 @@ Task<bool> NativeDestination::wait_for_space(ProgramJob& job) {
 // Too many blocks of the parallel unit have failed for it to take what it was given.
 bool NativeDestination::divert(ProgramJob& job) {
   turns_.vacate(job.pu);
-  turns_.stop_steering();
+  turns_.lift_placement();
   const std::optional<std::uint32_t> other = next_pu();
   if (other) job.pu = *other;
   turns_.occupy(job.pu);

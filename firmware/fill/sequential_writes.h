@@ -1,7 +1,7 @@
 // A sequential fill of a drive that was never written, without its pages: every table is set to
 // what writing them one by one leaves.
 //
-// Untimed, whole mapping units that come one after another leave the write buffer as whole program
+// Untimed, whole mapping pages that come one after another leave the write buffer as whole program
 // units, which go round the parallel units and through the blocks in the order of their numbers. So
 // where a unit lies follows from its number alone (SequentialPlaces), a round of blocks, one in
 // each parallel unit, is closed with all of its units valid, and each die keeps a rule for what is

@@ -15,8 +15,8 @@ CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& val
       shape_(context.shape),
       values_(&values),
       parameters_(parameters),
-      sectors_(static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes)),
-      units_per_page_(static_cast<std::uint32_t>(shape_.geometry.page_bytes / shape_.mapping_unit_bytes)),
+      sectors_(static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes)),
+      units_per_page_(static_cast<std::uint32_t>(shape_.geometry.page_bytes / shape_.mapping_page_bytes)),
       handle_{{&adapter_api()}, this} {
   watch_for_crashes();
   const Geometry& g = shape_.geometry;
@@ -25,7 +25,7 @@ CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& val
   shape.logical_blocks = shape_.logical_blocks;
   shape.logical_units = static_cast<std::uint32_t>((shape_.logical_blocks + sectors_ - 1) / sectors_);
   shape.lba_bytes = shape_.lba_bytes;
-  shape.unit_bytes = static_cast<std::uint32_t>(shape_.mapping_unit_bytes);
+  shape.unit_bytes = static_cast<std::uint32_t>(shape_.mapping_page_bytes);
   shape.blocks_per_unit = sectors_;
   shape.channels = g.channels;
   shape.dies = g.dies();

@@ -93,7 +93,7 @@ class CFirmware final : public Firmware {
   void submit(HostCommand& command) override;
   Task<> drain() override;
   [[nodiscard]] Bytes dram_bytes() const override {
-    return Bytes{buffer_count_} * shape_.mapping_unit_bytes + dram_behind_;
+    return Bytes{buffer_count_} * shape_.mapping_page_bytes + dram_behind_;
   }
   [[nodiscard]] bool archives() const override { return firmware_.archive != nullptr; }
   void archive(Archive& archive) override;

@@ -75,7 +75,7 @@ void CFirmware::start(Operation& operation, const tlmssd_flash& request) {
   op.stamps = operation.stamps.data();
   const bool own_place = !operation.buffers.empty() && operation.buffers.front() != TLMSSD_NO_BUFFER;
   if (own_place) {
-    op.buffer_address = operation.buffers.front() * shape_.mapping_unit_bytes;
+    op.buffer_address = operation.buffers.front() * shape_.mapping_page_bytes;
   } else if (operation.command != nullptr) {
     op.buffer_address = operation.command->command->buffer_address;
   }

@@ -8,7 +8,7 @@
  * links tlmssd::tlmssd hands the same struct to tlmssd_add_firmware() before tlmssd::main().
  *
  * The emulator moves content, the firmware names it. A BUFFER is a place in the controller's DRAM for
- * one mapping unit, numbered 0 .. buffers - 1: units of a write command are taken into buffers,
+ * one mapping page, numbered 0 .. buffers - 1: units of a write command are taken into buffers,
  * programs send buffers, reads fill buffers or go straight to the read command. A unit has a logical
  * number (LPN), which travels in the spare area of its page.
  *
@@ -24,7 +24,7 @@
  *   program of a page that is not erased) does so, too.
  *
  * Units: times in picoseconds, sizes in bytes, addresses counted from the start of the memory,
- * logical addresses in logical blocks (of lba_bytes), LPNs in mapping units (of unit_bytes). */
+ * logical addresses in logical blocks (of lba_bytes), LPNs in mapping pages (of unit_bytes). */
 #ifndef TLMSSD_FIRMWARE_H
 #define TLMSSD_FIRMWARE_H
 
@@ -108,7 +108,7 @@ struct tlmssd_shape {
   uint64_t logical_blocks;  /* offered to the host; more than 0 */
   uint32_t logical_units;   /* LPNs are 0 .. logical_units - 1 */
   uint32_t lba_bytes;       /* 512 or 4096 */
-  uint32_t unit_bytes;      /* mapping unit (firmware.mapping.unit): a page holds whole ones */
+  uint32_t unit_bytes;      /* mapping page (firmware.mapping.unit): a page holds whole ones */
   uint32_t blocks_per_unit; /* logical blocks of a unit: 1 to 64 */
   uint32_t channels;
   uint32_t dies;           /* in all; die d is on channel d / (dies / channels) */

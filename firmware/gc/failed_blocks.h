@@ -1,9 +1,9 @@
 // Blocks in which a program has failed: emptied first of all, to be retired.
 //
 // Nothing can deadlock: emptying one takes from the reserve and gives nothing back, but it does not
-// count as room any more (BlockPool::usable()), so that stale units are left whose collection makes
-// the reserve whole again, or the drive goes read-only (Core::check_capacity()). A static block in
-// SLC mode waits for a whole reserve, which native collection sees to meanwhile.
+// count as room any more (BlockPool::usable()), so that invalid units are left whose collection
+// makes the reserve whole again, or the drive goes read-only (Core::check_capacity()). A static
+// block in SLC mode waits for a whole reserve, which native collection sees to meanwhile.
 #pragma once
 
 #include "firmware/gc/move_source.h"

@@ -3,7 +3,7 @@
 // Nothing can deadlock: without a pSLC, moves may take from the reserve too while no host data
 // wait, since a block that is moved whole opens one block at most and gives one back. A part of a
 // block gives nothing back, so it is only moved, and only goes on, while the reserve is whole. When
-// it is not, collection makes it whole as long as two blocks' worth of stale units are left; when
+// it is not, collection makes it whole as long as two blocks' worth of invalid units are left; when
 // they are not, the part's block is moved whole.
 #pragma once
 

@@ -42,10 +42,10 @@ void Folding::update_ahead() {
 }
 
 Move Folding::next() {
-  const bool fixed_too = core_.pool.can_fold(pu_);
+  const bool statics_too = core_.pool.can_fold(pu_);
   Move move = victim(k_no_block, {});
-  if (!fixed_too || core_.pslc->too_many(pu_)) move = take(true);
-  return move.block == k_no_block && fixed_too ? take(false) : move;
+  if (!statics_too || core_.pslc->too_many(pu_)) move = take(true);
+  return move.block == k_no_block && statics_too ? take(false) : move;
 }
 
 Move Folding::take(bool dynamic) {

@@ -11,9 +11,9 @@ namespace tlmssd::firmware {
 
 // -------------------------------------------------------------------------------------------------------------------- reading
 
-void Gathering::count(std::uint64_t stale) {
+void Gathering::count(std::uint64_t invalid) {
   if (!holds_some()) now_.found = 0;
-  now_.found += static_cast<std::uint32_t>(stale);
+  now_.found += static_cast<std::uint32_t>(invalid);
 }
 
 void Gathering::turn_to(std::uint8_t handle) {
@@ -22,7 +22,7 @@ void Gathering::turn_to(std::uint8_t handle) {
   std::swap(now_, parked_[handle_ = handle]);
 }
 
-bool Gathering::take_up_parked() {
+bool Gathering::resume_parked() {
   const auto held =
       std::find_if(parked_.begin(), parked_.end(), [](const Unit& unit) { return holds_some(unit); });
   if (held == parked_.end()) return false;
@@ -42,7 +42,7 @@ void Gathering::fill(bool collects) {
     if (read.wanted[at] == k_no_unit) continue;
     const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
     if (!core_.pool.valid(where)) {
-      ++core_.stats.gc_stale_copies;
+      ++core_.stats.gc_invalid_copies;
       continue;
     }
     if (job.live == core_.layout.program_units) {
@@ -66,7 +66,7 @@ void Gathering::fill(bool collects) {
     job.put(unit, where.number(), read.content(at));
     if (!slc) continue;
     if (collects) ++job.folded;
-    job.from_fixed = job.from_fixed || core_.pool.is_static(read.block);
+    job.from_static = job.from_static || core_.pool.is_static(read.block);
   }
   end_read(core_, pages_.pop());
 }
@@ -77,11 +77,11 @@ void Gathering::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_
   const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
   const std::uint32_t n = (where - core_.layout.first_unit(read.block)) % core_.layout.program_units;
   if (n == 0 && job.live > 0) {
-    core_.stats.gc_stale_copies += job.live;
+    core_.stats.gc_invalid_copies += job.live;
     job.live = job.holes = 0;
   }
   if (n != job.live) {
-    ++core_.stats.gc_stale_copies;
+    ++core_.stats.gc_invalid_copies;
     return;
   }
   const Lpn unit = read.spare[at];

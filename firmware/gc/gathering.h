@@ -26,8 +26,8 @@ class Gathering {
   // ---- reading
   /// What is read from now on goes into the program unit of the block's handle.
   void gather_for(BlockNumber block) { turn_to(core_.pool.handle(block)); }
-  /// What is read now is a victim that gives so many stale units.
-  void count(std::uint64_t stale);
+  /// What is read now is a victim that gives so many invalid units.
+  void count(std::uint64_t invalid);
   /// Has read some multi-plane pages.
   void add(ReadList&& pages) { pages_ = std::move(pages); }
   [[nodiscard]] bool has_pages() const { return !pages_.empty(); }
@@ -48,11 +48,11 @@ class Gathering {
   }
   [[nodiscard]] bool begun() const { return now_.job != nullptr; }
   /// Some of it comes from a block that never leaves SLC mode.
-  [[nodiscard]] bool from_fixed() const { return now_.job->from_fixed; }
+  [[nodiscard]] bool from_static() const { return now_.job->from_static; }
   /// Hands it out, to be programmed. `reading`: the block of which more is to be read.
   ProgramJob& take(BlockNumber reading);
   /// Goes on with a handle of which something is held back. False: there is none.
-  bool take_up_parked();
+  bool resume_parked();
 
   // ---- blocks
   /// A block in which nothing is valid any more, to be erased; k_no_block when there is none.
@@ -65,7 +65,7 @@ class Gathering {
     std::for_each(now_.scanned.begin(), now_.scanned.end(), f);
     for (const Unit& other : parked_) std::for_each(other.scanned.begin(), other.scanned.end(), f);
   }
-  /// Of all handles: units that were stale in the victims of what is held back, and padding that
+  /// Of all handles: units that were invalid in the victims of what is held back, and padding that
   /// programming it would take.
   struct Rest {
     std::uint64_t found = 0;
@@ -73,7 +73,7 @@ class Gathering {
   };
   [[nodiscard]] Rest rest() const;
   /// What was being emptied goes to `unfinished`: a program of it was given up.
-  void give_up_emptying(std::vector<BlockNumber>& unfinished) {
+  void leave_unfinished(std::vector<BlockNumber>& unfinished) {
     if (emptying_.empty()) return;
     unfinished.insert(unfinished.end(), emptying_.begin(), emptying_.end());
     emptying_.clear();

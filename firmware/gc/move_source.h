@@ -1,4 +1,4 @@
-// Where the GC worker of a parallel unit gets what it moves. PuWorker::take_up_moves() and
+// Where the GC worker of a parallel unit gets what it moves. PuWorker::begin_moves() and
 // next_victim() say in which order the sources are asked. Each states its part in why nothing can
 // deadlock; worker.h puts them together.
 //

@@ -89,7 +89,7 @@ void PuWorker::prefetch(const ReadList& reads) const {
 /// What has been gathered comes out of blocks that native mode gets nothing back from.
 bool PuWorker::frees_nothing() const {
   const Gathering& gathering = state_.gathering;
-  return gathering.begun() && (gathering.from_fixed() || (!state_.move.whole && state_.moving()));
+  return gathering.begun() && (gathering.from_static() || (!state_.move.whole && state_.moving()));
 }
 
 /// What has been gathered may go into a native block now.
@@ -142,7 +142,7 @@ void PuWorker::commit_block(const ProgramJob& job) {
     core_.post_map_update(core_.places->first_of(block), 1);
     return;
   }
-  core_.stats.gc_stale_copies += job.live;
+  core_.stats.gc_invalid_copies += job.live;
 }
 
 void PuWorker::commit(ProgramJob& job, Purpose purpose) {
@@ -150,7 +150,7 @@ void PuWorker::commit(ProgramJob& job, Purpose purpose) {
   for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
     const Lpn unit = job.lpn(n);
     if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != job.source_unit(n)) {
-      ++core_.stats.gc_stale_copies;  // overwritten or trimmed in the meantime
+      ++core_.stats.gc_invalid_copies;  // overwritten or trimmed in the meantime
       continue;
     }
     core_.remap(unit, job.source_unit(n), job, n, name_of(job.purpose));
@@ -221,7 +221,7 @@ void PuWorker::launch_copy() {
   const Ppn first = layout.first_unit(move.block) + move.first;
   job.pu = pu_;
   job.live = job.folded = layout.program_units;
-  job.from_fixed = core_.pool.is_static(move.block);
+  job.from_static = core_.pool.is_static(move.block);
   for (std::uint32_t n = 0; n < job.live; ++n) job.source[n] = (first + n).number();
   job.parts[0].copy_from = first;
   job.pinned = move.block;

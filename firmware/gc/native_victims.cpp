@@ -17,11 +17,11 @@ Move NativeVictims::next() {
       [this](BlockNumber block) { return core_.pool.mode(block) == BlockMode::native; });
   if (left != k_no_block) return victim(left, "left by an earlier collection");
   // A dynamic block that is to come back anyway, or is worth more than what little the native ones
-  // would give. Without a program unit of stale ones they give nothing: full blocks would be moved
-  // for ever, to no one's gain.
+  // would give. Without a program unit of invalid ones they give nothing: full blocks would be
+  // moved for ever, to no one's gain.
   const BlockPool::ParallelUnit& g = core_.pool.pu(pu_);
-  const bool dear = core_.pslc && (core_.pslc->too_many(pu_) || g.stale < core_.layout.program_units ||
-                                   (state_.native_wait() && 4 * g.stale < g.valid));
+  const bool dear = core_.pslc && (core_.pslc->too_many(pu_) || g.invalid < core_.layout.program_units ||
+                                   (state_.native_wait() && 4 * g.invalid < g.valid));
   if (dear) {
     const Move move = folding_.next_dynamic();
     if (move.block != k_no_block) return move;

@@ -3,7 +3,7 @@
 // where they are worth more.
 //
 // Nothing can deadlock: the argument of worker.h is this source's. It rests on gains(): without
-// stale units to win, nothing is read.
+// invalid units to win, nothing is read.
 #pragma once
 
 #include <string>

@@ -24,12 +24,12 @@ Task<> PuWorker::run() {
       continue;
     }
     // A program was given up for want of space: what it carried is still where it was.
-    if (programs_ == 0) gathering.give_up_emptying(state_.unfinished);
+    if (programs_ == 0) gathering.leave_unfinished(state_.unfinished);
     if (core_.read_only) {
       more = co_await program_end();
       continue;
     }
-    if (programs_ == 0) take_up_moves();
+    if (programs_ == 0) begin_moves();
     if (state_.background && state_.free() >= state_.thresholds.background_stop) state_.background = false;
     folding_.update();
     if (const std::optional<BlockMode> mode = modes_.due()) {
@@ -64,7 +64,7 @@ Task<> PuWorker::run() {
       // Nothing more is found to be read: what is held back may be worth its padding.
       const bool worth = worth_padding();
       if (!worth || !gathering.holds_some()) {
-        if (worth && gathering.take_up_parked()) continue;
+        if (worth && gathering.resume_parked()) continue;
         more = state_.moving();  // which end here
         state_.move.purpose = Purpose::gc;
         continue;
@@ -89,7 +89,7 @@ void PuWorker::ended() {
   const bool still = core_.pool.pu(pu_).in_flight == 0;
   if (still && state_.native_stuck()) {
     exhausted_ = true;
-    exhausted_stale_ = state_.reclaimable();
+    exhausted_at_ = state_.reclaimable();
   }
   if (still && state_.lines.slc_waits() && !core_.pslc->claimable(pu_)) {
     slc_exhausted_ = true;
@@ -97,7 +97,7 @@ void PuWorker::ended() {
   }
   wake();
   for (Feature* const feature : core_.hooks.collected) feature->on_collected(pu_);
-  core_.events.settled();
+  core_.events.work_ended();
 }
 
 // ------------------------------------------------------------------------------------------------------------- what is to be done
@@ -117,7 +117,7 @@ bool PuWorker::wants_more() const {
 }
 
 // Wear levelling and features come before collection, which is put back for them.
-void PuWorker::take_up_moves() {
+void PuWorker::begin_moves() {
   if (wear_.urgent()) {
     if (const Move move = wear_.next(); take_over(move)) return wear_.begun(move);
   }
@@ -154,7 +154,7 @@ bool PuWorker::pick() {
   if (move.block == k_no_block) return false;
   victims_.tell_victim(move);
   start(move);
-  state_.gathering.count(state_.stale(move.block));
+  state_.gathering.count(state_.invalid(move.block));
   return true;
 }
 
@@ -211,7 +211,7 @@ void PuWorker::archive(Archive& a) {
   wear_.archive(a);
   a(exhausted_);
   a(slc_exhausted_);
-  a(exhausted_stale_);
+  a(exhausted_at_);
   a(slc_exhausted_state_);
   a(state_.unfinished);
 }

@@ -32,7 +32,7 @@ class PuWorker {
   [[nodiscard]] SpaceLines& lines() { return state_.lines; }
   [[nodiscard]] const SpaceLines& lines() const { return state_.lines; }
   [[nodiscard]] bool running() const { return running_; }
-  [[nodiscard]] bool exhausted() const { return exhausted_ && exhausted_stale_ == state_.reclaimable(); }
+  [[nodiscard]] bool exhausted() const { return exhausted_ && exhausted_at_ == state_.reclaimable(); }
   [[nodiscard]] bool slc_exhausted() const;
   void unpinned(BlockNumber block) {
     if (pinned_ == block) wake_worker();
@@ -61,7 +61,7 @@ class PuWorker {
   [[nodiscard]] bool below_start() const { return state_.free() < state_.thresholds.background_start; }
   [[nodiscard]] bool pslc_due();
   [[nodiscard]] bool wants_more() const;
-  void take_up_moves();
+  void begin_moves();
   bool take_over(const Move& move);
   void start(const Move& move);
   bool pick();
@@ -104,7 +104,7 @@ class PuWorker {
   bool native_turn_ = false;    ///< of two lines that wait, the native one is served next
   bool exhausted_ = false;      ///< nothing could be done for host programs that wait
   bool slc_exhausted_ = false;  ///< the same in SLC mode
-  std::uint64_t exhausted_stale_ = 0;
+  std::uint64_t exhausted_at_ = 0;
   std::uint64_t slc_exhausted_state_ = 0;
   std::uint32_t programs_ = 0;         ///< under way
   BlockNumber pinned_ = k_no_block;    ///< block whose last pin the worker waits for

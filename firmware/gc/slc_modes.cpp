@@ -40,7 +40,7 @@ bool SlcModes::wants_growth() const {
   const BlockPool::SlcOfPu& slc = core_.pool.slc(pu_);
   const bool used = slc.open != k_no_block || state_.lines.slc_waits();
   return used && slc.ready() == 0 && core_.pslc->wants_dynamic(pu_) && !core_.pslc->preparable(pu_) &&
-         4 * g.stale >= g.valid && g.stale >= 2 * std::uint64_t{core_.layout.block_units};
+         4 * g.invalid >= g.valid && g.invalid >= 2 * std::uint64_t{core_.layout.block_units};
 }
 
 }  // namespace tlmssd::firmware

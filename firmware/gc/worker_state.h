@@ -44,21 +44,21 @@ struct WorkerState {
     return block;
   }
 
-  // ---- stale units
-  [[nodiscard]] std::uint64_t stale(BlockNumber block) const {
+  // ---- invalid units
+  [[nodiscard]] std::uint64_t invalid(BlockNumber block) const {
     return core.pool.info(block).failed ? 0 : core.pool.gain(block);
   }
   /// Of the blocks yet to be read.
   [[nodiscard]] std::uint64_t collectable() const {
-    std::uint64_t units = core.pool.pu(pu).stale + (core.pslc ? core.pool.slc(pu).stale : 0);
-    for (const BlockNumber block : unfinished) units += stale(block);
+    std::uint64_t units = core.pool.pu(pu).invalid + (core.pslc ? core.pool.slc(pu).invalid : 0);
+    for (const BlockNumber block : unfinished) units += invalid(block);
     return units;
   }
   /// Of those that are being read or are held back as well.
   [[nodiscard]] std::uint64_t reclaimable() const {
     std::uint64_t units = collectable();
-    if (move.block != k_no_block && move.whole) units += stale(move.block);
-    gathering.for_each_scanned([&](BlockNumber block) { units += stale(block); });
+    if (move.block != k_no_block && move.whole) units += invalid(move.block);
+    gathering.for_each_scanned([&](BlockNumber block) { units += invalid(block); });
     return units;
   }
   /// Whether reading another block brings collection forward. Where little is left to find, it may

@@ -65,7 +65,7 @@ Task<BlockNumber> Fast::place(const ProgramJob& job) {
   if (!pu.random.empty() && pu.random.back().written < layout_.programs_per_block)
     co_return pu.random.back().block;
   while (pu.random.size() >= allowed(job.pu)) {
-    const bool gone = co_await give_up(pu, 0);
+    const bool gone = co_await empty_log(pu, 0);
     if (!gone) co_return k_no_block;
   }
   const BlockNumber block = co_await blocks_->take_block(job.pu);
@@ -98,16 +98,16 @@ Task<bool> Fast::merge_owner(ParallelUnit& pu, std::uint32_t owner, bool to_worn
   co_return co_await gather(owner, to_worn);
 }
 
-Task<bool> Fast::give_up(ParallelUnit& pu, std::size_t number, bool to_worn) {
+Task<bool> Fast::empty_log(ParallelUnit& pu, std::size_t number, bool to_worn) {
   const BlockNumber block = pu.random[number].block;
-  co_await blocks_->settled(blocks_->pu_of(block));
+  co_await blocks_->programs_ended(blocks_->pu_of(block));
   std::set<std::uint32_t> owners;
   const std::vector<Lpn>& slots = pu.random[number].slots;
   for (std::uint32_t n = 0; n < slots.size(); ++n) {
     if (slots[n] != k_no_unit && lookup(slots[n]) == layout_.first_unit(block) + n)
       owners.insert(block_of(slots[n]));
   }
-  ++given_up_;
+  ++emptied_;
   owners_merged_ += owners.size();
   if (owners.empty()) ++counts_.dead;
   for (const std::uint32_t owner : owners) {
@@ -123,7 +123,7 @@ Task<bool> Fast::evacuate(BlockNumber block, bool to_worn) {
   ParallelUnit& pu = state_[blocks_->pu_of(block)];
   if (block == pu.sequential.block) co_return co_await end_run(pu, true, to_worn);
   for (std::size_t n = 0; n < pu.random.size(); ++n) {
-    if (pu.random[n].block == block) co_return co_await give_up(pu, n, to_worn);
+    if (pu.random[n].block == block) co_return co_await empty_log(pu, n, to_worn);
   }
   const auto owner = owner_of(block);
   if (!owner) co_return true;
@@ -132,27 +132,27 @@ Task<bool> Fast::evacuate(BlockNumber block, bool to_worn) {
 
 Task<bool> Fast::tidy(std::uint32_t number) {
   ParallelUnit& pu = state_[number];
-  if (!pu.random.empty()) co_return co_await give_up(pu, 0);
+  if (!pu.random.empty()) co_return co_await empty_log(pu, 0);
   if (pu.sequential.block == k_no_block) co_return false;
   co_return co_await end_run(pu, false);
 }
 
 void Fast::report(StatisticsSink& sink) const {
   LogScheme::report(sink);
-  sink.value("logs given up", given_up_, "", "logs for any data that were emptied");
+  sink.value("logs emptied", emptied_, "", "logs for any data that were emptied");
   sink.value("block-mapped regions per log",
-             given_up_ > 0 ? static_cast<double>(owners_merged_) / static_cast<double>(given_up_) : 0, "",
+             emptied_ > 0 ? static_cast<double>(owners_merged_) / static_cast<double>(emptied_) : 0, "",
              "block-mapped regions that had to be merged to empty one of them, on average");
 }
 
 void Fast::reset_statistics() {
   LogScheme::reset_statistics();
-  given_up_ = owners_merged_ = 0;
+  emptied_ = owners_merged_ = 0;
 }
 
 void Fast::archive(Archive& a) {
   LogScheme::archive(a);
-  a(given_up_);
+  a(emptied_);
   a(owners_merged_);
   for (ParallelUnit& pu : state_) {
     a(pu.sequential);

@@ -59,10 +59,10 @@ class Fast final : public LogScheme {
   [[nodiscard]] bool goes_on(const ParallelUnit& pu, const ProgramJob& job) const;
   Task<bool> end_run(ParallelUnit& pu, bool fresh, bool to_worn = false);
   Task<bool> merge_owner(ParallelUnit& pu, std::uint32_t owner, bool to_worn);
-  Task<bool> give_up(ParallelUnit& pu, std::size_t log, bool to_worn = false);
+  Task<bool> empty_log(ParallelUnit& pu, std::size_t log, bool to_worn = false);
 
   std::vector<ParallelUnit> state_;
-  std::uint64_t given_up_ = 0;
+  std::uint64_t emptied_ = 0;
   std::uint64_t owners_merged_ = 0;
 };
 

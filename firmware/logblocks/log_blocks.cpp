@@ -68,7 +68,7 @@ void LogBlocks::ended(std::uint32_t pu) {
   kick(pu);
 }
 
-Task<> LogBlocks::settled(std::uint32_t pu) {
+Task<> LogBlocks::programs_ended(std::uint32_t pu) {
   Work& work = work_[pu];
   while (work.in_flight > 0) co_await work.quiet.wait();
 }
@@ -114,7 +114,7 @@ Task<> LogBlocks::erase(std::uint32_t pu, BlockNumber block) {
   work.check_wear = true;
   resume_all(work.free);
   kick(pu);
-  core_.events.settled();
+  core_.events.work_ended();
 }
 
 void LogBlocks::unpinned(std::uint32_t pu, BlockNumber /*block*/) {
@@ -125,7 +125,7 @@ void LogBlocks::unpinned(std::uint32_t pu, BlockNumber /*block*/) {
 // parallel unit.
 Task<bool> LogBlocks::empty_failed(std::uint32_t pu) {
   while (core_.pool.failing(pu) > 0) {
-    co_await settled(pu);
+    co_await programs_ended(pu);
     // A merge that could not be finished leaves data in a failed block that is not known as a log.
     if (core_.read_only) co_return false;
     const BlockNumber block = core_.pool.take_grown_bad(pu);
@@ -236,7 +236,7 @@ void LogBlocks::commit(ProgramJob& job) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     const Lpn unit = job.lpn(n);
     if (core_.map->lookup(unit) != job.source_unit(n)) {
-      ++core_.stats.gc_stale_copies;  // trimmed in the meantime
+      ++core_.stats.gc_invalid_copies;  // trimmed in the meantime
       continue;
     }
     core_.remap(unit, job.source_unit(n), job, n, name_of(job.purpose));
@@ -272,12 +272,12 @@ Task<> LogBlocks::maintain(std::uint32_t pu) {
   }
   work.maintaining = false;
   --busy_;
-  core_.events.settled();
+  core_.events.work_ended();
 }
 
 // One move or merge; false: there is nothing left to do.
 Task<bool> LogBlocks::maintain_once(std::uint32_t pu) {
-  co_await settled(pu);
+  co_await programs_ended(pu);
   if (core_.hooks.move_waits(pu)) {
     const Move move = core_.hooks.take_move(pu, false);
     if (move.block == k_no_block) co_return true;

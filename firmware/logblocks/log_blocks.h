@@ -45,7 +45,7 @@ class LogBlocks final : public GcEngine {
   [[nodiscard]] bool read_only() const { return core_.read_only; }
   [[nodiscard]] std::uint32_t pu_of(BlockNumber block) const { return core_.layout.pu_of(block); }
   /// Waits until no program of the write buffer is under way in the parallel unit.
-  Task<> settled(std::uint32_t pu);
+  Task<> programs_ended(std::uint32_t pu);
   /// A free block, opened for writing; k_no_block when there is none and none can be made, which
   /// ends the drive's life.
   Task<BlockNumber> take_block(std::uint32_t pu, bool most_worn = false);

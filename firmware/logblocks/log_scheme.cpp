@@ -117,7 +117,7 @@ bool LogScheme::can_switch(const Log& log) const {
 
 Task<bool> LogScheme::merge(Log& log, bool fresh, bool to_worn) {
   const std::uint32_t pu = blocks_->pu_of(log.block);
-  co_await blocks_->settled(pu);
+  co_await blocks_->programs_ended(pu);
   if (!fresh && can_switch(log)) {
     const std::vector<Lpn> rest =
         units_of(log.owner, std::min(log.written * layout_.die_units, layout_.block_units));
@@ -140,7 +140,7 @@ Task<bool> LogScheme::merge(Log& log, bool fresh, bool to_worn) {
 
 Task<bool> LogScheme::gather(std::uint32_t owner, bool to_worn) {
   const std::uint32_t pu = home(first_of(owner));
-  co_await blocks_->settled(pu);
+  co_await blocks_->programs_ended(pu);
   const std::vector<Lpn> units = units_of(owner, 0);
   const BlockNumber old = data(owner);
   if (units.empty()) {

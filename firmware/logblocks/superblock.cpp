@@ -107,7 +107,7 @@ Task<bool> Superblock::add_block(std::uint32_t pu, Super& super, bool to_worn) {
 
 Task<bool> Superblock::collect(std::uint32_t pu, Super& super, std::vector<BlockNumber> blocks,
                                bool to_worn) {
-  co_await blocks_->settled(pu);
+  co_await blocks_->programs_ended(pu);
   for (;;) {
     std::vector<Lpn> units;
     const std::uint32_t before = extra(super);
@@ -144,7 +144,7 @@ Task<bool> Superblock::pack(std::uint32_t pu, Super& super) {
   while (extra(super) > 0) {
     std::vector<BlockNumber> chosen = victims(super, layout_.programs_per_block);
     if (chosen.empty()) {
-      co_await blocks_->settled(pu);
+      co_await blocks_->programs_ended(pu);
       seal(super);
       chosen = victims(super, layout_.programs_per_block);
     }
@@ -171,7 +171,7 @@ Task<BlockNumber> Superblock::place(const ProgramJob& job) {
       done = co_await pack(job.pu, pu.loose.front());
     } else {
       ++collections_;
-      co_await blocks_->settled(job.pu);
+      co_await blocks_->programs_ended(job.pu);
       std::vector<BlockNumber> chosen = victims(super, 1);
       if (blocks_->pool().info(chosen.front()).valid == 0) ++counts_.dead;
       done = co_await collect(job.pu, super, std::move(chosen));
@@ -193,7 +193,7 @@ void Superblock::claimed(const ProgramJob& job) {
 
 Task<bool> Superblock::evacuate(BlockNumber block, bool to_worn) {
   const std::uint32_t pu = blocks_->pu_of(block);
-  co_await blocks_->settled(pu);
+  co_await blocks_->programs_ended(pu);
   const auto number = owner_of(block);
   if (!number) co_return true;
   Super& super = *find_.at(*number);

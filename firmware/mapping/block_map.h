@@ -1,4 +1,4 @@
-// Block-mapped regions: runs of neighbouring mapping units that are placed, found and rewritten as
+// Block-mapped regions: runs of neighbouring mapping pages that are placed, found and rewritten as
 // a whole.
 //
 // One entry for each block of 4 KiB to several MiB, as early drives had it to keep the table small

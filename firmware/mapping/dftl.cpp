@@ -18,7 +18,7 @@ const ParameterTable<DftlConfig>& DftlConfig::parameters() {
           .integer(
               "line", &DftlConfig::line, {0, 16384},
               "entries that are brought in and thrown out together; must divide the entries of a map page "
-              "(mapping unit / 4 B); 0: a whole map page")
+              "(mapping page / 4 B); 0: a whole map page")
           .flag(
               "segmented_lru", &DftlConfig::segmented_lru,
               "lines that have been used again are protected, up to half of the cache, from those that were "
@@ -367,7 +367,7 @@ void Dftl::report(StatisticsSink& sink) const {
              "times a command waited for a map page that was being read already");
   sink.value("clean evictions", s.clean_evictions, "", "lines dropped");
   sink.value("dirty evictions", s.dirty_evictions, "", "lines that had to be written first");
-  sink.value("map page writes", s.write_backs, "", "map pages laid into the write buffer");
+  sink.value("map page writes", s.write_backs, "", "map pages inserted into the write buffer");
   sink.value("lines per write", ratio(s.write_backs + s.batched, s.write_backs), "",
              "dirty lines that a write of a map page took along (batch update)");
   sink.value("late entries", s.late_entries, "",

@@ -63,7 +63,7 @@ class Dftl final : public MappingScheme {
  public:
   static constexpr std::string_view k_name = "dftl";
   static constexpr std::string_view k_summary =
-      "one entry per mapping unit, the table in flash, a cache of entries in DRAM (Gupta et al., ASPLOS'09)";
+      "one entry per mapping page, the table in flash, a cache of entries in DRAM (Gupta et al., ASPLOS'09)";
   static constexpr Bytes k_cached_bytes = 8;  ///< of an entry in the cache
   using Config = DftlConfig;
 

@@ -5,7 +5,7 @@
 // in flash brings them in with fetch(). Entries that are at hand lie in DRAM: the caller accounts
 // for the access at entries().
 //
-// A table in flash consists of map pages of one mapping unit each. They are units like any other,
+// A table in flash consists of map pages of one mapping page each. They are units like any other,
 // numbered from the last logical unit on: written through the write buffer, moved by garbage
 // collection, found by lookup() and update(), which have the places of map pages at hand always.
 #pragma once

@@ -11,7 +11,7 @@ namespace tlmssd::firmware {
 class PageMap final : public MappingScheme {
  public:
   static constexpr std::string_view k_name = "page";
-  static constexpr std::string_view k_summary = "one entry per mapping unit, the whole table in DRAM";
+  static constexpr std::string_view k_summary = "one entry per mapping page, the whole table in DRAM";
   using Config = NoParameters;
 
   PageMap(const Config& /*config*/, const Layout& layout)

@@ -1,7 +1,7 @@
 // Which writes of the host go to blocks in SLC mode and which straight to native ones: the
 // interface of data paths, chosen by name (firmware.pslc.policy).
 //
-// A path is asked about every mapping unit that the host writes, in the order in which the units
+// A path is asked about every mapping page that the host writes, in the order in which the units
 // reach the write buffer; what it answers for the first write of a unit holds as long as that waits
 // in the buffer.
 #pragma once
@@ -20,7 +20,7 @@ namespace tlmssd::firmware {
 class PathView {
  public:
   virtual ~PathView() = default;
-  /// Mapping units of the host that hold valid data.
+  /// Mapping pages of the host that hold valid data.
   [[nodiscard]] virtual std::uint64_t valid_units() const = 0;
   /// Share of what may be in SLC mode now that holds no data.
   [[nodiscard]] virtual double free_share() const = 0;

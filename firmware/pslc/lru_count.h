@@ -20,7 +20,7 @@ struct LruCountConfig {
     static const auto table =
         ParameterTable<LruCountConfig>{}
             .share("list", &LruCountConfig::list, {0, 1000},
-                   "length of the list, as a share of the mapping units that fit into the largest pSLC")
+                   "length of the list, as a share of the mapping pages that fit into the largest pSLC")
             .integer("writes", &LruCountConfig::writes, {1, 1'000'000},
                      "writes, the present one included, from which on a unit is hot");
     return table;

@@ -1,5 +1,5 @@
 // Brings a drive that was never written into steady state: as if it had been filled and overwritten
-// at random, mapping unit by mapping unit, for long.
+// at random, mapping page by mapping page, for long.
 //
 // In three steps. First the closed blocks of each parallel unit are made in the block pool, with
 // valid counts drawn from the stationary distribution of the victim policy (StationaryBlocks), and

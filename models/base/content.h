@@ -5,7 +5,7 @@
 // stamp derived from its address and its write sequence number. The host driver makes stamps,
 // everything below treats them as opaque data and moves them by value, and the scoreboard
 // recomputes them on every read: stale data shows as a wrong sequence number, misdirected data as a
-// wrong address (missed with probability 2^-16 per mapping unit). 0 means "never written or
+// wrong address (missed with probability 2^-16 per mapping page). 0 means "never written or
 // trimmed": such a block reads as zeros.
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr Stamp k_zeros = 0;
 /// Distance of the stamps of neighbouring blocks of a unit that were written together.
 inline constexpr std::uint32_t k_stamp_stride = 509;
 
-/// Stamp of logical block `block` (counted within its mapping unit) by the `sequence`-th write to
+/// Stamp of logical block `block` (counted within its mapping page) by the `sequence`-th write to
 /// `unit`; never k_zeros.
 constexpr Stamp make_stamp(Lpn unit, std::uint16_t sequence, std::uint32_t block = 0) {
   std::uint32_t hash = unit * 0x9E3779B1U;

@@ -42,7 +42,7 @@ enum class FlashStatus : std::uint8_t {
 /// where the part programs in such units; in SLC mode always 1. A copyback is addressed as a
 /// program of its destination; its source is as many consecutive pages, with the same numbers in
 /// each plane. Source and destination may be in different modes, so that pages are folded into a
-/// native word line within the die. Reads and erases have pages == 1. Data move as mapping units.
+/// native word line within the die. Reads and erases have pages == 1. Data move as mapping pages.
 /// Unit slots of the operation are counted plane by plane, then page by page: slot = ((plane -
 /// first plane)
 /// * pages + (page - first page)) * units_per_page + unit_in_page. A program writes, and a copyback

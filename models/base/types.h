@@ -77,7 +77,7 @@ enum class PlaneId : std::uint32_t {};  ///< within its die
 enum class BlockId : std::uint32_t {};  ///< within its plane
 enum class PageId : std::uint32_t {};   ///< within its block
 
-/// Logical mapping unit number (host address divided by the mapping unit).
+/// Logical mapping page number (host address divided by the mapping page).
 using Lpn = std::uint32_t;
 inline constexpr Lpn k_no_unit = std::numeric_limits<Lpn>::max();
 

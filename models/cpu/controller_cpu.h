@@ -141,7 +141,7 @@ class ControllerCpu : public sc_core::sc_module {
   using Handler = void (*)(void* self, HostCommand& command);
   enum class Mode : std::uint8_t { timed, untimed };
 
-  /// `stamps_per_unit`: logical blocks per mapping unit, for the data length of flash payloads.
+  /// `stamps_per_unit`: logical blocks per mapping page, for the data length of flash payloads.
   ControllerCpu(const sc_core::sc_module_name& name, const CpuConfig& config, EventQueue& event_queue,
                 std::uint32_t stamps_per_unit = 1);
 

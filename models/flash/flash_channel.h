@@ -46,11 +46,11 @@ struct FlashSetup {
   const FlashConfig& config;
   const BusTiming& bus;
   const Scheduler& scheduler;
-  Bytes unit_bytes;                   ///< mapping unit; divides the page
+  Bytes unit_bytes;                   ///< mapping page; divides the page
   const EccConfig& ecc;               ///< codes and decoders
   bool errors = false;                ///< reads have wrong bits
   std::uint64_t seed = 1;             ///< of the controller's random streams
-  std::uint32_t stamps_per_unit = 1;  ///< logical blocks of a mapping unit
+  std::uint32_t stamps_per_unit = 1;  ///< logical blocks of a mapping page
 };
 
 class FlashChannel : public sc_core::sc_module {

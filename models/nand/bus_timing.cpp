@@ -21,7 +21,7 @@ BusTiming::BusTiming(const NandPart& part, BytesPerSecond rate, Bytes unit_bytes
       page_time_(transfer_time(part.page_size + part.spare_size, rate)) {
   if (rate == 0) throw InputError("the flash bus has a rate of 0");
   if (unit_bytes == 0 || part.page_size % unit_bytes != 0) {
-    throw InputError("the mapping unit of " + std::to_string(unit_bytes) +
+    throw InputError("the mapping page of " + std::to_string(unit_bytes) +
                      " bytes does not divide the flash page of " + std::to_string(part.page_size) + " bytes");
   }
   for (std::uint32_t count = 0; count <= units_per_page_ * part.planes; ++count) {

@@ -1,4 +1,4 @@
-// What the pages of all dies of a drive hold: 6 bytes per mapping unit at a place that follows from
+// What the pages of all dies of a drive hold: 6 bytes per mapping page at a place that follows from
 // its address.
 //
 // Blocks with the same number lie next to each other over all planes and dies, because that is how
@@ -15,7 +15,7 @@
 
 namespace tlmssd {
 
-/// Spare area and content of one mapping unit.
+/// Spare area and content of one mapping page.
 struct [[gnu::packed]] UnitContent {
   Lpn spare;
   Stamp

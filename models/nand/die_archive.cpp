@@ -13,7 +13,7 @@ void DieState::archive(Archive& a) {
   a(stamps);
   if (size != blocks_.size() || units != std::uint64_t{units_per_page_} * geometry_.pages ||
       stamps != stamps_per_unit_) {
-    throw ArchiveError("snapshot does not fit: the dies have other shapes or mapping units");
+    throw ArchiveError("snapshot does not fit: the dies have other shapes or mapping pages");
   }
   a(history_);
   a(events_);

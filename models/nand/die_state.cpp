@@ -41,11 +41,11 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
   if (!contents_) contents_ = std::make_shared<ContentStore>(geometry, units_per_page_, index(die), 1);
   part.check();
   if (unit_bytes == 0 || geometry.page_bytes % unit_bytes != 0) {
-    throw InputError("the mapping unit of " + std::to_string(unit_bytes) +
+    throw InputError("the mapping page of " + std::to_string(unit_bytes) +
                      " bytes does not divide the flash page of " + std::to_string(geometry.page_bytes) +
                      " bytes");
   }
-  if (stamps_per_unit == 0) throw InputError("a mapping unit must hold at least one logical block");
+  if (stamps_per_unit == 0) throw InputError("a mapping page must hold at least one logical block");
   if (program_pages_ == 0 || geometry.pages % program_pages_ != 0) {
     throw InputError("blocks of " + std::to_string(geometry.pages) +
                      " pages are not a whole number of program units of " + std::to_string(program_pages_) +

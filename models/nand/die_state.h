@@ -2,7 +2,7 @@
 // C++, no time of its own.
 //
 // Models per block the erase count, the next page to program, the instant of the first program and
-// the reads since erase; per programmed mapping unit the logical unit in its spare area and the
+// the reads since erase; per programmed mapping page the logical unit in its spare area and the
 // stamps that stand for its data. Refuses (NandViolation) programming a page that is not erased,
 // out of order within the block or other than the part's program unit, reading or copying a page
 // that is not programmed, operations in another mode than the block is in, addresses out of range,
@@ -46,12 +46,12 @@ namespace tlmssd {
 struct DieErrors {
   const BitErrors* bits = nullptr;        ///< null: every bit is right
   const RetentionClock* clock = nullptr;  ///< null: data do not age; needed when there are `bits`
-  std::uint32_t frames_per_unit = 1;      ///< ECC frames of a mapping unit
+  std::uint32_t frames_per_unit = 1;      ///< ECC frames of a mapping page
 };
 
 class DieState {
  public:
-  /// `part` must outlive the die; the shape comes from `geometry`. The mapping unit must divide the
+  /// `part` must outlive the die; the shape comes from `geometry`. The mapping page must divide the
   /// page (InputError). `contents`: where page contents are kept, shared by the dies of a drive;
   /// null: its own.
   DieState(const NandPart& part, const Geometry& geometry, DieId die, Bytes unit_bytes,

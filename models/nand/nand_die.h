@@ -35,8 +35,8 @@ struct NandSetup {
   const Geometry& geometry;
   const BusTiming& bus;
   const TimingModel& timing;
-  Bytes unit_bytes;               ///< mapping unit; divides the page
-  std::uint32_t stamps_per_unit;  ///< logical blocks per mapping unit
+  Bytes unit_bytes;               ///< mapping page; divides the page
+  std::uint32_t stamps_per_unit;  ///< logical blocks per mapping page
   std::uint64_t seed;
   std::shared_ptr<ContentStore> contents = {};  ///< for the contents of all dies; null: each die has its own
   DieErrors errors = {};                        ///< none: every bit is read as it was programmed

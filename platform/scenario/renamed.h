@@ -15,6 +15,7 @@ inline constexpr Renamed k_renamed[] = {
     {"", "converter", "log_structured"},
     {"firmware.buffer", "destage_at", "flush_at"},
     {"firmware.allocation", "programs_per_group", "programs_per_pu"},
+    {"firmware.partition", "steer_from", "placement_from"},
     {"firmware.mapping.scheme", "management-block", "block-mapped"},
 };
 

@@ -82,7 +82,7 @@ def test_a_drive_of_blocks_that_are_rewritten_whole(folder):
     assert found["read_ahead"].value == "none"
 
 
-def test_an_mlc_drive_with_large_mapping_units(folder):
+def test_an_mlc_drive_with_large_mapping_pages(folder):
     found = probed(hidden(folder, MLC), folder / "mlc")
     assert found["grain"].value == 16 * KIB
     assert found["channels"].value == 6
@@ -188,7 +188,7 @@ def test_the_starting_scenario_and_its_study_are_good(folder, capsys):
     with thread_pool(2) as pool:
         run_on(hidden(folder, MLC), folder / "mlc", pool)
     assert cli.main(["probe", "analyse", "mlc"]) == 0
-    assert "mapping unit" in capsys.readouterr().out
+    assert "mapping page" in capsys.readouterr().out
     text = (folder / "mlc/drive.yaml").read_text()
     assert "channels: 6  # probed" in text
     assert "unit: 16384 B  # probed" in text

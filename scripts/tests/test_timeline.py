@@ -125,7 +125,7 @@ def test_arrows_lead_from_reads_to_their_operations_and_back(tmp_path):
     assert len(reads) > 500
     for command in reads:
         (sense,) = of_command[command["arguments"]["command"]]
-        # A logical block is a mapping unit here.
+        # A logical block is a mapping page here.
         assert sense["arguments"]["LPN"] == command["arguments"]["LBA"]
         check_ways(trace, command, [sense])
 

@@ -167,8 +167,8 @@ class Inspection {
     for (std::uint32_t n = 0; n < layout_.pus; ++n) {
       const BlockPool::ParallelUnit& pu = pool_.pu(n);
       Json one = {
-          {"pu", n},           {"free", pu.free},   {"good", pu.good},          {"failing", pu.failing},
-          {"valid", pu.valid}, {"stale", pu.stale}, {"in_flight", pu.in_flight}};
+          {"pu", n},           {"free", pu.free},       {"good", pu.good},          {"failing", pu.failing},
+          {"valid", pu.valid}, {"invalid", pu.invalid}, {"in_flight", pu.in_flight}};
       pool_.for_each_target(n, [&](firmware::WriteTarget target, const BlockPool::Frontier& front) {
         one["open"].push_back({{"target", firmware::name_of(target)},
                                {"block", std::uint32_t{front.block}},
@@ -312,7 +312,7 @@ std::string inside_text(const Json& state) {
     unit["open"] = open.empty() ? Json() : Json(open);
   }
   text +=
-      table(units, {"pu", "free", "good", "failing", "valid", "stale", "in_flight", "open"}, k_most_lines);
+      table(units, {"pu", "free", "good", "failing", "valid", "invalid", "in_flight", "open"}, k_most_lines);
   text += "blocks:";
   for (const auto& [name, count] : state["block_states"].items())
     text += fmt::format(" {} {}", count.dump(), name);

@@ -38,7 +38,7 @@ void count(BlockCensus& census, const BlockPool& pool, firmware::BlockNumber blo
 
 DriveSample sample(const Ssd& ssd, Picoseconds now) {
   const firmware::FtlStatistics& s = ssd.firmware_statistics();
-  const Bytes unit = ssd.shape().mapping_unit_bytes;
+  const Bytes unit = ssd.shape().mapping_page_bytes;
   DriveSample sample;
   sample.when = now;
   if (const firmware::Ftl* const ftl = ssd.own_ftl()) {

@@ -13,7 +13,7 @@ AttachedDrive attached_drive(const SsdConfig& config, const firmware::DriveShape
   drive.max_transfer = config.host.max_transfer;
   drive.queues = config.host.effective_queues();
   drive.queue_depth = config.host.effective_depth();
-  drive.mapping_unit = shape.mapping_unit_bytes;
+  drive.mapping_page = shape.mapping_page_bytes;
   return drive;
 }
 
@@ -24,7 +24,7 @@ LoadSpace load_space(const SsdConfig& config, const SimulationConfig& simulation
   LoadSpace space;
   space.drive = {drive.blocks * lba, drive.lba_bytes};
   space.drive.handles = firmware::Ftl::placement_handles(config.firmware);
-  space.unit = shape.mapping_unit_bytes;
+  space.unit = shape.mapping_page_bytes;
   space.idle_work = config.firmware.gc.idle_after != 0;
   if (simulation.log_structured) {
     space.drive.bytes =

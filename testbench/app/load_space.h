@@ -15,7 +15,7 @@ AttachedDrive attached_drive(const SsdConfig& config, const firmware::DriveShape
 struct LoadSpace {
   DriveSize drive;  ///< what loads see as their drive
   DriveSize files;  ///< the network's files; empty without a file cache
-  Bytes unit = 0;   ///< what is written as a whole: the mapping unit, or a log-structured host layer's grain
+  Bytes unit = 0;   ///< what is written as a whole: the mapping page, or a log-structured host layer's grain
   bool idle_work = false;  ///< firmware has something to do in idle time
 };
 /// Throws InputError when the host's software does not fit the drive.

@@ -169,7 +169,7 @@ void add_others(CLI::App& app, Arguments& arguments) {
       ->type_name("PATH=VALUE");
   inspect->add_option("--lba", arguments.inspect.lba, "only where this logical block is")
       ->check(k_whole_number);
-  inspect->add_option("--map", arguments.inspect.map, "only the map of these mapping units (LPN)")
+  inspect->add_option("--map", arguments.inspect.map, "only the map of these mapping pages (LPN)")
       ->type_name("FIRST-LAST")
       ->check(k_not_empty);
   inspect->add_flag("--blocks", arguments.inspect.blocks, "only the blocks, one by one");

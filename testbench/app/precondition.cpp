@@ -15,7 +15,7 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
           .choice(
               "state", &PreconditionStep::state, {"as-is", "steady"},
               "steady: the drive is full and in the state in which random overwriting of all of it by the "
-              "mapping unit leaves it in the end, mostly without being written")
+              "mapping page leaves it in the end, mostly without being written")
           .share("fill", &PreconditionStep::fill, {0, 1},
                  "share of the user capacity to write once, from its start")
           .share("overwrite", &PreconditionStep::overwrite, {0, 1000},
@@ -27,7 +27,7 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
                  "share of the user capacity, from its start, that overwrite and trim touch")
           .choice("order", &PreconditionStep::order, {"sequential", "random"}, "order of the writes")
           .bytes("bs", &PreconditionStep::bs, {0, 1_GiB},
-                 "size of one write; 0: 128 KiB in sequential order, the mapping unit in random order")
+                 "size of one write; 0: 128 KiB in sequential order, the mapping page in random order")
           .text("random_distribution", &PreconditionStep::random_distribution,
                 "which blocks random overwrites prefer, in fio's words (random, zipf:1.1, pareto:0.2, "
                 "zoned:50/10:50/90)")
@@ -52,14 +52,14 @@ Bytes portion(double share, Bytes whole, Bytes step) {
 /// Makes the loads of a step.
 class StepLoads {
  public:
-  StepLoads(const PreconditionStep& step, std::size_t number, const DriveSize& drive, Bytes mapping_unit,
+  StepLoads(const PreconditionStep& step, std::size_t number, const DriveSize& drive, Bytes mapping_page,
             std::uint64_t seed)
       : step_(step),
         number_(number),
         drive_(drive),
         seed_(seed),
         region_(portion(step.touched(), drive.bytes, drive.lba_bytes)) {
-    const Bytes unit = std::max<Bytes>(mapping_unit, drive.lba_bytes);
+    const Bytes unit = std::max<Bytes>(mapping_page, drive.lba_bytes);
     block_ = step.bs != 0 ? step.bs : (sequential() ? std::max<Bytes>(unit, 128_KiB) : unit);
     if (region_ < block_) block_ = region_ / drive.lba_bytes * drive.lba_bytes;
   }
@@ -145,25 +145,25 @@ void check_alone(const PreconditionStep& step, std::size_t number) {
 }  // namespace
 
 std::vector<Load> make_settling_loads(double overwrite, std::size_t number, const DriveSize& drive,
-                                      Bytes mapping_unit, std::uint64_t seed) {
+                                      Bytes mapping_page, std::uint64_t seed) {
   PreconditionStep fill;
   fill.fill = 1;
   fill.order = "sequential";
   PreconditionStep again;
   again.overwrite = overwrite;
-  std::vector<Load> loads = make_precondition_loads(fill, number, drive, mapping_unit, seed);
-  for (Load& load : make_precondition_loads(again, number, drive, mapping_unit, seed))
+  std::vector<Load> loads = make_precondition_loads(fill, number, drive, mapping_page, seed);
+  for (Load& load : make_precondition_loads(again, number, drive, mapping_page, seed))
     loads.push_back(std::move(load));
   return loads;
 }
 
 std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
-                                          const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed) {
+                                          const DriveSize& drive, Bytes mapping_page, std::uint64_t seed) {
   if (step.to_steady_state()) {
     check_alone(step, number);
     return {};
   }
-  StepLoads made(step, number, drive, mapping_unit, seed);
+  StepLoads made(step, number, drive, mapping_page, seed);
   if (step.fill > 0) made.fill();
   if (step.overwrite > 0) made.overwrite();
   if (step.trim > 0) made.trim();
@@ -175,8 +175,8 @@ std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::siz
 }
 
 std::vector<Load> make_steady_load(const PreconditionStep& step, std::size_t number, const DriveSize& drive,
-                                   Bytes mapping_unit, std::uint64_t seed) {
-  StepLoads made(step, number, drive, mapping_unit, seed);
+                                   Bytes mapping_page, std::uint64_t seed) {
+  StepLoads made(step, number, drive, mapping_page, seed);
   made.write_on();
   return made.take();
 }

@@ -25,7 +25,7 @@ struct PreconditionStep {
   double region =
       1;  ///< share of the user capacity, from its start, that overwrite and trim touch; fill sets it too
   std::string order = "random";
-  Bytes bs = 0;  ///< 0: 128 KiB sequential, the mapping unit random
+  Bytes bs = 0;  ///< 0: 128 KiB sequential, the mapping page random
   std::string random_distribution = "random";
   std::uint32_t iodepth = 32;  ///< of what is written until steady
   bool idle = false;           ///< afterwards the firmware does all that it would do in idle time
@@ -37,17 +37,17 @@ struct PreconditionStep {
 };
 
 /// The loads of one step, to be run one after another; none if it only says `idle`.
-/// @param mapping_unit  default block size of random writes, bytes
+/// @param mapping_page  default block size of random writes, bytes
 std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
-                                          const DriveSize& drive, Bytes mapping_unit, std::uint64_t seed);
+                                          const DriveSize& drive, Bytes mapping_page, std::uint64_t seed);
 
 /// What is written instead of `state: steady` where a drive can only be settled by writing: all of
-/// it in sequence, then at random by the mapping unit, `overwrite` times the capacity.
+/// it in sequence, then at random by the mapping page, `overwrite` times the capacity.
 std::vector<Load> make_settling_loads(double overwrite, std::size_t number, const DriveSize& drive,
-                                      Bytes mapping_unit, std::uint64_t seed);
+                                      Bytes mapping_page, std::uint64_t seed);
 
 /// What the step writes in rounds until it is steady, with no end of its own.
 std::vector<Load> make_steady_load(const PreconditionStep& step, std::size_t number, const DriveSize& drive,
-                                   Bytes mapping_unit, std::uint64_t seed);
+                                   Bytes mapping_page, std::uint64_t seed);
 
 }  // namespace tlmssd

@@ -229,7 +229,7 @@ void Run::age() {
     age_text_ += fmt::format("; meanwhile {} blocks refreshed, {:.2f}x the user capacity written",
                              s.moves[k_refresh] - blocks,
                              static_cast<double>(s.units_programmed[k_refresh] - units) *
-                                 static_cast<double>(simulation_->ssd().shape().mapping_unit_bytes) /
+                                 static_cast<double>(simulation_->ssd().shape().mapping_page_bytes) /
                                  static_cast<double>(simulation_->ssd().user_bytes()));
   }
   if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);

@@ -91,7 +91,7 @@ const ParameterTable<DecisionFilter>& DecisionFilter::parameters() {
   static const auto table =
       ParameterTable<DecisionFilter>{}
           .integers("lpn", &DecisionFilter::lpn, {0, 4'294'967'294},
-                    "mapping units that decisions must be about: [first, last], or one; empty: any, and none")
+                    "mapping pages that decisions must be about: [first, last], or one; empty: any, and none")
           .integers("block", &DecisionFilter::block, {0, 4'294'967'294},
                     "blocks, as the log numbers them, that decisions must be about: [first, last], or one; "
                     "empty: any, and none")

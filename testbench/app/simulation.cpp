@@ -100,7 +100,7 @@ DriveSize Simulation::files_size() const {
 }
 
 Bytes Simulation::unit_bytes() const {
-  return software_ ? software_->unit_bytes() : ssd_->shape().mapping_unit_bytes;
+  return software_ ? software_->unit_bytes() : ssd_->shape().mapping_page_bytes;
 }
 
 std::string Simulation::describe_stall() const {
@@ -165,11 +165,11 @@ void Simulation::fill_ahead(Load& load) {
   const SequentialRun run = load.source->sequential_writes();
   const firmware::DriveShape& shape = ssd_->shape();
   if (fill_by_pages_ || software_ || run.requests == 0 || run.offset != 0 || load.requests != 0 ||
-      run.bytes % shape.mapping_unit_bytes != 0 || !scoreboard_->untouched())
+      run.bytes % shape.mapping_page_bytes != 0 || !scoreboard_->untouched())
     return;
   const std::uint64_t pieces = driver_->whole_pieces(run.bytes / shape.lba_bytes);
   if (pieces == 0) return;
-  const std::uint64_t units = run.bytes / shape.mapping_unit_bytes;
+  const std::uint64_t units = run.bytes / shape.mapping_page_bytes;
   // Whole requests, however many commands each is carried out in.
   const firmware::FillOrder order{run.requests, static_cast<std::uint32_t>(units), pieces};
   const std::uint64_t done = ssd_->fill(order);
@@ -195,8 +195,8 @@ std::optional<std::string> Simulation::make_steady(std::uint64_t seed, std::stri
   constexpr std::uint16_t k_writes = 2;
   firmware::SteadyOrder order;
   order.seed = seed;
-  order.content = [this](Lpn unit, bool stale, std::span<Stamp> stamps) {
-    scoreboard_->content(unit, stale ? k_writes - 1 : k_writes, stamps);
+  order.content = [this](Lpn unit, bool overwritten, std::span<Stamp> stamps) {
+    scoreboard_->content(unit, overwritten ? k_writes - 1 : k_writes, stamps);
   };
   std::string how;
   untimed([&] { how = ssd_->make_steady(order); });
@@ -273,7 +273,7 @@ FlashWrites Simulation::flash_writes() const {
   FlashWrites writes;
   for (std::size_t purpose = 0; purpose < s.units_programmed.size(); ++purpose)
     writes.programmed += static_cast<double>(s.units_programmed[purpose] + s.units_padded[purpose]);
-  const double blocks = static_cast<double>(ssd_->shape().mapping_unit_bytes) / ssd_->shape().lba_bytes;
+  const double blocks = static_cast<double>(ssd_->shape().mapping_page_bytes) / ssd_->shape().lba_bytes;
   writes.of_host = static_cast<double>(s.host_blocks_written) / blocks;
   return writes;
 }

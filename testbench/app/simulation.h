@@ -55,7 +55,7 @@ class Simulation {
   [[nodiscard]] DriveSize drive_size() const;
   /// The network's files, for loads; empty without a file cache.
   [[nodiscard]] DriveSize files_size() const;
-  /// What is written as a whole there: the mapping unit, or a log-structured host layer's grain.
+  /// What is written as a whole there: the mapping page, or a log-structured host layer's grain.
   [[nodiscard]] Bytes unit_bytes() const;
 
   /// Carries out `loads` one after another without simulated time, then drains the drive. Throws

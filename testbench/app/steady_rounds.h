@@ -34,7 +34,7 @@ struct SteadyConfig {
 
 /// What the drive has written, as far as write amplification needs it.
 struct FlashWrites {
-  double programmed = 0;  ///< mapping units
+  double programmed = 0;  ///< mapping pages
   double of_host = 0;
 };
 

@@ -143,7 +143,7 @@ void TimelineObserver::add_flows(const FlashOp& op, TraceSlice& slice) {
 
 /// The write's data are on their way to flash, or there already.
 void TimelineObserver::add_programs(const Completed& command, TraceSlice& slice) {
-  const Bytes unit = ssd_.shape().mapping_unit_bytes;
+  const Bytes unit = ssd_.shape().mapping_page_bytes;
   const Bytes first = command.lba * ssd_.shape().lba_bytes;
   for (Bytes lpn = first / unit; lpn * unit < first + command.bytes; ++lpn) {
     const auto found = programmed_.find(lpn);

@@ -151,7 +151,7 @@ void check_firmware(const Runs& runs, Conformance& found) {
     return runs.run("order",
                     {"--set", "load.rw=write", "--set", "load.bs=64k", "--set", "load.number_ios=4000"});
   });
-  found.check("parts of mapping units", [&] {
+  found.check("parts of mapping pages", [&] {
     return runs.run("parts", {"--set", "ssd.host.lba_size=512 B", "--set", "load.bsrange=512-24k", "--set",
                               "load.blockalign=512", "--set", "load.number_ios=8000"});
   });

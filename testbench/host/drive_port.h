@@ -24,7 +24,7 @@ struct AttachedDrive {
   Bytes max_transfer = 0;
   std::uint32_t queues = 1;
   std::uint32_t queue_depth = 64;
-  Bytes mapping_unit = 4096;
+  Bytes mapping_page = 4096;
 };
 
 class DrivePort {

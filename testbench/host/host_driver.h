@@ -87,7 +87,7 @@ class HostDriver : public sc_core::sc_module {
   void start(std::vector<Load>& loads, Measurement& measurement);
   /// Carries out `loads` by debug transport, without simulated time.
   void run_untimed(std::vector<Load>& loads);
-  /// Commands in which a write of so many blocks from the beginning of a mapping unit on is carried
+  /// Commands in which a write of so many blocks from the beginning of a mapping page on is carried
   /// out; 0: not all of them are of whole units.
   [[nodiscard]] std::uint64_t whole_pieces(std::uint64_t blocks) const;
   /// So many commands have been carried out untimed without having been given to the drive.

@@ -67,7 +67,7 @@ Json drive_series_json(const Measurement& measurement) {
   const std::vector<DriveSample>& samples = measurement.drive().samples();
   Json json = {
       {"doc",
-       "the drive at instants since measurement began (s): blocks ready to be written, mapping units "
+       "the drive at instants since measurement began (s): blocks ready to be written, mapping pages "
        "in the write buffer, write amplification over the last 16 intervals, and bytes that "
        "collection moved and erases per second since the instant before"}};
   for (const char* name : {"time", "free_blocks", "buffered", "write_amplification", "collection", "erases"})

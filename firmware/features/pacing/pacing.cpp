@@ -160,7 +160,7 @@ void Pacing::on_program(const ProgramJob& job, bool /*kept_away*/) {
 
 // --------------------------------------------------------------------------------------------------- out of step
 
-bool Pacing::steers() {
+bool Pacing::restricts_writes() {
   const bool measured = measure();
   if (active()) {
     stagger_.stop();

@@ -32,11 +32,10 @@ void check(const Core& core) {
 const ParameterTable<PartitionConfig>& PartitionConfig::parameters() {
   static const auto table =
       ParameterTable<PartitionConfig>{}
-          .share("read_dies", &PartitionConfig::read_dies, {0, 1},
-                 "share of the dies that is kept for reading")
+          .share("read_dies", &PartitionConfig::read_dies, {0, 1}, "share of the dies that are read dies")
           .share(
-              "steer_from", &PartitionConfig::steer_from, {0, 1},
-              "reads, as a share of the mapping units lately read from and written to flash, from which on "
+              "placement_from", &PartitionConfig::placement_from, {0, 1},
+              "reads, as a share of the mapping pages lately read from and written to flash, from which on "
               "the host's writes are kept away from these dies; 0: always")
           .share("keep_room", &PartitionConfig::keep_room, {0, 1},
                  "room on the other dies, as a share of what they can hold, below which writes go "
@@ -113,14 +112,14 @@ void Partition::committed(const ProgramJob& job) {
     const auto found = moving_.find(unit);
     if (found == moving_.end() || found->second != job.source[n]) continue;
     moving_.erase(found);
-    core_.remap(unit, core_.map->lookup(unit), job, n, "moved to the dies kept for reading");
+    core_.remap(unit, core_.map->lookup(unit), job, n, "moved to the read dies");
     core_.post_map_update(unit, 1);
     if (!core_.poisoned.empty()) core_.poisoned.erase(unit);  // what has been lost since lies here
   }
   counters_.units_moved += job.live;
 }
 
-void Partition::given_up(const ProgramJob& job, bool refused) {
+void Partition::aborted(const ProgramJob& job, bool refused) {
   if (refused) counters_.refused += job.live;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const auto found = moving_.find(job.lpn(n));
@@ -128,15 +127,15 @@ void Partition::given_up(const ProgramJob& job, bool refused) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------------------- steering
+// ------------------------------------------------------------------------------------------------------------------- write placement
 
-bool Partition::steers() {
-  steering_ = false;
-  if (read_share_ < config_.steer_from) return false;
+bool Partition::restricts_writes() {
+  restricting_ = false;
+  if (read_share_ < config_.placement_from) return false;
   if (left_ == 0) look_for_room();
   --left_;
-  steering_ = has_room_;
-  return steering_;
+  restricting_ = has_room_;
+  return restricting_;
 }
 
 void Partition::look_for_room() {
@@ -155,11 +154,11 @@ void Partition::look_for_room() {
 // ---------------------------------------------------------------------------------------------------------- state and reports
 
 void Partition::report(StatisticsSink& sink) const {
-  sink.open("partition", "dies kept for reading");
+  sink.open("partition", "read dies");
   sink.text("policy", policy_name_, k_choice_doc);
   sink.value("reading parallel units",
              static_cast<std::uint64_t>(std::count(reading_.begin(), reading_.end(), true)), "",
-             "parallel units on the dies that are kept for reading");
+             "parallel units on the read dies");
   sink.value("units moved", counters_.units_moved, "units", "programmed there because they are only read");
   sink.value(
       "refused", counters_.refused, "units",

@@ -1,14 +1,14 @@
-// A part of the dies is kept for reading: what is only read is moved there, and what the host
+// Read/write partitioning: what is only read is moved to a part of the dies, and what the host
 // writes goes to the others.
 //
 // Moving. What reads of the host have delivered and the policy calls read data is gathered and
 // programmed into the reading part (read_gatherer.h); then the map points there and the old place
-// is stale. What is written or trimmed meanwhile stays as the host has it: rewritten() takes it off
-// the list of what is under way, under a number that tells apart units gathered twice.
+// is invalid. What is written or trimmed meanwhile stays as the host has it: rewritten() takes it
+// off the list of what is under way, under a number that tells apart units gathered twice.
 //
 // Writing. Programs of the write buffer keep away from the reading part while there is something to
-// keep away from (reads are at least `steer_from` of what the host lately read from and wrote to
-// flash) and while the writing part has room: it can take in `keep_room` of what it may hold.
+// keep away from (reads are at least `placement_from` of what the host lately read from and wrote
+// to flash) and while the writing part has room: it can take in `keep_room` of what it may hold.
 // Otherwise they go round all parallel units, so that all of the capacity can be used, a drive
 // without reads loses none of its bandwidth, and what was written before anybody read lies
 // everywhere. Collection, folding, wear levelling and refresh stay within their parallel unit, as
@@ -33,7 +33,7 @@ namespace tlmssd::firmware {
 
 struct PartitionConfig {
   double read_dies = 0.5;
-  double steer_from = 0.05;
+  double placement_from = 0.05;
   double keep_room = 0.10;
   static const ParameterTable<PartitionConfig>& parameters();
 };
@@ -41,7 +41,7 @@ struct PartitionConfig {
 class Partition final : public Feature, private ReadGatherer::Owner {
  public:
   static constexpr const char* k_path = "firmware.partition";
-  static constexpr const char* k_doc = "dies that are kept for reading";
+  static constexpr const char* k_doc = "read dies";
   static constexpr const char* k_choice_doc = "which data lie there";
   using Config = PartitionConfig;
   static std::vector<PolicyInfo> policies() {
@@ -64,14 +64,14 @@ class Partition final : public Feature, private ReadGatherer::Owner {
   void on_program(const ProgramJob& /*job*/, bool kept_away) override {
     ++(kept_away ? counters_.programs_kept_away : counters_.programs_let_in);
   }
-  [[nodiscard]] bool steers() override;
-  [[nodiscard]] bool allows_write(std::uint32_t pu) const override { return !(steering_ && reading_[pu]); }
+  [[nodiscard]] bool restricts_writes() override;
+  [[nodiscard]] bool allows_write(std::uint32_t pu) const override { return !(restricting_ && reading_[pu]); }
 
   [[nodiscard]] bool idle() const override { return gatherer_.idle(); }
   void drop() override { gatherer_.drop(); }
   [[nodiscard]] Bytes dram_bytes() const override { return gatherer_.dram_bytes(); }
   [[nodiscard]] std::optional<MovedUnits> moved() const override {
-    return MovedUnits{"partition", "data moved to dies that are kept for reading", counters_.units_moved};
+    return MovedUnits{"partition", "data moved to read dies", counters_.units_moved};
   }
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { counters_ = {}; }
@@ -81,7 +81,7 @@ class Partition final : public Feature, private ReadGatherer::Owner {
  private:
   [[nodiscard]] bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const override;
   void committed(const ProgramJob& job) override;
-  void given_up(const ProgramJob& job, bool refused) override;
+  void aborted(const ProgramJob& job, bool refused) override;
   void divide();
   void look_for_room();
 
@@ -95,10 +95,10 @@ class Partition final : public Feature, private ReadGatherer::Owner {
   std::unordered_map<Lpn, std::uint32_t> moving_;  ///< by unit under way: its number
   std::uint32_t number_ = 0;
   Counters counters_;
-  bool steering_ = false;   ///< what steers() said last
-  double read_share_ = 0;   ///< of units read and written lately
-  bool has_room_ = true;    ///< the writing part, when it was looked at last
-  std::uint32_t left_ = 0;  ///< programs until it is looked at again
+  bool restricting_ = false;  ///< what restricts_writes() said last
+  double read_share_ = 0;     ///< of units read and written lately
+  bool has_room_ = true;      ///< the writing part, when it was looked at last
+  std::uint32_t left_ = 0;    ///< programs until it is looked at again
 };
 
 }  // namespace tlmssd::firmware

@@ -1,4 +1,4 @@
-// Which data are read and not written, so that they belong to the dies that are kept for reading:
+// Which data are read and not written, so that they belong to the read dies:
 // the policies of the partition, chosen by name (firmware.partition.policy). The Partition moves
 // the data and keeps writes away.
 #pragma once

@@ -3,7 +3,7 @@
 // system architecture, algorithm and workload characteristic", IEEE Transactions on Consumer
 // Electronics 62(3), 2016, as Luo et al. 2022 describe it in their section 4.2: [15]).
 //
-// The list holds mapping units. With `reads` above 2, a scan that comes by twice does not bring
+// The list holds mapping pages. With `reads` above 2, a scan that comes by twice does not bring
 // everything in; the source has 2 (S: what is read while it is on the list is hot).
 #pragma once
 

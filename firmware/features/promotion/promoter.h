@@ -1,6 +1,6 @@
 // Brings data that the host reads often from native blocks back into SLC mode.
 //
-// When a read has delivered its data and the policy calls them hot, whole mapping units are laid
+// When a read has delivered its data and the policy calls them hot, whole mapping pages are laid
 // into the write buffer, marked as relocated (WriteBuffer::Entry), and go the way of everything
 // else there. So a later write merges into them or supersedes them, trim drops them, and a flush
 // writes them out. Until the program has ended the map points at the old place: when power fails,

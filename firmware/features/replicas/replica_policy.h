@@ -1,4 +1,4 @@
-// Which data are read so often that a second copy of them pays: the policies of replicas, chosen by
+// Which data are read so often that a replica of them pays: the policies of replicas, chosen by
 // name (firmware.replicas.policy). Replicas makes the copies and finds out when to read them; a
 // read of a copy is one of its unit.
 #pragma once

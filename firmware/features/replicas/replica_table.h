@@ -1,4 +1,4 @@
-// Which units have a second copy, and the numbers by which the map knows the copies: slot n is unit
+// Which units have a replica, and the numbers by which the map knows the copies: slot n is unit
 // number `first + n`, behind the logical ones, so that garbage collection, wear levelling and
 // refresh move copies as they move data.
 //

@@ -23,7 +23,7 @@ void check(const Core& core, Bytes capacity) {
   if (capacity % layout.unit_bytes != 0) {
     throw refusal(
         "firmware.replicas.capacity",
-        fmt::format("{} B are no whole mapping units of {} B", capacity, layout.unit_bytes),
+        fmt::format("{} B are no whole mapping pages of {} B", capacity, layout.unit_bytes),
         fmt::format("{} B", (capacity + layout.unit_bytes - 1) / layout.unit_bytes * layout.unit_bytes));
   }
   const std::uint64_t least = std::uint64_t{2} * layout.program_units;
@@ -96,7 +96,7 @@ bool Replicas::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBatch&
   return true;
 }
 
-bool Replicas::settle_redirected(const ReadOp& read, ReadBatch& again) {
+bool Replicas::end_redirected(const ReadOp& read, ReadBatch& again) {
   const bool lost = read.lost(read.low);
   if (lost) {
     const ReplicaTable::Slot slot = table_.find(read.copy_of);
@@ -152,7 +152,7 @@ void Replicas::committed(const ProgramJob& job) {
   counters_.units_copied += job.live;
 }
 
-void Replicas::given_up(const ProgramJob& job, bool refused) {
+void Replicas::aborted(const ProgramJob& job, bool refused) {
   if (refused) counters_.refused += job.live;
   for (std::uint32_t n = 0; n < job.live; ++n) table_.failed(job.source[n]);
 }
@@ -182,7 +182,7 @@ void Replicas::on_power_lost() {
 
 void Replicas::report(StatisticsSink& sink) const {
   const Bytes unit = core_.layout.unit_bytes;
-  sink.open("replicas", "second copies of data that are read often");
+  sink.open("replicas", "replicas of data that are read often");
   sink.text("policy", policy_name_, k_choice_doc);
   sink.value("capacity", table_.capacity() * unit, "B", "room for copies, taken from the spare blocks");
   sink.value("size", table_.size() * unit, "B", "copies that there are now");

@@ -1,4 +1,4 @@
-// Second copies of data that the host reads often: where a read finds the die of the original
+// Replicas of data that the host reads often: where a read finds the die of the original
 // writing or erasing, it goes to the copy.
 //
 // Copies are gathered as reads deliver their data and programmed into a parallel unit of another
@@ -32,8 +32,7 @@ struct ReplicasConfig {
 class Replicas final : public Feature, private ReadGatherer::Owner {
  public:
   static constexpr const char* k_path = "firmware.replicas";
-  static constexpr const char* k_doc =
-      "second copies of read-hot data, read while the die of the original writes";
+  static constexpr const char* k_doc = "replicas of read-hot data, read while the die of the original writes";
   static constexpr const char* k_choice_doc = "which data have one";
   using Config = ReplicasConfig;
   static std::vector<PolicyInfo> policies() {
@@ -58,13 +57,13 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   void on_rewritten(Lpn unit) override;
   void on_power_lost() override;
   bool redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBatch& reads) override;
-  bool settle_redirected(const ReadOp& read, ReadBatch& again) override;
+  bool end_redirected(const ReadOp& read, ReadBatch& again) override;
 
   [[nodiscard]] bool idle() const override { return gatherer_.idle(); }
   void drop() override { gatherer_.drop(); }
   [[nodiscard]] Bytes dram_bytes() const override { return gatherer_.dram_bytes(); }
   [[nodiscard]] std::optional<MovedUnits> moved() const override {
-    return MovedUnits{"copies", "second copies of read-hot data", counters_.units_copied};
+    return MovedUnits{"copies", "replicas of read-hot data", counters_.units_copied};
   }
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { counters_ = {}; }
@@ -82,7 +81,7 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   void gather(Lpn unit, Ppn where, const Stamp* stamps);
   [[nodiscard]] bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const override;
   void committed(const ProgramJob& job) override;
-  void given_up(const ProgramJob& job, bool refused) override;
+  void aborted(const ProgramJob& job, bool refused) override;
   void drop(ReplicaTable::Slot slot);
 
   Core& core_;

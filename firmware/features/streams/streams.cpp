@@ -109,7 +109,7 @@ void Streams::report(StatisticsSink& sink) const {
   sink.value("host bytes with metadata written", host, "B",
              "HBMW: data of the host's writes (logical blocks have no metadata)");
   sink.value("media bytes with metadata written", media, "B",
-             "MBMW: mapping units programmed by the host and the drive, padding included");
+             "MBMW: mapping pages programmed by the host and the drive, padding included");
   sink.value("media bytes erased", counters_.erased * core_.layout.block_units * unit, "B",
              "MBE: of blocks emptied by collection and moves");
   sink.value("reclaim units not fully written", all.cut_short, "",
@@ -130,7 +130,7 @@ void Streams::report_handles(StatisticsSink& sink) const {
     const BlockPool::HandleUse& used = use(handle);
     if (handle > 0 && written_[handle] == 0 && used.opened == 0 && used.moved == 0) continue;
     sink.open(fmt::format("handle {}", handle), "what was written with this placement handle");
-    sink.value("units written", written_[handle], "units", "mapping units of the host sent to flash");
+    sink.value("units written", written_[handle], "units", "mapping pages of the host sent to flash");
     sink.value("reclaim units opened", used.opened, "", "blocks that the handle began to write");
     sink.value("reclaim units filled", used.filled, "", "of its blocks, those written to the end");
     if (core_.pool.apart())

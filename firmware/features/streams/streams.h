@@ -65,7 +65,7 @@ class Streams final : public Feature {
   void reset_statistics() override;
   void archive(Archive& archive) override;
   [[nodiscard]] const Counters& counters() const { return counters_; }
-  /// Mapping units that the host has written with a handle, as they went to flash.
+  /// Mapping pages that the host has written with a handle, as they went to flash.
   [[nodiscard]] std::uint64_t units_written(std::uint8_t handle) const { return written_[handle]; }
   [[nodiscard]] const BlockPool::HandleUse& use(std::uint8_t handle) const { return core_.pool.use(handle); }
 

@@ -87,7 +87,7 @@ const ParameterTable<EccConfig>& EccConfig::parameters() {
       ParameterTable<C>{}
           .integer("engines", &C::engines, {1, 1024}, "decoders of each kind in use (BCH, LDPC)")
           .bytes("frame", &C::frame, {256, 65536},
-                 "data of one codeword; the mapping unit must be a multiple of it")
+                 "data of one codeword; the mapping page must be a multiple of it")
           .bytes("parity", &C::parity, {0, 16384},
                  "redundancy of a frame, whose bits can be wrong too (its time on the bus is that of the "
                  "part's spare_size)")

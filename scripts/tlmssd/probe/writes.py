@@ -30,7 +30,7 @@ from there on: by so much at least."""
 def grain_finding(results: Results, command_rate: float) -> Finding:
     """The unit that is written as a whole; `command_rate`: reads per second at most."""
     points = results.group("grain")
-    key, what = "grain", "unit that is written as a whole (mapping unit or block-mapped region)"
+    key, what = "grain", "unit that is written as a whole (mapping page or block-mapped region)"
     points = sorted(points, key=lambda point: point.numbers[0])
     if len(points) < 4:
         return not_visible(key, what, "the random writes by size were not run")

@@ -38,7 +38,7 @@ Bytes FileCache::limit() const {
 }
 
 Stamp FileCache::stamp(FileNumber file, std::uint32_t fetch, std::uint32_t block) const {
-  const auto unit = static_cast<std::uint32_t>(std::max<Bytes>(drive_.mapping_unit / drive_.lba_bytes, 1));
+  const auto unit = static_cast<std::uint32_t>(std::max<Bytes>(drive_.mapping_page / drive_.lba_bytes, 1));
   const std::uint32_t units = (shape_.file_blocks + unit - 1) / unit;
   return make_stamp(file * units + block / unit, static_cast<std::uint16_t>(fetch), block % unit);
 }

@@ -74,7 +74,7 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
     return std::uint64_t{config_.files} * shape_.file_blocks;
   }
   [[nodiscard]] Bytes file_bytes() const override { return config_.file_size; }
-  [[nodiscard]] Bytes unit_bytes() const override { return drive_.mapping_unit; }
+  [[nodiscard]] Bytes unit_bytes() const override { return drive_.mapping_page; }
   [[nodiscard]] std::string cost_key() const override { return "file_cache.cost"; }
   [[nodiscard]] bool at_rest() const override { return host_.under_way().size() == 0 && background_ == 0; }
   [[nodiscard]] const FileStore& store() const { return store_; }

@@ -54,7 +54,7 @@ FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDri
   }
   // The region begins with a unit of its own, so that copies share none with the data of other
   // loads.
-  const std::uint64_t unit_blocks = std::max<Bytes>(drive.mapping_unit / drive.lba_bytes, 1);
+  const std::uint64_t unit_blocks = std::max<Bytes>(drive.mapping_page / drive.lba_bytes, 1);
   FileCacheShape shape;
   shape.drive_blocks = (drive.blocks - region / drive.lba_bytes) / unit_blocks * unit_blocks;
   shape.file_blocks = static_cast<std::uint32_t>(config.file_size / drive.lba_bytes);

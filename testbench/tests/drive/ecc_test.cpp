@@ -12,7 +12,7 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-/// Pages of one mapping unit, so that a read of the host is one read of flash.
+/// Pages of one mapping page, so that a read of the host is one read of flash.
 SsdConfig whole_pages() {
   SsdConfig config = drive("pcie3x4", 4096);
   config.firmware.mapping.unit = config.part.page_size;

@@ -37,7 +37,7 @@ inline std::unique_ptr<BitErrors> bit_errors_of(const SsdConfig& config) {
                                      config.ecc.frame_bits(), config.seed);
 }
 
-/// Time of `units` mapping units in a free engine.
+/// Time of `units` mapping pages in a free engine.
 inline Picoseconds decode_time(const SsdConfig& config, EccCode code, std::uint32_t units) {
   const CodeConfig& c = config.ecc.of(code);
   const auto frames = static_cast<Picoseconds>(units * (config.firmware.mapping.unit / config.ecc.frame));

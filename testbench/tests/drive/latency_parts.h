@@ -140,7 +140,7 @@ class Parts {
   std::array<Picoseconds, k_causes> spent_{};
 };
 
-/// Pages of 16 KiB hold four mapping units, so that a single unit stays in the write buffer until
+/// Pages of 16 KiB hold four mapping pages, so that a single unit stays in the write buffer until
 /// it is flushed out.
 inline SsdConfig drive(const std::string& link, Bytes lba) {
   SsdConfig config;

@@ -125,7 +125,7 @@ TEST_CASE("unloaded latency of a multi-plane word line", "[drive]") {
   config.part.program_unit = "word-line";
   config.firmware.allocation.multi_plane = true;
   Check check(config);
-  // A program unit is 3 pages in each of 2 planes: 24 mapping units.
+  // A program unit is 3 pages in each of 2 planes: 24 mapping pages.
   check.step("a write that stays in the buffer", {HostOpcode::write, 0, 96_KiB - 4096},
              check.parts().fetch(96_KiB - 4096, true).command().buffer(23).complete());
   check.step("a flush of a word line, padded", {HostOpcode::flush, 0, 0},

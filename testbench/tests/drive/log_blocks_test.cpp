@@ -11,7 +11,7 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-constexpr std::uint32_t k_pages = 16;  // of a block, of one mapping unit each: U
+constexpr std::uint32_t k_pages = 16;  // of a block, of one mapping page each: U
 constexpr Bytes k_unit = 4096;
 constexpr PageId k_page{0};
 

@@ -1,4 +1,4 @@
-// Resident memory of a preconditioned drive: at most 16 bytes per touched mapping unit and 64 MiB,
+// Resident memory of a preconditioned drive: at most 16 bytes per touched mapping page and 64 MiB,
 // whatever the capacity.
 #include <systemc>
 

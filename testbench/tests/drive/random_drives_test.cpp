@@ -1,7 +1,7 @@
 // Model check of the whole drive: many small drives of every kind under overlapping random
 // commands.
 //
-// Each drive is drawn from its number: odd geometries, program units, mapping units, policies,
+// Each drive is drawn from its number: odd geometries, program units, mapping pages, policies,
 // link, gangs, suspend, cached operations; half of them have wear, age, wrong bits and decoders
 // that hardly bear them. Three things watch and stop the run by themselves: the scoreboard compares
 // every block read with what it may hold, the measurement wants every ledger to add up to its
@@ -117,7 +117,7 @@ void draw_cache(SsdConfig& config, RandomStream& random) {
 
 void draw_firmware(SsdConfig& config, RandomStream& random) {
   firmware::FirmwareConfig& f = config.firmware;
-  // A mapping unit that divides the page and holds at most 64 logical blocks.
+  // A mapping page that divides the page and holds at most 64 logical blocks.
   do {
     f.mapping.unit = pick<Bytes>(random, {512, 1024, 2048, 4096, 8192, 16384});
     config.host.lba_size = random.below(3) == 0 ? 4096 : 512;

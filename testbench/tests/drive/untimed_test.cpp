@@ -29,19 +29,19 @@ SsdConfig greedy_for_room() {
   config.firmware.pslc.when_full = "direct";
   config.firmware.pslc.dynamic_share = 0.1;
   config.firmware.pslc.gone_at = 2;
-  choose(config.firmware, "firmware.partition", "read-write", {{"steer_from", Value(0.0)}});
+  choose(config.firmware, "firmware.partition", "read-write", {{"placement_from", Value(0.0)}});
   return config;
 }
 
 std::uint64_t units(Simulation& simulation) {
   const firmware::DriveShape& shape = simulation.ssd().shape();
-  return shape.geometry.bytes() / shape.mapping_unit_bytes;
+  return shape.geometry.bytes() / shape.mapping_page_bytes;
 }
 
 }  // namespace
 
-// Native blocks without a stale unit were collected for ever beside a block in SLC mode that could
-// have been folded.
+// Native blocks without a invalid unit were collected for ever beside a block in SLC mode that
+// could have been folded.
 TEST_CASE("collection does not move full blocks to no gain") {
   Simulation simulation(greedy_for_room());
   const Bytes all = simulation.drive_size().bytes;

@@ -43,7 +43,7 @@ struct CacheRig {
     shape.geometry = c.geometry;
     shape.program_unit = c.program_unit;
     shape.lba_bytes = c.lba;
-    shape.mapping_unit_bytes = c.unit;
+    shape.mapping_page_bytes = c.unit;
     shape.scm_bytes = c.medium == "scm" ? bytes(c) : 0;
     return shape;
   }
@@ -67,7 +67,7 @@ struct CacheRig {
   }
   const DriveShape& sized(const CacheCase& c) {
     const auto most = static_cast<double>(Ftl::largest_logical_blocks(shape, config));
-    const std::uint64_t sectors = shape.mapping_unit_bytes / shape.lba_bytes;
+    const std::uint64_t sectors = shape.mapping_page_bytes / shape.lba_bytes;
     shape.logical_blocks = static_cast<std::uint64_t>(c.fill * most) / sectors * sectors;
     return shape;
   }

@@ -27,7 +27,7 @@ struct DftlSetup {
                 {"segmented_lru", Value(segmented)},
                 {"batch_update", Value(batch)}}) {
     shape.geometry = {1, 1, 1, 1, 256, 16, 512, 0};
-    shape.mapping_unit_bytes = 512;
+    shape.mapping_page_bytes = 512;
     shape.logical_blocks = 20 * 128;
     config.mapping.unit = 512;
     config.mapping.scheme = "dftl";
@@ -306,7 +306,7 @@ TEST_CASE("dftl: a drive full to the last unit has room for its map") {
   for (const std::uint32_t page_bytes : {512U, 1536U, 4096U}) {
     DftlSetup setup(8);
     setup.shape.geometry.page_bytes = page_bytes;
-    setup.shape.mapping_unit_bytes = setup.config.mapping.unit = page_bytes;
+    setup.shape.mapping_page_bytes = setup.config.mapping.unit = page_bytes;
     setup.config.buffer.capacity = Bytes{16} * page_bytes;
     const std::uint32_t sectors = page_bytes / 512;
     setup.shape.logical_blocks = Ftl::largest_logical_blocks(setup.shape, setup.config);

@@ -384,9 +384,9 @@ TEST_CASE("what cannot work is refused with the key and the nearest valid value"
              Contains("firmware.buffer.capacity") && Contains("786432 B"));
   CHECK_THAT(complaint([](LifeSetup& s) { s.shape.program_unit = 5; }),
              Contains("program units of 5 pages; nearest valid: 10"));
-  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.mapping_unit_bytes = 5120; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.mapping_page_bytes = 5120; }),
              Contains("firmware.mapping.unit") && Contains("4096 B"));
-  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.mapping_unit_bytes = 65536; }),
+  CHECK_THAT(complaint([](LifeSetup& s) { s.shape.mapping_page_bytes = 65536; }),
              Contains("firmware.mapping.unit") && Contains("16384 B"));
   CHECK_THAT(complaint([](LifeSetup& s) { s.shape.lba_bytes = 520; }), Contains("nearest valid: 512 B"));
   CHECK_THAT(complaint([](LifeSetup& s) { s.config.allocation.order = "CWDX"; }),
@@ -452,7 +452,7 @@ TEST_CASE("commands beyond the drive are refused, and a stall tells who waits fo
   // Left unfinished on purpose: what waits must go with the drive.
 }
 
-TEST_CASE("a silent drive cleans up, and stops when the host comes back") {
+TEST_CASE("an idle drive cleans up, and stops when the host comes back") {
   LifeSetup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.85);
   setup.config.gc.idle_after = 1'000'000'000'000;
   setup.config.gc.background_start = 0;

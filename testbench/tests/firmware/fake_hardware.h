@@ -50,8 +50,8 @@ class FakeFlash final : public FlashPort {
       : options(how),
         event_queue_(event_queue),
         shape_(shape),
-        units_per_page_(shape.geometry.page_bytes / static_cast<std::uint32_t>(shape.mapping_unit_bytes)),
-        sectors_(static_cast<std::uint32_t>(shape.mapping_unit_bytes) / shape.lba_bytes),
+        units_per_page_(shape.geometry.page_bytes / static_cast<std::uint32_t>(shape.mapping_page_bytes)),
+        sectors_(static_cast<std::uint32_t>(shape.mapping_page_bytes) / shape.lba_bytes),
         random_(how.seed, "fake flash") {
     const Geometry& g = shape.geometry;
     const std::size_t blocks = std::size_t{g.dies()} * g.planes * g.blocks;

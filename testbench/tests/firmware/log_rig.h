@@ -1,7 +1,7 @@
 // A drive with log blocks or block-mapped regions on hardware that counts, and a host that knows
 // what it must read.
 //
-// Unless a test says otherwise there is one parallel unit whose pages hold one mapping unit each,
+// Unless a test says otherwise there is one parallel unit whose pages hold one mapping page each,
 // so that a host write of one unit is one program at once.
 #pragma once
 

@@ -57,10 +57,10 @@ struct Case {
   std::string pacing = {};     ///< policy; empty: none
   std::string isolation = {};  ///< of placement handles: initially or persistently; empty: there are none
   std::uint32_t handles = 3;
-  std::int64_t copies_at = 0;  ///< reads at which data get a second copy; 0: never
+  std::int64_t copies_at = 0;  ///< reads at which data get a replica; 0: never
   std::uint32_t copies = 0;    ///< units that there may be of them
-  std::int64_t parted_at = 0;  ///< reads at which data move to dies kept for reading; 0: there are none
-  double steer_from = 0.05;
+  std::int64_t parted_at = 0;  ///< reads at which data move to read dies; 0: there are none
+  double placement_from = 0.05;
   double keep_room = 0.1;
   std::string cache = "none";
   std::string cache_medium = "scm";
@@ -82,7 +82,7 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   shape.geometry = c.geometry;
   shape.program_unit = c.program_unit;
   shape.lba_bytes = c.lba;
-  shape.mapping_unit_bytes = c.unit;
+  shape.mapping_page_bytes = c.unit;
   config.mapping.unit = c.unit;
   config.allocation.multi_plane = c.multi_plane;
   config.allocation.streams = c.streams;
@@ -138,7 +138,7 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     choose(config, "firmware.partition", "read-write",
            {{"list", list},
             {"reads", whole(c.parted_at)},
-            {"steer_from", Value(c.steer_from)},
+            {"placement_from", Value(c.placement_from)},
             {"keep_room", Value(c.keep_room)}});
   }
   if (!c.pacing.empty()) choose(config, "firmware.pacing", c.pacing);
@@ -166,7 +166,8 @@ inline std::string describe(const Case& c) {
       "the "
       "buffer "
       "direct, "
-      "promotion at {} reads with {} free, {} copies at {} reads, parted at {} reads, steered from {} with "
+      "promotion at {} reads with {} free, {} copies at {} reads, parted at {} reads, restricted from {} "
+      "with "
       "{} room, "
       "{} cache in {}, {} {} handles, pacing {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
@@ -176,7 +177,7 @@ inline std::string describe(const Case& c) {
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
       c.of_free_space, c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at,
-      c.steer_from, c.keep_room, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance,
+      c.placement_from, c.keep_room, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance,
       c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water, c.flush_at, c.fill);
 }
 
@@ -339,7 +340,7 @@ auto run_random(const Case& c, bool timed, std::uint32_t commands, std::uint32_t
 
 /// Writes one unit and waits for it. False: refused, and what was there before is there.
 inline bool write_unit(CaseRig& rig, std::uint64_t unit) {
-  const std::uint64_t sectors = rig.shape.mapping_unit_bytes / rig.shape.lba_bytes;
+  const std::uint64_t sectors = rig.shape.mapping_page_bytes / rig.shape.lba_bytes;
   const auto at = rig.host.reference.begin() + static_cast<std::ptrdiff_t>(unit * sectors);
   const std::vector<Stamp> before(at, at + static_cast<std::ptrdiff_t>(sectors));
   rig.host.write(unit * sectors, static_cast<std::uint32_t>(sectors));

@@ -17,7 +17,7 @@
 namespace tlmssd::firmware::testing {
 
 inline constexpr std::uint32_t k_unit =
-    8;  ///< logical blocks of a mapping unit, where nothing else is chosen
+    8;  ///< logical blocks of a mapping page, where nothing else is chosen
 
 /// TLMSSD_STRESS=n makes the random tests n times as long, from other seeds.
 inline std::uint32_t stress() {

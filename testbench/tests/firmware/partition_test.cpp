@@ -1,4 +1,4 @@
-// Dies kept for reading: what is only read goes there, once, what is written goes elsewhere, and
+// Read dies: what is only read goes there, once, what is written goes elsewhere, and
 // all of the capacity can be used.
 #include "firmware/features/partition/partition.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 struct PartitionOptions {
   double read_dies = 0.5;
-  double steer_from = 0.05;
+  double placement_from = 0.05;
   double keep_room = 0.1;
   std::uint64_t units = 200;
   std::uint32_t channels = 2;
@@ -43,7 +43,7 @@ struct PartitionRig {
            {{"list", whole(1 << 20)},
             {"reads", whole(2)},
             {"read_dies", Value(how.read_dies)},
-            {"steer_from", Value(how.steer_from)},
+            {"placement_from", Value(how.placement_from)},
             {"keep_room", Value(how.keep_room)}});
     options.timed = true;
     return shape;
@@ -86,7 +86,7 @@ struct PartitionRig {
 
 }  // namespace
 
-TEST_CASE("what is read again moves to the dies kept for reading, once") {
+TEST_CASE("what is read again moves to the read dies, once") {
   PartitionRig rig;
   rig.write(0, 200);
   CHECK(rig.dies_of(0, 200).size() == 4);  // written before anybody read
@@ -111,7 +111,7 @@ TEST_CASE("what is read again moves to the dies kept for reading, once") {
   rig.host.verify_all();
 }
 
-TEST_CASE("writes keep away from the dies kept for reading while there are reads") {
+TEST_CASE("writes keep away from the read dies while there are reads") {
   PartitionRig rig({.units = 800});
   rig.write(0, 400);
   CHECK(rig.counters().programs_kept_away == 0);
@@ -135,7 +135,7 @@ TEST_CASE("all of the capacity can be written beside reads") {
   for (const double read_dies : {0.25, 0.5, 0.75}) {
     for (const double keep_room : {0.0, 0.1, 0.9}) {
       INFO(read_dies << " for reading, " << keep_room << " kept");
-      PartitionOptions how{.read_dies = read_dies, .steer_from = 0, .keep_room = keep_room};
+      PartitionOptions how{.read_dies = read_dies, .placement_from = 0, .keep_room = keep_room};
       how.units = Ftl::largest_logical_blocks(PartitionRig(how).shape, PartitionRig(how).config) / k_unit;
       PartitionRig rig(how);
       for (std::uint64_t n = 0; n < 3; ++n) {
@@ -150,16 +150,16 @@ TEST_CASE("all of the capacity can be written beside reads") {
   }
 }
 
-TEST_CASE("the share of dies kept for reading is to the die") {
+TEST_CASE("the share of read dies is to the die") {
   for (const auto& [share, dies] : {std::pair{0.25, 1U}, {0.5, 2U}, {0.75, 3U}}) {
-    PartitionRig rig({.read_dies = share, .steer_from = 0, .keep_room = 0, .units = 100});
+    PartitionRig rig({.read_dies = share, .placement_from = 0, .keep_room = 0, .units = 100});
     rig.write(0, 100);
     CHECK(rig.programs.size() == 4 - dies);
   }
 }
 
 TEST_CASE(
-    "data written or trimmed while they are on their way to the dies kept for reading stay as the host has "
+    "data written or trimmed while they are on their way to the read dies stay as the host has "
     "them") {
   std::uint64_t parted = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -184,7 +184,7 @@ TEST_CASE(
   CHECK(parted > 100);
 }
 
-TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") {
+TEST_CASE("read dies go on from a snapshot as if nothing had been") {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const auto work = [seed](PartitionRig& rig, const char* stream) {
       rig.host.random = RandomStream(seed, stream);
@@ -212,7 +212,7 @@ TEST_CASE("dies kept for reading go on from a snapshot as if nothing had been") 
   }
 }
 
-TEST_CASE("dies that cannot be kept for reading say so in one line") {
+TEST_CASE("read dies that cannot be say so in one line") {
   CHECK_THROWS_WITH(
       PartitionRig({.read_dies = 0.1}),
       Catch::Contains("firmware.partition.read_dies: 10 % of 4 dies leaves no die to reading") &&

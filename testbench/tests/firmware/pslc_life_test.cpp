@@ -24,7 +24,7 @@ std::string name_of(const Case& c, bool timed) {
 }
 
 std::uint64_t units(const CaseRig& rig) {
-  return rig.shape.logical_blocks / (rig.shape.mapping_unit_bytes / rig.shape.lba_bytes);
+  return rig.shape.logical_blocks / (rig.shape.mapping_page_bytes / rig.shape.lba_bytes);
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ namespace {
 
 /// Writes every unit in order, and then at random, three times as much; the longest that one took.
 Picoseconds write_and_overwrite(CaseRig& rig) {
-  const std::uint64_t units = rig.shape.logical_blocks / (rig.shape.mapping_unit_bytes / rig.shape.lba_bytes);
+  const std::uint64_t units = rig.shape.logical_blocks / (rig.shape.mapping_page_bytes / rig.shape.lba_bytes);
   Picoseconds longest = 0;
   for (std::uint64_t n = 0; n < 4 * units; ++n) {
     const Picoseconds begun = rig.hw.event_queue.now();

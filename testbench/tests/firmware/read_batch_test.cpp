@@ -42,7 +42,7 @@ struct Rig final : CoreEvents {
   }
   void unpinned(std::uint32_t /*pu*/, BlockNumber /*block*/) override {}
   void now_read_only() override {}
-  void settled() override {}
+  void work_ended() override {}
   void host_idle() override {}
 
   void add(ReadBatch& reads, std::uint32_t pu, std::uint32_t n) const {

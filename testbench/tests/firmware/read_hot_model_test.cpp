@@ -1,4 +1,4 @@
-// Promotion, second copies of read-hot data and dies kept for reading under random commands of
+// Promotion, replicas of read-hot data and read dies under random commands of
 // every kind: nothing is lost, and nothing waits for ever.
 #include "firmware/features/partition/partition.h"
 #include "firmware/features/replicas/replicas.h"
@@ -48,7 +48,7 @@ TEST_CASE("promotion keeps the data, however little room there is for it") {
   REQUIRE(promoted > 500);
 }
 
-TEST_CASE("second copies keep the data, on drives filled to the last unit too") {
+TEST_CASE("replicas keep the data, on drives filled to the last unit too") {
   std::uint64_t seed = 1400;
   std::uint64_t served = 0;
   const auto policies = victim_family().infos();
@@ -86,10 +86,10 @@ TEST_CASE("second copies keep the data, on drives filled to the last unit too") 
   REQUIRE(served > 300);
 }
 
-TEST_CASE("dies kept for reading keep the data, on drives filled to the last unit too") {
+TEST_CASE("read dies keep the data, on drives filled to the last unit too") {
   std::uint64_t seed = 1500;
   std::uint64_t parted = 0;
-  std::uint64_t steered = 0;
+  std::uint64_t restricted = 0;
   const auto policies = victim_family().infos();
   std::vector<Case> cases = shapes_with_slc();
   cases.push_back({geometry(2, 1, 1, 2, 14, 8, 8192)});
@@ -105,7 +105,7 @@ TEST_CASE("dies kept for reading keep the data, on drives filled to the last uni
         c.when_full = seed % 2 == 0 ? "direct" : "wait";
         c.promotion = slc && seed % 3 == 0 ? 3 : 0;
         c.parted_at = 1 + static_cast<std::int64_t>(seed % 3);
-        c.steer_from = seed % 4 == 0 ? 0 : 0.05;
+        c.placement_from = seed % 4 == 0 ? 0 : 0.05;
         c.keep_room = seed % 5 == 0 ? 0 : 0.1;
         c.copies_at = seed % 5 == 1 ? 2 : 0;
         c.copies = 2 * c.program_unit * (c.multi_plane ? c.geometry.planes : 1) *
@@ -122,18 +122,18 @@ TEST_CASE("dies kept for reading keep the data, on drives filled to the last uni
         const std::uint32_t depth = seed % 2 == 0 ? 32 : 8;
         const Partition::Counters timed = run_random(c, true, 2000, depth, ++seed, counters<Partition>);
         parted += timed.units_moved;
-        steered += timed.programs_kept_away;
+        restricted += timed.programs_kept_away;
         run_random(c, false, 1500, 1, ++seed, moved);
         ++seed;
       }
     }
   }
   REQUIRE(parted > 1000);
-  REQUIRE(steered > 1000);
+  REQUIRE(restricted > 1000);
 }
 
 TEST_CASE(
-    "a drive with promotion, second copies and dies kept for reading that is worn out becomes read-only and "
+    "a drive with promotion, replicas and read dies that is worn out becomes read-only and "
     "keeps its data") {
   std::uint64_t seed = 1600;
   for (const bool slc : {false, true}) {

@@ -1,4 +1,4 @@
-// Second copies: read while the die of the original writes, never stale, gone when they have to be.
+// Replicas: read while the die of the original writes, never old, gone when they have to be.
 #include "firmware/features/replicas/replicas.h"
 
 #include "models/base/input_error.h"
@@ -221,7 +221,7 @@ TEST_CASE("copies that cannot be say so in one line") {
                     Catch::Contains("firmware.replicas.capacity: 61440 B are less") &&
                         Catch::Contains("nearest valid: 65536 B"));
   CHECK_THROWS_WITH(ReplicaRig({.capacity = Bytes{32} * 4096 + 1}),
-                    Catch::Contains("firmware.replicas.capacity: 131073 B are no whole mapping units") &&
+                    Catch::Contains("firmware.replicas.capacity: 131073 B are no whole mapping pages") &&
                         Catch::Contains("nearest valid: 135168 B"));
   ReplicaRig rig;
   rig.config.mapping.scheme = "dftl";

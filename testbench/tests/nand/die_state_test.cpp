@@ -115,7 +115,7 @@ TEST_CASE("a part without multi-plane operation refuses it") {
   CHECK_THROWS_WITH(die.erase(0, 0, 2), Contains("multi-plane"));
 }
 
-TEST_CASE("the mapping unit must divide the page") {
+TEST_CASE("the mapping page must divide the page") {
   CHECK_THROWS_AS(Die(small_part(), 3000), InputError);
   CHECK_THROWS_AS(Die(small_part(), 32768), InputError);
   CHECK_THROWS_AS(Die(small_part(), 0), InputError);

@@ -97,7 +97,7 @@ function(fault name text from to)
 endfunction()
 fault(stale_after_collection "is wrong at LBA" "if (ok && f->map[p->id[i]] == p->from[i]) remap" "if (ok) remap")
 fault(not_moved "tlmssd: firmware my-ftl: " "if (ok && f->map[p->id[i]] == p->from[i]) remap" "if (i > 0) remap")
-fault(lost_trim "wrong data: firmware my-ftl" "    unmap(f, lpn);\n    return 1;" "    return 1;")
+fault(lost_trim "wrong data: firmware my-ftl" "    deallocate(f, lpn);\n    return 1;" "    return 1;")
 fault(lost_overwrite "wrong data: firmware my-ftl" "tlmssd_take(f->host, job->c, (uint32_t)lpn, (uint32_t)old);" "(void)job;")
 fault(completed_twice "completed twice" "tlmssd_complete(f->host, job->c, job->status);"
   "tlmssd_complete(f->host, job->c, job->status); if (f->s.seq == 500) tlmssd_complete(f->host, job->c, job->status);")

@@ -80,7 +80,7 @@ TEST_CASE("broken decoders") {
   const auto frame = [&](const std::string& written, const std::string& bytes, const std::string& nearest) {
     return std::pair("    ecc: {frame: " + written + "}",
                      at + "frame: " + bytes +
-                         " B do not divide the mapping unit of 4096 B; nearest valid: " + nearest + " B");
+                         " B do not divide the mapping page of 4096 B; nearest valid: " + nearest + " B");
   };
   refuse_lines(
       k_part_line, k_decoding,

@@ -70,15 +70,15 @@ TEST_CASE("scenarios with wrong log blocks", "[program]") {
       {k_buffer, "  mapping: {scheme: bast, log_blocks: 30}\n  buffer:",
        "@:11: firmware.mapping.log_blocks: 30 are too many for parallel units of 32 blocks that keep 731 "
        "mapping "
-       "units in all; nearest valid: 8"},
+       "pages in all; nearest valid: 8"},
       {k_buffer, "  mapping: {scheme: fast}\n  buffer:",
        "@:11: firmware.mapping.log_blocks: 8 are too many for parallel units of 32 blocks that keep 731 "
        "mapping "
-       "units in all (by default: the scenario does not give it); nearest valid: 7"},
+       "pages in all (by default: the scenario does not give it); nearest valid: 7"},
       {k_buffer, "  mapping: {scheme: superblock, log_blocks: 100}\n  buffer:",
        "@:11: firmware.mapping.log_blocks: 100 are too many for parallel units of 32 blocks that keep 731 "
        "mapping "
-       "units in all; nearest valid: 7"},
+       "pages in all; nearest valid: 7"},
       {k_buffer, "  mapping: {scheme: bast, log_blocks: 0}\n  buffer:",
        "@:11: firmware.mapping.log_blocks: 0 is out of range: must be 1 to 1000000"},
       {k_buffer, "  mapping: {scheme: bast, adjacent: 4}\n  buffer:",
@@ -102,7 +102,7 @@ TEST_CASE("scenarios with wrong log blocks", "[program]") {
       {"40 %\n    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}\nfirmware:",
        "2 %\n    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 "
        "KiB}\nfirmware:\n  mapping: {scheme: bast, log_blocks: 2}",
-       "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping units, but of the 1024 on "
+       "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping pages, but of the 1024 on "
        "flash only 928 can be kept (2 parallel units x 32 blocks, of which 3 per parallel unit are set aside "
        "for log blocks "
        "and merges); nearest valid: 10.35 %"},
@@ -180,7 +180,7 @@ TEST_CASE("scenarios with wrong caches: in SCM", "[program]") {
            "valid: "
            "8192 B"},
           {k_buffer, "  cache: {policy: nv-wb, grain: 3000 B}\n  buffer:",
-           "@:12: firmware.cache.grain: 3000 B does not divide the mapping unit of 4096 B into whole logical "
+           "@:12: firmware.cache.grain: 3000 B does not divide the mapping page of 4096 B into whole logical "
            "blocks of 4096 B; nearest valid: 4096 B"},
           {k_buffer, "  cache: {policy: nv-wb, grain: 8 KiB}\n  buffer:",
            "@:12: firmware.cache.grain: 8192 B does not divide ..."},

@@ -136,7 +136,7 @@ TEST_CASE("a pSLC that is too large, and the nearest that is not", "[program]") 
       "ones");
   accepted(k_dynamic, "dynamic: 32505856 B");
   refused("40 %", "5 %", "19.07 %",
-          "@:7: ssd.flash.over_provisioning: 31207 logical blocks need 31207 mapping units, but of the 32768 "
+          "@:7: ssd.flash.over_provisioning: 31207 logical blocks need 31207 mapping pages, but of the 32768 "
           "on flash only "
           "27520 can be kept (8 parallel units x 32 blocks, of which 5 per parallel unit are set aside for "
           "garbage "

@@ -120,7 +120,7 @@ TEST_CASE("scenarios whose values contradict each other", "[program]") {
        "nearest valid: 8192 B"},
       {"256 KiB", "128 MiB", "@:4: ssd.dram.capacity: 64 MiB do not hold ..."},
       {"40 %", "2 %",
-       "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping units, but ..."},
+       "@:8: ssd.flash.over_provisioning: 1003 logical blocks need 1003 mapping pages, but ..."},
       {"lba_size", "arbitration: weighted, weights: [1, 2], lba_size",
        "@:3: ssd.host.weights: has 2 numbers, but there are 4 queues"},
       {"lba_size", "weights: [1, 2, 3, 4], lba_size",

@@ -98,7 +98,7 @@ TEST_CASE("fills are written where something has a part in them", "[program]") {
     drive.firmware = "  pacing: {policy: proportional}\n";
     both_ways(drive, false);
   }
-  SECTION("parts of mapping units") {
+  SECTION("parts of mapping pages") {
     both_ways(
         {.firmware = "  mapping: {unit: 16 KiB}\n", .fill = "{fill: 100 %, order: sequential, bs: 20 KiB}"},
         false);

@@ -169,7 +169,7 @@ TEST_CASE("a drive that wears out ends the run well, with a warning", "[program]
   CHECK(warnings.find("write protected") != std::string::npos);
 }
 
-// Log blocks whose program units are an odd number of mapping units: a page that begins inside one
+// Log blocks whose program units are an odd number of mapping pages: a page that begins inside one
 // must not be taken for one before it.
 TEST_CASE("merges with copies on the die go well where a program unit is no power of two", "[program]") {
   const Folder folder;

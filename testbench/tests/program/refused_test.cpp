@@ -146,7 +146,7 @@ const std::set<std::string> k_without_scenario = {
     " B make more than 2^32 grains of this drive",
     " placement handles (firmware.streams.handles)",
     "files can only be read, and a source may write",
-    "nothing is left for loads",  // a drive of less than a hundred mapping units
+    "nothing is left for loads",  // a drive of less than a hundred mapping pages
 };
 
 }  // namespace

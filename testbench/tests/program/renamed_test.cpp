@@ -10,6 +10,8 @@ TEST_CASE("a name that is no longer used is refused with the one of today", "[pr
       {"  buffer:", "  allocation: {programs_per_group: 2}\n  buffer:",
        "@:11: key 'programs_per_group' is not known in firmware.allocation: it is called 'programs_per_pu' "
        "now"},
+      {"  buffer:", "  partition: {policy: read-write, steer_from: 5 %}\n  buffer:",
+       "@:11: key 'steer_from' is not known in firmware.partition: it is called 'placement_from' now"},
       {"  buffer:", "  mapping: {scheme: management-block}\n  buffer:",
        "@:11: firmware.mapping.scheme: 'management-block' is called 'block-mapped' now"},
       {"firmware:", "converter: {segment: 64 KiB}\nfirmware:",

@@ -28,7 +28,7 @@ class NewTypePath final : public tlmssd::firmware::DataPath {
     bytes_ += bytes;
     if (cold(bytes)) ++cold_;
   }
-  // Of each of its mapping units, in the order in which they reach the write buffer.
+  // Of each of its mapping pages, in the order in which they reach the write buffer.
   bool direct(tlmssd::Lpn /*unit*/, Bytes command) override { return cold(command); }
   void report(tlmssd::StatisticsSink& sink) const override {
     sink.value("cold writes", cold_, "", "writes sent straight to native blocks");

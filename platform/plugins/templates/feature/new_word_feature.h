@@ -43,7 +43,7 @@ class NewTypeFeature final : public tlmssd::firmware::Feature {
 
   void report(tlmssd::StatisticsSink& sink) const override {
     sink.open("new-name", k_doc);
-    sink.value("reads", reads_, "", "mapping units read from flash for the host");
+    sink.value("reads", reads_, "", "mapping pages read from flash for the host");
     sink.value("repeated", repeated_, "",
                "of these, read before and not written since, and still remembered");
     sink.close();

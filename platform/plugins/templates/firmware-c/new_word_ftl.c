@@ -2,7 +2,7 @@
  * garbage collection, trims, bad blocks, read-only end of life. It leaves out refresh, error
  * correction, multi-plane operations and static wear levelling.
  *
- * A PARALLEL UNIT (PU) is a plane of a die; a PPN counts the mapping units of all PUs, block by block
+ * A PARALLEL UNIT (PU) is a plane of a die; a PPN counts the mapping pages of all PUs, block by block
  * and page by page. An ENTRY of the write buffer is one buffer of the emulator's. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct job; /* a command under way */
 struct ftl {
   struct tlmssd_host* host;
   struct tlmssd_shape shape;
-  int32_t pus, entries, pu_units, block_units, logical, low, high; /* program unit in mapping units */
+  int32_t pus, entries, pu_units, block_units, logical, low, high; /* program unit in mapping pages */
   int32_t *map, *lpn_at, *cached; /* LPN to PPN, PPN to LPN, LPN to entry */
   struct block* block;
   struct entry* entry;
@@ -70,7 +70,7 @@ static void place(const struct ftl* f, int32_t ppn, struct tlmssd_flash* op) {
 }
 static struct block* block_of(struct ftl* f, int32_t ppn) { return &f->block[ppn / f->block_units]; }
 
-static void unmap(struct ftl* f, int32_t lpn) {
+static void deallocate(struct ftl* f, int32_t lpn) {
   if (f->map[lpn] >= 0) {
     --block_of(f, f->map[lpn])->valid;
     f->lpn_at[f->map[lpn]] = NONE;
@@ -78,7 +78,7 @@ static void unmap(struct ftl* f, int32_t lpn) {
   f->map[lpn] = NONE;
 }
 static void remap(struct ftl* f, int32_t lpn, int32_t ppn) {
-  unmap(f, lpn);
+  deallocate(f, lpn);
   f->map[lpn] = ppn;
   f->lpn_at[ppn] = lpn;
   ++block_of(f, ppn)->valid;
@@ -306,7 +306,7 @@ static int store_unit(struct job* job, int32_t lpn, uint64_t lba, uint64_t block
       f->entry[old].stale = 1;
       f->cached[lpn] = NONE;
     }
-    unmap(f, lpn);
+    deallocate(f, lpn);
     return 1;
   }
   if (trim && old == NONE && f->map[lpn] == NONE) return 1;
@@ -533,7 +533,7 @@ static void copied(void* self, const struct tlmssd_result* result) {
     for (int32_t i = 0; i < p->n; ++i)
       for (uint32_t u = 0; u < result->units; ++u)
         if ((uint32_t)p->id[i] == result->lpns[u] && f->map[p->id[i]] == p->from[i]) {
-          unmap(f, p->id[i]);
+          deallocate(f, p->id[i]);
           f->map[p->id[i]] = LOST;
         }
   if (--p->reads > 0) return;
@@ -706,7 +706,7 @@ static void* create(struct tlmssd_host* host, const struct tlmssd_shape* shape) 
   if (f->low < RESERVE + 2) f->low = RESERVE + 2;
   if (f->high < f->low) f->high = f->low;
   if (f->pu_units > 256 || shape->units_per_page > 64)
-    tlmssd_refuse(host, "ssd.flash.part.page_size", "makes program units of more than 256 mapping units");
+    tlmssd_refuse(host, "ssd.flash.part.page_size", "makes program units of more than 256 mapping pages");
   else if (f->entries < f->pu_units)
     tlmssd_refuse(host, "firmware.buffer_size", "holds less than a program unit");
   else if (spare < SET_ASIDE + 1)

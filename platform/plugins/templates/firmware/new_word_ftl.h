@@ -32,8 +32,8 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
       : config_(config),
         hw_(context.hw),
         shape_(context.shape),
-        sectors_(static_cast<std::uint32_t>(shape_.mapping_unit_bytes / shape_.lba_bytes)),
-        page_units_(static_cast<std::uint32_t>(shape_.geometry.page_bytes / shape_.mapping_unit_bytes)),
+        sectors_(static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes)),
+        page_units_(static_cast<std::uint32_t>(shape_.geometry.page_bytes / shape_.mapping_page_bytes)),
         program_units_(page_units_ * shape_.program_unit),
         block_units_(page_units_ * shape_.geometry.pages),
         planes_(shape_.geometry.dies() * shape_.geometry.planes),
@@ -166,7 +166,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
         }
         if (lba % sectors_ == 0 && end - lba == sectors_ && command.opcode != HostOpcode::write) {
           ++written_[unit];
-          unmap(unit);
+          deallocate(unit);
         } else {
           lock(unit);
           Piece piece{unit, k_none, ++written_[unit], std::vector<tlmssd::Stamp>(sectors_, tlmssd::k_zeros)};
@@ -295,7 +295,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
       const bool current =
           piece.from == k_none ? written_[piece.unit] == piece.version : map_[piece.unit] == piece.from;
       if (!current) continue;
-      unmap(piece.unit);
+      deallocate(piece.unit);
       map_[piece.unit] = base + static_cast<Unit>(i);
       owner_[map_[piece.unit]] = piece.unit;
       ++block.valid;
@@ -323,7 +323,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     return base;
   }
 
-  void unmap(Unit unit) {
+  void deallocate(Unit unit) {
     const Unit where = map_[unit];
     if (where == k_none) return;
     map_[unit] = owner_[where] = k_none;
@@ -419,7 +419,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
   tlmssd::firmware::Hardware& hw_;
   const tlmssd::firmware::DriveShape& shape_;
   std::uint32_t sectors_;        ///< logical blocks of a unit
-  std::uint32_t page_units_;     ///< mapping units of a page
+  std::uint32_t page_units_;     ///< mapping pages of a page
   std::uint32_t program_units_;  ///< of what is programmed at once
   std::uint32_t block_units_;
   std::uint32_t planes_;  ///< of all dies

@@ -17,7 +17,7 @@ class NewTypeMap final : public tlmssd::firmware::MappingScheme {
     tlmssd::Bytes entry_size = 8;
     static const tlmssd::ParameterTable<Config>& parameters() {
       static const auto table = tlmssd::ParameterTable<Config>{}.bytes(
-          "entry_size", &Config::entry_size, {4, 64}, "DRAM that the entry of a mapping unit takes");
+          "entry_size", &Config::entry_size, {4, 64}, "DRAM that the entry of a mapping page takes");
       return table;
     }
   };
@@ -38,7 +38,7 @@ class NewTypeMap final : public tlmssd::firmware::MappingScheme {
   // What must survive a snapshot, one function for both directions.
   void archive(tlmssd::Archive& archive) override { archive(entries_); }
   void report(tlmssd::StatisticsSink& sink) const override {
-    sink.value("entry size", entry_size_, "B", "DRAM that the entry of a mapping unit takes");
+    sink.value("entry size", entry_size_, "B", "DRAM that the entry of a mapping page takes");
   }
 
  private:

@@ -19,7 +19,7 @@ int main() {
   using namespace tlmssd::firmware;
   DriveShape shape;
   shape.logical_blocks = 1000;
-  shape.lba_bytes = static_cast<std::uint32_t>(shape.mapping_unit_bytes);
+  shape.lba_bytes = static_cast<std::uint32_t>(shape.mapping_page_bytes);
   const Layout layout(shape, AllocationConfig{});
   NewTypeMap map({.entry_size = 16}, layout);
   check("nothing is written", !map.lookup(7).valid());

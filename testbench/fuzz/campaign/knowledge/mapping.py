@@ -1,6 +1,6 @@
 """The map, allocation and the write buffer, with the sizes that must fit each other.
 
-`facts`: `map_unit` (bytes of a mapping unit), `program_bytes` (a program unit of a parallel unit),
+`facts`: `map_unit` (bytes of a mapping page), `program_bytes` (a program unit of a parallel unit),
 `group_block` (bytes that a group erases at a time), `by_page` (the map is by unit, not by block).
 """
 

@@ -1,4 +1,4 @@
-"""Blocks in SLC mode, and what may use them: promotion; beside them second copies and partitions."""
+"""Blocks in SLC mode, and what may use them: promotion; beside them replicas and partitions."""
 
 import math
 
