@@ -49,32 +49,37 @@ Flusher::Flusher(Core& core)
 
 // ---------------------------------------------------------------------------------------------------------------- sending out
 
-// The lines take turns, so that none keeps another from dies that can take a program.
 void Flusher::pump() {
   if (pumping_) return;
   pumping_ = true;
-  const std::uint8_t lines = buffer_.lines();
-  for (bool sent = true; sent && !core_.read_only;) {
-    sent = false;
-    std::uint8_t line = next_line_;
-    for (std::uint8_t tried = 0; tried < lines && !core_.read_only; ++tried) {
-      sent = send(line, false);
-      if (sent) break;
-      line = line + 1 == lines ? 0 : line + 1;
-    }
-    if (!sent && !core_.read_only && all_lines_short()) sent = send(line = longest_line(), true);
-    if (sent) next_line_ = line + 1 == lines ? 0 : line + 1;
+  const bool one_line = buffer_.lines() == 1;
+  while (!core_.read_only && (one_line ? send(0, false) : send_in_turn())) {
   }
   pumping_ = false;
   queue_.check(nullptr);
+}
+
+// The lines take turns, so that none keeps another from dies that can take a program. False:
+// nothing of any line can be sent now.
+bool Flusher::send_in_turn() {
+  const std::uint8_t lines = buffer_.lines();
+  std::uint8_t line = next_line_;
+  bool sent = false;
+  for (std::uint8_t tried = 0; tried < lines && !core_.read_only; ++tried) {
+    sent = send(line, false);
+    if (sent) break;
+    line = line + 1 == lines ? 0 : line + 1;
+  }
+  if (!sent && !core_.read_only && all_lines_short()) sent = send(line = longest_line(), true);
+  if (sent) next_line_ = line + 1 == lines ? 0 : line + 1;
+  return sent;
 }
 
 /// A command waits for what is here, no program is under way, and each line for itself is too short
 /// for one, though together they hold enough. That is all that a cache evicts at a time
 /// (Cache::wants_more).
 bool Flusher::all_lines_short() const {
-  return buffer_.lines() > 1 && awaited() && queue_.empty() &&
-         buffer_.waiting() >= core_.layout.program_units;
+  return awaited() && queue_.empty() && buffer_.waiting() >= core_.layout.program_units;
 }
 
 std::uint8_t Flusher::longest_line() const {
@@ -92,10 +97,16 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
   if (waiting == 0) return false;
   const bool must = short_too || pressing(line);
   if (!must && (waiting < least_ || (buffer_.waiting() <= threshold_ && !awaited()))) return false;
-  if (destination_->blocked() || held()) return false;
+  if (destination_->blocked() || (!core_.hooks.holds_program.empty() && held())) return false;
   const std::uint32_t position = turns_.position();
   turns_.ask_placement();
-  const Destination::Place to = next_place(line);
+  Destination::Place to;
+  // Of several lines, one that finds all busy leaves whose turn it is as it was.
+  if (buffer_.lines() == 1 || !turns_.all_busy()) {
+    to = destination_->next_place(line);
+    // Where features keep it from is better than nowhere, if nothing under way will change that.
+    if (!to.pu && queue_.empty() && turns_.lift_placement()) to = destination_->next_place(line);
+  }
   if (!to.pu) {
     // Every parallel unit is full of programs on their way; with none on its way the drive has
     // nothing left to give.
@@ -122,14 +133,6 @@ bool Flusher::held() {
   const Hooks::List& hooks = core_.hooks.holds_program;
   return std::any_of(hooks.begin(), hooks.end(),
                      [this](Feature* feature) { return feature->holds_program(core_.layout.program_units); });
-}
-
-/// Where features keep it from is better than nowhere, if nothing under way will change that.
-Destination::Place Flusher::next_place(std::uint8_t line) {
-  // Of several lines, one that finds all busy leaves whose turn it is as it was.
-  if (buffer_.lines() > 1 && turns_.all_busy()) return {};
-  const Destination::Place to = destination_->next_place(line);
-  return !to.pu && queue_.empty() && turns_.lift_placement() ? destination_->next_place(line) : to;
 }
 
 Task<> Flusher::flush(ProgramJob& job) {

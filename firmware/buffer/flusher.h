@@ -99,7 +99,7 @@ class Flusher {
   /// A feature wants the next program to wait.
   bool held();
   bool send(std::uint8_t line, bool short_too);
-  Destination::Place next_place(std::uint8_t line);
+  bool send_in_turn();
   [[nodiscard]] bool all_lines_short() const;
   [[nodiscard]] std::uint8_t longest_line() const;
   Task<> flush(ProgramJob& job);
