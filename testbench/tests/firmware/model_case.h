@@ -274,7 +274,9 @@ class CaseRig {
   [[nodiscard]] std::uint64_t moved_by_features() const {
     std::uint64_t units = 0;
     for (const auto& [path, choice] : config.features) {
-      if (const auto moved = ftl.feature(path)->moved()) units += moved->units;
+      const Feature* const feature = ftl.feature(path);
+      const auto moved = feature == nullptr ? std::nullopt : feature->moved();  // not in the program
+      if (moved) units += moved->units;
     }
     return units;
   }
