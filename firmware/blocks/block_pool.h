@@ -20,6 +20,7 @@
 #include "firmware/base/write_target.h"
 #include "firmware/blocks/free_block_choice.h"
 #include "models/base/archive.h"
+#include "models/base/prefetch.h"
 #include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {
@@ -296,7 +297,10 @@ class BlockPool {
   }
 
   // ---- pins: a block is not erased while a read of it is on its way
-  void pin(BlockNumber block) { ++pins_[block]; }
+  void pin(BlockNumber block) {
+    ++pins_[block];
+    prefetch_line(&info_[block]);  // who takes the last pin off looks at it
+  }
   /// True: that was the last pin.
   bool unpin(BlockNumber block) { return --pins_[block] == 0; }
   [[nodiscard]] bool pinned(BlockNumber block) const { return pins_[block] != 0; }

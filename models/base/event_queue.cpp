@@ -21,15 +21,23 @@ void fetch_ahead(const void* state) {
 
 }  // namespace
 
-void EventQueue::push_later(Picoseconds when, const Call& call) {
-  const Item item{when, sequence_++, call};
-  if (slot_of(when) - slot_of(now_) >= k_slots || !push_wheel(item)) push_heap(item);
+void EventQueue::push_later(Picoseconds when, Callback callback, void* self) {
+  const std::uint64_t sequence = sequence_++;
+  Node* const node = slot_of(when) - slot_of(now_) < k_slots ? node_for(when) : nullptr;
+  if (node == nullptr) {
+    push_heap({when, sequence, {callback, self}});
+    return;
+  }
+  node->item.when = when;
+  node->item.sequence = sequence;
+  node->item.call.callback = callback;
+  node->item.call.self = self;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- wheel
 
-bool EventQueue::push_wheel(const Item& item) {
-  const std::uint64_t slot = slot_of(item.when) % k_slots;
+EventQueue::Node* EventQueue::node_for(Picoseconds when) {
+  const std::uint64_t slot = slot_of(when) % k_slots;
   Node* last = slots_[slot];
   if (free_nodes_ == nullptr) grow_nodes();
   Node* const node = free_nodes_;
@@ -41,12 +49,12 @@ bool EventQueue::push_wheel(const Item& item) {
     slots_[slot] = node;
   } else {
     Node* before = last;
-    if (item.when >= last->item.when) {
+    if (when >= last->item.when) {
       slots_[slot] = node;
     } else {
       unsigned steps = 0;
-      while (before->next->item.when <= item.when) {
-        if (++steps == k_crowd) return false;
+      while (before->next->item.when <= when) {
+        if (++steps == k_crowd) return nullptr;
         before = before->next;
       }
     }
@@ -54,13 +62,12 @@ bool EventQueue::push_wheel(const Item& item) {
     node->next = before->next;
     before->next = node;
   }
-  node->item = item;
   ++wheel_count_;
-  if (item.when < wheel_next_) {
-    wheel_next_ = item.when;
+  if (when < wheel_next_) {
+    wheel_next_ = when;
     wheel_slot_ = slot;
   }
-  return true;
+  return node;
 }
 
 EventQueue::Call EventQueue::pop_wheel() {

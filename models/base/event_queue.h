@@ -35,7 +35,7 @@ class EventQueue {
       when = now_;
       push_due({callback, self});
     } else {
-      push_later(when, {callback, self});
+      push_later(when, callback, self);
     }
     if (when < armed_ && wake_ != nullptr) wake_(waker_, when);
   }
@@ -123,8 +123,11 @@ class EventQueue {
     due_[(due_first_ + due_count_++) & (due_.size() - 1)] = call;
   }
   void grow_due();
-  void push_later(Picoseconds when, const Call& call);
-  bool push_wheel(const Item& item);
+  // Callback and object apart: written one by one and read as a pair soon after, they would stall
+  // the processor.
+  void push_later(Picoseconds when, Callback callback, void* self);
+  /// A node of the wheel for the instant, at its place; null: the heap is the better one.
+  Node* node_for(Picoseconds when);
   Call pop_wheel();
   /// The first slot in use from `slot` on, round the wheel.
   [[nodiscard]] std::uint64_t slot_in_use(std::uint64_t slot) const;

@@ -27,6 +27,10 @@ enum class Purpose : std::uint8_t { host, gc, wear, refresh, migration, map, cou
 inline constexpr std::size_t k_purposes = static_cast<std::size_t>(Purpose::count);
 std::string_view name_of(Purpose purpose);
 
+/// The two queues of a die (models/flash/scheduling/scheduler.h).
+enum class Lane : std::uint8_t { urgent, normal };
+inline constexpr std::size_t k_lanes = 2;
+
 enum class FlashStatus : std::uint8_t {
   ok,
   program_failed,  ///< status bit after program: block must be retired

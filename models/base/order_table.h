@@ -58,7 +58,7 @@ class OrderTable {
   void leave(Ticket& ticket);
 
  private:
-  static constexpr unsigned k_least_bits = 12;         ///< of the number of lanes
+  static constexpr unsigned k_least_bits = 8;          ///< of the number of lanes: they stay in the caches
   static constexpr std::uint64_t k_chunk = 16;         ///< units that share a lane
   static constexpr std::uint64_t k_most_chunks = 33;   ///< that a narrow range touches
   static constexpr std::uint64_t k_region = 1024;      ///< units; more than a narrow range has

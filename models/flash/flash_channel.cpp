@@ -17,6 +17,7 @@ FlashChannel::FlashChannel(const sc_core::sc_module_name& name, EventQueue& even
       channel_(channel),
       first_die_(index(channel) * setup.geometry.dies_per_channel()),
       step_pages_(setup.part.pages_per_step()),
+      channel_order_(setup.scheduler.channel_order()),
       cache_read_(setup.config.cache_operations && setup.part.cache_read),
       cache_program_(setup.config.cache_operations && setup.part.cache_program),
       dies_(setup.geometry.dies_per_channel()) {
@@ -52,19 +53,18 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  FlashOp* op = op_of(payload);
-  if (op == nullptr) {
+  FlashJob* const found = job_of(payload);
+  if (found == nullptr) {
     payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
-  const std::uint32_t way = index(op->die) - first_die_;
+  FlashJob& job = *found;
+  const std::uint32_t way = index(job.op->die) - first_die_;
   if (way >= dies_.size()) {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
   payload.acquire();
-  FlashJob& job = FlashJob::of(payload);
-  job.op = op;
   job.channel = this;
   job.way = way;
   job.lane = setup_.scheduler.lane(*job.op);
@@ -145,14 +145,15 @@ unsigned FlashChannel::debug(unsigned /*index*/, tlm::tlm_generic_payload& paylo
 void FlashChannel::admit(FlashJob& job) {
   const Picoseconds now = event_queue_.now();
   job.arrived = now;
+  job.waiting_since = now;
   if (job.op->ledger != nullptr && job.op->ledger->mark() < now) job.op->ledger->charge(Cause::bus_wait, now);
-  wait_from_now(dies_[job.way], job);
-  if (!setup_.scheduler.channel_order()) {
+  if (!channel_order_) {
     enqueue(job);
-    return;
+  } else {
+    arrivals_.push(job);
+    release_in_order();
   }
-  arrivals_.push(job);
-  release_in_order();
+  if (job.next != nullptr) note_busy(dies_[job.way], job);  // it has not begun
 }
 
 void FlashChannel::release_in_order() {

@@ -33,6 +33,7 @@
 #include "models/flash/flash_config.h"
 #include "models/flash/flash_job.h"
 #include "models/flash/flash_statistics.h"
+#include "models/flash/scheduling/scheduler.h"
 #include "models/nand/bus_timing.h"
 #include "models/nand/flash_phases.h"
 #include "models/tlm/kernel_time.h"
@@ -177,7 +178,7 @@ class FlashChannel : public sc_core::sc_module {
   void continue_copyback(Die& die);
   void finished(Die& die);
   void charge_wait(Die& die, FlashJob& job);
-  void wait_from_now(Die& die, FlashJob& job);
+  void note_busy(Die& die, FlashJob& job);
   void occupy(Die& die);
   void settle(Die& die);
   Picoseconds announce_data(FlashJob& job);
@@ -188,6 +189,7 @@ class FlashChannel : public sc_core::sc_module {
   ChannelId channel_;
   std::uint32_t first_die_;
   std::uint32_t step_pages_;
+  bool channel_order_;
   bool cache_read_;
   bool cache_program_;
   std::vector<Die> dies_;

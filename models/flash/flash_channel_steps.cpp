@@ -79,7 +79,7 @@ void FlashChannel::command(FlashJob& job, Picoseconds extra) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = annotation(event_queue_);
   if (extra > 0) delay += to_sc_time(extra);
-  const tlm::tlm_sync_enum answer = (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  const tlm::tlm_sync_enum answer = dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
   if (answer != tlm::TLM_UPDATED || phase != tlm::END_REQ) {
     throw std::logic_error(
         "a flash die must answer BEGIN_REQ with END_REQ, annotated with the length of the bus phase");
@@ -102,7 +102,7 @@ void FlashChannel::suspend(Die& die) {
   FlashJob& job = *die.array;
   tlm::tlm_phase phase = array_suspend;
   sc_core::sc_time delay = annotation(event_queue_);
-  if ((*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay) != tlm::TLM_UPDATED) {
+  if (dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay) != tlm::TLM_UPDATED) {
     job.unsuspendable = true;  // too late: it ends sooner by itself
     return;
   }
@@ -120,7 +120,7 @@ void FlashChannel::resume(Die& die) {
   FlashJob& job = *die.suspended;
   tlm::tlm_phase phase = array_resume;
   sc_core::sc_time delay = annotation(event_queue_);
-  (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
   die.array = std::exchange(die.suspended, nullptr);
   const Picoseconds until = event_queue_.now() + setup_.bus.control();
   job.suspendable = until + setup_.part.resume_overhead + setup_.part.min_resume_time;
@@ -162,7 +162,7 @@ void FlashChannel::continue_copyback(Die& die) {
   charge(job, Cause::bus_wait, event_queue_.now());
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = annotation(event_queue_);
-  (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
   die.array = &job;
   command(job, 0);
   consider(die);
@@ -172,14 +172,14 @@ void FlashChannel::finished(Die& die) {
   FlashJob& job = *std::exchange(die.output, nullptr);
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = annotation(event_queue_);
-  (*dies_[job.way].socket)->nb_transport_fw(*job.payload, phase, delay);
+  dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
   if (job.op->program_pass == 0) job.pages_done += job.pages_now;  // else the same pages once more
   const bool more = steps_left(*job.op, job.pages_done);
   occupy(die);
   if (more) {
     // Each step may be overtaken anew, or a whole block would keep reads out once it is overdue.
-    job.arrived = event_queue_.now();
-    wait_from_now(die, job);
+    job.arrived = job.waiting_since = event_queue_.now();
+    note_busy(die, job);
     die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
   }
   consider(die);
@@ -189,7 +189,7 @@ void FlashChannel::finished(Die& die) {
   // Last, because the receiver of the answer may send new work at once.
   phase = tlm::BEGIN_RESP;
   delay = annotation(event_queue_);
-  if (controller_tsock->nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_COMPLETED) {
+  if (controller_tsock.peer().nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_COMPLETED) {
     throw std::logic_error("the flash controller must answer a channel's BEGIN_RESP with TLM_COMPLETED");
   }
   job.payload->release();
@@ -216,7 +216,7 @@ void FlashChannel::hold_bus(const FlashJob& job, Picoseconds control, Picosecond
 Picoseconds FlashChannel::announce_data(FlashJob& job) {
   tlm::tlm_phase phase = data_phase;
   sc_core::sc_time delay = annotation(event_queue_);
-  if (controller_tsock->nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_UPDATED)
+  if (controller_tsock.peer().nb_transport_bw(*job.payload, phase, delay) != tlm::TLM_UPDATED)
     return event_queue_.now();
   return phase == data_wait ? k_never : arrival(event_queue_, delay);
 }
@@ -247,8 +247,8 @@ void FlashChannel::occupy(Die& die) {
   }
 }
 
-void FlashChannel::wait_from_now(Die& die, FlashJob& job) {
-  job.waiting_since = event_queue_.now();
+/// What charge_wait() will look back at.
+void FlashChannel::note_busy(Die& die, FlashJob& job) {
   if (job.op->ledger == nullptr) return;
   settle(die);
   job.all_busy_before = die.all_busy;

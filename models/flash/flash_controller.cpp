@@ -25,14 +25,14 @@ FlashController::FlashController(const sc_core::sc_module_name& name, EventQueue
 // ----------------------------------------------------------------------------------------------------------------- sockets
 
 Reply FlashController::request(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
-  FlashOp* op = op_of(payload);
-  if (op == nullptr || index(op->die) >= routes_.size()) {
-    payload.set_response_status(op == nullptr ? tlm::TLM_COMMAND_ERROR_RESPONSE
-                                              : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  FlashJob* const found = job_of(payload);
+  if (found == nullptr || index(found->op->die) >= routes_.size()) {
+    payload.set_response_status(found == nullptr ? tlm::TLM_COMMAND_ERROR_RESPONSE
+                                                 : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return Reply::completed(when);
   }
-  FlashJob& job = FlashJob::of(payload);
-  job.op = op;
+  FlashJob& job = *found;
+  FlashOp* const op = job.op;
   job.controller = this;
   job.memory_done = 0;
   job.memory_open = false;
@@ -46,7 +46,7 @@ Reply FlashController::request(unsigned /*index*/, tlm::tlm_generic_payload& pay
   ++outstanding_;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = to_sc_time(when - kernel_now(event_queue_));
-  (*route.socket)->nb_transport_fw(payload, phase, delay);  // channels take all
+  route.socket->peer().nb_transport_fw(payload, phase, delay);  // channels take all
   return Reply::accepted();
 }
 
@@ -178,7 +178,7 @@ void FlashController::responded(unsigned /*index*/, tlm::tlm_generic_payload& pa
 void FlashController::data_there(FlashJob& job) {
   tlm::tlm_phase phase = data_phase;
   sc_core::sc_time delay = annotation(event_queue_);
-  (*routes_[index(job.op->die)].socket)->nb_transport_fw(*job.payload, phase, delay);
+  routes_[index(job.op->die)].socket->peer().nb_transport_fw(*job.payload, phase, delay);
 }
 
 // -------------------------------------------------------------------------------------------------------------- completion

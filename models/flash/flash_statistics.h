@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "models/base/busy_cause.h"
 #include "models/base/statistics.h"
-#include "models/nand/busy_cause.h"
 #include "models/nand/flash_observer.h"
 
 namespace tlmssd {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
+#include "models/base/busy_cause.h"
 #include "models/base/input_error.h"
-#include "models/nand/busy_cause.h"
 
 namespace tlmssd {
 
@@ -89,14 +90,10 @@ tlm::tlm_sync_enum NandDie::begin(tlm::tlm_generic_payload& payload, tlm::tlm_ph
   }
   check_free(*op);
   const Picoseconds now = arrival(event_queue_, delay);
-  Active next;
-  next.payload = &payload;
-  next.op = op;
   Picoseconds bus = 0;
   ArrayAnswer answer = perform(*op, now, state_.step_pages(BlockMode::native), bus);
-  next.duration = answer.duration;
-  next.total = answer.duration;
-  next.suspend_points = std::move(answer.suspend_points);
+  Active& next = array_ ? cached_ : array_;
+  next.take(payload, *op, answer);
   if (op->command == FlashCommand::program || op->command == FlashCommand::copyback) {
     next.pages = std::min<std::uint32_t>(state_.step_pages(op->mode), op->pages);
     const std::uint32_t behind = state_.block(op->plane, op->block).next_page;
@@ -105,12 +102,9 @@ tlm::tlm_sync_enum NandDie::begin(tlm::tlm_generic_payload& payload, tlm::tlm_ph
   }
   next.ready = now + bus;
   payload.acquire();
-  if (array_) {
-    cached_ = std::move(next);  // array_done() starts it
-  } else {
+  if (&next == &array_) {  // else array_done() starts it
     const bool chained_read = responding_ != nullptr && op->command == FlashCommand::read;
-    const Picoseconds ready = next.ready;
-    start_array(std::move(next), ready, chained_read ? setup_.part.t_rcbsy : 0);
+    start_array(next.ready, chained_read ? setup_.part.t_rcbsy : 0);
   }
   phase = tlm::END_REQ;
   delay += to_sc_time(bus);
@@ -163,8 +157,10 @@ void NandDie::vary(ArrayOperation& asked) const {
 
 /// What the timing model says of the array's work on `number` in every plane of `op`, and on the
 /// other links of a multi-plane read: the slowest plane's time, the energy of all.
-ArrayAnswer NandDie::ask(ArrayOperation asked, const FlashOp& op, BlockId number, Picoseconds now) const {
+ArrayAnswer NandDie::ask_all(ArrayOperation& asked, const FlashOp& op, BlockId number,
+                             Picoseconds now) const {
   asked.planes = op.all_planes();
+  if (asked.planes == 1) return ask(asked, op.plane, number, now);
   ArrayAnswer whole;
   for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     const BlockId block = link == &op ? number : link->block;
@@ -208,7 +204,7 @@ ArrayAnswer NandDie::ask_sense(const FlashOp& op, BlockId number, PageId page, B
     asked.retry_level = op.retry_level;
     asked.pass_voltage = op.pass_voltage;
   }
-  return ask(asked, op, number, now);
+  return ask_all(asked, op, number, now);
 }
 
 /// Of `pages` pages from `first`: step by step, as the part programs them.
@@ -219,15 +215,13 @@ ArrayAnswer NandDie::ask_program(const FlashOp& op, PageId first, std::uint32_t 
   asked.mode = op.mode;
   asked.resumed = resumed;
   const std::uint32_t step = state_.step_pages(op.mode);
-  ArrayAnswer whole;
-  for (std::uint32_t done = 0; done < pages; done += asked.pages) {
+  state_.shape().place(asked, first);
+  asked.pages = std::min(step, pages);
+  ArrayAnswer whole = ask_all(asked, op, op.block, now);
+  for (std::uint32_t done = asked.pages; done < pages; done += asked.pages) {
     state_.shape().place(asked, PageId{index(first) + done});
     asked.pages = std::min(step, pages - done);
-    ArrayAnswer one = ask(asked, op, op.block, now);
-    if (done == 0) {
-      whole = std::move(one);
-      continue;
-    }
+    const ArrayAnswer one = ask_all(asked, op, op.block, now);
     for (const Picoseconds point : one.suspend_points) whole.suspend_points.push_back(whole.duration + point);
     whole.duration += one.duration;
     whole.energy += one.energy;
@@ -240,7 +234,7 @@ ArrayAnswer NandDie::ask_erase(const FlashOp& op, bool resumed, Picoseconds now)
   asked.command = ArrayCommand::erase;
   asked.mode = op.mode;
   asked.resumed = resumed;
-  return ask(asked, op, op.block, now);
+  return ask_all(asked, op, op.block, now);
 }
 
 /// Of a program in several passes, each of which takes an equal part; the last one takes the
@@ -253,53 +247,52 @@ void NandDie::take_pass(ArrayAnswer& answer, std::uint32_t passes, bool last) {
 }
 
 ArrayAnswer NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus) {
-  ArrayAnswer answer;
+  ArrayAnswer answer = perform_on_state(op, now, limit, bus);
+  energy_ += answer.energy;
+  return answer;
+}
+
+ArrayAnswer NandDie::perform_on_state(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus) {
   switch (op.command) {
     case FlashCommand::read: {
       const PageId page = state_.sensed_page(op);
       state_.read(op, now);
-      answer = ask_sense(op, op.block, page, op.mode, now);
       bus = setup_.bus.read_command(op.all_planes());
-      break;
+      return ask_sense(op, op.block, page, op.mode, now);
     }
     case FlashCommand::program: {
       const std::uint32_t passes = setup_.part.passes(op.mode);
       const bool last = op.program_pass + 1U == passes;
       const std::uint32_t pages = last ? state_.program(op, limit, now) : state_.pass(op, now);
       const PageId first{state_.block(op.plane, op.block).next_page - (last ? pages : 0)};
-      answer = ask_program(op, first, pages, false, now);
-      if (passes > 1) take_pass(answer, passes, last);
-      op.program_pass = static_cast<std::uint8_t>(last ? 0 : op.program_pass + 1);
       bus = setup_.bus.data_in(op.planes * pages).total();
-      break;
+      op.program_pass = static_cast<std::uint8_t>(last ? 0 : op.program_pass + 1);
+      ArrayAnswer answer = ask_program(op, first, pages, false, now);
+      if (passes > 1) take_pass(answer, passes, last);
+      return answer;
     }
     case FlashCommand::erase:
       state_.erase(op, now);
-      answer = ask_erase(op, false, now);
       bus = setup_.bus.erase_command(op.planes);
-      break;
+      return ask_erase(op, false, now);
     case FlashCommand::copyback: {
       const std::uint32_t pages = state_.copyback(op, now);
       copying_ = pages == 0 ? &op : nullptr;
       if (pages == 0) {
-        answer = ask_sense(op, op.source_block, state_.copied_page(op), op.source_mode, now);
         bus = setup_.bus.read_command(op.planes);
-        break;
+        return ask_sense(op, op.source_block, state_.copied_page(op), op.source_mode, now);
       }
       const PageId first{state_.block(op.plane, op.block).next_page - pages};
-      answer = ask_program(op, first, pages, false, now);
       bus = setup_.bus.copyback_program(op.planes * pages);
-      break;
+      return ask_program(op, first, pages, false, now);
     }
   }
-  energy_ += answer.energy;
-  return answer;
+  return {};
 }
 
 // ------------------------------------------------------------------------------------------------------------------- array
 
-void NandDie::start_array(Active next, Picoseconds start, Picoseconds swap) {
-  array_ = std::move(next);
+void NandDie::start_array(Picoseconds start, Picoseconds swap) {
   array_.start = start;
   array_.end = start + swap + array_.duration;
   event_queue_.at(array_.end, &NandDie::array_due, &self_);
@@ -308,28 +301,26 @@ void NandDie::start_array(Active next, Picoseconds start, Picoseconds swap) {
 void NandDie::array_done() {
   const Picoseconds now = event_queue_.now();
   if (!array_ || array_.end != now) return;  // was suspended: this item is out of date
-  const Active done = std::move(array_);
-  array_ = {};
-  array_busy_ += now - done.start;
-  charge(*done.op, array_cause(*done.op), now);
-  if (observer_ != nullptr) observer_->array(state_.id(), *done.op, done.start, now);
+  tlm::tlm_generic_payload& payload = *std::exchange(array_.payload, nullptr);
+  const FlashOp& op = *array_.op;
+  array_busy_ += now - array_.start;
+  charge(op, array_cause(op), now);
+  if (observer_ != nullptr) observer_->array(state_.id(), op, array_.start, now);
   if (cached_) {
-    Active next = std::move(cached_);
-    cached_ = {};
-    const Picoseconds ready = next.ready;
-    if (ready <= now) {
+    array_ = std::exchange(cached_, {});
+    if (array_.ready <= now) {
       // Its data waited in the cache register for the array.
-      charge(*next.op, busy_cause(*done.op), now);
-      start_array(std::move(next), now, setup_.part.t_cbsy);
+      charge(*array_.op, busy_cause(op), now);
+      start_array(now, setup_.part.t_cbsy);
     } else {
-      start_array(std::move(next), ready, 0);
+      start_array(array_.ready, 0);
     }
   }
   if (responding_ != nullptr) {
-    held_[held_count_++] = done.payload;
+    held_[held_count_++] = &payload;
     return;
   }
-  respond(*done.payload, *done.op);
+  respond(payload, op);
 }
 
 void NandDie::respond(tlm::tlm_generic_payload& payload, const FlashOp& op) {
@@ -338,7 +329,7 @@ void NandDie::respond(tlm::tlm_generic_payload& payload, const FlashOp& op) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = annotation(event_queue_);
-  const tlm::tlm_sync_enum answer = channel_tsock->nb_transport_bw(payload, phase, delay);
+  const tlm::tlm_sync_enum answer = channel_tsock.peer().nb_transport_bw(payload, phase, delay);
   if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP))
     end_response(payload);
 }
@@ -379,8 +370,7 @@ tlm::tlm_sync_enum NandDie::suspend(tlm::tlm_generic_payload& payload, sc_core::
                                                                  : setup_.part.program_suspend_latency;
   const Picoseconds stop = next_stop(array_, accepted);
   if (array_.end <= stop + latency) return tlm::TLM_ACCEPTED;  // ends by itself before it would be suspended
-  suspended_ = std::move(array_);
-  array_ = {};
+  suspended_ = std::exchange(array_, {});
   ++suspended_.suspends;
   ++suspends_;
   suspended_.duration = suspended_.end - stop;  // what is left
@@ -433,12 +423,11 @@ void NandDie::resume(tlm::tlm_generic_payload& payload, const sc_core::sc_time& 
     state_.refuse(*op, op->page, "resume of an operation that is not suspended, or on a busy plane");
   }
   const Picoseconds going = arrival(event_queue_, delay) + setup_.bus.control() + setup_.part.resume_overhead;
-  Active next = std::move(suspended_);
-  suspended_ = {};
-  if (history_) stretch_rest(next, going);
+  array_ = std::exchange(suspended_, {});
+  if (history_) stretch_rest(array_, going);
   charge(*op, Cause::suspend, going);
-  next.suspendable = going + setup_.part.min_resume_time;
-  start_array(std::move(next), going, 0);
+  array_.suspendable = going + setup_.part.min_resume_time;
+  start_array(going, 0);
 }
 
 // -------------------------------------------------------------------------------------------------------------- statistics

@@ -87,6 +87,17 @@ class NandDie : public sc_core::sc_module {
     std::uint32_t suspends = 0;
     Picoseconds suspendable = 0;  ///< next suspend not before this instant
     explicit operator bool() const { return payload != nullptr; }
+    /// Begins anew with an operation on which the array will work as `answer` says.
+    void take(tlm::tlm_generic_payload& transaction, FlashOp& operation, ArrayAnswer& answer) {
+      payload = &transaction;
+      op = &operation;
+      duration = total = answer.duration;
+      first = {};
+      pages = 0;
+      suspend_points.swap(answer.suspend_points);
+      suspends = 0;
+      suspendable = 0;
+    }
   };
 
   tlm::tlm_sync_enum begin(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
@@ -97,8 +108,9 @@ class NandDie : public sc_core::sc_module {
   /// Executes (the next part of) `op` on the state; returns how long the array works on it, and its
   /// bus time in `bus`.
   ArrayAnswer perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus);
-  [[nodiscard]] ArrayAnswer ask(ArrayOperation asked, const FlashOp& op, BlockId number,
-                                Picoseconds now) const;
+  ArrayAnswer perform_on_state(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus);
+  [[nodiscard]] ArrayAnswer ask_all(ArrayOperation& asked, const FlashOp& op, BlockId number,
+                                    Picoseconds now) const;
   [[nodiscard]] ArrayAnswer ask(ArrayOperation& asked, PlaneId plane, BlockId number, Picoseconds now) const;
   void vary(ArrayOperation& asked) const;
   [[noreturn]] void refuse_answer(const ArrayOperation& asked, Picoseconds duration) const;
@@ -110,7 +122,7 @@ class NandDie : public sc_core::sc_module {
   static void take_pass(ArrayAnswer& answer, std::uint32_t passes, bool last);
   [[nodiscard]] static Picoseconds next_stop(const Active& active, Picoseconds instant);
   void stretch_rest(Active& active, Picoseconds now) const;
-  void start_array(Active next, Picoseconds start, Picoseconds swap);
+  void start_array(Picoseconds start, Picoseconds swap);
   static void array_due(void* self) { (*static_cast<NandDie**>(self))->array_done(); }
   void array_done();
   void respond(tlm::tlm_generic_payload& payload, const FlashOp& op);

@@ -72,7 +72,7 @@ class RequestPort : public InitiatorSide<Owner> {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = departure(item);
     requesting_ = &payload;
-    const tlm::tlm_sync_enum status = (*this)->nb_transport_fw(payload, phase, delay);
+    const tlm::tlm_sync_enum status = this->peer().nb_transport_fw(payload, phase, delay);
     if (status == tlm::TLM_ACCEPTED) return k_never;
     requesting_ = nullptr;
     const Picoseconds when = kernel_now(event_queue_) + to_picoseconds(delay);
@@ -82,7 +82,7 @@ class RequestPort : public InitiatorSide<Owner> {
       return k_never;
     }
     phase = tlm::END_RESP;  // BEGIN_RESP came with the return
-    (*this)->nb_transport_fw(payload, phase, delay);
+    this->peer().nb_transport_fw(payload, phase, delay);
     return when;
   }
   /// What waits is sent from the event queue, when the request before it has ended.
@@ -157,7 +157,7 @@ class ResponsePort : public TargetSide<Owner> {
   void accept(Item& item) {
     tlm::tlm_phase phase = tlm::END_REQ;
     sc_core::sc_time delay = annotation(event_queue_);
-    (*this)->nb_transport_bw(payload_of(item), phase, delay);
+    this->peer().nb_transport_bw(payload_of(item), phase, delay);
   }
   /// The response goes out, behind those that wait.
   void respond(Item& item) {
@@ -177,7 +177,7 @@ class ResponsePort : public TargetSide<Owner> {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = to_sc_time(when - kernel_now(event_queue_));
     responding_ = &item;
-    if ((*this)->nb_transport_bw(payload, phase, delay) != tlm::TLM_ACCEPTED) end();
+    if (this->peer().nb_transport_bw(payload, phase, delay) != tlm::TLM_ACCEPTED) end();
   }
   void end() {
     Item& item = *std::exchange(responding_, nullptr);

@@ -8,10 +8,12 @@
 #include <systemc>
 #include <tlm>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "models/base/busy_cause.h"
 #include "models/base/flash_op.h"
 #include "models/base/host_command.h"
 #include "models/base/slab.h"
@@ -32,8 +34,16 @@ class InitiatorSide : public tlm::tlm_initiator_socket<>, protected tlm::tlm_bw_
   Owner& owner_;
   unsigned index_;
 
+ public:
+  /// What is bound, once elaboration is over: operator-> without its check at every call.
+  tlm::tlm_fw_transport_if<>& peer() {
+    if (peer_ == nullptr) peer_ = this->operator->();
+    return *peer_;
+  }
+
  private:
   void invalidate_direct_mem_ptr(sc_dt::uint64 /*first*/, sc_dt::uint64 /*last*/) override {}
+  tlm::tlm_fw_transport_if<>* peer_ = nullptr;
 };
 
 /// Initiator socket number `index` of `Owner`, which has
@@ -68,6 +78,13 @@ class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transp
   Owner& owner_;
   unsigned index_;
 
+ public:
+  /// See InitiatorSide.
+  tlm::tlm_bw_transport_if<>& peer() {
+    if (peer_ == nullptr) peer_ = this->operator->();
+    return *peer_;
+  }
+
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
     owner_.blocking(index_, payload, delay);
@@ -77,6 +94,7 @@ class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transp
     return false;
   }
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override { return owner_.debug(index_, payload); }
+  tlm::tlm_bw_transport_if<>* peer_ = nullptr;
 };
 
 /// Target socket number `index` of `Owner`, which has tlm::tlm_sync_enum forward(unsigned index,
@@ -93,13 +111,52 @@ class TargetSocket : public TargetSide<Owner> {
   }
 };
 
+class FlashChannel;
+class FlashController;
+
 /// What a flash payload means beyond a memory access. Ignorable: without it a die answers as a
 /// plain memory would, with an error response, because raw addresses are not how NAND is driven.
+/// It also holds what controller and channel note about an operation on its way.
 struct FlashExtension : tlm::tlm_extension<FlashExtension> {
   FlashOp* op = nullptr;
-  tlm::tlm_extension_base* clone() const override { return new FlashExtension(*this); }
+
+  // The drive's, from BEGIN_REQ to END_RESP.
+  tlm::tlm_generic_payload* payload = nullptr;
+  FlashExtension* next = nullptr;  // in the queue it is in
+
+  // The channel's.
+  FlashChannel* channel = nullptr;
+  std::uint32_t way = 0;  // die on its channel
+  Lane lane = Lane::normal;
+  bool unsuspendable = false;    // the die has said that it is too late
+  std::uint32_t pages_done = 0;  // program: pages (in each plane) of the steps that are through
+  std::uint32_t pages_now = 0;   // of the step under way
+  std::uint32_t suspends = 0;
+  Picoseconds suspendable = 0;    // next suspend not before this instant
+  Picoseconds arrived = 0;        // at the channel
+  Picoseconds waiting_since = 0;  // this step
+
+  // The controller's.
+  FlashController* controller = nullptr;
+  Picoseconds memory_done = 0;
+  Picoseconds decoded = 0;   // 0: not yet looked at
+  bool memory_open = false;  // memory has not answered yet
+  bool data_wanted = false;  // the channel waits for the data of a program
+  bool flash_done = false;
+  std::vector<std::uint16_t> errors;  // wrong bits of each frame that was read
+
+  // The die's busy times when the wait began, if there is one: all, by cause, in more detail.
+  Picoseconds all_busy_before = 0;
+  std::array<Picoseconds, k_busy_causes> busy_before;
+  std::array<Picoseconds, k_blockers> behind_before;
+
+  tlm::tlm_extension_base* clone() const override {
+    auto* const copy = new FlashExtension;
+    copy->op = op;
+    return copy;
+  }
   void copy_from(const tlm::tlm_extension_base& other) override {
-    *this = static_cast<const FlashExtension&>(other);
+    op = static_cast<const FlashExtension&>(other).op;
   }
 };
 
@@ -107,6 +164,13 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
 inline FlashOp* op_of(const tlm::tlm_generic_payload& payload) {
   const auto* extension = payload.get_extension<FlashExtension>();
   return extension == nullptr ? nullptr : extension->op;
+}
+/// The same with what is noted about it.
+inline FlashExtension* job_of(tlm::tlm_generic_payload& payload) {
+  auto* const job = payload.get_extension<FlashExtension>();
+  if (job == nullptr || job->op == nullptr) return nullptr;
+  job->payload = &payload;
+  return job;
 }
 
 class HostInterface;

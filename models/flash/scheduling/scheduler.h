@@ -15,9 +15,6 @@
 
 namespace tlmssd {
 
-enum class Lane : std::uint8_t { urgent, normal };
-inline constexpr std::size_t k_lanes = 2;
-
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
