@@ -12,6 +12,7 @@ namespace tlmssd {
 namespace {
 constexpr std::size_t k_arity = 4;
 constexpr std::uint32_t k_livelock = 10'000'000;
+constexpr unsigned k_crowd = 16;  // steps along a list before the heap is the better place
 
 /// What the next item works on was last touched thousands of items ago when many commands are under
 /// way: its first lines come into the caches while the present item runs.

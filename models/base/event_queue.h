@@ -114,7 +114,6 @@ class EventQueue {
   static constexpr std::uint64_t k_slots = 1024;
   static constexpr std::size_t k_words = k_slots / 64;
   static constexpr std::uint64_t k_batch = 4096;  // items between two checkpoints: less than a millisecond
-  static constexpr unsigned k_crowd = 16;         // steps along a list before the heap is the better place
 
   static void resume(void* address) { std::coroutine_handle<>::from_address(address).resume(); }
   static std::uint64_t slot_of(Picoseconds when) { return static_cast<std::uint64_t>(when) >> k_slot_bits; }

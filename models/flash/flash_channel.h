@@ -105,6 +105,7 @@ class FlashChannel : public sc_core::sc_module {
     Picoseconds retry = k_never;  // an event queue item will look again at this instant
     FlashChannel* channel = nullptr;
     InitiatorSocket<FlashChannel>* socket = nullptr;
+    tlm::tlm_fw_transport_if<>* bound = nullptr;  // to the socket, once it has been asked for
     BusRequest start;
     BusRequest finish;
     // Busy time by cause; the current cause since `since`.
@@ -145,6 +146,13 @@ class FlashChannel : public sc_core::sc_module {
   static void retry_due(void* die) { static_cast<Die*>(die)->channel->retry(*static_cast<Die*>(die)); }
   void retry(Die& die);
   void retry_at(Die& die, Picoseconds when);
+
+  /// The die's own interface, beside all else that is looked at of it.
+  tlm::tlm_fw_transport_if<>& interface_of(const FlashJob& job) {
+    Die& die = dies_[job.way];
+    if (die.bound == nullptr) die.bound = &die.socket->peer();
+    return *die.bound;
+  }
 
   // Bus.
   void request(BusRequest& request, int queue);

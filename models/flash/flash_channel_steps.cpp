@@ -79,7 +79,7 @@ void FlashChannel::command(FlashJob& job, Picoseconds extra) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = annotation(event_queue_);
   if (extra > 0) delay += to_sc_time(extra);
-  const tlm::tlm_sync_enum answer = dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
+  const tlm::tlm_sync_enum answer = interface_of(job).nb_transport_fw(*job.payload, phase, delay);
   if (answer != tlm::TLM_UPDATED || phase != tlm::END_REQ) {
     throw std::logic_error(
         "a flash die must answer BEGIN_REQ with END_REQ, annotated with the length of the bus phase");
@@ -102,7 +102,7 @@ void FlashChannel::suspend(Die& die) {
   FlashJob& job = *die.array;
   tlm::tlm_phase phase = array_suspend;
   sc_core::sc_time delay = annotation(event_queue_);
-  if (dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay) != tlm::TLM_UPDATED) {
+  if (interface_of(job).nb_transport_fw(*job.payload, phase, delay) != tlm::TLM_UPDATED) {
     job.unsuspendable = true;  // too late: it ends sooner by itself
     return;
   }
@@ -120,7 +120,7 @@ void FlashChannel::resume(Die& die) {
   FlashJob& job = *die.suspended;
   tlm::tlm_phase phase = array_resume;
   sc_core::sc_time delay = annotation(event_queue_);
-  dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
+  interface_of(job).nb_transport_fw(*job.payload, phase, delay);
   die.array = std::exchange(die.suspended, nullptr);
   const Picoseconds until = event_queue_.now() + setup_.bus.control();
   job.suspendable = until + setup_.part.resume_overhead + setup_.part.min_resume_time;
@@ -162,7 +162,7 @@ void FlashChannel::continue_copyback(Die& die) {
   charge(job, Cause::bus_wait, event_queue_.now());
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = annotation(event_queue_);
-  dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
+  interface_of(job).nb_transport_fw(*job.payload, phase, delay);
   die.array = &job;
   command(job, 0);
   consider(die);
@@ -172,7 +172,7 @@ void FlashChannel::finished(Die& die) {
   FlashJob& job = *std::exchange(die.output, nullptr);
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = annotation(event_queue_);
-  dies_[job.way].socket->peer().nb_transport_fw(*job.payload, phase, delay);
+  interface_of(job).nb_transport_fw(*job.payload, phase, delay);
   if (job.op->program_pass == 0) job.pages_done += job.pages_now;  // else the same pages once more
   const bool more = steps_left(*job.op, job.pages_done);
   occupy(die);

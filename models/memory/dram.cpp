@@ -30,12 +30,8 @@ const ParameterTable<DramConfig>& DramConfig::timing_parameters() {
 // timing
 
 DramTiming::Span DramTiming::reserve(Picoseconds arrival, Bytes bytes) {
-  if (bytes != last_bytes_) {
-    last_bytes_ = bytes;
-    last_time_ = transfer_time(bytes, bandwidth_);
-  }
   const Picoseconds start = std::max(free_, arrival);
-  free_ = start + last_time_;
+  free_ = start + times_.of(bytes);
   return {start, free_, free_ + latency_};
 }
 

@@ -21,6 +21,7 @@
 #include "models/base/statistics.h"
 #include "models/memory/address_map.h"
 #include "models/memory/memory_observer.h"
+#include "models/memory/transfer_times.h"
 #include "models/tlm/transport.h"
 
 namespace tlmssd {
@@ -38,7 +39,7 @@ struct DramConfig {
 /// When a DRAM of this configuration is free and when an access ends. Plain: no kernel needed.
 class DramTiming {
  public:
-  explicit DramTiming(const DramConfig& config) : bandwidth_(config.bandwidth), latency_(config.latency) {}
+  explicit DramTiming(const DramConfig& config) : times_(config.bandwidth), latency_(config.latency) {}
   struct Span {
     Picoseconds start;  ///< the interface begins to be occupied
     Picoseconds free;   ///< and is free again
@@ -47,11 +48,9 @@ class DramTiming {
   Span reserve(Picoseconds arrival, Bytes bytes);
 
  private:
-  BytesPerSecond bandwidth_;
+  TransferTimes times_;
   Picoseconds latency_;
   Picoseconds free_ = 0;
-  Bytes last_bytes_ = 0;  // transfers come in few sizes: remember the last division
-  Picoseconds last_time_ = 0;
 };
 
 /// What a memory counts.

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tlmssd {
 
@@ -9,7 +10,19 @@ MemoryClient::Pool::Payload& MemoryClient::take(std::uint64_t address, Bytes byt
   if (bytes == 0 || bytes > k_longest) {
     throw std::logic_error("memory access of " + std::to_string(bytes) + " bytes");
   }
-  return pool_.take(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, &scratch_[0], bytes);
+  Pool::Payload& payload = kept_ != nullptr ? *std::exchange(kept_, nullptr) : pool_.take();
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  payload.fill(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, &scratch_[0], bytes);
+  return payload;
+}
+
+/// For the next access, or back to the pool.
+void MemoryClient::give(Pool::Payload& payload) {
+  if (kept_ == nullptr) {
+    kept_ = &payload;
+  } else {
+    payload.release();
+  }
 }
 
 void MemoryClient::check(const tlm::tlm_generic_payload& payload) {
@@ -29,15 +42,15 @@ Picoseconds MemoryClient::access(std::uint64_t address, Bytes bytes, bool write,
     ++outstanding_;
   } else {
     check(payload);
-    payload.release();
+    give(payload);
   }
   return end;
 }
 
 void MemoryClient::access_untimed(std::uint64_t address, Bytes bytes, bool write) {
   Pool::Payload& payload = take(address, bytes, write);
-  const unsigned moved = socket->transport_dbg(payload);
-  payload.release();
+  const unsigned moved = socket.peer().transport_dbg(payload);
+  give(payload);
   if (moved != bytes) {
     throw std::logic_error("debug access of " + std::to_string(bytes) + " bytes at address " +
                            std::to_string(address) + " reached no memory");

@@ -48,10 +48,12 @@ class MemoryClient {
 
  private:
   Pool::Payload& take(std::uint64_t address, Bytes bytes, bool write);
+  void give(Pool::Payload& payload);
   static void check(const tlm::tlm_generic_payload& payload);
 
   EventQueue& event_queue_;
   Pool pool_;
+  Pool::Payload* kept_ = nullptr;                // what a memory that answers at once has left here
   ZeroPages<unsigned char> scratch_{k_longest};  // what data pointers point at: bytes have no meaning here
   std::uint32_t outstanding_ = 0;
 };

@@ -30,7 +30,7 @@ const ParameterTable<SystemBusConfig>& SystemBusConfig::parameters() {
 
 SystemBus::SystemBus(const sc_core::sc_module_name& name, const SystemBusConfig& config,
                      EventQueue& event_queue, unsigned masters)
-    : sc_core::sc_module(name), config_(config), event_queue_(event_queue) {
+    : sc_core::sc_module(name), config_(config), event_queue_(event_queue), times_(config.bandwidth()) {
   for (unsigned i = 0; i < masters; ++i) {
     auto master = std::make_unique<Master>();
     master->socket =
@@ -61,13 +61,10 @@ unsigned SystemBus::decode(std::uint64_t address) const {
 }
 
 SystemBus::Grant SystemBus::grant(Picoseconds arrival, Bytes bytes, bool write, unsigned master) {
-  if (bytes != last_bytes_) {
-    last_bytes_ = bytes;
-    last_time_ = transfer_time(bytes, config_.bandwidth());
-  }
+  const Picoseconds time = times_.of(bytes);
   const Picoseconds start = std::max(free_, arrival);
-  free_ = start + last_time_;
-  counters_.count(bytes, write, last_time_, start - arrival);
+  free_ = start + time;
+  counters_.count(bytes, write, time, start - arrival);
   masters_[master]->bytes += bytes;
   if (observer_ != nullptr) observer_->occupied(start, free_, bytes, write);
   return {start, free_ + config_.latency};

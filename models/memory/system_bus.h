@@ -25,6 +25,7 @@
 #include "models/base/statistics.h"
 #include "models/memory/dram.h"
 #include "models/memory/memory_observer.h"
+#include "models/memory/transfer_times.h"
 #include "models/tlm/ports.h"
 
 namespace tlmssd {
@@ -102,8 +103,7 @@ class SystemBus : public sc_core::sc_module {
   SystemBusConfig config_;
   EventQueue& event_queue_;
   Picoseconds free_ = 0;
-  Bytes last_bytes_ = 0;
-  Picoseconds last_time_ = 0;
+  TransferTimes times_;
   std::vector<std::unique_ptr<Master>> masters_;
   std::vector<std::unique_ptr<Memory>> memories_;
   Pool<Access> accesses_;

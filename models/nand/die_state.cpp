@@ -393,7 +393,10 @@ void DieState::drop_mixed(Block& block) {
 void DieState::load_units(const Block& block, const UnitContent* units, std::uint32_t first_unit,
                           std::uint32_t count, const FlashOp& op, std::uint32_t slot) const {
   for (std::uint32_t i = 0; i < count; ++i) {
-    const UnitContent unit = content(block, units, first_unit + i);
+    // Not copied as a whole: its parts are of odd sizes, which the processor stores one by one.
+    UnitContent computed{};
+    if (block.filled != 0) computed = filled_content(block, first_unit + i);
+    const UnitContent& unit = block.filled != 0 ? computed : units[first_unit + i];
     if (op.spare != nullptr) op.spare[slot + i] = unit.spare;
     if (op.stamps == nullptr) continue;
     Stamp* const stamps = op.stamps + std::size_t{slot + i} * stamps_per_unit_;
