@@ -84,17 +84,17 @@ class Regrowth:
     # ---- runs
     def writes(self, drive, variant, fill=FILL):
         """First writes, what lies between, second writes."""
-        return self.drives.run_seeds(drive, filled(fill), self.then(variant, fill, self.second(fill)), log=True, certain=variant.certain)
+        return self.drives.run(drive, filled(fill), self.then(variant, fill, self.second(fill)), log=True, certain=variant.certain)
 
     def looked_at(self, drive, fill=FILL, variant=None):
         """The drive as it is before the first writes, or with a variant before the second ones."""
         look = f"rw: read, bs: 4k, number_ios: 1, offset: {self.filled_size(fill)}m"
         loads = self.then(variant, fill, look) if variant else look
-        return self.drives.run_seeds(drive, filled(fill), loads, certain=variant is None or variant.certain)
+        return self.drives.run(drive, filled(fill), loads, certain=variant is None or variant.certain)
 
     def never_fuller(self, drive, fill=FILL):
         """The second writes to a drive that has been filled as far as the others are after the trim, and no further."""
-        return self.drives.run_seeds(drive, filled(f"{100 * self.share_left(fill):.6g}"), self.second(fill), log=True, certain=True)
+        return self.drives.run(drive, filled(f"{100 * self.share_left(fill):.6g}"), self.second(fill), log=True, certain=True)
 
     def states(self):
         """Drives and how full they are."""
@@ -138,8 +138,7 @@ class Regrowth:
 No figure of the paper, but what the drives' rule says of data that go away: the size of the pSLC follows the share of valid data, whatever there was before. A drive that has
 been left alone at {FILL} % writes 2 GB behind its data, in sequence; half of the {FILL} % is trimmed; after a minute (A) it writes on. Amounts are those of a sixteenth, and a **cliff** is
 where the time per 32 MB has doubled, against the first writes. By the rule it lies at W = (1 - fold_below) pool(fill + W / U), with U the user capacity and in whole blocks
-of each die, less what the open blocks hold already (D). Trims at random places have five seeds, nothing else depends on chance; kinds of claims and verdicts are
-those of the [other pages](README.md). Nothing here is predicted: that the size goes by the space in use is put in (F: Intel, of the 660p); asked is whether the drive keeps to it.
+of each die, less what the open blocks hold already (D). Trims at random places have five seeds, nothing else depends on chance. Nothing here is predicted: that the size goes by the space in use is put in (F: Intel, of the 660p); asked is whether the drive keeps to it.
 """)
         rows, judged = [], []
         for drive, fill in self.states():

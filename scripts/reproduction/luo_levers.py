@@ -1,0 +1,106 @@
+"""What the verdicts of luo.py depend on: how full a drive is, whether it has been left alone, and how much of its data is accessed."""
+
+from claims import SHOWN, YES, all_of, verdict
+from luo_drives import IDLE, IN_USE
+from luo_files import CLAIMS as FILE_CLAIMS
+from luo_files import READING, TABLE_1, WRITES
+from luo_reads import CLAIMS as READ_CLAIMS
+from luo_reads import MIX_FILL
+from luo_writes import CLAIMS as WRITE_CLAIMS
+from luo_writes import bandwidth, cliff_of
+from samples import combined
+
+STATES = {"in use": IN_USE, "left alone": IDLE}
+FILLS = {"in use": [50, 90], "left alone": [90]}  # Figure 3
+MIX_FILLS = [50, MIX_FILL, 90]  # Figure 10
+MIX = 50  # per cent of reads
+HOT = {"all that is cached": None, "the first 4 GiB": 4096, "the first 1 GiB": 1024}  # Figure 13, MiB of the sixteenth
+FILE_FILLS = [50, 74]  # Figure 9
+APPLICATIONS = {"70 % full, in use": (70, IN_USE), "70 % full, left alone": (70, IDLE), "40 % full, in use": (40, IN_USE)}  # Figure 11
+DRIVE = "665p"
+
+
+class Levers:
+    """The runs, by way of those of the figures."""
+
+    def __init__(self, writes, reads, files):
+        self.writes, self.reads, self.files = writes, reads, files
+        self.hybrids = writes.drives.hybrids
+        self.turned = []
+
+    # ---- each: a row's name and the figures that its claim is judged by
+    def written(self):
+        slower = combined(min, *(self.writes.file(pure, 90, "sequential").of(bandwidth) for pure in ("SLC", "TLC")))
+        return {f"{fill} % full, {state}": [self.writes.file(drive, fill, "sequential", state=STATES[state]).of(bandwidth) / slower for drive in self.hybrids]
+                for state, fills in FILLS.items() for fill in fills}
+
+    def cliffs(self):
+        return {f"{fill} % full, in use": [cliff_of(self.writes.flood(DRIVE, fill, IN_USE))[0]] for fill in self.writes.fills}
+
+    def mixed(self):
+        def tail(state, fill):
+            return self.reads.mix(DRIVE, MIX, state, fill=fill).of(lambda report: report.content["results"]["loads"][0]["operations"]["read"]["latency"]["p99.9"])
+        return {f"{fill} % full": [tail("with migration", fill) / tail("without migration", MIX_FILL)] for fill in MIX_FILLS}
+
+    def loads(self):
+        return {f"{load.name}, {fill} % full": [self.files.share(DRIVE, load, fill=fill)] for load in TABLE_1 if load.reads < READING for fill in FILE_FILLS}
+
+    def cached(self):
+        return {f"{access}, {words}": [self.files.cached_share(DRIVE, access, hot)] for access in WRITES for words, hot in HOT.items()}
+
+    def started(self):
+        def tail(beside, fill, state):
+            runs = self.reads.application(DRIVE, "start", beside, fill=fill, state=state)
+            return runs.of(lambda report: report.content["results"]["loads"][0]["operations"]["read"]["latency"]["p99.9"])
+        return {words: [tail(beside, *state) / tail("alone", *state) for beside in ("SWAP", "MD")] for words, state in APPLICATIONS.items()}
+
+    def start(self):
+        for state, fills in FILLS.items():
+            for fill in fills:
+                for drive in self.hybrids:
+                    self.writes.file(drive, fill, "sequential", state=STATES[state])
+        for pure in ("SLC", "TLC"):
+            self.writes.file(pure, 90, "sequential")
+        for fill in self.writes.fills:
+            self.writes.flood(DRIVE, fill, IN_USE)
+        for fill in MIX_FILLS:
+            self.reads.mix(DRIVE, MIX, "with migration", fill=fill)
+        self.reads.mix(DRIVE, MIX, "without migration")
+        for load in TABLE_1:
+            if load.reads >= READING:
+                continue
+            self.files.bench("SLC", load, "left alone")
+            for fill in FILE_FILLS:
+                self.files.bench(DRIVE, load, "in use", fill)
+        for access in WRITES:
+            for hot in HOT.values():
+                for percent in (self.files.cached[0], self.files.cached[-1]):
+                    self.files.cache(DRIVE, percent, access, hot)
+        for state in APPLICATIONS.values():
+            for beside in ("alone", "SWAP", "MD"):
+                self.reads.application(DRIVE, "start", beside, fill=state[0], state=state[1])
+
+    # ------------------------------------------------------------------------------------------------------------------- the page
+
+    def write(self, page):
+        page.text("## Levers: what the verdicts depend on")
+        page.text("""
+How full the drives were, how long they had been left alone and how much of their data was accessed is said for some figures and not for others. Here the figures again with
+other states; the verdicts are those of the claims above, and count only there.
+""")
+        self.table(page, "Figure 3, writes of a file in sequence over the slower pure drive: " + ", ".join(self.hybrids), self.written(), WRITE_CLAIMS["below"])
+        page.table(["Figure 4, 665p, sequential writes", "GB until the cliff"], [[words, one.text()] for words, [one] in self.cliffs().items()])
+        self.table(page, f"Figure 10, R{MIX}: p99.9 of a drive in use over that of one left alone, {MIX_FILL} % full", self.mixed(), READ_CLAIMS["migration"], ".1f")
+        self.table(page, "Figure 9, 665p in use over SLC: clearly worse", self.loads(), FILE_CLAIMS["clearly"])
+        self.table(page, "Figure 13, 665p, writes at 70 % cached over those at 10 %, to", self.cached(), FILE_CLAIMS["slower"])
+        self.table(page, "Figure 11, 665p, p99.9 over that alone: SWAP, MD", self.started(), READ_CLAIMS["tail"], ".1f")
+        page.text(f"**Not yes:** {'; '.join(self.turned)}." if self.turned else "The claims hold with all of them.")
+
+    def table(self, page, words, figures, claim, form=".2f"):
+        """Figures of each state with the verdict by a claim's region."""
+        rows = []
+        for state, samples in figures.items():
+            found = all_of(verdict(one, claim.region) for one in samples)
+            rows.append([state, ", ".join(one.text(form) for one in samples), SHOWN[found]])
+            self.turned += [f"{words.split(',')[0]}, {state} ({found})"] if found != YES else []
+        page.table([words, "", claim.region.words], rows)
