@@ -27,10 +27,10 @@ class Drafts:
         for seed in range(1, count + 1):
             loads = load(seed) if callable(load) else load
             loads = [loads] if isinstance(loads, str) else loads
+            seeds = {"seed": "1" if shared else str(seed)}
             if shared:
-                loads = [one if one.startswith("trace:") else f"{one}, randseed: {seed}" for one in loads]
-            draft = self.draft(scenario, loads, precondition)
-            futures.append(self.runner.start(draft, settings | {"seed": "1" if shared else str(seed)}, shared))
+                seeds |= {f"load.{n}.randseed": str(seed) for n, one in enumerate(loads) if not one.startswith("trace:")}
+            futures.append(self.runner.start(self.draft(scenario, loads, precondition), settings | seeds, shared))
         return runs.Seeds(futures, certain)
 
     def draft(self, scenario, loads, precondition):

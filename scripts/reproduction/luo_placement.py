@@ -15,7 +15,7 @@ class Placement:
 
     def __init__(self, drives):
         self.runner = drives.runner
-        self.overwrites = OVERWRITES[:1] if drives.short else OVERWRITES
+        self.overwrites = ["1x"] if drives.short else OVERWRITES
 
     def run(self, overwrites, settings=None):
         """A million reads of a drive that is worn unevenly."""

@@ -10,7 +10,7 @@ PERCENTILES = ["p50", "p99", "p99.9"]
 REST = "60 s"  # simulated time in which a drive folds what it has taken in
 
 # Figure 10: reads in the mix, and whether data migrate: a drive left alone, or one whose pSLC is full of data that are still valid.
-MIXES = [100, 90, 70, 50, 30, 10]
+MIXES = [100, 90, 50, 10]
 MIX_STATES = {"without migration": IDLE, "with migration": IN_USE}
 MIX_FILL = 74  # per cent; a little below where there is no dynamic pSLC left, so that there is one to be migrated out of
 
@@ -103,9 +103,13 @@ class Reads:
             loads.append(f"{BESIDE[beside].format(**amounts)}, runtime: {seconds} s")
         return self.drives.run(drive, filled(fill, state), loads, changes)
 
+    def fills(self, drive):
+        """Figure 6; what is in pure drives makes no difference to them."""
+        return (10, 90) if drive in self.drives.hybrids else (10,)
+
     def start_reads(self):
         for drive in self.drives.drives:
-            for fill in (10, 90):
+            for fill in self.fills(drive):
                 for access in ACCESSES:
                     self.file(drive, fill, access)
         for drive in self.drives.hybrids:
@@ -139,7 +143,11 @@ class Reads:
         for drive in self.drives.drives:
             row = [drive]
             for access in ACCESSES:
-                low, high = (self.file(drive, fill, access).of(bandwidth) for fill in (10, 90))
+                rates = [self.file(drive, fill, access).of(bandwidth) for fill in self.fills(drive)]
+                if len(rates) == 1:
+                    row += [rates[0].text(".0f"), "", ""]
+                    continue
+                low, high = rates
                 stable.setdefault(drive, []).append(high / low)
                 row += [low.text(".0f"), high.text(".0f"), (high / low).text()]
             rows.append(row)

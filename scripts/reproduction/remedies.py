@@ -39,7 +39,7 @@ the learned classes of CacheSifter [26].
 def reproduce(options, runner):
     drives = Drives(runner)
     grid, placement, disturb, caches = Remedies(drives), Placement(drives), Disturb(drives), Caches(drives)
-    sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.paths.start, grid.write_paths),
+    sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.start_paths, grid.write_paths),
                 Section("small-data", grid.small.start, grid.write_small), Section("hot-reads", grid.again.start, grid.write_again),
                 Section("waits", lambda: (grid.queued.start(), grid.suspended.start()), grid.write_queues),
                 Section("read-disturb", disturb.start_all, disturb.write), Section("placement", placement.start_all, placement.write),
