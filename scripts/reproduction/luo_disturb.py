@@ -32,6 +32,10 @@ CASES = {case.name: case for case in (
     Case("the same, pass voltage tuned, no lower than 96 %", TUNED | {PASS + "lowest": "96 %"}, "Cai et al. 2015", "blocks by their wrong bits"),
     Case("the same, pass voltage tuned, as low as the default", TUNED, "Cai et al. 2015", "blocks by their wrong bits"),
 )}
+# A small part of the drive, read where it has been written, in SLC mode, or after idle time has folded it.
+MODES = {"in SLC mode": "false", "folded into QLC": "true"}
+SMALL_PART = BY_ERRORS | {"firmware.pslc.policy": "all", "firmware.pslc.static": "16 MiB", "firmware.pslc.dynamic": "120 MB", "firmware.gc.idle_after": "100 ms",
+                          "precondition.0.fill": "6 %", "load.0.size": "6%", "load.0.io_size": "4g", "age.cycles": str(CYCLES[0])}
 MOVED, LOST, BITS = "flash.refresh.units_programmed", "error_correction.reads_lost", "error_correction.wrong_bits_per_frame"
 
 
@@ -45,6 +49,9 @@ class Disturb:
     def run(self, case, cycles):
         return self.runner.start_seeds(SCENARIO, case.settings | {"age.cycles": str(cycles), "load.0.io_size": READS})
 
+    def small_part(self, mode):
+        return self.runner.start_seeds(SCENARIO, SMALL_PART | {"precondition.0.idle": MODES[mode]})
+
     def figure(self, case, cycles, path):
         return self.run(case, cycles).of(lambda report: report.value("firmware." + path))
 
@@ -52,6 +59,8 @@ class Disturb:
         for cycles in self.cycles:
             for case in CASES.values():
                 self.run(case, cycles)
+        for mode in MODES:
+            self.small_part(mode)
 
     def write(self, page):
         page.text("## Read disturb")
@@ -73,3 +82,15 @@ units written by refresh; lost are reads that could not be decoded.
                 judged += [everywhere(Claim(Kind.PREDICTED, f"{words}: units moved, everywhere", "fewer (S)", LESS, NULL, SOMEWHERE), moved),
                            everywhere(Claim(Kind.PREDICTED, f"{words}: reads lost, more of them, everywhere", "none (S)", at_most(0), ("no policy", 0), SOMEWHERE), lost, ",.0f")]
         page.claims(*judged)
+        self.write_modes(page)
+
+    def write_modes(self, page):
+        page.text("""
+Does it matter that data are read from QLC? A sixteenth of the same drive, with pSLC, is read where it has been written, or after idle time has folded it: a quarter of a million reads, blocks
+moved by their wrong bits. That a page in SLC mode has a hundredth of the wrong bits is put in (`slc_error_share`, A).
+""")
+        found = {mode: [self.small_part(mode).of(lambda report, path=path: report.value("firmware." + path)) for path in (MOVED, LOST, BITS)] for mode in MODES}
+        page.table(["", "moved", "lost", "wrong bits per frame"], [[mode, moved.text(",.0f"), lost.text(",.0f"), bits.text()] for mode, (moved, lost, bits) in found.items()])
+        slc, qlc = found.values()
+        claim = Claim(Kind.GIVEN, "read in SLC mode over read in QLC: {}", "QLC suffers more (S)", at_most(0.5))
+        page.claims(claim.about("wrong bits per frame").judged(slc[2] / qlc[2], form=".3f"), claim.about("units moved").judged(slc[0] / qlc[0]))
