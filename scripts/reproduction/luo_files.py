@@ -102,7 +102,7 @@ class FileLoads:
         return self.drives.run(drive, filled(fill, STATES[state]), lambda seed: self.replay(load, seed))
 
     def replay(self, load, seed):
-        path = Path(self.drives.folder.name) / f"{load.name}-{seed}.csv"
+        path = Path(self.drives.folder.name) / f"{load.name.replace(', ', '-').replace(' ', '-')}-{seed}.csv"
         if not path.exists():
             with open(path, "w", encoding="utf-8") as file:
                 file.writelines(f"{kind},{offset},{size}\n" for kind, offset, size in load.requests(GIB if self.short else START, seed, self.short))
