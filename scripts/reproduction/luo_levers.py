@@ -1,19 +1,20 @@
 """What the verdicts of luo.py depend on: how full a drive is, whether it has been left alone, and how much of its data is accessed."""
 
 from claims import SHOWN, YES, all_of, verdict
-from luo_drives import IDLE, IN_USE
+from luo_drives import IDLE, IN_USE, microseconds
 from luo_files import CLAIMS as FILE_CLAIMS
 from luo_files import HALF, READING, TABLE_1, WRITES
 from luo_reads import CLAIMS as READ_CLAIMS
-from luo_reads import MIX_FILL
+from luo_reads import MIX_FILL, MIX_WRITES
 from luo_writes import CLAIMS as WRITE_CLAIMS
 from luo_writes import bandwidth, cliff, pace
 from samples import combined
 
 STATES = {"in use": IN_USE, "left alone": IDLE}
 FILLS = {"in use": [50, 90], "left alone": [90]}  # Figure 3
-MIX_FILLS = [50, MIX_FILL, 90]  # Figure 10
-MIX = 50  # per cent of reads
+# Figure 10: per cent of reads, fill, writes at least.
+MIXED = {f"R50, {fill} % full": (50, fill, MIX_WRITES) for fill in (50, MIX_FILL, 90)} | {
+    f"R90, {MIX_FILL} % full": (90, MIX_FILL, MIX_WRITES), f"R90, {MIX_FILL} % full, {MIX_WRITES // 4:,} writes only": (90, MIX_FILL, MIX_WRITES // 4)}
 HOT = {"all that is cached": None, "the first 1 GiB": 1024, "the first 64 MiB (1 GB of the whole drive)": 64}  # Figure 13, MiB of the sixteenth
 FILE_FILLS = [50, 74]  # Figure 9
 APPLICATIONS = {"70 % full, in use": (70, IN_USE), "70 % full, left alone": (70, IDLE), "40 % full, in use": (40, IN_USE)}  # Figure 11
@@ -41,9 +42,10 @@ class Levers:
         return {f"{fill} % full, {words}": place(fill, state) for fill in self.writes.fills for words, state in STATES.items()}
 
     def mixed(self):
-        def tail(state, fill):
-            return self.reads.mix(DRIVE, MIX, state, fill=fill).of(lambda report: report.content["results"]["loads"][0]["operations"]["read"]["latency"]["p99.9"])
-        return {f"{fill} % full": [tail("with migration", fill) / tail("without migration", MIX_FILL)] for fill in MIX_FILLS}
+        def tail(reads, state, fill, writes):
+            return self.reads.mix(DRIVE, reads, state, fill=fill, writes=writes).of(lambda report: microseconds(report, "p99.9"))
+        return {words: [tail(reads, "with migration", fill, writes) / tail(reads, "without migration", MIX_FILL, writes)]
+                for words, (reads, fill, writes) in MIXED.items()}
 
     def loads(self):
         return {f"{load.name}, {fill} % full": [self.files.share(DRIVE, load, fill=fill)] for load in TABLE_1 if load.reads < READING for fill in FILE_FILLS}
@@ -57,7 +59,7 @@ class Levers:
     def started(self):
         def tail(beside, fill, state):
             runs = self.reads.application(DRIVE, "start", beside, fill=fill, state=state)
-            return runs.of(lambda report: report.content["results"]["loads"][0]["operations"]["read"]["latency"]["p99.9"])
+            return runs.of(lambda report: microseconds(report, "p99.9"))
         return {words: [tail(beside, *state) / tail("alone", *state) for beside in ("SWAP", "MD")] for words, state in APPLICATIONS.items()}
 
     def start(self):
@@ -70,9 +72,9 @@ class Levers:
         for fill in self.writes.fills:
             for state in STATES.values():
                 self.writes.flood(DRIVE, fill, state)
-        for fill in MIX_FILLS:
-            self.reads.mix(DRIVE, MIX, "with migration", fill=fill)
-        self.reads.mix(DRIVE, MIX, "without migration")
+        for reads, fill, writes in MIXED.values():
+            self.reads.mix(DRIVE, reads, "with migration", fill=fill, writes=writes)
+            self.reads.mix(DRIVE, reads, "without migration", writes=writes)
         for load in (TABLE_1[2], HALF):
             for drive in self.hybrids:
                 self.files.bench(drive, load, "in use")
@@ -96,11 +98,12 @@ class Levers:
         page.text("## Levers: what the verdicts depend on")
         page.text("""
 How full the drives were, how long they had been left alone, how much of their data was accessed and for how long is said for some figures and not for others. Here the figures again with
-other states; the verdicts are those of the claims above, and count only there.
+other states; the verdicts are those of the claims above, and count only there. Runs of Figures 9 and 10 had first been made shorter for this edition, and were given their old length
+again when verdicts turned with it: both lengths stand here.
 """)
         self.table(page, "Figure 3, writes of a file in sequence over the slower pure drive: " + ", ".join(self.hybrids), self.written(), WRITE_CLAIMS["below"])
         page.table(["Figure 4, 665p, sequential writes", "GB until the cliff"], [[words, one.text()] for words, one in self.cliffs().items()])
-        self.table(page, f"Figure 10, R{MIX}: p99.9 of a drive in use over that of one left alone, {MIX_FILL} % full", self.mixed(), READ_CLAIMS["migration"], ".1f")
+        self.table(page, f"Figure 10, p99.9 of a drive in use over that of one left alone, {MIX_FILL} % full", self.mixed(), READ_CLAIMS["migration"], ".1f")
         self.table(page, "Figure 9, 665p in use over SLC: clearly worse", self.loads(), FILE_CLAIMS["clearly"])
         self.table(page, "Figure 9, in use over SLC: " + ", ".join(self.hybrids) + ": hardly suffers", self.shortened(), FILE_CLAIMS["hardly"])
         self.table(page, "Figure 13, 665p, writes at 70 % cached over those at 10 %, to", self.cached(), FILE_CLAIMS["slower"])

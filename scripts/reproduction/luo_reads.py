@@ -88,9 +88,9 @@ class Reads:
                                                    f"name: new, stonewall: true, {library}", *day,
                                                    f"name: old, stonewall: true, startdelay: {REST}, {library}"])
 
-    def mix(self, drive, reads, state, changes=None, fill=MIX_FILL):
+    def mix(self, drive, reads, state, changes=None, fill=MIX_FILL, writes=MIX_WRITES):
         """4 KB at random over 64 MB, 64 at a time."""
-        count = 2000 if self.short else max(MIX_REQUESTS, MIX_WRITES * 100 // (100 - reads) if reads < 100 else 0)
+        count = 2000 if self.short else max(MIX_REQUESTS, writes * 100 // (100 - reads) if reads < 100 else 0)
         load = f"rw: randrw, rwmixread: {reads}, bs: 4k, iodepth: 64, offset: 92%, size: 64m, io_size: 100g, number_ios: {count}"
         return self.drives.run(drive, filled(fill, MIX_STATES[state]), load, changes)
 

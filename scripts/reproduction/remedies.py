@@ -42,8 +42,8 @@ def reproduce(options, runner):
     sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.start_paths, grid.write_paths),
                 Section("small-data", grid.small.start, grid.write_small), Section("hot-reads", grid.again.start, grid.write_again),
                 Section("waits", lambda: (grid.queued.start(), grid.suspended.start()), grid.write_queues),
-                Section("read-disturb", disturb.start_all, disturb.write), Section("placement", placement.start_all, placement.write),
-                Section("network-files", caches.start_all, caches.write)]
+                Section("read-disturb", disturb.start_all, disturb.write), Section("network-files", caches.start_all, caches.write),
+                Section("placement", placement.start_all, placement.write)]
     publish("remedies", options, runner, write_introduction, sections, [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE], CONSTANTS)
 
 
