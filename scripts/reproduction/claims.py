@@ -6,7 +6,7 @@ nothing of the mechanism. The verdict is *yes* when the whole 95 % interval bear
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
 
@@ -97,6 +97,10 @@ class Claim:
     @property
     def null_verdict(self):
         return verdict(self.null[1], self.region) if self.null else None
+
+    def about(self, *names):
+        """The claim of what is named: `words` have a place `{}` for each."""
+        return replace(self, words=self.words.format(*names))
 
     def judged(self, *measured, form=".2f", unit="", shown=None):
         """The claim with its verdict; of several figures all have to lie in the region."""

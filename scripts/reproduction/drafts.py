@@ -15,26 +15,30 @@ class Drafts:
         self.folder = tempfile.TemporaryDirectory()
         self.drafts = {}
 
-    def start(self, scenario, load, changes=None, precondition=None, log=False, certain=False, seeds=None):
+    def start(self, scenario, load, changes=None, precondition=None, log=False, certain=False, shared=False):
         """`load`: what stands after `load:` in braces, or a list of such, or a function of the seed that makes either; `precondition`: the same in
-        brackets, instead of the scenario's; `certain`: nothing depends on chance; `seeds`: so many, instead of the runner's."""
+        brackets, instead of the scenario's; `certain`: nothing depends on chance; `shared`: the drive is prepared without chance, so that the seeds are
+        those of the loads and all loads begin with one snapshot of it."""
         settings = dict(changes or {})
         if log:
             settings["report.command_log"] = "csv"
-        count = min(seeds or self.runner.seeds, 2 if certain else self.runner.seeds)
+        count = min(2, self.runner.seeds) if certain else self.runner.seeds
         futures = []
         for seed in range(1, count + 1):
-            draft = self.draft(scenario, load(seed) if callable(load) else load, precondition)
-            futures.append(self.runner.start(draft, settings | {"seed": str(seed)}))
+            loads = load(seed) if callable(load) else load
+            loads = [loads] if isinstance(loads, str) else loads
+            seeds = {"seed": "1" if shared else str(seed)}
+            if shared:
+                seeds |= {f"load.{n}.randseed": str(seed) for n, one in enumerate(loads) if not one.startswith("trace:")}
+            futures.append(self.runner.start(self.draft(scenario, loads, precondition), settings | seeds, shared))
         return runs.Seeds(futures, certain)
 
-    def draft(self, scenario, load, precondition):
-        """File of the scenario with this load and preconditioning."""
+    def draft(self, scenario, loads, precondition):
+        """File of the scenario with these loads and preconditioning."""
         text = (runs.ROOT / scenario).read_text(encoding="utf-8")
         body, _, steps = text.partition("\nprecondition:")
         steps = steps.partition("\nload:")[0] if precondition is None else f" [{precondition}]"
-        loads = f"{{{load}}}" if isinstance(load, str) else "[" + ", ".join(f"{{{one}}}" for one in load) + "]"
-        draft = f"{body}\nprecondition:{steps}\nload: {loads}\n"
+        draft = f"{body}\nprecondition:{steps}\nload: [{', '.join(f'{{{one}}}' for one in loads)}]\n"
         if draft not in self.drafts:
             path = Path(self.folder.name) / f"{len(self.drafts)}.yaml"
             path.write_text(draft, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import numpy
 
+import page as pages
 from drafts import Drafts
 
 HYBRIDS = {"665p": "scenarios/luo/drive_665p.yaml", "670p": "scenarios/luo/drive_670p.yaml", "P1": "scenarios/luo/drive_p1.yaml"}
@@ -34,14 +35,12 @@ class Drives(Drafts):
     def drives(self):
         return self.hybrids + list(PURE)
 
-    def run(self, drive, state, load, changes=None, log=False):
-        """One run; `load`: what stands in the braces of a load, or a list of such."""
-        return self.run_seeds(drive, state, load, changes, log, seeds=1)
-
-    def run_seeds(self, drive, state, load, changes=None, log=False, certain=False, seeds=None):
-        """The same with seeds: so many, or the runner's."""
+    def run(self, drive, state, load, changes=None, log=False, certain=False):
+        """`load`: what stands in the braces of a load, or a list of such, or a function of the seed that makes either; the rest as in Drafts.start. Drives are
+        filled in sequence, which knows no chance."""
         changes = (SMALL if self.short else {}) | (changes or {})
-        return self.start(SCENARIOS[drive], load, changes, state if drive in HYBRIDS else state.replace(IDLE, ""), log, certain, seeds)
+        hybrid = drive in HYBRIDS
+        return self.start(SCENARIOS[drive], load, changes, state if hybrid else state.replace(IDLE, ""), log, certain, hybrid)
 
 
 def operation(report, kind, load=0):
@@ -83,5 +82,18 @@ def distribution(report, kind="read", load=0):
     return [share for _, share in points], [nanoseconds / 1e3 for nanoseconds, _ in points]
 
 
-def yes(holds):
-    return "yes" if holds else "**no**"
+def latencies(seeds, percentiles, kind="read", load=0):
+    """A Sample of each percentile, us."""
+    return [seeds.of(lambda report, p=p: microseconds(report, p, kind, load)) for p in percentiles]
+
+
+def draw_latencies(axes, seeds, n, label, load=0):
+    """The latencies of one seed's reads, in the nth style: us against per cent of the reads."""
+    shares, values = distribution(seeds.result(), load=load)
+    axes.plot(values, [100 * share for share in shares], linestyle=pages.LINES[n % len(pages.LINES)], color=pages.COLOURS[n % len(pages.COLOURS)],
+              drawstyle="steps-post", label=label)
+
+
+def draw_rate(axes, seeds, n, label, kind="write"):
+    """MB/s of one seed over time, in the nth style."""
+    axes.plot(*curve(seeds.result(), kind), linestyle=pages.LINES[n % len(pages.LINES)], color=pages.COLOURS[n % len(pages.COLOURS)], label=label)

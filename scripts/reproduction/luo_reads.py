@@ -1,7 +1,8 @@
 """Figures 6 to 8 and 10 to 12 of Luo et al.: reads of fresh and folded data, reads beside writes, the start of applications."""
 
 import page as pages
-from luo_drives import IDLE, IN_USE, SCALE, bandwidth, distribution, filled, microseconds, yes
+from claims import NO, UNDECIDED, YES, Claim, Judged, Kind, all_of, at_least, near, verdict, within
+from luo_drives import IDLE, IN_USE, SCALE, bandwidth, distribution, draw_latencies, filled, latencies, microseconds
 
 FILE = 6144 // SCALE  # MiB: 6 GB of IOzone
 ACCESSES = {"sequential": "rw: read, bs: 512k", "random": "rw: randread, bs: 4k"}
@@ -9,8 +10,9 @@ PERCENTILES = ["p50", "p99", "p99.9"]
 REST = "60 s"  # simulated time in which a drive folds what it has taken in
 
 # Figure 10: reads in the mix, and whether data migrate: a drive left alone, or one whose pSLC is full of data that are still valid.
-MIXES = [100, 90, 70, 50, 30, 10]
+MIXES = [100, 90, 50, 10]
 MIX_STATES = {"without migration": IDLE, "with migration": IN_USE}
+MIX_REQUESTS, MIX_WRITES = 100_000, 40_000  # at least; fewer writes find room in pSLC even when it is full
 MIX_FILL = 74  # per cent; a little below where there is no dynamic pSLC left, so that there is one to be migrated out of
 
 # Figures 11 and 12: data of an application, 256 MB of them, read in runs and at random (A); what goes on beside it (A).
@@ -23,24 +25,40 @@ BESIDE = {
 AMOUNTS = {"application": 256, "swap": 512, "download": 4096}  # MiB
 PHASES = {"start": (4, 12), "run": (1, 4)}  # requests at a time, seconds of it
 STEP = 5  # per cent of the reads to either side of the median that may be as fast as the median itself is said to be
-NEAR = 0.05
+AGES = {False: "fresh", True: "folded"}
+
+WITHOUT_EFFECT = ("writes do not matter to reads", 1)
+CLAIMS = {
+    "stable": Claim(Kind.PREDICTED, "Figure 6, {}: reads at 90 over those at 10 %, sequential and random", "stable (S)", near(1, 0.1), ("fill does not matter", 1)),
+    "fresh": Claim(Kind.CALIBRATED, "Figure 7, fresh data (fits the sense in SLC mode and the time beside it), us", "58 (S)", within(58, 0.05)),
+    "folded": Claim(Kind.PREDICTED, "Figure 7, folded data, us", "128 (S)", within(128, 0.05), ("one time for all four pages, their mean", 152),
+                    "the published median lies between the second and the third of four page types"),
+    "critical": Claim(Kind.PREDICTED, "Figure 8: what critical data lose, over what folded data lose in Figure 7", "all of it (S)", near(1, 0.1),
+                      ("nothing touches it, so nothing changes", 0), "pieces of 16 KB wait for several pages at once, single pages of 4 KB do not"),
+    "migration": Claim(Kind.PREDICTED, "Figure 10, R90 to R10: p99.9 with migration over that without", "much longer (S)", at_least(2), WITHOUT_EFFECT),
+    "hybrid": Claim(Kind.PREDICTED, "Figure 10, R90 to R10: p99.9 with migration over that of the SLC drive", "worse (S)", at_least(1.1), WITHOUT_EFFECT),
+    "pure": Claim(Kind.PREDICTED, "Figure 10, R90 to R10: p99.9 of the SLC drive over its p99.9 of reads alone", "pure drives suffer, too (S)", at_least(1.5), WITHOUT_EFFECT),
+    "tail": Claim(Kind.PREDICTED, "Figure {}, {}: p99.9 over that alone", "a serious tail (S)", at_least(3), WITHOUT_EFFECT),
+}
 
 
-def around_median(report):
-    """The latencies that 50 - STEP and 50 + STEP per cent of the reads do not exceed, us: two where the median stands on a step."""
-    points = list(zip(*distribution(report, load=1)))
-    return tuple(next(latency for share, latency in points if share >= wanted) for wanted in (0.5 - STEP / 100, 0.5 + STEP / 100))
+def around_median(seeds):
+    """Samples of the latencies that 50 - STEP and 50 + STEP per cent of the reads do not exceed, us: two where the median stands on a step."""
+    def at(report, wanted):
+        return next(latency for share, latency in zip(*distribution(report, load=1)) if share >= wanted)
+    return tuple(seeds.of(lambda report, wanted=wanted: at(report, wanted)) for wanted in (0.5 - STEP / 100, 0.5 + STEP / 100))
 
 
-def within(published, below, above):
-    """Whether a median that lies somewhere from `below` to `above` is the published one within NEAR."""
-    if above <= published * (1 + NEAR) and below >= published * (1 - NEAR):
-        return yes(True)
-    return "undecided" if below < published * (1 + NEAR) and above > published * (1 - NEAR) else yes(False)
+def judged_median(claim, below, above):
+    """A claim of a median that lies somewhere from `below` to `above`: decided where it makes no difference where."""
+    verdicts = [verdict(one, claim.region) for one in (below, above)]
+    outside = below.is_known and (above.high < claim.region.low or below.low > claim.region.high)
+    decided = YES if all_of(verdicts) == YES else NO if outside else UNDECIDED
+    return Judged(claim, below.text(".1f") if above.mean == below.mean else f"{below.text('.1f')} or {above.text('.1f')}", decided)
 
 
 class Reads:
-    """The runs. Each method returns a future."""
+    """The runs. Each method returns Seeds."""
 
     def __init__(self, drives):
         self.drives = drives
@@ -49,9 +67,9 @@ class Reads:
 
     def file(self, drive, fill, access):
         """A file of IOzone that was written long ago."""
-        count = {"sequential": 2 * FILE, "random": 60_000}[access]
+        count = {"sequential": 2 * FILE, "random": 30_000}[access]
         return self.drives.run(drive, filled(fill), f"{ACCESSES[access]}, iodepth: 32, offset: 2%, size: {self.drives.mib(FILE)}, io_size: 100g, "
-                               f"number_ios: {count}")
+                               f"number_ios: {count}", certain=access == "sequential")
 
     def age(self, drive, old):
         """Random reads of 4 KB, one at a time, of 512 MB just written, or written before the drive was left alone."""
@@ -70,35 +88,42 @@ class Reads:
                                                    f"name: new, stonewall: true, {library}", *day,
                                                    f"name: old, stonewall: true, startdelay: {REST}, {library}"])
 
-    def mix(self, drive, reads, state, changes=None):
+    def mix(self, drive, reads, state, changes=None, fill=MIX_FILL, writes=MIX_WRITES):
         """4 KB at random over 64 MB, 64 at a time."""
-        count = 2000 if self.short else 150_000
-        return self.drives.run(drive, filled(MIX_FILL, MIX_STATES[state]),
-                               f"rw: randrw, rwmixread: {reads}, bs: 4k, iodepth: 64, offset: 80%, size: 64m, io_size: 100g, number_ios: {count}",
-                               changes)
+        count = 2000 if self.short else max(MIX_REQUESTS, writes * 100 // (100 - reads) if reads < 100 else 0)
+        load = f"rw: randrw, rwmixread: {reads}, bs: 4k, iodepth: 64, offset: 92%, size: 64m, io_size: 100g, number_ios: {count}"
+        return self.drives.run(drive, filled(fill, MIX_STATES[state]), load, changes)
 
-    def application(self, drive, phase, beside, changes=None):
+    def application(self, drive, phase, beside, changes=None, fill=70, state=IN_USE):
         depth, seconds = PHASES[phase]
         seconds = 0.2 if self.short else seconds
         amounts = {name: self.drives.mib(amount) for name, amount in AMOUNTS.items()}
         loads = [f"name: application, {APPLICATION.format(**amounts)}, iodepth: {depth}, time_based: true, runtime: {seconds} s"]
         if BESIDE[beside]:
             loads.append(f"{BESIDE[beside].format(**amounts)}, runtime: {seconds} s")
-        return self.drives.run(drive, filled(70, IN_USE), loads, changes)
+        return self.drives.run(drive, filled(fill, state), loads, changes)
 
-    def start_all(self):
+    def fills(self, drive):
+        """Figure 6; what is in pure drives makes no difference to them."""
+        return (10, 90) if drive in self.drives.hybrids else (10,)
+
+    def start_reads(self):
         for drive in self.drives.drives:
-            for fill in (10, 90):
+            for fill in self.fills(drive):
                 for access in ACCESSES:
                     self.file(drive, fill, access)
         for drive in self.drives.hybrids:
-            for old in (False, True):
+            for old in AGES:
                 self.age(drive, old)
         self.critical("665p")
+
+    def start_mixes(self):
         for reads in self.mixes:
             for state in MIX_STATES:
                 self.mix("665p", reads, state)
             self.mix("SLC", reads, "without migration")
+
+    def start_applications(self):
         for phase in PHASES:
             for beside in BESIDE:
                 self.application("665p", phase, beside)
@@ -106,7 +131,7 @@ class Reads:
 
     # ------------------------------------------------------------------------------------------------------------------- the page
 
-    def write(self, page):
+    def write_reads(self, page):
         self.write_file(page)
         self.write_age(page)
         self.write_critical(page)
@@ -118,45 +143,47 @@ class Reads:
         for drive in self.drives.drives:
             row = [drive]
             for access in ACCESSES:
-                low, high = (bandwidth(self.file(drive, fill, access).result()) for fill in (10, 90))
-                stable[drive, access] = high / low
-                row += [f"{low:.0f}", f"{high:.0f}", f"{high / low:.2f}"]
+                rates = [self.file(drive, fill, access).of(bandwidth) for fill in self.fills(drive)]
+                if len(rates) == 1:
+                    row += [rates[0].text(".0f"), "", ""]
+                    continue
+                low, high = rates
+                stable.setdefault(drive, []).append(high / low)
+                row += [low.text(".0f"), high.text(".0f"), (high / low).text()]
             rows.append(row)
         page.table([""] + [f"{access}{what}" for access in ACCESSES for what in (", 10 %", ", 90 %", ", ratio")], rows)
-        page.table(["", "measured", "agrees"], [
-            [f"{drive}: as fast at 90 % as at 10 % (S)", ", ".join(f"{stable[drive, access]:.2f}" for access in ACCESSES),
-             yes(all(abs(stable[drive, access] - 1) < 0.1 for access in ACCESSES))] for drive in self.drives.hybrids])
+        page.claims(*(CLAIMS["stable"].about(drive).judged(*stable[drive]) for drive in self.drives.hybrids))
 
     def write_age(self, page):
         page.text("## Figure 7: fresh and folded data")
         page.text(f"""
 512 MB written, then read at random, 4 KB at a time, one after the other: at once (case 1), or after {REST} in which nothing is asked of the drive (case 2).
+Which of the three drives the published medians of 58 and 128 us (S) are of is not said; taken for the 665p (A). us.
 """)
-        results = {(drive, old): self.age(drive, old).result() for drive in self.drives.hybrids for old in (False, True)}
+        results = {(drive, old): self.age(drive, old) for drive in self.drives.hybrids for old in AGES}
         with page.figure("figure7", "Latency of reads of fresh and of folded data", height=2.8) as axes:
-            for n, drive in enumerate(self.drives.hybrids):
-                for old, style in ((False, "-"), (True, "--")):
-                    shares, latencies = distribution(results[drive, old], load=1)
-                    axes.plot(latencies, [100 * s for s in shares], style, color=pages.COLOURS[n], drawstyle="steps-post",
-                              label=f"{drive}, {'folded' if old else 'fresh'}")
+            for n, ((drive, old), runs) in enumerate(results.items()):
+                draw_latencies(axes, runs, n, f"{drive}, {AGES[old]}", load=1)
             axes.set_xlabel("us")
             axes.set_ylabel("% of reads")
             axes.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        rows = []
-        for (drive, old), report in results.items():
-            below, above = around_median(report)
-            published = {("665p", False): 58, ("665p", True): 128}.get((drive, old))
-            if above == below:
-                below = above = microseconds(report, "p50", load=1)
-            measured = f"{below:.1f}" if above == below else f"{below:.1f} or {above:.1f}"
-            rows.append([f"{drive}, {'folded' if old else 'fresh'}", published or "", measured, f"{microseconds(report, 'mean', load=1):.1f}",
-                         f"{microseconds(report, 'p99', load=1):.1f}", within(published, below, above) if published else ""])
-        page.table(["", "median published, us (S; which drive is not said)", "median measured", "mean", "p99", "within 5 %"], rows)
+        rows, judged = [], []
+        for (drive, old), runs in results.items():
+            below, above = around_median(runs)
+            median, mean, p99 = latencies(runs, ("p50", "mean", "p99"), load=1)
+            if below.mean == above.mean:
+                below = above = median
+            claim = CLAIMS[AGES[old]]
+            one = judged_median(claim, below, above)
+            rows.append([f"{drive}, {AGES[old]}", one.measured, mean.text(".1f"), p99.text(".1f")])
+            judged += [one] if drive == "665p" else []
+        page.table(["", "median", "mean", "p99"], rows)
+        page.claims(*judged)
         page.text(f"""
 The four pages of a QLC word line take 1, 2, 4 and 8 senses, so that folded data have four latencies, a quarter of the reads each, and the median stands on the step from
 the second to the third: where {50 - STEP} % and {50 + STEP} % of the reads are faster than two different latencies, both are given. *Undecided*: the published median
 lies between them. For the 665p they are those of its dies as others measured them (F: PACA, ICCD 2022), and not fitted to this figure. What the published curve looks like is
-not known. Fresh data are calibrated.
+not known.
 """)
 
     def write_critical(self, page):
@@ -165,50 +192,39 @@ not known. Fresh data are calibrated.
 A library of 2 MB, read in pieces of 16 KB when it has just been written, and again after three times of other writes with pauses of {REST}. None has
 touched it; that it has been folded meanwhile is nothing that a user can know.
 """)
-        report = self.critical("665p").result()
-        last = len(report.content["results"]["loads"]) - 1
-        new, old = microseconds(report, "mean", load=1), microseconds(report, "mean", load=last)
-        slower = microseconds(self.age("665p", True).result(), "mean", load=1) - microseconds(self.age("665p", False).result(), "mean", load=1)
-        page.table(["", "measured", "agrees"], [
-            ["mean when new, us", f"{new:.0f}", ""], ["after daily use", f"{old:.0f}", ""],
-            ["slower by what QLC is slower (S: at the latency of QLC), us", f"{old - new:.0f} against {slower:.0f} in Figure 7",
-             yes(abs(old - new - slower) < 0.1 * slower)]])
+        runs = self.critical("665p")
+        new, old = (runs.of(lambda report, n=n: microseconds(report, "mean", load=n % len(report.content["results"]["loads"]))) for n in (1, -1))
+        fresh, folded = (self.age("665p", age).of(lambda report: microseconds(report, "mean", load=1)) for age in AGES)
+        page.table(["mean, us", "new", "old", "lost"], [["critical data", new.text(".1f"), old.text(".1f"), (old - new).text(".1f")],
+                                                        ["Figure 7", fresh.text(".1f"), folded.text(".1f"), (folded - fresh).text(".1f")]])
+        page.claims(CLAIMS["critical"].judged((old - new) / (folded - fresh)))
 
     def write_mixes(self, page):
         page.text("## Figure 10: reads beside writes")
         page.text(f"""
 4 KB at random over 64 MB, 64 at a time. Without migration: a drive {MIX_FILL} % full that has been left alone. With migration (the paper's W90+): the same
-drive, its pSLC full of data that are still valid, so that whatever is written makes it fold. Latencies of the reads in us. What
-shortens the tail, suspending and reading first, stands below under Remedies.
+drive, its pSLC full of data that are still valid, so that whatever is written makes it fold; {MIX_REQUESTS:,} requests, or more until {MIX_WRITES:,} are writes, because fewer find room even then. Latencies of the reads in us. What
+shortens the tail, suspending and reading first, stands among the [remedies](remedies.md).
 """)
-        rows, tail = [], {}
+        shown = {"SLC": ("SLC", "without migration"), "without": ("665p", "without migration"), "with": ("665p", "with migration")}
+        tail, rows = {label: {} for label in shown}, []
         for reads in self.mixes:
-            row = [f"R{reads} W{100 - reads}"]
-            for label, report in (("SLC", self.mix("SLC", reads, "without migration")), ("without", self.mix("665p", reads, "without migration")),
-                                  ("with", self.mix("665p", reads, "with migration"))):
-                values = [microseconds(report.result(), p) for p in PERCENTILES]
-                tail[reads, label] = values
-                row.append(" / ".join(f"{value:.0f}" for value in values))
-            rows.append(row)
-        page.table(["p50 / p99 / p99.9", "SLC", "665p, without migration", "665p, with migration"], rows)
+            for label, (drive, state) in shown.items():
+                values = latencies(self.mix(drive, reads, state), PERCENTILES)
+                tail[label][reads] = values[-1]
+                rows.append([f"R{reads} W{100 - reads}, {drive}{'' if drive == 'SLC' else ', ' + state}", *(value.text(".0f") for value in values)])
+        page.table(["", *PERCENTILES], rows)
         with page.figure("figure10", "Latencies of reads beside writes", height=3.2) as axes:
-            shown = [reads for reads in self.mixes if reads in (90, 50, 10)]
-            for n, reads in enumerate(shown):
-                for style, run in (("-", self.mix("665p", reads, "with migration")), ("--", self.mix("665p", reads, "without migration")),
-                                   (":", self.mix("SLC", reads, "without migration"))):
-                    shares, latencies = distribution(run.result())
-                    axes.plot([100 * s for s in shares], latencies, style, color=pages.COLOURS[n], label=f"R{reads}" if style == "-" else None)
-            axes.set_yscale("log")
-            axes.set_xlabel("% of reads; with migration solid, without dashed, SLC dotted")
-            axes.set_ylabel("us")
-            axes.legend(frameon=False)
+            for n, (reads, (label, (drive, state))) in enumerate((reads, one) for reads in self.mixes if reads in (90, 10) for one in shown.items()):
+                draw_latencies(axes, self.mix(drive, reads, state), n, f"R{reads}, {label}{' migration' if drive != 'SLC' else ''}")
+            axes.set_xscale("log")
+            axes.set_ylabel("% of reads")
+            axes.set_xlabel("us")
+            axes.legend(frameon=False, ncols=2, loc="lower right")
         mixed = [reads for reads in self.mixes if reads < 100]
-        page.table(["", "p99.9 over p99.9", "agrees"], [
-            [f"R{reads}: longer with migration than without (S: much), and than SLC",
-             f"{tail[reads, 'with'][2] / tail[reads, 'without'][2]:.1f}, {tail[reads, 'with'][2] / tail[reads, 'SLC'][2]:.1f}",
-             yes(tail[reads, "with"][2] > 2 * tail[reads, "without"][2] and tail[reads, "with"][2] > tail[reads, "SLC"][2])] for reads in mixed]
-            + [[f"R{reads}: pure drives, too, suffer from writes (S)", f"{tail[reads, 'SLC'][2] / tail[100, 'SLC'][2]:.1f}",
-                yes(tail[reads, "SLC"][2] > 1.5 * tail[100, "SLC"][2])] for reads in mixed])
+        page.claims(CLAIMS["migration"].judged(*(tail["with"][reads] / tail["without"][reads] for reads in mixed), form=".1f"),
+                    CLAIMS["hybrid"].judged(*(tail["with"][reads] / tail["SLC"][reads] for reads in mixed), form=".1f"),
+                    CLAIMS["pure"].judged(*(tail["SLC"][reads] / tail["SLC"][100] for reads in mixed), form=".1f"))
         page.text("""
 Without migration nothing of 64 MB ever leaves the pSLC, so a hybrid drive is an SLC drive there. With migration reads wait for programs of whole
 word lines of QLC, which take 8.7 ms.
@@ -225,18 +241,15 @@ and writes of 4 to 64 KB, 8 at a time, A) or beside a download (MD: 40 MB/s, A).
             rows, tails = [], {}
             for drive in ("665p", "SLC"):
                 for beside in BESIDE:
-                    report = self.application(drive, phase, beside).result()
-                    tails[drive, beside] = [microseconds(report, p) for p in PERCENTILES]
-                    rows.append([f"{drive}, {beside}"] + [f"{value:.0f}" for value in tails[drive, beside]])
+                    values = latencies(self.application(drive, phase, beside), PERCENTILES)
+                    tails[drive, beside] = values[-1]
+                    rows.append([f"{drive}, {beside}"] + [value.text(".0f") for value in values])
             page.table([words] + PERCENTILES, rows)
             with page.figure(f"figure{figure}", f"Latencies of the application's reads: {phase}", height=2.6) as axes:
                 for n, beside in enumerate(BESIDE):
-                    shares, latencies = distribution(self.application("665p", phase, beside).result())
-                    axes.plot(latencies, [100 * s for s in shares], color=pages.COLOURS[n], label=beside)
+                    draw_latencies(axes, self.application("665p", phase, beside), n, beside)
                 axes.set_xscale("log")
                 axes.set_xlabel("us")
                 axes.set_ylabel("% of reads")
                 axes.legend(frameon=False)
-            page.table(["", "p99.9 over that alone", "agrees"], [
-                [f"{beside}: a serious tail (S)", f"{tails['665p', beside][2] / tails['665p', 'alone'][2]:.1f}",
-                 yes(tails["665p", beside][2] > 3 * tails["665p", "alone"][2])] for beside in BESIDE if beside != "alone"])
+            page.claims(*(CLAIMS["tail"].about(figure, beside).judged(tails["665p", beside] / tails["665p", "alone"], form=".1f") for beside in BESIDE if beside != "alone"))

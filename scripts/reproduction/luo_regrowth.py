@@ -34,6 +34,7 @@ PLACES = Between("half trimmed at random places of 1 MiB, a minute of idle time"
 AT_ONCE = Between("half trimmed in one piece, no idle time", PIECE.trim, False)
 VARIANTS = [ALONE, PIECE, PLACES, AT_ONCE]
 GROWN = [PIECE, PLACES]  # what the rule speaks of: trimmed, and time enough
+DRIVE = "665p"  # with all variants; the others with a trim in one piece
 
 
 class Regrowth:
@@ -84,29 +85,35 @@ class Regrowth:
     # ---- runs
     def writes(self, drive, variant, fill=FILL):
         """First writes, what lies between, second writes."""
-        return self.drives.run_seeds(drive, filled(fill), self.then(variant, fill, self.second(fill)), log=True, certain=variant.certain)
+        return self.drives.run(drive, filled(fill), self.then(variant, fill, self.second(fill)), log=True, certain=variant.certain)
 
     def looked_at(self, drive, fill=FILL, variant=None):
         """The drive as it is before the first writes, or with a variant before the second ones."""
         look = f"rw: read, bs: 4k, number_ios: 1, offset: {self.filled_size(fill)}m"
         loads = self.then(variant, fill, look) if variant else look
-        return self.drives.run_seeds(drive, filled(fill), loads, certain=variant is None or variant.certain)
+        return self.drives.run(drive, filled(fill), loads, certain=variant is None or variant.certain)
 
     def never_fuller(self, drive, fill=FILL):
         """The second writes to a drive that has been filled as far as the others are after the trim, and no further."""
-        return self.drives.run_seeds(drive, filled(f"{100 * self.share_left(fill):.6g}"), self.second(fill), log=True, certain=True)
+        return self.drives.run(drive, filled(f"{100 * self.share_left(fill):.6g}"), self.second(fill), log=True, certain=True)
 
     def states(self):
         """Drives and how full they are."""
         return [(drive, FILL) for drive in self.drives.hybrids] + [(self.drives.hybrids[0], FULLER)]
 
+    def variants(self, drive, fill):
+        return VARIANTS if drive == DRIVE and fill == FILL else self.grown(drive)
+
+    def grown(self, drive):
+        return GROWN if drive == DRIVE else [PIECE]
+
     def start_all(self):
         for drive, fill in self.states():
             self.looked_at(drive, fill)
             self.never_fuller(drive, fill)
-            for variant in VARIANTS if fill == FILL else GROWN:
+            for variant in self.variants(drive, fill):
                 self.writes(drive, variant, fill)
-            for variant in GROWN:
+            for variant in self.grown(drive):
                 self.looked_at(drive, fill, variant)
 
     # ---- figures of a run
@@ -138,8 +145,7 @@ class Regrowth:
 No figure of the paper, but what the drives' rule says of data that go away: the size of the pSLC follows the share of valid data, whatever there was before. A drive that has
 been left alone at {FILL} % writes 2 GB behind its data, in sequence; half of the {FILL} % is trimmed; after a minute (A) it writes on. Amounts are those of a sixteenth, and a **cliff** is
 where the time per 32 MB has doubled, against the first writes. By the rule it lies at W = (1 - fold_below) pool(fill + W / U), with U the user capacity and in whole blocks
-of each die, less what the open blocks hold already (D). Trims at random places have five seeds, nothing else depends on chance; kinds of claims and verdicts are
-those of the [other pages](README.md). Nothing here is predicted: that the size goes by the space in use is put in (F: Intel, of the 660p); asked is whether the drive keeps to it.
+of each die, less what the open blocks hold already (D). Trims at random places (of the 665p) have five seeds, nothing else depends on chance. Nothing here is predicted: that the size goes by the space in use is put in (F: Intel, of the 660p); asked is whether the drive keeps to it.
 """)
         rows, judged = [], []
         for drive, fill in self.states():
@@ -160,7 +166,7 @@ those of the [other pages](README.md). Nothing here is predicted: that the size 
         first = self.writes(drive, PIECE, fill)
         behind = first.of(lambda report: cliff(self.first_part(report))[1] / 1e6)
         rows = [[f"{drive}: first writes", f"{fill} %", self.by_rule(drive, fill).text(), self.before(first).text(), behind.text(".0f")]]
-        for variant in VARIANTS if fill == FILL else GROWN:
+        for variant in self.variants(drive, fill):
             amount, behind = self.after(self.writes(drive, variant, fill), fill)
             wanted = self.by_rule(drive, fill, variant).text() if variant in GROWN else ""
             rows.append([f"{drive}: {variant.words}", f"{100 * self.share_left(fill, bool(variant.trim)):.0f} %", wanted, amount.text(), behind.text(".0f")])
@@ -175,7 +181,7 @@ those of the [other pages](README.md). Nothing here is predicted: that the size 
         fresh = self.never_fuller(drive, fill).of(lambda report: cliff(report.log)[0] / 1e9)
         near = within(1, TOLERANCE)
         judged = [Claim(Kind.SELF_CONSISTENT, f"{name}: amount before, over the rule's", "1 (D)", near).judged(before / self.by_rule(drive, fill))]
-        for variant in GROWN:
+        for variant in self.grown(drive):
             after, _ = self.after(self.writes(drive, variant, fill), fill)
             words = f"{name}, half trimmed {'in one piece' if variant is PIECE else 'at random places'}: amount after"
             shrunk = ("it only shrinks", (before / fresh).mean)

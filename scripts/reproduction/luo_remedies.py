@@ -1,180 +1,137 @@
-"""The remedies that Luo et al. survey (section 4), each as a setting of the 665p, under the same loads.
+"""Remedies that Luo et al. survey for the drive like the 665p (section 4), over a grid: where data are written, and what reads gain.
 
-A remedy is a line in REMEDIES; what is claimed of it is judged against the drive as it is, by one figure of one load.
+A remedy is a few settings of the drive. Every load is measured with it and without, at each point of a grid, by the figures that are claimed to
+change and by what they cost.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy
 
-from luo_drives import IN_USE, amplification, bandwidth, filled, microseconds, yes
+from claims import NO, SHOWN, UNDECIDED, YES, Claim, Judged, Kind, Region, all_of, at_least, at_most, verdict
+from luo_drives import IN_USE, amplification, bandwidth, filled, microseconds
 from luo_forms import Forms, number, resolved
-from luo_reads import Reads
+from luo_reads import MIX_FILL, REST, Reads
 from luo_writes import MIB
 
 DRIVE = "665p"
+FASTER, LESS, KEPT = at_least(1.1), at_most(0.9), at_least(0.9)  # a tenth is what counts as news, either way
+NOT_LONGER = at_most(1.1)
+NULL = ("no policy", 1)
+SOMEWHERE = "see the grid above for where it helps and where not"
 
-# ---- loads: how the drive has come to be, and what is asked of it. Addresses and amounts are those of the sixteenth.
-HOT = "name: hot, rw: randwrite, bs: 4k, iodepth: 8, offset: 10%, time_based: true, random_distribution: \"zipf:1.1\""
-COLD = "name: cold, rw: write, bs: 512k, iodepth: 8, offset: 52%, time_based: true"
+
+@dataclass(frozen=True)
+class Figure:
+    """What is measured of a Report, and what a remedy is claimed to do to it: the ratio with the remedy to that without lies in `region`; without
+    one the figure is shown and not judged."""
+
+    words: str
+    of: Callable
+    claimed: str = ""
+    region: Region | None = None
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """`better`: figures (see FIGURES) that are claimed to improve; `by`: the least improvement that counts (A)."""
+    """`figures`: names of what is judged of it."""
 
     name: str
     source: str
     settings: dict
-    claim: str
-    better: tuple = ()
-    by: float = 1.05
-    more: dict = field(default_factory=dict)  # settings of the drive that it is compared with, too
+    figures: tuple[str, ...]
 
 
-PATH = "firmware.pslc.policy"
-READ_FIRST = "ssd.flash.scheduling.policy"
+@dataclass(frozen=True)
+class Trial:
+    """Remedies under one load at points of a grid: `run(point, settings)` gives Seeds; `without` are the settings they are compared with."""
 
-REMEDIES = [
-    Remedy("known cold data straight to QLC (cold-direct)", "Stoica et al. 2019", {PATH: "cold-direct"},
-           "less is folded, hot data keep the pSLC", ("hot rate", "mixed WA")),
-    Remedy("the same in one write buffer", "(A: direct_buffer)", {PATH: "cold-direct", "firmware.pslc.direct_buffer": "0 %"},
-           "less is folded", ("mixed WA",)),
-    Remedy("hot or cold by size of request (request-size)", "Shi et al. 2016", {PATH: "request-size"}, "as for known cold data", ("hot rate", "mixed WA")),
-    Remedy("LRU list and count of writes (lru-count)", "Li et al. 2017", {PATH: "lru-count"}, "the same", ("hot rate", "mixed WA")),
-    Remedy("direct writes and borrowing when needed (hyflex)", "Shi et al. 2021", {PATH: "hyflex"}, "no collapse behind the cliff",
-           ("flood rate",), 1.02),
-    Remedy("writes without room go to QLC", "(A: when_full)", {"firmware.pslc.when_full": "direct"}, "no collapse behind the cliff", ("flood rate",), 1.02),
-    Remedy("folding on the die (copyback)", "(A: fold_by)", {"firmware.pslc.fold_by": "copyback"}, "less on the bus behind the cliff", ("flood rate",), 1.02),
-    Remedy("small data stay in SLC (pin-small)", "Chen et al. 2020", {PATH: "pin-small"}, "small files are read at the speed of SLC", ("small p50",), 1.3),
-    Remedy("read-hot data brought back into SLC (promotion: lru)", "Sun et al. 2016", {"firmware.pslc.promotion.policy": "lru"},
-           "hot data are read at the speed of SLC", ("again p50",), 1.3),
-    Remedy("second copies of read-hot data (replicas: hot-reads)", "HotR: Wu et al. 2019",
-           {"firmware.replicas.policy": "hot-reads", "firmware.replicas.capacity": "REPLICAS"}, "reads go around the die that writes", ("again p99",), 1.2),
-    Remedy("dies kept for reading (partition: read-write)", "Lv et al. 2020", {"firmware.partition.policy": "read-write"},
-           "data that are only read lie where there are no writes", ("again p99",), 1.2),
-    Remedy("reads first", "Nguyen et al. 2015, Gao et al. 2014", {}, "reads do not wait for writes in the queue", ("mix p50", "mix p99"), 1.05,
-           {READ_FIRST: "out-of-order"}),
-    Remedy("programs suspended for reads", "Wu & He 2012", {"ssd.flash.suspend": "program"}, "reads do not wait for the write that is going on",
-           ("mix p99", "mix p99.9"), 1.5),
-    Remedy("programs and erases suspended", "Wu & He 2012", {"ssd.flash.suspend": "both"}, "the same", ("mix p99", "mix p99.9"), 1.5),
-]
+    points: dict
+    run: Callable
+    figures: dict[str, Figure]
+    remedies: tuple[Remedy, ...]
+    without: dict
+    form: str = ".2f"
 
-# Figure: how it is said, and whether more is better.
-FIGURES = {"flood rate": ("MB/s behind the cliff", True), "cold rate": ("cold writes, MB/s", True), "hot rate": ("hot writes, MB/s", True),
-           "mixed WA": ("WA", False), "mixed wear": ("life per TB, %", False), "mix p50": ("reads p50", False), "mix p99": ("p99", False),
-           "mix p99.9": ("p99.9", False),
-           "download p99": ("p99, application and download", False), "again p50": ("p50, hot old data beside writes", False),
-           "again p99": ("p99", False), "small p50": ("p50, small old data", False)}
+    def start(self):
+        for point in self.points.values():
+            for settings in (self.without, *(remedy.settings for remedy in self.remedies)):
+                self.run(point, settings)
 
-
-class Remedies:
-    """The runs. Each method returns a future."""
-
-    def __init__(self, drives):
-        self.drives = drives
-        self.short = drives.short
-        self.reads = Reads(drives)
-        self.known = [r for r in REMEDIES if not drives.short or r.name.startswith(("hot", "programs and"))]
-
-    def flood(self, settings):
-        """Sequential writes to an idle drive that is half full."""
-        return self.drives.run(DRIVE, filled(50), f"rw: write, bs: 1m, iodepth: 64, offset: 50%, size: {self.drives.mib(8192)}", settings, log=True)
-
-    def mixed(self, settings):
-        """Small hot writes, often to the same places, and large cold ones to new places, to a drive whose pSLC is full."""
-        time = f"runtime: {0.2 if self.short else 20} s"
-        return self.drives.run(DRIVE, filled(50, IN_USE), [f"{HOT}, size: {self.drives.mib(1024)}, {time}", f"{COLD}, size: {self.drives.mib(8192)}, {time}"],
-                               settings)
-
-    def mix(self, settings):
-        return self.reads.mix(DRIVE, 50, "with migration", settings)
-
-    def download(self, settings):
-        return self.reads.application(DRIVE, "start", "MD", settings)
-
-    def again(self, settings):
-        """The same old data over and over beside writes: 4 KB of 200 MB, Zipf 1.1, and 128 KB at 60 MB/s; measured after a while."""
-        before, measured = (0.1, 0.1) if self.short else (8, 8)
-        times = f"time_based: true, ramp_time: {before} s, runtime: {measured} s"
-        return self.drives.run(DRIVE, filled(50), [
-            f"rw: randread, bs: 4k, iodepth: 2, offset: 2%, size: {self.drives.mib(200)}, random_distribution: \"zipf:1.1\", {times}",
-            f"rw: randwrite, bs: 128k, iodepth: 16, rate: 60m, offset: 20%, size: {self.drives.mib(8192)}, {times}"], settings)
-
-    def small(self, settings):
-        """Small files written among large ones, left alone, and read."""
-        size, large = self.drives.mib(256), self.drives.mib(1024)
-        return self.drives.run(DRIVE, filled(40), [
-            f"name: small, rw: write, bs: 16k, iodepth: 4, offset: 42%, size: {size}",
-            f"name: large, rw: write, bs: 1m, iodepth: 4, offset: 45%, size: {large}",
-            f"name: reads, stonewall: true, startdelay: 60 s, rw: randread, bs: 16k, offset: 42%, size: {size}, io_size: 100g, number_ios: 5000"],
-            settings)
-
-    def settings(self, remedy):
-        return {key: value.replace("REPLICAS", "8 MB" if self.short else "256 MB") for key, value in remedy.settings.items()}
-
-    def loads(self):
-        return self.flood, self.mixed, self.mix, self.download, self.again, self.small
-
-    def start(self, settings):
-        for load in self.loads():
-            load(settings)
-
-    def start_all(self):
-        self.start({})
-        for remedy in self.known:
-            self.start(self.settings(remedy))
-            self.start(remedy.more)
-
-    def figures(self, settings):
-        flood, mixed, mix, download, again, small = (load(settings).result() for load in self.loads())
-        return {"flood rate": behind(flood.log), "cold rate": bandwidth(mixed, load=1), "hot rate": bandwidth(mixed), "mixed WA": amplification(mixed),
-                "mixed wear": life(mixed), "mix p50": microseconds(mix, "p50"), "mix p99": microseconds(mix, "p99"),
-                "mix p99.9": microseconds(mix, "p99.9"), "download p99": microseconds(download, "p99"),
-                "again p50": microseconds(again, "p50"), "again p99": microseconds(again, "p99"),
-                "small p50": microseconds(small, "p50", load=2)}
+    def ratio(self, point, remedy, figure):
+        return self.run(point, remedy.settings).of(figure.of) / self.run(point, self.without).of(figure.of)
 
     def write(self, page):
-        page.text("## Remedies")
-        page.text("""
-The 665p with one remedy at a time. Rates in MB/s, latencies of reads in us.
+        """A table of the drive as it is, one of ratios for each remedy, and the claims."""
+        page.table(["as it is", *(figure.words for figure in self.figures.values())],
+                   [[words, *(self.run(point, self.without).of(figure.of).text(_form(figure)) for figure in self.figures.values())]
+                    for words, point in self.points.items()])
+        judged = []
+        for remedy in self.remedies:
+            rows = []
+            for words, point in self.points.items():
+                row = [words]
+                for name, figure in self.figures.items():
+                    ratio = self.ratio(point, remedy, figure)
+                    row.append(ratio.text(self.form) + (f", {SHOWN[verdict(ratio, figure.region)]}" if name in remedy.figures else ""))
+                rows.append(row)
+            page.table([f"{remedy.name} ({remedy.source}), ratios", *(f"{figure.words}{_wanted(figure, name in remedy.figures)}" for name, figure in self.figures.items())],
+                       rows)
+            for name in remedy.figures:
+                figure = self.figures[name]
+                claim = Claim(Kind.PREDICTED, f"{remedy.name}: {figure.words} against no policy, everywhere", figure.claimed, figure.region, NULL, SOMEWHERE)
+                judged.append(everywhere(claim, [self.ratio(point, remedy, figure) for point in self.points.values()], self.form))
+        page.claims(*judged)
 
-- *behind the cliff*: sequential writes of 1 MB to a drive half full that was left alone (Figure 4); the second half of 8 GB.
-- *hot and cold writes*: 4 KB at random to 1 GB (Zipf 1.1) beside a stream of 512 KB to new places, 8 at a time each, half full and in use; WA is write
-  amplification, *life* what is programmed costs of all flash's endurance per TB written, 1000 cycles native or 30 000 in SLC mode.
-- *reads* p50, p99, p99.9: half of 4 KB reads and writes with migration (Figure 10, R50).
-- *application and download*: its start with MD in the background (Figure 11).
-- *hot old data*: 200 MB written long ago, read over and over at random, 4 KB (Zipf 1.1), beside writes of 128 KB at 60 MB/s.
-- *small old data*: files of 16 KB, written among large ones, read after 60 s alone.
-""")
-        base = self.figures({})
-        rows = [["as it is"] + [show(value) for value in base.values()]]
-        measured = {}
-        for remedy in self.known:
-            measured[remedy.name] = self.figures(self.settings(remedy)), self.figures(remedy.more)
-            if remedy.settings:
-                rows.append([remedy.name] + [mark(value, base[name], FIGURES[name][1]) for name, value in measured[remedy.name][0].items()])
-            if remedy.more:
-                rows.append([f"without: {remedy.name}"]
-                            + [mark(value, base[name], FIGURES[name][1]) for name, value in measured[remedy.name][1].items()])
-        page.table(["**bold**: better by 5 % or more; *italic*: worse"] + [label for label, _ in FIGURES.values()], rows)
-        rows = []
-        for remedy in self.known:
-            with_it, without = measured[remedy.name]
-            gains = [improvement(with_it[name], without[name], FIGURES[name][1]) for name in remedy.better]
-            rows.append([remedy.name, remedy.source, remedy.claim,
-                         "; ".join(f"{name} {gain:.2f} times" for name, gain in zip(remedy.better, gains)),
-                         yes(all(gain >= remedy.by for gain in gains))])
-        page.table(["remedy", "source (as Luo et al. tell it)", "claim (S)", "better by", "holds"], rows)
-        page.text("""
-- Data that go straight to QLC fold nothing, so write amplification falls, and hot writes find room in the pSLC. That alone does not make them faster: **in one write
-  buffer** for all (16 MiB), what is on its way to QLC fills it, and hot writes wait for programs of 8.7 ms. With a part of the buffer for each
-  (`direct_buffer`, half of it) and turns at the dies they gain what the survey expects. Cold writes then get what hot ones leave of the dies.
-- *Behind the cliff* a path that spreads sequential writes over both kinds of blocks (request-size, on writes of one size) still has room in pSLC in the second half.
-- *Dies kept for reading* cost writes half the dies while there are reads, and half the pSLC; `docs/modelling.md` has a load that shows the other side of it.
-- *Second copies* and *dies kept for reading* are claimed to shorten p99 of hot old data, and do not: p99 is twice the 228 us of the slowest page of a word line, a read behind another,
-  which neither takes away. With one time for all pages, as earlier editions had it, it was a read behind a write, and both passed. The medians fall by a quarter.
-""")
+
+def _form(figure):
+    return ".2f" if figure.words in ("WA", "life per TB, %") else ",.0f"
+
+
+def _wanted(figure, judged):
+    return f": {figure.region.words}" if judged else ""
+
+
+def everywhere(claim, samples, form=".2f"):
+    """The claim over all points of the grid, with the range of its means and how many points say what."""
+    verdicts = [verdict(one, claim.region) for one in samples]
+    counts = ", ".join(f"{verdicts.count(one)} {one}" for one in (YES, NO, UNDECIDED) if one in verdicts)
+    means = [one.mean for one in samples]
+    return Judged(claim, f"{min(means):{form}} to {max(means):{form}} ({counts})", all_of(verdicts))
+
+
+# ---- loads. Addresses and amounts are those of the sixteenth.
+HOT = "name: hot, rw: randwrite, bs: 4k, iodepth: 8, offset: 10%, time_based: true, random_distribution: \"zipf:1.1\""
+COLD = "name: cold, rw: write, bs: 512k, iodepth: 8, offset: 52%, time_based: true"
+PATH = "firmware.pslc.policy"
+SECONDS = 20  # of hot and cold writes
+READ_FIRST = "ssd.flash.scheduling.policy"
+
+FLOODS = (
+    Remedy("hyflex", "Shi et al. 2021: direct writes, and borrowing when needed", {PATH: "hyflex"}, ("behind",)),
+    Remedy("when_full: direct", "A: writes without room go to QLC", {"firmware.pslc.when_full": "direct"}, ("behind",)),
+    Remedy("fold_by: copyback", "A: folding on the die", {"firmware.pslc.fold_by": "copyback"}, ("behind",)),
+)
+PATHS = (
+    Remedy("cold-direct", "Stoica et al. 2019: known cold data straight to QLC", {PATH: "cold-direct"}, ("hot", "WA", "cold")),
+    Remedy("request-size", "Shi et al. 2016: hot or cold by size of request", {PATH: "request-size"}, ("hot", "WA", "cold")),
+    Remedy("lru-count", "Li et al. 2017: LRU list and count of writes", {PATH: "lru-count"}, ("hot", "WA", "cold")),
+)
+ONE_BUFFER = (Remedy("cold-direct in one buffer", "A: the same without a part of the write buffer for each",
+                     {PATH: "cold-direct", "firmware.pslc.direct_buffer": "0 %"}, ("hot", "WA", "cold")),)
+SMALL_DATA = (Remedy("pin-small", "Chen et al. 2020: small data stay in SLC", {PATH: "pin-small"}, ("small",)),)
+READ_HOT = (
+    Remedy("promotion: lru", "Sun et al. 2016: read-hot data brought back into SLC", {"firmware.pslc.promotion.policy": "lru"}, ("p50",)),
+    Remedy("replicas: hot-reads", "HotR, Wu et al. 2019: second copies, read while the first die writes",
+           {"firmware.replicas.policy": "hot-reads", "firmware.replicas.capacity": "256 MB"}, ("p99",)),
+    Remedy("partition: read-write", "Lv et al. 2020: dies kept for reading", {"firmware.partition.policy": "read-write"}, ("p99",)),
+)
+QUEUES = (
+    Remedy("read-first", "Nguyen et al. 2015, Gao et al. 2014: reads do not wait for writes in the queue", {}, ("p50", "p99", "kept")),
+    Remedy("suspend: program", "Wu & He 2012: reads do not wait for the write that is going on", {"ssd.flash.suspend": "program"}, ("p99", "p99.9", "kept")),
+    Remedy("suspend: both", "Wu & He 2012: programs and erases", {"ssd.flash.suspend": "both"}, ("p99", "p99.9", "kept")),
+)
 
 
 def behind(log):
@@ -194,17 +151,138 @@ def life(report):
     return 100 * cycles * forms.page / flash / (report.content["results"]["total"]["bytes"] / 1e12)
 
 
-def show(value):
-    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+BEHIND = {"behind": Figure("MB/s behind the cliff", lambda report: behind(report.log), "no collapse (S)", FASTER)}
+MIXED = {"hot": Figure("hot writes, MB/s", bandwidth, "faster (S)", FASTER), "WA": Figure("WA", amplification, "less is folded (S)", LESS),
+         "cold": Figure("cold writes, MB/s", lambda report: bandwidth(report, load=1), "not much slower (A)", KEPT),
+         "life": Figure("life per TB, %", life)}
+READ_SMALL = {"small": Figure("reads of small files, p50, us", lambda report: microseconds(report, "p50", load=2), "at the speed of SLC (S)", LESS),
+              "large": Figure("reads of large files, p50, us", lambda report: microseconds(report, "p50", load=3))}
+AGAIN = {"p50": Figure("reads, p50, us", lambda report: microseconds(report, "p50"), "at the speed of SLC (S)", LESS),
+         "p99": Figure("p99", lambda report: microseconds(report, "p99"), "reads go around the die that writes (S)", LESS),
+         "writes": Figure("writes, p99, us", lambda report: microseconds(report, "p99", "write", load=1))}
+MIX = {"p50": Figure("reads, p50, us", lambda report: microseconds(report, "p50"), "sooner (S)", LESS),
+       "p99": Figure("p99", lambda report: microseconds(report, "p99"), "sooner (S)", LESS),
+       "p99.9": Figure("p99.9", lambda report: microseconds(report, "p99.9"), "sooner (S)", LESS),
+       "kept": Figure("requests per second", lambda report: report.content["results"]["total"]["iops"], "not much slower (A)", KEPT)}
 
 
-def improvement(value, base, more_is_better):
-    """How many times better; short loads may leave nothing to compare."""
-    above, below = (value, base) if more_is_better else (base, value)
-    return above / below if below else float("nan")
+class Remedies:
+    """The loads and the grids."""
+
+    def __init__(self, drives):
+        self.drives = drives
+        self.reads = Reads(drives)
+        some = slice(1) if drives.short else slice(None)
+        fills = {f"{fill} % full": fill for fill in (25, 50)}
+        small = {f"{fill} % full": fill for fill in (25, 40)}
+        self.floods = Trial(_part({f"{fill} % full": fill for fill in (25, 50, 74)}, some), self.flood, BEHIND, FLOODS, {})
+        self.paths = Trial(_part(_grid(fills, {"256 MiB": 256, "1024 MiB": 1024}, "hot set"), some), self.mixed, MIXED, PATHS, {})
+        self.one_buffer = Trial({"50 % full, hot set 1024 MiB": (50, 1024)}, self.mixed, MIXED, ONE_BUFFER, {})
+        self.small = Trial(_part(small, some), self.small_files, READ_SMALL, SMALL_DATA, {})
+        again = _grid(fills, {"200 MiB": 200, "1024 MiB": 1024}, "hot set")
+        self.again = Trial(_part({words: point for words, point in again.items() if point != (25, 1024)}, some), self.read_again, AGAIN, READ_HOT, {})
+        mixes = {f"R{reads} W{100 - reads}": reads for reads in (90, 10)}
+        self.queued = Trial(_part(_grid({f"{fill} % full": fill for fill in (MIX_FILL, 90)}, mixes), some), self.mix, MIX, QUEUES[:1], {READ_FIRST: "out-of-order"})
+        self.suspended = Trial(self.queued.points, self.mix, MIX, QUEUES[1:], {})
+
+    def flood(self, fill, settings):
+        """8 GB of sequential writes behind the data of a drive that was left alone; no chance in it."""
+        load = f"rw: write, bs: 1m, iodepth: 64, offset: {fill}%, size: {self.drives.mib(8192)}"
+        return self.drives.run(DRIVE, filled(fill), load, settings, log=True, certain=True)
+
+    def mixed(self, point, settings, seconds=SECONDS):
+        """Small hot writes, often to the same places, and large cold ones to new places, to a drive whose pSLC is full."""
+        fill, hot = point
+        time = f"runtime: {seconds / 100 if self.drives.short else seconds} s"
+        loads = [f"{HOT}, size: {self.drives.mib(hot)}, {time}", f"{COLD}, size: {self.drives.mib(8192)}, {time}"]
+        return self.drives.run(DRIVE, filled(fill, IN_USE), loads, settings)
+
+    def small_files(self, fill, settings):
+        """Small files written among large ones, left alone, and read; then the large ones."""
+        size, large = self.drives.mib(256), self.drives.mib(1024)
+        return self.drives.run(DRIVE, filled(fill), [
+            f"name: small, rw: write, bs: 16k, iodepth: 4, offset: 42%, size: {size}",
+            f"name: large, rw: write, bs: 1m, iodepth: 4, offset: 45%, size: {large}",
+            f"name: reads, stonewall: true, startdelay: {REST}, rw: randread, bs: 16k, offset: 42%, size: {size}, io_size: 100g, number_ios: 5000",
+            f"name: large reads, stonewall: true, rw: randread, bs: 128k, offset: 45%, size: {large}, io_size: 100g, number_ios: 2000"], settings)
+
+    def read_again(self, point, settings):
+        """The same old data over and over beside writes: 4 KB, Zipf 1.1, and 128 KB at 60 MB/s; measured after a while."""
+        fill, hot = point
+        before, measured = (0.1, 0.1) if self.drives.short else (5, 3)
+        times = f"time_based: true, ramp_time: {before} s, runtime: {measured} s"
+        settings = {key: "8 MiB" if self.drives.short and key.endswith("capacity") else value for key, value in settings.items()}
+        return self.drives.run(DRIVE, filled(fill), [
+            f"rw: randread, bs: 4k, iodepth: 2, offset: 2%, size: {self.drives.mib(hot)}, random_distribution: \"zipf:1.1\", {times}",
+            f"rw: randwrite, bs: 128k, iodepth: 16, rate: 60m, offset: 20%, size: {self.drives.mib(2048)}, {times}"], settings)
+
+    def mix(self, point, settings):
+        fill, reads = point
+        return self.reads.mix(DRIVE, reads, "with migration", settings, fill)
+
+    # ------------------------------------------------------------------------------------------------------------------- the page
+
+    def write_floods(self, page):
+        page.text("## Behind the cliff")
+        page.text("""
+Sequential writes of 1 MB to a drive left alone; MB/s of the second half of 8 GB. Nothing in it depends on chance. A quarter full, the pSLC takes in
+most of the 8 GB.
+""")
+        self.floods.write(page)
+
+    def start_paths(self):
+        self.paths.start()
+        for point in self.paths.points.values():
+            for settings in ({}, PATHS[-1].settings):
+                self.mixed(point, settings, SECONDS // 2)
+        self.one_buffer.start()
+
+    def write_paths(self, page):
+        page.text("## What goes straight to QLC")
+        page.text("""
+4 KB at random to a hot set (Zipf 1.1) beside a stream of 512 KB to new places, 8 at a time each, on a drive in use, 20 s. WA is write amplification, *life* what is programmed costs of all flash's
+endurance per TB written, 1000 cycles native or 30 000 in SLC mode. The rate of the cold writes is what
+it costs: this criterion had been dropped from the older page, where known cold data lost 7 % at one fill.
+""")
+        self.paths.write(page)
+        half = [self.mixed(point, PATHS[-1].settings, SECONDS // 2).of(bandwidth) / self.mixed(point, {}, SECONDS // 2).of(bandwidth)
+                for point in self.paths.points.values()]
+        page.text(f"""
+What a policy has to learn takes its time: over {SECONDS // 2} s only, {PATHS[-1].name}'s hot writes have {', '.join(ratio.text() for ratio in half)} of the rate without a policy, in the order of
+the table.
+""")
+        self.one_buffer.write(page)
+        page.text("""
+Data that go straight to QLC fold nothing, so write amplification falls, and hot writes find room in the pSLC. That alone does not make them faster: **in one write
+buffer** for all (16 MiB), what is on its way to QLC fills it, and hot writes wait for programs of 8.7 ms. With a part of the buffer for each
+(`direct_buffer`, half of it) and turns at the dies they gain what the survey expects. Cold writes then get what hot ones leave of the dies.
+""")
+
+    def write_small(self, page):
+        page.text("## Small data kept in SLC")
+        page.text(f"256 MiB of files of 16 KB, written among 1 GiB of large ones, read at random after {REST} alone; then 128 KB pieces of the large ones.")
+        self.small.write(page)
+
+    def write_again(self, page):
+        page.text("## Hot old data read beside writes")
+        page.text("""
+A hot set written long ago, read over and over at random, 4 KB (Zipf 1.1), 2 at a time, beside writes of 128 KB at 60 MB/s; measured for 3 s after 5 s.
+""")
+        self.again.write(page)
+
+    def write_queues(self, page):
+        page.text("## Reads that wait for writes")
+        page.text("""
+Figure 10's mixes of 4 KB, 64 at a time, on a drive in use whose every write makes it fold. Reads first is what the drive does as it is, so it is compared with dies that work
+in the order of arrival; suspending is compared with the drive as it is.
+""")
+        self.queued.write(page)
+        self.suspended.write(page)
 
 
-def mark(value, base, more_is_better):
-    """The value, bold when it is better than the base by a twentieth, in italics when it is worse."""
-    gain = improvement(value, base, more_is_better)
-    return f"**{show(value)}**" if gain >= 1.05 else f"*{show(value)}*" if gain <= 0.95 else show(value)
+def _grid(outer, inner, words=""):
+    return {f"{a}, {words + ' ' if words else ''}{b}": (x, y) for a, x in outer.items() for b, y in inner.items()}
+
+
+def _part(points, some):
+    return dict(list(points.items())[some])

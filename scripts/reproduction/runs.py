@@ -66,7 +66,7 @@ class Runner:
 
     def __init__(self, options):
         self.short = options.short
-        self.share = False  # whether runs of the same preconditioned drive share a snapshot; results are the same
+        self.share = False  # whether all runs of the same preconditioned drive share a snapshot; results are the same
         self.seeds = options.seeds
         self.runs = runs.Runner(ROOT / "build/reproduction", short=options.short)
         self.pool = concurrent.futures.ThreadPoolExecutor(options.jobs)
@@ -76,11 +76,12 @@ class Runner:
         self.lock = threading.Lock()
         self.begin = time.monotonic()
 
-    def start(self, scenario, settings):
-        """A future of the Report of `scenario` (path from the project's root) with `settings` (key to value)."""
+    def start(self, scenario, settings, shared=False):
+        """A future of the Report of `scenario` (path from the project's root) with `settings` (key to value); `shared`: others begin with the same
+        preconditioned drive, so that a snapshot of it is worth its while."""
         key = (scenario, tuple(sorted(settings.items())))
         if key not in self.futures:
-            self.futures[key] = self.pool.submit(self._run, scenario, settings)
+            self.futures[key] = self.pool.submit(self._run, scenario, settings, shared)
         return self.futures[key]
 
     def start_seeds(self, scenario, settings, certain=False):
@@ -88,9 +89,9 @@ class Runner:
         count = min(2, self.seeds) if certain else self.seeds
         return Seeds([self.start(scenario, settings | {"seed": str(seed)}) for seed in range(1, count + 1)], certain)
 
-    def _run(self, scenario, settings):
+    def _run(self, scenario, settings, shared):
         job = self.runs.job(runs.RunRequest.of(ROOT / scenario, settings))
-        share = self.share and job.drive is not None
+        share = (self.share or shared) and job.drive is not None
         if share:
             self.runs.workshop.prepare(job)
         done = self.runs.workshop.run(job, runs.nothing, share)

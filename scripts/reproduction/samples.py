@@ -90,6 +90,11 @@ def combined(function, *samples):
     return Sample(tuple(function(*(one.values[0] if one.certain else one.values[n] for one in samples)) for n in range(count)))
 
 
+def largest(*samples):
+    """Seed by seed."""
+    return combined(lambda *values: max(values), *samples)
+
+
 def divided(a, b):
     return a / b if b else math.nan
 

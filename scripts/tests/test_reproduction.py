@@ -11,10 +11,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/reproduction"))
 
 import claims  # noqa: E402 (beside the package, not in it)
+import luo_files  # noqa: E402
 import luo_reads  # noqa: E402
+import luo_remedies  # noqa: E402
 import luo_writes  # noqa: E402
 import marks  # noqa: E402
 from claims import NO, UNDECIDED, YES, Claim, Kind, all_of, at_least, effect, verdict, within  # noqa: E402
+from page import Page  # noqa: E402
 from samples import Sample, chance_correlation, combined, rank_correlation  # noqa: E402
 from seeds import Seeds  # noqa: E402
 
@@ -156,9 +159,12 @@ def test_marks_are_read_from_a_scenario(tmp_path):
     assert found["ssd.cpu.cycles.command"].evidence == "A: guessed, and why"
 
 
+LUO = "drive_665p drive_670p drive_p1 read_disturb read_hot_placement file_cache"
+
+
 @pytest.mark.parametrize(
     "name", ["fukuchi/hybrid", "yamaga/aoa_ecc", "ryu/drive_a", "ryu/drive_b", "ryu/drive_c"]
-    + [f"luo/{drive}" for drive in ("drive_665p", "drive_670p", "drive_p1")],
+    + [f"luo/{drive}" for drive in LUO.split()],
 )  # fmt: skip
 def test_every_key_of_a_papers_drive_has_a_mark(name):
     found = marks.choices(ROOT / f"scenarios/{name}.yaml")
@@ -174,19 +180,61 @@ class Reads:
         self.content = {"results": {"loads": [None, reads]}}
 
 
+def same_in_all(report):
+    """Five seeds that all give this report."""
+    futures = [Future() for _ in range(5)]
+    for future in futures:
+        future.set_result(report)
+    return Seeds(futures, certain=False)
+
+
 def test_a_median_on_a_step_is_both_of_its_sides():
-    even = [[40_000, 0.25], [80_000, 0.5], [130_000, 0.75], [230_000, 1.0]]
-    assert luo_reads.around_median(Reads(*even)) == (80, 130)
-    assert luo_reads.around_median(Reads([58_000, 0.44], [59_000, 1.0])) == (59, 59)
-    assert luo_reads.around_median(Reads([58_000, 1.0])) == (58, 58)
+    def around(*points):
+        return tuple(one.mean for one in luo_reads.around_median(same_in_all(Reads(*points))))
+
+    assert around([40_000, 0.25], [80_000, 0.5], [130_000, 0.75], [230_000, 1.0]) == (80, 130)
+    assert around([58_000, 0.44], [59_000, 1.0]) == (59, 59)
+    assert around([58_000, 1.0]) == (58, 58)
 
 
-def test_what_a_median_decides():
-    assert luo_reads.within(100, 98, 103) == "yes"
-    assert luo_reads.within(100, 80, 130) == "undecided"
-    assert luo_reads.within(100, 98, 130) == "undecided"
-    assert luo_reads.within(100, 106, 130) == "**no**"
-    assert luo_reads.within(100, 70, 94) == "**no**"
+@pytest.mark.parametrize(
+    ("below", "above", "decided"),
+    [(98, 103, YES), (80, 130, UNDECIDED), (98, 130, UNDECIDED), (106, 130, NO), (70, 94, NO)],
+)
+def test_what_a_median_decides(below, above, decided):
+    claim = Claim(Kind.GIVEN, "a median", "100", within(100, 0.05))
+    found = luo_reads.judged_median(claim, Sample((below,) * 5), Sample((above,) * 5))
+    assert found.verdict == decided
+    few = luo_reads.judged_median(claim, Sample((below,) * 2), Sample((above,) * 2))
+    assert few.verdict == UNDECIDED
+
+
+def test_a_remedy_that_helps_only_somewhere_is_shown_with_where(tmp_path):
+    def run(point, settings):
+        return same_in_all(settings.get("gain", 1) if point == "here" else 1)
+
+    trial = luo_remedies.Trial(
+        points={"here": "here", "there": "there"},
+        run=run,
+        figures={"rate": luo_remedies.Figure("rate", float, "faster", luo_remedies.FASTER)},
+        remedies=(luo_remedies.Remedy("one", "source", {"gain": 1.5}, ("rate",)),),
+        without={},
+    )
+    page = Page(tmp_path, "page")
+    trial.write(page)
+    assert "| here | 1.50 ± 0.00, yes |" in page.lines
+    assert "| there | 1.00 ± 0.00, **no** |" in page.lines
+    (found,) = page.judged
+    assert found.verdict == NO
+    assert found.measured == "1.00 to 1.50 (1 yes, 1 no)"
+
+
+def test_a_file_load_differs_from_seed_to_seed_and_not_in_its_amounts():
+    load = luo_files.TABLE_1[1]
+    one, other = (list(load.requests(0, seed, True)) for seed in (1, 2))
+    assert one == list(load.requests(0, 1, True))
+    assert one != other
+    assert len(one) == len(other)
 
 
 def writes(*pieces):
