@@ -54,9 +54,12 @@ void add_hardware(Catalogue& catalogue) {
   catalogue.file("ssd.flash.reliability", "how many bits of a page are wrong", ErrorConfig::parameters())
       .keys(RetentionConfig::parameters())
       .policy("model", reliability_models().infos(), "none", "raw bit error rate by wear, age and reads");
-  catalogue.section("ssd.flash.ecc",
-                    "decoders of the flash controller; what they are asked for is firmware.ecc",
-                    EccConfig::parameters());
+  catalogue
+      .section("ssd.flash.ecc", "decoders of the flash controller; what they are asked for is firmware.ecc",
+               EccConfig::parameters())
+      .policy("prediction", error_predictions().infos(), "none",
+              "what quick-ldpc and ep-ldpc make of knowing where errors are likely, in place of their "
+              "correctable");
   for (const EccCodeInfo& info : ecc_code_family())
     catalogue.section(join_path("ssd.flash.ecc", info.name), described(info.summary, info.origin),
                       info.parameters());

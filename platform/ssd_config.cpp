@@ -198,14 +198,34 @@ bool timing_looks_at_history(const SsdConfig& config) {
   }
 }
 
+/// Refuses numbers in whose place the error prediction has its own.
+void check_predicted(const EccConfig& ecc) {
+  ErrorList errors;
+  const EccConfig defaults;
+  for (const EccCodeInfo& info : ecc_code_family()) {
+    const std::uint32_t usual = defaults.of(info.code).correctable;
+    if (!ecc.predicts(ecc.of(info.code)) || ecc.of(info.code).correctable == usual) continue;
+    errors.add(
+        refusal(join_path(info.name, "correctable"),
+                "is not looked at with an error prediction, which derives it from hard-ldpc.correctable",
+                std::to_string(usual)));
+  }
+  errors.throw_if_any();
+}
+
 /// Without firmware that decodes, its parameters are not looked at, and reported as unused.
-EccConfig read_ecc(const Scenario& scenario, bool decodes) {
+EccConfig read_ecc(const Scenario& scenario, bool decodes, std::uint32_t cell_bits) {
   if (!decodes) return {};
   EccConfig ecc = EccConfig::parameters().read(scenario.values("ssd.flash.ecc"));
   for (const EccCodeInfo& info : ecc_code_family()) {
     ecc.codes[static_cast<std::size_t>(info.code)] =
         info.read(scenario.values(join_path("ssd.flash.ecc", info.name)));
   }
+  const std::string prediction = scenario.policy("ssd.flash.ecc");
+  if (!is_chosen(prediction)) return ecc;
+  const PlainDecoder plain{ecc.of(EccCode::hard_ldpc).correctable, ecc.frame_bits(), cell_bits};
+  ecc.prediction = error_predictions().make(prediction, scenario.values("ssd.flash.ecc"), plain);
+  check_predicted(ecc);
   return ecc;
 }
 
@@ -246,7 +266,7 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   config.firmware_values = borrowed(scenario.values("firmware"));
   config.firmware = config.foreign_firmware() ? read_foreign_firmware(scenario, config.firmware_model, errors)
                                               : read_firmware(scenario, errors);
-  config.ecc = read_ecc(scenario, config.decodes());
+  attempt("ssd.flash.ecc", [&] { config.ecc = read_ecc(scenario, config.decodes(), config.part.bits()); });
   errors.throw_if_any();
   located(scenario, "ssd", [&] { config.set_scm_capacity(); });
   return config;

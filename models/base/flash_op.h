@@ -96,7 +96,8 @@ struct FlashOp {
   /// programmed.
   std::uint8_t sense_count = 0;
   std::uint16_t* errors =
-      nullptr;  ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
+      nullptr;           ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
+  float error_rate = 0;  ///< out, by the die, with `errors`: expected bit errors of the pages
   std::uint32_t worst_errors = 0;  ///< out: wrong bits of the worst frame
   std::uint32_t wrong_bits = 0;    ///< out: of all frames
   std::uint64_t failed_slots =

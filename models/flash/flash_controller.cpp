@@ -124,9 +124,10 @@ void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& error
 
 void FlashController::decode(FlashOp& op) {
   const std::uint32_t frames = op.slots * frames_per_unit_;
+  const std::uint32_t bits = op.mode == BlockMode::slc ? 1 : setup_.part.bits();
   const EccEngines::Verdict verdict = ecc_.decode(
-      op.code, frames, op.errors != nullptr ? std::span(op.errors, frames) : std::span<std::uint16_t>(),
-      frames_per_unit_);
+      op.code, {bits, index(op.page) % bits, op.error_rate}, frames,
+      op.errors != nullptr ? std::span(op.errors, frames) : std::span<std::uint16_t>(), frames_per_unit_);
   op.worst_errors = verdict.worst;
   op.wrong_bits = verdict.wrong;
   op.failed_frames = verdict.failed;

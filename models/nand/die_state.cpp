@@ -64,7 +64,7 @@ void DieState::read(FlashOp& op, Picoseconds now) {
       refuse(*link, op.page, "read of slots beyond its pages");
   }
   if (++op.sense_count < op.senses) return;
-  for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
+  for (FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     if (link->errors != nullptr) count_errors(*link, now);
     load(*link);
   }
@@ -160,8 +160,9 @@ void DieState::describe_data(ArrayOperation& op, PlaneId plane, BlockId number, 
   op.temperature = errors_.clock->temperature();
 }
 
-/// Wrong bits of the frames of the slots, plane by plane.
-void DieState::count_errors(const FlashOp& op, Picoseconds now) const {
+/// Wrong bits of the frames of the slots, plane by plane, and how many were to be expected.
+void DieState::count_errors(FlashOp& op, Picoseconds now) const {
+  op.error_rate = 0;
   if (errors_.bits == nullptr) {
     std::fill_n(op.errors, op.slots * errors_.frames_per_unit, std::uint16_t{0});
     return;
@@ -174,6 +175,7 @@ void DieState::count_errors(const FlashOp& op, Picoseconds now) const {
     const double rate = rber(PlaneId{plane}, op.block, op.page, op.retry_level, now, op.pass_voltage);
     errors_.bits->draw(place(plane, op.block, op.page), rate, in_page * errors_.frames_per_unit,
                        units * errors_.frames_per_unit, op.errors + done * errors_.frames_per_unit);
+    op.error_rate += static_cast<float>(rate * units / op.slots);
     done += units;
     in_page += units;
   }

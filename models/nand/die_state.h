@@ -222,7 +222,7 @@ class DieState {
     return mode == BlockMode::native ? program_pages_ : 1;
   }
   [[nodiscard]] BitErrors::Place place(std::uint32_t plane, BlockId block, PageId page) const;
-  void count_errors(const FlashOp& op, Picoseconds now) const;
+  void count_errors(FlashOp& op, Picoseconds now) const;
   [[nodiscard]] std::uint64_t disturb_of(const FlashOp& op) const;
   void sense(const FlashOp& op);
   void load(const FlashOp& op) const;

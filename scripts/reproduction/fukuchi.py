@@ -11,7 +11,7 @@ from scipy import stats
 
 import page as pages
 import runs
-from claims import SHOWN, Claim, Kind, Region, all_of, at_least, at_most, near, verdict, within
+from claims import NO, SHOWN, UNDECIDED, YES, Claim, Judged, Kind, Region, all_of, at_least, at_most, near, verdict, within
 from marks import Choice
 from paper import Section, publish
 from samples import chance_correlation, combined, rank_correlation
@@ -42,6 +42,8 @@ WORKLOADS = [
 ASSUMED_LENGTH = ("web_1", "proj_3", "src2_1")  # whose numbers of requests are remembered or assumed, not read from the traces
 WRITE_INTENSIVE = ["prxy_0", "proj_0", "hm_0", "web_1"]
 
+PROJ_3 = next(w.published_gain for w in WORKLOADS if w.name == "proj_3")
+
 MLC, CT = "2D FG MLC", "3D CT TLC"
 PARTS = {"2D FG MLC": "2d-fg-mlc", "3D CT TLC": "3d-ct-tlc", "3D FG TLC": "3d-fg-tlc", "2D FG TLC": "2d-fg-tlc"}
 
@@ -56,33 +58,35 @@ CASES = {
     "case 3: write unit": {"ssd.flash.part.program_unit": "page"},
 }
 
-# What the figures depend on: one thing changed at a time, for one write-intensive and two read-intensive workloads.
+# What the gain of a write-intensive workload depends on most: how full the drive is. What is written back and how reads get past programs decide read-intensive
+# workloads (parts `evictions`, `search`).
 ARRIVAL = {"ssd.flash.scheduling.policy": "out-of-order"}  # each die in the order of arrival: reads overtake nothing
 DIRTY = {"firmware.cache.write_back": "dirty"}
 SWEEPS = {
     "as in the scenario": {},
-    "SCM 3 % of the flash": {"ssd.scm.capacity": "3 %"},
-    "over-provisioning 10 %": {"ssd.flash.over_provisioning": "10 %"},
     "drive 1.2 x the footprint": {"capacity": 1.2},
     "drive 3 x the footprint": {"capacity": 3.0},
-    "2 channels": {"ssd.flash.channels": "2"},
-    "8 channels": {"ssd.flash.channels": "8"},
-    "queue depth 8": {"load.0.queue_depth": "8"},
-    "dies in order of arrival": ARRIVAL,
-    "only dirty lines written": DIRTY,
 }
-SWEPT = ["prxy_0", "proj_3"]
+SWEPT = ["prxy_0"]
 
-# Drives that might give Table 2 and case 3 of Figure 5 for proj_3 together: how reads get past programs, and how many dies there are.
+# Drives that might give Table 2 and case 3 of Figure 5 for proj_3 together: how reads get past programs, how many programs wait, and
+# how many dies there are. Read-first takes its bound down to nothing, where it is the order of arrival.
+SUSPENSION = {"ssd.flash.part.suspend": "true", "ssd.flash.suspend": "program"}
 UNIT_CANDIDATES = {
-    "as in the scenario": {},
+    "as in the scenario: reads first, programs wait 20 ms at most": {},
+    "reads first, 15 ms": {"ssd.flash.scheduling.starvation_bound": "15 ms"},
+    "reads first, 10 ms": {"ssd.flash.scheduling.starvation_bound": "10 ms"},
+    "reads first, 5 ms": {"ssd.flash.scheduling.starvation_bound": "5 ms"},
+    "reads first, 2 ms": {"ssd.flash.scheduling.starvation_bound": "2 ms"},
     "dies in order of arrival": ARRIVAL,
-    "reads wait up to 2 ms": {"ssd.flash.scheduling.starvation_bound": "2 ms"},
-    "in order, programs suspended": ARRIVAL | {"ssd.flash.suspend": "program"},
-    "in order, write buffer 64 MiB": ARRIVAL | {"firmware.buffer.capacity": "64 MiB"},
-    "in order, 4 ways": ARRIVAL | {"ssd.flash.ways": "4"},
-    "in order, queue depth 128": ARRIVAL | {"load.0.queue_depth": "128", "ssd.host.queue_depth": "128"},
+    "programs suspended for reads": SUSPENSION,
+    "write buffer 64 MiB": {"firmware.buffer.capacity": "64 MiB"},
+    "queue depth 8": {"load.0.queue_depth": "8"},
+    "4 ways": {"ssd.flash.ways": "4"},
+    "order of arrival, 4 ways": ARRIVAL | {"ssd.flash.ways": "4"},
 }
+SCREENED = 2  # seeds, with which every candidate is looked at
+ADMITTED = 1.5  # times the tolerances: within that of both wanted figures, a candidate gets all seeds
 
 CONSTANT = ("the same gain for all, the mean of the published", 1 + sum(w.published_gain - 1 for w in WORKLOADS) / len(WORKLOADS))
 PROGRAMS = "program times alone"
@@ -104,17 +108,23 @@ def gain_claim(workload):
 
 CLAIMS = {
     "order": Claim(Kind.PREDICTED, "Table 2, order of the seven gains: rank correlation", "1 (S)",
-                   Region(chance_correlation(7), 1, f"≥ {chance_correlation(7):.2f}, a random order in one case of twenty"), ("random order", 0)),
+                   Region(chance_correlation(7), 1, f"≥ {chance_correlation(7):.2f}, a random order in one case of twenty"), ("random order", 0),
+                   "prxy_1 alone is out of order, second in place of last, and its interval spans four ranks; the means of the other six are in the published order"),
     "ct": Claim(Kind.PREDICTED, "Figure 3: CT over MLC, write-intensive workloads", "> 1 (S)", at_least(1), (PROGRAMS, 1.09)),
     "fg": Claim(Kind.PREDICTED, "Figure 3: 3D FG TLC over MLC, write-intensive workloads", "< 1 (S)", at_most(1), (PROGRAMS, 0.62)),
-    "2d": Claim(Kind.PREDICTED, "Figure 3: 2D FG TLC over 3D FG TLC, write-intensive workloads", "< 1 (S)", at_most(1), (PROGRAMS, 0.87)),
+    "2d": Claim(Kind.PREDICTED, "Figure 3: 2D FG TLC over 3D FG TLC, write-intensive workloads", "< 1 (S)", at_most(1), (PROGRAMS, 0.87),
+                "met for prxy_0 and proj_0; for the other two the IOPS of 3D FG TLC, which programs blocks of 25 MB whole, vary by 4 % and more from seed to seed"),
     "worst": Claim(Kind.PREDICTED, "Figure 3: 3D FG TLC at worst, of MLC", "0.54 (S)", Region(0.46, 0.65, "0.46 to 0.65"), (PROGRAMS, 0.62)),
-    "case 1": Claim(Kind.PREDICTED, "Figure 5, case 1: almost no effect, the largest of seven", "about 0 (S)", at_most(VISIBLE), ("no effect", 0)),
+    "case 1": Claim(Kind.PREDICTED, "Figure 5, case 1: almost no effect, the largest of seven", "about 0 (S)", at_most(VISIBLE), ("no effect", 0),
+                    "prxy_1 alone, the others stay within 0.6 %; open"),
     "case 2": Claim(Kind.PREDICTED, "Figure 5, case 2: the largest of seven", "6.0 % (S)", near(6, 1.5), ("no effect", 0)),
     "case 3": Claim(Kind.PREDICTED, "Figure 5, case 3: visible for proj_3", "visible (S)", at_least(VISIBLE), ("no effect", 0),
-                    "reads overtake the programs that wait, so the length of a program does not show; where each die works in the order of arrival it "
-                    "does, but then proj_3 misses Table 2 (part `search`). The paper does not say how its controller schedules"),
-    "case 3, others": Claim(Kind.PREDICTED, "Figure 5, case 3: for no other, the largest of six", "not visible (S)", at_most(VISIBLE), ("no effect", 0)),
+                    "reads overtake the programs that wait, for 20 ms, so the length of a program does not show; where they wait less it does, by 8 to "
+                    "27 %, but then CT loses to MLC by 5 to 19 % (part `search`). The paper does not say how its controller schedules"),
+    "case 3, others": Claim(Kind.PREDICTED, "Figure 5, case 3: for no other, the largest of six", "not visible (S)", at_most(VISIBLE), ("no effect", 0),
+                            "the largest of six noisy effects: hm_0's 0.8 % is sure, those of prxy_0 and prxy_1 are 0 within ± 1.1"),
+    "both": Claim(Kind.CALIBRATED, "one drive of those tried gives Table 2 and case 3 of Figure 5 for proj_3 together", "one does (S)", at_least(1), None,
+                  "only where programs may wait some 10 ms for reads, and there some seeds give both and others miss Table 2 (part `search`)"),
     "falls": Claim(Kind.PREDICTED, "Figure 6: the gain falls with the ratio, rank correlation", "negative (S)",
                    Region(-1, -chance_correlation(7), f"≤ -{chance_correlation(7):.2f}"), ("random order", 0)),
     "break-even": Claim(Kind.PREDICTED, "Figure 6: ratio at which the gain is gone, from a line through the points", "3.4 (D)", within(3.4, 0.25),
@@ -124,7 +134,7 @@ CLAIMS = {
 }
 CONSTANTS = [
     Choice("drive, as a multiple of the load's footprint", f"{CAPACITY:g}", "fitted",
-           "chosen with Table 2 known: between 1.2 and 3 the gain of prxy_0 moves from about -1 to +8 % (part `levers`)"),
+           "chosen with Table 2 known: between 1.2 and 3 the gain of prxy_0 moves from -1 to +7 % (part `levers`)"),
     Choice("overwrites before the load", f"{OVERWRITE:g} x", "A", "until no flash is fresh"),
     Choice(f"requests of {', '.join(ASSUMED_LENGTH)}", "as in the table above", "A",
            "remembered or assumed, not read from the traces: three of seven workloads rest on such figures"),
@@ -149,7 +159,8 @@ class Study:
         measured = min(300_000, int(0.29 * requests))
         return warm_up, ramp, measured
 
-    def run(self, name, part, changes=None):
+    def run(self, name, part, changes=None, count=None):
+        """`count`: of seeds, all without it."""
         changes = dict(changes or {})
         capacity = changes.pop("capacity", CAPACITY)
         warm_up, ramp, measured = self.load(name)
@@ -171,7 +182,7 @@ class Study:
             "load.0.requests": str(warm_up + ramp + measured),
         }
         settings.update(changes)
-        return self.runner.start_seeds(SCENARIO, settings)
+        return self.runner.start_seeds(SCENARIO, settings, count=count)
 
     def start_table_2(self):
         for workload in WORKLOADS:
@@ -193,11 +204,10 @@ class Study:
             for part in (MLC, CT):
                 self.run(name, part, DIRTY)
 
-    def start_search(self):
-        for changes in self.candidates.values():
-            self.run("proj_3", MLC, changes)
-            self.run("proj_3", CT, changes)
-            self.run("proj_3", CT, changes | CASES["case 3: write unit"])
+    def start_search(self, seeds=SCREENED, candidates=None):
+        for changes in candidates or self.candidates.values():
+            for part, case in ((MLC, {}), (CT, {}), (CT, CASES["case 3: write unit"])):
+                self.run("proj_3", part, changes | case, seeds)
 
     def start_sweeps(self):
         for name in SWEPT:
@@ -205,20 +215,24 @@ class Study:
                 for part in (MLC, CT):
                     self.run(name, part, changes)
 
-    def iops(self, name, part, changes=None):
-        return self.run(name, part, changes).of(lambda r: r.iops)
+    def iops(self, name, part, changes=None, count=None):
+        return self.run(name, part, changes, count).of(lambda r: r.iops)
 
     def ratio(self, name, changes=None):
         """NAND reads per NAND write with the MLC part."""
         return self.run(name, MLC, changes).of(lambda r: r.nand_read_write_ratio)
 
-    def gain(self, name, part=CT, changes=None):
+    def gain(self, name, part=CT, changes=None, count=None):
         """IOPS with `part` over IOPS with the MLC part."""
-        return self.iops(name, part, changes) / self.iops(name, MLC, changes)
+        return self.iops(name, part, changes, count) / self.iops(name, MLC, changes, count)
 
-    def change(self, name, case, order=None):
+    def change(self, name, case, order=None, count=None):
         """Per cent by which a property of the MLC part changes the IOPS of the CT part."""
-        return (self.iops(name, CT, case | (order or {})) / self.iops(name, CT, order) - 1) * 100
+        return (self.iops(name, CT, case | (order or {}), count) / self.iops(name, CT, order, count) - 1) * 100
+
+    def of_unit(self, changes, count=None):
+        """Of a drive for proj_3: the gain of CT over MLC, and the effect of the write unit in per cent."""
+        return self.gain("proj_3", changes=changes, count=count), self.change("proj_3", CASES["case 3: write unit"], changes, count)
 
 
 def write_introduction(page, study):
@@ -278,18 +292,41 @@ def write_figure_5(page, study):
                 CLAIMS["case 3"].judged(unit[proj_3], unit="%"), CLAIMS["case 3, others"].judged(combined(max, *others), unit="%"))
 
 
+def might_give_both(gain, effect):
+    """Whether a drive that was looked at with few seeds deserves all of them."""
+    return abs(gain.mean - PROJ_3) <= ADMITTED * POINTS and abs(effect.mean) >= VISIBLE / ADMITTED
+
+
 def write_search(page, study):
     page.text("## Table 2 and case 3 of Figure 5 together")
-    page.text("""
-For proj_3 the paper has a gain of +1.9 % of CT over MLC and an effect of the write unit that can be seen. Does any one drive give both? Wanted are a
-gain within 2 points and an effect of 1 % at least.
+    page.text(f"""
+For proj_3 the paper has a gain of {100 * (PROJ_3 - 1):+.1f} % of CT over MLC and an effect of the write unit that can be seen, and of no other workload.
+Does any one drive give both? Wanted are a gain within {100 * POINTS:g} points and an effect of {VISIBLE:g} % at least, either way. {len(study.candidates)} drives differ in
+what decides how long a read waits for programs: the order of the queue, suspension, the write buffer, queue depth and dies.
+All are looked at with {SCREENED} seeds; those within {ADMITTED:g} times both tolerances get all seeds, and only these can be *yes*.
 """)
-    rows = []
-    for label, changes in study.candidates.items():
-        gain, effect = study.gain("proj_3", changes=changes), study.change("proj_3", CASES["case 3: write unit"], changes)
-        both = all_of((verdict(gain, near(1.019, POINTS)), verdict(effect.map(abs), at_least(VISIBLE))))
-        rows.append([label, pages.percent(gain), effect.text("+.1f", "%"), SHOWN[both]])
-    page.table(["drive", "gain of CT over MLC", "case 3", "both"], rows)
+    screened = {label: study.of_unit(changes, SCREENED) for label, changes in study.candidates.items()}
+    admitted = [label for label, figures in screened.items() if might_give_both(*figures)]
+    if admitted:
+        study.start_search(None, [study.candidates[label] for label in admitted])
+    rows, verdicts = [], []
+    for label, (gain, effect) in screened.items():
+        both = NO
+        if label in admitted:
+            gain, effect = study.of_unit(study.candidates[label])
+            both = all_of((verdict(gain, near(PROJ_3, POINTS)), verdict(effect.map(abs), at_least(VISIBLE))))
+        seen = (pages.percent(gain), effect.text("+.1f", "%")) if label in admitted else (f"{100 * (gain.mean - 1):+.1f} %", f"{effect.mean:+.1f} %")
+        verdicts.append(both)
+        rows.append([label, str(len(gain.values)), *seen, SHOWN[both]])
+    page.table(["drive", "seeds", "gain of CT over MLC", "case 3", "both"], rows)
+    best = next(one for one in (YES, UNDECIDED, NO) if one in verdicts)
+    page.claims(Judged(CLAIMS["both"], f"{verdicts.count(YES)} of {len(verdicts)}, {verdicts.count(UNDECIDED)} undecided", best))
+    page.text("""
+Programmed by pages, CT is 0 to 3 % ahead of MLC in every one of these drives; how long reads wait for its word lines decides the rest, and takes from
+the gain what it adds to the effect. So both can only come out where reads wait a little. That is a narrow place between bounds of 15 and 5 ms,
+where the drive tips from seed to seed: one seed alone would have found what was looked for. The bound that the figures of this page
+rest on, 20 ms, is this project's default; the paper states none.
+""")
 
 
 def write_figure_6(page, study):
@@ -351,11 +388,16 @@ by the result**, for all workloads alike.
 
 def write_sweeps(page, study):
     page.text("## Levers")
-    page.text("Gain of CT over MLC, and NAND reads per write, one thing changed at a time.")
-    page.table(["drive"] + [f"{name}: {what}" for name in SWEPT for what in ("gain", "ratio")],
-               [[label] + [cell for name in SWEPT for cell in (pages.percent(study.gain(name, changes=changes)), study.ratio(name, changes).text())]
-                for label, changes in study.sweeps.items()])
-    page.text("Published: +6.7 % for prxy_0, +1.9 % for proj_3.")
+    page.text(f"Gain of CT over MLC, and NAND reads per write, one thing changed at a time; whether the gain is within {100 * POINTS:g} points of Table 2.")
+    published = {w.name: w.published_gain for w in WORKLOADS}
+    rows = []
+    for label, changes in study.sweeps.items():
+        row = [label]
+        for name in SWEPT:
+            gain = study.gain(name, changes=changes)
+            row += [pages.percent(gain), SHOWN[verdict(gain, near(published[name], POINTS))], study.ratio(name, changes).text()]
+        rows.append(row)
+    page.table(["drive"] + [f"{name}: {what}" for name in SWEPT for what in (f"gain, published {100 * (published[name] - 1):+.1f} %", "met", "ratio")], rows)
 
 
 def reproduce(options, runner):
@@ -365,7 +407,8 @@ def reproduce(options, runner):
              "search": (study.start_search, write_search), "evictions": (study.start_evictions, write_evictions),
              "levers": (study.start_sweeps, write_sweeps)}
     sections = [Section(name, start, lambda page, write=write: write(page, study)) for name, (start, write) in parts.items()]
-    publish("fukuchi", options, runner, lambda page: write_introduction(page, study), sections, [SCENARIO], CONSTANTS)
+    publish("fukuchi", options, runner, lambda page: write_introduction(page, study), sections, [SCENARIO], CONSTANTS,
+            explained=[*CLAIMS.values(), *map(gain_claim, WORKLOADS)])
 
 
 if __name__ == "__main__":

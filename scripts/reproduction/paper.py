@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import claims
+import edition
 import marks
 import page as pages
 import runs
@@ -40,28 +41,41 @@ def selected(name, only, sections):
     return [section for section in sections if section.name in wanted]
 
 
-def publish(name, options, runner, introduce, sections, files, constants=(), method=True):
+def publish(name, options, runner, introduce, sections, files, constants=(), method=True, explained=()):
     """Writes the page `name`: `introduce(page)`, headline, sections, what was fitted or chosen in scenario `files` and `constants`, what is not met.
 
-    `method`: whether its sections judge claims."""
+    `method`: whether its sections judge claims. `explained`: claims whose explanations hold for sections that are kept as they stand, too."""
     chosen = selected(name, options.only, sections)
     for section in chosen:
         section.start()
-    page = pages.Page(options.out, f"{name}-{chosen[0].name}" if len(chosen) == 1 else name)
+    before = edition.read(options.out / f"{name}.md", name) if options.keep else edition.Edition({}, "")
+    whole = options.keep or len(chosen) > 1
+    page = pages.Page(options.out, name if whole else f"{name}-{chosen[0].name}")
+    explanations = {claim.words: claim.otherwise for claim in explained}
     introduce(page)
     if method:
         page.text(METHOD.format(seeds=runner.seeds))
     head = len(page.lines)
-    for section in chosen:
-        section.write(page)
-        page.text(f"This part alone: `scripts/reproduce {name} --only {section.name}`")
-    left_out = [f"`{section.name}`" for section in sections if section not in chosen]
+    kept = [section for section in sections if section not in chosen and section.name in before.parts]
+    for section in sections:
+        if section in chosen:
+            section.write(page)
+        elif section in kept:
+            page.text(before.parts[section.name])
+            page.judged += edition.judged(before.parts[section.name], explanations)
+        else:
+            continue
+        page.text(edition.ending(name, section.name))
+    left_out = [f"`{section.name}`" for section in sections if section not in chosen and section not in kept]
     headline = claims.tally(page.judged) if method else []
+    if kept:
+        names = ", ".join(f"`{section.name}`" for section in kept)
+        headline.append(f"**Kept as they stood, not run again:** {names}; made by {before.made or 'an earlier program'}.")
     if left_out:
         headline.append(f"**Not in this edition:** {', '.join(left_out)}. To run one: `scripts/reproduce {name} --only PART`.")
     if headline:
         page.lines[head:head] = [*(f"- {line}" for line in headline), ""]
-    if len(chosen) > 1:
+    if whole:
         marks.write(page, [runs.ROOT / file for file in files], constants)
     missed = claims.not_met(page.judged)
     if missed:

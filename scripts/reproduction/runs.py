@@ -84,9 +84,9 @@ class Runner:
             self.futures[key] = self.pool.submit(self._run, scenario, settings, shared)
         return self.futures[key]
 
-    def start_seeds(self, scenario, settings, certain=False):
-        """Seeds of `scenario`: all of them, or two where it is `certain` that nothing depends on chance."""
-        count = min(2, self.seeds) if certain else self.seeds
+    def start_seeds(self, scenario, settings, certain=False, count=None):
+        """Seeds of `scenario`: all of them, so many where `count` says so, or two where it is `certain` that nothing depends on chance."""
+        count = min(2 if certain else count or self.seeds, self.seeds)
         return Seeds([self.start(scenario, settings | {"seed": str(seed)}) for seed in range(1, count + 1)], certain)
 
     def _run(self, scenario, settings, shared):
@@ -127,6 +127,7 @@ def options(description):
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time (default: one per processor)")
     parser.add_argument("--seeds", type=int, help=f"seeds of every run (default: {SEEDS}, with --short 2); under {SEEDS} nothing is decided")
     parser.add_argument("--only", metavar="PART[,PART]", help="parts of the page, as it says below each; writes to build/results")
+    parser.add_argument("--keep", action="store_true", help="with --only: writes the whole page to docs/results; its other parts stay as they were")
     parser.add_argument("--out", type=Path, help="folder to write to (default: docs/results; with --short build/results)")
     parsed = parser.parse_args()
     if parsed.jobs is None or parsed.jobs < 1:
@@ -135,8 +136,10 @@ def options(description):
         parsed.seeds = 2 if parsed.short else SEEDS
     if parsed.seeds < 1:
         parser.error("--seeds must be at least 1")
+    if parsed.keep and not parsed.only:
+        parser.error("--keep needs --only: the parts that are run again")
     if parsed.out is None:
-        parsed.out = ROOT / ("build/results" if parsed.short or parsed.only else "docs/results")
+        parsed.out = ROOT / ("build/results" if parsed.short or (parsed.only and not parsed.keep) else "docs/results")
     return parsed
 
 

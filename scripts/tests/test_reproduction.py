@@ -16,8 +16,10 @@ import luo_reads  # noqa: E402
 import luo_remedies  # noqa: E402
 import luo_writes  # noqa: E402
 import marks  # noqa: E402
+import runs  # noqa: E402
 from claims import NO, UNDECIDED, YES, Claim, Kind, all_of, at_least, effect, verdict, within  # noqa: E402
 from page import Page  # noqa: E402
+from paper import Section, publish  # noqa: E402
 from samples import Sample, chance_correlation, combined, rank_correlation  # noqa: E402
 from seeds import Seeds  # noqa: E402
 
@@ -259,3 +261,66 @@ def test_writes_that_are_slow_throughout_have_a_cliff_only_against_another_pace(
     usual = luo_writes.pace(writes((2000, 0.001)))
     assert usual == pytest.approx(0.001)
     assert luo_writes.cliff(slow, usual)[0] / luo_writes.MIB < 100
+
+
+def section(name, claim, measured):
+    def write(page):
+        page.text(f"## About {name}")
+        page.claims(claim.judged(measured))
+
+    return Section(name, lambda: None, write)
+
+
+def published(folder, *sections, only=None, keep=False, explained=()):
+    class Options:
+        out = folder
+        jobs = 1
+        short = False
+
+    class Runs:
+        seeds = 5
+        known = 0
+        futures = {}
+
+        def seconds(self):
+            return 0
+
+    Options.only, Options.keep = only, keep
+    introduction = "# Test\n\n| words | kind |\n|---|---|\n| not a claim | |"
+    publish(
+        "test",
+        Options,
+        Runs(),
+        lambda page: page.text(introduction),
+        list(sections),
+        [],
+        explained=explained,
+    )
+    return (folder / "test.md").read_text()
+
+
+def test_a_part_that_is_kept_counts_as_it_did(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "version", lambda: "tlmssd 1.0")
+    slow = Claim(Kind.PREDICTED, "slower", "2", within(2, 0.1), ("no effect", 1), "known why")
+    fast = Claim(Kind.PREDICTED, "faster", "3", within(3, 0.1), ("no effect", 3))
+    whole = published(tmp_path, section("a", slow, around(2.4)), section("b", fast, around(3.0)))
+    # "a" would be met now, but is not run again; "b" is, and is not met any more.
+    now = section("a", slow, around(2.0)), section("b", fast, around(9.0))
+    kept = published(tmp_path, *now, only="b", keep=True, explained=[slow])
+    assert "Predicted: 1 yes, 1 no, 0 undecided** of 2; the null models would get 1" in whole
+    assert "Predicted: 0 yes, 2 no, 0 undecided** of 2; the null models would get 1" in kept
+    assert "not run again:** `a`; made by tlmssd 1.0" in kept
+    assert kept.count("## About a") == kept.count("## About b") == 1
+    part_a = whole[whole.index("## About a") : whole.index("## About b")]
+    assert part_a in kept
+    assert "| slower | **no** | known why |" in kept
+
+
+def test_a_part_that_never_was_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "version", lambda: "tlmssd 1.0")
+    claim = Claim(Kind.GIVEN, "gates", "0.75", within(0.75, 0.1))
+    parts = [section(name, claim, 0.75) for name in ("a", "b")]
+    published(tmp_path, *parts)
+    kept = published(tmp_path, *parts, section("c", claim, 0.75), only="b", keep=True)
+    assert "not run again:** `a`;" in kept
+    assert "Not in this edition:** `c`" in kept

@@ -20,6 +20,7 @@
 #include "testbench/app/scenarios_folder.h"
 #include "testbench/app/simulation.h"
 #include "testbench/conform/conform_ecc_code.h"
+#include "testbench/conform/conform_error_prediction.h"
 #include "testbench/conform/conform_mapping.h"
 #include "testbench/conform/conform_memory.h"
 #include "testbench/conform/conform_victims.h"
@@ -72,6 +73,13 @@ Conformance of_ecc_code(const Scenario& scenario, const std::string& code) {
   return conform_ecc_code(config.of(ecc_code_called(code)), config.frame_bits());
 }
 
+Conformance of_error_prediction(const Scenario& scenario, const std::string& policy) {
+  const ParameterValues& values = scenario.values("ssd.flash.ecc");
+  return conform_error_prediction(
+      [&](const PlainDecoder& plain) { return error_predictions().make(policy, values, plain); },
+      SsdConfig::from(scenario).part.bits());
+}
+
 /// A part that has an SLC mode, for sections that are about it.
 std::vector<std::string> slc_mode() {
   return {"ssd.flash.part.cell=tlc", "ssd.flash.part.pages_per_block=96",
@@ -79,12 +87,14 @@ std::vector<std::string> slc_mode() {
           "ssd.flash.part.slc_erase_latency=3 ms"};
 }
 
-const std::array<Family, 13>& families() {
+const std::array<Family, 14>& families() {
   static const std::vector<std::string> errors = {"firmware.ecc.policy=conventional"};
   static const std::vector<std::string> wrong_bits = {"ssd.flash.reliability.model=power-law"};
   static const std::vector<std::string> fixed_code = {"firmware.ecc.policy=fixed",
                                                       "ssd.flash.reliability.model=power-law"};
-  static const std::array<Family, 13> all{{
+  static const std::vector<std::string> told = {"firmware.ecc.policy=aoa-ecc", "ssd.flash.part.cell=mlc",
+                                                "ssd.flash.reliability.model=power-law"};
+  static const std::array<Family, 14> all{{
       {"timing", "ssd.flash.part", "timing", {}, of_timing},
       {"reliability", "ssd.flash.reliability", "model", errors, of_reliability},
       {"victim", "firmware.gc", "policy", {}, of_victims},
@@ -94,6 +104,7 @@ const std::array<Family, 13>& families() {
       {"mapping", "firmware.mapping", "scheme", {}, of_mapping},
       {"ecc", "firmware.ecc", "policy", wrong_bits, nullptr},
       {"ecc-code", "firmware.ecc", "code", fixed_code, of_ecc_code},
+      {"error-prediction", "ssd.flash.ecc", "prediction", told, of_error_prediction},
       {"refresh", "firmware.refresh", "policy", errors, nullptr},
       {"pass-voltage", "firmware.pass_voltage", "policy", errors, nullptr},
       {"pslc", "firmware.pslc", "policy", {}, nullptr},

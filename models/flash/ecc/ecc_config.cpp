@@ -39,7 +39,9 @@ struct QuickLdpc {
   static constexpr std::string_view k_name = "quick-ldpc";
   static constexpr std::string_view k_summary =
       "LDPC with errors predicted from cycles and age (Yamaga et al.)";
-  static CodeConfig defaults() { return {.correctable = 87, .waterfall = k_waterfall, .throughput = k_fast}; }
+  static CodeConfig defaults() {
+    return {.correctable = 87, .waterfall = k_waterfall, .throughput = k_fast, .side = SideInformation::page};
+  }
 };
 
 struct EpLdpc {
@@ -47,7 +49,11 @@ struct EpLdpc {
   static constexpr std::string_view k_summary =
       "LDPC with errors predicted from the whole word line (Yamaga et al.: without upper/lower cells)";
   static CodeConfig defaults() {
-    return {.correctable = 126, .waterfall = k_waterfall, .word_line = true, .throughput = k_fast};  // S
+    return {.correctable = 126,  // S
+            .waterfall = k_waterfall,
+            .word_line = true,
+            .throughput = k_fast,
+            .side = SideInformation::word_line};
   }
 };
 

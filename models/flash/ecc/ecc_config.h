@@ -7,11 +7,13 @@
 // frame failure rate of 1e-6 (D): BCH of that redundancy corrects 60 bits and bears a raw bit error
 // rate of 3.4e-3; hard LDPC 5e-3 and soft LDPC 1e-2 (B); EP-LDPC 2.52 times what BCH bears, so that
 // it lives 57 % more cycles (S) where errors grow with cycles^2.05 (F); Quick-LDPC halfway between
-// the two on the scale of cycles (A).
+// the two on the scale of cycles (A). With an error prediction (error_prediction.h), Quick-LDPC and
+// EP-LDPC bear what hard LDPC bears and what they are told is worth.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,7 @@
 #include "models/base/ecc_codes.h"
 #include "models/base/parameters.h"
 #include "models/base/types.h"
+#include "models/flash/ecc/error_prediction.h"
 
 namespace tlmssd {
 
@@ -33,6 +36,7 @@ struct CodeConfig {
   BytesPerSecond throughput = 0;   ///< of one engine, in data of frames
   Picoseconds latency = 0;         ///< of the decoder's pipeline, during which the next page may follow
   std::uint32_t gates = 0;         ///< of its own decoder; the program's codes share two of them
+  SideInformation side = SideInformation::none;  ///< beside the bits of the page
   /// Probability that a frame with `wrong` wrong bits cannot be decoded, instead of correctable and
   /// waterfall; null: by those. Never smaller for more bits.
   double (*failure)(const CodeConfig& config, std::uint32_t wrong) = nullptr;
@@ -89,10 +93,15 @@ struct EccConfig {
   std::uint32_t bch_gates = 159'000;   ///< S (Yamaga et al., Table 1)
   std::uint32_t ldpc_gates = 470'000;  ///< S
   std::array<CodeConfig, k_most_ecc_codes> codes = default_codes();
+  std::shared_ptr<const ErrorPrediction> prediction;  ///< null: none
 
   static const ParameterTable<EccConfig>& parameters();
   static std::array<CodeConfig, k_most_ecc_codes> default_codes();
   [[nodiscard]] const CodeConfig& of(EccCode code) const { return codes[static_cast<std::size_t>(code)]; }
+  /// Whether the code corrects what the error prediction says.
+  [[nodiscard]] bool predicts(const CodeConfig& code) const {
+    return prediction != nullptr && code.side != SideInformation::none && code.failure == nullptr;
+  }
   [[nodiscard]] std::uint32_t frame_bits() const { return static_cast<std::uint32_t>(8 * (frame + parity)); }
 };
 

@@ -26,13 +26,15 @@ EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
   for (auto& engines : free_at_) engines.resize(config_.engines);
 }
 
-EccEngines::Verdict EccEngines::decode(EccCode code, std::uint32_t frames,
+EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::uint32_t frames,
                                        std::span<const std::uint16_t> errors, std::uint32_t per_slot) {
   const CodeConfig& c = config_.of(code);
   Counts& counts = counts_[static_cast<std::size_t>(code)];
+  const double correctable = config_.predicts(c) ? config_.prediction->correctable(c.side, page)
+                                                 : static_cast<double>(c.correctable);
   // Beyond eight standard deviations there is nothing to draw.
-  const double width = c.waterfall * c.correctable;
-  const double sure = c.correctable - 8 * width;
+  const double width = c.waterfall * correctable;
+  const double sure = correctable - 8 * width;
   Verdict verdict;
   std::uint64_t corrected = 0;
   for (std::size_t frame = 0; frame < errors.size(); ++frame) {
@@ -42,7 +44,7 @@ EccEngines::Verdict EccEngines::decode(EccCode code, std::uint32_t frames,
     const bool fails =
         c.failure != nullptr
             ? fails_by(c, wrong, random_)
-            : wrong > sure && wrong > (width > 0 ? c.correctable + width * random_.normal() : sure);
+            : wrong > sure && wrong > (width > 0 ? correctable + width * random_.normal() : sure);
     if (fails) {
       ++verdict.failed;
       verdict.failed_slots |= std::uint64_t{1} << (frame / per_slot % 64);
@@ -55,6 +57,9 @@ EccEngines::Verdict EccEngines::decode(EccCode code, std::uint32_t frames,
   raw_frames_ += frames;
   raw_errors_ += verdict.wrong;
   counts.corrected_bits += corrected;
+  counts.correctable += correctable;
+  if (counts.least_correctable == 0 || correctable < counts.least_correctable)
+    counts.least_correctable = correctable;
   counts.failed_frames += verdict.failed;
   if (verdict.failed > 0) ++counts.failed_pages;
   return verdict;
@@ -107,6 +112,11 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
     sink.value("failed_pages", c.failed_pages, "", "read operations with a frame that could not be decoded");
     sink.value("failed_frames", c.failed_frames, "", "frames that could not be decoded");
     sink.value("corrected_bits", c.corrected_bits, "", "wrong bits corrected");
+    if (config_.predicts(config_.codes[i])) {
+      sink.value("mean_correctable", c.correctable / static_cast<double>(c.pages), "",
+                 "wrong bits of a frame that the error prediction lets it correct, mean over the pages");
+      sink.value("least_correctable", c.least_correctable, "", "the same of the page where they are fewest");
+    }
     sink.value("mean_decode", mean(c.decode_time, c.pages), "us",
                "mean time to decode a page, without waiting");
     sink.value("mean_wait", mean(c.wait_time, c.pages), "us", "mean wait of a page for a free engine");

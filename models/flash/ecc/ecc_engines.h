@@ -5,6 +5,7 @@
 // decoder that is free first, occupies it for its frames at the code's throughput, and is done the
 // pipeline's latency later. A frame fails when it has more wrong bits than the code corrects; where
 // the code has a waterfall, the limit of each try is drawn from a normal distribution around that.
+// What a code corrects is its own number, or what an error prediction says of the page.
 // Leaves out: the encoders (taken to keep up with the bus), wrong corrections (a check sum is taken
 // to find them), iterations that grow with the number of errors, and what would have to be written
 // anew when the code changes: data are taken to carry parity for every code that is asked for.
@@ -33,10 +34,10 @@ class EccEngines {
     std::uint32_t worst = 0;         ///< wrong bits of the worst frame
     std::uint32_t wrong = 0;         ///< of all frames
   };
-  /// Tries to decode a page's `frames` frames with so many wrong bits each; none given: without
+  /// Tries to decode `frames` frames of `page` with so many wrong bits each; none given: without
   /// any. A slot has `per_slot` of them.
-  Verdict decode(EccCode code, std::uint32_t frames, std::span<const std::uint16_t> errors,
-                 std::uint32_t per_slot = 1);
+  Verdict decode(EccCode code, const PageRead& page, std::uint32_t frames,
+                 std::span<const std::uint16_t> errors, std::uint32_t per_slot = 1);
 
   struct Slot {
     Picoseconds start;
@@ -56,6 +57,8 @@ class EccEngines {
     std::uint64_t failed_pages = 0;
     std::uint64_t failed_frames = 0;
     std::uint64_t corrected_bits = 0;
+    double correctable = 0;        ///< sum over the pages
+    double least_correctable = 0;  ///< of a page; 0: none yet
     Picoseconds decode_time = 0;
     Picoseconds wait_time = 0;
     Picoseconds busy = 0;

@@ -164,7 +164,7 @@ TEST_CASE("a waterfall fails as the integral over its transition says") {
   for (std::uint32_t wrong = 44; wrong <= 96; wrong += 2) {
     INFO(wrong << " wrong bits");
     const std::vector<std::uint16_t> errors(20'000, static_cast<std::uint16_t>(wrong));
-    const auto verdict = engines.decode(EccCode::hard_ldpc, 20'000, errors);
+    const auto verdict = engines.decode(EccCode::hard_ldpc, {}, 20'000, errors);
     check_share(verdict.failed, 20'000, normal_distribution((wrong - 80.0) / 4));
     CHECK(verdict.worst == wrong);
   }
@@ -172,7 +172,7 @@ TEST_CASE("a waterfall fails as the integral over its transition says") {
   code.waterfall = 0;
   EccEngines sharp(config, 7);
   const std::uint16_t edge[] = {80, 81, 79, 65535, 0};
-  CHECK(sharp.decode(EccCode::hard_ldpc, 5, edge).failed == 2);
+  CHECK(sharp.decode(EccCode::hard_ldpc, {}, 5, edge).failed == 2);
 }
 
 namespace {
@@ -200,7 +200,7 @@ TEST_CASE("a code of a plug-in fails as often as it says, and has engines and ga
   for (const std::uint32_t wrong : {0U, 20U, 100U, 190U, 200U, 300U}) {
     INFO(wrong << " wrong bits");
     const std::vector<std::uint16_t> errors(20'000, static_cast<std::uint16_t>(wrong));
-    const auto verdict = engines.decode(code, 20'000, errors);
+    const auto verdict = engines.decode(code, {}, 20'000, errors);
     if (wrong == 0 || wrong >= 200) {
       CHECK(verdict.failed == (wrong == 0 ? 0 : 20'000));
     } else {

@@ -66,6 +66,7 @@ TEST_CASE("every code and policy of error correction conforms, whole drives incl
   all_conform("ecc", "firmware.ecc", "policy", 4);
   for (const char* const code : {"bch", "hard-ldpc", "soft-ldpc", "quick-ldpc", "ep-ldpc"})
     conforms("ecc-code", code);
+  all_conform("error-prediction", "ssd.flash.ecc", "prediction", 1);
 }
 
 TEST_CASE("every data path of a pSLC conforms, whole drives included", "[program][slow]") {

@@ -1,0 +1,66 @@
+"""Parts of a results page that has been written before, so that a new edition can keep what was not run again.
+
+A part goes from the end of the part before it to the line that says how to run it alone. Its claims are read back from their tables.
+"""
+
+import re
+from dataclasses import dataclass
+
+import claims
+
+
+@dataclass(frozen=True)
+class KeptClaim:
+    """What of a Claim counts in a headline and in the list of what is not met."""
+
+    kind: claims.Kind
+    words: str
+    null_verdict: str | None
+    otherwise: str
+
+
+@dataclass(frozen=True)
+class Edition:
+    """Text of each part by its name, and which program made them."""
+
+    parts: dict[str, str]
+    made: str
+
+
+def ending(name, part):
+    """The line that ends a part of the page `name`."""
+    return f"This part alone: `scripts/reproduce {name} --only {part}`"
+
+
+def read(path, name):
+    """The Edition in the file `path`; without any part where there is none."""
+    if not path.exists():
+        return Edition({}, "")
+    text = path.read_text(encoding="utf-8")
+    pieces = re.split(re.escape(ending(name, "")[:-1]) + r"(\S+)`\n", text)
+    parts = {part: body.strip() for body, part in zip(pieces[::2], pieces[1::2])}
+    for first in list(parts)[:1]:
+        parts[first] = parts[first][parts[first].index("\n## ") + 1:]
+    made = re.search(r"^\d+ runs? of (tlmssd \S+),", pieces[-1], re.MULTILINE)
+    return Edition(parts, made[1] if made else "")
+
+
+def judged(text, explanations):
+    """The judged claims in a part's text; `explanations`: of claims that are not met, by their words."""
+    found, in_claims = [], False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if cells == claims.HEAD:
+            in_claims = True
+        elif not cells:
+            in_claims = False
+        elif in_claims and not set(cells[0]) <= {"-"}:
+            found.append(_judged(cells, explanations))
+    return found
+
+
+def _judged(cells, explanations):
+    words, kind, _, _, measured, shown, null = cells
+    verdict = next(one for one, text in claims.SHOWN.items() if text == shown)
+    known = KeptClaim(claims.Kind(kind), words, null.rpartition(", ")[2] or None, explanations.get(words, ""))
+    return claims.Judged(known, measured, verdict)
