@@ -44,7 +44,7 @@ Conformance conform_error_prediction(
   const auto every = [&](const char* words, auto complaint) {
     found.check(words, [&]() -> std::string {
       for (const PageRead& page : pages) {
-        const std::string wrong = complaint(page);
+        std::string wrong = complaint(page);
         if (!wrong.empty()) return wrong;
       }
       return {};
