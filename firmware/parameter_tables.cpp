@@ -180,10 +180,10 @@ const ParameterTable<PslcConfig>& PslcConfig::parameters() {
               "blocks that may be dynamic at most, as a share of those that valid data would leave empty in "
               "native mode; more than 100 % count on the room that data in dynamic blocks save there: up to "
               "b / (b - 1), with b bits per cell")
-          .choice("when_full", &PslcConfig::when_full, {"wait", "direct"},
+          .choice("when_full", &PslcConfig::when_full, {"wait", "bypass"},
                   "whether writes without room in SLC mode wait for folding or go to native blocks")
-          .share("direct_buffer", &PslcConfig::direct_buffer, {0, 0.9},
-                 "part of the write buffer for writes that go straight to native blocks, where the policy "
+          .share("bypass_buffer", &PslcConfig::bypass_buffer, {0, 0.9},
+                 "part of the write buffer for writes that bypass SLC, where the policy "
                  "sends some there; at least a program unit, and two are left for the others; 0, or a buffer "
                  "of less than three: one for all, first come first served")
           .share(

@@ -94,7 +94,7 @@ struct PslcConfig {
   double gone_at = 0.75;
   double of_free_space = 0.75;
   std::string when_full = "wait";
-  double direct_buffer = 0.5;
+  double bypass_buffer = 0.5;
   double fold_below = 0.10;
   double fold_until = 0.20;
   double idle_target = 1;

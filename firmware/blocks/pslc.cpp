@@ -40,7 +40,7 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
     if (value != first && value != second)
       refuse(key, fmt::format("'{}' is neither {} nor {}", value, first, second), first);
   };
-  one_of("when_full", c.when_full, "wait", "direct");
+  one_of("when_full", c.when_full, "wait", "bypass");
   one_of("fold_by", c.fold_by, "controller", "copyback");
   one_of("fold_first", c.fold_first, "oldest", "emptiest");
   if (map.block_units() > 0 || map.log_scheme() != nullptr)

@@ -12,7 +12,7 @@ BufferSpace::BufferSpace(Core& core, const WriteBuffer& buffer, Flusher& flusher
   const std::uint32_t all = buffer.capacity();
   const std::uint32_t least = core.layout.program_units;
   parts_[0].most = all;
-  const double share = core.pslc && core.pslc->path().splits() ? core.config.pslc.direct_buffer : 0;
+  const double share = core.pslc && core.pslc->path().splits() ? core.config.pslc.bypass_buffer : 0;
   if (share == 0 || all < 3 * least) return;
   shared_out_ = true;
   parts_[1].most = std::clamp(static_cast<std::uint32_t>(std::lround(share * all)), least, all - 2 * least);

@@ -1,7 +1,7 @@
 // Room in the write buffer: how much of it is free, how much of that is set aside, and who waits
 // for it.
 //
-// Where a line of the buffer may have a part of it to itself (firmware.pslc.direct_buffer), the
+// Where a line of the buffer may have a part of it to itself (firmware.pslc.bypass_buffer), the
 // buffer is shared out between the first line and the second, so that neither waits for the other's
 // programs. What fills the second is a program unit at least and can be sent out; the first, into
 // which evictions and map pages go as well, holds two as the whole buffer must.

@@ -8,7 +8,7 @@
 // complete in itself: its sectors, and for the others whatever the map points at.
 //
 // Entries wait in a line for each kind of blocks that they may go to. Where blocks differ in mode,
-// those that go straight to native ones (direct) wait in the second, and the buffer may be shared
+// those that bypass SLC wait in the second, and the buffer may be shared
 // out between the two; with placement handles there is one for each; otherwise all are in the
 // first.
 #pragma once

@@ -17,7 +17,7 @@ class PslcWatcher final : public Feature {
     ++(slc ? core_.stats.host_units_slc : core_.stats.host_units_native);
   }
   [[nodiscard]] std::uint8_t write_line(Lpn unit, const HostCommand& command) override {
-    return core_.pslc->path().direct(unit, bytes_of(command)) ? 1 : 0;
+    return core_.pslc->path().bypasses(unit, bytes_of(command)) ? 1 : 0;
   }
   void archive(Archive& /*archive*/) override {}
 

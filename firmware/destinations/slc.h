@@ -3,7 +3,7 @@
 //
 // The first line goes into SLC mode, a multi-plane page at a time, in the next parallel unit that
 // has room there. Without any, it waits for folding in the next parallel unit (when_full: wait) or
-// goes on to native blocks (direct). The second line always goes to native blocks. Where no
+// goes on to native blocks (bypass). The second line always goes to native blocks. Where no
 // parallel unit may have a block in SLC mode, everything does. Each line has a part of the buffer
 // (buffer_space.h).
 //

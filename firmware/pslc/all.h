@@ -13,7 +13,7 @@ class AllToSlc final : public DataPath {
       "every write lands in SLC mode while there is room (the drives that Luo et al. 2022 measured)";
   using Config = NoParameters;
   AllToSlc(const Config& /*config*/, const PathContext& /*context*/) {}
-  bool direct(Lpn /*unit*/, Bytes /*command*/) override { return false; }
+  bool bypasses(Lpn /*unit*/, Bytes /*command*/) override { return false; }
   [[nodiscard]] bool splits() const override { return false; }
 };
 

@@ -1,4 +1,4 @@
-// Which writes of the host go to blocks in SLC mode and which straight to native ones: the
+// Which writes of the host go to blocks in SLC mode and which bypass SLC: the
 // interface of data paths, chosen by name (firmware.pslc.policy).
 //
 // A path is asked about every mapping page that the host writes, in the order in which the units
@@ -37,13 +37,13 @@ class DataPath {
   virtual ~DataPath() = default;
   /// A write of the host, of so many bytes, begins.
   virtual void command(Bytes /*bytes*/) {}
-  /// `unit` is written by a command of so many bytes: whether it goes straight to native blocks.
-  virtual bool direct(Lpn unit, Bytes command) = 0;
+  /// `unit` is written by a command of so many bytes: whether it bypasses SLC.
+  virtual bool bypasses(Lpn unit, Bytes command) = 0;
   /// A block in SLC mode with room for `units` is going to be emptied, of which `valid` have to be
   /// moved.
   virtual void collected(std::uint32_t /*valid*/, std::uint32_t /*units*/) {}
-  /// Some writes may go straight: the write buffer keeps a part for them
-  /// (firmware.pslc.direct_buffer).
+  /// Some writes may bypass SLC: the write buffer keeps a part for them
+  /// (firmware.pslc.bypass_buffer).
   [[nodiscard]] virtual bool splits() const { return true; }
   /// Data stay in SLC mode until the room is needed: neither fold_below nor idle time begins to
   /// fold.

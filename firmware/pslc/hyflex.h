@@ -1,13 +1,13 @@
 // HyFlex: two measures, each taken only when it is needed.
 //  - While valid data grow fast and the pSLC has little room left, so that it would overflow, a
-//    part of the writes goes straight to native blocks.
+//    part of the writes bypasses SLC.
 //  - While data are rewritten but folding finds its blocks full of valid data all the same, the
 //    pSLC is too small for them: more native blocks are dynamic than the amount of valid data would
 //    allow, up to `extra`, in proportion to how inefficient folding is.
 //
 // Follows Shi et al., "Understanding and optimizing hybrid SSD with high-density and low-cost flash
 // memory" (IEEE ICCD 2021), as Luo et al. 2022 describe it (section 4.1). How fast is fast, the
-// part that goes straight, and all other numbers are A.
+// part that bypasses SLC, and all other numbers are A.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct HyflexConfig {
   double window = 0.02;
   double fast = 0.5;
   double room = 0.5;
-  double direct = 0.75;
+  double bypass = 0.75;
   double inefficient = 0.5;
   double extra = 0.5;
   static const ParameterTable<HyflexConfig>& parameters() {
@@ -31,11 +31,9 @@ struct HyflexConfig {
                    "writes over which growth is measured, as a share of the largest pSLC")
             .share("fast", &HyflexConfig::fast, {0, 1},
                    "new valid data per data written from which on growth is fast")
-            .share(
-                "room", &HyflexConfig::room, {0, 1},
-                "free share of the pSLC below which fast growth is met by writing straight to native blocks")
-            .share("direct", &HyflexConfig::direct, {0, 1},
-                   "share of the writes that goes straight there then")
+            .share("room", &HyflexConfig::room, {0, 1},
+                   "free share of the pSLC below which fast growth is met by bypassing SLC")
+            .share("bypass", &HyflexConfig::bypass, {0, 1}, "share of the writes that bypasses SLC then")
             .share("inefficient", &HyflexConfig::inefficient, {0, 0.99},
                    "valid share of folded blocks from which on more native blocks are dynamic")
             .share("extra", &HyflexConfig::extra, {0, 10},
@@ -48,7 +46,7 @@ class Hyflex final : public DataPath {
  public:
   static constexpr std::string_view k_name = "hyflex";
   static constexpr std::string_view k_summary =
-      "straight to native blocks only while valid data grow fast; more dynamic while folding is inefficient "
+      "bypasses SLC only while valid data grow fast; more dynamic while folding is inefficient "
       "(Shi et al. 2021)";
   using Config = HyflexConfig;
 
@@ -58,7 +56,7 @@ class Hyflex final : public DataPath {
         window_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(
                                                config.window * static_cast<double>(context.pool_units))))) {}
 
-  bool direct(Lpn /*unit*/, Bytes /*command*/) override {
+  bool bypasses(Lpn /*unit*/, Bytes /*command*/) override {
     if (++written_ >= window_) measure();
     // By runs, so that sequential data stay together.
     if (run_ == 0) choose();
@@ -77,7 +75,7 @@ class Hyflex final : public DataPath {
   void report(StatisticsSink& sink) const override {
     sink.value("fast growth", fast_ ? std::uint64_t{1} : std::uint64_t{0}, "",
                "whether valid data grow fast now");
-    sink.value("sent straight", sent_, "units",
+    sink.value("bypassing", sent_, "units",
                "to native blocks, because valid data grew fast and room was short; ever");
     sink.value("extra share", extra(), "share", "of the dynamic pSLC, that may be dynamic in addition now");
   }
@@ -96,7 +94,7 @@ class Hyflex final : public DataPath {
   void choose() {
     bypass_ = false;
     if (!fast_ || view_.free_share() >= config_.room) return;
-    due_ += config_.direct;
+    due_ += config_.bypass;
     bypass_ = due_ >= 1;
     if (bypass_) due_ -= 1;
   }
@@ -115,10 +113,10 @@ class Hyflex final : public DataPath {
   std::uint64_t valid_before_ = 0;
   std::uint64_t sent_ = 0;
   double mean_valid_ = 0;  ///< of folded blocks, lately
-  double due_ = 0;         ///< runs that ought to have gone straight and have not
+  double due_ = 0;         ///< runs that ought to have bypassed and have not
   std::uint32_t run_ = 0;  ///< units of the present run
   bool fast_ = false;
-  bool bypass_ = false;  ///< the present run goes straight
+  bool bypass_ = false;  ///< the present run bypasses SLC
 };
 
 }  // namespace tlmssd::firmware

@@ -1,5 +1,5 @@
 // LRU-count: a unit is hot when it stands in a list of those written most recently and has been
-// written often enough while it stood there; all others are cold and go straight to native blocks.
+// written often enough while it stood there; all others are cold and bypass SLC.
 //
 // Follows Li et al., "Workload-aware elastic striping with hot data identification for SSD RAID
 // arrays" (IEEE TCAD 36(5), 2017), as Luo et al. 2022 describe it (section 4.1): an LRU list of
@@ -31,14 +31,14 @@ class LruCount final : public DataPath {
  public:
   static constexpr std::string_view k_name = "lru-count";
   static constexpr std::string_view k_summary =
-      "what was not written often lately goes straight to native blocks (Li et al. 2017)";
+      "what was not written often lately bypasses SLC (Li et al. 2017)";
   using Config = LruCountConfig;
 
   LruCount(const Config& config, const PathContext& context)
       : writes_(config.writes),
         history_(
             static_cast<std::uint64_t>(std::ceil(config.list * static_cast<double>(context.pool_units)))) {}
-  bool direct(Lpn unit, Bytes /*command*/) override { return history_.access(unit) < writes_; }
+  bool bypasses(Lpn unit, Bytes /*command*/) override { return history_.access(unit) < writes_; }
   void report(StatisticsSink& sink) const override {
     sink.value("recent units", history_.size(), "units", "on the list of those written lately");
   }

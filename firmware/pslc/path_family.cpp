@@ -1,7 +1,7 @@
 // The data paths there are.
 #include "firmware/base/make_policy.h"
 #include "firmware/pslc/all.h"
-#include "firmware/pslc/cold_direct.h"
+#include "firmware/pslc/cold_bypass.h"
 #include "firmware/pslc/hyflex.h"
 #include "firmware/pslc/lru_count.h"
 #include "firmware/pslc/pin_small.h"
@@ -12,7 +12,7 @@ namespace tlmssd::firmware {
 PathFamily& path_family() {
   static auto family = PathFamily{}
                            .with<AllToSlc>()
-                           .with<ColdDirect>()
+                           .with<ColdBypass>()
                            .with<RequestSize>()
                            .with<LruCount>()
                            .with<Hyflex>()

@@ -1,5 +1,5 @@
-// Pin-small: small writes stay in SLC mode until the room is needed, large ones go straight to
-// native blocks, whose dies serve them side by side.
+// Pin-small: small writes stay in SLC mode until the room is needed, large ones bypass
+// SLC: the dies of the native blocks serve them side by side.
 //
 // Follows Chen et al., "An empirical study of hybrid SSD with Optane and QLC flash" (IEEE ICCD
 // 2020), as Luo et al. 2022 describe it (section 4.2): small files, above all metadata, are what
@@ -24,12 +24,12 @@ class PinSmall final : public DataPath {
  public:
   static constexpr std::string_view k_name = "pin-small";
   static constexpr std::string_view k_summary =
-      "small writes stay in SLC mode until the room is needed, large ones go straight to native blocks (Chen "
+      "small writes stay in SLC mode until the room is needed, large ones bypass SLC (Chen "
       "et al. 2020)";
   using Config = PinSmallConfig;
 
   PinSmall(const Config& config, const PathContext& /*context*/) : small_(config.small) {}
-  bool direct(Lpn /*unit*/, Bytes command) override { return command > small_; }
+  bool bypasses(Lpn /*unit*/, Bytes command) override { return command > small_; }
   [[nodiscard]] bool keeps() const override { return true; }
 
  private:

@@ -1,4 +1,4 @@
-// Request-size: small writes are hot, large ones cold and go straight to native blocks. Small and
+// Request-size: small writes are hot, large ones cold and bypass SLC. Small and
 // large are relative: a write is hot when its size is at most the given percentile of the sizes of
 // past writes.
 //
@@ -32,7 +32,7 @@ class RequestSize final : public DataPath {
  public:
   static constexpr std::string_view k_name = "request-size";
   static constexpr std::string_view k_summary =
-      "writes longer than a percentile of past ones go straight to native blocks (Shi et al. 2016)";
+      "writes longer than a percentile of past ones bypass SLC (Shi et al. 2016)";
   using Config = RequestSizeConfig;
 
   RequestSize(const Config& config, const PathContext& /*context*/) : config_(config) {}
@@ -45,7 +45,7 @@ class RequestSize final : public DataPath {
     total_ = 0;
     for (std::uint32_t& count : counts_) total_ += count /= 2;
   }
-  bool direct(Lpn /*unit*/, Bytes command) override {
+  bool bypasses(Lpn /*unit*/, Bytes command) override {
     // Hot as long as those that are smaller do not already make up the percentile.
     std::uint64_t smaller = 0;
     for (std::size_t n = 0; n < size_class(command); ++n) smaller += counts_[n];

@@ -16,6 +16,10 @@ inline constexpr Renamed k_renamed[] = {
     {"firmware.buffer", "destage_at", "flush_at"},
     {"firmware.allocation", "programs_per_group", "programs_per_pu"},
     {"firmware.partition", "steer_from", "placement_from"},
+    {"firmware.pslc", "direct_buffer", "bypass_buffer"},
+    {"firmware.pslc", "direct", "bypass"},
+    {"firmware.pslc.when_full", "direct", "bypass"},
+    {"firmware.pslc.policy", "cold-direct", "cold-bypass"},
     {"firmware.mapping.scheme", "management-block", "block-mapped"},
 };
 

@@ -110,16 +110,16 @@ READ_FIRST = "ssd.flash.scheduling.policy"
 
 FLOODS = (
     Remedy("hyflex", "Shi et al. 2021: direct writes, and borrowing when needed", {PATH: "hyflex"}, ("behind",)),
-    Remedy("when_full: direct", "A: writes without room go to QLC", {"firmware.pslc.when_full": "direct"}, ("behind",)),
+    Remedy("when_full: bypass", "A: writes without room go to QLC", {"firmware.pslc.when_full": "bypass"}, ("behind",)),
     Remedy("fold_by: copyback", "A: folding on the die", {"firmware.pslc.fold_by": "copyback"}, ("behind",)),
 )
 PATHS = (
-    Remedy("cold-direct", "Stoica et al. 2019: known cold data straight to QLC", {PATH: "cold-direct"}, ("hot", "WA", "cold")),
+    Remedy("cold-bypass", "Stoica et al. 2019: known cold data straight to QLC", {PATH: "cold-bypass"}, ("hot", "WA", "cold")),
     Remedy("request-size", "Shi et al. 2016: hot or cold by size of request", {PATH: "request-size"}, ("hot", "WA", "cold")),
     Remedy("lru-count", "Li et al. 2017: LRU list and count of writes", {PATH: "lru-count"}, ("hot", "WA", "cold")),
 )
-ONE_BUFFER = (Remedy("cold-direct in one buffer", "A: the same without a part of the write buffer for each",
-                     {PATH: "cold-direct", "firmware.pslc.direct_buffer": "0 %"}, ("hot", "WA", "cold")),)
+ONE_BUFFER = (Remedy("cold-bypass in one buffer", "A: the same without a part of the write buffer for each",
+                     {PATH: "cold-bypass", "firmware.pslc.bypass_buffer": "0 %"}, ("hot", "WA", "cold")),)
 SMALL_DATA = (Remedy("pin-small", "Chen et al. 2020: small data stay in SLC", {PATH: "pin-small"}, ("small",)),)
 READ_HOT = (
     Remedy("promotion: lru", "Sun et al. 2016: read-hot data brought back into SLC", {"firmware.pslc.promotion.policy": "lru"}, ("p50",)),
@@ -255,7 +255,7 @@ the table.
         page.text("""
 Data that go straight to QLC fold nothing, so write amplification falls, and hot writes find room in the pSLC. That alone does not make them faster: **in one write
 buffer** for all (16 MiB), what is on its way to QLC fills it, and hot writes wait for programs of 8.7 ms. With a part of the buffer for each
-(`direct_buffer`, half of it) and turns at the dies they gain what the survey expects. Cold writes then get what hot ones leave of the dies.
+(`bypass_buffer`, half of it) and turns at the dies they gain what the survey expects. Cold writes then get what hot ones leave of the dies.
 """)
 
     def write_small(self, page):

@@ -116,7 +116,7 @@ TEST_CASE("a worn-out drive goes read-only: static and dynamic pSLC, waiting", "
 TEST_CASE(
     "a worn-out drive goes read-only: static and dynamic pSLC, copies on the die, deep in native blocks",
     "[drive]") {
-  SsdConfig config = worn_pslc_drive("direct");
+  SsdConfig config = worn_pslc_drive("bypass");
   config.firmware.pslc.fold_by = "copyback";
   config.firmware.buffer.mode = "write-through";
   writes_until_read_only(config);

@@ -209,9 +209,9 @@ void draw_pslc(Drawn& drawn, RandomStream& random) {
   // Beside these and what the firmware sets aside, a few blocks must be left for data.
   if (kinds != 0) c.static_bytes = block * (1 + random.below(2));
   if (kinds != 1) c.dynamic_bytes = block * (1 + random.below(random.below(2) == 0 ? 2 : 9));
-  c.when_full = pick<const char*>(random, {"wait", "direct"});
+  c.when_full = pick<const char*>(random, {"wait", "bypass"});
   c.fold_first = pick<const char*>(random, {"oldest", "emptiest"});
-  c.direct_buffer = pick<double>(random, {0, 0.1, 0.5, 0.9});
+  c.bypass_buffer = pick<double>(random, {0, 0.1, 0.5, 0.9});
   c.fold_below = pick<double>(random, {0, 0.1, 0.5});
   c.fold_until = c.fold_below + 0.2;
   c.gone_at = pick<double>(random, {0.5, 0.75, 2});

@@ -26,7 +26,7 @@ SsdConfig greedy_for_room() {
   config.firmware.gc.policy = "windowed-greedy";
   config.firmware.gc.background_stop = 0.9;
   config.firmware.pslc.policy = "lru-count";
-  config.firmware.pslc.when_full = "direct";
+  config.firmware.pslc.when_full = "bypass";
   config.firmware.pslc.dynamic_share = 0.1;
   config.firmware.pslc.gone_at = 2;
   choose(config.firmware, "firmware.partition", "read-write", {{"placement_from", Value(0.0)}});

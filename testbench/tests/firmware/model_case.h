@@ -46,7 +46,7 @@ struct Case {
   std::uint32_t dynamic = 0;    ///< that may be dynamic
   std::string path = "none";    ///< of data to them
   std::string when_full = "wait";
-  double direct_buffer = 0.5;
+  double bypass_buffer = 0.5;
   std::string fold_first = "oldest";
   double fold_below = 0.1;
   double gone_at = 0.75;
@@ -113,7 +113,7 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     config.pslc.static_bytes = c.fixed * block;
     config.pslc.dynamic_bytes = c.dynamic * block;
     config.pslc.when_full = c.when_full;
-    config.pslc.direct_buffer = c.direct_buffer;
+    config.pslc.bypass_buffer = c.bypass_buffer;
     config.pslc.fold_first = c.fold_first;
     config.pslc.fold_by = c.copyback ? "copyback" : "controller";
     config.pslc.fold_below = c.fold_below;
@@ -176,7 +176,7 @@ inline std::string describe(const Case& c) {
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
-      c.of_free_space, c.direct_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at,
+      c.of_free_space, c.bypass_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at,
       c.placement_from, c.keep_room, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance,
       c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water, c.flush_at, c.fill);
 }

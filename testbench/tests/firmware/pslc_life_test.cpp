@@ -32,7 +32,7 @@ std::uint64_t units(const CaseRig& rig) {
 TEST_CASE("a drive with blocks in SLC mode that is worn out becomes read-only and keeps its data") {
   std::uint64_t seed = 1;
   for (const auto& [fixed, dynamic] : {std::pair<std::uint32_t, std::uint32_t>{2, 0}, {0, 6}, {2, 6}}) {
-    for (const char* when_full : {"wait", "direct"}) {
+    for (const char* when_full : {"wait", "bypass"}) {
       for (const bool copyback : {false, true}) {
         for (const bool timed : {false, true}) {
           Case c = pslc_case(fixed, dynamic);
@@ -61,7 +61,7 @@ TEST_CASE("a drive with blocks in SLC mode that is worn out becomes read-only an
 }
 
 TEST_CASE("static blocks that are worn out make the pSLC smaller, until all writes go to native blocks") {
-  for (const char* when_full : {"wait", "direct"}) {
+  for (const char* when_full : {"wait", "bypass"}) {
     for (const bool timed : {false, true}) {
       Case c = pslc_case(3, 0);
       c.when_full = when_full;
@@ -97,7 +97,7 @@ TEST_CASE("failed programs lose nothing in either mode") {
     c.geometry.blocks = 60;
     c.fill = 0.6;
     c.copyback = seed % 2 == 0;
-    c.when_full = seed % 4 < 2 ? "wait" : "direct";
+    c.when_full = seed % 4 < 2 ? "wait" : "bypass";
     c.streams = seed % 5 == 0 ? "shared" : "separate";
     c.map_lines = seed % 4 == 0 ? 5 : 0;
     c.mode = seed % 6 == 0 ? "write-through" : "write-back";
@@ -121,7 +121,7 @@ TEST_CASE("a deep queue meets the end of a drive with blocks in SLC mode without
     c.multi_plane = false;
     c.fill = 1;
     c.copyback = c.program_unit <= c.slc_pages && seed % 4 == 1;
-    c.when_full = seed % 4 < 2 ? "wait" : "direct";
+    c.when_full = seed % 4 < 2 ? "wait" : "bypass";
     c.streams = seed % 2 == 0 ? "shared" : "separate";
     c.mode = seed % 8 < 5 ? "write-back" : "write-through";
     c.map_lines = seed % 5 > 2 ? 5 : 0;
@@ -211,7 +211,7 @@ TEST_CASE("a snapshot of a drive whose blocks in SLC mode are others is refused 
   };
   using Catch::Contains;
   CHECK(complaint([](Case&) {}) == "accepted");
-  CHECK(complaint([](Case& other) { other.when_full = "direct"; }) == "accepted");
+  CHECK(complaint([](Case& other) { other.when_full = "bypass"; }) == "accepted");
   CHECK_THAT(complaint([](Case& other) { other.path = "hyflex"; }),
              Contains("other firmware policies") && Contains("firmware.pslc.policy all instead of") &&
                  Contains("firmware.pslc.policy hyflex"));

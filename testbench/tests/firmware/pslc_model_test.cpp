@@ -32,7 +32,7 @@ TEST_CASE("blocks in SLC mode give back what was written, however few there are"
     const bool may_copy = c.program_unit <= c.slc_pages;
     for (const auto& [fixed, dynamic] :
          {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {0, 1}, {2, 3}, {0, 6}, {3, 0}}) {
-      for (const char* when_full : {"wait", "direct"}) {
+      for (const char* when_full : {"wait", "bypass"}) {
         c.fixed = fixed;
         c.dynamic = dynamic;
         c.when_full = when_full;
@@ -83,8 +83,8 @@ void draw_pslc(Case& c, RandomStream& random) {
   } while (c.fixed + c.dynamic == 0);
   c.path = any_of(path_family(), random);
   if (random.below(2) == 0) c.path = "all";
-  c.when_full = pick<const char*>(random, {"wait", "direct"});
-  c.direct_buffer = pick<double>(random, {0, 0.1, 0.5, 0.9});
+  c.when_full = pick<const char*>(random, {"wait", "bypass"});
+  c.bypass_buffer = pick<double>(random, {0, 0.1, 0.5, 0.9});
   c.fold_first = pick<const char*>(random, {"oldest", "emptiest"});
   c.fold_below = pick<double>(random, {0, 0.1, 0.3, 0.8});
   c.gone_at = pick<double>(random, {0.25, 0.75, 2});
@@ -215,7 +215,7 @@ TEST_CASE("a drive that lends all its free space is written full and overwritten
     c.dynamic = c.geometry.blocks - c.fixed;
     c.fill = seed % 5 == 0 ? 0.8 : 1;
     c.gone_at = seed % 2 == 0 ? 2 : 0.75;
-    c.when_full = seed % 4 < 2 ? "wait" : "direct";
+    c.when_full = seed % 4 < 2 ? "wait" : "bypass";
     c.fold_below = seed % 3 == 0 ? 0 : 0.1;
     c.background_start = seed % 7 == 0 ? 0 : 0.1;
     c.low_water = 1 + seed % 2;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "firmware/pslc/cold_direct.h"
+#include "firmware/pslc/cold_bypass.h"
 #include "firmware/pslc/hyflex.h"
 #include "firmware/pslc/lru_count.h"
 #include "firmware/pslc/request_size.h"
@@ -26,29 +26,28 @@ struct View final : PathView {
   double free = 1;
 };
 
-/// Writes `units` from `first` on with one command; returns how many went straight to native
-/// blocks.
+/// Writes `units` from `first` on with one command; returns how many bypassed SLC.
 std::uint64_t write(DataPath& path, Lpn first, std::uint64_t units) {
   path.command(units * 4096);
-  std::uint64_t direct = 0;
+  std::uint64_t bypassing = 0;
   for (std::uint64_t n = 0; n < units; ++n)
-    direct += path.direct(static_cast<Lpn>(first + n), units * 4096) ? 1 : 0;
-  return direct;
+    bypassing += path.bypasses(static_cast<Lpn>(first + n), units * 4096) ? 1 : 0;
+  return bypassing;
 }
 
 }  // namespace
 
-TEST_CASE("cold-direct: addresses decide, to the unit") {
+TEST_CASE("cold-bypass: addresses decide, to the unit") {
   View view;
-  ColdDirect path({0.25, 0.75}, {view, k_drive_units, k_pool});
+  ColdBypass path({0.25, 0.75}, {view, k_drive_units, k_pool});
   CHECK(write(path, 0, k_drive_units) == k_drive_units / 2);
-  CHECK_FALSE(path.direct(24'999, 4096));
-  CHECK(path.direct(25'000, 4096));
-  CHECK(path.direct(74'999, 4096));
-  CHECK_FALSE(path.direct(75'000, 4096));
+  CHECK_FALSE(path.bypasses(24'999, 4096));
+  CHECK(path.bypasses(25'000, 4096));
+  CHECK(path.bypasses(74'999, 4096));
+  CHECK_FALSE(path.bypasses(75'000, 4096));
 }
 
-TEST_CASE("request-size: what is longer than a percentile of past writes goes straight to native blocks") {
+TEST_CASE("request-size: what is longer than a percentile of past writes bypasses SLC") {
   View view;
   const PathContext context{view, k_drive_units, k_pool};
   SECTION("writes of one size are all hot") {
@@ -62,9 +61,9 @@ TEST_CASE("request-size: what is longer than a percentile of past writes goes st
     std::uint64_t large = 0;
     for (int n = 0; n < 4000; ++n) {
       const bool is_small = random.below(10) < 4;
-      const std::uint64_t direct = write(path, 0, is_small ? 1 : 64);
+      const std::uint64_t bypassing = write(path, 0, is_small ? 1 : 64);
       if (n < 500) continue;
-      (is_small ? small : large) += direct;
+      (is_small ? small : large) += bypassing;
     }
     CHECK(small == 0);
     CHECK(large > 60 * 64 * 30);
@@ -97,16 +96,16 @@ TEST_CASE("request-size: what is longer than a percentile of past writes goes st
 TEST_CASE("lru-count: hot is what was written often and lately") {
   View view;
   LruCount path({0.01, 3}, {view, k_drive_units, k_pool});  // a list of 100 units
-  CHECK(path.direct(7, 4096));
-  CHECK(path.direct(7, 4096));
-  CHECK_FALSE(path.direct(7, 4096));
+  CHECK(path.bypasses(7, 4096));
+  CHECK(path.bypasses(7, 4096));
+  CHECK_FALSE(path.bypasses(7, 4096));
   SECTION("still so when as many others as fit beside it were written") {
     CHECK(write(path, 1000, 99) == 99);
-    CHECK_FALSE(path.direct(7, 4096));
+    CHECK_FALSE(path.bypasses(7, 4096));
   }
   SECTION("one more, and it is forgotten") {
     CHECK(write(path, 1000, 100) == 100);
-    CHECK(path.direct(7, 4096));
+    CHECK(path.bypasses(7, 4096));
   }
   SECTION("a sequential stream never becomes hot") {
     CHECK(write(path, 1000, 50'000) == 50'000);
@@ -114,20 +113,20 @@ TEST_CASE("lru-count: hot is what was written often and lately") {
   }
 }
 
-TEST_CASE("hyflex: writes go straight to native blocks only while valid data grow fast and room is short") {
+TEST_CASE("hyflex: writes bypass SLC only while valid data grow fast and room is short") {
   View view;
   HyflexConfig config;
   config.window = 0.1;  // 1000 units
-  config.direct = 0.75;
+  config.bypass = 0.75;
   Hyflex path(config, {view, k_drive_units, k_pool});
   const auto run = [&](double new_data, double free) {
     view.free = free;
-    std::uint64_t direct = 0;
+    std::uint64_t bypassing = 0;
     for (int n = 0; n < 100; ++n) {
-      direct += write(path, 0, 100);
+      bypassing += write(path, 0, 100);
       view.valid += static_cast<std::uint64_t>(100 * new_data);
     }
-    return static_cast<double>(direct) / 10'000;
+    return static_cast<double>(bypassing) / 10'000;
   };
   CHECK(run(0.1, 0.1) == 0);
   CHECK(run(1, 0.9) == 0);
@@ -196,12 +195,12 @@ namespace {
 
 /// A drive whose upper 70 % are cold. The write buffer is full of cold data when nothing has
 /// reached flash yet.
-testing::Case cold_case(double direct_buffer) {
+testing::Case cold_case(double bypass_buffer) {
   testing::Case c{testing::geometry(2, 1, 1, 1, 40, 16, 4096), 1, 4096, 4096};
   c.slc_pages = 4;
   c.fixed = 2;
-  c.path = "cold-direct";
-  c.direct_buffer = direct_buffer;
+  c.path = "cold-bypass";
+  c.bypass_buffer = bypass_buffer;
   return c;
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("promotion keeps the data, however little room there is for it") {
     for (const auto& [fixed, dynamic] : {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {2, 3}, {0, 6}}) {
       c.fixed = fixed;
       c.dynamic = dynamic;
-      c.when_full = seed % 2 == 0 ? "direct" : "wait";
+      c.when_full = seed % 2 == 0 ? "bypass" : "wait";
       c.fill = seed % 3 == 0 ? 1.0 : seed % 3 == 1 ? 0.9 : 0.4;
       c.fold_below = seed % 4 == 0 ? 0 : 0.3;
       c.gone_at = seed % 5 == 0 ? 2 : 0.75;
@@ -101,8 +101,8 @@ TEST_CASE("read dies keep the data, on drives filled to the last unit too") {
       for (int n = 0; n < 4; ++n) {
         c.fixed = slc ? 1 : 0;
         c.dynamic = slc ? 3 : 0;
-        c.path = slc ? (n % 2 == 0 ? "all" : "cold-direct") : "none";
-        c.when_full = seed % 2 == 0 ? "direct" : "wait";
+        c.path = slc ? (n % 2 == 0 ? "all" : "cold-bypass") : "none";
+        c.when_full = seed % 2 == 0 ? "bypass" : "wait";
         c.promotion = slc && seed % 3 == 0 ? 3 : 0;
         c.parted_at = 1 + static_cast<std::int64_t>(seed % 3);
         c.placement_from = seed % 4 == 0 ? 0 : 0.05;

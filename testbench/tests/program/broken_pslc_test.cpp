@@ -39,7 +39,7 @@ TEST_CASE("values of a pSLC that cannot be", "[program]") {
            "@:14: firmware.pslc.static: -1 MiB is out of range: must be 0 B to 1024 TiB"},
           {k_static, "static: 200 %", "@:14: firmware.pslc.static: 2x is out of range: ..."},
           {k_dynamic, "when_full: never, dynamic: 4 MiB",
-           "@:14: firmware.pslc.when_full: 'never' is not one of wait or direct"},
+           "@:14: firmware.pslc.when_full: 'never' is not one of wait or bypass"},
           {k_dynamic, "fold_by: copybak, dynamic: 4 MiB",
            "@:14: firmware.pslc.fold_by: 'copybak' is not one of controller or copyback; did you mean "
            "'copyback'?"},
@@ -71,7 +71,7 @@ TEST_CASE("a pSLC that contradicts itself or the drive", "[program]") {
            "would stop at 20 %, before it starts "
            "(fold_below, "
            "50 %); nearest valid: 20 %"},
-          {"policy: all", "policy: cold-direct, cold_from: 60 %, cold_until: 20 %",
+          {"policy: all", "policy: cold-bypass, cold_from: 60 %, cold_until: 20 %",
            "@:14: firmware.pslc.cold_until: 20 % lie before cold_from (60 %); nearest valid: 60 %"},
           {k_buffer, "  allocation: {stripe: C}\n  buffer:",
            "@:15: firmware.pslc.policy: blocks in SLC mode may not span dies (firmware.allocation.stripe is "

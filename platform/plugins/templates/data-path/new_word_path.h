@@ -1,5 +1,5 @@
-// new-name: a write longer than the mean of past ones, so many times over, is cold and goes
-// straight to native blocks; all else lands in SLC mode.
+// new-name: a write longer than the mean of past ones, so many times over, is cold and
+// bypasses SLC; all else lands in SLC mode.
 #pragma once
 
 #include "firmware/pslc/data_path.h"
@@ -17,7 +17,7 @@ class NewTypePath final : public tlmssd::firmware::DataPath {
  public:
   using Bytes = tlmssd::Bytes;
   static constexpr std::string_view k_name = "new-name";
-  static constexpr std::string_view k_summary = "writes longer than most go straight to native blocks";
+  static constexpr std::string_view k_summary = "writes longer than most bypass SLC";
   using Config = NewTypeConfig;
   NewTypePath(const Config& config, const tlmssd::firmware::PathContext& /*context*/)
       : times_(config.times) {}
@@ -29,9 +29,9 @@ class NewTypePath final : public tlmssd::firmware::DataPath {
     if (cold(bytes)) ++cold_;
   }
   // Of each of its mapping pages, in the order in which they reach the write buffer.
-  bool direct(tlmssd::Lpn /*unit*/, Bytes command) override { return cold(command); }
+  bool bypasses(tlmssd::Lpn /*unit*/, Bytes command) override { return cold(command); }
   void report(tlmssd::StatisticsSink& sink) const override {
-    sink.value("cold writes", cold_, "", "writes sent straight to native blocks");
+    sink.value("cold writes", cold_, "", "writes that bypass SLC");
   }
   // What must survive a snapshot, one function for both directions.
   void archive(tlmssd::Archive& a) override {

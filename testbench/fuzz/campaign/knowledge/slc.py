@@ -29,7 +29,7 @@ def draw(d):
         if d.chance(0.3):
             most = f.pages / (f.pages - f.pages // f.bits)
             d.put(pslc, "of_free_space", d.pick(0, 0.5, 1, math.floor(1e4 * most) / 1e4))
-        if d.policy(pslc) == "cold-direct" and d.chance(0.6):
+        if d.policy(pslc) == "cold-bypass" and d.chance(0.6):
             d.put(pslc, "cold_from", d.pick(0, 0.3))
             d.put(pslc, "cold_until", d.pick(0.6, 1))
         if d.chance(0.3):

@@ -1,4 +1,4 @@
-// Cold-direct: data that are known to be cold go straight to native blocks, where they would end up
+// Cold-bypass: data that are known to be cold bypass SLC, where they would end up
 // anyhow, and leave the pSLC to the others.
 //
 // Follows Stoica et al., "Understanding the design trade-offs of hybrid flash controllers" (IEEE
@@ -14,27 +14,27 @@
 
 namespace tlmssd::firmware {
 
-struct ColdDirectConfig {
+struct ColdBypassConfig {
   double cold_from = 0.5;
   double cold_until = 1;
-  static const ParameterTable<ColdDirectConfig>& parameters() {
-    static const auto table = ParameterTable<ColdDirectConfig>{}
-                                  .share("cold_from", &ColdDirectConfig::cold_from, {0, 1},
+  static const ParameterTable<ColdBypassConfig>& parameters() {
+    static const auto table = ParameterTable<ColdBypassConfig>{}
+                                  .share("cold_from", &ColdBypassConfig::cold_from, {0, 1},
                                          "share of the user capacity where the cold data begin")
-                                  .share("cold_until", &ColdDirectConfig::cold_until, {0, 1},
+                                  .share("cold_until", &ColdBypassConfig::cold_until, {0, 1},
                                          "share of the user capacity where they end");
     return table;
   }
 };
 
-class ColdDirect final : public DataPath {
+class ColdBypass final : public DataPath {
  public:
-  static constexpr std::string_view k_name = "cold-direct";
+  static constexpr std::string_view k_name = "cold-bypass";
   static constexpr std::string_view k_summary =
-      "a range of addresses known to be cold goes straight to native blocks (Stoica et al. 2019)";
-  using Config = ColdDirectConfig;
+      "a range of addresses known to be cold bypasses SLC (Stoica et al. 2019)";
+  using Config = ColdBypassConfig;
 
-  ColdDirect(const Config& config, const PathContext& context)
+  ColdBypass(const Config& config, const PathContext& context)
       : from_(unit_at(config.cold_from, context)), until_(unit_at(config.cold_until, context)) {
     if (config.cold_from <= config.cold_until) return;
     throw refusal(
@@ -42,7 +42,7 @@ class ColdDirect final : public DataPath {
         fmt::format("{:g} % lie before cold_from ({:g} %)", 100 * config.cold_until, 100 * config.cold_from),
         fmt::format("{:g} %", 100 * config.cold_from));
   }
-  bool direct(Lpn unit, Bytes /*command*/) override { return unit >= from_ && unit < until_; }
+  bool bypasses(Lpn unit, Bytes /*command*/) override { return unit >= from_ && unit < until_; }
 
  private:
   static std::uint64_t unit_at(double share, const PathContext& context) {
