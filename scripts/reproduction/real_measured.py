@@ -65,6 +65,53 @@ SAMSUNG_PM9A3 = {
     200: Latency(76544, 956, 904, 2204, 3356, 3373, 4047, 1.00, 1.00),
 }
 
+# HAAS, uniform writes of 4 KiB within a span of the 7450 MAX, the rest empty: GiB to (write amplification of the last fifth by the media counter,
+# thousand writes a second). Runs of 372 GiB: 1.10 and 1.11, 313 and 307.
+MICRON_SPANS = {745: (1.89, 159), 670: (1.60, 192), 596: (1.41, 224), 521: (1.28, 258), 447: (1.18, 281), 372: (1.105, 310)}
+MICRON_MEDIA = 1.0245  # media bytes over host bytes while it is filled in order
+
+# HAAS, skewed writes to a full drive, shuffled over it: fio's words of the distribution (or the part of the drive that gets all) to thousand writes a second.
+MICRON_SKEW = {
+    "zoned:40/60:60/40": 158.0, "zoned:30/70:70/30": 150.1, "zoned:20/80:80/20": 140.2, "zoned:10/90:90/10": 135.7, "zoned:5/95:95/5": 110.5, "50 %": 157.7,
+    "zipf:0.4": 154.8, "zipf:0.6": 149.6, "zipf:0.8": 143.4,
+}
+SOLIDIGM_SKEW = {"zipf:0.8": 123.6}
+
+
+@dataclass(frozen=True)
+class Course:
+    """HAAS: a drive filled in order and then overwritten uniformly. Bandwidths in MB/s, means over 1.2 % of the capacity, places in drives overwritten;
+    `points`: means around places of the course."""
+
+    media: float  # factor of the media counter that the emulator has nothing for
+    fill: float
+    amplification: float
+    before: float
+    cliff: float
+    trough: float
+    final: float
+    depth: float
+    shortest_depth: float
+    shortest: float  # share of the drive that these means are over
+    recovered: float
+    highest: float
+    highest_at: float
+    points: dict
+
+
+MICRON_COURSE = Course(
+    MICRON_MEDIA, 1459, 1.89, 1452, 0.443, 459, 653, 0.70, 0.70, 0.005, 0.76, 724, 0.98,
+    {0.05: 1453, 0.15: 1450, 0.25: 1448, 0.35: 1447, 0.40: 1458, 0.42: 1458, 0.44: 1219, 0.46: 539, 0.48: 462, 0.50: 462, 0.52: 476, 0.54: 490, 0.56: 504, 0.58: 516,
+     0.60: 529, 0.65: 554, 0.70: 605, 0.75: 616, 0.80: 645, 0.85: 674, 0.90: 695, 0.95: 719, 1.00: 713, 1.05: 696, 1.10: 676, 1.15: 650, 1.20: 628, 1.25: 633,
+     1.30: 640, 1.40: 653, 1.60: 656, 1.80: 653},
+)  # fmt: skip
+SOLIDIGM_COURSE = Course(
+    1.0, 2030, 3.53, 1699, 0.180, 340, 493, 0.69, 0.57, 0.005, 0.35, 586, 0.46,
+    {0.05: 1699, 0.10: 1698, 0.15: 1699, 0.17: 1701, 0.18: 696, 0.19: 353, 0.20: 372, 0.22: 398, 0.24: 349, 0.26: 361, 0.28: 379, 0.30: 402, 0.32: 425, 0.34: 448,
+     0.36: 480, 0.38: 492, 0.40: 521, 0.42: 546, 0.44: 565, 0.46: 585, 0.48: 572, 0.50: 523, 0.52: 488, 0.55: 466, 0.60: 474, 0.65: 484, 0.70: 491, 0.80: 501,
+     0.90: 499, 1.00: 493, 1.20: 493, 1.40: 492},
+)  # fmt: skip
+
 # STONET: 4 KiB random reads of a 980 PRO 1 TB; outstanding reads to (thousand reads a second, mean, p50, p99 in microseconds of completion
 # latency). The figures of the set with several jobs (one day) with the fewest reads per job, because one job reaches the limit of its core at 380,000 a second.
 SAMSUNG_980PRO = {

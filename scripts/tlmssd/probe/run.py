@@ -44,6 +44,8 @@ def run_on(scenario: Path, folder: Path, pool: Pool, store: Path | None = None) 
 
 
 def _in_order(filled: float, resolved: Mapping[str, Any]) -> str:
+    if filled == 0:
+        return "[]"
     idle = any(step.get("idle") for step in resolved.get("precondition", []))
     return json.dumps([{"fill": f"{100 * filled:g} %", "order": "sequential", "idle": idle}])
 
