@@ -259,6 +259,8 @@ class ScenarioReader {
     }
     const std::string name = join_path(values.path, child.key);
     try {
+      if (const auto now = renamed(name, child.value.text); !now.empty())
+        throw InputError(in_quotes(child.value.text) + " is called " + in_quotes(now) + " now");
       setting->given = read_value(*setting->spec, child.value);
     } catch (const InputError& problem) {
       wrong_.insert(name);

@@ -29,7 +29,8 @@ def checkout(folder, report):
 
 
 def compare(*arguments):
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, check=False)
+    command = [sys.executable, SCRIPT, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_equal_reports_in_two_places_are_equal(tmp_path):
@@ -49,4 +50,5 @@ def test_differences_are_shown_and_renamed_keys_are_none(tmp_path):
 def test_a_checkout_without_a_build_is_named(tmp_path):
     run = compare(checkout(tmp_path / "a", json.loads("{}")), tmp_path)
     assert run.returncode == 1
-    assert run.stderr.startswith(f"compare_builds: {tmp_path} has no build/release/tlmssd: build it")
+    unbuilt = f"compare_builds: {tmp_path} has no build/release/tlmssd: build it"
+    assert run.stderr.startswith(unbuilt)
