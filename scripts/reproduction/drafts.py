@@ -15,22 +15,22 @@ class Drafts:
         self.folder = tempfile.TemporaryDirectory()
         self.drafts = {}
 
-    def start(self, scenario, load, changes=None, precondition=None, log=False, certain=False, shared=False):
+    def start(self, scenario, load, changes=None, precondition=None, log=False, certain=False, shared=False, seeds=None):
         """`load`: what stands after `load:` in braces, or a list of such, or a function of the seed that makes either; `precondition`: the same in
         brackets, instead of the scenario's; `certain`: nothing depends on chance; `shared`: the drive is prepared without chance, so that the seeds are
-        those of the loads and all loads begin with one snapshot of it."""
+        those of the loads and all loads begin with one snapshot of it; `seeds`: so many, instead of the runner's."""
         settings = dict(changes or {})
         if log:
             settings["report.command_log"] = "csv"
-        count = min(2, self.runner.seeds) if certain else self.runner.seeds
+        count = min(seeds or self.runner.seeds, 2 if certain else self.runner.seeds)
         futures = []
         for seed in range(1, count + 1):
             loads = load(seed) if callable(load) else load
             loads = [loads] if isinstance(loads, str) else loads
-            seeds = {"seed": "1" if shared else str(seed)}
+            drawn = {"seed": "1" if shared else str(seed)}
             if shared:
-                seeds |= {f"load.{n}.randseed": str(seed) for n, one in enumerate(loads) if not one.startswith("trace:")}
-            futures.append(self.runner.start(self.draft(scenario, loads, precondition), settings | seeds, shared))
+                drawn |= {f"load.{n}.randseed": str(seed) for n, one in enumerate(loads) if not one.startswith("trace:")}
+            futures.append(self.runner.start(self.draft(scenario, loads, precondition), settings | drawn, shared))
         return runs.Seeds(futures, certain)
 
     def draft(self, scenario, loads, precondition):
