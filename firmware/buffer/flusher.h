@@ -36,6 +36,8 @@ class Flusher {
   [[nodiscard]] Completions& completions() { return completions_; }
   [[nodiscard]] PuTurns& turns() { return turns_; }
   [[nodiscard]] std::uint64_t jobs_in_flight() const { return queue_.jobs(); }
+  /// Units of the smallest program it sends without padding.
+  [[nodiscard]] std::uint32_t least() const { return least_; }
 
   /// Sends out whatever is due. Called after entries were added or made urgent.
   void pump();
@@ -115,7 +117,7 @@ class Flusher {
   FlushQueue queue_;  ///< what is under way
   std::unique_ptr<Destination> destination_;
   TaskSet tasks_;
-  std::uint32_t least_;      ///< entries that make a program unit
+  std::uint32_t least_;      ///< entries that make the smallest program: in SLC mode, if there is one
   std::uint32_t threshold_;  ///< entries that may wait before anything is sent out
   std::uint64_t force_ = 0;  ///< entries up to this sequence number go out even if it takes padding
   bool pumping_ = false;

@@ -6,14 +6,18 @@
 
 namespace tlmssd::firmware {
 
-/// More lines have to go: to keep the free share, for those who wait, or to fill the last program
-/// unit.
+/// More lines have to go: to keep the free share, for those who wait, or to fill the last program:
+/// the smallest that the write buffer sends, or a whole program unit if a command waits for what is
+/// staged and no smaller program has taken it.
 Cache::More Cache::wants_more() const {
   const std::uint64_t coming = store_.free() + leaving_grains_;
   if (keep_free_ > 0 && coming <= keep_free_) return More::room;
   if (wanted_ > 0 && coming < reserved_ + wanted_) return More::room;
+  if (leaving_grains_ == 0) return More::none;
   const std::uint64_t staged = unstaged_ + flusher_.buffer().waiting();
-  return leaving_grains_ > 0 && staged % core_.layout.program_units != 0 ? More::filling : More::none;
+  const bool left_there = awaited() && unstaged_ == 0 && flusher_.jobs_in_flight() == 0;
+  const std::uint32_t program = left_there ? core_.layout.program_units : flusher_.least();
+  return staged % program != 0 ? More::filling : More::none;
 }
 
 void Cache::pump() {

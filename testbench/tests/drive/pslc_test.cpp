@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "firmware/cache/cache.h"
 #include "models/nand/bus_timing.h"
 #include "testbench/tests/drive/support.h"
 
@@ -94,6 +95,20 @@ struct Course {
   double step;  ///< bytes
 };
 
+/// Writes the bytes from `from` up to `end` one after the other.
+void write(Simulation& simulation, Bytes from, Bytes end, const char* block, std::uint32_t depth) {
+  LoadConfig words;
+  words.kind.name = "write";
+  words.generator.rw = "write";
+  words.generator.bs = block;
+  words.generator.iodepth = depth;
+  words.generator.offset = std::to_string(from);
+  words.generator.size = std::to_string(end - from);
+  std::vector<Load> loads = tlmssd::make_loads(words, simulation.drive_size(), 1);
+  Measurement measurement({"write"});
+  simulation.run(loads, measurement);
+}
+
 /// Writes on from `fill` of the user capacity until `end`.
 Course write_on(const SsdConfig& config, double fill, double end) {
   Simulation simulation(config);
@@ -113,16 +128,7 @@ Course write_on(const SsdConfig& config, double fill, double end) {
       if (course.seconds[n] == 0) course.seconds[n] = static_cast<double>(command.completed) * 1e-12;
     }
   });
-  LoadConfig words;
-  words.kind.name = "write";
-  words.generator.rw = "write";
-  words.generator.bs = "128k";
-  words.generator.iodepth = 8;
-  words.generator.offset = std::to_string(at(fill));
-  words.generator.size = std::to_string(at(end) - at(fill));
-  std::vector<Load> loads = tlmssd::make_loads(words, simulation.drive_size(), 1);
-  Measurement measurement({"write"});
-  simulation.run(loads, measurement);
+  write(simulation, at(fill), at(end), "128k", 8);
   simulation.driver().set_completion_hook(nullptr);
   return course;
 }
@@ -235,6 +241,33 @@ TEST_CASE("a pSLC that shrinks while it is written to has that much more to fold
   const Course course = in_child<Course>([&] { return write_on(config, 0.3, 0.7); });
   const double expected = k_dies * static_cast<double>(t.row) / (t.write + (1 + lost) * t.fold);
   CHECK(rate(course, 0.5, 1) == Approx(expected).epsilon(0.05));
+}
+
+// Evictions were made up to native program units, of which programs in SLC mode took a part: so
+// more were due, again and again, until a third of the cache was empty.
+TEST_CASE("a cache before a pSLC evicts what it needs room for, and one program more", "[drive]") {
+  for (const char* const when_full : {"wait", "bypass"}) {
+    SsdConfig config = pslc_drive(0, 6);
+    config.firmware.pslc.when_full = when_full;
+    config.firmware.cache.policy = "nv-wb";
+    config.firmware.cache.medium = "dram";
+    config.firmware.cache.capacity = 16_MiB;
+    const Bytes all = 96_MiB;  // several times what the pSLC holds
+    const auto evictions = in_child<std::uint64_t>([&]() -> std::uint64_t {
+      Simulation simulation(config);
+      write(simulation, 0, all, "4k", 32);
+      const firmware::Ftl& ftl = simulation.ssd().ftl();
+      return ftl.statistics().slc_units > 0 ? ftl.cache()->statistics().evictions : 0;
+    });
+    const Bytes unit = config.firmware.mapping.unit;
+    const std::uint64_t kept_free = config.firmware.cache.capacity / unit / 5;  // evict_below_free
+    const std::uint64_t needed = (all - config.firmware.cache.capacity) / unit + kept_free;
+    const std::uint64_t program =
+        config.part.planes * config.part.pages_per_program() * config.part.page_size / unit;
+    INFO("when full: " << when_full);
+    CHECK(evictions + program >= needed);
+    CHECK(evictions <= needed + program);
+  }
 }
 
 TEST_CASE("reads take the latency of the mode that their data are in", "[drive]") {
