@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "firmware/features/partition/partition.h"
 #include "models/base/stalled.h"
 #include "testbench/tests/drive/support.h"
 #include "testbench/tests/support/given.h"
@@ -29,7 +30,7 @@ SsdConfig greedy_for_room() {
   config.firmware.pslc.when_full = "bypass";
   config.firmware.pslc.dynamic_share = 0.1;
   config.firmware.pslc.gone_at = 2;
-  choose(config.firmware, "firmware.partition", "read-write", {{"placement_from", Value(0.0)}});
+  choose(config.firmware, firmware::Partition::k_path, "read-write", {{"placement_from", Value(0.0)}});
   return config;
 }
 

@@ -1,6 +1,7 @@
 // Promotion, replicas of read-hot data and read dies under random commands of
 // every kind: nothing is lost, and nothing waits for ever.
 #include "firmware/features/partition/partition.h"
+#include "firmware/features/promotion/promoter.h"
 #include "firmware/features/replicas/replicas.h"
 #include "firmware/victims/victim_policy.h"
 #include "testbench/tests/firmware/model_case.h"
@@ -25,6 +26,11 @@ typename T::Counters counters(const CaseRig& rig) {
 TEST_CASE("promotion keeps the data, however little room there is for it") {
   std::uint64_t seed = 1300;
   std::uint64_t promoted = 0;
+  std::uint64_t due = 0;
+  const auto result = [&](const CaseRig& rig) {
+    due += counters<Promoter>(rig).due;
+    return moved(rig);
+  };
   for (Case c : shapes_with_slc()) {
     for (const auto& [fixed, dynamic] : {std::pair<std::uint32_t, std::uint32_t>{1, 0}, {2, 3}, {0, 6}}) {
       c.fixed = fixed;
@@ -40,12 +46,13 @@ TEST_CASE("promotion keeps the data, however little room there is for it") {
       c.promotion = 2 + static_cast<std::int64_t>(seed % 2);
       c.keep_free = 0.2;
       const std::uint32_t depth = seed % 2 == 0 ? 64 : 12;
-      promoted += run_random(c, true, 1500, depth, ++seed, moved);
-      promoted += run_random(c, false, 1500, 1, ++seed, moved);
+      promoted += run_random(c, true, 1500, depth, ++seed, result);
+      promoted += run_random(c, false, 1500, 1, ++seed, result);
       ++seed;
     }
   }
   REQUIRE(promoted > 500);
+  REQUIRE(due >= promoted);
 }
 
 TEST_CASE("replicas keep the data, on drives filled to the last unit too") {
