@@ -167,7 +167,7 @@ std::vector<Load> Run::make_steady_state(std::size_t number) {
       {{"step", number},
        {"state", "steady"},
        {"written", !how},
-       {"steady", true},
+       {"met", true},
        {"text", how ? "steady state without being written: " + *how
                     : fmt::format("steady state by a settling run, filled and overwritten {:g} times: {}",
                                   steps_->settling_overwrites(), why_not)}});

@@ -132,7 +132,7 @@ nlohmann::ordered_json SteadyRounds::json() const {
   nlohmann::ordered_json json = {{"metric", config_.metric},
                                  {"unit", unit_of(figure)},
                                  {"rounds", nlohmann::ordered_json::array()},
-                                 {"steady", steady()}};
+                                 {"met", steady()}};
   for (const double value : values_) json["rounds"].push_back(value * scale);
   std::string text = fmt::format("{} over {} rounds", config_.metric, values_.size());
   const std::size_t shown = std::min(values_.size(), k_pts_rounds);

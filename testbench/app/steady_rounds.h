@@ -52,7 +52,7 @@ class SteadyRounds {
   [[nodiscard]] bool steady() const;
   /// No more rounds are to be waited for.
   [[nodiscard]] bool exhausted() const { return values_.size() >= config_.most_rounds; }
-  /// {"metric", "unit", "rounds": [...], "steady", "range", "change", "text"}; range and change are
+  /// {"metric", "unit", "rounds": [...], "met", "range", "change", "text"}; range and change are
   /// those of the last five rounds, as shares of their average.
   [[nodiscard]] nlohmann::ordered_json json() const;
 

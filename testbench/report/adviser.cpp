@@ -146,7 +146,7 @@ std::vector<double> bandwidth_of(const Json& load) {
 /// What was to be steady, and is not.
 void never_steady(const Evidence& e) {
   const auto say = [&](const std::string& what, const Json& rounds) {
-    if (rounds["steady"].get<bool>()) return;
+    if (rounds["met"].get<bool>()) return;
     e.advice.push_back({"not-steady", what + ": " + rounds["text"].get<std::string>(),
                         what == "run" ? "run.most_rounds or run.round" : "precondition.most_rounds"});
   };
