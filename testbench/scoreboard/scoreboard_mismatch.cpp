@@ -35,46 +35,33 @@ std::string Mismatch::text() const {
   return line + ")";
 }
 
-std::uint16_t Scoreboard::sequence_of(std::uint64_t lba, Stamp stamp) const {
-  if (stamp == k_zeros) return 0;
-  const std::uint64_t unit = unit_of(lba);
-  const Stamp zeroth =
-      make_stamp(static_cast<Lpn>(unit), 0, static_cast<std::uint32_t>(lba - unit * per_unit_));
-  const std::uint32_t sequence = (std::uint32_t{stamp} + 65535U - zeroth) % 65535U;
-  return sequence <= k_sequence ? static_cast<std::uint16_t>(sequence) : std::uint16_t{0};
-}
-
 /// The newest write's sequence number in a block's unit; 0 when it was never written.
-std::uint16_t Scoreboard::latest(std::uint64_t lba) {
-  const std::uint64_t unit = unit_of(lba);
-  const std::uint16_t state = units_.read(unit);
-  return state == k_in_side ? side_[find(unit)].last : static_cast<std::uint16_t>(state & k_sequence);
+std::uint16_t Scoreboard::latest(std::uint64_t lba) const {
+  const std::uint64_t unit = units_.unit_of(lba);
+  const std::uint16_t state = states_.read(unit);
+  return state == k_in_side ? side_[side_.find(unit)].last : static_cast<std::uint16_t>(state & k_sequence);
 }
 
 /// All that a read from `begin` to `now` might have returned at `lba`.
 void Scoreboard::collect_expected(std::uint64_t lba, std::uint64_t begin, std::uint64_t now) {
-  mismatch_.expected.clear();
-  const std::uint64_t unit = unit_of(lba);
-  const std::uint16_t state = units_.read(unit);
+  std::vector<Stamp>& expected = mismatch_.expected;
+  expected.clear();
+  const std::uint64_t unit = units_.unit_of(lba);
+  const std::uint16_t state = states_.read(unit);
   if (state != k_in_side) {
-    mismatch_.expected.push_back(stamp(lba, (state & k_zeros_now) != 0 ? std::uint16_t{0} : state));
+    expected.push_back(units_.stamp(lba, value_of(state)));
     return;
   }
-  const std::uint32_t side = find(unit);
-  const auto block = static_cast<std::uint32_t>(lba - unit * per_unit_);
-  if (side_[side].lists == k_none) {
-    mismatch_.expected.push_back(stamp(lba, states(side)[block]));
+  const SideTable::Index side = side_.find(unit);
+  const auto block = static_cast<std::uint32_t>(lba - units_.first_block(unit));
+  if (!side_[side].contended()) {
+    expected.push_back(units_.stamp(lba, side_.states(side)[block]));
     return;
   }
-  const Candidates& list = lists_[side_[side].lists + (side_[side].even ? 0 : block)];
-  for (auto at = list.rbegin(); at != list.rend(); ++at) {
-    const Stamp possible = stamp(lba, at->value);
-    if (!admits(list, *at, begin, now)) continue;
-    if (std::find(mismatch_.expected.begin(), mismatch_.expected.end(), possible) ==
-        mismatch_.expected.end()) {
-      mismatch_.expected.push_back(possible);
-    }
-  }
+  side_.lists(side, block, 1)[0].for_each_possible(begin, now, [&](std::uint16_t value) {
+    const Stamp possible = units_.stamp(lba, value);
+    if (std::find(expected.begin(), expected.end(), possible) == expected.end()) expected.push_back(possible);
+  });
 }
 
 void Scoreboard::explain(const Ticket& ticket, std::uint64_t lba, Stamp got, std::span<const Stamp> data,
@@ -83,19 +70,19 @@ void Scoreboard::explain(const Ticket& ticket, std::uint64_t lba, Stamp got, std
   mismatch_ = Mismatch{};
   mismatch_.lba = lba;
   mismatch_.got = got;
-  mismatch_.first_lba = ticket.lba_;
+  mismatch_.first_lba = ticket.lba();
   mismatch_.blocks = data.size();
-  collect_expected(lba, ticket.begin_, now);
+  collect_expected(lba, ticket.begin(), now);
   if (got == k_zeros) {
     mismatch_.kind = Mismatch::Kind::zeros;
     return;
   }
   const std::uint16_t newest = latest(lba);
-  const std::uint16_t sequence = sequence_of(lba, got);
+  const std::uint16_t sequence = units_.sequence_of(lba, got);
   if (sequence != 0 && sequence <= newest) {
     // Writes behind the newest content that was due.
     std::uint16_t due = 0;
-    for (const Stamp stamp : mismatch_.expected) due = std::max(due, sequence_of(lba, stamp));
+    for (const Stamp stamp : mismatch_.expected) due = std::max(due, units_.sequence_of(lba, stamp));
     mismatch_.writes_old = due > sequence ? static_cast<std::uint32_t>(due - sequence) : 0U;
     mismatch_.kind = due == 0                    ? Mismatch::Kind::not_trimmed
                      : mismatch_.writes_old == 1 ? Mismatch::Kind::lost_write
@@ -103,13 +90,14 @@ void Scoreboard::explain(const Ticket& ticket, std::uint64_t lba, Stamp got, std
     return;
   }
   // A neighbour's content, present or the one before?
-  const std::uint64_t from = ticket.lba_ > k_near ? ticket.lba_ - k_near : 0;
-  const std::uint64_t until = std::min(blocks_, ticket.lba_ + ticket.blocks_ + k_near);
+  const std::uint64_t from = ticket.lba() > k_near ? ticket.lba() - k_near : 0;
+  const std::uint64_t until = std::min(units_.blocks(), ticket.end() + k_near);
   for (std::uint64_t other = from; other < until; ++other) {
     const std::uint16_t present = latest(other);
     if (other == lba || present == 0) continue;
     const auto previous = static_cast<std::uint16_t>(present - 1);
-    if (got != stamp(other, present) && (previous == 0 || got != stamp(other, previous))) continue;
+    if (got != units_.stamp(other, present) && (previous == 0 || got != units_.stamp(other, previous)))
+      continue;
     mismatch_.kind = Mismatch::Kind::other_address;
     mismatch_.other_lba = other;
     return;
