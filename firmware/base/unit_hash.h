@@ -1,9 +1,11 @@
-// From a logical unit to a small number (an entry, a line): open addressing with linear probing, at
-// most half full. Units that follow one another lie side by side, eight in a line of the
-// processor's caches, as they come and go together.
+// From a logical unit to a small number (an entry, a line): open addressing. Units that follow one
+// another lie side by side, eight in a line of the processor's caches, as they come and go
+// together. A place that is taken sends to the same place of the next line: were it the next place,
+// units that come in whole lines would have to be gone through one by one.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -21,14 +23,15 @@ class UnitHash {
 
   /// What was put under `unit`; k_none when nothing was.
   [[nodiscard]] std::uint32_t find(Lpn unit) const {
-    for (std::uint64_t at = home(unit);; at = (at + 1) & mask_) {
+    for (std::uint64_t at = home(unit);; at = next(at)) {
       const Place& place = places_[at];
       if (place.value == 0 || place.unit == unit) return place.value - 1;
     }
   }
   /// `unit` must not be there.
   void insert(Lpn unit, std::uint32_t value) {
-    if (2 * ++count_ > mask_ + 1) grow();
+    // No column of the lines is ever full.
+    if (4 * ++counts_[home(unit) % k_together] * k_together > 3 * (mask_ + 1)) grow();
     put(unit, value);
   }
   /// `unit` must be there.
@@ -36,14 +39,14 @@ class UnitHash {
   void erase(Lpn unit) {
     std::uint64_t hole = position(unit);
     // Close the gap: move up what would not be found beyond it.
-    for (std::uint64_t at = (hole + 1) & mask_; places_[at].value != 0; at = (at + 1) & mask_) {
+    for (std::uint64_t at = next(hole); places_[at].value != 0; at = next(at)) {
       if (((at - home(places_[at].unit)) & mask_) >= ((at - hole) & mask_)) {
         places_[hole] = places_[at];
         hole = at;
       }
     }
     places_[hole] = {};
-    --count_;
+    --counts_[hole % k_together];
   }
 
  private:
@@ -52,18 +55,20 @@ class UnitHash {
     std::uint32_t value = 0;  ///< plus one; 0: none
   };
   static constexpr std::uint64_t k_together = 8;
+  /// The column depends on more than the unit's lowest bits: units that are eight apart share none.
   [[nodiscard]] std::uint64_t home(Lpn unit) const {
-    const std::uint64_t line = (unit / k_together * 0x9E3779B97F4A7C15U) >> shift_;
-    return line * k_together + unit % k_together;
+    const std::uint64_t hash = unit / k_together * 0x9E3779B97F4A7C15U;
+    return (hash >> shift_) * k_together + ((unit ^ hash >> 32U) % k_together);
   }
+  [[nodiscard]] std::uint64_t next(std::uint64_t at) const { return (at + k_together) & mask_; }
   [[nodiscard]] std::uint64_t position(Lpn unit) const {
     std::uint64_t at = home(unit);
-    while (places_[at].unit != unit || places_[at].value == 0) at = (at + 1) & mask_;
+    while (places_[at].unit != unit || places_[at].value == 0) at = next(at);
     return at;
   }
   void put(Lpn unit, std::uint32_t value) {
     std::uint64_t at = home(unit);
-    while (places_[at].value != 0) at = (at + 1) & mask_;
+    while (places_[at].value != 0) at = next(at);
     places_[at] = {unit, value + 1};
   }
   void size_for(std::uint64_t expected) {
@@ -83,8 +88,8 @@ class UnitHash {
 
   ZeroPages<Place> places_;
   std::uint64_t mask_ = 0;
-  std::uint64_t count_ = 0;
-  std::uint32_t shift_ = 0;  ///< to the number of a line
+  std::array<std::uint64_t, k_together> counts_{};  ///< units by column, the same after growing
+  std::uint32_t shift_ = 0;                         ///< to the number of a line
 };
 
 }  // namespace tlmssd::firmware

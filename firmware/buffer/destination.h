@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include "firmware/buffer/completions.h"
 #include "firmware/buffer/pu_turns.h"
@@ -23,9 +22,22 @@ class Flusher;
 
 class Destination {
  public:
-  struct Place {
-    std::optional<std::uint32_t> pu;  ///< nothing: no place now
-    BlockMode mode = BlockMode::native;
+  /// A parallel unit and the mode of its block, or nothing: no place now. One number, because parts
+  /// that are written one by one and read together soon after stall the processor.
+  class Place {
+   public:
+    Place() = default;
+    /// `pu` PuTurns::k_none: nothing.
+    explicit Place(std::uint32_t pu, BlockMode mode = BlockMode::native)
+        : code_(pu == PuTurns::k_none ? k_nothing
+                                      : std::uint64_t{pu} << 1U | (mode == BlockMode::slc ? 1 : 0)) {}
+    explicit operator bool() const { return code_ != k_nothing; }
+    [[nodiscard]] std::uint32_t pu() const { return static_cast<std::uint32_t>(code_ >> 1U); }
+    [[nodiscard]] BlockMode mode() const { return (code_ & 1U) != 0 ? BlockMode::slc : BlockMode::native; }
+
+   private:
+    static constexpr std::uint64_t k_nothing = ~std::uint64_t{0};
+    std::uint64_t code_ = k_nothing;
   };
 
   virtual ~Destination() = default;

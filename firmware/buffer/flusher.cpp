@@ -105,21 +105,21 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
   if (buffer_.lines() == 1 || !turns_.all_busy()) {
     to = destination_->next_place(line);
     // Where features keep it from is better than nowhere, if nothing under way will change that.
-    if (!to.pu && queue_.empty() && turns_.lift_placement()) to = destination_->next_place(line);
+    if (!to && queue_.empty() && turns_.lift_placement()) to = destination_->next_place(line);
   }
-  if (!to.pu) {
+  if (!to) {
     // Every parallel unit is full of programs on their way; with none on its way the drive has
     // nothing left to give.
     if (queue_.empty()) core_.go_read_only();
     return false;
   }
-  if (!must && waiting < core_.layout.units_of_program(to.mode)) {
+  if (!must && waiting < core_.layout.units_of_program(to.mode())) {
     turns_.go_back(position);
     return false;
   }
   ProgramJob& job = core_.jobs.take();
-  job.pu = *to.pu;
-  job.mode = to.mode;
+  job.pu = to.pu();
+  job.mode = to.mode();
   job.ledger = Ledger(now());
   turns_.occupy(job.pu);
   destination_->fill(job, line);

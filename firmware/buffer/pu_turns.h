@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,9 +24,11 @@ class PuTurns {
     for (std::uint32_t i = 0; i < sequence_.size(); ++i) place_[sequence_[i]] = i;
   }
 
-  /// The next parallel unit in turn of which `fits(pu)` holds.
+  static constexpr std::uint32_t k_none = 0xFFFFFFFFU;
+
+  /// The next parallel unit in turn of which `fits(pu)` holds; k_none when there is none.
   template <class Fits>
-  std::optional<std::uint32_t> next(Fits&& fits) {
+  std::uint32_t next(Fits&& fits) {
     const auto count = static_cast<std::uint32_t>(sequence_.size());
     for (std::uint32_t tried = 0; tried < count;) {
       const std::uint64_t word = may_take_[position_ / 64] >> (position_ % 64);
@@ -44,7 +45,7 @@ class PuTurns {
       if (++position_ == count) position_ = 0;
       if (!kept_away(pu) && fits(pu)) return pu;
     }
-    return {};
+    return k_none;
   }
   /// The one in whose turn the `n`-th thing belongs.
   [[nodiscard]] std::uint32_t nth(std::uint32_t n) const { return sequence_[n % sequence_.size()]; }

@@ -13,7 +13,7 @@ class LogBlockDestination final : public Destination {
   LogBlockDestination(Flusher& flusher, LogBlocks& logs) : Destination(flusher), logs_(logs) {}
   Place next_place(std::uint8_t line) override {
     const std::uint32_t home = logs_.home(buffer_.entry(buffer_.front(line)).unit);
-    return turns_.busy(home) ? Place{} : Place{home};
+    return turns_.busy(home) ? Place() : Place(home);
   }
   void fill(ProgramJob& job, std::uint8_t line) override {
     fill_units(job, line, [&](Lpn unit) { return logs_.together(job, unit); });

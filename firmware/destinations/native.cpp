@@ -5,7 +5,7 @@
 namespace tlmssd::firmware {
 
 Destination::Place NativeDestination::next_place(std::uint8_t /*line*/) {
-  return {next_pu(), BlockMode::native};
+  return Place(next_pu());
 }
 
 void NativeDestination::fill(ProgramJob& job, std::uint8_t line) {
@@ -58,11 +58,12 @@ Task<bool> NativeDestination::wait_for_space(ProgramJob& job) {
 bool NativeDestination::divert(ProgramJob& job) {
   turns_.vacate(job.pu);
   turns_.lift_placement();
-  const std::optional<std::uint32_t> other = next_pu();
-  if (other) job.pu = *other;
+  const std::uint32_t other = next_pu();
+  const bool found = other != PuTurns::k_none;
+  if (found) job.pu = other;
   turns_.occupy(job.pu);
-  if (!other) core_.go_read_only();
-  return other.has_value();
+  if (!found) core_.go_read_only();
+  return found;
 }
 
 }  // namespace tlmssd::firmware

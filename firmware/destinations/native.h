@@ -31,7 +31,7 @@ class NativeDestination : public Destination {
     ++core_.stats.rerouted;
     return false;
   }
-  std::optional<std::uint32_t> next_pu() {
+  std::uint32_t next_pu() {
     return turns_.next([this](std::uint32_t pu) { return takes_in_turn(pu); });
   }
   [[nodiscard]] bool at_hand(const ProgramJob& job) const {

@@ -3,14 +3,14 @@
 namespace tlmssd::firmware {
 
 Destination::Place SlcDestination::next_place(std::uint8_t line) {
-  if (line > 0) return {next_pu(), BlockMode::native};
-  std::optional<std::uint32_t> pu = next_pu_with(Needs::slc_space);
-  if (!pu && core_.pslc->waits()) pu = next_pu_with(Needs::slc_blocks);
-  if (pu) return {pu, BlockMode::slc};
+  if (line > 0) return Place(next_pu());
+  std::uint32_t pu = next_pu_with(Needs::slc_space);
+  if (pu == PuTurns::k_none && core_.pslc->waits()) pu = next_pu_with(Needs::slc_blocks);
+  if (pu != PuTurns::k_none) return Place(pu, BlockMode::slc);
   // What is busy now will not be for long, where going to native blocks would take longer.
   const Needs needs = core_.pslc->waits() ? Needs::slc_blocks : Needs::slc_space;
   if (turns_.any_under_way([&](std::uint32_t busy) { return has(busy, needs) && takes(busy); })) return {};
-  return {next_pu(), BlockMode::native};
+  return Place(next_pu());
 }
 
 void SlcDestination::fill(ProgramJob& job, std::uint8_t line) {

@@ -32,7 +32,7 @@ class SlcDestination final : public NativeDestination {
   [[nodiscard]] bool has(std::uint32_t pu, Needs needs) const {
     return needs == Needs::slc_space ? core_.pslc->has_space(pu) : core_.pslc->blocks(pu) > 0;
   }
-  std::optional<std::uint32_t> next_pu_with(Needs needs) {
+  std::uint32_t next_pu_with(Needs needs) {
     return turns_.next([&](std::uint32_t pu) { return has(pu, needs) && takes_in_turn(pu); });
   }
   void take_place(ProgramJob& job) override;

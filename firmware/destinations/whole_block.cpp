@@ -23,7 +23,7 @@ bool WholeBlockDestination::blocked() {
 Destination::Place WholeBlockDestination::next_place(std::uint8_t line) {
   const std::uint32_t home = turns_.nth(region_of(buffer_.front(line)));
   if (turns_.busy(home)) return {};
-  return takes(home) ? Place{home} : Place{next_pu()};
+  return Place(takes(home) ? home : next_pu());
 }
 
 void WholeBlockDestination::fill(ProgramJob& job, std::uint8_t line) {

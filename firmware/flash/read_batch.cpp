@@ -18,8 +18,7 @@ ReadOp& ReadBatch::add(Ppn where, Lpn unit, std::uint64_t need) {
   ReadOp* near = back();
   if (near != nullptr && near->mp_page != mp_page) near = size() <= k_look_back ? front() : nullptr;
   while (near != nullptr && near->mp_page != mp_page) near = after(*near);
-  if (near == nullptr || near->copy_of != k_no_unit || at + layout.units_per_page <= near->low ||
-      at >= near->high + layout.units_per_page)
+  if (near == nullptr || near->copy_of != k_no_unit || !takes_in(*near, at))
     return add_apart(where, unit, need);
   ReadPool::widen(*near, at);
   near->wanted[at] = unit;
@@ -36,8 +35,36 @@ ReadOp& ReadBatch::add_apart(Ppn where, Lpn unit, std::uint64_t need) {
   read.need[at] = need;
   read.op.buffer_address = buffer_address_;
   core_.pool.pin(read.block);
+  alone_ = empty();
+  if (!alone_ && goes_across_planes()) {
+    if (size() == 1) {
+      pages_ = {};
+      note_page(*front());
+    }
+    alone_ = note_page(read);
+  }
   push(read);
   return read;
+}
+
+/// Whether a read is to be widened so that it takes in unit `at` of its multi-plane page.
+bool ReadBatch::takes_in(const ReadOp& near, std::uint32_t at) const {
+  const std::uint32_t units_per_page = core_.layout.units_per_page;
+  if (at + units_per_page > near.low && at < near.high + units_per_page) return true;
+  return alone_ && at == near.high + 1 && &near == back() && goes_across_planes();
+}
+
+/// False: a read of the same page number in the same die may have come before.
+bool ReadBatch::note_page(const ReadOp& read) {
+  const Layout& layout = core_.layout;
+  const std::uint32_t in_block = read.mp_page - read.block * layout.block_mp_pages;
+  const std::uint64_t key = std::uint64_t{layout.pu_of(read.block)} << 32U | in_block;
+  const std::uint64_t bit = (key * 0x9E3779B97F4A7C15U) >> 56U;
+  std::uint64_t& word = pages_[bit / 64];
+  const std::uint64_t mask = std::uint64_t{1} << bit % 64;
+  const bool first = (word & mask) == 0;
+  word |= mask;
+  return first;
 }
 
 /// Settles where the reads go.

@@ -6,6 +6,7 @@
 //     reads.drain([&](const ReadOp& read, std::uint32_t at) { ... });  // looks at each; releases the blocks
 #pragma once
 
+#include <array>
 #include <coroutine>
 #include <cstdint>
 #include <utility>
@@ -64,6 +65,16 @@ class ReadBatch : public ReadList {
   }
 
  private:
+  /// Whole pages that follow one another in neighbouring planes are one read at once, where the
+  /// joiner would make them one operation in any case: where nothing tells reads apart, and no
+  /// other page of that number in the die is wanted.
+  [[nodiscard]] bool goes_across_planes() const {
+    return joiner_ != nullptr && core_.layout.units_per_page == 1 && core_.correction == nullptr &&
+           core_.hooks.page_read.empty() && core_.hooks.pass_voltage.empty() &&
+           core_.hooks.redirect_read.empty();
+  }
+  [[nodiscard]] bool takes_in(const ReadOp& near, std::uint32_t at) const;
+  bool note_page(const ReadOp& read);
   void resolve();
   bool start();
   void start(ReadOp& read);
@@ -81,6 +92,8 @@ class ReadBatch : public ReadList {
   Picoseconds stage_end_ = 0;
   std::uint32_t pending_ = 0;  ///< reads under way, and one more while they are being started
   Purpose purpose_;
+  bool alone_ = true;                   ///< no other read is of the same page number as the youngest
+  std::array<std::uint64_t, 4> pages_;  ///< of two reads and more: page numbers, hashed to a bit each
 };
 
 /// Throws: the spare area does not name the unit that the map says is there.

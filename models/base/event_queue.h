@@ -2,8 +2,8 @@
 // sequence).
 //
 // Plain C++. Call-backs of this very instant wait in a ring, which needs no sorting. Those of the
-// next hundred microseconds wait in a timing wheel: a sorted list for each eighth of a microsecond,
-// so that most are put in and taken out in constant time. Those further away, and those that find
+// next millisecond wait in a timing wheel: a sorted list for each quarter of a microsecond, so that
+// most are put in and taken out in constant time. Those further away, and those that find
 // their list crowded, wait in a four-ary heap, which keeps the worst case logarithmic. Under
 // SystemC a kernel process drives it (event_queue_process.h); tests without a kernel drive it by
 // run_until(). Cancelling searches all of it: a waiter that is often overtaken checks a token of
@@ -110,8 +110,8 @@ class EventQueue {
     Item item;
     Node* next;
   };
-  static constexpr unsigned k_slot_bits = 17;  // a slot is 131 ns
-  static constexpr std::uint64_t k_slots = 1024;
+  static constexpr unsigned k_slot_bits = 18;  // a slot is 262 ns
+  static constexpr std::uint64_t k_slots = 4096;
   static constexpr std::size_t k_words = k_slots / 64;
   static constexpr std::uint64_t k_batch = 4096;  // items between two checkpoints: less than a millisecond
 

@@ -13,13 +13,14 @@ class TransferTimes {
   explicit TransferTimes(BytesPerSecond rate) : rate_(rate) {}
   /// transfer_time() of so many bytes.
   Picoseconds of(Bytes bytes) {
-    Known& known = known_[bytes * 0x9E3779B97F4A7C15U >> 61U];
+    // A de Bruijn sequence: each power of two has a place of its own.
+    Known& known = known_[bytes * 0x03F79D71B4CB0A89U >> 58U];
     if (known.bytes != bytes) known = {bytes, transfer_time(bytes, rate_)};
     return known.time;
   }
 
  private:
-  static constexpr std::size_t k_known = 8;  // three bits
+  static constexpr std::size_t k_known = 64;  // six bits
   struct Known {
     Bytes bytes = 0;
     Picoseconds time = 0;

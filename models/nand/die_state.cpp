@@ -56,7 +56,11 @@ DieState::DieState(const NandPart& part, const Geometry& geometry, DieId die, By
 // -------------------------------------------------------------------------------------------------------------- operations
 
 void DieState::read(FlashOp& op, Picoseconds now) {
-  if (op.next_plane != nullptr) check_planes(op);
+  if (op.next_plane != nullptr) {
+    check_planes(op);
+  } else {
+    check_address(op);
+  }
   for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     sense(*link);
     remember(op.command, *link, op.mode, link->block, sensed_page(op), 1, now);
@@ -70,9 +74,8 @@ void DieState::read(FlashOp& op, Picoseconds now) {
   }
 }
 
-/// The pages of one link of a read come into the page registers.
+/// The pages of one link of a read, whose address has been checked, come into the page registers.
 void DieState::sense(const FlashOp& op) {
-  check_address(op);
   const std::uint64_t disturb = disturb_of(op);
   for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
     Block& block = blocks_[at(plane, index(op.block))];
@@ -317,7 +320,7 @@ void DieState::fill(const FlashOp& op, Picoseconds now) {
 }
 
 void DieState::execute(FlashOp& op, Picoseconds now) {
-  if (op.fill != nullptr) {
+  if (op.command == FlashCommand::program && op.fill != nullptr) {
     fill(op, now);
     return;
   }

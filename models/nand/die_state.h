@@ -96,6 +96,12 @@ class DieState {
     prefetch_line(&blocks_[at(index(op.plane), index(op.block))]);
     const UnitContent* units = contents_->block(die_, index(op.plane), index(op.block));
     prefetch_line(&units[std::size_t{index(op.page)} * units_per_page_ + op.first_slot]);
+    if (op.planes == 1) return;
+    for (std::uint32_t plane = index(op.plane) + 1; plane < index(op.plane) + op.planes; ++plane) {
+      prefetch_line(&blocks_[at(plane, index(op.block))]);
+      prefetch_line(
+          &contents_->block(die_, plane, index(op.block))[std::size_t{index(op.page)} * units_per_page_]);
+    }
   }
 
   /// Has it fetch what every operation touches.

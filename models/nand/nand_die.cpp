@@ -162,13 +162,21 @@ ArrayAnswer NandDie::ask_all(ArrayOperation& asked, const FlashOp& op, BlockId n
   asked.planes = op.all_planes();
   if (asked.planes == 1) return ask(asked, op.plane, number, now);
   ArrayAnswer whole;
+  double energy = 0;  // of the plane asked about last
   for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     const BlockId block = link == &op ? number : link->block;
     for (std::uint32_t p = 0; p < link->planes; ++p) {
-      ArrayAnswer one = ask(asked, PlaneId{index(link->plane) + p}, block, now);
-      const double energy = whole.energy + one.energy;
+      const PlaneId plane{index(link->plane) + p};
+      // Blocks of as many cycles are alike to a model that does not look at more.
+      if (!history_ && whole.duration > 0 && state_.cycles(plane, block) == asked.cycles) {
+        whole.energy += energy;
+        continue;
+      }
+      ArrayAnswer one = ask(asked, plane, block, now);
+      energy = one.energy;
+      const double sum = whole.energy + energy;
       if (one.duration > whole.duration) whole = std::move(one);
-      whole.energy = energy;
+      whole.energy = sum;
     }
   }
   return whole;

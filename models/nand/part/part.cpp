@@ -91,8 +91,7 @@ PartTable&& features(PartTable&& table) {
             "suspend command until the die takes a read, while erasing")
       .time("resume_overhead", &NandPart::resume_overhead, {0, 1_s},
             "resume command until the array makes progress again (voltages set up, buffer reloaded)")
-      .integer("max_suspends", &NandPart::max_suspends, {0, 1'000'000},
-               "suspends allowed per program or erase")
+      .integer("max_suspends", &NandPart::max_suspends, {0, 65'535}, "suspends allowed per program or erase")
       .time("min_resume_time", &NandPart::min_resume_time, {0, 1_s},
             "least time between a resume and the next suspend, so that the operation gets forward")
       .integer("endurance", &NandPart::endurance, {0, 1'000'000'000},

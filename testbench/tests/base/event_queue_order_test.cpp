@@ -45,9 +45,9 @@ struct Twin {
       case 2:
         return static_cast<Picoseconds>(random.below(100'000));
       case 3:
-        return static_cast<Picoseconds>(random.below(134'217'728));  // a turn of the wheel
+        return static_cast<Picoseconds>(random.below(1'073'741'824));  // a turn of the wheel
       case 4:
-        return 134'217'728 - static_cast<Picoseconds>(random.below(200'000));
+        return 1'073'741'824 - static_cast<Picoseconds>(random.below(200'000));
       default:
         return static_cast<Picoseconds>(random.below(5'000'000'000));
     }

@@ -16,29 +16,40 @@ namespace {
 constexpr std::uint32_t k_planes = 2;
 constexpr Lpn k_first = 100;  ///< unit `n` of parallel unit `pu` is k_first + 10 * pu + n
 
-/// One die of two planes with pages of two units; a page of each plane is programmed.
+/// One die of two planes with pages of two units; a page of each plane is programmed. `together`:
+/// with pages of one unit, and the planes are programmed together; five pages are.
 struct Rig final : CoreEvents {
-  Rig() : hw(shape_of(), FakeOptions{.shuffle = true}), core(hw.ports, shape_of(), FirmwareConfig{}, *this) {
-    for (std::uint32_t pu = 0; pu < k_planes; ++pu) {
-      ProgramJob& job = core.jobs.take();
-      job.pu = pu;
-      const std::vector<Stamp> stamps(core.layout.sectors, static_cast<Stamp>(7 + pu));
-      while (job.live < core.layout.program_units)
-        job.put(static_cast<Lpn>(k_first + 10 * pu + job.live), 0, stamps.data());
-      const Program program(core, job, WriteTarget::host, Purpose::host, 0);
-      REQUIRE(program.await_ready());
-      REQUIRE(program.await_resume());
-      end_program(core, job);
-      place[pu] = job.base;
-      core.jobs.give(job);
+  explicit Rig(bool together = false)
+      : hw(shape_of(together), FakeOptions{.shuffle = true}),
+        core(hw.ports, shape_of(together), config_of(together), *this) {
+    for (std::uint32_t pu = 0; pu < core.layout.pus; ++pu) {
+      for (std::uint32_t page = 0; page < (together ? 5 : 1); ++page) program(pu);
     }
     hw.flash.options.timed = true;
   }
-  static DriveShape shape_of() {
+  static DriveShape shape_of(bool together) {
     DriveShape shape;
-    shape.geometry = {1, 1, 1, k_planes, 8, 4, 8192, 0};
+    shape.geometry = {1, 1, 1, k_planes, 8, 4, together ? 4096U : 8192U, 0};
     shape.logical_blocks = 256;
     return shape;
+  }
+  static FirmwareConfig config_of(bool together) {
+    FirmwareConfig config;
+    config.allocation.multi_plane = together;
+    return config;
+  }
+  void program(std::uint32_t pu) {
+    ProgramJob& job = core.jobs.take();
+    job.pu = pu;
+    const std::vector<Stamp> stamps(core.layout.sectors, static_cast<Stamp>(7 + pu));
+    const auto first = static_cast<Lpn>(k_first + 10 * pu + place[pu].size());
+    while (job.live < core.layout.program_units) job.put(first + job.live, 0, stamps.data());
+    const Program program(core, job, WriteTarget::host, Purpose::host, 0);
+    REQUIRE(program.await_ready());
+    REQUIRE(program.await_resume());
+    end_program(core, job);
+    for (std::uint32_t n = 0; n < core.layout.program_units; ++n) place[pu].push_back(job.base + n);
+    core.jobs.give(job);
   }
   void unpinned(std::uint32_t /*pu*/, BlockNumber /*block*/) override {}
   void now_read_only() override {}
@@ -46,7 +57,7 @@ struct Rig final : CoreEvents {
   void host_idle() override {}
 
   void add(ReadBatch& reads, std::uint32_t pu, std::uint32_t n) const {
-    reads.add(place[pu] + n, static_cast<Lpn>(k_first + 10 * pu + n), n);
+    reads.add(place[pu][n], static_cast<Lpn>(k_first + 10 * pu + n), n);
   }
   /// Reads a batch; returns when the last of it came.
   Picoseconds run(ReadBatch& reads) {
@@ -73,13 +84,15 @@ struct Rig final : CoreEvents {
       CHECK(*read.content(at) == 7 + unit / 10);
       ++units;
     });
-    for (const Ppn where : place) CHECK(!core.pool.pinned(core.layout.block_of(where)));
+    for (const std::vector<Ppn>& of_pu : place) {
+      for (const Ppn where : of_pu) CHECK(!core.pool.pinned(core.layout.block_of(where)));
+    }
     return units;
   }
 
   FakeHardware hw;
   Core core;
-  Ppn place[k_planes];
+  std::vector<Ppn> place[k_planes];  ///< of each unit of each parallel unit
 };
 
 Picoseconds stages(std::uint32_t operations) {
@@ -118,9 +131,9 @@ TEST_CASE("units of one page are one read, however often the page comes up") {
 TEST_CASE("a read of its own is joined by none") {
   Rig rig;
   ReadBatch reads(rig.core, Purpose::host, 0);
-  reads.add_apart(rig.place[0], k_first).copy_of = k_first;
-  reads.front()->original = rig.place[0];
-  rig.core.pool.pin(rig.core.layout.block_of(rig.place[0]));  // of the original, as features do
+  reads.add_apart(rig.place[0][0], k_first).copy_of = k_first;
+  reads.front()->original = rig.place[0][0];
+  rig.core.pool.pin(rig.core.layout.block_of(rig.place[0][0]));  // of the original, as features do
   rig.add(reads, 0, 1);
   CHECK(reads.size() == 2);
   rig.run(reads);
@@ -165,6 +178,48 @@ TEST_CASE("planes that a die can read together are one operation, charged direct
   CHECK(rig.drain(reads) == 2);
 }
 
+TEST_CASE("whole pages that follow one another in neighbouring planes are one read") {
+  Rig rig(true);
+  Ledger ledger(0);
+  PlaneJoiner joiner(false);
+  ReadBatch reads(rig.core, Purpose::host, 0, &ledger, &joiner);
+  for (std::uint32_t n = 0; n < 4; ++n) rig.add(reads, 0, n);
+  CHECK(reads.size() == 2);
+  const Picoseconds end = rig.run(reads);
+  for (const ReadOp& read : reads) {
+    CHECK(read.op.planes == 2);
+    CHECK(read.op.next_plane == nullptr);
+  }
+  CHECK(rig.hw.flash.reads == 2);
+  CHECK(ledger.spent(Cause::firmware) == stages(2));
+  CHECK(ledger.mark() == end);
+  CHECK(rig.drain(reads) == 4);
+}
+
+TEST_CASE("whole pages stay reads of their own where planes are not joined") {
+  Rig rig(true);
+  ReadBatch reads(rig.core, Purpose::gc, 0);
+  rig.add(reads, 0, 0);
+  rig.add(reads, 0, 1);
+  CHECK(reads.size() == 2);
+  rig.run(reads);
+  CHECK(rig.hw.flash.reads == 2);
+  CHECK(rig.drain(reads) == 2);
+}
+
+TEST_CASE("which planes go together is the joiner's choice when pages of one number meet") {
+  Rig rig(true);
+  PlaneJoiner joiner(false);
+  ReadBatch reads(rig.core, Purpose::host, 0, nullptr, &joiner);
+  rig.add(reads, 0, 8);  // the first page of the next block, in the first plane
+  rig.add(reads, 0, 0);  // of the same number
+  rig.add(reads, 0, 1);
+  CHECK(reads.size() == 3);
+  rig.run(reads);
+  CHECK(rig.hw.flash.reads == 2);  // the first and the last together
+  CHECK(rig.drain(reads) == 3);
+}
+
 TEST_CASE("untimed, a batch is ready at once, and an empty one always is") {
   Rig rig;
   ReadBatch nothing(rig.core, Purpose::host, 0);
@@ -182,7 +237,7 @@ TEST_CASE("a spare area that names another unit ends the run") {
   Rig rig;
   rig.hw.flash.options.timed = false;
   ReadBatch reads(rig.core, Purpose::host, 0);
-  reads.add(rig.place[0], k_first + 1);
+  reads.add(rig.place[0][0], k_first + 1);
   REQUIRE(reads.await_ready());
   CHECK_THROWS_WITH(check_read(rig.core, *reads.front(), reads.front()->low),
                     Catch::Contains("should hold logical unit 101 but its spare area says 100"));
