@@ -64,17 +64,17 @@ HostStatus Commands::check(const HostCommand& command) const {
     case HostOpcode::read:
     case HostOpcode::write:
       if (command.blocks == 0) return HostStatus::invalid_field;
-      if (command.data.size() < command.blocks)
+      if (command.data().size() < command.blocks)
         throw std::logic_error("firmware: a command came without a place for its data");
       break;
     case HostOpcode::write_zeroes:
       if (command.blocks == 0) return HostStatus::invalid_field;
       break;
     case HostOpcode::trim:
-      for (const LbaRange& range : command.ranges) {
+      for (const LbaRange& range : command.ranges()) {
         if (beyond(range.lba, range.blocks)) return HostStatus::lba_out_of_range;
       }
-      if (!command.ranges.empty()) return HostStatus::success;
+      if (!command.ranges().empty()) return HostStatus::success;
       break;
     case HostOpcode::flush:
       return HostStatus::success;

@@ -8,8 +8,9 @@ namespace tlmssd::firmware {
 Task<> Commands::trim(HostCommand& command) {
   Active self(*this, command);
   const LbaRange single{command.lba, command.blocks};
-  const std::span<const LbaRange> ranges =
-      command.opcode == HostOpcode::trim && !command.ranges.empty() ? command.ranges : std::span(&single, 1);
+  const std::span<const LbaRange> ranges = command.opcode == HostOpcode::trim && !command.ranges().empty()
+                                               ? command.ranges()
+                                               : std::span(&single, 1);
   std::uint64_t count = 0;
   for (const LbaRange& range : ranges) {
     if (range.blocks == 0) continue;

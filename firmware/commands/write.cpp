@@ -37,11 +37,11 @@ Task<> Commands::write(HostCommand& command) {
   std::uint64_t done = command.blocks;
   BufferAllocation allocation;
   if (accepted && front == nullptr)
-    done = insert(command, command.lba, command.blocks, command.data.data(), wait, allocation);
+    done = insert(command, command.lba, command.blocks, command.data().data(), wait, allocation);
   if (accepted && front != nullptr) {
-    accepted = co_await front->write(self, *this, command.lba, command.blocks, command.data.data(), wait);
+    accepted = co_await front->write(self, *this, command.lba, command.blocks, command.data().data(), wait);
   } else if (done < command.blocks) {
-    accepted = co_await accept(self, command.lba + done, command.blocks - done, command.data.data() + done,
+    accepted = co_await accept(self, command.lba + done, command.blocks - done, command.data().data() + done,
                                wait, allocation);
   }
   order.leave(self.ticket);

@@ -25,9 +25,10 @@ struct HeldCommand {
 /// the unit.
 inline void copy_sectors(HostCommand& command, std::uint64_t start, std::uint64_t sectors,
                          const Stamp* stamps) {
+  const std::span<Stamp> data = command.data();
   for (std::uint64_t rest = sectors; rest != 0; rest &= rest - 1) {
     const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
-    command.data[start + s - command.lba] = stamps[s];
+    data[start + s - command.lba] = stamps[s];
   }
 }
 

@@ -118,7 +118,7 @@ void CFirmware::submit(HostCommand& command) {
   own.alive = true;
   own.done = false;
   own.ranges.clear();
-  for (const LbaRange& range : command.ranges) own.ranges.push_back({range.lba, range.blocks});
+  for (const LbaRange& range : command.ranges()) own.ranges.push_back({range.lba, range.blocks});
   own.delivered.assign(command.opcode == HostOpcode::read ? command.blocks : 0, false);
   own.seen = {};
   own.seen.size = sizeof own.seen;
@@ -173,14 +173,14 @@ void CFirmware::take(const tlmssd_command* command, std::uint32_t lpn, std::uint
     const std::uint64_t first = std::max(lba, start);
     const std::uint64_t end = std::min(lba + blocks, start + sectors_);
     for (std::uint64_t block = first; block < end; ++block)
-      to[block - start] = data ? host.data[block - host.lba] : k_zeros;
+      to[block - start] = data ? host.data()[block - host.lba] : k_zeros;
   };
   if (host.opcode == HostOpcode::write) {
     copy(host.lba, host.blocks, true);
-  } else if (host.ranges.empty()) {
+  } else if (host.ranges().empty()) {
     copy(host.lba, host.blocks, false);
   } else {
-    for (const LbaRange& range : host.ranges) copy(range.lba, range.blocks, false);
+    for (const LbaRange& range : host.ranges()) copy(range.lba, range.blocks, false);
   }
 }
 
@@ -190,7 +190,7 @@ void CFirmware::bring(HostCommand& command, std::vector<bool>& delivered, Lpn lp
   const std::uint64_t first = std::max(command.lba, start);
   const std::uint64_t end = std::min(command.lba + command.blocks, start + sectors_);
   for (std::uint64_t block = first; block < end; ++block) {
-    command.data[block - command.lba] = stamps == nullptr ? k_zeros : stamps[block - start];
+    command.data()[block - command.lba] = stamps == nullptr ? k_zeros : stamps[block - start];
     delivered[block - command.lba] = true;
   }
 }

@@ -29,7 +29,7 @@ struct LbaRange {
 
 /// A command as firmware takes it from the mailbox. For writes the payload is already in DRAM (the
 /// host interface's DMA has put it there); for reads the host interface sends the payload after
-/// complete().
+/// complete(). What a command never has together shares its room: thousands are under way at once.
 struct HostCommand {
   HostOpcode opcode = HostOpcode::read;
   HostStatus status = HostStatus::success;
@@ -38,11 +38,36 @@ struct HostCommand {
   std::uint16_t placement_handle = 0;  ///< write: which of the drive's placement handles (NVMe: DSPEC)
   std::uint64_t lba = 0;               ///< first logical block
   std::uint32_t blocks = 0;            ///< number of logical blocks
-  std::uint64_t buffer_address = 0;    ///< where in DRAM the payload lies
-  std::span<Stamp> data;               ///< one stamp per logical block; write: in, read: out
-  std::span<const LbaRange> ranges;    ///< trim only
-  Ledger ledger;                       ///< adds up to the latency when the command completes
-  void* owner = nullptr;               ///< the port's own
+
+  /// Of a read or write: one stamp per logical block; write: in, read: out. A trim has none.
+  [[nodiscard]] std::span<Stamp> data() const {
+    if (opcode == HostOpcode::trim) return {};
+    return {stamps_, carried_};
+  }
+  /// Of a trim; other commands have none.
+  [[nodiscard]] std::span<const LbaRange> ranges() const {
+    if (opcode != HostOpcode::trim) return {};
+    return {ranges_, carried_};
+  }
+  void set_data(std::span<Stamp> data) {
+    stamps_ = data.data();
+    carried_ = static_cast<std::uint32_t>(data.size());
+  }
+  void set_ranges(std::span<const LbaRange> ranges) {
+    ranges_ = ranges.data();
+    carried_ = static_cast<std::uint32_t>(ranges.size());
+  }
+
+ private:
+  std::uint32_t carried_ = 0;  ///< stamps, or ranges of a trim
+  union {
+    Stamp* stamps_ = nullptr;
+    const LbaRange* ranges_;
+  };
+
+ public:
+  std::uint64_t buffer_address = 0;  ///< where in DRAM the payload lies
+  Ledger ledger;                     ///< adds up to the latency when the command completes
 };
 
 }  // namespace tlmssd

@@ -69,9 +69,9 @@ class Ledger {
 
   /// `owner`: number of the load whose command it is; `command`: the command's own.
   explicit Ledger(Picoseconds start = 0, std::size_t owner = 0, std::uint32_t command = 0)
-      : owner_(static_cast<std::uint8_t>(owner < k_owners ? owner : k_owners - 1)),
+      : mark_(start),
         command_(command),
-        mark_(start) {}
+        owner_(static_cast<std::uint8_t>(owner < k_owners ? owner : k_owners - 1)) {}
   Ledger(const Ledger& other) { copy(other); }
   Ledger& operator=(const Ledger& other) {
     if (this != &other) copy(other);
@@ -137,7 +137,7 @@ class Ledger {
   }
 
  private:
-  static constexpr std::size_t k_listed = 14;
+  static constexpr std::size_t k_listed = 13;
 
   static constexpr std::uint64_t k_rest = std::uint64_t{1} << 63;  ///< in known_: rest_ holds some of them
   static_assert(k_keys < 63);
@@ -185,16 +185,16 @@ class Ledger {
   void add_to_rest(std::uint8_t key, Picoseconds part);
   void take_rest(const Parts& rest);
 
-  std::uint64_t known_ = 0;                  ///< keys in the list, a bit each, and k_rest
-  std::array<std::uint8_t, k_listed> keys_;  ///< the first `listed_`
-  std::uint8_t listed_ = 0;
-  std::uint8_t owner_ = 0;
-  std::uint32_t command_ = 0;
+  std::uint64_t known_ = 0;  ///< keys in the list, a bit each, and k_rest
   Picoseconds mark_ = 0;
-  std::unique_ptr<Parts> rest_{};  ///< for what the list has no room for; kept for the next time
+  std::uint32_t command_ = 0;
+  std::uint8_t owner_ = 0;
+  std::uint8_t listed_ = 0;
+  std::array<std::uint8_t, k_listed> keys_;  ///< the first `listed_`
+  std::unique_ptr<Parts> rest_{};            ///< for what the list has no room for; kept for the next time
   std::array<Picoseconds, k_listed> parts_;
 };
-static_assert(sizeof(Ledger) <= 160);
+static_assert(sizeof(Ledger) <= 152);
 
 /// Charges to `ledger` what a branch cost that may have begun before or after the ledger's mark.
 /// Begun later: the time in between goes to `before`. Begun earlier: only what ended after the mark

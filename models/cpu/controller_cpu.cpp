@@ -36,18 +36,12 @@ ControllerCpu::ControllerCpu(const sc_core::sc_module_name& name, const CpuConfi
 /// Null: the mailbox takes commands, not memory accesses.
 ControllerCpu::MailboxEntry* ControllerCpu::take(Payload& payload) {
   auto* const entry = payload.get_extension<HostExtension>();
-  if (entry == nullptr || entry->command == nullptr || handler_ == nullptr) return nullptr;
+  if (entry == nullptr || handler_ == nullptr) return nullptr;
   entry->cpu = this;
   entry->payload = &payload;
   entry->untimed = false;
-  entry->done = false;
   ++commands_;
   return entry;
-}
-
-void ControllerCpu::dispatch(MailboxEntry& entry) {
-  entry.owner = std::exchange(entry.command->owner, &entry);
-  handler_(handler_self_, *entry.command);
 }
 
 Reply ControllerCpu::request(unsigned /*index*/, Payload& payload, Picoseconds when) {
@@ -62,28 +56,27 @@ Reply ControllerCpu::request(unsigned /*index*/, Payload& payload, Picoseconds w
         when,
         [](void* self) {
           auto& late = *static_cast<MailboxEntry*>(self);
-          late.cpu->dispatch(late);
+          late.cpu->handler_(late.cpu->handler_self_, late);
         },
         &entry);
   } else {
-    dispatch(entry);
+    handler_(handler_self_, entry);
   }
   return Reply::accepted();  // the mailbox is as deep as the host interface has commands
 }
 
 void ControllerCpu::complete(HostCommand& command) {
-  auto& entry = *static_cast<MailboxEntry*>(command.owner);
-  command.owner = entry.owner;
+  auto& entry = static_cast<MailboxEntry&>(command);  // none came without
   --commands_;
   if (entry.untimed) {
-    entry.done = true;
+    entry.untimed = false;
   } else {
     mailbox_tsock.respond(entry);
   }
 }
 
 Picoseconds ControllerCpu::responding(MailboxEntry& entry) const {
-  const bool success = entry.command->status == HostStatus::success;
+  const bool success = entry.status == HostStatus::success;
   entry.payload->set_response_status(success ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
   return event_queue_.now();
 }
@@ -94,10 +87,9 @@ unsigned ControllerCpu::debug(unsigned /*index*/, Payload& payload) {
   MailboxEntry& entry = *taken;
   entry.untimed = true;
   begin_untimed();
-  HostCommand& command = *entry.command;
-  dispatch(entry);
-  if (!entry.done) throw std::logic_error("firmware did not complete a command at once in untimed mode");
-  return command.status == HostStatus::success ? payload.get_data_length() : 0;
+  handler_(handler_self_, entry);
+  if (entry.untimed) throw std::logic_error("firmware did not complete a command at once in untimed mode");
+  return entry.status == HostStatus::success ? payload.get_data_length() : 0;
 }
 
 void ControllerCpu::blocking(unsigned index, Payload& payload, sc_core::sc_time& /*delay*/) {

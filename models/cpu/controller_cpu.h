@@ -235,7 +235,6 @@ class ControllerCpu : public sc_core::sc_module {
   }
   [[noreturn]] void untimed_endless();
   MailboxEntry* take(tlm::tlm_generic_payload& payload);
-  void dispatch(MailboxEntry& entry);
   FlashPool::Payload& flash_payload(FlashOp& op);
 
   EventQueue& event_queue_;

@@ -57,29 +57,23 @@ HostInterface::Entry* HostInterface::adopt(Payload& payload) {
     entry = adopt_plain(payload);
     if (entry == nullptr) return nullptr;
   } else {
-    if (entry->command == nullptr) {
-      payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-      return nullptr;
-    }
     entry->plain = false;
   }
-  HostCommand& command = *entry->command;
-  command.status = HostStatus::success;
-  if (command.queue >= queues_.size()) {
-    command.status = HostStatus::invalid_field;
+  entry->status = HostStatus::success;
+  if (entry->queue >= queues_.size()) {
+    entry->status = HostStatus::invalid_field;
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return nullptr;
   }
   entry->host = this;
   entry->payload = &payload;
-  entry->queue = command.queue;
   if (free_indices_.empty()) {
     entry->index = indices_++;
   } else {
     entry->index = free_indices_.back();
     free_indices_.pop_back();
   }
-  command.buffer_address = wiring_.buffer_address + entry->index % buffers_ * config_.max_transfer;
+  entry->buffer_address = wiring_.buffer_address + entry->index % buffers_ * config_.max_transfer;
   return entry;
 }
 
@@ -95,15 +89,14 @@ HostInterface::Entry* HostInterface::adopt_plain(Payload& payload) {
   if (length % sizeof(Stamp) != 0 || payload.get_streaming_width() < length)
     return refuse(tlm::TLM_BURST_ERROR_RESPONSE);
   if (payload.get_byte_enable_ptr() != nullptr) return refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-  Plain& entry = plain_.take();
+  Entry& entry = plain_.take();
+  static_cast<HostCommand&>(entry) = HostCommand();
   entry.plain = true;
-  entry.command = &entry.own;
-  entry.own = HostCommand();
-  entry.own.opcode = payload.is_read() ? HostOpcode::read : HostOpcode::write;
-  entry.own.lba = payload.get_address() / config_.lba_size;
-  entry.own.blocks = length / static_cast<unsigned>(sizeof(Stamp));
-  entry.own.data = {static_cast<Stamp*>(static_cast<void*>(payload.get_data_ptr())), entry.own.blocks};
-  entry.own.ledger = Ledger(event_queue_.now());
+  entry.opcode = payload.is_read() ? HostOpcode::read : HostOpcode::write;
+  entry.lba = payload.get_address() / config_.lba_size;
+  entry.blocks = length / static_cast<unsigned>(sizeof(Stamp));
+  entry.set_data({static_cast<Stamp*>(static_cast<void*>(payload.get_data_ptr())), entry.blocks});
+  entry.ledger = Ledger(event_queue_.now());
   payload.set_extension<HostExtension>(&entry);
   return &entry;
 }
@@ -115,7 +108,7 @@ void HostInterface::abandon(Entry& entry) {
 
 void HostInterface::forget(Entry& entry) {
   free_indices_.push_back(entry.index);
-  if (entry.plain) plain_.give(static_cast<Plain&>(entry));
+  if (entry.plain) plain_.give(entry);
 }
 
 bool HostInterface::within(std::uint64_t lba, std::uint64_t blocks) const {
@@ -127,14 +120,15 @@ HostStatus HostInterface::validate(const HostCommand& command) const {
     case HostOpcode::read:
     case HostOpcode::write:
       if (command.blocks == 0 || data_bytes(command) > config_.max_transfer) return HostStatus::invalid_field;
-      if (command.data.size() != command.blocks) return HostStatus::invalid_field;
+      if (command.data().size() != command.blocks) return HostStatus::invalid_field;
       return within(command.lba, command.blocks) ? HostStatus::success : HostStatus::lba_out_of_range;
     case HostOpcode::write_zeroes:
       if (command.blocks == 0) return HostStatus::invalid_field;
       return within(command.lba, command.blocks) ? HostStatus::success : HostStatus::lba_out_of_range;
     case HostOpcode::trim:
-      if (command.ranges.empty() || command.ranges.size() > k_most_ranges) return HostStatus::invalid_field;
-      for (const LbaRange& range : command.ranges) {
+      if (command.ranges().empty() || command.ranges().size() > k_most_ranges)
+        return HostStatus::invalid_field;
+      for (const LbaRange& range : command.ranges()) {
         if (!within(range.lba, range.blocks)) return HostStatus::lba_out_of_range;
       }
       return HostStatus::success;
@@ -148,8 +142,8 @@ HostStatus HostInterface::validate(const HostCommand& command) const {
 Bytes HostInterface::fetched_bytes(const HostCommand& command) const {
   if (command.opcode == HostOpcode::write) return data_bytes(command);
   if (command.opcode != HostOpcode::trim) return 0;
-  if (!config_.is_sata()) return command.ranges.size() * k_nvme_range;
-  return (command.ranges.size() * k_ata_range + k_ata_block - 1) / k_ata_block * k_ata_block;
+  if (!config_.is_sata()) return command.ranges().size() * k_nvme_range;
+  return (command.ranges().size() * k_ata_range + k_ata_block - 1) / k_ata_block * k_ata_block;
 }
 
 void HostInterface::count(const HostCommand& command) {
@@ -162,7 +156,7 @@ void HostInterface::count(const HostCommand& command) {
   Bytes blocks = command.blocks;
   if (command.opcode == HostOpcode::trim) {
     blocks = 0;
-    for (const LbaRange& range : command.ranges) blocks += range.blocks;
+    for (const LbaRange& range : command.ranges()) blocks += range.blocks;
   }
   if (command.opcode != HostOpcode::flush) counters_.bytes[opcode] += blocks * config_.lba_size;
 }
@@ -173,7 +167,7 @@ Reply HostInterface::request(unsigned /*index*/, Payload& payload, Picoseconds w
   Entry* const adopted = adopt(payload);
   if (adopted == nullptr) return Reply::completed(when);
   Entry& entry = *adopted;
-  entry.submitted = when;
+  entry.arrived = when;
   const bool full = queues_[entry.queue].taken >= depth_;
   if (full || when > event_queue_.now()) {
     stalled_ = &entry;
@@ -220,7 +214,7 @@ void HostInterface::pump() {
     --queued_;
     ++under_way_;
     ++queue.fetched;
-    queue.waited += event_queue_.now() - entry.submitted;
+    queue.waited += event_queue_.now() - entry.arrived;
     fetch(entry);
   }
 }
@@ -228,16 +222,15 @@ void HostInterface::pump() {
 // ----------------------------------------------------------------------------------------------------------------------- fetch
 
 void HostInterface::fetch(Entry& entry) {
-  HostCommand& command = *entry.command;
   const Picoseconds now = event_queue_.now();
-  command.ledger.charge(Cause::submission, now);
-  command.status = validate(command);
-  const Bytes data = command.status == HostStatus::success ? fetched_bytes(command) : 0;
+  entry.ledger.charge(Cause::submission, now);
+  entry.status = validate(entry);
+  const Bytes data = entry.status == HostStatus::success ? fetched_bytes(entry) : 0;
   const Link::Fetch times = link_.fetch(now, data);
   // A doorbell that has not arrived yet delays the whole by what is missing.
-  const Picoseconds late = std::max<Picoseconds>(entry.submitted + link_.doorbell() - now, 0);
+  const Picoseconds late = std::max<Picoseconds>(entry.arrived + link_.doorbell() - now, 0);
   entry.link_end = times.data_end + late;
-  if (data == 0 || command.opcode != HostOpcode::write) {
+  if (data == 0 || entry.opcode != HostOpcode::write) {
     link_.begin_data(now, data);
     fetched(entry, now);
     return;
@@ -249,10 +242,10 @@ void HostInterface::fetch(Entry& entry) {
 
 /// The first payload byte arrives: DRAM takes the data as they come.
 void HostInterface::begin_payload(Entry& entry) {
-  const Bytes data = data_bytes(*entry.command);
+  const Bytes data = data_bytes(entry);
   link_.begin_data(event_queue_.now(), data);
   const Picoseconds end = memory_.access(
-      entry.command->buffer_address, data, true,
+      entry.buffer_address, data, true,
       [](void* self) {
         auto& late = *static_cast<Entry*>(self);
         late.host->fetched(late, late.host->event_queue_.now());
@@ -264,7 +257,7 @@ void HostInterface::begin_payload(Entry& entry) {
 /// Entry and payload are known to be in at max(link, memory): hands the command to the mailbox
 /// then.
 void HostInterface::fetched(Entry& entry, Picoseconds memory_end) {
-  Ledger& ledger = entry.command->ledger;
+  Ledger& ledger = entry.ledger;
   // A late memory answers after some of this has passed; what lies ahead is charged ahead.
   ledger.charge(Cause::link, entry.link_end);
   if (memory_end > entry.link_end) ledger.charge(Cause::memory, memory_end);
@@ -272,7 +265,7 @@ void HostInterface::fetched(Entry& entry, Picoseconds memory_end) {
       std::max(entry.link_end, memory_end),
       [](void* self) {
         auto& done = *static_cast<Entry*>(self);
-        if (done.command->status == HostStatus::success) {
+        if (done.status == HostStatus::success) {
           done.host->mailbox_isock.send(done);
         } else {
           done.host->answer(done);
@@ -285,10 +278,10 @@ void HostInterface::fetched(Entry& entry, Picoseconds memory_end) {
 
 void HostInterface::responded(unsigned /*index*/, Payload& payload, Picoseconds when) {
   Entry& entry = *payload.get_extension<HostExtension>();
-  HostCommand& command = *entry.command;
-  if (!payload.is_response_ok() && command.status == HostStatus::success)
-    command.status = HostStatus::invalid_field;
-  const bool needs_memory = command.opcode == HostOpcode::read && command.status == HostStatus::success;
+  entry.host = this;
+  if (!payload.is_response_ok() && entry.status == HostStatus::success)
+    entry.status = HostStatus::invalid_field;
+  const bool needs_memory = entry.opcode == HostOpcode::read && entry.status == HostStatus::success;
   if (needs_memory || when > event_queue_.now()) {
     // A call of the backward path must not lead into one of the forward path (the memory's).
     event_queue_.at(
@@ -300,14 +293,13 @@ void HostInterface::responded(unsigned /*index*/, Payload& payload, Picoseconds 
 }
 
 void HostInterface::answer(Entry& entry) {
-  HostCommand& command = *entry.command;
   const Picoseconds now = event_queue_.now();
-  if (command.ledger.mark() < now) {
-    counters_.unexplained += now - command.ledger.mark();
-    command.ledger.charge(Cause::firmware, now);
+  if (entry.ledger.mark() < now) {
+    counters_.unexplained += now - entry.ledger.mark();
+    entry.ledger.charge(Cause::firmware, now);
   }
-  const bool sends = command.opcode == HostOpcode::read && command.status == HostStatus::success;
-  const Bytes data = sends ? data_bytes(command) : 0;
+  const bool sends = entry.opcode == HostOpcode::read && entry.status == HostStatus::success;
+  const Bytes data = sends ? data_bytes(entry) : 0;
   const Link::Answer times = link_.answer(now, data);
   entry.link_end = times.data_end;
   entry.completion = times.completion + config_.interrupt_latency;
@@ -316,7 +308,7 @@ void HostInterface::answer(Entry& entry) {
     return;
   }
   const Picoseconds end = memory_.access(
-      command.buffer_address, data, false,
+      entry.buffer_address, data, false,
       [](void* self) {
         auto& late = *static_cast<Entry*>(self);
         late.host->answered(late, late.host->event_queue_.now());
@@ -326,7 +318,7 @@ void HostInterface::answer(Entry& entry) {
 }
 
 void HostInterface::answered(Entry& entry, Picoseconds memory_end) {
-  Ledger& ledger = entry.command->ledger;
+  Ledger& ledger = entry.ledger;
   if (memory_end > entry.link_end) {
     ledger.charge(Cause::link, entry.link_end);
     ledger.charge(Cause::memory, memory_end);
@@ -369,12 +361,11 @@ void HostInterface::flush(Queue& queue) {
 }
 
 Picoseconds HostInterface::responding(Entry& entry) {
-  HostCommand& command = *entry.command;
   const Picoseconds now = event_queue_.now();
-  if (command.ledger.mark() < now) command.ledger.charge(Cause::link, now);
-  count(command);
-  entry.payload->set_response_status(command.status == HostStatus::success ? tlm::TLM_OK_RESPONSE
-                                                                           : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  if (entry.ledger.mark() < now) entry.ledger.charge(Cause::link, now);
+  count(entry);
+  entry.payload->set_response_status(entry.status == HostStatus::success ? tlm::TLM_OK_RESPONSE
+                                                                         : tlm::TLM_GENERIC_ERROR_RESPONSE);
   abandon(entry);
   return now;
 }
@@ -395,10 +386,9 @@ unsigned HostInterface::debug(unsigned /*index*/, Payload& payload) {
   Entry* const entry = adopt(payload);
   if (entry == nullptr) return 0;
   unsigned moved = 0;
-  HostCommand& command = *entry->command;
-  command.status = validate(command);
-  if (command.status == HostStatus::success) moved = mailbox_isock->transport_dbg(payload);
-  count(command);
+  entry->status = validate(*entry);
+  if (entry->status == HostStatus::success) moved = mailbox_isock->transport_dbg(payload);
+  count(*entry);
   abandon(*entry);
   forget(*entry);
   return moved;

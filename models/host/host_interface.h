@@ -96,10 +96,6 @@ class HostInterface : public sc_core::sc_module {
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
 
  private:
-  /// Stands in for the extension that a payload came without.
-  struct Plain : HostExtension {
-    HostCommand own;
-  };
   using List = IntrusiveQueue<Entry>;
   struct Queue {
     List waiting;
@@ -143,7 +139,7 @@ class HostInterface : public sc_core::sc_module {
   std::uint32_t limit_;
   std::uint64_t buffers_;
   std::vector<Queue> queues_;
-  Pool<Plain> plain_;
+  Pool<Entry> plain_;                        ///< stand in for extensions that payloads came without
   std::vector<std::uint32_t> free_indices_;  ///< the one given back last at the end
   std::uint32_t indices_ = 0;                ///< given out so far
   Entry* stalled_ = nullptr;                 // BEGIN_REQ without END_REQ: its queue is full

@@ -176,48 +176,42 @@ inline FlashExtension* job_of(tlm::tlm_generic_payload& payload) {
 class HostInterface;
 class ControllerCpu;
 
-/// What a host payload means beyond a memory access: opcode, queue, ranges, status, ledger.
-/// Ignorable: without it a payload is a plain read or write on queue 0. It also holds what the
-/// drive notes about a command on its way, so that nothing is looked up or allocated for it.
-struct HostExtension : tlm::tlm_extension<HostExtension> {
-  HostCommand* command = nullptr;
-
-  // The drive's, from BEGIN_REQ to END_RESP.
+/// What the drive notes about a host command on its way, from BEGIN_REQ to END_RESP, so that
+/// nothing is looked up or allocated for it.
+struct HostEntry {
   tlm::tlm_generic_payload* payload = nullptr;
-  HostExtension* next = nullptr;  // in the queue it is in
-
-  // The host interface's.
-  HostInterface* host = nullptr;
-  Picoseconds submitted = 0;
-  Picoseconds link_end = 0;    // when the link part of the present step is over
+  HostEntry* next = nullptr;  // in the queue it is in; before and after, the host's own
+  union {                     // the module that has it
+    HostInterface* host = nullptr;
+    ControllerCpu* cpu;
+  };
+  union {
+    Picoseconds arrived = 0;  // in its submission queue
+    Picoseconds link_end;     // once fetched: when the link part of the present step is over
+  };
   Picoseconds completion = 0;  // from the end of data to the completion's arrival
   std::uint32_t index = 0;     // of those in the queues or under way
-  std::uint16_t queue = 0;
-  bool plain = false;  // made by the host interface for a payload that came without
+  bool plain = false;          // made by the host interface for a payload that came without
+  bool untimed = false;        // in the mailbox, and not complete
+};
 
-  // The mailbox's.
-  bool untimed = false;
-  bool done = false;
-  ControllerCpu* cpu = nullptr;
-  void* owner = nullptr;  // what was written in command->owner before
-
+/// What a host payload means beyond a memory access: the command, with opcode, queue, status and
+/// ledger. Ignorable: without it a payload is a plain read or write on queue 0.
+struct HostExtension : HostEntry, HostCommand, tlm::tlm_extension<HostExtension> {
   tlm::tlm_extension_base* clone() const override {
     auto* const copy = new HostExtension;
-    copy->command = command;
+    copy->copy_from(*this);
     return copy;
   }
   void copy_from(const tlm::tlm_extension_base& other) override {
-    command = static_cast<const HostExtension&>(other).command;
+    const HostCommand& command = static_cast<const HostExtension&>(other);
+    static_cast<HostCommand&>(*this) = command;
   }
 };
 
-/// A generic payload that keeps its extension attached, of a PayloadPool.
-template <class Extension>
-struct PooledPayload : tlm::tlm_generic_payload {
-  explicit PooledPayload(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) {
-    set_extension(&extension);
-  }
-  ~PooledPayload() override { clear_extension(&extension); }
+/// A generic payload that is used again and again, of a PayloadPool.
+struct ReusablePayload : tlm::tlm_generic_payload {
+  using tlm::tlm_generic_payload::tlm_generic_payload;
   /// All that a transaction of `length` bytes at `data` needs.
   void fill(tlm::tlm_command command, std::uint64_t address, void* data, Bytes length) {
     set_command(command);
@@ -228,12 +222,30 @@ struct PooledPayload : tlm::tlm_generic_payload {
     set_byte_enable_ptr(nullptr);
     set_dmi_allowed(false);
   }
+};
+
+/// The same with an extension that stays attached.
+template <class Extension>
+struct PooledPayload : ReusablePayload {
+  explicit PooledPayload(tlm::tlm_mm_interface* pool) : ReusablePayload(pool) { set_extension(&extension); }
+  ~PooledPayload() override { clear_extension(&extension); }
   Extension extension;
   PooledPayload* next = nullptr;
 };
 
-/// Payloads that return here with their last reference. `Item`: a PooledPayload, perhaps with what
-/// its user keeps beside it.
+/// A host command and all that it needs from the host to firmware and back, in one object. What
+/// every step touches comes first.
+struct HostTransaction : HostExtension, ReusablePayload {
+  explicit HostTransaction(tlm::tlm_mm_interface* pool = nullptr) : ReusablePayload(pool) {
+    set_extension<HostExtension>(this);
+  }
+  HostTransaction(const HostTransaction&) = delete;
+  HostTransaction& operator=(const HostTransaction&) = delete;
+  ~HostTransaction() override { clear_extension<HostExtension>(this); }
+};
+
+/// Payloads that return here with their last reference. `Item`: a PooledPayload or HostTransaction,
+/// perhaps with what its user keeps beside it.
 template <class Extension, class Item = PooledPayload<Extension>>
 class PayloadPool : public tlm::tlm_mm_interface {
  public:

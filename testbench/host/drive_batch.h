@@ -23,15 +23,15 @@ class DriveBatch {
     for (std::size_t done = 0; done < data.size(); done += most) {
       Piece& piece = add(opcode);
       piece.lba = lba + done;
-      piece.data = data.subspan(done, std::min<std::size_t>(most, data.size() - done));
-      piece.blocks = static_cast<std::uint32_t>(piece.data.size());
+      piece.set_data(data.subspan(done, std::min<std::size_t>(most, data.size() - done)));
+      piece.blocks = static_cast<std::uint32_t>(piece.data().size());
       send(piece);
     }
   }
   void trim(LbaRange range) {
     Piece& piece = add(HostOpcode::trim);
     piece.range = range;
-    piece.ranges = {&piece.range, 1};
+    piece.set_ranges({&piece.range, 1});
     send(piece);
   }
   /// A command of the host as it is.
@@ -41,8 +41,11 @@ class DriveBatch {
     piece.lba = command.lba;
     piece.blocks = command.blocks;
     piece.placement_handle = command.placement_handle;
-    piece.data = command.data;
-    piece.ranges = command.ranges;
+    if (command.opcode == HostOpcode::trim) {
+      piece.set_ranges(command.ranges());
+    } else {
+      piece.set_data(command.data());
+    }
     send(piece);
   }
 

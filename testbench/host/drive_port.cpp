@@ -20,17 +20,18 @@ void DrivePort::fill(Command& command) {
   const tlm::tlm_command kind = command.opcode == HostOpcode::read    ? tlm::TLM_READ_COMMAND
                                 : command.opcode == HostOpcode::write ? tlm::TLM_WRITE_COMMAND
                                                                       : tlm::TLM_IGNORE_COMMAND;
-  Stamp* const data = command.data.empty() ? &command.no_data : command.data.data();
-  command.payload = &payloads_.take(kind, command.lba * lba_bytes_, data,
-                                    std::max<std::size_t>(command.data.size(), 1) * sizeof(Stamp));
-  command.payload->extension.command = &command;
+  const std::span<Stamp> data = command.data().empty() ? std::span(&command.no_data, 1) : command.data();
+  command.fill(kind, command.lba * lba_bytes_, data.data(), data.size_bytes());
+  command.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  command.set_mm(this);
+  command.acquire();
 }
 
 void DrivePort::send(Command& command) {
   fill(command);
   if (!timed_) {
-    socket->transport_dbg(*command.payload);
-    command.payload->release();
+    socket->transport_dbg(command);
+    command.release();
     command.on_done(command);
     return;
   }
@@ -43,22 +44,22 @@ void DrivePort::send(Command& command) {
 void DrivePort::pump(Queue& queue) {
   while (!queue.waiting.empty() && queue.outstanding < queue_depth_) {
     ++queue.outstanding;
-    socket.send(*queue.waiting.pop().payload);
+    socket.send(queue.waiting.pop());
   }
 }
 
 void DrivePort::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
   event_queue_.at(
       when, [](void* self) { static_cast<Command*>(self)->port->complete(*static_cast<Command*>(self)); },
-      static_cast<Command*>(static_cast<Payloads::Payload&>(payload).extension.command));
+      &static_cast<Command&>(payload));
 }
 
 void DrivePort::complete(Command& command) {
   Queue& queue = queues_[command.queue];
   --queue.outstanding;
-  if (!command.payload->is_response_ok() && command.status == HostStatus::success)
+  if (!command.is_response_ok() && command.status == HostStatus::success)
     command.status = HostStatus::invalid_field;
-  command.payload->release();
+  command.release();
   pump(queue);
   command.on_done(command);
 }

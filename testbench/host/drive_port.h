@@ -27,23 +27,19 @@ struct AttachedDrive {
   Bytes mapping_page = 4096;
 };
 
-class DrivePort {
-  using Payloads = PayloadPool<HostExtension>;
-
+class DrivePort : tlm::tlm_mm_interface {
  public:
-  /// A command and its payload. Belongs to the caller; stays where it is until `on_done`.
-  struct Command : HostCommand {
+  /// A command with its payload. Belongs to the caller; stays where it is until `on_done`.
+  struct Command : HostTransaction {
     void (*on_done)(Command&) = nullptr;  ///< timed: from the event queue; untimed: before send() returns
     DrivePort* port = nullptr;
-    Payloads::Payload* payload = nullptr;
-    Command* next = nullptr;  ///< of those that wait
     Stamp no_data = k_zeros;  ///< what the payload of a command without data points at
   };
 
   DrivePort(const char* name, EventQueue& event_queue, std::uint32_t lba_bytes, std::uint32_t queues,
             std::uint32_t queue_depth);
 
-  RequestPort<DrivePort, Payloads::Payload> socket;
+  RequestPort<DrivePort, Command> socket;
 
   void set_timed(bool timed) { timed_ = timed; }
   /// Sends a command whose opcode, address, data, queue and ledger have been filled in.
@@ -60,12 +56,12 @@ class DrivePort {
   void fill(Command& command);
   void pump(Queue& queue);
   void complete(Command& command);
+  void free(tlm::tlm_generic_payload* /*command*/) override {}  // the caller's
 
   EventQueue& event_queue_;
   std::uint32_t lba_bytes_;
   std::uint32_t queue_depth_;
   bool timed_ = true;
-  Payloads payloads_;
   std::vector<Queue> queues_;
 };
 

@@ -99,11 +99,10 @@ HostDriver::Slot& HostDriver::prepare(const PlacedRequest& request) {
                                    : request.opcode == HostOpcode::write ? tlm::TLM_WRITE_COMMAND
                                                                          : tlm::TLM_IGNORE_COMMAND;
   const std::size_t count = has_data ? request.blocks : 1;
-  static_assert(sizeof(Slot) <= 640, "what thousands of commands under way take of the caches");
+  static_assert(sizeof(Slot) <= 512, "what thousands of commands under way take of the caches");
   Slot& slot = slots_->take();
   Stamp* const stamps = slot.stamps(count);
   slot.fill(command, request.lba * config_.lba_bytes, stamps, count * sizeof(Stamp));
-  slot.extension.command = &slot;
   slot.busy = true;
   slot.opcode = request.opcode;
   slot.status = HostStatus::success;
@@ -111,11 +110,11 @@ HostDriver::Slot& HostDriver::prepare(const PlacedRequest& request) {
   slot.lba = request.lba;
   slot.blocks = request.blocks;
   slot.placement_handle = request.placement_handle;
-  slot.data = has_data ? std::span<Stamp>(stamps, count) : std::span<Stamp>();
-  slot.ranges = {};
   if (request.opcode == HostOpcode::trim) {
     slot.range = {request.lba, request.blocks};
-    slot.ranges = std::span<const LbaRange>(&slot.range, 1);
+    slot.set_ranges({&slot.range, 1});
+  } else {
+    slot.set_data({stamps, has_data ? count : 0});
   }
   return slot;
 }
@@ -128,7 +127,7 @@ void HostDriver::begin(Slot& slot) {
       scoreboard_.begin_read(slot.ticket, slot.lba, slot.blocks);
       break;
     case HostOpcode::write:
-      scoreboard_.begin_write(slot.ticket, slot.lba, slot.blocks, slot.data);
+      scoreboard_.begin_write(slot.ticket, slot.lba, slot.blocks, slot.data());
       break;
     case HostOpcode::trim:
     case HostOpcode::write_zeroes:
@@ -225,7 +224,7 @@ void HostDriver::check(Slot& slot) {
   const Mismatch* mismatch = nullptr;
   switch (slot.opcode) {
     case HostOpcode::read:
-      mismatch = scoreboard_.end_read(slot.ticket, slot.data, ok);
+      mismatch = scoreboard_.end_read(slot.ticket, slot.data(), ok);
       break;
     case HostOpcode::write:
       if (refused(slot)) {

@@ -8,12 +8,12 @@
 
 namespace tlmssd {
 
-/// A command under way, all that host and drive keep of it but for firmware's part: the payload
-/// with its extension, the command with its ledger, and what the host keeps beside them. One
-/// object, so that thousands under way leave as much as possible in the caches; its memory is the
-/// payload's and free with the last reference to that.
-struct HostDriver::Slot : PooledPayload<HostExtension>, HostCommand {
-  explicit Slot(tlm::tlm_mm_interface* slots) : PooledPayload<HostExtension>(slots) {}
+/// A command under way, all that host and drive keep of it but for firmware's part: the transaction
+/// and what the host keeps beside it. One object of whole cache lines, so that thousands under way
+/// leave as much as possible in the caches; its memory is the payload's and free with the last
+/// reference to that.
+struct alignas(64) HostDriver::Slot : HostTransaction {
+  explicit Slot(tlm::tlm_mm_interface* slots) : HostTransaction(slots) {}
 
   /// Room for `count` stamps.
   [[nodiscard]] Stamp* stamps(std::size_t count) {

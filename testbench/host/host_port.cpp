@@ -11,8 +11,7 @@ namespace tlmssd {
 namespace {
 
 HostCommand* command_of(const tlm::tlm_generic_payload& payload) {
-  const auto* extension = payload.get_extension<HostExtension>();
-  return extension == nullptr ? nullptr : extension->command;
+  return payload.get_extension<HostExtension>();
 }
 
 }  // namespace

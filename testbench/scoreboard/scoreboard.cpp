@@ -75,7 +75,7 @@ void Scoreboard::begin_read(Ticket& ticket, std::uint64_t lba, std::uint64_t blo
 void Scoreboard::begin_change_in_side(const Ticket& ticket, const Piece& piece, std::uint16_t& sequence) {
   const std::uint32_t at = find(piece.unit);
   SideUnit& side = side_[at];
-  const bool write = ticket.kind_ == Kind::write;
+  const bool write = ticket.claim_.kind == Kind::write;
   if (write) sequence = after(side.last);
   if (side.lists == k_none) return;  // uncontended: takes effect at its end
   if (write) side.last = sequence;
@@ -107,7 +107,7 @@ void Scoreboard::end_zeroes(Ticket& ticket, bool ok) {
 }
 
 void Scoreboard::end_change(Ticket& ticket, Kind kind, bool ok) {
-  if (ticket.kind_ == kind && !ok && ticket.blocks_ != 0) {
+  if (ticket.claim_.kind == kind && !ok && ticket.blocks_ != 0) {
     // A failed change leaves two possible contents, as a contended one does.
     for (std::uint64_t unit = unit_of(ticket.lba_); unit <= unit_of(ticket.lba_ + ticket.blocks_ - 1); ++unit)
       track(unit);

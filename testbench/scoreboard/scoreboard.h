@@ -62,20 +62,22 @@ class ScoreTicket {
   ScoreTicket() = default;
   ScoreTicket(const ScoreTicket&) = delete;
   ScoreTicket& operator=(const ScoreTicket&) = delete;
-  [[nodiscard]] bool active() const { return kind_ != Kind::idle; }
+  [[nodiscard]] bool active() const { return claim_.kind != Kind::idle; }
 
  private:
   friend class Scoreboard;
   enum class Kind : std::uint8_t { idle, read, write, zeroes };
   struct Region;
-  /// Presence of a command in one region of the address space.
+  /// Presence of a command in one region of the address space, or among the wide ones.
   struct Claim {
     ScoreTicket* ticket = nullptr;
-    Region* region = nullptr;
-    Claim* older = nullptr;  ///< neighbours in the region
+    Region* region = nullptr;  ///< null: among the wide ones
+    Claim* older = nullptr;    ///< neighbours in the region
     Claim* newer = nullptr;
     Claim* of_ticket = nullptr;  ///< the ticket's next claim
+    std::uint32_t place = 0;     ///< of a wide one, among those
     std::uint8_t units = 0;      ///< of the region, a bit each
+    Kind kind = Kind::idle;      ///< of the command
   };
   static constexpr std::uint64_t k_region_units = 2;  ///< at most as many as Claim::units has bits
   /// A region with commands in flight, in the chain of its bucket.
@@ -90,10 +92,7 @@ class ScoreTicket {
   std::uint64_t lba_ = 0;
   std::uint64_t blocks_ = 0;
   std::uint64_t begin_ = 0;  ///< tick
-  Kind kind_ = Kind::idle;
-  bool wide_ = false;
-  std::size_t place_ = 0;  ///< of a wide one, among those
-  Claim claim_;
+  Claim claim_;              ///< the first, or only one
 };
 
 class Scoreboard {

@@ -20,8 +20,7 @@ void Scoreboard::enter(Ticket& ticket, Kind kind, std::uint64_t lba, std::uint64
   ticket.lba_ = lba;
   ticket.blocks_ = blocks;
   ticket.begin_ = ++tick_;
-  ticket.kind_ = kind;
-  ticket.wide_ = false;
+  ticket.claim_.kind = kind;
   ++in_flight_;
   if (blocks == 0) return;
   contend(ticket);
@@ -29,14 +28,14 @@ void Scoreboard::enter(Ticket& ticket, Kind kind, std::uint64_t lba, std::uint64
 }
 
 void Scoreboard::leave(Ticket& ticket, Kind kind) {
-  if (ticket.kind_ != kind) throw std::logic_error("scoreboard: a command ends that has not begun");
+  if (ticket.claim_.kind != kind) throw std::logic_error("scoreboard: a command ends that has not begun");
   ++tick_;
   --in_flight_;
-  ticket.kind_ = Kind::idle;
+  ticket.claim_.kind = Kind::idle;
   if (ticket.blocks_ == 0) return;
-  if (ticket.wide_) {
-    wide_.back()->place_ = ticket.place_;
-    wide_[ticket.place_] = wide_.back();
+  if (ticket.claim_.region == nullptr) {
+    wide_.back()->claim_.place = ticket.claim_.place;
+    wide_[ticket.claim_.place] = wide_.back();
     wide_.pop_back();
     return;
   }
@@ -73,7 +72,7 @@ void Scoreboard::contend(const Ticket& ticket) {
     }
     return;
   }
-  const bool reads = ticket.kind_ == Kind::read;
+  const bool reads = ticket.claim_.kind == Kind::read;
   for (std::uint64_t number = first_region; number <= last_region; ++number) {
     const Region* const region = find_region(number);
     if (region == nullptr) continue;
@@ -95,7 +94,7 @@ std::uint8_t Scoreboard::units_in(const Ticket& ticket, std::uint64_t region) co
 
 void Scoreboard::contend_with(const Ticket& ticket, const Ticket& other, std::uint64_t first_unit,
                               std::uint64_t last_unit) {
-  if (ticket.kind_ == Kind::read && other.kind_ == Kind::read) return;
+  if (ticket.claim_.kind == Kind::read && other.claim_.kind == Kind::read) return;
   const std::uint64_t from = std::max(first_unit, unit_of(other.lba_));
   const std::uint64_t until = std::min(last_unit, unit_of(other.lba_ + other.blocks_ - 1));
   for (std::uint64_t unit = from; unit <= until && from <= until; ++unit) track(unit);
@@ -105,22 +104,24 @@ void Scoreboard::claim(Ticket& ticket) {
   const std::uint64_t first = unit_of(ticket.lba_) / k_region_units;
   const std::uint64_t last = unit_of(ticket.lba_ + ticket.blocks_ - 1) / k_region_units;
   if (last - first >= k_wide_regions) {
-    ticket.wide_ = true;
-    ticket.place_ = wide_.size();
+    ticket.claim_.region = nullptr;
+    ticket.claim_.place = static_cast<std::uint32_t>(wide_.size());
     wide_.push_back(&ticket);
     return;
   }
   Claim* claim = &ticket.claim_;
+  const Kind kind = claim->kind;
   for (std::uint64_t number = first;; ++number) {
     Region* const known = find_region(number);
     Region& region = known != nullptr ? *known : make_region(number);
     claim->ticket = &ticket;
     claim->region = &region;
     claim->units = units_in(ticket, number);
+    claim->kind = kind;
     claim->older = std::exchange(region.newest, claim);
     claim->newer = nullptr;
     (claim->older == nullptr ? region.oldest : claim->older->newer) = claim;
-    auto& counts = ticket.kind_ == Kind::read ? region.reads : region.changes;
+    auto& counts = kind == Kind::read ? region.reads : region.changes;
     for (std::uint64_t n = 0; n < k_region_units; ++n) counts[n] += claim->units >> n & 1U;
     claim->of_ticket =
         number == last ? nullptr : &take_from_slabs<k_slab>(free_claims_, claim_slabs_, &Claim::of_ticket);
@@ -166,7 +167,7 @@ void Scoreboard::grow_buckets() {
 
 bool Scoreboard::is_changing(std::uint64_t unit) const {
   const auto here = [&](const Ticket* ticket) {
-    return ticket->kind_ != Kind::read && touches(*ticket, unit);
+    return ticket->claim_.kind != Kind::read && touches(*ticket, unit);
   };
   if (std::any_of(wide_.begin(), wide_.end(), here)) return true;
   const Region* const region = find_region(unit / k_region_units);
@@ -175,26 +176,26 @@ bool Scoreboard::is_changing(std::uint64_t unit) const {
 
 const Scoreboard::Ticket* Scoreboard::change_of(std::uint64_t unit) const {
   for (const Ticket* ticket : wide_) {
-    if (ticket->kind_ != Kind::read && touches(*ticket, unit)) return ticket;
+    if (ticket->claim_.kind != Kind::read && touches(*ticket, unit)) return ticket;
   }
   const Region* const region = find_region(unit / k_region_units);
   const std::uint64_t n = unit % k_region_units;
   if (region == nullptr || region->changes[n] == 0) return nullptr;
   const Claim* claim = region->oldest;
-  while (claim->ticket->kind_ == Kind::read || (claim->units >> n & 1U) == 0) claim = claim->newer;
+  while (claim->kind == Kind::read || (claim->units >> n & 1U) == 0) claim = claim->newer;
   return claim->ticket;
 }
 
 std::uint64_t Scoreboard::oldest_read(std::uint64_t unit) const {
   std::uint64_t begin = k_open;
   for (const Ticket* ticket : wide_) {
-    if (ticket->kind_ == Kind::read && touches(*ticket, unit)) begin = std::min(begin, ticket->begin_);
+    if (ticket->claim_.kind == Kind::read && touches(*ticket, unit)) begin = std::min(begin, ticket->begin_);
   }
   const Region* const region = find_region(unit / k_region_units);
   const std::uint64_t n = unit % k_region_units;
   if (region == nullptr || region->reads[n] == 0) return begin;
   const Claim* claim = region->oldest;
-  while (claim->ticket->kind_ != Kind::read || (claim->units >> n & 1U) == 0) claim = claim->newer;
+  while (claim->kind != Kind::read || (claim->units >> n & 1U) == 0) claim = claim->newer;
   return std::min(begin, claim->ticket->begin_);
 }
 
@@ -332,7 +333,7 @@ void Scoreboard::end_change_in_side(const Ticket& ticket, const Piece& piece, bo
 }
 
 void Scoreboard::cancel(Ticket& ticket) {
-  leave(ticket, ticket.kind_);
+  leave(ticket, ticket.claim_.kind);
   if (ticket.blocks_ == 0) return;
   const std::uint64_t last = unit_of(ticket.lba_ + ticket.blocks_ - 1);
   for (std::uint64_t unit = unit_of(ticket.lba_); unit <= last; ++unit) {

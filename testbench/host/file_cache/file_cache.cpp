@@ -59,7 +59,7 @@ HostStatus FileCache::validate(const HostCommand& command) const {
   if (command.opcode == HostOpcode::flush) return HostStatus::success;
   const LbaRange range{command.lba, command.blocks};
   if (command.opcode == HostOpcode::trim) {
-    const bool good = std::all_of(command.ranges.begin(), command.ranges.end(),
+    const bool good = std::all_of(command.ranges().begin(), command.ranges().end(),
                                   [this](const LbaRange& one) { return on_drive(one); });
     return good ? HostStatus::success : HostStatus::lba_out_of_range;
   }
@@ -69,7 +69,7 @@ HostStatus FileCache::validate(const HostCommand& command) const {
     return HostStatus::lba_out_of_range;
   const std::uint64_t first = (range.lba - blocks()) % shape_.file_blocks;
   const bool within =
-      range.blocks > 0 && first + range.blocks <= shape_.file_blocks && command.data.size() == range.blocks;
+      range.blocks > 0 && first + range.blocks <= shape_.file_blocks && command.data().size() == range.blocks;
   return command.opcode == HostOpcode::read && within ? HostStatus::success : HostStatus::invalid_field;
 }
 
@@ -115,7 +115,7 @@ Task<> FileCache::access(Entry& entry) {
   for (std::optional<Slot> slot; !here && (slot = store_.find(file));)
     here = co_await read_copy(entry, *slot, first);  // a copy that cannot be read is gone afterwards
   if (!here) co_await from_network(entry, file, first);
-  std::fill(command.data.begin(), command.data.end(), k_zeros);
+  std::fill(command.data().begin(), command.data().end(), k_zeros);
   host_.end(entry);
 }
 
@@ -132,7 +132,7 @@ Task<bool> FileCache::read_copy(Entry& entry, Slot slot, std::uint32_t first) {
   }
   store_.begin_read(slot);
   DriveBatch batch(port_, command.ledger, command.queue);
-  batch.move(HostOpcode::read, lba_of(slot) + first, command.data, most_);
+  batch.move(HostOpcode::read, lba_of(slot) + first, command.data(), most_);
   entry.waits_for = "reads of the drive";
   co_await batch;
   command.ledger = batch.last();
@@ -153,10 +153,10 @@ void FileCache::check(const HostCommand& command, FileNumber file, std::uint32_t
                       std::uint32_t first) const {
   for (std::uint32_t i = 0; i < command.blocks; ++i) {
     const Stamp expected = stamp(file, fetch, first + i);
-    if (command.data[i] == expected) continue;
+    if (command.data()[i] == expected) continue;
     throw DataMismatch(
         fmt::format("at {} ps: the copy of file {} holds {:04x} in block {} instead of {:04x}, of fetch {}",
-                    event_queue_.now(), file, command.data[i], first + i, expected, fetch));
+                    event_queue_.now(), file, command.data()[i], first + i, expected, fetch));
   }
 }
 

@@ -62,15 +62,16 @@ HostStatus LogStructuredLayer::validate(const HostCommand& command) const {
     case HostOpcode::read:
     case HostOpcode::write:
       if (command.blocks == 0 || Bytes{command.blocks} * drive_.lba_bytes > drive_.max_transfer ||
-          command.data.size() != command.blocks)
+          command.data().size() != command.blocks)
         return HostStatus::invalid_field;
       return within(range) ? HostStatus::success : HostStatus::lba_out_of_range;
     case HostOpcode::write_zeroes:
       if (command.blocks == 0) return HostStatus::invalid_field;
       return within(range) ? HostStatus::success : HostStatus::lba_out_of_range;
     case HostOpcode::trim:
-      if (command.ranges.empty() || command.ranges.size() > k_most_ranges) return HostStatus::invalid_field;
-      for (const LbaRange& trimmed : command.ranges) {
+      if (command.ranges().empty() || command.ranges().size() > k_most_ranges)
+        return HostStatus::invalid_field;
+      for (const LbaRange& trimmed : command.ranges()) {
         if (!within(trimmed)) return HostStatus::lba_out_of_range;
       }
       return HostStatus::success;
@@ -153,7 +154,7 @@ Task<> LogStructuredLayer::read(Request& request) {
   for (std::uint64_t block = command.lba; block < end_block;) {
     const Place place = log_.lookup(grain_of(block));
     const std::uint64_t end = end_of_piece(block, end_block);
-    const std::span<Stamp> data = command.data.subspan(block - command.lba, end - block);
+    const std::span<Stamp> data = command.data().subspan(block - command.lba, end - block);
     if (is_place(place)) {
       fetch(batch, place, block % grain_blocks_, data, command.queue);
       ++stats_.pieces_read;
@@ -192,7 +193,7 @@ Task<> LogStructuredLayer::write(Request& request) {
   order_.enter(request.ticket, grain_of(command.lba), grain_of(command.lba + command.blocks - 1), true);
   co_await begin(request);
   stats_.blocks_written += command.blocks;
-  co_await store(request, {command.lba, command.blocks}, command.data.data());
+  co_await store(request, {command.lba, command.blocks}, command.data().data());
   order_.leave(request.ticket);
   end(request);
 }
@@ -269,7 +270,7 @@ Task<> LogStructuredLayer::clear(Request& request) {
   HostCommand& command = *request.command;
   const LbaRange own{command.lba, command.blocks};
   const auto ranges =
-      command.opcode == HostOpcode::trim ? command.ranges : std::span<const LbaRange>(&own, 1);
+      command.opcode == HostOpcode::trim ? command.ranges() : std::span<const LbaRange>(&own, 1);
   for (const LbaRange& range : ranges) {
     if (range.blocks > 0)
       order_.enter(request.ticket, grain_of(range.lba), grain_of(range.lba + range.blocks - 1), true);
@@ -351,7 +352,7 @@ LogStructuredLayer::Piece& LogStructuredLayer::take_piece() {
   piece.force_unit_access = false;
   piece.lba = 0;
   piece.blocks = 0;
-  piece.data = {};
+  piece.set_data({});
   piece.run = {};
   piece.pinned.reset();
   piece.moves = nullptr;
@@ -366,7 +367,7 @@ void LogStructuredLayer::fetch(Batch& batch, Place place, std::uint64_t skip, st
   piece.opcode = HostOpcode::read;
   piece.lba = std::uint64_t{place} * grain_blocks_ + skip;
   piece.blocks = static_cast<std::uint32_t>(data.size());
-  piece.data = data;
+  piece.set_data(data);
   piece.queue = queue;
   piece.pinned = log_.segment_of(place);
   log_.pin(*piece.pinned);
@@ -379,7 +380,7 @@ LogStructuredLayer::Piece& LogStructuredLayer::append(SegmentLog::Run run, std::
   piece.opcode = HostOpcode::write;
   piece.lba = std::uint64_t{run.first} * grain_blocks_;
   piece.blocks = run.grains * grain_blocks_;
-  piece.data = data.first(piece.blocks);
+  piece.set_data(data.first(piece.blocks));
   piece.queue = 0;
   piece.run = run;
   return piece;

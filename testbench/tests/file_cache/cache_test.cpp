@@ -212,24 +212,25 @@ TEST_CASE("files can only be read, each on its own") {
                                    {HostOpcode::read, end - 4_KiB, 8_KiB}, {HostOpcode::read, 0, 64_KiB}};
   for (std::size_t i = 0; i < steps.size(); ++i) {
     // Addresses beyond the files are none of the scoreboard's: only the module itself is asked.
-    HostCommand command;
+    PayloadPool<HostExtension, HostTransaction> pool;
+    HostTransaction& command = pool.take();
     command.opcode = steps[i].opcode;
     command.lba = rig.cache.blocks() + steps[i].offset / 4096;
     command.blocks = static_cast<std::uint32_t>(steps[i].bytes / 4096);
     const LbaRange range{command.lba, command.blocks};
-    if (command.opcode == HostOpcode::trim) command.ranges = {&range, 1};
     std::vector<Stamp> data(command.blocks);
-    command.data = data;
-    PayloadPool<HostExtension> pool;
-    auto& payload = pool.take();
-    payload.extension.command = &command;
-    rig.driver.device_isock->transport_dbg(payload);
-    payload.release();
+    if (command.opcode == HostOpcode::trim) {
+      command.set_ranges({&range, 1});
+    } else {
+      command.set_data(data);
+    }
+    rig.driver.device_isock->transport_dbg(command);
     const HostStatus expected[] = {HostStatus::invalid_field,    HostStatus::lba_out_of_range,
                                    HostStatus::invalid_field,    HostStatus::invalid_field,
                                    HostStatus::lba_out_of_range, HostStatus::success};
     INFO("step " << i);
     CHECK(command.status == expected[i]);
+    command.release();
   }
   CHECK(rig.cache.statistics().accesses == 1);
 }

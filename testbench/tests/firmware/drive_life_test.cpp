@@ -426,7 +426,7 @@ TEST_CASE("commands beyond the drive are refused, and a stall tells who waits fo
   command.opcode = HostOpcode::read;
   command.lba = setup.shape.logical_blocks - 8;
   command.blocks = 16;
-  command.data = data;
+  command.set_data(data);
   rig.ftl.submit(command);
   rig.hw.event_queue.run_until(k_never);
   REQUIRE(status == HostStatus::lba_out_of_range);

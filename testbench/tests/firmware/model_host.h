@@ -66,7 +66,7 @@ class ModelHost {
   void trim(std::vector<LbaRange> ranges) {
     Slot& slot = take(HostOpcode::trim, 0, 0);
     slot.ranges = std::move(ranges);
-    slot.command.ranges = slot.ranges;
+    slot.command.set_ranges(slot.ranges);
     for (const LbaRange& r : slot.ranges) clear(r.lba, r.blocks);
     submit(slot);
   }
@@ -163,7 +163,9 @@ class ModelHost {
 
  private:
   struct Slot {
-    HostCommand command;
+    struct Command : HostCommand {
+      Slot* slot = nullptr;
+    } command;
     std::vector<Stamp> data;
     std::vector<Stamp> expected;
     std::vector<LbaRange> ranges;
@@ -176,14 +178,14 @@ class ModelHost {
     }
     Slot& slot = *free_.back();
     free_.pop_back();
-    slot.command = HostCommand();
+    static_cast<HostCommand&>(slot.command) = HostCommand();
     slot.command.opcode = opcode;
     slot.command.lba = lba;
     slot.command.blocks = blocks;
     if (slot.data.size() < blocks) slot.data.resize(blocks);
     if (opcode == HostOpcode::read || opcode == HostOpcode::write)
-      slot.command.data = std::span(slot.data).first(blocks);
-    slot.command.owner = &slot;
+      slot.command.set_data(std::span(slot.data).first(blocks));
+    slot.command.slot = &slot;
     return slot;
   }
   void clear(std::uint64_t lba, std::uint64_t blocks) {
@@ -197,7 +199,7 @@ class ModelHost {
     ftl_.submit(slot.command);
   }
   void completed(HostCommand& command) {
-    Slot& slot = *static_cast<Slot*>(command.owner);
+    Slot& slot = *static_cast<Slot::Command&>(command).slot;
     --outstanding;
     hw_.host.waiting = outstanding;
     ++completions;

@@ -48,7 +48,7 @@ struct TwoLoads {
     command.blocks = 1;
     command.placement_handle = handle;
     Stamp stamp = make_stamp(static_cast<Lpn>(lba), ++written);
-    command.data = std::span(&stamp, 1);
+    command.set_data(std::span(&stamp, 1));
     ftl->submit(command);
   }
   void fill() {

@@ -63,7 +63,7 @@ struct Drive {
     command.blocks = 1;
     command.ledger = Ledger(hw->event_queue.now());
     stamps[n] = make_stamp(static_cast<Lpn>(lba), static_cast<std::uint16_t>(written));
-    command.data = std::span(&stamps[n], 1);
+    command.set_data(std::span(&stamps[n], 1));
     ++outstanding;
     ftl->submit(command);
     while (outstanding >= depth) {

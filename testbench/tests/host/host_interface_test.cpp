@@ -227,7 +227,7 @@ TEST_CASE("malformed and misplaced commands are refused with their reason") {
     return std::pair<Submission*, HostStatus>(&s, status);
   };
   Submission& misdescribed = driver.make(HostOpcode::read, 0, 8);
-  misdescribed.command.data = misdescribed.command.data.first(7);
+  misdescribed.command.set_data(misdescribed.command.data().first(7));
   const std::vector<std::pair<Submission*, HostStatus>> cases = {
       expect(driver.make(HostOpcode::read, 999, 1), HostStatus::success),
       expect(driver.make(HostOpcode::read, 999, 2), HostStatus::lba_out_of_range),

@@ -28,14 +28,14 @@ class FakeHost : public sc_core::sc_module {
   enum class EndsResponse : std::uint8_t { completed, updated, later };
   struct Submission {
     FakeHost* host = nullptr;
-    HostCommand command;
+    HostTransaction payload;
+    HostCommand& command = payload;
     std::vector<Stamp> data;
     std::vector<LbaRange> ranges;
     Picoseconds submitted = -1;
     Picoseconds accepted = -1;
     Picoseconds done = -1;
     tlm::tlm_response_status response = tlm::TLM_INCOMPLETE_RESPONSE;
-    PayloadPool<HostExtension>::Payload* payload = nullptr;
     std::function<void(Submission&)> then;
   };
 
@@ -54,17 +54,21 @@ class FakeHost : public sc_core::sc_module {
     s.command.blocks = blocks;
     s.command.queue = queue;
     s.data.assign(std::max<std::uint32_t>(blocks, 1), k_zeros);
-    if (opcode == HostOpcode::read || opcode == HostOpcode::write) s.command.data = {s.data.data(), blocks};
+    if (opcode == HostOpcode::read || opcode == HostOpcode::write)
+      s.command.set_data({s.data.data(), blocks});
     return s;
   }
   Submission& trim(std::vector<LbaRange> ranges, std::uint16_t queue = 0) {
     Submission& s = make(HostOpcode::trim, 0, 0, queue);
     s.ranges = std::move(ranges);
-    s.command.ranges = s.ranges;
+    s.command.set_ranges(s.ranges);
     return s;
   }
   void fill(Submission& s) {
-    auto& payload = pool_.take();
+    HostTransaction& payload = s.payload;
+    payload.set_mm(&kept_);
+    payload.acquire();
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     payload.set_command(s.command.opcode == HostOpcode::read    ? tlm::TLM_READ_COMMAND
                         : s.command.opcode == HostOpcode::write ? tlm::TLM_WRITE_COMMAND
                                                                 : tlm::TLM_IGNORE_COMMAND);
@@ -74,9 +78,6 @@ class FakeHost : public sc_core::sc_module {
     payload.set_streaming_width(payload.get_data_length());
     payload.set_byte_enable_ptr(nullptr);
     payload.set_dmi_allowed(false);
-    payload.extension.command = &s.command;
-    s.payload = &payload;
-    s.command.owner = &s;
     submissions_[&payload] = &s;
   }
   void submit_at(Picoseconds when, Submission& s) {
@@ -94,8 +95,8 @@ class FakeHost : public sc_core::sc_module {
   }
   unsigned untimed(Submission& s) {
     fill(s);
-    const unsigned moved = isock->transport_dbg(*s.payload);
-    s.payload->release();
+    const unsigned moved = isock->transport_dbg(s.payload);
+    s.payload.release();
     return moved;
   }
   tlm::tlm_sync_enum backward(unsigned, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -110,7 +111,6 @@ class FakeHost : public sc_core::sc_module {
     Submission& s = find(payload);
     s.done = event_queue_.now();
     s.response = payload.get_response_status();
-    if (s.command.owner != &s) SC_REPORT_ERROR("test", "the command's owner was not restored");
     finished.push_back(&s);
     if (s.then) s.then(s);
     if (ends == EndsResponse::later) {
@@ -134,16 +134,16 @@ class FakeHost : public sc_core::sc_module {
       waiting_.pop_front();
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       sc_core::sc_time delay = annotation(event_queue_);
-      requesting_ = s.payload;
-      const tlm::tlm_sync_enum status = isock->nb_transport_fw(*s.payload, phase, delay);
+      requesting_ = &s.payload;
+      const tlm::tlm_sync_enum status = isock->nb_transport_fw(s.payload, phase, delay);
       if (status == tlm::TLM_ACCEPTED) return;
       requesting_ = nullptr;
       s.accepted = event_queue_.now();
       if (status == tlm::TLM_COMPLETED) {
         s.done = event_queue_.now();
-        s.response = s.payload->get_response_status();
+        s.response = s.payload.get_response_status();
         finished.push_back(&s);
-        s.payload->release();
+        s.payload.release();
       }
     }
   }
@@ -155,7 +155,9 @@ class FakeHost : public sc_core::sc_module {
     payload.release();
   }
   EventQueue& event_queue_;
-  PayloadPool<HostExtension> pool_;
+  struct Kept : tlm::tlm_mm_interface {
+    void free(tlm::tlm_generic_payload* /*payload*/) override {}
+  } kept_;  // payloads stay in `all`
   std::deque<Submission*> waiting_;
   std::map<tlm::tlm_generic_payload*, Submission*> submissions_;
   tlm::tlm_generic_payload* requesting_ = nullptr;
@@ -283,10 +285,10 @@ class FakeFirmware {
   }
   void finish(HostCommand& command) {
     if (verdict) command.status = verdict(command);
-    for (std::uint32_t i = 0; i < command.data.size(); ++i) {
+    for (std::uint32_t i = 0; i < command.data().size(); ++i) {
       Stamp& stored = store_[command.lba + i];
-      if (command.opcode == HostOpcode::write) stored = command.data[i];
-      if (command.opcode == HostOpcode::read) command.data[i] = stored;
+      if (command.opcode == HostOpcode::write) stored = command.data()[i];
+      if (command.opcode == HostOpcode::read) command.data()[i] = stored;
     }
     cpu_.complete(command);
   }

@@ -293,24 +293,23 @@ TEST_CASE("when the drive goes read-only, nothing hangs and what was written sta
 
 TEST_CASE("commands that make no sense are refused") {
   Rig rig(small_log());
-  PayloadPool<HostExtension> pool;
+  PayloadPool<HostExtension, HostTransaction> pool;
   std::vector<Stamp> data(1000);
   const auto status_of = [&](HostOpcode opcode, std::uint64_t lba, std::uint32_t blocks,
                              std::uint16_t queue = 0) {
-    HostCommand command;
-    command.opcode = opcode;
-    command.lba = lba;
-    command.blocks = blocks;
-    command.queue = queue;
-    command.data = {data.data(), blocks};
-    auto& payload = pool.take();
-    payload.extension.command = &command;
+    HostTransaction& payload = pool.take();
+    payload.opcode = opcode;
+    payload.lba = lba;
+    payload.blocks = blocks;
+    payload.queue = queue;
+    payload.set_data({data.data(), blocks});
     payload.set_data_ptr(reinterpret_cast<unsigned char*>(data.data()));
     payload.set_data_length(2);
     payload.set_streaming_width(2);
     rig.driver.device_isock->transport_dbg(payload);
+    const HostStatus status = payload.status;
     payload.release();
-    return command.status;
+    return status;
   };
   const std::uint64_t end = rig.log_structured.blocks();
   CHECK(status_of(HostOpcode::read, end - 8, 8) == HostStatus::success);

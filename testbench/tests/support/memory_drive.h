@@ -59,7 +59,7 @@ class MemoryDrive : public sc_core::sc_module {
                              sc_core::sc_time& delay) {
     const Picoseconds when = arrival(event_queue_, delay);
     if (phase != tlm::BEGIN_REQ) throw std::logic_error("memory drive: unexpected phase");
-    HostCommand& command = *payload.get_extension<HostExtension>()->command;
+    HostCommand& command = *payload.get_extension<HostExtension>();
     look_at(command);
     payload.acquire();
     auto* const entry = new Entry{this, &payload, &command};
@@ -82,7 +82,7 @@ class MemoryDrive : public sc_core::sc_module {
     payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
   }
   unsigned debug(unsigned, tlm::tlm_generic_payload& payload) {
-    HostCommand& command = *payload.get_extension<HostExtension>()->command;
+    HostCommand& command = *payload.get_extension<HostExtension>();
     look_at(command);
     carry_out(command);
     return payload.get_data_length();
@@ -96,7 +96,7 @@ class MemoryDrive : public sc_core::sc_module {
     Picoseconds answer_at = 0;
   };
   static LbaRange range_of(const HostCommand& command) {
-    return command.opcode == HostOpcode::trim ? command.ranges.front()
+    return command.opcode == HostOpcode::trim ? command.ranges().front()
                                               : LbaRange{command.lba, command.blocks};
   }
   void look_at(const HostCommand& command) {
@@ -144,7 +144,7 @@ class MemoryDrive : public sc_core::sc_module {
       ++writes_;
       blocks_written += command.blocks;
       for (std::uint32_t i = 0; i < command.blocks; ++i) {
-        content[command.lba + i] = command.data[i];
+        content[command.lba + i] = command.data()[i];
         unreadable.erase(command.lba + i);
       }
     } else if (command.opcode == HostOpcode::trim || command.opcode == HostOpcode::write_zeroes) {
@@ -152,7 +152,7 @@ class MemoryDrive : public sc_core::sc_module {
       for (std::uint64_t i = 0; i < range.blocks; ++i) content[range.lba + i] = k_zeros;
     } else if (command.opcode == HostOpcode::read) {
       for (std::uint32_t i = 0; i < command.blocks; ++i) {
-        command.data[i] = content[command.lba + i];
+        command.data()[i] = content[command.lba + i];
         if (unreadable.contains(command.lba + i)) command.status = HostStatus::media_error;
       }
     }

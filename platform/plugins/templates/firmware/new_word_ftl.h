@@ -118,9 +118,9 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     const auto beyond = [this](std::uint64_t lba, std::uint64_t blocks) {
       return lba > shape_.logical_blocks || blocks > shape_.logical_blocks - lba;
     };
-    for (const tlmssd::LbaRange& range : command.ranges)
+    for (const tlmssd::LbaRange& range : command.ranges())
       if (beyond(range.lba, range.blocks)) return HostStatus::lba_out_of_range;
-    if (command.opcode == HostOpcode::flush || !command.ranges.empty()) return HostStatus::success;
+    if (command.opcode == HostOpcode::flush || !command.ranges().empty()) return HostStatus::success;
     if (command.blocks == 0 && command.opcode != HostOpcode::trim) return HostStatus::invalid_field;
     return beyond(command.lba, command.blocks) ? HostStatus::lba_out_of_range : HostStatus::success;
   }
@@ -141,7 +141,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
       for (std::uint32_t s = 0; s < sectors_; ++s) {
         const std::uint64_t block = start + s;
         if (block >= command.lba && block < command.lba + command.blocks)
-          command.data[block - command.lba] = stamps[s];
+          command.data()[block - command.lba] = stamps[s];
       }
     }
   }
@@ -151,9 +151,9 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
   tlmssd::Task<> change(tlmssd::HostCommand& command) {
     using namespace tlmssd::firmware;
     const tlmssd::LbaRange whole{command.lba, command.blocks};
-    const bool one = command.opcode != HostOpcode::trim || command.ranges.empty();
+    const bool one = command.opcode != HostOpcode::trim || command.ranges().empty();
     const std::vector<tlmssd::LbaRange> ranges =
-        one ? std::vector{whole} : std::vector(command.ranges.begin(), command.ranges.end());
+        one ? std::vector{whole} : std::vector(command.ranges().begin(), command.ranges().end());
     std::vector<Piece> pieces;
     for (const tlmssd::LbaRange& range : ranges) {
       for (std::uint64_t lba = range.lba; lba < range.lba + range.blocks;) {
@@ -174,7 +174,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
             co_await fetch(unit, piece.stamps, tlmssd::Purpose::host, &command.ledger);
           for (std::uint64_t block = lba; block < end; ++block)
             piece.stamps[block % sectors_] =
-                command.opcode == HostOpcode::write ? command.data[block - command.lba] : tlmssd::k_zeros;
+                command.opcode == HostOpcode::write ? command.data()[block - command.lba] : tlmssd::k_zeros;
           pieces.push_back(std::move(piece));
         }
         lba = end;
