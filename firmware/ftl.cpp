@@ -255,9 +255,18 @@ std::string Ftl::make_steady(const SteadyOrder& order) {
 
 std::uint64_t Ftl::fill(const FillOrder& order) {
   Parts& p = *parts_;
-  if (p.cache != nullptr || !p.chosen.empty() || !p.watchers.empty() || p.logs) return 0;
+  const auto in_the_way = [&p](const Parts::Chosen& one) {
+    return p.core.hooks.sees_writes(*one.feature) && !one.feature->knows_fill();
+  };
+  if (p.cache != nullptr || !p.watchers.empty() || p.logs ||
+      std::any_of(p.chosen.begin(), p.chosen.end(), in_the_way))
+    return 0;
   SequentialWrites writes(p.core, p.flusher, p.gc_worker);
-  return writes.known() ? writes.carry_out(order) : 0;
+  if (!writes.known(order)) return 0;
+  const std::uint64_t done = writes.carry_out(order);
+  const std::uint64_t units = done * order.units;
+  for (const Parts::Chosen& one : p.chosen) one.feature->on_fill(units, units / p.core.layout.program_units);
+  return done;
 }
 
 void Ftl::disturb(std::uint32_t reads) {

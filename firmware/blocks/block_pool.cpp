@@ -133,7 +133,7 @@ void BlockPool::programmed(BlockNumber block, bool failed) {
 }
 
 bool BlockPool::fresh() const {
-  if (options_.owned || options_.modes || of_handles_ > 0) return false;
+  if (options_.owned || options_.modes) return false;
   return std::all_of(pus_.begin(), pus_.end(), [this](const ParallelUnit& pu) {
     return pu.never_used == 0 && pu.good == layout_.blocks;
   });
@@ -145,6 +145,11 @@ BlockNumber BlockPool::fill(std::uint32_t n, std::int64_t now) {
     broken("filled without a block for it: parallel unit", n);
   const BlockNumber block = take_free(n, false);
   front.next = layout_.programs_per_block;
+  if (of_handles_ > 0) {
+    handle_of_block_[block] = 0;
+    ++uses_[0].opened;
+    ++uses_[0].filled;
+  }
   BlockInfo& info = info_[block];
   info.full = true;
   info.written = now;

@@ -93,6 +93,9 @@ class Feature {
   virtual void on_erased(std::uint32_t /*pu*/) {}
   /// Collection of a parallel unit has come to an end, for now.
   virtual void on_collected(std::uint32_t /*pu*/) {}
+  /// A sequential fill of a drive that was never written has not been written (firmware/fill): so
+  /// many units have gone to flash, in so many program units. Called once, before anything else is.
+  virtual void on_fill(std::uint64_t /*units*/, std::uint64_t /*programs*/) {}
   /// The power has failed; nothing is gathered or under way.
   virtual void on_power_lost() {}
 
@@ -125,6 +128,11 @@ class Feature {
   [[nodiscard]] virtual Move next_move(std::uint32_t /*pu*/, bool /*parts*/) { return {}; }
   /// There may be moves of parts of blocks.
   [[nodiscard]] virtual bool moves_parts() const { return false; }
+
+  /// Whether such a fill leaves the feature as on_fill() does: that nothing it would have been
+  /// asked or told meanwhile would have changed anything else. Only asked of a feature that
+  /// implements a hook which a write calls.
+  [[nodiscard]] virtual bool knows_fill() const { return false; }
 
   // ---- time that the simulation does not see
   /// Every page that holds data has been read so many times.

@@ -37,6 +37,15 @@ class Hooks {
     put<decltype(&T::next_move)>(next_move, feature);
   }
 
+  /// Whether a write, that nothing else goes with, calls a hook of `feature`.
+  [[nodiscard]] bool sees_writes(const Feature& feature) const {
+    const auto in = [&](const List& list) {
+      return std::find(list.begin(), list.end(), &feature) != list.end();
+    };
+    return in(arrival) || in(host_command) || in(command_end) || in(rewritten) || in(program) ||
+           in(restricts_writes) || in(holds_program) || in(write_line);
+  }
+
   // ---- moves that features ask for
   [[nodiscard]] bool move_waits(std::uint32_t pu) const {
     return std::any_of(next_move.begin(), next_move.end(), [&](Feature* f) { return f->move_waits(pu); });

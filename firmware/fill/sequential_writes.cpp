@@ -8,10 +8,12 @@
 
 namespace tlmssd::firmware {
 
-bool SequentialWrites::known() const {
+bool SequentialWrites::known(const FillOrder& order) const {
+  const bool through = core_.config.buffer.is_write_through();
+  const bool whole = order.commands == 1 && order.units % layout_.program_units == 0;
   return core_.hw.decisions == nullptr && core_.places == nullptr && !core_.pslc && layout_.operations == 1 &&
-         core_.map->can_redirect() && !core_.config.buffer.is_write_through() && core_.pool.fresh() &&
-         flusher_.untouched() && !core_.read_only;
+         core_.map->can_redirect() && (whole || !through) && core_.pool.fresh() && flusher_.untouched() &&
+         !core_.read_only;
 }
 
 /// Rounds that `units` fill whole with as much left as the write buffer holds, all of them with

@@ -24,8 +24,9 @@ class SequentialWrites {
       : core_(core), flusher_(flusher), worker_(worker), layout_(core.layout) {}
   /// Whether what a fill leaves is known without writing it, as far as the kernel has to do with
   /// it: nothing watches the writes, nothing was ever written, and units have a place of their own
-  /// that nothing but their order decides.
-  [[nodiscard]] bool known() const;
+  /// that nothing but their order decides. A command that waits for flash must leave nothing in the
+  /// write buffer.
+  [[nodiscard]] bool known(const FillOrder& order) const;
   /// Carries out the first requests of `order`, as many as make whole rounds and leave some to be
   /// written as ever; returns how many. known() must hold.
   std::uint64_t carry_out(const FillOrder& order);

@@ -158,6 +158,13 @@ void Pacing::on_program(const ProgramJob& job, bool /*kept_away*/) {
   account_ -= core_.layout.program_units;
 }
 
+// A fill leaves more blocks free than pacing looks for, and it is looked at again while the rest,
+// twice what the write buffer holds, is written: as many programs as there are parallel units.
+bool Pacing::knows_fill() const {
+  const Layout& layout = core_.layout;
+  return std::uint64_t{2} * flusher_.buffer().capacity() >= std::uint64_t{layout.pus} * layout.program_units;
+}
+
 // --------------------------------------------------------------------------------------------------- out of step
 
 bool Pacing::restricts_writes() {

@@ -69,6 +69,7 @@ class Pacing final : public Feature {
   void on_erased(std::uint32_t pu) override;
   void on_collected(std::uint32_t pu) override;
   void on_power_lost() override;
+  [[nodiscard]] bool knows_fill() const override;
   bool holds_program(std::uint32_t slots) override;
   bool restricts_writes() override;
   [[nodiscard]] bool allows_write(std::uint32_t pu) const override { return stagger_.allows(pu); }

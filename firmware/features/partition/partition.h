@@ -64,6 +64,11 @@ class Partition final : public Feature, private ReadGatherer::Owner {
   void on_program(const ProgramJob& /*job*/, bool kept_away) override {
     ++(kept_away ? counters_.programs_kept_away : counters_.programs_let_in);
   }
+  void on_fill(std::uint64_t /*units*/, std::uint64_t programs) override {
+    counters_.programs_let_in += programs;
+  }
+  // Nothing has been read yet, so that writes go everywhere.
+  [[nodiscard]] bool knows_fill() const override { return config_.placement_from > 0; }
   [[nodiscard]] bool restricts_writes() override;
   [[nodiscard]] bool allows_write(std::uint32_t pu) const override { return !(restricting_ && reading_[pu]); }
 

@@ -45,6 +45,8 @@ class Refresher final : public Feature {
     if (!due_.empty()) start();
   }
   void on_page_read(const ReadOp& read) override;
+  // Data just written are not due.
+  [[nodiscard]] bool knows_fill() const override { return true; }
   [[nodiscard]] bool move_waits(std::uint32_t pu) const override { return !waiting_[pu].empty(); }
   [[nodiscard]] Move next_move(std::uint32_t pu, bool parts) override;
   [[nodiscard]] bool moves_parts() const override { return regions_ > 0; }

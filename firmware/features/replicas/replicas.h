@@ -55,6 +55,7 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   void on_host_read(Lpn unit, Ppn where, const Stamp* stamps) override;
   void on_read_end() override { gatherer_.pump(); }
   void on_rewritten(Lpn unit) override;
+  [[nodiscard]] bool knows_fill() const override { return true; }  // there are no copies yet
   void on_power_lost() override;
   bool redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBatch& reads) override;
   bool end_redirected(const ReadOp& read, ReadBatch& again) override;

@@ -55,6 +55,8 @@ class Streams final : public Feature {
 
   void on_host_command(const HostCommand& command) override;
   void on_program(const ProgramJob& job, bool kept_away) override;
+  void on_fill(std::uint64_t units, std::uint64_t /*programs*/) override { written_[0] += units; }
+  [[nodiscard]] bool knows_fill() const override { return true; }  // it is of handle 0
   void on_victim(std::uint32_t pu, BlockNumber block) override;
   void on_erased(std::uint32_t /*pu*/) override { ++counters_.erased; }
   [[nodiscard]] std::uint8_t write_line(Lpn /*unit*/, const HostCommand& command) override {

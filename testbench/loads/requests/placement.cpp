@@ -110,7 +110,8 @@ bool PlacedSource::next(PlacedRequest& request) {
 
 SequentialRun PlacedSource::sequential_writes() const {
   SequentialRun run = source_->sequential_writes();
-  const bool as_they_are = mode_ == Mode::fits && pending_blocks_ == 0 && base_.size() <= 1;
+  const bool as_they_are =
+      mode_ == Mode::fits && pending_blocks_ == 0 && base_.size() <= 1 && streams_.is_plain();
   const Bytes region = region_blocks_ * lba_bytes_;
   if (!as_they_are || run.offset % lba_bytes_ != 0 || run.bytes % lba_bytes_ != 0 || run.bytes == 0 ||
       run.offset > region || run.bytes / lba_bytes_ > k_most_blocks)

@@ -24,7 +24,7 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
-/// Writes of the same size, one behind the other.
+/// Writes of the same size, one behind the other, with placement handle 0.
 struct SequentialRun {
   std::uint64_t offset = 0;    ///< of the first, bytes
   std::uint64_t bytes = 0;     ///< of each

@@ -31,6 +31,8 @@ class StreamMap {
     }
     return handle_;
   }
+  /// All data have handle 0.
+  [[nodiscard]] bool is_plain() const { return !by_volume_ && ranges_.empty() && handle_ == 0; }
 
  private:
   struct Range {

@@ -13,6 +13,7 @@ struct Drive {
   std::string part = "planes: 1";
   std::string flash = "";     ///< more of ssd.flash
   std::string firmware = "";  ///< sections of it
+  std::string buffer = "{capacity: 4 MiB}";
   std::string lba = "4 KiB";
   std::string fill = "{fill: 100 %, order: sequential}";
 };
@@ -22,8 +23,8 @@ std::string scenario_of(const Drive& drive, const std::string& rest) {
          ", link: pcie3x4}\n  flash:\n    channels: 2\n    ways: 2\n    bus: 800 MT/s\n    spare_factor: 25 "
          "%\n" +
          drive.flash + "    part: {blocks_per_plane: 40, pages_per_block: 36, page_size: 16 KiB, " +
-         drive.part + "}\nfirmware:\n  buffer: {capacity: 4 MiB}\n" + drive.firmware + "precondition:\n- " +
-         drive.fill + "\n" + rest;
+         drive.part + "}\nfirmware:\n  buffer: " + drive.buffer + "\n" + drive.firmware +
+         "precondition:\n- " + drive.fill + "\n" + rest;
 }
 
 const std::string k_load = "load: {rw: randrw, rwmixread: 50, bs: 4k, iodepth: 16, number_ios: 15000}\n";
@@ -89,14 +90,50 @@ TEST_CASE("a fill that is not written leaves what a written one leaves: wrong bi
   both_ways({.flash = "    reliability: {model: power-law}\n",
              .firmware = "  ecc: {policy: retry-only, code: bch}\n  gc: {policy: random}\n"});
 }
+TEST_CASE("a fill that is not written leaves what a written one leaves: features", "[program]") {
+  SECTION("refresh and placement") {
+    both_ways({.firmware = "  refresh: {policy: read-regions, reads: 200, region_reads: 50, patrol: 1 h}\n"
+                           "  placement: {policy: little-worn}\n"});
+  }
+  SECTION("tuned pass voltage") {
+    both_ways({.flash = "    reliability: {model: power-law}\n",
+               .firmware = "  ecc: {policy: retry-only, code: bch}\n  pass_voltage: {policy: tuned}\n"});
+  }
+  SECTION("pacing") {
+    both_ways({.firmware = "  pacing: {policy: proportional}\n"});
+  }
+  SECTION("pacing with hardly any spare blocks") {
+    both_ways({.part = "planes: 2",
+               .firmware = "  pacing: {policy: credit, free_blocks: 3}\n  gc: {background_start: 80 %, "
+                           "background_stop: 90 %}\n"});
+  }
+  SECTION("replicas") {
+    both_ways({.firmware = "  replicas: {policy: hot-reads, capacity: 4 MiB, reads: 2}\n"});
+  }
+  SECTION("read dies") {
+    both_ways({.firmware = "  partition: {policy: read-write}\n"});
+  }
+  SECTION("read dies that are always kept from writes") {
+    both_ways({.firmware = "  partition: {policy: read-write, placement_from: 0 %}\n"}, false);
+  }
+  SECTION("placement handles, data of one together") {
+    both_ways({.part = "planes: 2", .firmware = "  streams: {policy: persistently-isolated, handles: 2}\n"});
+  }
+}
+TEST_CASE("a fill that is not written leaves what a written one leaves: writes that wait for flash",
+          "[program]") {
+  both_ways({.buffer = "{capacity: 4 MiB, mode: write-through}"});
+}
 TEST_CASE("fills are written where something has a part in them", "[program]") {
   SECTION("the table in flash") {
     both_ways({.firmware = "  mapping: {scheme: dftl}\n"}, false);
   }
-  SECTION("a feature") {
-    Drive drive;
-    drive.firmware = "  pacing: {policy: proportional}\n";
-    both_ways(drive, false);
+  SECTION("writes that wait for parts of program units") {
+    both_ways({.part = "planes: 2",
+               .firmware = "  allocation: {multi_plane: true}\n",
+               .buffer = "{capacity: 4 MiB, mode: write-through}",
+               .fill = "{fill: 100 %, order: sequential, bs: 16 KiB}"},
+              false);
   }
   SECTION("parts of mapping pages") {
     both_ways(
