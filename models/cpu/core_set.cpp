@@ -139,7 +139,8 @@ std::uint32_t CoreSet::earliest(const StageState& state, Picoseconds now) const 
   return chosen;
 }
 
-CoreSet::Run CoreSet::occupy(std::uint32_t number, Stage stage, std::uint32_t times, Picoseconds now) {
+[[gnu::always_inline]] inline CoreSet::Run CoreSet::occupy(std::uint32_t number, Stage stage,
+                                                           std::uint32_t times, Picoseconds now) {
   StageState& state = stages_[static_cast<std::size_t>(stage)];
   state.executions += times;
   const Picoseconds time = costs_ ? duration_by_work(stage, times) : duration(state, times);

@@ -196,7 +196,8 @@ struct HostExtension : HostEntry, HostCommand, tlm::tlm_extension<HostExtension>
     return copy;
   }
   void copy_from(const tlm::tlm_extension_base& other) override {
-    static_cast<HostCommand&>(*this) = static_cast<const HostExtension&>(other);
+    const HostCommand& command = static_cast<const HostExtension&>(other);
+    static_cast<HostCommand&>(*this) = command;
   }
 };
 

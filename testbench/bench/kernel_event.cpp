@@ -3,8 +3,6 @@
 // kernel drives it. Nothing of a drive is modelled here.
 #include <systemc>
 
-#include <benchmark/benchmark.h>
-
 #include "models/base/event_queue.h"
 #include "models/tlm/kernel_time.h"
 #include "testbench/bench/bench.h"
@@ -42,36 +40,20 @@ struct Chain {
   Picoseconds period;
 };
 
-/// Runs one Google Benchmark body and takes the time of one item from it.
-class ItemReporter : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context& /*context*/) override { return true; }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      ns_per_item = run.cpu_accumulated_time * 1e9 / static_cast<double>(run.iterations) / k_batch;
-    }
-  }
-  double ns_per_item = 0;
-};
-
-double measure(const std::function<void(benchmark::State&)>& body) {
-  benchmark::RegisterBenchmark("case", body)->MinTime(0.2);
-  ItemReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  return reporter.ns_per_item;
-}
+constexpr std::uint64_t k_batches = 50;
 
 bench::Result kernel_event() {
   Ticker ticker("ticker");
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  const double cost = measure([&](benchmark::State& state) {
-    for ([[maybe_unused]] auto batch : state) {
+  const std::uint64_t batches = bench::scaled(k_batches);
+  const double cost = bench::timed([&] {
+    for (std::uint64_t batch = 0; batch < batches; ++batch) {
       ticker.left = k_batch;
       ticker.again.notify(sc_core::sc_time::from_value(1000));
       sc_core::sc_start();
     }
   });
-  return {cost, "activation"};
+  return {cost, static_cast<double>(batches * k_batch), "activation"};
 }
 
 bench::Result queued_events(int chains) {
@@ -81,14 +63,15 @@ bench::Result queued_events(int chains) {
   std::int64_t left = 0;
   std::vector<Chain> all;
   for (int i = 0; i < chains; ++i) all.push_back({&event_queue, &left, 1'000 + 7 * i});
-  const double cost = measure([&](benchmark::State& state) {
-    for ([[maybe_unused]] auto batch : state) {
+  const std::uint64_t batches = bench::scaled(k_batches);
+  const double cost = bench::timed([&] {
+    for (std::uint64_t batch = 0; batch < batches; ++batch) {
       left = k_batch;
       for (Chain& chain : all) event_queue.at(event_queue.now() + chain.period, &Chain::step, &chain);
       sc_core::sc_start();
     }
   });
-  return {cost, "item"};
+  return {cost, static_cast<double>(batches * k_batch), "item"};
 }
 
 }  // namespace
