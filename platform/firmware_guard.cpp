@@ -26,7 +26,7 @@ std::string place_of(const FlashOp& op) {
 class FirmwareGuard::Flash final : public firmware::FlashPort {
  public:
   Flash(FirmwareGuard& guard, firmware::FlashPort& flash) : guard_(guard), flash_(flash) {}
-  bool submit(FlashOp& op) override {
+  bool submit(FlashTransaction& op) override {
     guard_.check(op);
     guard_.count(op);
     return flash_.submit(op);

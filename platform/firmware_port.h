@@ -41,7 +41,7 @@ class FirmwarePort final : public firmware::CpuPort,
   void describe(Stage stage, const StageWork& work) override { cpu_.describe(stage, work); }
   Picoseconds access(firmware::MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                      firmware::Completion& done) override;
-  bool submit(FlashOp& op) override {
+  bool submit(FlashTransaction& op) override {
     if (cpu_.mode() == ControllerCpu::Mode::untimed) {
       event_queue_.checkpoint();
       cpu_.execute(op);

@@ -21,7 +21,7 @@ class UnboundHardware final : public firmware::CpuPort,
   Picoseconds access(firmware::MemoryKind, std::uint64_t, Bytes, bool, firmware::Completion&) override {
     used();
   }
-  bool submit(FlashOp&) override { used(); }
+  bool submit(FlashTransaction&) override { used(); }
   [[nodiscard]] std::uint32_t pending(DieId) const override { used(); }
   [[nodiscard]] std::uint32_t writing(DieId) const override { used(); }
   void complete(HostCommand&) override { used(); }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "models/base/event_queue.h"
-#include "models/base/flash_op.h"
+#include "models/base/flash_transaction.h"
 #include "models/base/host_command.h"
 #include "models/base/ledger.h"
 #include "models/base/stage.h"
@@ -85,7 +85,7 @@ class FlashPort {
  public:
   virtual ~FlashPort() = default;
   /// Starts `op`. True: it is already done (untimed mode). False: op.on_done will be called.
-  virtual bool submit(FlashOp& op) = 0;
+  virtual bool submit(FlashTransaction& op) = 0;
   /// `op` (its address is filled in) will be submitted soon: a chance to fetch what it will touch
   /// into the host's caches.
   virtual void prefetch(const FlashOp& /*op*/) const {}

@@ -7,7 +7,7 @@
 
 #include "firmware/base/layout.h"
 #include "firmware/base/write_target.h"
-#include "models/base/flash_op.h"
+#include "models/base/flash_transaction.h"
 #include "models/base/ledger.h"
 #include "models/base/slab.h"
 
@@ -17,7 +17,7 @@ class Program;
 
 /// What one die does of a program unit.
 struct ProgramPart {
-  FlashOp op;
+  FlashTransaction op;
   Ledger ledger;               ///< of the operation, where several run at once
   Ppn copy_from = k_nowhere;   ///< copied on the die from there (copyback) instead of being sent
   Program* program = nullptr;  ///< that it has been started in

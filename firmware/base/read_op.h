@@ -1,11 +1,13 @@
 // Reads of flash: pooled, each of consecutive units of one multi-plane page.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "firmware/base/layout.h"
-#include "models/base/flash_op.h"
+#include "models/base/flash_transaction.h"
 #include "models/base/intrusive_queue.h"
 #include "models/base/ledger.h"
 #include "models/base/slab.h"
@@ -17,26 +19,28 @@ class ReadBatch;
 /// A read of consecutive units of one multi-plane page (a page, or the same page in neighbouring
 /// planes), with room for a whole multi-plane page.
 struct ReadOp {
-  FlashOp op;
-  Ledger ledger;
-  ReadBatch* batch = nullptr;      ///< that it has been started in
-  BlockNumber block = k_no_block;  ///< pinned until the read has been dealt with
-  std::uint32_t mp_page = 0;
-  std::uint32_t low = 0;     ///< first unit of the multi-plane page that is read
-  std::uint32_t high = 0;    ///< last
-  std::uint32_t tag = 0;     ///< the user's own
-  Lpn copy_of = k_no_unit;   ///< what is read is the replica of this unit, and nothing else
-  Ppn original = k_nowhere;  ///< of a copy: where the unit itself lies, pinned like the copy
+  FlashTransaction op;
+  ReadBatch* batch = nullptr;  ///< that it has been started in
   ReadOp* next = nullptr;
   ReadOp* joined = nullptr;  ///< the next one of the multi-plane read that this one begins or follows in
-  bool follows = false;      ///< it is done together with the read that it was joined to
-  // By unit of the multi-plane page, all in one piece of memory because most reads are of one unit:
+  // By unit of the multi-plane page:
   std::uint64_t* need = nullptr;  ///< the user's own: for commands, the sectors that are asked for
   Lpn* wanted = nullptr;          ///< logical unit expected there; k_no_unit: not asked for
   Lpn* spare = nullptr;
   Stamp* stamps = nullptr;
-  std::unique_ptr<std::byte[]> memory;
+  BlockNumber block = k_no_block;  ///< pinned until the read has been dealt with
+  std::uint32_t mp_page = 0;
+  std::uint32_t low = 0;      ///< first unit of the multi-plane page that is read
+  std::uint32_t high = 0;     ///< last
   std::uint32_t sectors = 0;  ///< of a unit
+  std::uint32_t tag = 0;      ///< the user's own
+  Lpn copy_of = k_no_unit;    ///< what is read is the replica of this unit, and nothing else
+  Ppn original = k_nowhere;   ///< of a copy: where the unit itself lies, pinned like the copy
+  bool follows = false;       ///< it is done together with the read that it was joined to
+  /// Where need, wanted, spare and stamps are, all in one piece; `memory` when that is too small.
+  alignas(8) std::array<std::byte, 64> room;
+  std::unique_ptr<std::byte[]> memory;
+  Ledger ledger;  ///< of the operation, where several run at once
 
   /// What has been read of unit `at` of the multi-plane page, sector by sector.
   [[nodiscard]] Stamp* content(std::uint32_t at) const { return &stamps[std::size_t{at} * sectors]; }
@@ -79,8 +83,9 @@ class ReadPool {
     ReadOp& read = *made;
     read.sectors = sectors_;
     constexpr std::size_t k_per_unit = sizeof *read.need + sizeof *read.wanted + sizeof *read.spare;
-    read.memory = std::make_unique<std::byte[]>(mp_page_ * (k_per_unit + sectors_ * sizeof(Stamp)));
-    read.need = reinterpret_cast<std::uint64_t*>(read.memory.get());
+    const std::size_t bytes = mp_page_ * (k_per_unit + sectors_ * sizeof(Stamp));
+    if (bytes > read.room.size()) read.memory = std::make_unique<std::byte[]>(bytes);
+    read.need = reinterpret_cast<std::uint64_t*>(read.memory ? read.memory.get() : read.room.data());
     read.wanted = reinterpret_cast<Lpn*>(read.need + mp_page_);
     read.spare = read.wanted + mp_page_;
     read.stamps = reinterpret_cast<Stamp*>(read.spare + mp_page_);

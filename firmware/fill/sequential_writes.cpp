@@ -60,7 +60,7 @@ void SequentialWrites::fill_block(std::uint32_t turn) {
   content.sequence = 1;
   for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
     content.first = static_cast<Lpn>((lane * layout_.pus + turn) * layout_.program_units);
-    FlashOp op = block_op(layout_, FlashCommand::program, block, lane);
+    FlashTransaction op(block_op(layout_, FlashCommand::program, block, lane));
     op.fill = &content;
     submit_untimed(core_.hw, op);
   }

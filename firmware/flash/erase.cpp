@@ -22,7 +22,7 @@ FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, 
 Task<> erase_block(Core& core, BlockNumber block, BlockMode mode) {
   if (!core.pool.info(block).failed) {
     co_await RunStage(core.hw, Stage::flash, nullptr, core.layout.lanes);
-    std::vector<FlashOp> ops(core.layout.lanes);
+    std::vector<FlashTransaction> ops(core.layout.lanes);
     for (std::uint32_t lane = 0; lane < core.layout.lanes; ++lane) {
       ops[lane] = block_op(core.layout, FlashCommand::erase, block, lane);
       ops[lane].mode = mode;

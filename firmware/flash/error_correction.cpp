@@ -84,7 +84,7 @@ void ErrorCorrection::decoded(ReadOp& read) {
 // Tries what the policy names until every slot has been decoded once or the policy gives up. All of
 // it is charged to retrying.
 Task<> ErrorCorrection::read_again(ReadOp& read) {
-  FlashOp& op = read.op;
+  FlashTransaction& op = read.op;
   Ledger* const ledger = std::exchange(op.ledger, nullptr);
   const PageFacts page = facts(read);
   ++core_.stats.retried_reads;

@@ -14,9 +14,9 @@ namespace tlmssd::firmware {
 /// constructor.
 class FlashAwait {
  public:
-  FlashAwait(Hardware& hw, FlashOp& op) : FlashAwait(hw, std::span(&op, 1)) {}
-  FlashAwait(Hardware& hw, std::span<FlashOp> ops) : pending_(ops.size()) {
-    for (FlashOp& op : ops) {
+  FlashAwait(Hardware& hw, FlashTransaction& op) : FlashAwait(hw, std::span(&op, 1)) {}
+  FlashAwait(Hardware& hw, std::span<FlashTransaction> ops) : pending_(ops.size()) {
+    for (FlashTransaction& op : ops) {
       op.on_done = [](void* self) {
         auto& await = *static_cast<FlashAwait*>(self);
         if (--await.pending_ == 0 && await.waiter_) await.waiter_.resume();
@@ -37,7 +37,7 @@ class FlashAwait {
 };
 
 /// Carries `op` out at once: what preconditioning puts on flash by itself.
-inline void submit_untimed(Hardware& hw, FlashOp& op) {
+inline void submit_untimed(Hardware& hw, FlashTransaction& op) {
   op.status = FlashStatus::ok;
   if (!hw.flash.submit(op)) throw std::logic_error("firmware: flash takes time outside of time");
   if (op.status != FlashStatus::ok) throw std::logic_error("firmware: a block is worn out outside of time");

@@ -82,7 +82,7 @@ Program::Program(Core& core, ProgramJob& job, WriteTarget target, Purpose purpos
 Program::Program(Core& core, ProgramJob& job) : core_(core), job_(job), pending_(job.operations) {
   for (std::uint32_t n = 0; n < job.operations; ++n) {
     ProgramPart& part = job.parts[n];
-    FlashOp& op = part.op;
+    FlashTransaction& op = part.op;
     if (job.charged && job.operations > 1) {
       part.ledger = job.ledger.fork();
       op.ledger = &part.ledger;

@@ -46,7 +46,7 @@ struct Command {
 };
 
 struct Operation {
-  FlashOp op;
+  FlashTransaction op;
   Ledger ledger;
   CFirmware* owner = nullptr;
   Command* command = nullptr;

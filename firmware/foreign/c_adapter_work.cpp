@@ -32,7 +32,7 @@ void CFirmware::flash(FlashCommand kind, const tlmssd_flash& request, tlmssd_fla
   operation.done = done;
   operation.self = self;
   FlashOp& op = operation.op;
-  op = {};
+  op = FlashOp{};
   op.command = kind;
   op.purpose = static_cast<Purpose>(request.purpose);
   if (op.purpose >= Purpose::count)
@@ -88,7 +88,7 @@ void CFirmware::start(Operation& operation, const tlmssd_flash& request) {
     ended.owner->enter([&ended] { ended.owner->finish(ended); });
   };
   op.on_done_self = &operation;
-  if (hw_.flash.submit(op)) later([this, &operation] { finish(operation); });
+  if (hw_.flash.submit(operation.op)) later([this, &operation] { finish(operation); });
 }
 
 void CFirmware::finish(Operation& operation) {

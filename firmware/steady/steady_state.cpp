@@ -364,7 +364,7 @@ void SteadyState::write_block(BlockNumber block, std::uint32_t programs, Program
 void SteadyState::erase(BlockNumber block) {
   for (std::uint32_t n = 0; n < pool_.info(block).erases; ++n) {
     for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
-      FlashOp op = block_op(layout_, FlashCommand::erase, block, lane);
+      FlashTransaction op(block_op(layout_, FlashCommand::erase, block, lane));
       op.purpose = Purpose::gc;
       submit_untimed(core_.hw, op);
     }

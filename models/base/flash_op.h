@@ -52,8 +52,7 @@ enum class FlashStatus : std::uint8_t {
 /// * pages + (page - first page)) * units_per_page + unit_in_page. A program writes, and a copyback
 /// copies, every slot of its pages; a read transfers slots [first_slot, first_slot + slots) only
 /// (ONFI random data out: a column address per page), though the array senses whole pages. The
-/// object must stay where it is until it is done; it usually lives in the frame of the coroutine
-/// that awaits it.
+/// object must stay where it is until it is done; one that takes time is a FlashTransaction.
 ///
 /// A multi-plane read of pages in different blocks is a chain (next_plane): one command, one
 /// sensing, one data out; block, planes, slots, spare area, content and the decoder's verdict are
@@ -62,26 +61,12 @@ enum class FlashStatus : std::uint8_t {
 struct FlashOp {
   FlashCommand command = FlashCommand::read;
   Purpose purpose = Purpose::host;
+  FlashStatus status = FlashStatus::ok;
+  BlockMode mode = BlockMode::native;  ///< of the block, which it must be in; erase: which it is put into
+  BlockMode source_mode = BlockMode::native;  ///< copyback: of the source block
   bool suspended_for_host = false;  ///< set by the flash controller: this op was suspended at least once
   /// Programs and erases: a write of the host waits for room in the write buffer, as this begins.
   bool writes_wait = false;
-  FlashStatus status = FlashStatus::ok;
-  DieId die{};
-  PlaneId plane{};                     ///< first plane
-  std::uint16_t planes = 1;            ///< number of consecutive planes operated together
-  BlockId block{};                     ///< same in each plane
-  PageId page{};                       ///< first page, same in each plane
-  std::uint16_t pages = 1;             ///< program, copyback: consecutive pages of the part's program unit
-  BlockMode mode = BlockMode::native;  ///< of the block, which it must be in; erase: which it is put into
-  BlockMode source_mode = BlockMode::native;  ///< copyback: of the source block
-  std::uint32_t first_slot = 0;
-  std::uint32_t slots = 0;
-  /// Spare area: logical unit of each slot (k_no_unit: padding). Program: in. Read, copyback: out.
-  /// `slots` entries.
-  Lpn* spare = nullptr;
-  /// Content: `stamps_per_unit` stamps for each slot, `slots` times. Program: in. Read, copyback:
-  /// out.
-  Stamp* stamps = nullptr;
   // Reads only. Error correction: the code to decode with, and the step of the part's read-retry
   // levels of reference voltages (0: default).
   EccCode code = EccCode::none;
@@ -95,32 +80,48 @@ struct FlashOp {
   /// So far. Copyback: pages of the step under way in the page register; 0 while they are
   /// programmed.
   std::uint8_t sense_count = 0;
-  std::uint16_t* errors =
-      nullptr;           ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
-  float error_rate = 0;  ///< out, by the die, with `errors`: expected bit errors of the pages
-  std::uint32_t worst_errors = 0;  ///< out: wrong bits of the worst frame
-  std::uint32_t wrong_bits = 0;    ///< out: of all frames
-  std::uint64_t failed_slots =
-      0;  ///< out: a bit for each slot (modulo 64) that could not be decoded; none of an uncorrectable read: all
-  std::uint32_t failed_frames = 0;  ///< out: frames that could not be decoded
+  std::uint16_t planes = 1;  ///< number of consecutive planes operated together
+  DieId die{};
+  PlaneId plane{};  ///< first plane
+  BlockId block{};  ///< same in each plane
+  PageId page{};    ///< first page, same in each plane
+  std::uint32_t first_slot = 0;
+  std::uint32_t slots = 0;
+  std::uint16_t pages = 1;  ///< program, copyback: consecutive pages of the part's program unit
   float pass_voltage =
       1;  ///< reads: voltage of the word lines that are not read (Vpass), as a share of the nominal one, in (0, 1]
-  std::uint64_t buffer_address = 0;  ///< where in DRAM the data lie (for bus and bank accounting)
+  /// Spare area: logical unit of each slot (k_no_unit: padding). Program: in. Read, copyback: out.
+  /// `slots` entries.
+  Lpn* spare = nullptr;
+  /// Content: `stamps_per_unit` stamps for each slot, `slots` times. Program: in. Read, copyback:
+  /// out.
+  Stamp* stamps = nullptr;
+  FlashOp* next_plane = nullptr;  ///< reads: of other planes, read by the same command
   /// Charged piece by piece while the operation proceeds; null when not asked for.
   Ledger* ledger = nullptr;
   /// Called through the event queue when done (timed mode only).
   EventQueue::Callback on_done = nullptr;
   void* on_done_self = nullptr;
-  /// Some place in the state of who waits for it, as a coroutine's frame; null: none. What lies
-  /// around it is fetched into the processor's caches when the end is near.
-  const void* waiting = nullptr;
-  FlashOp* next_plane = nullptr;  ///< reads: of other planes, read by the same command
-  /// Programs, untimed: all pages of the block, which is erased, hold this; pages, slots, spare
-  /// area and content are not looked at.
-  const SequentialFill* fill = nullptr;
+  std::uint64_t buffer_address = 0;  ///< where in DRAM the data lie (for bus and bank accounting)
+  union {
+    /// Reads: some place in the state of who waits for it, as a coroutine's frame; null: none. What
+    /// lies around it is fetched into the processor's caches when the end is near.
+    const void* waiting = nullptr;
+    /// Programs, untimed: all pages of the block, which is erased, hold this; null: what `spare`
+    /// and `stamps` say. Pages, slots, spare area and content are not looked at.
+    const SequentialFill* fill;
+  };
   // Copybacks only: where the first page comes from.
   BlockId source_block{};
   PageId source_page{};
+  std::uint16_t* errors =
+      nullptr;           ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
+  float error_rate = 0;  ///< out, by the die, with `errors`: expected bit errors of the pages
+  std::uint32_t worst_errors = 0;   ///< out: wrong bits of the worst frame
+  std::uint32_t wrong_bits = 0;     ///< out: of all frames
+  std::uint32_t failed_frames = 0;  ///< out: frames that could not be decoded
+  std::uint64_t failed_slots =
+      0;  ///< out: a bit for each slot (modulo 64) that could not be decoded; none of an uncorrectable read: all
 
   /// Planes that work together, over the chain.
   [[nodiscard]] std::uint32_t all_planes() const {

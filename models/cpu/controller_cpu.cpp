@@ -112,26 +112,31 @@ void ControllerCpu::blocking(unsigned index, Payload& payload, sc_core::sc_time&
 
 // ----------------------------------------------------------------------------------------------------------------------- flash
 
-ControllerCpu::FlashPool::Payload& ControllerCpu::flash_payload(FlashOp& op) {
+FlashPayload& ControllerCpu::flash_payload(FlashTransaction& op) {
   static constexpr tlm::tlm_command k_commands[] = {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND,
                                                     tlm::TLM_IGNORE_COMMAND, tlm::TLM_READ_COMMAND};
   const bool data = op.command != FlashCommand::erase && op.stamps != nullptr && op.slots > 0;
+  auto& payload = op.carrier<FlashPayload>(&flash_payloads_);
+  if (payload.get_ref_count() != 0) refuse(op, "it is still under way");
+  payload.acquire();
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   // Where in the die, the extension tells.
-  FlashPool::Payload& payload =
-      flash_pool_.take(k_commands[static_cast<std::size_t>(op.command)], index(op.die),
-                       data ? static_cast<void*>(op.stamps) : &nothing_,
-                       data ? op.slots * stamps_per_unit_ * sizeof(Stamp) : 1);
+  payload.fill(k_commands[static_cast<std::size_t>(op.command)], index(op.die),
+               data ? static_cast<void*>(op.stamps) : &nothing_,
+               data ? op.slots * stamps_per_unit_ * sizeof(Stamp) : 1);
   payload.extension.op = &op;
+  payload.extension.payload = &payload;
   return payload;
 }
 
-void ControllerCpu::submit(FlashOp& op) {
+void ControllerCpu::submit(FlashTransaction& op) {
+  FlashPayload& payload = flash_payload(op);
   ++flash_operations_;
-  flash_isock.send(flash_payload(op));
+  flash_isock.send(payload.extension);
 }
 
 void ControllerCpu::responded(unsigned /*index*/, Payload& payload, Picoseconds when) {
-  FlashOp& op = *static_cast<FlashPool::Payload&>(payload).extension.op;
+  FlashOp& op = *static_cast<FlashPayload&>(payload).extension.op;
   if (!payload.is_response_ok() && op.status == FlashStatus::ok) {
     refuse(op, payload.get_response_string());
   }
@@ -145,9 +150,9 @@ void ControllerCpu::untimed_endless() {
                 " steps for one command and does not come to an end");
 }
 
-void ControllerCpu::execute(FlashOp& op) {
+void ControllerCpu::execute(FlashTransaction& op) {
   spend_untimed();
-  FlashPool::Payload& payload = flash_payload(op);
+  FlashPayload& payload = flash_payload(op);
   const unsigned moved = flash_isock->transport_dbg(payload);
   payload.release();
   if (moved == 0 && op.status == FlashStatus::ok) {

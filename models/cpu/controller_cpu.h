@@ -23,7 +23,7 @@
 
 #include "models/base/archive.h"
 #include "models/base/event_queue.h"
-#include "models/base/flash_op.h"
+#include "models/base/flash_transaction.h"
 #include "models/base/host_command.h"
 #include "models/base/parameters.h"
 #include "models/base/stage.h"
@@ -134,7 +134,6 @@ class CoreSet {
 
 class ControllerCpu : public sc_core::sc_module {
   using MailboxEntry = HostExtension;  ///< a command in the mailbox
-  using FlashPool = PayloadPool<FlashExtension>;
 
  public:
   using Run = CoreSet::Run;
@@ -146,7 +145,7 @@ class ControllerCpu : public sc_core::sc_module {
                 std::uint32_t stamps_per_unit = 1);
 
   ResponsePort<ControllerCpu, MailboxEntry> mailbox_tsock;
-  RequestPort<ControllerCpu, FlashPool::Payload> flash_isock;
+  RequestPort<ControllerCpu, FlashExtension> flash_isock;
 
  private:
   MemoryClient memory_;
@@ -190,9 +189,10 @@ class ControllerCpu : public sc_core::sc_module {
     return event_queue_.now();
   }
   /// Timed: sends `op` to the flash controller; op.on_done is called through the event queue.
-  void submit(FlashOp& op);
+  /// Throws std::logic_error when it is still under way.
+  void submit(FlashTransaction& op);
   /// Untimed: `op` is done when this returns.
-  void execute(FlashOp& op);
+  void execute(FlashTransaction& op);
   /// Untimed work that takes more than so many stages and flash operations, from begin_untimed() or
   /// its command on, is taken for one that never ends: Stalled is thrown.
   void limit_untimed(std::uint64_t steps) { untimed_limit_ = untimed_left_ = steps; }
@@ -236,7 +236,7 @@ class ControllerCpu : public sc_core::sc_module {
   [[noreturn]] void untimed_endless();
   MailboxEntry* take(tlm::tlm_generic_payload& payload);
   void dispatch(MailboxEntry& entry);
-  FlashPool::Payload& flash_payload(FlashOp& op);
+  FlashPayload& flash_payload(FlashTransaction& op);
 
   EventQueue& event_queue_;
   Mode mode_ = Mode::timed;
@@ -250,7 +250,7 @@ class ControllerCpu : public sc_core::sc_module {
 
   std::uint32_t commands_ = 0;
 
-  FlashPool flash_pool_;
+  OwnersPayloads flash_payloads_;
   std::uint64_t flash_operations_ = 0;
   unsigned char nothing_ = 0;  // what the data pointer of an erase points at
 };

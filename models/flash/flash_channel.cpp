@@ -46,7 +46,7 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
       data_there_ = &job;  // others may have the control lines meanwhile
     } else {
       command(job, 0);
-      consider(dies_[job.way]);
+      consider(die_of(job));
     }
     arbitrate();
     in_forward_ = false;
@@ -59,14 +59,12 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
     return tlm::TLM_COMPLETED;
   }
   FlashJob& job = *found;
-  const std::uint32_t way = index(job.op->die) - first_die_;
-  if (way >= dies_.size()) {
+  if (index(job.op->die) - first_die_ >= dies_.size()) {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
   payload.acquire();
   job.channel = this;
-  job.way = way;
   job.lane = setup_.scheduler.lane(*job.op);
   job.pages_done = 0;
   job.pages_now = 0;
@@ -87,10 +85,11 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
 namespace {
 
 /// The operation ends when its data are out: what goes on then was last touched long ago when many
-/// commands wait, the object and the coroutine that wait for it and the command around its ledger.
+/// commands wait, what firmware keeps behind the transaction, the coroutine that waits for it and
+/// the command around its ledger.
 void fetch_waiting(const FlashOp& op) {
-  if (op.waiting == nullptr) return;
-  prefetch_lines(op.on_done_self, 448);
+  if (op.command != FlashCommand::read || op.waiting == nullptr) return;
+  prefetch_lines(static_cast<const char*>(op.on_done_self) + sizeof(FlashTransaction), 192);
   prefetch_lines(static_cast<const char*>(op.waiting) - 128, 576);
   if (op.ledger != nullptr) prefetch_lines(reinterpret_cast<const char*>(op.ledger) - 320, 640);
 }
@@ -145,7 +144,6 @@ unsigned FlashChannel::debug(unsigned /*index*/, tlm::tlm_generic_payload& paylo
 void FlashChannel::admit(FlashJob& job) {
   const Picoseconds now = event_queue_.now();
   job.arrived = now;
-  job.waiting_since = now;
   if (job.op->ledger != nullptr && job.op->ledger->mark() < now) job.op->ledger->charge(Cause::bus_wait, now);
   if (!channel_order_) {
     enqueue(job);
@@ -153,7 +151,7 @@ void FlashChannel::admit(FlashJob& job) {
     arrivals_.push(job);
     release_in_order();
   }
-  if (job.next != nullptr) note_busy(dies_[job.way], job);  // it has not begun
+  if (job.next != nullptr) note_busy(die_of(job), job);  // it has not begun
 }
 
 void FlashChannel::release_in_order() {
@@ -163,7 +161,7 @@ void FlashChannel::release_in_order() {
 }
 
 void FlashChannel::enqueue(FlashJob& job) {
-  Die& die = dies_[job.way];
+  Die& die = die_of(job);
   die.lanes[static_cast<std::size_t>(job.lane)].push(job);
   consider(die);
   arbitrate();
@@ -307,7 +305,7 @@ void FlashChannel::grant(BusRequest& request) {
     FlashJob& job = *std::exchange(data_there_, nullptr);
     if (job.op->ledger != nullptr) job.op->ledger->charge(Cause::bus_wait, event_queue_.now());
     command(job, 0);
-    consider(dies_[job.way]);
+    consider(die_of(job));
     return;
   }
   withdraw(request);
@@ -369,7 +367,8 @@ FlashCounts FlashChannel::counts() const {
 
 std::array<Picoseconds, k_busy_causes> FlashChannel::busy(std::uint32_t way) const {
   const Die& die = dies_[way];
-  std::array<Picoseconds, k_busy_causes> result = die.busy;
+  std::array<Picoseconds, k_busy_causes> result;
+  std::copy_n(die.times.begin(), k_busy_causes, result.begin());
   if (die.cause < k_busy_causes) result[die.cause] += event_queue_.now() - die.since;
   for (std::size_t c = 0; c < k_busy_causes; ++c) result[c] -= die.busy_at_reset[c];
   return result;
@@ -378,7 +377,8 @@ std::array<Picoseconds, k_busy_causes> FlashChannel::busy(std::uint32_t way) con
 void FlashChannel::reset_statistics() {
   for (Die& die : dies_) {
     settle(die);
-    die.busy_at_reset = die.busy;  // the running sums must go on: ledgers take differences of them
+    // The running sums must go on: ledgers take differences of them.
+    std::copy_n(die.times.begin(), k_busy_causes, die.busy_at_reset.begin());
   }
   const FlashCounts before = counts();
   const auto use = static_cast<std::size_t>(bus_use_);

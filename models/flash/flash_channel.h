@@ -112,9 +112,8 @@ class FlashChannel : public sc_core::sc_module {
     Picoseconds since = 0;
     std::size_t cause = k_busy_causes;  // none
     std::size_t blocker = k_blockers;   // none
-    Picoseconds all_busy = 0;           // of all causes
-    std::array<Picoseconds, k_busy_causes> busy{};
-    std::array<Picoseconds, k_blockers> behind{};  // in more detail
+    std::uint32_t known = 0;            // of the times, those that may be above zero: a bit each
+    DieTimes times{};
     std::array<Picoseconds, k_busy_causes> busy_at_reset{};
   };
 
@@ -134,8 +133,8 @@ class FlashChannel : public sc_core::sc_module {
   [[nodiscard]] Action next_action(Die& die, FlashJob* job);
   [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;
   [[nodiscard]] bool may_suspend(Die& die, const FlashJob& job);
-  [[nodiscard]] std::uint32_t pages_of_step(const FlashJob& job) const {
-    return std::min<std::uint32_t>(step_pages_, job.op->pages - job.pages_done);
+  [[nodiscard]] std::uint16_t pages_of_step(const FlashJob& job) const {
+    return static_cast<std::uint16_t>(std::min<std::uint32_t>(step_pages_, job.op->pages - job.pages_done));
   }
   [[nodiscard]] bool several_steps(const FlashJob& job) const {
     if (job.op->command == FlashCommand::read) return job.op->senses > 1;
@@ -147,9 +146,11 @@ class FlashChannel : public sc_core::sc_module {
   void retry(Die& die);
   void retry_at(Die& die, Picoseconds when);
 
+  /// The die that the job is for.
+  [[nodiscard]] Die& die_of(const FlashJob& job) { return dies_[index(job.op->die) - first_die_]; }
   /// The die's own interface, beside all else that is looked at of it.
   tlm::tlm_fw_transport_if<>& interface_of(const FlashJob& job) {
-    Die& die = dies_[job.way];
+    Die& die = die_of(job);
     if (die.bound == nullptr) die.bound = &die.socket->peer();
     return *die.bound;
   }
@@ -187,6 +188,7 @@ class FlashChannel : public sc_core::sc_module {
   void finished(Die& die);
   void charge_wait(Die& die, FlashJob& job);
   void note_busy(Die& die, FlashJob& job);
+  static void charge_busy(const Die& die, Ledger& ledger, BusyBefore& before);
   void occupy(Die& die);
   void settle(Die& die);
   Picoseconds announce_data(FlashJob& job);
@@ -201,6 +203,7 @@ class FlashChannel : public sc_core::sc_module {
   bool cache_read_;
   bool cache_program_;
   std::vector<Die> dies_;
+  Pool<BusyBefore> busy_before_;
   JobQueue arrivals_;             // in-order only: not yet let to their dies
   FlashJob* released_ = nullptr;  // in-order only: let to its die, not yet started
   IntrusiveQueue<BusRequest> bus_queues_[2];

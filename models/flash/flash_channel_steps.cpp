@@ -1,6 +1,7 @@
 // The steps of an operation on its channel: command (and data in), suspend and resume, data out or
 // status, end; and who is charged for the time.
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -48,7 +49,7 @@ void FlashChannel::start(Die& die) {
 
 void FlashChannel::begin(Die& die, FlashJob& job) {
   charge_wait(die, job);
-  counts_.wait_time[static_cast<std::size_t>(job.op->command)] += event_queue_.now() - job.waiting_since;
+  counts_.wait_time[static_cast<std::size_t>(job.op->command)] += event_queue_.now() - job.arrived;
   (die.array == nullptr ? die.array : die.cached) = &job;
   occupy(die);
   // What waits longest is next, as a rule. Its job comes into the caches now, its operation and
@@ -173,12 +174,14 @@ void FlashChannel::finished(Die& die) {
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = annotation(event_queue_);
   interface_of(job).nb_transport_fw(*job.payload, phase, delay);
-  if (job.op->program_pass == 0) job.pages_done += job.pages_now;  // else the same pages once more
+  if (job.op->program_pass == 0)
+    job.pages_done =
+        static_cast<std::uint16_t>(job.pages_done + job.pages_now);  // else the same pages once more
   const bool more = steps_left(*job.op, job.pages_done);
   occupy(die);
   if (more) {
     // Each step may be overtaken anew, or a whole block would keep reads out once it is overdue.
-    job.arrived = job.waiting_since = event_queue_.now();
+    job.arrived = event_queue_.now();
     note_busy(die, job);
     die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
   }
@@ -224,13 +227,11 @@ Picoseconds FlashChannel::announce_data(FlashJob& job) {
 // ------------------------------------------------------------------------------------------------------------------- waits
 
 void FlashChannel::settle(Die& die) {
-  const Picoseconds now = event_queue_.now();
-  if (die.cause < k_busy_causes) {
-    die.busy[die.cause] += now - die.since;
-    die.all_busy += now - die.since;
-  }
-  if (die.blocker < k_blockers) die.behind[die.blocker] += now - die.since;
-  die.since = now;
+  const Picoseconds passed = event_queue_.now() - die.since;
+  if (passed == 0) return;
+  die.since += passed;
+  if (die.cause < k_busy_causes) die.times[die.cause] += passed;
+  if (die.blocker < k_blockers) die.times[k_busy_causes + die.blocker] += passed;
 }
 
 /// Notes what keeps the die busy from now on.
@@ -245,38 +246,50 @@ void FlashChannel::occupy(Die& die) {
         job == nullptr ? k_busy_causes : static_cast<std::size_t>(busy_cause(*job->op)) - k_first_busy;
     die.blocker = job == nullptr ? k_blockers : blocker_of(*job->op);
   }
+  if (die.cause < k_busy_causes) die.known |= std::uint32_t{1} << die.cause;
+  if (die.blocker < k_blockers) die.known |= std::uint32_t{1} << (k_busy_causes + die.blocker);
 }
 
 /// What charge_wait() will look back at.
 void FlashChannel::note_busy(Die& die, FlashJob& job) {
   if (job.op->ledger == nullptr) return;
   settle(die);
-  job.all_busy_before = die.all_busy;
-  job.busy_before = die.busy;
-  job.behind_before = die.behind;
+  BusyBefore& before = busy_before_.take();
+  before.known = die.known;
+  for (std::uint32_t left = die.known; left != 0; left &= left - 1) {
+    const auto key = static_cast<std::size_t>(std::countr_zero(left));
+    before.times[key] = die.times[key];
+  }
+  job.busy_before = &before;
 }
 
 /// What the die was busy with since the job began to wait goes to those causes; the rest was the
 /// bus.
 void FlashChannel::charge_wait(Die& die, FlashJob& job) {
-  Ledger* ledger = job.op->ledger;
-  if (ledger == nullptr || job.waiting_since == event_queue_.now()) return;
-  settle(die);
-  const Picoseconds busy = die.all_busy - job.all_busy_before;
-  Picoseconds left = busy;
-  for (std::size_t c = 0; left > 0; ++c) {
-    const Picoseconds part = die.busy[c] - job.busy_before[c];
+  if (job.busy_before == nullptr) return;
+  BusyBefore& before = *std::exchange(job.busy_before, nullptr);
+  if (job.arrived != event_queue_.now()) {
+    settle(die);
+    charge_busy(die, *job.op->ledger, before);
+    job.op->ledger->charge(Cause::bus_wait, event_queue_.now());
+  }
+  busy_before_.give(before);
+}
+
+/// Causes come before blockers.
+void FlashChannel::charge_busy(const Die& die, Ledger& ledger, BusyBefore& before) {
+  for (std::uint32_t left = die.known & ~before.known; left != 0; left &= left - 1)
+    before.times[static_cast<std::size_t>(std::countr_zero(left))] = 0;
+  for (std::uint32_t left = die.known; left != 0; left &= left - 1) {
+    const auto key = static_cast<std::size_t>(std::countr_zero(left));
+    const Picoseconds part = die.times[key] - before.times[key];
     if (part == 0) continue;
-    left -= part;
-    ledger->charge(static_cast<Cause>(k_first_busy + c), ledger->mark() + part);
+    if (key < k_busy_causes) {
+      ledger.charge(static_cast<Cause>(k_first_busy + key), ledger.mark() + part);
+    } else {
+      ledger.stood_behind(key - k_busy_causes, part);
+    }
   }
-  left = busy;
-  for (std::size_t b = 0; left > 0 && b < k_blockers; ++b) {
-    const Picoseconds part = die.behind[b] - job.behind_before[b];
-    left -= part;
-    ledger->stood_behind(b, part);
-  }
-  ledger->charge(Cause::bus_wait, event_queue_.now());
 }
 
 void FlashChannel::count(const FlashJob& job) {

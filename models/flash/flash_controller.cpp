@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace tlmssd {
 
@@ -34,12 +35,13 @@ Reply FlashController::request(unsigned /*index*/, tlm::tlm_generic_payload& pay
   FlashJob& job = *found;
   FlashOp* const op = job.op;
   job.controller = this;
-  job.memory_done = 0;
+  job.data_ready = 0;
   job.memory_open = false;
   job.data_wanted = false;
   job.flash_done = false;
-  job.decoded = 0;
-  plan_senses(*op, job.errors);
+  job.decoded = false;
+  plan_senses(*op);
+  if (counts_errors(*op)) place_errors(*op, take_errors());
   Route& route = routes_[index(op->die)];
   ++route.pending;
   if (op->command != FlashCommand::read) ++route.writing;
@@ -62,8 +64,8 @@ tlm::tlm_sync_enum FlashController::backward(unsigned /*index*/, tlm::tlm_generi
   if (job.memory_open) {
     job.data_wanted = job.op->command == FlashCommand::program;
     phase = data_wait;
-  } else {
-    if (job.memory_done > event_queue_.now()) delay += to_sc_time(job.memory_done - event_queue_.now());
+  } else if (job.data_ready > event_queue_.now()) {
+    delay += to_sc_time(job.data_ready - event_queue_.now());
   }
   return tlm::TLM_UPDATED;
 }
@@ -76,28 +78,32 @@ void FlashController::blocking(unsigned /*index*/, tlm::tlm_generic_payload& pay
                                               : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  plan_senses(*op, untimed_errors_);
+  plan_senses(*op);
+  if (counts_errors(*op)) place_errors(*op, take_errors());
   (*routes_[index(op->die)].socket)->b_transport(payload, delay);
   if (op->code == EccCode::none || op->command != FlashCommand::read) return;
   const EccEngines::Slot slot = pass_decoders(*op, arrival(event_queue_, delay));
+  give_errors(*op);
   delay = annotation(event_queue_) + to_sc_time(slot.end - event_queue_.now());
 }
 
 unsigned FlashController::debug(unsigned /*index*/, tlm::tlm_generic_payload& payload) {
   FlashOp* op = op_of(payload);
   if (op == nullptr || index(op->die) >= routes_.size()) return 0;
-  plan_senses(*op, untimed_errors_);
+  plan_senses(*op);
+  if (counts_errors(*op)) place_errors(*op, take_errors());
   const unsigned done = (*routes_[index(op->die)].socket)->transport_dbg(payload);
   if (op->command == FlashCommand::read && op->code != EccCode::none) {
     for (FlashOp* link = op; link != nullptr; link = link->next_plane) decode(*link);
   }
+  give_errors(*op);
   return done;
 }
 
 // --------------------------------------------------------------------------------------------------------- error correction
 
 /// What the array must do so that the code asked for can be decoded.
-void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& errors) const {
+void FlashController::plan_senses(FlashOp& op) const {
   op.sense_count = 0;
   if (op.command != FlashCommand::read) return;
   op.senses = 1;
@@ -113,13 +119,32 @@ void FlashController::plan_senses(FlashOp& op, std::vector<std::uint16_t>& error
     const std::uint32_t first = index(op.page) / bits * bits;
     op.senses = static_cast<std::uint8_t>(std::min(bits, setup_.geometry.pages - first));
   }
-  if (!setup_.errors) return;
-  errors.resize(std::size_t{op.all_slots()} * frames_per_unit_);
-  std::uint16_t* of_link = errors.data();
+}
+
+/// Where the die says how many bits of each frame were wrong.
+void FlashController::place_errors(FlashOp& op, std::uint16_t* errors) const {
   for (FlashOp* link = &op; link != nullptr; link = link->next_plane) {
-    link->errors = of_link;
-    of_link += std::size_t{link->slots} * frames_per_unit_;
+    link->errors = errors;
+    errors += std::size_t{link->slots} * frames_per_unit_;
   }
+}
+
+std::uint16_t* FlashController::take_errors() {
+  if (free_errors_.empty()) {
+    const std::size_t frames = std::size_t{setup_.geometry.planes} * setup_.geometry.page_bytes /
+                               static_cast<std::size_t>(setup_.unit_bytes) * frames_per_unit_;
+    errors_.push_back(std::make_unique<std::uint16_t[]>(frames));
+    free_errors_.push_back(errors_.back().get());
+  }
+  std::uint16_t* const errors = free_errors_.back();
+  free_errors_.pop_back();
+  return errors;
+}
+
+void FlashController::give_errors(FlashOp& op) {
+  if (op.command != FlashCommand::read || op.errors == nullptr) return;
+  free_errors_.push_back(op.errors);
+  for (FlashOp* link = &op; link != nullptr; link = link->next_plane) link->errors = nullptr;
 }
 
 void FlashController::decode(FlashOp& op) {
@@ -167,7 +192,7 @@ void FlashController::responded(unsigned /*index*/, tlm::tlm_generic_payload& pa
   }
   payload.release();
   job.memory_open = false;
-  job.memory_done = when;
+  job.data_ready = std::max(job.data_ready, when);
   if (job.data_wanted) {
     job.data_wanted = false;
     event_queue_.at(when, &FlashController::data_due, &job);
@@ -209,10 +234,12 @@ Picoseconds FlashController::decoded(FlashOp& op) {
 /// The channel is done with the operation; memory and decoder may not be.
 void FlashController::flash_done(FlashJob& job) {
   job.flash_done = true;
-  if (job.decoded == 0) job.decoded = job.op->code == EccCode::none ? event_queue_.now() : decoded(*job.op);
+  if (!job.decoded && job.op->code != EccCode::none)
+    job.data_ready = std::max(job.data_ready, decoded(*job.op));
+  job.decoded = true;
   if (job.memory_open) return;
   const Picoseconds now = event_queue_.now();
-  const Picoseconds end = std::max({job.memory_done, job.decoded, now});
+  const Picoseconds end = std::max(job.data_ready, now);
   if (job.op->ledger != nullptr && end > job.op->ledger->mark()) {
     memory_late_ += end - job.op->ledger->mark();
     job.op->ledger->charge(Cause::memory, end);
@@ -229,6 +256,7 @@ Picoseconds FlashController::responding(FlashJob& job) {
   --route.pending;
   if (job.op->command != FlashCommand::read) --route.writing;
   --outstanding_;
+  give_errors(*job.op);
   return event_queue_.now();
 }
 

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <deque>
+#include <memory>
+#include <vector>
 
 #include "models/flash/ecc/ecc_engines.h"
 #include "models/flash/flash_channel.h"
@@ -61,7 +63,13 @@ class FlashController : public sc_core::sc_module {
     }
   };
 
-  void plan_senses(FlashOp& op, std::vector<std::uint16_t>& errors) const;
+  void plan_senses(FlashOp& op) const;
+  [[nodiscard]] bool counts_errors(const FlashOp& op) const {
+    return setup_.errors && op.command == FlashCommand::read && op.code != EccCode::none;
+  }
+  void place_errors(FlashOp& op, std::uint16_t* errors) const;
+  std::uint16_t* take_errors();
+  void give_errors(FlashOp& op);
   void decode(FlashOp& op);
   EccEngines::Slot pass_decoders(FlashOp& op, Picoseconds arrived);
   Picoseconds decoded(FlashOp& op);
@@ -90,7 +98,9 @@ class FlashController : public sc_core::sc_module {
 
   EccEngines ecc_;
   std::uint32_t frames_per_unit_;
-  std::vector<std::uint16_t> untimed_errors_;
+  // Room for the wrong bits of every frame that one read can bring.
+  std::vector<std::unique_ptr<std::uint16_t[]>> errors_;
+  std::vector<std::uint16_t*> free_errors_;
   Picoseconds measured_from_ = 0;
   std::uint64_t memory_transfers_ = 0;
   Bytes memory_bytes_ = 0;

@@ -8,13 +8,11 @@
 #include <systemc>
 #include <tlm>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "models/base/busy_cause.h"
-#include "models/base/flash_op.h"
+#include "models/base/flash_transaction.h"
 #include "models/base/host_command.h"
 #include "models/base/slab.h"
 
@@ -113,6 +111,7 @@ class TargetSocket : public TargetSide<Owner> {
 
 class FlashChannel;
 class FlashController;
+struct BusyBefore;
 
 /// What a flash payload means beyond a memory access. Ignorable: without it a die answers as a
 /// plain memory would, with an error response, because raw addresses are not how NAND is driven.
@@ -126,29 +125,22 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
 
   // The channel's.
   FlashChannel* channel = nullptr;
-  std::uint32_t way = 0;  // die on its channel
+  BusyBefore* busy_before = nullptr;  // of the die, when the wait for it began; null: it does not wait
+  Picoseconds arrived = 0;            // at the channel, or at its present step
+  Picoseconds suspendable = 0;        // next suspend not before this instant
+  std::uint16_t pages_done = 0;       // program: pages (in each plane) of the steps that are through
+  std::uint16_t pages_now = 0;        // of the step under way
+  std::uint16_t suspends = 0;
   Lane lane = Lane::normal;
-  bool unsuspendable = false;    // the die has said that it is too late
-  std::uint32_t pages_done = 0;  // program: pages (in each plane) of the steps that are through
-  std::uint32_t pages_now = 0;   // of the step under way
-  std::uint32_t suspends = 0;
-  Picoseconds suspendable = 0;    // next suspend not before this instant
-  Picoseconds arrived = 0;        // at the channel
-  Picoseconds waiting_since = 0;  // this step
+  bool unsuspendable : 1 = false;  // the die has said that it is too late
 
   // The controller's.
+  bool memory_open : 1 = false;  // memory has not answered yet
+  bool data_wanted : 1 = false;  // the channel waits for the data of a program
+  bool flash_done : 1 = false;
+  bool decoded : 1 = false;  // it is known when what was read will have been
   FlashController* controller = nullptr;
-  Picoseconds memory_done = 0;
-  Picoseconds decoded = 0;   // 0: not yet looked at
-  bool memory_open = false;  // memory has not answered yet
-  bool data_wanted = false;  // the channel waits for the data of a program
-  bool flash_done = false;
-  std::vector<std::uint16_t> errors;  // wrong bits of each frame that was read
-
-  // The die's busy times when the wait began, if there is one: all, by cause, in more detail.
-  Picoseconds all_busy_before = 0;
-  std::array<Picoseconds, k_busy_causes> busy_before;
-  std::array<Picoseconds, k_blockers> behind_before;
+  Picoseconds data_ready = 0;  // memory and decoder are done
 
   tlm::tlm_extension_base* clone() const override {
     auto* const copy = new FlashExtension;
@@ -211,13 +203,13 @@ struct HostExtension : tlm::tlm_extension<HostExtension> {
   }
 };
 
-/// A generic payload that keeps its extension attached, of a PayloadPool.
+/// A generic payload that keeps its extension attached.
 template <class Extension>
-struct PooledPayload : tlm::tlm_generic_payload {
-  explicit PooledPayload(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) {
+struct ExtendedPayload : tlm::tlm_generic_payload {
+  explicit ExtendedPayload(tlm::tlm_mm_interface* manager) : tlm::tlm_generic_payload(manager) {
     set_extension(&extension);
   }
-  ~PooledPayload() override { clear_extension(&extension); }
+  ~ExtendedPayload() override { clear_extension(&extension); }
   /// All that a transaction of `length` bytes at `data` needs.
   void fill(tlm::tlm_command command, std::uint64_t address, void* data, Bytes length) {
     set_command(command);
@@ -229,8 +221,24 @@ struct PooledPayload : tlm::tlm_generic_payload {
     set_dmi_allowed(false);
   }
   Extension extension;
+};
+
+/// The same, of a PayloadPool.
+template <class Extension>
+struct PooledPayload : ExtendedPayload<Extension> {
+  using ExtendedPayload<Extension>::ExtendedPayload;
   PooledPayload* next = nullptr;
 };
+
+/// Manages payloads that lie in what another owns, who looks after their references.
+class OwnersPayloads : public tlm::tlm_mm_interface {
+ public:
+  void free(tlm::tlm_generic_payload* /*payload*/) override {}
+};
+
+/// The payload that a flash transaction is carried by, in the transaction's own room.
+using FlashPayload = ExtendedPayload<FlashExtension>;
+static_assert(sizeof(FlashPayload) <= FlashTransaction::k_room);
 
 /// Payloads that return here with their last reference. `Item`: a PooledPayload, perhaps with what
 /// its user keeps beside it.

@@ -62,7 +62,7 @@ class FakeFlash final : public FlashPort {
     writing_.resize(g.dies(), 0);
   }
 
-  bool submit(FlashOp& op) override {
+  bool submit(FlashTransaction& op) override {
     check_shape(op);
     if (!options.timed) {
       perform(op);

@@ -103,20 +103,22 @@ TEST_CASE("flash operations come back whichever legal way the controller answers
   HostRig rig("rig");
   static HostRig* r = nullptr;
   r = &rig;
-  static FlashOp ops[40];
+  static FlashTransaction ops[40];
   static Stamp stamps[4];
   static Picoseconds done[40];
   rig.event_queue.at(
       0,
       [](void*) {
-        for (FlashOp& op : ops) {
+        for (FlashTransaction& op : ops) {
           op.stamps = stamps;
           op.slots = 4;
           const auto number = static_cast<std::size_t>(&op - ops);
           op.command = number % 3 == 0   ? FlashCommand::read
                        : number % 3 == 1 ? FlashCommand::program
                                          : FlashCommand::erase;
-          op.on_done = [](void* self) { done[static_cast<FlashOp*>(self) - ops] = r->event_queue.now(); };
+          op.on_done = [](void* self) {
+            done[static_cast<FlashTransaction*>(self) - ops] = r->event_queue.now();
+          };
           op.on_done_self = &op;
           r->cpu.submit(op);
         }
@@ -131,10 +133,34 @@ TEST_CASE("flash operations come back whichever legal way the controller answers
   CHECK(done[2] == 35'000);
   CHECK(done[3] == 15'000);  // held back by the request before it
   for (const Picoseconds each : done) CHECK(each > 0);
-  FlashOp op;
+  FlashTransaction op;
   rig.cpu.set_mode(ControllerCpu::Mode::untimed);
   rig.cpu.execute(op);
   CHECK(rig.flash.operations == 41);
+}
+
+TEST_CASE("a flash operation that is still under way is not sent a second time") {
+  HostRig rig("rig");
+  static HostRig* r = nullptr;
+  r = &rig;
+  static FlashTransaction first;  // the scripted flash is done with it at once
+  static FlashTransaction op;
+  static bool done = false;
+  first.on_done = [](void*) {};
+  op.on_done = [](void*) { done = true; };
+  rig.event_queue.at(
+      0,
+      [](void*) {
+        r->cpu.submit(first);
+        r->cpu.submit(op);
+        CHECK_THROWS_WITH(r->cpu.submit(op), Catch::Contains("still under way"));
+      },
+      nullptr);
+  sc_core::sc_start();
+  rig.finish();
+  CHECK(done);
+  CHECK(rig.cpu.flash_operations() == 0);
+  CHECK(rig.flash.operations == 2);
 }
 
 TEST_CASE("memory accesses of the cores end when the bus and DRAM say so") {

@@ -206,7 +206,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     ++block.readers;
     co_await RunStage(hw_, Stage::flash, ledger);
     tlmssd::Lpn spare = k_none;
-    tlmssd::FlashOp op = operation(tlmssd::FlashCommand::read, where, purpose, ledger);
+    tlmssd::FlashTransaction op(operation(tlmssd::FlashCommand::read, where, purpose, ledger));
     op.first_slot = where % page_units_;
     op.slots = 1;
     op.spare = &spare;
@@ -278,7 +278,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
       std::copy(pieces[i].stamps.begin(), pieces[i].stamps.end(),
                 stamps.begin() + static_cast<std::ptrdiff_t>(i * sectors_));
     }
-    tlmssd::FlashOp op = operation(tlmssd::FlashCommand::program, base, purpose, ledger);
+    tlmssd::FlashTransaction op(operation(tlmssd::FlashCommand::program, base, purpose, ledger));
     op.pages = static_cast<std::uint16_t>(shape_.program_unit);
     op.slots = program_units_;
     op.spare = spare.data();
@@ -386,8 +386,8 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
       co_await wait;
     }
     co_await RunStage(hw_, Stage::flash, nullptr);
-    tlmssd::FlashOp op =
-        operation(tlmssd::FlashCommand::erase, victim * block_units_, tlmssd::Purpose::gc, nullptr);
+    tlmssd::FlashTransaction op(
+        operation(tlmssd::FlashCommand::erase, victim * block_units_, tlmssd::Purpose::gc, nullptr));
     FlashAwait done(hw_, op);
     co_await done;
     const bool good = op.status == tlmssd::FlashStatus::ok;
