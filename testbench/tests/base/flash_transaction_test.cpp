@@ -9,7 +9,7 @@ namespace {
 
 /// Counts itself.
 struct Carrier {
-  explicit Carrier(int& alive_) : alive(alive_) { ++alive; }
+  explicit Carrier(int& count) : alive(count) { ++alive; }
   Carrier(const Carrier&) = delete;
   ~Carrier() { --alive; }
   int& alive;
