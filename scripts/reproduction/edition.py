@@ -4,9 +4,11 @@ A part goes from the end of the part before it to the line that says how to run 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import claims
+
+NOT_MET, OPEN = "What is not met, and why", "open"
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,11 @@ class KeptClaim:
 
 @dataclass(frozen=True)
 class Edition:
-    """Text of each part by its name, and which program made them."""
+    """Text of each part by its name, which program made them, and what explains claims that are not met, by their words."""
 
     parts: dict[str, str]
     made: str
+    explanations: dict[str, str] = field(default_factory=dict)
 
 
 def ending(name, part):
@@ -41,8 +44,13 @@ def read(path, name):
     parts = {part: body.strip() for body, part in zip(pieces[::2], pieces[1::2])}
     for first in list(parts)[:1]:
         parts[first] = parts[first][parts[first].index("\n## ") + 1:]
-    made = re.search(r"^\d+ runs? of (tlmssd \S+),", pieces[-1], re.MULTILINE)
-    return Edition(parts, made[1] if made else "")
+    made = re.search(r"^\d+ runs? of (tlmssd \S*\w)", pieces[-1], re.MULTILINE)
+    return Edition(parts, made[1] if made else "", _explanations(pieces[-1]))
+
+
+def _explanations(ending):
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in ending.partition(f"## {NOT_MET}")[2].splitlines() if line.startswith("|")]
+    return {words: why for words, _, why in rows[2:] if why != OPEN}
 
 
 def judged(text, explanations):

@@ -44,14 +44,15 @@ def selected(name, only, sections):
 def publish(name, options, runner, introduce, sections, files, constants=(), method=True, explained=()):
     """Writes the page `name`: `introduce(page)`, headline, sections, what was fitted or chosen in scenario `files` and `constants`, what is not met.
 
-    `method`: whether its sections judge claims. `explained`: claims whose explanations hold for sections that are kept as they stand, too."""
+    `method`: whether its sections judge claims. `explained`: claims whose explanations hold for sections that are kept as they stand, too; else what the page
+    said holds."""
     chosen = selected(name, options.only, sections)
     for section in chosen:
         section.start()
     before = edition.read(options.out / f"{name}.md", name) if options.keep else edition.Edition({}, "")
     whole = options.keep or len(chosen) > 1
     page = pages.Page(options.out, name if whole else f"{name}-{chosen[0].name}")
-    explanations = {claim.words: claim.otherwise for claim in explained}
+    explanations = before.explanations | {claim.words: claim.otherwise for claim in explained}
     introduce(page)
     if method:
         page.text(METHOD.format(seeds=runner.seeds))
@@ -79,6 +80,6 @@ def publish(name, options, runner, introduce, sections, files, constants=(), met
         marks.write(page, [runs.ROOT / file for file in files], constants)
     missed = claims.not_met(page.judged)
     if missed:
-        page.text("## What is not met, and why")
+        page.text(f"## {edition.NOT_MET}")
         page.table(["claim", "verdict", "explanation"], missed, left=True)
     runs.close(page, options, runner)

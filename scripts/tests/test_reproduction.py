@@ -281,6 +281,7 @@ def published(folder, *sections, only=None, keep=False, explained=()):
         seeds = 5
         known = 0
         futures = {}
+        processor = runs.ProcessorTime()
 
         def seconds(self):
             return 0
@@ -314,6 +315,10 @@ def test_a_part_that_is_kept_counts_as_it_did(tmp_path, monkeypatch):
     part_a = whole[whole.index("## About a") : whole.index("## About b")]
     assert part_a in kept
     assert "| slower | **no** | known why |" in kept
+    # and what the page said holds when the script says nothing of it
+    again = published(tmp_path, *now, only="b", keep=True)
+    assert "| slower | **no** | known why |" in again
+    assert "| faster | **no** | open |" in again
 
 
 def test_a_part_that_never_was_is_not_kept(tmp_path, monkeypatch):
@@ -324,3 +329,13 @@ def test_a_part_that_never_was_is_not_kept(tmp_path, monkeypatch):
     kept = published(tmp_path, *parts, section("c", claim, 0.75), only="b", keep=True)
     assert "not run again:** `a`;" in kept
     assert "Not in this edition:** `c`" in kept
+
+
+def test_processor_time_is_summed_up_once_for_each_run_and_drive():
+    used = runs.ProcessorTime()
+    used.add("run", 90.0)
+    used.add("drive", 60.0)
+    used.add("drive", 60.0)
+    assert used.text() == "2.5 minutes of processor time"
+    used.add("of an older store", None)
+    assert used.text() == "2.5 minutes of processor time and that of 1 which was not recorded"
