@@ -1,5 +1,7 @@
 """How the results pages judge: planted results whose verdicts are known."""
 
+import collections
+import lzma
 import math
 import sys
 from concurrent.futures import Future
@@ -11,8 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/reproduction"))
 
 import claims  # noqa: E402 (beside the package, not in it)
+import luo_file_systems  # noqa: E402
 import luo_files  # noqa: E402
 import luo_reads  # noqa: E402
+import luo_record  # noqa: E402
 import luo_remedies  # noqa: E402
 import luo_writes  # noqa: E402
 import marks  # noqa: E402
@@ -237,6 +241,41 @@ def test_a_file_load_differs_from_seed_to_seed_and_not_in_its_amounts():
     assert one == list(load.requests(0, 1, True))
     assert one != other
     assert len(one) == len(other)
+
+
+@pytest.mark.parametrize("name", sorted(luo_file_systems.KNOWN))
+def test_a_recording_holds_what_its_index_says_and_lies_on_its_device(name):
+    known = luo_file_systems.KNOWN[name]
+    with lzma.open(luo_file_systems.RECORDINGS / f"{name}.csv.xz", "rt") as file:
+        head, *lines = file.read().splitlines()
+    assert head == "operation,block,blocks"
+    rows = [
+        (kind, int(first), int(count)) for kind, first, count in (line.split(",") for line in lines)
+    ]
+    assert len(rows) == known["creating"] + known["running"]
+    run = collections.Counter(kind for kind, _, _ in rows[known["creating"] :])
+    assert {kind: run[kind] for kind in "RWFD"} == {kind: known[kind] for kind in "RWFD"}
+    assert max(first + count for _, first, count in rows) * 4096 <= luo_record.SIZE
+    assert all(count > 0 for kind, _, count in rows if kind != "F")
+
+
+def test_requests_are_read_from_lines_of_ftrace():
+    issued = (
+        "  python3-1 [000] .....  7.1: block_rq_issue: 7,0 {} 4096 () {} + {} none,0,0 [python3]"
+    )
+    lines = [
+        issued.format("WS", 8192, 16),
+        issued.format("FF", 0, 0),  # a flush
+        issued.format("RA", 24, 8),
+        issued.format("WFS", 80, 8),  # durable when it is done
+        issued.format("DS", 800, 2048),
+        issued.format("FWS", 160, 8),  # behind a flush that stands by itself
+        "  python3-1 [000] .....  7.2: block_rq_complete: 7,0 WS () 8192 + 16 none,0,0 [0]",
+    ]
+    assert list(luo_record.requests(lines)) == [
+        ("W", 1024, 2), ("F", 0, 0), ("R", 3, 1), ("W", 10, 1), ("F", 0, 0), ("D", 100, 256),
+        ("W", 20, 1),
+    ]  # fmt: skip
 
 
 def writes(*pieces):
