@@ -49,7 +49,7 @@ def publish(name, options, runner, introduce, sections, files, constants=(), met
     chosen = selected(name, options.only, sections)
     for section in chosen:
         section.start()
-    before = edition.read(options.out / f"{name}.md", name) if options.keep else edition.Edition({}, "")
+    before = edition.read(options.out / f"{name}.md", name) if options.keep else edition.Edition({}, {})
     whole = options.keep or len(chosen) > 1
     page = pages.Page(options.out, name if whole else f"{name}-{chosen[0].name}")
     explanations = before.explanations | {claim.words: claim.otherwise for claim in explained}
@@ -69,9 +69,7 @@ def publish(name, options, runner, introduce, sections, files, constants=(), met
         page.text(edition.ending(name, section.name))
     left_out = [f"`{section.name}`" for section in sections if section not in chosen and section not in kept]
     headline = claims.tally(page.judged) if method else []
-    if kept:
-        names = ", ".join(f"`{section.name}`" for section in kept)
-        headline.append(f"**Kept as they stood, not run again:** {names}; made by {before.made or 'an earlier program'}.")
+    headline += edition.kept([section.name for section in kept], before.makers)
     if left_out:
         headline.append(f"**Not in this edition:** {', '.join(left_out)}. To run one: `scripts/reproduce {name} --only PART`.")
     if headline:

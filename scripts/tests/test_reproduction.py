@@ -360,6 +360,16 @@ def test_a_part_that_is_kept_counts_as_it_did(tmp_path, monkeypatch):
     assert "| faster | **no** | open |" in again
 
 
+def test_each_kept_part_says_which_program_made_it(tmp_path, monkeypatch):
+    claim = Claim(Kind.GIVEN, "gates", "0.75", within(0.75, 0.1))
+    parts = [section(name, claim, 0.75) for name in ("a", "b", "c")]
+    for version, only in (("1.0", None), ("2.0", "b"), ("3.0", "c")):
+        monkeypatch.setattr(runs, "version", lambda version=version: f"tlmssd {version}")
+        page = published(tmp_path, *parts, only=only, keep=only is not None)
+    assert "not run again:** `a`; made by tlmssd 1.0." in page
+    assert "not run again:** `b`; made by tlmssd 2.0." in page
+
+
 def test_a_part_that_never_was_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "version", lambda: "tlmssd 1.0")
     claim = Claim(Kind.GIVEN, "gates", "0.75", within(0.75, 0.1))
