@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,13 +163,22 @@ def options(description):
     return parsed
 
 
-def published_size(name):
-    """Requests and footprint (bytes) of a whole volume, as the emulator's own table has them."""
+@dataclass(frozen=True)
+class Volume:
+    """A whole volume, as the emulator's own table has it; `footprint` and `request`, the mean of all requests, in bytes."""
+
+    requests: float
+    footprint: float
+    request: float
+
+
+def published(name):
+    """The Volume of this name."""
     program = ROOT / "build/release/tlmssd"
     command = [program, "profile", name, "--scale", "0.001", "--json"]
     answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     figures = answer["figures"]
-    return figures["requests"]["target"] / answer["scale"], figures["footprint_bytes"]["target"] / answer["scale"]
+    return Volume(figures["requests"]["target"] / answer["scale"], figures["footprint_bytes"]["target"] / answer["scale"], figures["mean_bytes"]["target"])
 
 
 def version():
