@@ -4,9 +4,12 @@ A part goes from the end of the part before it to the line that says how to run 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import claims
+
+NOT_MET, OPEN = "What is not met, and why", "open"
+KEPT = re.compile(r"^- \*\*Kept as they stood, not run again:\*\* (.*); made by (.*)\.$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -21,10 +24,11 @@ class KeptClaim:
 
 @dataclass(frozen=True)
 class Edition:
-    """Text of each part by its name, and which program made them."""
+    """Text of each part by its name, which program made it, and what explains claims that are not met, by their words."""
 
     parts: dict[str, str]
-    made: str
+    makers: dict[str, str]
+    explanations: dict[str, str] = field(default_factory=dict)
 
 
 def ending(name, part):
@@ -35,14 +39,30 @@ def ending(name, part):
 def read(path, name):
     """The Edition in the file `path`; without any part where there is none."""
     if not path.exists():
-        return Edition({}, "")
+        return Edition({}, {})
     text = path.read_text(encoding="utf-8")
     pieces = re.split(re.escape(ending(name, "")[:-1]) + r"(\S+)`\n", text)
     parts = {part: body.strip() for body, part in zip(pieces[::2], pieces[1::2])}
     for first in list(parts)[:1]:
         parts[first] = parts[first][parts[first].index("\n## ") + 1:]
-    made = re.search(r"^\d+ runs? of (tlmssd \S+),", pieces[-1], re.MULTILINE)
-    return Edition(parts, made[1] if made else "")
+    made = re.search(r"^\d+ runs? of (tlmssd \S*\w)", pieces[-1], re.MULTILINE)
+    makers = dict.fromkeys(parts, made[1] if made else "an earlier program")
+    for names, maker in KEPT.findall(pieces[0]):
+        makers |= dict.fromkeys(re.findall("`(.*?)`", names), maker)
+    return Edition(parts, makers, _explanations(pieces[-1]))
+
+
+def kept(names, makers):
+    """Lines of the headline about parts that are kept: one for each program that made some."""
+    by_maker = {}
+    for name in names:
+        by_maker.setdefault(makers[name], []).append(f"`{name}`")
+    return [f"**Kept as they stood, not run again:** {', '.join(some)}; made by {maker}." for maker, some in by_maker.items()]
+
+
+def _explanations(ending):
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in ending.partition(f"## {NOT_MET}")[2].splitlines() if line.startswith("|")]
+    return {words: why for words, _, why in rows[2:] if why != OPEN}
 
 
 def judged(text, explanations):

@@ -1,9 +1,10 @@
 """Fukuchi et al., SCM/NAND hybrid SSD with four kinds of NAND: Table 2, Figures 3, 5 and 6, and what they depend on.
 
-One drive (scenarios/fukuchi/hybrid.yaml) for all parts and workloads. Per workload only its length and the size of the drive, a
-fixed multiple of the load's footprint, differ.
+One drive (scenarios/fukuchi/hybrid.yaml) for all parts and workloads. Per workload only its scale, its length and the size of the
+drive, a fixed multiple of the load's footprint, differ.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy
@@ -19,6 +20,8 @@ from samples import chance_correlation, combined, rank_correlation
 SCENARIO = "scenarios/fukuchi/hybrid.yaml"
 CAPACITY = 2.0  # user capacity as a multiple of the load's footprint (A)
 OVERWRITE = 2.6  # how often the footprint is overwritten before the load begins (A)
+FOOTPRINT = 6e9  # bytes that some loads are scaled down to with all that belongs to them: drive, SCM, requests (A)
+SCALED = ("proj_0", "prxy_1")  # these, whose gains that does not change; src2_1's it did
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,10 @@ WORKLOADS = [
 ASSUMED_LENGTH = ("web_1", "proj_3", "src2_1")  # whose numbers of requests are remembered or assumed, not read from the traces
 WRITE_INTENSIVE = ["prxy_0", "proj_0", "hm_0", "web_1"]
 
+# Gains and half their 95 % intervals, per cent, in the edition before (tlmssd 0.1.0+294.g017150b): whole footprints, overwritten 2.6 times, 900,000 requests
+# timed (prxy_1 2,100,000), 300,000 of them measured. Asked before loads were scaled down: differences within their 95 % interval.
+LONGER = {"prxy_0": (6.2, 0.5), "proj_0": (7.7, 0.4), "hm_0": (4.7, 0.4), "web_1": (5.3, 0.2), "prxy_1": (6.5, 1.8), "proj_3": (3.5, 0.2), "src2_1": (4.6, 0.1)}
+
 PROJ_3 = next(w.published_gain for w in WORKLOADS if w.name == "proj_3")
 
 MLC, CT = "2D FG MLC", "3D CT TLC"
@@ -58,20 +65,26 @@ CASES = {
     "case 3: write unit": {"ssd.flash.part.program_unit": "page"},
 }
 
-# What the gain of a write-intensive workload depends on most: how full the drive is. What is written back and how reads get past programs decide read-intensive
-# workloads (parts `evictions`, `search`).
 ARRIVAL = {"ssd.flash.scheduling.policy": "out-of-order"}  # each die in the order of arrival: reads overtake nothing
+SUSPENSION = {"ssd.flash.part.suspend": "true", "ssd.flash.suspend": "program"}
+SMALL_BUFFER = {"firmware.buffer.capacity": "64 MiB"}
+MORE_DIES = {"ssd.flash.ways": "4"}
 DIRTY = {"firmware.cache.write_back": "dirty"}
+# What the gain of a write-intensive workload might depend on. Read-intensive workloads have parts of their own (`evictions`, `search`).
 SWEEPS = {
     "as in the scenario": {},
     "drive 1.2 x the footprint": {"capacity": 1.2},
     "drive 3 x the footprint": {"capacity": 3.0},
+    "dies in order of arrival": ARRIVAL,
+    "programs suspended for reads": SUSPENSION,
+    "write buffer 64 MiB": SMALL_BUFFER,
+    "4 ways": MORE_DIES,
 }
 SWEPT = ["prxy_0"]
 
 # Drives that might give Table 2 and case 3 of Figure 5 for proj_3 together: how reads get past programs, how many programs wait, and
-# how many dies there are. Read-first takes its bound down to nothing, where it is the order of arrival.
-SUSPENSION = {"ssd.flash.part.suspend": "true", "ssd.flash.suspend": "program"}
+# how many dies there are. Read-first takes its bound down to nothing, where it is the order of arrival. The bounds of 15 and 10 ms were
+# added when the results of 20, 5 and 2 ms had been seen.
 UNIT_CANDIDATES = {
     "as in the scenario: reads first, programs wait 20 ms at most": {},
     "reads first, 15 ms": {"ssd.flash.scheduling.starvation_bound": "15 ms"},
@@ -80,10 +93,10 @@ UNIT_CANDIDATES = {
     "reads first, 2 ms": {"ssd.flash.scheduling.starvation_bound": "2 ms"},
     "dies in order of arrival": ARRIVAL,
     "programs suspended for reads": SUSPENSION,
-    "write buffer 64 MiB": {"firmware.buffer.capacity": "64 MiB"},
+    "write buffer 64 MiB": SMALL_BUFFER,
     "queue depth 8": {"load.0.queue_depth": "8"},
-    "4 ways": {"ssd.flash.ways": "4"},
-    "order of arrival, 4 ways": ARRIVAL | {"ssd.flash.ways": "4"},
+    "4 ways": MORE_DIES,
+    "order of arrival, 4 ways": ARRIVAL | MORE_DIES,
 }
 SCREENED = 2  # seeds, with which every candidate is looked at
 ADMITTED = 1.5  # times the tolerances: within that of both wanted figures, a candidate gets all seeds
@@ -108,8 +121,8 @@ def gain_claim(workload):
 
 CLAIMS = {
     "order": Claim(Kind.PREDICTED, "Table 2, order of the seven gains: rank correlation", "1 (S)",
-                   Region(chance_correlation(7), 1, f"≥ {chance_correlation(7):.2f}, a random order in one case of twenty"), ("random order", 0),
-                   "prxy_1 alone is out of order, second in place of last, and its interval spans four ranks; the means of the other six are in the published order"),
+                   Region(chance_correlation(7), math.inf, f"≥ {chance_correlation(7):.2f}, a random order in one case of twenty"), ("random order", 0),
+                   "prxy_1 alone is out of order, third in place of last, and its interval spans four ranks; the means of the other six are in the published order"),
     "ct": Claim(Kind.PREDICTED, "Figure 3: CT over MLC, write-intensive workloads", "> 1 (S)", at_least(1), (PROGRAMS, 1.09)),
     "fg": Claim(Kind.PREDICTED, "Figure 3: 3D FG TLC over MLC, write-intensive workloads", "< 1 (S)", at_most(1), (PROGRAMS, 0.62)),
     "2d": Claim(Kind.PREDICTED, "Figure 3: 2D FG TLC over 3D FG TLC, write-intensive workloads", "< 1 (S)", at_most(1), (PROGRAMS, 0.87),
@@ -126,7 +139,7 @@ CLAIMS = {
     "both": Claim(Kind.CALIBRATED, "one drive of those tried gives Table 2 and case 3 of Figure 5 for proj_3 together", "one does (S)", at_least(1), None,
                   "only where programs may wait some 10 ms for reads, and there some seeds give both and others miss Table 2 (part `search`)"),
     "falls": Claim(Kind.PREDICTED, "Figure 6: the gain falls with the ratio, rank correlation", "negative (S)",
-                   Region(-1, -chance_correlation(7), f"≤ -{chance_correlation(7):.2f}"), ("random order", 0)),
+                   Region(-math.inf, -chance_correlation(7), f"≤ -{chance_correlation(7):.2f}"), ("random order", 0)),
     "break-even": Claim(Kind.PREDICTED, "Figure 6: ratio at which the gain is gone, from a line through the points", "3.4 (D)", within(3.4, 0.25),
                         ("latencies of Table 1 alone", 3.19),
                         "the line is drawn through ratios of 0.5 to 2, far from where it crosses zero; what the load of prxy_1 lacks in reads would be the "
@@ -135,10 +148,26 @@ CLAIMS = {
 CONSTANTS = [
     Choice("drive, as a multiple of the load's footprint", f"{CAPACITY:g}", "fitted",
            "chosen with Table 2 known: between 1.2 and 3 the gain of prxy_0 moves from -1 to +7 % (part `levers`)"),
+    Choice("starvation bounds of 15 and 10 ms in part search", "15, 10 ms", "fitted", "added when 20, 5 and 2 ms had been seen to lie on either side of what was looked for"),
     Choice("overwrites before the load", f"{OVERWRITE:g} x", "A", "until no flash is fresh"),
+    Choice(f"footprint of {', '.join(SCALED)}", f"{FOOTPRINT / 1e9:g} GB", "A", "scaled down with all that belongs to them, for want of time; part `table-2` compares"),
     Choice(f"requests of {', '.join(ASSUMED_LENGTH)}", "as in the table above", "A",
            "remembered or assumed, not read from the traces: three of seven workloads rest on such figures"),
 ]
+
+
+class Load:
+    """Scale of a workload, its figures at that scale, and which part of it is run untimed, timed, and measured; never more than the volume has."""
+
+    def __init__(self, name, short):
+        volume = runs.published(name)
+        self.scale = (FOOTPRINT / volume.footprint if name in SCALED else 1) * (0.1 if short else 1)
+        self.footprint = volume.footprint * self.scale
+        self.requests = volume.requests * self.scale
+        # prxy_1 is so hot that few of its requests reach flash: free SCM takes three times as long to come down.
+        most = {"warm_up": 2_000_000, "ramp": 1_800_000 if name == "prxy_1" else 600_000, "measured": 300_000}
+        share = {"warm_up": 0.4, "ramp": 0.3, "measured": 0.29}
+        self.warm_up, self.ramp, self.measured = (int(min(self.scale * most[part], share[part] * self.requests)) for part in most)
 
 
 class Study:
@@ -146,40 +175,28 @@ class Study:
 
     def __init__(self, runner):
         self.runner = runner
-        self.sizes = {workload.name: runs.published_size(workload.name) for workload in WORKLOADS}
+        self.loads = {workload.name: Load(workload.name, runner.short) for workload in WORKLOADS}
         self.sweeps = dict(list(SWEEPS.items())[:2]) if runner.short else SWEEPS
         self.candidates = dict(list(UNIT_CANDIDATES.items())[:2]) if runner.short else UNIT_CANDIDATES
-
-    def load(self, name):
-        """Which part of a workload is run untimed, timed, and measured; never more than the volume has."""
-        requests, _ = self.sizes[name]
-        warm_up = min(2_000_000, int(0.4 * requests))
-        # prxy_1 is so hot that few of its requests reach flash: free SCM takes three times as long to come down.
-        ramp = min(1_800_000 if name == "prxy_1" else 600_000, int(0.3 * requests))
-        measured = min(300_000, int(0.29 * requests))
-        return warm_up, ramp, measured
 
     def run(self, name, part, changes=None, count=None):
         """`count`: of seeds, all without it."""
         changes = dict(changes or {})
-        capacity = changes.pop("capacity", CAPACITY)
-        warm_up, ramp, measured = self.load(name)
-        _, footprint = self.sizes[name]
-        size = capacity * footprint
-        settings = {"load.0.profile": name}
-        if self.runner.short:  # a tenth of the load on the smallest drive that whole blocks of every part fit
-            settings["load.0.scale"] = "0.1"
-            footprint /= 10
-            size = max(size / 10, 4e9)
-        settings |= {
+        load = self.loads[name]
+        size = changes.pop("capacity", CAPACITY) * load.footprint
+        if self.runner.short:  # the smallest drive that whole blocks of every part fit
+            size = max(size, 4e9)
+        settings = {
+            "load.0.profile": name,
+            "load.0.scale": f"{load.scale:.6f}",
             "ssd.flash.part.file": f"parts/nand/{PARTS[part]}.yaml",
             "ssd.flash.user_capacity": f"{size / 1e9:.3f} GB",
-            "precondition.0.fill": f"{100 * footprint / size:.2f} %",
+            "precondition.0.fill": f"{100 * load.footprint / size:.2f} %",
             "precondition.1.overwrite": f"{OVERWRITE}x",
-            "precondition.1.region": f"{100 * footprint / size:.2f} %",
-            "load.0.warm_up": str(warm_up),
-            "load.0.ramp_requests": str(ramp),
-            "load.0.requests": str(warm_up + ramp + measured),
+            "precondition.1.region": f"{100 * load.footprint / size:.2f} %",
+            "load.0.warm_up": str(load.warm_up),
+            "load.0.ramp_requests": str(load.ramp),
+            "load.0.requests": str(load.warm_up + load.ramp + load.measured),
         }
         settings.update(changes)
         return self.runner.start_seeds(SCENARIO, settings, count=count)
@@ -248,11 +265,10 @@ Numbers of requests marked (A) are remembered or assumed, not read from the trac
 """)
     rows = []
     for workload in WORKLOADS:
-        warm_up, ramp, measured = study.load(workload.name)
-        requests, footprint = study.sizes[workload.name]
-        rows.append([workload.name, f"{footprint / 1e9:.2f} GB", f"{CAPACITY * footprint / 1e9:.2f} GB", f"{requests:,.0f}" + (" (A)" if workload.name in ASSUMED_LENGTH else ""),
-                     f"{warm_up:,}", f"{ramp:,}", f"{measured:,}"])
-    page.table(["workload", "footprint", "drive", "requests published", "untimed", "timed, not measured", "measured"], rows)
+        load = study.loads[workload.name]
+        rows.append([workload.name, f"{load.scale:.2f}", f"{load.footprint / 1e9:.2f} GB", f"{CAPACITY * load.footprint / 1e9:.2f} GB",
+                     f"{load.requests:,.0f}" + (" (A)" if workload.name in ASSUMED_LENGTH else ""), f"{load.warm_up:,}", f"{load.ramp:,}", f"{load.measured:,}"])
+    page.table(["workload", "scale", "footprint", "drive", "requests published, at that scale", "untimed", "timed, not measured", "measured"], rows)
 
 
 def write_table_2(page, study):
@@ -260,6 +276,19 @@ def write_table_2(page, study):
     gains = [study.gain(w.name) for w in WORKLOADS]
     judged = [gain_claim(w).judged(gain, shown=pages.percent(gain)) for w, gain in zip(WORKLOADS, gains)]
     page.claims(*judged, CLAIMS["order"].judged(rank_correlation(gains, [w.published_gain for w in WORKLOADS])))
+    page.text(f"""
+{' and '.join(SCALED)} are scaled down to {FOOTPRINT / 1e9:g} GB in this edition, with drive, SCM and requests, because they took half of the page's time. Whether that is right for the
+gains was to be seen from differences to the edition before that lie within their 95 % interval (the root of the sum of both squares). What else was tried did not pass: src2_1 scaled
+so gave +5.0 ± 0.2 % (+4.6 ± 0.1 before), 450,000 requests timed instead of 900,000 gave hm_0 +3.7 ± 0.3 % (+4.7 ± 0.4), and 1.7 overwrites instead of 2.6 gave web_1
++6.3 ± 0.2 % (+5.3 ± 0.2); so these stay as they were. `precondition: {{state: steady}}` does not know a cache before the flash, nor a drive of which half is never written.
+What is kept from the edition before has whole footprints.
+""")
+    rows = []
+    for workload, gain in zip(WORKLOADS, gains):
+        change, (mean, half) = (gain - 1) * 100, LONGER[workload.name]
+        difference, interval = change.mean - mean, math.hypot(change.half, half)
+        rows.append([workload.name, change.text("+.1f"), f"{mean:+.1f} ± {half:.1f}", f"{difference:+.1f} ± {interval:.1f}", "yes" if abs(difference) <= interval else "**no**"])
+    page.table(["gain, %", "this edition", "edition before, whole footprints", "difference", "within its interval"], rows)
 
 
 def write_figure_3(page, study):
@@ -324,7 +353,8 @@ All are looked at with {SCREENED} seeds; those within {ADMITTED:g} times both to
     page.text("""
 Programmed by pages, CT is 0 to 3 % ahead of MLC in every one of these drives; how long reads wait for its word lines decides the rest, and takes from
 the gain what it adds to the effect. So both can only come out where reads wait a little. That is a narrow place between bounds of 15 and 5 ms,
-where the drive tips from seed to seed: one seed alone would have found what was looked for. The bound that the figures of this page
+where the drive tips from seed to seed: one seed alone would have found what was looked for. **15 and 10 ms were chosen by the result:** they were added when 20, 5
+and 2 ms had been seen to lie on either side. So whatever they give is no prediction, and the claim counts as calibrated. The bound that the figures of this page
 rest on, 20 ms, is this project's default; the paper states none.
 """)
 
@@ -401,6 +431,7 @@ def write_sweeps(page, study):
 
 
 def reproduce(options, runner):
+    runner.share = True  # drives that differ in times and loads alone are prepared once
     study = Study(runner)
     parts = {"table-2": (study.start_table_2, write_table_2), "figure-6": (study.start_table_2, write_figure_6),
              "figure-3": (study.start_figure_3, write_figure_3), "figure-5": (study.start_figure_5, write_figure_5),

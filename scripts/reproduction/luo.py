@@ -5,7 +5,9 @@ Three consumer drives (scenarios/luo/drive_*.yaml) at a sixteenth of 1 TB and th
 
 import runs
 from luo_drives import HYBRIDS, Drives
+from luo_file_systems import FileSystems
 from luo_files import FileLoads
+from luo_h10 import FastMemory
 from luo_levers import Levers
 from luo_reads import Reads
 from luo_regrowth import Regrowth
@@ -44,12 +46,13 @@ one *in use* is measured at once, its pSLC as full as writing has left it. Filli
 def reproduce(options, runner):
     drives = Drives(runner)
     writes, reads, files, regrowth = Writes(drives), Reads(drives), FileLoads(drives), Regrowth(drives)
-    levers = Levers(writes, reads, files)
+    levers, systems, memory = Levers(writes, reads, files), FileSystems(drives, files), FastMemory(drives)
     sections = [Section("figure-3", writes.start_files, writes.write_files), Section("figure-4", writes.start_floods, writes.write_floods),
                 Section("figure-5", writes.start_random, writes.write_random), Section("regrowth", regrowth.start_all, regrowth.write),
-                Section("figures-6-to-8", reads.start_reads, reads.write_reads), Section("figure-9", files.start_files, files.write_files),
+                Section("figures-6-to-8", reads.start_reads, reads.write_reads), Section("figure-9", files.start_files, files.write_files), Section("file-systems", systems.start, systems.write),
                 Section("figure-10", reads.start_mixes, reads.write_mixes), Section("figures-11-12", reads.start_applications, reads.write_applications),
-                Section("figure-13", files.start_cache, files.write_cache), Section("levers", levers.start, levers.write)]
+                Section("figure-13", files.start_cache, files.write_cache), Section("h10", memory.start, memory.write),
+                Section("levers", levers.start, levers.write)]
     publish("luo", options, runner, write_introduction, sections, HYBRIDS.values(), CONSTANTS)
 
 

@@ -44,14 +44,15 @@ def selected(name, only, sections):
 def publish(name, options, runner, introduce, sections, files, constants=(), method=True, explained=()):
     """Writes the page `name`: `introduce(page)`, headline, sections, what was fitted or chosen in scenario `files` and `constants`, what is not met.
 
-    `method`: whether its sections judge claims. `explained`: claims whose explanations hold for sections that are kept as they stand, too."""
+    `method`: whether its sections judge claims. `explained`: claims whose explanations hold for sections that are kept as they stand, too; else what the page
+    said holds."""
     chosen = selected(name, options.only, sections)
     for section in chosen:
         section.start()
-    before = edition.read(options.out / f"{name}.md", name) if options.keep else edition.Edition({}, "")
+    before = edition.read(options.out / f"{name}.md", name) if options.keep else edition.Edition({}, {})
     whole = options.keep or len(chosen) > 1
     page = pages.Page(options.out, name if whole else f"{name}-{chosen[0].name}")
-    explanations = {claim.words: claim.otherwise for claim in explained}
+    explanations = before.explanations | {claim.words: claim.otherwise for claim in explained}
     introduce(page)
     if method:
         page.text(METHOD.format(seeds=runner.seeds))
@@ -68,9 +69,7 @@ def publish(name, options, runner, introduce, sections, files, constants=(), met
         page.text(edition.ending(name, section.name))
     left_out = [f"`{section.name}`" for section in sections if section not in chosen and section not in kept]
     headline = claims.tally(page.judged) if method else []
-    if kept:
-        names = ", ".join(f"`{section.name}`" for section in kept)
-        headline.append(f"**Kept as they stood, not run again:** {names}; made by {before.made or 'an earlier program'}.")
+    headline += edition.kept([section.name for section in kept], before.makers)
     if left_out:
         headline.append(f"**Not in this edition:** {', '.join(left_out)}. To run one: `scripts/reproduce {name} --only PART`.")
     if headline:
@@ -79,6 +78,6 @@ def publish(name, options, runner, introduce, sections, files, constants=(), met
         marks.write(page, [runs.ROOT / file for file in files], constants)
     missed = claims.not_met(page.judged)
     if missed:
-        page.text("## What is not met, and why")
+        page.text(f"## {edition.NOT_MET}")
         page.table(["claim", "verdict", "explanation"], missed, left=True)
     runs.close(page, options, runner)

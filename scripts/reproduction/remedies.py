@@ -31,8 +31,8 @@ setting of the drive like the 665p, are measured against the drive as it is, ove
 claim is met when it holds **everywhere** on the grid; one that holds only somewhere is *no*, and the tables say where it holds. Where no figure is judged, a ratio is what else
 the remedy does. This page is written by `scripts/reproduce remedies`.
 
-Of the survey's remedies there are not: parallelism-aware scheduling [18] as a policy of its own, replication by content [21], reads served by parity while a die collects [23], and
-the learned classes of CacheSifter [26].
+Of the survey's remedies there are not: the batches of parallelism-aware scheduling [18] (its effect stands in part `parallelism`), replication by content [21], the use of several
+chips for updates [22], reads served by parity while a die collects [23], and the learned classes of CacheSifter [26].
 """)
 
 
@@ -42,6 +42,7 @@ def reproduce(options, runner):
     sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.start_paths, grid.write_paths),
                 Section("small-data", grid.small.start, grid.write_small), Section("hot-reads", grid.again.start, grid.write_again),
                 Section("waits", lambda: (grid.queued.start(), grid.suspended.start()), grid.write_queues),
+                Section("parallelism", grid.parallel.start, grid.write_parallel),
                 Section("read-disturb", disturb.start_all, disturb.write), Section("network-files", caches.start_all, caches.write),
                 Section("placement", placement.start_all, placement.write)]
     publish("remedies", options, runner, write_introduction, sections, [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE], CONSTANTS)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,22 @@ class Report:
         return self.nand_reads / self.nand_writes if self.nand_writes else float("nan")
 
 
+class ProcessorTime:
+    """Processor time of runs and shared drives, whenever they were made; of each only once."""
+
+    def __init__(self):
+        self.seconds = {}
+
+    def add(self, key, seconds):
+        """`seconds`: None where they are not known."""
+        self.seconds[key] = seconds
+
+    def text(self):
+        known = [one for one in self.seconds.values() if one is not None]
+        missing = len(self.seconds) - len(known)
+        return f"{sum(known) / 60:.1f} minutes of processor time" + (f" and that of {missing} which was not recorded" if missing else "")
+
+
 class Runner:
     """Starts runs as they are asked for, as many at a time as there are processors; each distinct one only once."""
 
@@ -73,6 +90,7 @@ class Runner:
         self.futures = {}
         self.done = 0
         self.known = 0  # of those: from the store
+        self.processor = ProcessorTime()
         self.lock = threading.Lock()
         self.begin = time.monotonic()
 
@@ -92,8 +110,7 @@ class Runner:
     def _run(self, scenario, settings, shared):
         job = self.runs.job(runs.RunRequest.of(ROOT / scenario, settings))
         share = (self.share or shared) and job.drive is not None
-        if share:
-            self.runs.workshop.prepare(job)
+        prepared = self.runs.workshop.prepare(job) if share else None
         done = self.runs.workshop.run(job, runs.nothing, share)
         if done.status != "ok":
             raise RunFailed(f"{scenario}: {done.reason}")
@@ -105,6 +122,9 @@ class Runner:
         with self.lock:
             self.done += 1
             self.known += done.known
+            self.processor.add(job.key, done.processor)
+            if prepared:
+                self.processor.add(job.drive, prepared.processor)
             if sys.stderr.isatty():
                 print(f"\r{self.done} of {len(self.futures)} runs", end="", file=sys.stderr, flush=True)
         return report
@@ -143,13 +163,22 @@ def options(description):
     return parsed
 
 
-def published_size(name):
-    """Requests and footprint (bytes) of a whole volume, as the emulator's own table has them."""
+@dataclass(frozen=True)
+class Volume:
+    """A whole volume, as the emulator's own table has it; `footprint` and `request`, the mean of all requests, in bytes."""
+
+    requests: float
+    footprint: float
+    request: float
+
+
+def published(name):
+    """The Volume of this name."""
     program = ROOT / "build/release/tlmssd"
     command = [program, "profile", name, "--scale", "0.001", "--json"]
     answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     figures = answer["figures"]
-    return figures["requests"]["target"] / answer["scale"], figures["footprint_bytes"]["target"] / answer["scale"]
+    return Volume(figures["requests"]["target"] / answer["scale"], figures["footprint_bytes"]["target"] / answer["scale"], figures["mean_bytes"]["target"])
 
 
 def version():
@@ -163,7 +192,7 @@ def close(page, parsed, runner):
     known = f", {runner.known} of them known from before" if runner.known else ""
     page.text(f"""
 ---
-{len(runner.futures)} runs of {version()}, {runner.seconds() / 60:.0f} minutes with {parsed.jobs} at a time{known}.
+{len(runner.futures)} runs of {version()}{known}: {runner.processor.text()}{", without the parts that were kept" if parsed.keep else ""}.
 {"**Short loads: the figures above mean nothing.**" if parsed.short else ""}
 """)
     page.write()

@@ -121,10 +121,10 @@ class Load:
     """Scale of a workload, and its figures at that scale."""
 
     def __init__(self, name, short):
-        requests, footprint = runs.published_size(name)
-        self.scale = min(FOOTPRINT / footprint, (SHORT_WEEK if short else WEEK) / requests, 1)
-        self.footprint = footprint * self.scale
-        self.week = round(requests * self.scale)
+        volume = runs.published(name)
+        self.scale = min(FOOTPRINT / volume.footprint, (SHORT_WEEK if short else WEEK) / volume.requests, 1)
+        self.footprint = volume.footprint * self.scale
+        self.week = round(volume.requests * self.scale)
         self.measured = min(self.week - 1, 200_000)  # not a second week, or the classification would be of that
 
 

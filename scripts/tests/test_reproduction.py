@@ -1,5 +1,7 @@
 """How the results pages judge: planted results whose verdicts are known."""
 
+import collections
+import lzma
 import math
 import sys
 from concurrent.futures import Future
@@ -11,8 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/reproduction"))
 
 import claims  # noqa: E402 (beside the package, not in it)
+import luo_file_systems  # noqa: E402
 import luo_files  # noqa: E402
 import luo_reads  # noqa: E402
+import luo_record  # noqa: E402
 import luo_remedies  # noqa: E402
 import luo_writes  # noqa: E402
 import marks  # noqa: E402
@@ -161,7 +165,7 @@ def test_marks_are_read_from_a_scenario(tmp_path):
     assert found["ssd.cpu.cycles.command"].evidence == "A: guessed, and why"
 
 
-LUO = "drive_665p drive_670p drive_p1 read_disturb read_hot_placement file_cache"
+LUO = "drive_665p drive_670p drive_p1 drive_h10 read_disturb read_hot_placement file_cache"
 
 
 @pytest.mark.parametrize(
@@ -239,6 +243,41 @@ def test_a_file_load_differs_from_seed_to_seed_and_not_in_its_amounts():
     assert len(one) == len(other)
 
 
+@pytest.mark.parametrize("name", sorted(luo_file_systems.KNOWN))
+def test_a_recording_holds_what_its_index_says_and_lies_on_its_device(name):
+    known = luo_file_systems.KNOWN[name]
+    with lzma.open(luo_file_systems.RECORDINGS / f"{name}.csv.xz", "rt") as file:
+        head, *lines = file.read().splitlines()
+    assert head == "operation,block,blocks"
+    rows = [
+        (kind, int(first), int(count)) for kind, first, count in (line.split(",") for line in lines)
+    ]
+    assert len(rows) == known["creating"] + known["running"]
+    run = collections.Counter(kind for kind, _, _ in rows[known["creating"] :])
+    assert {kind: run[kind] for kind in "RWFD"} == {kind: known[kind] for kind in "RWFD"}
+    assert max(first + count for _, first, count in rows) * 4096 <= luo_record.SIZE
+    assert all(count > 0 for kind, _, count in rows if kind != "F")
+
+
+def test_requests_are_read_from_lines_of_ftrace():
+    issued = (
+        "  python3-1 [000] .....  7.1: block_rq_issue: 7,0 {} 4096 () {} + {} none,0,0 [python3]"
+    )
+    lines = [
+        issued.format("WS", 8192, 16),
+        issued.format("FF", 0, 0),  # a flush
+        issued.format("RA", 24, 8),
+        issued.format("WFS", 80, 8),  # durable when it is done
+        issued.format("DS", 800, 2048),
+        issued.format("FWS", 160, 8),  # behind a flush that stands by itself
+        "  python3-1 [000] .....  7.2: block_rq_complete: 7,0 WS () 8192 + 16 none,0,0 [0]",
+    ]
+    assert list(luo_record.requests(lines)) == [
+        ("W", 1024, 2), ("F", 0, 0), ("R", 3, 1), ("W", 10, 1), ("F", 0, 0), ("D", 100, 256),
+        ("W", 20, 1),
+    ]  # fmt: skip
+
+
 def writes(*pieces):
     """A command log of so many writes of 1 MiB, each so many seconds after the one before."""
     instants, log = 0.0, []
@@ -281,6 +320,7 @@ def published(folder, *sections, only=None, keep=False, explained=()):
         seeds = 5
         known = 0
         futures = {}
+        processor = runs.ProcessorTime()
 
         def seconds(self):
             return 0
@@ -314,6 +354,20 @@ def test_a_part_that_is_kept_counts_as_it_did(tmp_path, monkeypatch):
     part_a = whole[whole.index("## About a") : whole.index("## About b")]
     assert part_a in kept
     assert "| slower | **no** | known why |" in kept
+    # and what the page said holds when the script says nothing of it
+    again = published(tmp_path, *now, only="b", keep=True)
+    assert "| slower | **no** | known why |" in again
+    assert "| faster | **no** | open |" in again
+
+
+def test_each_kept_part_says_which_program_made_it(tmp_path, monkeypatch):
+    claim = Claim(Kind.GIVEN, "gates", "0.75", within(0.75, 0.1))
+    parts = [section(name, claim, 0.75) for name in ("a", "b", "c")]
+    for version, only in (("1.0", None), ("2.0", "b"), ("3.0", "c")):
+        monkeypatch.setattr(runs, "version", lambda version=version: f"tlmssd {version}")
+        page = published(tmp_path, *parts, only=only, keep=only is not None)
+    assert "not run again:** `a`; made by tlmssd 1.0." in page
+    assert "not run again:** `b`; made by tlmssd 2.0." in page
 
 
 def test_a_part_that_never_was_is_not_kept(tmp_path, monkeypatch):
@@ -324,3 +378,13 @@ def test_a_part_that_never_was_is_not_kept(tmp_path, monkeypatch):
     kept = published(tmp_path, *parts, section("c", claim, 0.75), only="b", keep=True)
     assert "not run again:** `a`;" in kept
     assert "Not in this edition:** `c`" in kept
+
+
+def test_processor_time_is_summed_up_once_for_each_run_and_drive():
+    used = runs.ProcessorTime()
+    used.add("run", 90.0)
+    used.add("drive", 60.0)
+    used.add("drive", 60.0)
+    assert used.text() == "2.5 minutes of processor time"
+    used.add("of an older store", None)
+    assert used.text() == "2.5 minutes of processor time and that of 1 which was not recorded"

@@ -136,6 +136,21 @@ def test_a_drive_is_made_once_and_left_out_where_nothing_is_prepared(folder):
     assert len(list((folder / "store/snapshots").iterdir())) == 1
 
 
+def test_processor_time_is_known_of_runs_and_drives_made_before(folder):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with Runner() as runner:
+        job = runner.job(RunRequest(folder / "small.yaml"))
+        workshop = runner.workshop
+        made = [workshop.prepare(job), workshop.run(job, nothing, snapshot=True)]
+        again = [workshop.prepare(job), workshop.run(job, nothing, snapshot=True)]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert [done.known for done in again] == [True, True]
+    assert 0 < sum(done.processor for done in made) <= used
+    for first, second in zip(made, again, strict=True):
+        assert second.processor == pytest.approx(first.processor, abs=1e-3)
+
+
 def test_a_snapshot_that_is_gone_or_damaged_does_not_matter(folder):
     with Runner() as runner:
         job = runner.job(RunRequest(folder / "small.yaml"))

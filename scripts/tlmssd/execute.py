@@ -57,7 +57,8 @@ class Done:
     `status`: ok; refused (the scenario is contradictory), stalled, failed (the emulator is at
     fault), crashed, timeout, memory, disk (full), lost (with its worker); `reason` is one line.
     `known`: it was in the store.
-    `seconds` of wall-clock time; `saved`: those that a snapshot saved.
+    `seconds` of wall-clock time; `saved`: those that a snapshot saved; `processor`: seconds of
+    processor time, None where they were not recorded.
     """
 
     status: str
@@ -65,6 +66,7 @@ class Done:
     known: bool = False
     seconds: float = 0.0
     saved: float = 0.0
+    processor: float | None = None
     figures: dict = field(default_factory=dict)
 
 
@@ -113,18 +115,19 @@ class Workshop:
         with store.locked(job.drive):
             if target.exists():
                 os.utime(target)
-                return Done("ok", known=True)
+                return Done("ok", known=True, processor=store.processor_seconds(target.parent))
             with store.scratch() as folder:
                 made = folder / "drive"
                 more = ["--save-snapshot", made.name, "--prepare-only"]
                 done = self._start(folder, job.scenario, more)
                 if done.status == "ok":
-                    store.put_snapshot(job.drive, made, done.seconds)
+                    store.put_snapshot(job.drive, made, done.seconds, done.processor)
                 return done
 
     def _known(self, store: Store, job: Job) -> Done | None:
-        if store.run(job.key).exists():
-            return Done("ok", known=True)
+        results = store.run(job.key)
+        if results.exists():
+            return Done("ok", known=True, processor=store.processor_seconds(results))
         failure = store.failure(job.key)
         return Done(*failure, known=True) if failure else None
 
@@ -144,7 +147,7 @@ class Workshop:
                 (folder / "out/report.html").unlink()
                 if snapshot:
                     done = replace(done, saved=_saved(store, job.drive, folder / "out/run.json"))
-                store.put(job.key, folder / "out")
+                store.put(job.key, folder / "out", done.processor)
             elif done.status in CERTAIN and not snapshot:
                 store.put_failure(job.key, done.status, done.reason)
         return done
@@ -169,7 +172,7 @@ class Workshop:
                 with contextlib.suppress(ProcessLookupError):
                     resource.prlimit(process.pid, resource.RLIMIT_AS, (self.limits.memory,) * 2)
             try:
-                code = process.wait(self.limits.seconds)
+                processor = _processor_seconds_of(process, self.limits.seconds)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -180,7 +183,27 @@ class Workshop:
                 raise
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
-        return Done(*judged(code, said), seconds=time.monotonic() - begin)
+        seconds = time.monotonic() - begin
+        return Done(*judged(process.returncode, said), seconds=seconds, processor=processor)
+
+
+def _processor_seconds_of(process: subprocess.Popen, limit: float | None) -> float:
+    """Processor time of a process that has ended; raises TimeoutExpired after `limit` seconds.
+
+    Popen.wait throws away what the kernel says of a process when it is waited for.
+    """
+    if limit is None:
+        _, status, usage = os.wait4(process.pid, 0)
+    else:
+        end, pause = time.monotonic() + limit, 0.0005
+        while not (waited := os.wait4(process.pid, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired(process.args, limit)
+            pause = min(2 * pause, 0.05)
+            time.sleep(pause)
+        _, status, usage = waited
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
 
 
 def judged(code: int, said: str) -> tuple[str, str]:

@@ -22,6 +22,8 @@ from tlmssd import units
 from tlmssd.errors import InputError
 
 MARK = "tlmssd-store"
+PROCESSOR = "processor_seconds"
+"""File beside results and snapshots: the processor time that they cost."""
 FOLDERS = ("runs", "failures", "snapshots", "locks", "scratch")
 
 
@@ -75,8 +77,12 @@ class Store:
         """Whether the run need not be carried out."""
         return self.run(key).exists() or self._failure(key).exists()
 
-    def put(self, key: str, results: Path) -> Path:
-        """Moves a folder of results to its place; the first of two stays."""
+    def put(self, key: str, results: Path, processor: float | None = None) -> Path:
+        """Moves a folder of results to its place; the first of two stays.
+
+        `processor`: seconds of processor time that they cost.
+        """
+        _note_processor(results, processor)
         target = self.run(key)
         target.parent.mkdir(exist_ok=True)
         # Another machine may have been faster, where locks do not reach: its results are the same.
@@ -116,11 +122,21 @@ class Store:
         except (OSError, ValueError):
             return 0.0
 
-    def put_snapshot(self, key: str, drive: Path, seconds: float) -> None:
+    def processor_seconds(self, folder: Path) -> float | None:
+        """Processor time that a run or a snapshot, known by its folder, cost; None: not noted."""
+        try:
+            return float((folder / PROCESSOR).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def put_snapshot(
+        self, key: str, drive: Path, seconds: float, processor: float | None = None
+    ) -> None:
         """Moves a snapshot to its place; the first of two stays."""
         folder = drive.parent / "snapshot"
         folder.mkdir()
         (folder / "seconds").write_text(str(seconds), encoding="utf-8")
+        _note_processor(folder, processor)
         os.rename(drive, folder / "drive")
         with contextlib.suppress(OSError):
             os.rename(folder, self.snapshot(key).parent)
@@ -174,6 +190,11 @@ class Store:
 
     def _failure(self, key: str) -> Path:
         return self.folder / "failures" / key[:2] / key
+
+
+def _note_processor(folder: Path, seconds: float | None) -> None:
+    if seconds is not None:
+        (folder / PROCESSOR).write_text(f"{seconds:.3f}\n", encoding="utf-8")
 
 
 def _is_still(path: Path, descriptor: int) -> bool:
