@@ -1,10 +1,10 @@
 #include "testbench/conform/conform_mapping.h"
 
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 
 #include "models/base/random.h"
+#include "testbench/conform/call_cost.h"
 #include "testbench/conform/memory_archive.h"
 
 namespace tlmssd {
@@ -137,17 +137,8 @@ class Checks {
   }
 
   double nanoseconds() {
-    double best = 1e18;
-    for (int round = 0; round < 10; ++round) {
-      std::uint64_t sum = 0;
-      const auto start = std::chrono::steady_clock::now();
-      for (int i = 0; i < k_mapping_steps / 100; ++i) sum += map_->lookup(unit()).entry();
-      const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
-      volatile std::uint64_t kept = sum;
-      static_cast<void>(kept);
-      best = std::min(best, taken.count() / (k_mapping_steps / 100.0));
-    }
-    return best;
+    return nanoseconds_of_call(k_mapping_steps / 10,
+                               [&](std::size_t) { return map_->lookup(unit()).entry(); });
   }
 
   std::string compare(const MappingScheme& map) {

@@ -1,10 +1,10 @@
 // What a reliability model promises (models/nand/reliability/reliability_model.h), tried out.
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <thread>
 
 #include "models/nand/reliability/reliability_model.h"
+#include "testbench/conform/call_cost.h"
 #include "testbench/conform/conformance.h"
 #include "testbench/conform/found_by.h"
 #include "testbench/conform/sampled_operations.h"
@@ -97,16 +97,9 @@ class ReliabilityChecks {
   }
 
   std::string cost() {
-    double best = 1e18;
-    for (int round = 0; round < 10; ++round) {
-      const auto start = std::chrono::steady_clock::now();
-      volatile double sum = 0;
-      for (std::size_t i = 0; i < k_operations / 10; ++i) sum = sum + model_->rber(operations_[i]);
-      const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
-      best = std::min(best, taken.count() / (k_operations / 10.0));
-    }
-    nanoseconds_ = best;
-    return best <= k_most_nanoseconds ? "" : fmt::format("{:.0f} ns", best);
+    nanoseconds_ =
+        nanoseconds_of_call(k_operations, [&](std::size_t i) { return model_->rber(operations_[i]); });
+    return nanoseconds_ <= k_most_nanoseconds ? "" : fmt::format("{:.0f} ns", nanoseconds_);
   }
 
   const MakeReliability& make_;

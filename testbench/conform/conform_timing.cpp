@@ -1,11 +1,11 @@
 // What a timing model promises (models/nand/timing/timing_model.h), tried out.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <thread>
 
 #include "models/nand/timing/timing_model.h"
+#include "testbench/conform/call_cost.h"
 #include "testbench/conform/conformance.h"
 #include "testbench/conform/found_by.h"
 #include "testbench/conform/sampled_operations.h"
@@ -234,15 +234,9 @@ class TimingChecks {
 
   /// The fastest of ten rounds: what other programs of the machine take does not count.
   std::string cost() {
-    double best = 1e18;
-    for (int round = 0; round < 10; ++round) {
-      const auto start = std::chrono::steady_clock::now();
-      for (std::size_t i = 0; i < k_operations / 10; ++i) static_cast<void>(model_->answer(operations_[i]));
-      const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
-      best = std::min(best, taken.count() / (k_operations / 10.0));
-    }
-    nanoseconds_ = best;
-    return best <= k_most_nanoseconds ? "" : fmt::format("{:.0f} ns", best);
+    nanoseconds_ = nanoseconds_of_call(
+        k_operations, [&](std::size_t i) { return model_->answer(operations_[i]).duration; });
+    return nanoseconds_ <= k_most_nanoseconds ? "" : fmt::format("{:.0f} ns", nanoseconds_);
   }
 
   const MakeTiming& make_;

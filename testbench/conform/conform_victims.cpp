@@ -1,10 +1,10 @@
 #include "testbench/conform/conform_victims.h"
 
-#include <chrono>
 #include <fmt/format.h>
 #include <map>
 
 #include "models/base/random.h"
+#include "testbench/conform/call_cost.h"
 #include "testbench/conform/memory_archive.h"
 
 namespace tlmssd {
@@ -139,15 +139,13 @@ double nanoseconds_of(const MakeVictims& make, std::uint32_t blocks) {
   auto policy = make(VictimContext{1, blocks, k_units, 1});
   RandomStream random(1, "conformance of victims, cost");
   for (std::uint32_t i = 0; i < blocks; ++i) policy->insert(0, BlockNumber{i}, 1 + i % (k_units - 1));
-  constexpr std::uint32_t k_rounds = 2000;
-  const auto start = std::chrono::steady_clock::now();
-  for (std::uint32_t i = 0; i < k_rounds; ++i) {
+  constexpr std::size_t k_rounds = 2000;
+  return nanoseconds_of_call(k_rounds, [&](std::size_t) -> std::uint64_t {
     const BlockNumber block = policy->select(0);
-    if (block == k_no_block) break;
+    if (block == k_no_block) return 0;
     policy->insert(0, block, static_cast<std::uint32_t>(1 + random.below(k_units - 1)));
-  }
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
-         k_rounds;
+    return 1;
+  });
 }
 
 }  // namespace
