@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tlmssd.probe.cliffs import cliff_findings
-from tlmssd.probe.findings import WEAK, Finding
+from tlmssd.probe.findings import Finding
 from tlmssd.probe.reads import read_findings
 from tlmssd.probe.results import Results, read_results
 from tlmssd.probe.writes import buffer_findings, grain_finding
@@ -25,11 +25,10 @@ def findings_of(results: Results) -> list[Finding]:
     stripe = next((float(f.value) for f in reads if f.key == "stripe" and f.visible), 0.0)
     buffers = buffer_findings(results, stripe)
     buffer = buffers[0]
-    held = float(buffer.value) if buffer.visible and buffer.confidence != WEAK else 0.0
+    held = float(buffer.value) if buffer.visible else 0.0
     return [*reads, grain, *buffers, *cliff_findings(results, fast_bytes(buffers), held)]
 
 
 def fast_bytes(buffers: list[Finding]) -> float:
     """Bytes that go in fast because of the write buffer alone; 0 where none shows."""
-    sure = buffers[0].visible and buffers[0].confidence != WEAK
-    return float(buffers[0].details["knee"]) if sure else 0.0
+    return float(buffers[0].details["knee"]) if buffers[0].visible else 0.0

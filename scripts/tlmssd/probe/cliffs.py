@@ -27,6 +27,9 @@ HELD_BACK = 0.94
 open blocks."""
 BEYOND = 1.6
 """A fall before so many times what the write buffer takes is the buffer's."""
+STEADY, LASTS = 0.5, 0.7
+"""Before a pSLC's cliff hardly a piece is slower than this share of the speed there, behind it
+hardly one is as fast."""
 LEAST_SHARE = 0.02
 """Of the capacity: an earlier fall may be the write buffer's, where that is not known."""
 STATIC_SHOWN = 1.3
@@ -144,9 +147,20 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
 
 
 def _cliff(points: Sequence[Point], buffer: float) -> Step | None:
-    """The deepest fall of the bandwidth that is not the write buffer's."""
+    """The deepest fall of the bandwidth that is not the write buffer's, and lasts: where collection
+    comes and goes, writes are as fast as before again and again."""
     least = max(BEYOND * buffer, buffer + 2 * points[0].bytes) if points else 0.0
     falls = [step for step in _falls(points) if step.at > least]
+    rates = np.array([point.bandwidth for point in points])
+    skip = int(buffer // points[0].bytes) + 1 if points else 0
+
+    def lasts(step: Step) -> bool:
+        ahead = rates[min(skip, step.piece - 1) : step.piece]
+        behind = rates[step.piece + 1 :]
+        steady = np.percentile(ahead, 10) > STEADY * step.before
+        return bool(steady and np.percentile(behind, 90) < LASTS * step.before)
+
+    falls = [step for step in falls if lasts(step)]
     return max(falls, key=lambda step: step.before / step.after, default=None)
 
 
@@ -233,5 +247,5 @@ def _spare(
         evidence += "; blocks that are always in SLC mode come on top"
     details = {"onset": onset, "share": spare / capacity, "steady": math.exp(last)}
     return Finding(
-        key, what, spare, "B", LIKELY, evidence, spare * 0.88, spare * 1.3, curve, details,
+        key, what, spare, "B", LIKELY, evidence, spare * 0.8, spare * 1.3, curve, details,
     )  # fmt: skip

@@ -178,7 +178,9 @@ def _judged(fit: _Fit, unit: float, die: float) -> _Fit:
     page does, but for its reads one by one, if each is as long as one of the die (`die` ns)."""
     each = (fit.first - fit.transfer) * fit.single / fit.page
     moved = fit.transfer if each > 0.6 * die else fit.first
-    alike = fit.step > 0.4 * moved and (fit.page <= unit or fit.first > 0.3 * fit.step)
+    # On a single channel steps leave no flat between them: nothing but their height tells them.
+    least = 0.4 if fit.channels > 1 else 0.8
+    alike = fit.step > least * moved and (fit.page <= unit or fit.first > 0.3 * fit.step)
     return replace(fit, regular=fit.regular and alike)
 
 

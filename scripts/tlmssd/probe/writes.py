@@ -30,6 +30,10 @@ THROUGH = 1.5
 """A single write that takes so many times as long as a read has waited for its program."""
 FEW = 0.15
 """Slow writes that take less than this share of the time are no sign of a full buffer."""
+CLOSE = 0.7
+"""Flash that is nearly as fast as the host leaves little to see of the buffer."""
+MOST_SHARE = 0.1
+"""Of the capacity: what is slower only behind so many bytes waits for collection."""
 FAST_HOST = 2e9
 """Bytes per second that may take the drive's memory from its flash."""
 LEAST_STRIPES = 4
@@ -124,8 +128,13 @@ def buffer_findings(results: Results, stripe: float) -> list[Finding]:
     if fill is None or fill.knee < long[0].bytes:
         small = _filling(short)
         fill = small if small and small.fast > 2 * small.slow else fill
+    most = MOST_SHARE * _capacity(results)
+    if fill and fill.knee > most:
+        fill = None
     if through or fill is None:
         why = "writes of a burst take the same time whatever its size: no buffer fills up"
+        if most < long[-1].bytes:
+            why += f", or only behind {quantity_text(most, 'B')}"
         if through:
             why = "a write waits until its data are in flash"
         if not through:
@@ -149,6 +158,14 @@ class _Filling:
 def _bursts(results: Results, name: str) -> list[Point]:
     points = sorted(results.group(name), key=lambda point: point.numbers[0])
     return [point for point in points if point.commands >= LEAST_COMMANDS]
+
+
+def _capacity(results: Results) -> float:
+    """Of the drive, where a job's name says it."""
+    for group, place in (("cliff", 3), ("spare", 1)):
+        for point in results.group(group):
+            return point.numbers[place]
+    return math.inf
 
 
 def _largest(bursts: Sequence[Point]) -> str:
@@ -233,9 +250,10 @@ def _buffer_size(fill: _Filling, stripe: float, curve: Curve) -> Finding:
     details = {"knee": fill.knee, "fast": fill.fast, "slow": fill.slow}
     sure = SURE if share < 0.1 and size > 8 * stripe else LIKELY
     high = max(1.08 * size, fill.knee) if share < 0.3 else 1.15 * size
-    if share > 0.25 and not stripe:
+    if share > CLOSE or (share > 0.25 and not stripe):
         sure = WEAK
-    elif share > 0.4 and fill.fast > FAST_HOST:
+    elif share > 0.1 and fill.fast > FAST_HOST:
+        sure = LIKELY if share < 0.3 else WEAK
         evidence += ", unless so fast a host keeps flash from the drive's memory"
         high = fill.knee
     return Finding(key, what, size, "B", sure, evidence, 0.92 * size, high, marked, details)
