@@ -24,9 +24,11 @@ def findings_of(results: Results) -> list[Finding]:
     reads = read_findings(results, grain)
     stripe = next((float(f.value) for f in reads if f.key == "stripe" and f.visible), 0.0)
     buffers = buffer_findings(results, stripe)
-    return [*reads, grain, *buffers, *cliff_findings(results, fast_bytes(buffers))]
+    buffer = buffers[0]
+    held = float(buffer.value) if buffer.visible else 0.0
+    return [*reads, grain, *buffers, *cliff_findings(results, fast_bytes(buffers), held)]
 
 
 def fast_bytes(buffers: list[Finding]) -> float:
     """Bytes that go in fast because of the write buffer alone; 0 where none shows."""
-    return float(buffers[0].details.get("knee", 0.0)) if buffers[0].visible else 0.0
+    return float(buffers[0].details["knee"]) if buffers[0].visible else 0.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tlmssd.probe.findings import LIKELY, SURE, WEAK, Curve, Finding, not_visible
+from tlmssd.probe.findings import LIKELY, WEAK, Curve, Finding, not_visible
 from tlmssd.probe.results import Point, Results
 from tlmssd.quantities import quantity_text
 
@@ -22,11 +22,18 @@ DROP = 1.6
 USED = 0.92
 """Share of the pSLC that is written when folding begins to hold writes up: the last blocks are kept
 back, commonly a tenth of them."""
-HELD_BACK = 0.96
+HELD_BACK = 0.94
 """Share of the spare flash that is used when collection shows: the rest is the reserve of free and
 open blocks."""
-BEYOND = 3.0
-"""A cliff before so many times what the write buffer takes is the buffer's."""
+BEYOND = 1.6
+"""A fall before so many times what the write buffer takes is the buffer's."""
+STEADY, LASTS = 0.5, 0.7
+"""Before a pSLC's cliff hardly a piece is slower than this share of the speed there, behind it
+hardly one is as fast."""
+LEAST_SHARE = 0.02
+"""Of the capacity: an earlier fall may be the write buffer's, where that is not known."""
+STATIC_SHOWN = 1.3
+"""By so much the cliff of a fuller drive is larger than the dynamic part explains."""
 FULL_UNTIL, GONE_AT = 0.25, 0.75
 STATIC_BITS = 4
 """What a static SLC block costs in native blocks: bits per cell, of QLC."""
@@ -42,8 +49,9 @@ class Step:
     piece: int
 
 
-def cliff_findings(results: Results, buffer: float) -> list[Finding]:
-    """The pSLC and the spare flash; `buffer`: bytes that the write buffer makes fast, in B."""
+def cliff_findings(results: Results, buffer: float, held: float) -> list[Finding]:
+    """The pSLC and the spare flash; `buffer`: bytes that the write buffer makes fast, `held`: those
+    that it holds, in B."""
     spare_points = results.group("spare")
     steps = _falls(spare_points)
     pslc = _pslc(results.group("cliff"), steps, buffer)
@@ -52,7 +60,7 @@ def cliff_findings(results: Results, buffer: float) -> list[Finding]:
     if fill and spare_points and fill[0].bytes < 0.98 * spare_points[0].numbers[1]:
         why = "the drive was not full: filling it takes longer than the probe may"
         return [pslc, not_visible("spare", "spare flash", why)]
-    return [pslc, _spare(spare_points, steps, static)]
+    return [pslc, _spare(spare_points, steps, static, buffer, held)]
 
 
 def _falls(points: Sequence[Point]) -> list[Step]:
@@ -99,16 +107,18 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
     second = [point for point in points if point.name.startswith("cliff-2")]
     capacity = first[0].numbers[3]
     data = _over_bytes(points)
-    falls = _falls(first)
     names = "Written in order after a rest"
-    fall = max(falls, key=lambda step: step.before / step.after, default=None)
-    if fall is None or fall.before < 2 * fall.after or fall.at < BEYOND * buffer:
+    fall = _cliff(first, buffer)
+    if fall is None or fall.before < 2 * fall.after:
         why = "the bandwidth of writes in order does not fall: no pSLC, or more than was written"
         curve = Curve(names, "written", "bandwidth", data, (), "B", "B/s", False)
         return not_visible(key, what, why, curve)
     curve = Curve(names, "written", "bandwidth", data, (fall.at,), "B", "B/s", False)
+    if not buffer and fall.at < LEAST_SHARE * capacity:
+        why = f"the fall after {quantity_text(fall.at, 'B')} may be the write buffer's"
+        return not_visible(key, what, why, curve)
     filled = first[0].numbers[-1]
-    again = max(_falls(second), key=lambda step: step.before / step.after, default=None)
+    again = _cliff(second, buffer)
     at_once = fall.at - buffer
     fill_2 = filled + sum(point.bytes for point in first) / capacity
     static, dynamic = _parts(
@@ -136,6 +146,24 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
     return Finding(key, what, size, "B", sure, evidence, size * 0.9, size * 1.1, curve, details)
 
 
+def _cliff(points: Sequence[Point], buffer: float) -> Step | None:
+    """The deepest fall of the bandwidth that is not the write buffer's, and lasts: where collection
+    comes and goes, writes are as fast as before again and again."""
+    least = max(BEYOND * buffer, buffer + 2 * points[0].bytes) if points else 0.0
+    falls = [step for step in _falls(points) if step.at > least]
+    rates = np.array([point.bandwidth for point in points])
+    skip = int(buffer // points[0].bytes) + 1 if points else 0
+
+    def lasts(step: Step) -> bool:
+        ahead = rates[min(skip, step.piece - 1) : step.piece]
+        behind = rates[step.piece + 1 :]
+        steady = np.percentile(ahead, 10) > STEADY * step.before
+        return bool(steady and np.percentile(behind, 90) < LASTS * step.before)
+
+    falls = [step for step in falls if lasts(step)]
+    return max(falls, key=lambda step: step.before / step.after, default=None)
+
+
 def _over_bytes(points: Sequence[Point]) -> dict[str, list[tuple[float, float]]]:
     data, written = [], 0.0
     for point in points:
@@ -145,8 +173,10 @@ def _over_bytes(points: Sequence[Point]) -> dict[str, list[tuple[float, float]]]
 
 
 def _static_of_full(steps: Sequence[Step], cliff: Step, buffer: float) -> float | None:
-    """The static part, from a full drive: what goes fast there, at the pSLC's own speed."""
-    for step in steps:
+    """The static part, from a full drive: what goes fast there, at the pSLC's own speed, before
+    native blocks are written; when collection begins, the bandwidth falls once more."""
+    later = [step for step in steps if step.at > BEYOND * buffer]
+    for step in later[:-1]:
         if step.before > 0.7 * cliff.before and step.before > 2 * step.after:
             return max(step.at - buffer, 0.0)
     return None
@@ -158,26 +188,33 @@ def _parts(
     full: float | None,
     capacity: float,
 ) -> tuple[float, float]:
-    """Static and dynamic size from cliffs (fill, bytes): x = s + d (gone - f - x / U) / range."""
-    rows, known = [], []
-    for fill, at in (first, second) if second else (first,):
-        used = at / USED
+    """Static and dynamic size from cliffs (fill, bytes): x = s + d (gone - f - x / U) / range.
+
+    The first cliff is the large one and rests on many blocks. The second is of few, so that it only
+    tells whether there is a static part, where it is clearly more than the dynamic part leaves.
+    """
+
+    def row(fill: float, at: float) -> tuple[float, float]:
         share = (GONE_AT - fill - at / capacity) / (GONE_AT - FULL_UNTIL)
-        rows.append([1.0, min(max(share, 0.0), 1.0)])
-        known.append(used)
+        return at / USED, min(max(share, 0.0), 1.0)
+
+    used, share = row(*first)
+    if share < 0.1:
+        return used, 0.0
     if full is not None:
-        rows.append([1.0, 0.0])
-        known.append(full / USED)
-    if len(rows) == 1:
-        return 0.0, known[0] / max(rows[0][1], 0.1)
-    from scipy.optimize import nnls
+        static = min(full / USED, used)
+        return static, (used - static) / share
+    if second:
+        used_2, share_2 = row(*second)
+        if used_2 > STATIC_SHOWN * used * share_2 / share and share - share_2 > 0.2:
+            static = (used_2 * share - used * share_2) / (share - share_2)
+            return min(static, used), max(used - static, 0.0) / share
+    return 0.0, used / share
 
-    weights = 1 / np.maximum(known, 1.0)
-    (static, dynamic), _ = nnls(np.array(rows) * weights[:, None], np.ones(len(known)))
-    return float(static), float(dynamic)
 
-
-def _spare(points: Sequence[Point], steps: Sequence[Step], static: float) -> Finding:
+def _spare(
+    points: Sequence[Point], steps: Sequence[Step], static: float, buffer: float, held: float
+) -> Finding:
     key, what = "spare", "spare flash"
     if len(points) < 20:
         why = "the whole drive was not overwritten (that destroys its data, and is not the default)"
@@ -186,7 +223,8 @@ def _spare(points: Sequence[Point], steps: Sequence[Step], static: float) -> Fin
     data = {"random writes": _over_bytes(points)["writes"]}
     rates = np.log([point.bandwidth for point in points])
     last = float(np.median(rates[len(rates) // 2 :]))
-    before = [step for step in steps if step.piece >= 2 and math.log(step.before) - last > 0.5]
+    known = max(BEYOND * (static + buffer), buffer + 2 * points[0].bytes)
+    before = [step for step in steps if step.at > known and math.log(step.before) - last > 0.5]
     title = "A full drive, overwritten at random"
     if not before:
         curve = Curve(title, "written", "bandwidth", data, (), "B", "B/s", False)
@@ -194,10 +232,11 @@ def _spare(points: Sequence[Point], steps: Sequence[Step], static: float) -> Fin
         if rates[0] - last > 0.5:
             why = "the bandwidth falls at once: collection was under way before"
         return not_visible(key, what, why, curve)
-    step = before[-1]
+    step = before[0]
     onset = step.at
-    # What lies in static SLC blocks has taken no native ones yet; they themselves are spare, too.
-    spare = (onset - static) / HELD_BACK + STATIC_BITS * static
+    # What lies in the buffer or in static SLC blocks has taken no native ones yet; the blocks of
+    # the latter are spare, too.
+    spare = (onset - held - static) / HELD_BACK + STATIC_BITS * static
     curve = Curve(title, "written", "bandwidth", data, (onset,), "B", "B/s", False)
     evidence = (
         f"{quantity_text(step.before, 'B/s')} until {quantity_text(onset, 'B')} were overwritten "
@@ -208,6 +247,5 @@ def _spare(points: Sequence[Point], steps: Sequence[Step], static: float) -> Fin
         evidence += "; blocks that are always in SLC mode come on top"
     details = {"onset": onset, "share": spare / capacity, "steady": math.exp(last)}
     return Finding(
-        key, what, spare, "B", LIKELY if static else SURE, evidence, spare * 0.93, spare * 1.2,
-        curve, details,
+        key, what, spare, "B", LIKELY, evidence, spare * 0.8, spare * 1.3, curve, details,
     )  # fmt: skip

@@ -23,19 +23,24 @@ DESTRUCTIVE = "spare"
 """The stage that wants the whole drive."""
 SIZES = [
     *(4 * KIB * n for n in range(1, 17)),
-    *(16 * KIB * n for n in range(5, 33)),
+    *(8 * KIB * n for n in range(9, 17)),
+    *(16 * KIB * n for n in range(9, 33)),
     *(64 * KIB * n for n in range(9, 33)),
 ]
 """Of the reads by size: fine enough to see each page that is added."""
 ODD = (1, 3, 5, 7, 9, 11, 13, 15)
+ODD_PRODUCTS = (21, 25, 27, 33, 35, 39, 45, 49, 55, 63, 65, 75, 77, 91, 105)
+"""Odd parts of a stripe: of the channels (to 16), of channels and dies (to 8) that are both odd."""
 DEPTHS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 BURSTS = [MIB << power for power in range(2, 11)]
+SHORT_BURSTS = [MIB << power for power in range(4)]
+"""Of smaller writes: for a buffer that a burst of large ones fills at once."""
 PIECES, SECOND_PIECES = 96, 48
 PIECE_SHARE = 1 / 256
 """Of the capacity: a piece of the pSLC's cliff."""
 SPARE_PIECES = 60
 SPARE_SHARE = 1 / 100
-FILL_SECONDS, PIECE_SECONDS, SPARE_SECONDS = 900, 6, 6
+FILL_SECONDS, PIECE_SECONDS, SPARE_SECONDS = 880, 5, 6
 """So that all stages together take less than an hour, however slow the drive."""
 
 
@@ -153,10 +158,11 @@ def _reads(target: Target) -> Iterator[Job]:
         if size <= target.region // 16:
             align = 256 * KIB
             options = {"rw": "randread", "bs": size, "blockalign": align}
-            yield Job(f"size-{size}", {**options, "number_ios": 100, "runtime": 2})
+            yield Job(f"size-{size}", {**options, "number_ios": 100, "runtime": 1})
     for stride in strides(target.region):
         options = {"rw": "randread", "bs": 4 * KIB, "blockalign": stride, "iodepth": 32}
-        yield Job(f"stride-{stride}", {**options, "number_ios": 1000, "runtime": 2})
+        yield Job(f"stride-{stride}", {**options, "number_ios": 1000, "runtime": 1})
+        yield Job(f"alone-{stride}", {**options, "iodepth": 1, "number_ios": 200, "runtime": 1})
     for depth in DEPTHS:
         options = {"rw": "randread", "bs": 4 * KIB, "iodepth": depth}
         amount = 400 + 30 * depth
@@ -168,9 +174,11 @@ def _reads(target: Target) -> Iterator[Job]:
 
 
 def strides(region: int) -> list[int]:
-    """Odd multiples of powers of two from 4 KiB to a 32nd of the region."""
+    """Odd multiples of powers of two from 4 KiB to a 16th of the region."""
     found = {4 * KIB * odd << power for odd in ODD for power in range(20)}
-    return sorted(stride for stride in found if stride <= region // 32)
+    more = {4 * KIB * odd << power for odd in ODD_PRODUCTS for power in range(20)}
+    more = {stride for stride in more if stride <= region // 64}
+    return sorted(stride for stride in found | more if stride <= region // 16)
 
 
 def _writes(target: Target) -> Iterator[Job]:
@@ -186,13 +194,18 @@ def _writes(target: Target) -> Iterator[Job]:
             yield rest(number, 2)
             options = {"rw": "write", "bs": 64 * KIB, "iodepth": 8, "io_size": size, "runtime": 10}
             yield Job(f"burst-{size}", options)
-    yield Job("stream", {"rw": "write", "bs": MIB, "iodepth": 4, "runtime": 20})
+    for size in SHORT_BURSTS:
+        number += 1
+        yield rest(number, 2)
+        options = {"rw": "write", "bs": 16 * KIB, "iodepth": 8, "io_size": size, "runtime": 5}
+        yield Job(f"short-{size}", options)
+    yield Job("stream", {"rw": "write", "bs": MIB, "iodepth": 4, "runtime": 15})
     size = 2 * MIB
     while size >= target.sector:
         amount = max(200, min(4000, target.area // 4 // size))
         options = {"rw": "randwrite", "bs": size, "iodepth": 32, "number_ios": amount}
         if size <= target.area // 64:
-            yield Job(f"grain-{size}", {**options, "runtime": 15})
+            yield Job(f"grain-{size}", {**options, "runtime": 10})
         size //= 2
 
 

@@ -1,5 +1,6 @@
 """What fio said of the probe's jobs, by the numbers in their names."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ NUMBER = re.compile(r"-(\d+(?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class Point:
-    """One job: the numbers of its name, its commands, bytes, latencies in ns.
+    """One job: the numbers of its name, its commands, bytes, latencies in ns (`deviation`: standard
+    deviation, `least`: of the fastest command).
 
     `depth` is how many commands were under way on average, by Little's law; `seconds` how long it
     took, worked out from latencies where fio's own milliseconds are too coarse.
@@ -27,6 +29,8 @@ class Point:
     bytes: float
     iops: float
     mean: float
+    deviation: float
+    least: float
     histogram: Histogram
 
     @property
@@ -43,10 +47,16 @@ class Point:
         """Latency in ns."""
         return self.histogram.percentile(percent)
 
-    def count_below(self, latency_ns: float) -> float:
-        """Commands that were faster."""
-        inside = self.histogram.latency_ns < latency_ns
-        return float(self.histogram.counts[inside].sum())
+    @property
+    def best(self) -> float:
+        """Latency in ns of the fastest commands: of the fastest one, unless it stands alone."""
+        usual = self.percentile(5)
+        return self.least if self.least > 0.97 * usual else usual
+
+    @property
+    def doubt(self) -> float:
+        """Standard error of the mean in ns."""
+        return self.deviation / math.sqrt(self.commands)
 
 
 @dataclass(frozen=True)
@@ -89,4 +99,8 @@ def _points(path: Path) -> Iterator[Point]:
                 continue
             histogram = Histogram.of_points(operation["distribution"], count)
             size = operation["bytes"]
-            yield Point(name, numbers, count, size, operation["iops"], mean, histogram)
+            latency = operation["latency"]
+            least, deviation = latency["min"], latency["stddev"]
+            yield Point(
+                name, numbers, count, size, operation["iops"], mean, deviation, least, histogram
+            )
