@@ -78,7 +78,6 @@ SWEEPS = {
     "dies in order of arrival": ARRIVAL,
     "programs suspended for reads": SUSPENSION,
     "write buffer 64 MiB": SMALL_BUFFER,
-    "4 ways": MORE_DIES,
 }
 SWEPT = ["prxy_0"]
 
