@@ -135,7 +135,8 @@ def judge(rows, kept=None):
     margin = TIME_MARGIN if kept is None else MARGIN
 
     def verdict(row, cost, limit, text):
-        word = "yes" if cost <= limit else "within the margin" if cost <= limit * margin else "NO"
+        alike = kept is not None and cost <= limit * margin  # a few instructions more are no other result
+        word = "yes" if cost <= limit else "within the margin" if alike else "NO"
         row.setdefault("verdicts", []).append(f"{text}: {word}")
         row["within"] = row.get("within", True) and cost <= limit
         row["within_margin"] = row.get("within_margin", True) and cost <= limit * margin
