@@ -53,7 +53,7 @@ class FastMemory:
         page.text("## The other architecture: fast memory of its own")
         page.text(f"""
 Luo et al. name two architectures: pSLC in the same dies, which their drives have, and fast memory of its own, as in Intel's Optane Memory H10 (S). They measured none of the second. Here
-both stand before the dies of the 660p, {FILL} % full of data: its pSLC, and the 2 GB that a sixteenth of the H10's 32 GB are (`{SCENARIO}`), where everything that is written or read goes
+both sit in front of the dies of the 660p, {FILL} % full of data: its pSLC, and the 2 GB that a sixteenth of the H10's 32 GB are (`{SCENARIO}`), where everything that is written or read goes
 first and the least recently used moves to QLC. The real H10 caches by software of the host and has a pSLC as well; its rates are remembered, not read. So nothing here is predicted.
 Sequential writes of 1 MB are those of the second half of 8 GiB; hot are 4 KB at random to 1 GiB of old data, 32 at a time; reads 4 KB at random of 64 MiB of old data, one at a time,
 read before.

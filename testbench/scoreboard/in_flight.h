@@ -85,6 +85,11 @@ class InFlight {
   void leave(Ticket& ticket, Kind kind);
 
   [[nodiscard]] std::uint64_t commands() const { return commands_; }
+  /// Units that a command of one block or more begins and ends in.
+  [[nodiscard]] std::uint64_t first_unit(const Ticket& ticket) const { return units_.unit_of(ticket.lba_); }
+  [[nodiscard]] std::uint64_t last_unit(const Ticket& ticket) const {
+    return units_.unit_of(ticket.end() - 1);
+  }
   /// A write, trim or write zeroes is in flight on the unit.
   [[nodiscard]] bool is_changing(std::uint64_t unit) const;
   /// Some change in flight on the unit; null: there is none.
@@ -106,10 +111,6 @@ class InFlight {
   template <class Shared>
   void for_each_shared(const Ticket& ticket, const Ticket& other, std::uint64_t first_unit,
                        std::uint64_t last_unit, Shared& shared) const;
-  [[nodiscard]] std::uint64_t first_unit(const Ticket& ticket) const { return units_.unit_of(ticket.lba_); }
-  [[nodiscard]] std::uint64_t last_unit(const Ticket& ticket) const {
-    return units_.unit_of(ticket.end() - 1);
-  }
   [[nodiscard]] bool touches(const Ticket& ticket, std::uint64_t unit) const {
     return ticket.blocks_ != 0 && unit >= first_unit(ticket) && unit <= last_unit(ticket);
   }

@@ -26,9 +26,9 @@ void Scoreboard::begin_write(Ticket& ticket, std::uint64_t lba, std::uint64_t bl
   if (data.size() != blocks) throw std::logic_error("scoreboard: a write has one stamp per block");
   enter(ticket, Kind::write, lba, blocks);
   if (blocks == 0) return;
-  const std::uint64_t last = last_unit(ticket);
+  const std::uint64_t last = in_flight_.last_unit(ticket);
   std::uint64_t at = lba;
-  for (std::uint64_t unit = first_unit(ticket); unit <= last; ++unit) {
+  for (std::uint64_t unit = in_flight_.first_unit(ticket); unit <= last; ++unit) {
     const Piece here = piece(ticket, unit);
     const std::uint16_t state = states_.read(unit);
     std::uint16_t sequence = TrackingUnits::after(state & k_sequence);
@@ -41,8 +41,8 @@ void Scoreboard::begin_write(Ticket& ticket, std::uint64_t lba, std::uint64_t bl
 void Scoreboard::begin_zeroes(Ticket& ticket, std::uint64_t lba, std::uint64_t blocks) {
   enter(ticket, Kind::zeroes, lba, blocks);
   if (blocks == 0 || side_.size() == 0) return;
-  const std::uint64_t last = last_unit(ticket);
-  for (std::uint64_t unit = first_unit(ticket); unit <= last; ++unit) {
+  const std::uint64_t last = in_flight_.last_unit(ticket);
+  for (std::uint64_t unit = in_flight_.first_unit(ticket); unit <= last; ++unit) {
     if (!states_.touched(unit)) {
       unit |= decltype(states_)::k_leaf - 1;  // the rest of this leaf is untouched too
       continue;
@@ -79,13 +79,14 @@ void Scoreboard::end_zeroes(Ticket& ticket, bool ok) {
 void Scoreboard::end_change(Ticket& ticket, Kind kind, bool ok) {
   if (ticket.kind() == kind && !ok && ticket.blocks() != 0) {
     // A failed change leaves two possible contents, as a contended one does.
-    for (std::uint64_t unit = first_unit(ticket); unit <= last_unit(ticket); ++unit) track(unit);
+    for (std::uint64_t unit = in_flight_.first_unit(ticket); unit <= in_flight_.last_unit(ticket); ++unit)
+      track(unit);
   }
   leave(ticket, kind);
   if (ticket.blocks() == 0) return;
   const bool zeroes = kind == Kind::zeroes;
-  const std::uint64_t last = last_unit(ticket);
-  for (std::uint64_t unit = first_unit(ticket); unit <= last; ++unit) {
+  const std::uint64_t last = in_flight_.last_unit(ticket);
+  for (std::uint64_t unit = in_flight_.first_unit(ticket); unit <= last; ++unit) {
     if (zeroes && !states_.touched(unit)) {
       unit |= decltype(states_)::k_leaf - 1;
       continue;
@@ -133,9 +134,9 @@ const Mismatch* Scoreboard::end_read(Ticket& ticket, std::span<const Stamp> data
   if (ticket.blocks() == 0) return nullptr;
   const std::uint64_t now = tick_;
   const Mismatch* result = nullptr;
-  const std::uint64_t last = last_unit(ticket);
+  const std::uint64_t last = in_flight_.last_unit(ticket);
   if (ok) checked_blocks_ += ticket.blocks();
-  for (std::uint64_t unit = first_unit(ticket); unit <= last; ++unit) {
+  for (std::uint64_t unit = in_flight_.first_unit(ticket); unit <= last; ++unit) {
     const Piece here = piece(ticket, unit);
     const std::uint16_t state = states_.read(unit);
     bool right = true;

@@ -114,10 +114,6 @@ class Scoreboard {
   [[nodiscard]] static std::uint16_t value_of(std::uint16_t state) {
     return (state & k_zeros_now) != 0 ? std::uint16_t{0} : state;
   }
-  [[nodiscard]] std::uint64_t first_unit(const Ticket& ticket) const { return units_.unit_of(ticket.lba()); }
-  [[nodiscard]] std::uint64_t last_unit(const Ticket& ticket) const {
-    return units_.unit_of(ticket.end() - 1);
-  }
   [[nodiscard]] Piece piece(const Ticket& ticket, std::uint64_t unit) const {
     return units_.piece(ticket.lba(), ticket.blocks(), unit);
   }

@@ -62,8 +62,8 @@ void Scoreboard::end_change_in_side(const Ticket& ticket, const Piece& piece, bo
 void Scoreboard::cancel(Ticket& ticket) {
   leave(ticket, ticket.kind());
   if (ticket.blocks() == 0) return;
-  const std::uint64_t last = last_unit(ticket);
-  for (std::uint64_t unit = first_unit(ticket); unit <= last; ++unit) {
+  const std::uint64_t last = in_flight_.last_unit(ticket);
+  for (std::uint64_t unit = in_flight_.first_unit(ticket); unit <= last; ++unit) {
     if (!states_.touched(unit)) {
       unit |= decltype(states_)::k_leaf - 1;
       continue;
