@@ -243,8 +243,7 @@ TEST_CASE("a pSLC that shrinks while it is written to has that much more to fold
   CHECK(rate(course, 0.5, 1) == Approx(expected).epsilon(0.05));
 }
 
-// Evictions were made up to native program units, of which programs in SLC mode took a part: so
-// more were due, again and again, until a third of the cache was empty.
+// Where the host is faster than the pSLC; where it is slower: tests/program/life_test.cpp.
 TEST_CASE("a cache before a pSLC evicts what it needs room for, and one program more", "[drive]") {
   for (const char* const when_full : {"wait", "bypass"}) {
     SsdConfig config = pslc_drive(0, 6);

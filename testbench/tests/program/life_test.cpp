@@ -242,4 +242,32 @@ report: {command_log: csv}
   CHECK(read_file(folder.path() / "one/commands.csv") == read_file(folder.path() / "two/commands.csv"));
 }
 
+// Evictions went on as long as the pSLC took them, and left a third of the cache empty: the policy
+// keeps a fifth.
+TEST_CASE("a cache before a pSLC keeps no more free than its policy wants", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(seed: 1
+ssd:
+  host: {protocol: nvme, link: pcie3x4, lba_size: 4 KiB}
+  cpu: {cores: 4, clock: 1 GHz}
+  dram: {capacity: 1 GiB, bandwidth: 6.4 GB/s}
+  flash:
+    channels: 4
+    ways: 2
+    bus: 667 MT/s
+    part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 384}
+    user_capacity: 8 GB
+    over_provisioning: 13 %
+firmware:
+  allocation: {multi_plane: true}
+  buffer: {capacity: 16 MiB}
+  cache: {policy: nv-wb, medium: dram, capacity: 64 MiB}
+  pslc: {policy: all, dynamic: 8 %}
+load: {rw: randwrite, bs: 4k, iodepth: 32, size: 512m, io_size: 512m}
+)");
+  const Json cache = report_of(folder, scenario, "out")["statistics"]["firmware"]["cache"];
+  CHECK(cache["evictions"]["value"] > 0);
+  CHECK(cache["free_share"]["value"] < 0.22);
+}
+
 }  // namespace tlmssd::program_tests
