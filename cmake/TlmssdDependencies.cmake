@@ -13,7 +13,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 find_program(CCACHE ccache)
-if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TLMSSD_PROFILE)  # ccache does not look into a profile
   # Without this sloppiness ccache passes over everything that uses a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

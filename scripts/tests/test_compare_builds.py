@@ -17,11 +17,11 @@ report["scenario"] = {{"any": "order"}}
 """
 
 
-def checkout(folder, report):
+def checkout(folder, report, build="build/release"):
     """A checkout with one scenario and a program that reports this."""
-    (folder / "scenarios").mkdir(parents=True)
+    (folder / "scenarios").mkdir(parents=True, exist_ok=True)
     (folder / "scenarios/one.yaml").write_text("seed: 1\n", encoding="utf-8")
-    program = folder / "build/release/tlmssd"
+    program = folder / build / "tlmssd"
     program.parent.mkdir(parents=True)
     program.write_text(PROGRAM.format(python=sys.executable, report=report), encoding="utf-8")
     program.chmod(0o755)
@@ -44,6 +44,13 @@ def test_differences_are_shown_and_renamed_keys_are_none(tmp_path):
     new = checkout(tmp_path / "b", {"log_structured": {"value": 5}, "iops": {"value": 6}})
     run = compare(old, new, "--renamed", "converter=log_structured")
     assert run.returncode == 1
+    assert run.stdout == "scenarios/one.yaml: iops.value: 5 | 6\n1 scenarios compared, 1 differ\n"
+
+
+def test_two_builds_of_one_checkout_are_compared(tmp_path):
+    checkout(tmp_path, {"iops": {"value": 5}})
+    checkout(tmp_path, {"iops": {"value": 6}}, "build/other")
+    run = compare(tmp_path, tmp_path, "--new-build", "build/other")
     assert run.stdout == "scenarios/one.yaml: iops.value: 5 | 6\n1 scenarios compared, 1 differ\n"
 
 

@@ -1,0 +1,26 @@
+# Profile-guided optimisation, in two builds of one folder: the first makes a program that counts which ways its runs take, the
+# second is compiled for those ways, across all sources. scripts/build_profiled does both. What is simulated stays the same.
+set(TLMSSD_PROFILE OFF CACHE STRING "Profile-guided optimisation (GCC): OFF, MAKE (a program that writes a profile) or USE (one made with it)")
+set_property(CACHE TLMSSD_PROFILE PROPERTY STRINGS OFF MAKE USE)
+if(NOT TLMSSD_PROFILE)
+  return()
+endif()
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  message(FATAL_ERROR "TLMSSD_PROFILE needs GCC")
+endif()
+
+set(profile_folder ${PROJECT_BINARY_DIR}/profile)
+if(TLMSSD_PROFILE STREQUAL "MAKE")
+  set(profile_options -fprofile-generate=${profile_folder} -fprofile-update=single)
+elseif(TLMSSD_PROFILE STREQUAL "USE")
+  if(NOT EXISTS ${profile_folder})
+    message(FATAL_ERROR "there is no profile in ${profile_folder}: scripts/build_profiled makes it")
+  endif()
+  # What no run has come by is compiled as ever; a source changed since is warned of.
+  set(profile_options -fprofile-use=${profile_folder} -fprofile-partial-training -Wno-missing-profile -Wno-error=coverage-mismatch)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+else()
+  message(FATAL_ERROR "TLMSSD_PROFILE is ${TLMSSD_PROFILE}: OFF, MAKE or USE")
+endif()
+add_compile_options(${profile_options})
+add_link_options(${profile_options})
