@@ -14,6 +14,7 @@
 
 namespace tlmssd::firmware {
 
+class Feature;
 class ReadBatch;
 
 /// A read of consecutive units of one multi-plane page (a page, or the same page in neighbouring
@@ -30,13 +31,14 @@ struct ReadOp {
   Stamp* stamps = nullptr;
   BlockNumber block = k_no_block;  ///< pinned until the read has been dealt with
   std::uint32_t mp_page = 0;
-  std::uint32_t low = 0;      ///< first unit of the multi-plane page that is read
-  std::uint32_t high = 0;     ///< last
-  std::uint32_t sectors = 0;  ///< of a unit
-  std::uint32_t tag = 0;      ///< the user's own
-  Lpn copy_of = k_no_unit;    ///< what is read is the replica of this unit, and nothing else
-  Ppn original = k_nowhere;   ///< of a copy: where the unit itself lies, pinned like the copy
-  bool follows = false;       ///< it is done together with the read that it was joined to
+  std::uint32_t low = 0;          ///< first unit of the multi-plane page that is read
+  std::uint32_t high = 0;         ///< last
+  std::uint32_t sectors = 0;      ///< of a unit
+  std::uint32_t tag = 0;          ///< the user's own
+  Feature* redirector = nullptr;  ///< that has this read instead of what lies at `original`; null: none
+  Lpn copy_of = k_no_unit;        ///< redirected: the unit that is wanted, where it has another number here
+  Ppn original = k_nowhere;       ///< redirected: where the unit itself lies that is at `low`, pinned as well
+  bool follows = false;           ///< it is done together with the read that it was joined to
   /// Where need, wanted, spare and stamps are, all in one piece; `memory` when that is too small.
   alignas(8) std::array<std::byte, 64> room;
   std::unique_ptr<std::byte[]> memory;
@@ -65,7 +67,7 @@ class ReadPool {
     read.mp_page = mp_page;
     read.block = block;
     read.low = read.high = at;
-    read.copy_of = k_no_unit;
+    read.redirector = nullptr;
     read.joined = nullptr;
     read.follows = false;
     return read;

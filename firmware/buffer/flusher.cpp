@@ -171,6 +171,7 @@ void Flusher::end(ProgramJob& job) {
   queue_.check(&job.ledger);
   core_.jobs.give(job);
   destination_->ended(pu);
+  for (Feature* const feature : core_.hooks.program_end) feature->on_program_end();
   if (buffer_.waiting() > 0) pump();
   if (Evictions* const evictions = completions_.evictions()) evictions->pump();
   core_.events.work_ended();

@@ -57,7 +57,14 @@ Task<> Commands::read(HostCommand& command) {
   }
   hold.reset();
   if (front != nullptr) front->pump();
-  for (Feature* const feature : core.hooks.read_end) feature->on_read_end();
+  if (!core.hooks.read_end.empty()) {
+    if (reads.held_until() > hw.event_queue.now()) {
+      const WaitUntil there{hw.event_queue, reads.held_until()};
+      co_await there;
+      command.ledger.charge(Cause::decode, hw.event_queue.now());
+    }
+    for (Feature* const feature : core.hooks.read_end) feature->on_read_end();
+  }
   core.stats.host_blocks_read += command.blocks;
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);
@@ -136,24 +143,23 @@ void Commands::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold
   ReadList ended = reads.take();
   while (!ended.empty()) {
     ReadOp& read = ended.pop();
-    const Hooks::List& hooks = core.hooks.redirect_read;
-    const bool decoded = read.copy_of == k_no_unit ||
-                         std::all_of(hooks.begin(), hooks.end(),
-                                     [&](Feature* feature) { return feature->end_redirected(read, reads); });
-    if (decoded) deliver(command, read, hold);
+    const bool there = read.redirector == nullptr || read.redirector->end_redirected(read, reads);
+    if (there) deliver(command, read, hold);
     read.op.waiting = nullptr;
     end_read(core, read);
   }
 }
 
 void Commands::deliver(HostCommand& command, const ReadOp& read, Layer::Hold* hold) {
-  const bool copy = read.copy_of != k_no_unit;
+  const bool redirected = read.redirector != nullptr;
+  const bool copy = redirected && read.copy_of != k_no_unit;
   for (std::uint32_t at = read.low; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
     const bool good = check_read(core, read, at);
     if (!good) command.status = HostStatus::media_error;
     const Lpn unit = copy ? read.copy_of : read.wanted[at];
-    const Ppn where = copy ? read.original : core.layout.ppn_of_mp_page(read.mp_page) + at;
+    const Ppn where =
+        redirected ? read.original + (at - read.low) : core.layout.ppn_of_mp_page(read.mp_page) + at;
     const Stamp* const stamps = read.content(at);
     copy_sectors(command, std::uint64_t{unit} * core.layout.sectors, read.need[at], stamps);
     if (!good) continue;

@@ -7,8 +7,9 @@
 // and knows none of them by name.
 //
 // No hook may wait. Hooks are called in the midst of the kernel's work and must not start anything;
-// only on_read_end, on_moved, on_erased and on_collected may have the write buffer pump, and only
-// on_arrival, on_command_end and patrol may start collection (GcEngine::kick).
+// only on_read_end, on_program_end, on_moved, on_erased and on_collected may have the write buffer
+// pump or start programs of their own, and only on_arrival, on_command_end and patrol may start
+// collection (GcEngine::kick).
 #pragma once
 
 #include <cstdint>
@@ -85,10 +86,17 @@ class Feature {
   /// The write buffer has filled a program unit and sends it on its way. `kept_away`: not to any
   /// parallel unit, because a feature places writes.
   virtual void on_program(const ProgramJob& /*job*/, bool /*kept_away*/) {}
+  /// A program has succeeded, of whatever kind, and what it is for has followed; the job still
+  /// holds all that was programmed.
+  virtual void on_programmed(const ProgramJob& /*job*/) {}
+  /// A program of the write buffer is over and holds nothing any more.
+  virtual void on_program_end() {}
   /// Collection begins to empty `block`.
   virtual void on_victim(std::uint32_t /*pu*/, BlockNumber /*block*/) {}
   /// Collection has programmed `slots` slots of what it moves.
   virtual void on_moved(std::uint32_t /*pu*/, std::uint32_t /*slots*/) {}
+  /// `block` is empty and about to be erased or retired: no read of it may begin any more.
+  virtual void on_erase(BlockNumber /*block*/) {}
   /// A block has been erased, or retired.
   virtual void on_erased(std::uint32_t /*pu*/) {}
   /// Collection of a parallel unit has come to an end, for now.
@@ -101,12 +109,15 @@ class Feature {
 
   // ---- decides
   /// Whether `unit`, whose sectors `need` a read of the host wants, is read from elsewhere than
-  /// `where`: then the read has been added to `reads`, with copy_of and original set.
+  /// `where`: then what takes its place has been added to `reads`, in reads of their own with
+  /// redirector, copy_of and original set, and for each the block of the original has been pinned.
   virtual bool redirect_read(Lpn /*unit*/, Ppn /*where*/, std::uint64_t /*need*/, ReadBatch& /*reads*/) {
     return false;
   }
-  /// A redirected read has ended. False: it could not be decoded; the original has been added to
-  /// `again`. One that another feature has redirected: true.
+  /// A read that the feature has redirected has ended, and with it all others of `again`, where
+  /// those come that are to follow. False: what was wanted does not come of this one, but of
+  /// another of them, or of the original, which has been added to `again` because a read could not
+  /// be decoded.
   virtual bool end_redirected(const ReadOp& /*read*/, ReadBatch& /*again*/) { return true; }
   /// Whether the next program of the write buffer is to be kept away from some parallel units.
   /// Asked once for each.
@@ -116,6 +127,9 @@ class Feature {
   /// Whether the next program of the write buffer has to wait; who says so has it pump again
   /// (Flusher::pump). `slots`: of a program unit.
   virtual bool holds_program(std::uint32_t /*slots*/) { return false; }
+  /// Whether collection of the parallel unit has to wait before it takes another victim; who says
+  /// so has it look again (GcWorker::look_again), in any case before what it waits for is over.
+  virtual bool holds_collection(std::uint32_t /*pu*/) { return false; }
   /// The line of the write buffer in which `unit` waits that a command writes, where there are
   /// several: the placement handle, one of those that there are (core/feature_info.h).
   [[nodiscard]] virtual std::uint8_t write_line(Lpn /*unit*/, const HostCommand& /*command*/) { return 0; }

@@ -25,13 +25,17 @@ class Hooks {
     put<decltype(&T::on_first_attempt)>(first_attempt, feature);
     put<decltype(&T::on_rewritten)>(rewritten, feature);
     put<decltype(&T::on_program)>(program, feature);
+    put<decltype(&T::on_programmed)>(programmed, feature);
+    put<decltype(&T::on_program_end)>(program_end, feature);
     put<decltype(&T::on_victim)>(victim, feature);
     put<decltype(&T::on_moved)>(moved, feature);
+    put<decltype(&T::on_erase)>(erase, feature);
     put<decltype(&T::on_erased)>(erased, feature);
     put<decltype(&T::on_collected)>(collected, feature);
     put<decltype(&T::redirect_read)>(redirect_read, feature);
     put<decltype(&T::restricts_writes)>(restricts_writes, feature);
     put<decltype(&T::holds_program)>(holds_program, feature);
+    put<decltype(&T::holds_collection)>(holds_collection, feature);
     put<decltype(&T::write_line)>(write_line, feature);
     put<decltype(&T::pass_voltage)>(pass_voltage, feature);
     put<decltype(&T::next_move)>(next_move, feature);
@@ -43,7 +47,8 @@ class Hooks {
       return std::find(list.begin(), list.end(), &feature) != list.end();
     };
     return in(arrival) || in(host_command) || in(command_end) || in(rewritten) || in(program) ||
-           in(restricts_writes) || in(holds_program) || in(write_line);
+           in(programmed) || in(program_end) || in(restricts_writes) || in(holds_program) ||
+           in(holds_collection) || in(write_line);
   }
 
   // ---- moves that features ask for
@@ -62,10 +67,12 @@ class Hooks {
   }
 
   List arrival, host_command, command_end, page_read, first_attempt;
-  List host_read, read_end, rewritten, program, victim, moved, erased, collected;
+  List host_read, read_end, rewritten, program, programmed, program_end, victim, moved, erase, erased,
+      collected;
   List redirect_read;     ///< end_redirected() goes with it
   List restricts_writes;  ///< allows_write() goes with it
   List holds_program;
+  List holds_collection;
   List write_line;    ///< of one feature at most
   List pass_voltage;  ///< the last one has its way
   List next_move;     ///< move_waits() and moves_parts() go with it

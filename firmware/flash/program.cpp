@@ -117,6 +117,7 @@ bool Program::await_resume() const {
 
 void end_program(Core& core, const ProgramJob& job) {
   book(core, job, core.layout.units_of_program(job.mode) - job.live + job.holes, false);
+  for (Feature* const feature : core.hooks.programmed) feature->on_programmed(job);
 }
 
 }  // namespace tlmssd::firmware

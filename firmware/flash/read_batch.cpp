@@ -18,7 +18,7 @@ ReadOp& ReadBatch::add(Ppn where, Lpn unit, std::uint64_t need) {
   ReadOp* near = back();
   if (near != nullptr && near->mp_page != mp_page) near = size() <= k_look_back ? front() : nullptr;
   while (near != nullptr && near->mp_page != mp_page) near = after(*near);
-  if (near == nullptr || near->copy_of != k_no_unit || !takes_in(*near, at))
+  if (near == nullptr || near->redirector != nullptr || !takes_in(*near, at))
     return add_apart(where, unit, need);
   ReadPool::widen(*near, at);
   near->wanted[at] = unit;

@@ -6,6 +6,7 @@
 //     reads.drain([&](const ReadOp& read, std::uint32_t at) { ... });  // looks at each; releases the blocks
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <coroutine>
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace tlmssd::firmware {
 inline void end_read(Core& core, ReadOp& read) {
   for (Feature* const feature : core.hooks.page_read) feature->on_page_read(read);
   core.unpin(read.block);
-  if (read.copy_of != k_no_unit) core.unpin(core.layout.block_of(read.original));
+  if (read.redirector != nullptr) core.unpin(core.layout.block_of(read.original));
   core.reads.give(read);
 }
 
@@ -40,6 +41,9 @@ class ReadBatch : public ReadList {
   ReadOp& add_apart(Ppn where, Lpn unit, std::uint64_t need = 0);
   /// Hands the reads out, and is empty.
   [[nodiscard]] ReadList take() { return std::move(static_cast<ReadList&>(*this)); }
+  /// What redirected reads have brought is not there before `instant`.
+  void hold_until(Picoseconds instant) { held_until_ = std::max(held_until_, instant); }
+  [[nodiscard]] Picoseconds held_until() const { return held_until_; }
   /// Calls `f(read, at)` for each unit that was wanted, and gives the reads back.
   template <class F>
   void drain(F&& f) {
@@ -90,6 +94,7 @@ class ReadBatch : public ReadList {
   const Ledger* last_ = nullptr;  ///< of the read that ended last
   std::coroutine_handle<> waiter_{};
   Picoseconds stage_end_ = 0;
+  Picoseconds held_until_ = 0;
   std::uint32_t pending_ = 0;  ///< reads under way, and one more while they are being started
   Purpose purpose_;
   bool alone_ = true;                   ///< no other read is of the same page number as the youngest

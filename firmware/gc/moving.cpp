@@ -32,7 +32,9 @@ Task<> PuWorker::read() {
   const std::uint32_t first = begins() ? 1 : 0;
   const std::uint32_t units = make_reads(reads);
   co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
+  reading_ = true;
   co_await reads;
+  reading_ = false;
   prefetch(reads);
   state_.gathering.add(reads.take());
 }
@@ -166,13 +168,16 @@ void PuWorker::commit(ProgramJob& job, Purpose purpose) {
 }
 
 Task<> PuWorker::erase(BlockNumber block) {
+  for (Feature* const feature : core_.hooks.erase) feature->on_erase(block);
   while (core_.pool.pinned(block)) {
     pinned_ = block;
     static_cast<void>(co_await Sleep{sleeper_});
   }
   pinned_ = k_no_block;
   const bool failed = core_.pool.info(block).failed;
+  erasing_ = true;
   co_await erase_block(core_, block, modes_.after(block));
+  erasing_ = false;
   if (failed) co_return;
   wear_.erased();
   exhausted_ = slc_exhausted_ = false;
@@ -181,7 +186,9 @@ Task<> PuWorker::erase(BlockNumber block) {
 }
 
 Task<> PuWorker::change_mode(BlockMode mode) {
+  erasing_ = true;
   co_await erase_block(core_, modes_.take(mode), mode);
+  erasing_ = false;
   exhausted_ = slc_exhausted_ = false;
   wake();
 }

@@ -60,6 +60,11 @@ Task<> PuWorker::run() {
       }
       // A choice waits for all programs, so that it does not depend on how long they take.
       if (co_await program_end()) continue;
+      if (!state_.moving() && !core_.hooks.holds_collection.empty() && held()) {
+        held_ = true;
+        static_cast<void>(co_await Sleep{sleeper_});
+        continue;
+      }
       if (!state_.moving() && pick()) continue;
       // Nothing more is found to be read: what is held back may be worth its padding.
       const bool worth = worth_padding();
@@ -146,6 +151,12 @@ void PuWorker::start(const Move& move) {
   if (!move.whole) return;
   state_.move.first = 0;
   state_.move.end = core_.layout.block_units;
+}
+
+// A feature wants collection to wait before it takes another victim.
+bool PuWorker::held() const {
+  const Hooks::List& hooks = core_.hooks.holds_collection;
+  return std::any_of(hooks.begin(), hooks.end(), [this](Feature* f) { return f->holds_collection(pu_); });
 }
 
 // Takes up the next victim.

@@ -32,8 +32,14 @@ class PuWorker {
   [[nodiscard]] SpaceLines& lines() { return state_.lines; }
   [[nodiscard]] const SpaceLines& lines() const { return state_.lines; }
   [[nodiscard]] bool running() const { return running_; }
+  /// Flash has operations of it.
+  [[nodiscard]] bool busy() const { return programs_ > 0 || reading_ || erasing_; }
   [[nodiscard]] bool exhausted() const { return exhausted_ && exhausted_at_ == state_.reclaimable(); }
   [[nodiscard]] bool slc_exhausted() const;
+  /// Collection that a feature holds asks it again.
+  void look_again() {
+    if (std::exchange(held_, false)) wake_worker();
+  }
   void unpinned(BlockNumber block) {
     if (pinned_ == block) wake_worker();
   }
@@ -64,6 +70,7 @@ class PuWorker {
   void begin_moves();
   bool take_over(const Move& move);
   void start(const Move& move);
+  [[nodiscard]] bool held() const;
   bool pick();
   [[nodiscard]] Move next_victim();
   [[nodiscard]] bool worth_padding() const;
@@ -107,6 +114,9 @@ class PuWorker {
   std::uint64_t exhausted_at_ = 0;
   std::uint64_t slc_exhausted_state_ = 0;
   std::uint32_t programs_ = 0;         ///< under way
+  bool reading_ = false;               ///<
+  bool held_ = false;                  ///< it sleeps because a feature holds collection
+  bool erasing_ = false;               ///<
   BlockNumber pinned_ = k_no_block;    ///< block whose last pin the worker waits for
   std::coroutine_handle<> sleeper_{};  ///< the worker, when it waits for a program or a pin
   TaskSet tasks_;

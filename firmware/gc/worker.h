@@ -31,6 +31,10 @@
 //  - Where a line for SLC mode waits and nothing can be done for it (its blocks have failed, or may
 //    not be dynamic any more), its programs are sent to native blocks.
 //
+// A feature may hold collection before it takes another victim (Feature::holds_collection). What is
+// held back then waits with it, which no other parallel unit's collection needs; that the feature
+// lets each go on in the end is its part.
+//
 // With placement handles (BlockPool::Options::handles) host programs wait in a line for each,
 // because each needs room in its handle's open block. What is free in the others is set aside.
 // Where data of a handle stay apart, victims are gathered into a program unit and an open block for
@@ -91,6 +95,11 @@ class GcWorker final : public GcEngine {
   [[nodiscard]] std::uint32_t waiting(std::uint32_t pu) const override {
     return workers_[pu]->lines().waiting();
   }
+  /// Collection of the parallel unit asks the feature that holds it (Feature::holds_collection)
+  /// again.
+  void look_again(std::uint32_t pu) { workers_[pu]->look_again(); }
+  /// Flash has operations of collection, or of moves, in the parallel unit.
+  [[nodiscard]] bool busy(std::uint32_t pu) const { return workers_[pu]->busy(); }
   /// Thresholds in blocks, as they came out.
   [[nodiscard]] std::uint32_t background_start() const { return thresholds_.background_start; }
   [[nodiscard]] std::uint32_t background_stop() const { return thresholds_.background_stop; }

@@ -90,6 +90,7 @@ bool Replicas::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBatch&
   const Ppn copy = choose(unit, where);
   if (copy == k_nowhere) return false;
   ReadOp& read = reads.add_apart(copy, table_.number(table_.find(unit)), need);
+  read.redirector = this;
   read.copy_of = unit;
   read.original = where;
   core_.pool.pin(core_.layout.block_of(where));
