@@ -1,0 +1,251 @@
+// Parity over dies: what is read by it is what was written, at the price that it is said to have.
+#include "firmware/features/parity/parity.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "models/base/input_error.h"
+#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/given.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+namespace {
+
+constexpr std::uint64_t k_units = 400;
+constexpr std::int64_t k_xor_rate = 1'000'000'000;
+
+struct ParityOptions {
+  std::string policy = "behind-collection";
+  std::int64_t stripe = 4;
+  std::string ecc = "none";
+  std::uint32_t channels = 4;
+  std::uint32_t blocks = 16;
+  bool rotate = false;
+};
+
+struct ParityRig {
+  explicit ParityRig(const ParityOptions& how = {})
+      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
+  const DriveShape& make(const ParityOptions& how) {
+    shape.geometry = {how.channels, 1, 1, 1, how.blocks, 8, 16384, 0};
+    shape.program_unit = 2;
+    shape.logical_blocks = k_units * k_unit;
+    config.buffer.capacity = Bytes{64} * 4096;
+    config.ecc.policy = how.ecc;
+    choose(config, "firmware.parity", how.policy,
+           {{"stripe", whole(how.stripe)}, {"xor_rate", whole(k_xor_rate)}, {"rotate", Value(how.rotate)}});
+    options.timed = true;
+    return shape;
+  }
+  void fill() {
+    for (std::uint64_t unit = 0; unit < k_units; ++unit) {
+      host.write(unit * k_unit, k_unit);
+      host.wait_below(8);
+    }
+    host.drain();
+  }
+  /// Writes and reads at random: collection goes on, and reads meet it.
+  void churn(int commands, std::uint64_t reads_in_ten = 5) {
+    for (int n = 0; n < commands; ++n) {
+      const std::uint64_t unit = host.random.below(k_units);
+      if (host.random.below(10) < reads_in_ten) {
+        host.read(unit * k_unit, k_unit);
+      } else {
+        host.write(unit * k_unit, k_unit);
+      }
+      host.wait_below(12);
+    }
+    host.drain();
+  }
+  /// Lets everything end that is under way.
+  void pass() {
+    while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
+  }
+  Picoseconds read(std::uint64_t unit, std::uint32_t units = 1) {
+    const Picoseconds start = hw.event_queue.now();
+    host.read(unit * k_unit, units * k_unit);
+    host.wait_below(1);
+    return hw.event_queue.now() - start;
+  }
+  /// Writes a program unit, and returns the die that is busy with it.
+  std::uint32_t program_one() {
+    for (std::uint64_t unit = 300; unit < 308; ++unit) host.write(unit * k_unit, k_unit);
+    for (;;) {
+      hw.event_queue.run_until(hw.event_queue.next());
+      for (std::uint32_t die = 0; die < shape.geometry.dies(); ++die) {
+        if (hw.flash.writing(static_cast<DieId>(die)) == 0) continue;
+        hw.event_queue.run_until(hw.event_queue.now() + options.program_time / 4);
+        return die;
+      }
+    }
+  }
+  [[nodiscard]] std::uint32_t die_of(std::uint64_t unit) const {
+    const Layout& layout = ftl.blocks().layout();
+    return index(layout.die_of(layout.pu_of(layout.block_of(ftl.map().lookup(static_cast<Lpn>(unit)))), 0));
+  }
+  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
+  [[nodiscard]] const Parity::Counters& counters() const {
+    return dynamic_cast<const Parity&>(*ftl.feature("firmware.parity")).counters();
+  }
+
+  DriveShape shape;
+  FirmwareConfig config;
+  FakeOptions options;
+  FakeHardware hw;
+  Ftl ftl;
+  ModelHost host;
+};
+
+}  // namespace
+
+TEST_CASE("of so many program units one is parity, on each die in turn") {
+  const auto stripe = GENERATE(2, 4, 8);
+  ParityRig rig({.stripe = stripe, .channels = 8});
+  std::map<std::uint32_t, std::uint64_t> parity;  // programs by die
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command == FlashCommand::program && op.purpose == Purpose::migration) ++parity[index(op.die)];
+  };
+  rig.fill();
+  const std::uint64_t programs = rig.stats().programs[static_cast<std::size_t>(Purpose::host)];
+  REQUIRE(programs == k_units / 8);
+  const auto members = static_cast<std::uint64_t>(stripe - 1);
+  CHECK(rig.counters().displaced == 0);
+  CHECK(rig.counters().refused == 0);
+  // All but what was still being formed at the end, in each group.
+  CHECK(rig.counters().programs <= programs / members);
+  CHECK(rig.counters().programs + 8 / static_cast<std::uint64_t>(stripe) >= programs / members);
+  CHECK(parity.size() == std::min<std::uint64_t>(8, rig.counters().programs));
+  for (const auto& [die, count] : parity) CHECK(count * 8 <= rig.counters().programs + 16);
+  CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::migration)] ==
+        rig.counters().programs * 8);
+  rig.host.verify_all();
+}
+
+TEST_CASE("a read by parity takes a read, the work for the others, and XOR; to the picosecond") {
+  const auto stripe = GENERATE(2, 4);
+  const auto units = GENERATE(1U, 2U);
+  ParityRig rig({.policy = "behind-writes", .stripe = stripe});
+  rig.fill();
+  rig.pass();
+  const Picoseconds plain = rig.read(0, units);
+  // A program unit goes to some die; what lies there is read while it is programmed.
+  const std::uint32_t busy = rig.program_one();
+  REQUIRE(rig.host.outstanding == 0);
+  std::uint64_t unit = 0;
+  while (rig.die_of(unit) != busy || unit % 4 > 4 - units) ++unit;
+  const auto before = rig.counters().served;
+  const Picoseconds rebuilt = rig.read(unit, units);
+  CHECK(rig.counters().served == before + units);
+  const auto others = static_cast<Picoseconds>(stripe - 1);
+  const Picoseconds through_engine = others * units * 4096 * 1000;  // 1 GB/s
+  CHECK(rebuilt - plain == (others - 1) * rig.options.stage_time + through_engine);
+  rig.pass();
+}
+
+TEST_CASE("reads go around dies that collect, and hold what was written last") {
+  const auto policy = GENERATE("behind-collection", "behind-writes");
+  ParityRig rig({.policy = policy, .rotate = true});
+  rig.fill();
+  rig.churn(20000);
+  INFO("busy " << rig.counters().busy << ", without stripe " << rig.counters().without_stripe
+               << ", others busy " << rig.counters().others_busy << ", served " << rig.counters().served
+               << ", refused " << rig.counters().refused << ", displaced " << rig.counters().displaced);
+  CHECK(rig.stats().gc_victims > 20);
+  CHECK(rig.counters().served > 100);
+  CHECK(rig.counters().erased > 100);
+  const Parity::Counters& c = rig.counters();
+  CHECK(c.busy == c.without_stripe + c.others_busy + c.served);
+  rig.host.verify_all();
+}
+
+TEST_CASE("a read by parity that cannot be decoded is no loss: the original is read") {
+  ParityRig rig({.ecc = "fixed", .rotate = true});
+  std::set<std::array<std::uint32_t, 3>> parity;  // pages: die, block, page
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    const std::uint32_t die = index(op.die);
+    const std::uint32_t block = index(op.block);
+    for (std::uint32_t n = 0; op.command == FlashCommand::program && n < op.pages; ++n) {
+      if (op.purpose == Purpose::migration) parity.insert({die, block, index(op.page) + n});
+    }
+    if (op.command == FlashCommand::erase)
+      std::erase_if(parity, [&](const auto& page) { return page[0] == die && page[1] == block; });
+  };
+  rig.hw.flash.fails = [&](const FlashOp& op) {
+    return op.command == FlashCommand::read &&
+           parity.contains({index(op.die), index(op.block), index(op.page)});
+  };
+  rig.fill();
+  rig.churn(6000);
+  CHECK(rig.counters().lost > 20);
+  CHECK(rig.counters().served == 0);
+  CHECK(rig.host.media_errors == 0);
+  rig.host.verify_all();
+}
+
+TEST_CASE("stripes are forgotten when power fails") {
+  ParityRig rig({.policy = "behind-writes"});
+  rig.fill();
+  rig.pass();
+  rig.ftl.power_cycle();
+  rig.program_one();
+  for (std::uint64_t unit = 0; unit < 300; ++unit) rig.host.read(unit * k_unit, k_unit);
+  rig.host.wait_below(1);
+  CHECK(rig.counters().served == 0);
+  CHECK(rig.counters().without_stripe > 0);
+  rig.host.drain();
+  rig.host.verify_all();
+}
+
+TEST_CASE("parity goes on from a snapshot as if nothing had been") {
+  std::uint64_t served = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto work = [seed](ParityRig& rig, const char* stream) {
+      rig.host.random = RandomStream(seed, stream);
+      rig.churn(2500);
+    };
+    ParityRig straight({.rotate = true});
+    straight.fill();
+    work(straight, "before");
+    ParityRig restored({.rotate = true});
+    restore(straight, restored);
+    work(straight, "after");
+    work(restored, "after");
+    CHECK(straight.hw.event_queue.now() == restored.hw.event_queue.now());
+    CHECK((saved(straight.ftl) == saved(restored.ftl)));
+    served += restored.counters().served;
+  }
+  CHECK(served > 50);
+}
+
+TEST_CASE("parity that cannot be says so in one line") {
+  CHECK_THROWS_WITH(
+      ParityRig({.stripe = 3}),
+      Catch::Contains("firmware.parity.stripe: the 4 dies of the drive cannot be parted into stripes of 3") &&
+          Catch::Contains("nearest valid: 4"));
+  CHECK_THROWS_WITH(ParityRig({.channels = 1}), Catch::Contains("firmware.parity.policy") &&
+                                                    Catch::Contains("one die") &&
+                                                    Catch::Contains("nearest valid: none"));
+  CHECK_THROWS_WITH(ParityRig({.blocks = 7}), Catch::Contains("firmware.parity.policy: ") &&
+                                                  Catch::Contains("B for parity, one part in") &&
+                                                  Catch::Contains("nearest valid: none"));
+  ParityRig rig;
+  const auto refused = [&](const char* key) {
+    CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config), Catch::Contains(key));
+  };
+  choose(rig.config, "firmware.replicas", "hot-reads", {{"capacity", whole(1 << 18)}});
+  if (has_feature("firmware.replicas")) refused("firmware.replicas.policy is not none");
+  choose(rig.config, "firmware.replicas", "none");
+  choose(rig.config, "firmware.partition", "read-write");
+  if (has_feature("firmware.partition")) refused("firmware.partition.policy is not none");
+  choose(rig.config, "firmware.partition", "none");
+  rig.config.mapping.scheme = "dftl";
+  refused("firmware.mapping.scheme is dftl");
+  rig.config.mapping.scheme = "page";
+  rig.config.allocation.stripe = "C";
+  refused("firmware.allocation.stripe");
+}
