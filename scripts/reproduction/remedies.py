@@ -10,6 +10,8 @@ from luo_cache import Caches
 from luo_disturb import SCENARIO as DISTURB
 from luo_disturb import Disturb
 from luo_drives import HYBRIDS, Drives
+from luo_parity import SCENARIO as PARITY
+from luo_parity import Parity
 from luo_placement import SCENARIO as PLACEMENT
 from luo_placement import Placement
 from luo_remedies import DRIVE, Remedies
@@ -32,20 +34,20 @@ claim is met when it holds **everywhere** on the grid; one that holds only somew
 the remedy does. This page is written by `scripts/reproduce remedies`.
 
 Of the survey's remedies there are not: the batches of parallelism-aware scheduling [18] (its effect stands in part `parallelism`), replication by content [21], the use of several
-chips for updates [22], reads served by parity while a die collects [23], and the learned classes of CacheSifter [26].
+chips for updates [22], and the learned classes of CacheSifter [26].
 """)
 
 
 def reproduce(options, runner):
     drives = Drives(runner)
-    grid, placement, disturb, caches = Remedies(drives), Placement(drives), Disturb(drives), Caches(drives)
+    grid, placement, disturb, caches, parity = Remedies(drives), Placement(drives), Disturb(drives), Caches(drives), Parity(drives)
     sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.start_paths, grid.write_paths),
                 Section("small-data", grid.small.start, grid.write_small), Section("hot-reads", grid.again.start, grid.write_again),
                 Section("waits", lambda: (grid.queued.start(), grid.suspended.start()), grid.write_queues),
-                Section("parallelism", grid.parallel.start, grid.write_parallel),
+                Section("parallelism", grid.parallel.start, grid.write_parallel), Section("parity", parity.start_all, parity.write),
                 Section("read-disturb", disturb.start_all, disturb.write), Section("network-files", caches.start_all, caches.write),
                 Section("placement", placement.start_all, placement.write)]
-    publish("remedies", options, runner, write_introduction, sections, [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE], CONSTANTS)
+    publish("remedies", options, runner, write_introduction, sections, [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE, PARITY], CONSTANTS)
 
 
 if __name__ == "__main__":
