@@ -50,7 +50,7 @@ class Turns {
     Group& group = groups_[group_of_[die]];
     if (group.holder == die && !group.waiting.empty() && !busy(die)) pass_on(group);
   }
-  /// Nobody waits any more.
+  /// None waits any more.
   void end() {
     for (Group& group : groups_) {
       for (const std::uint32_t pu : group.waiting) gc_.look_again(pu);
