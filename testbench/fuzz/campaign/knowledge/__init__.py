@@ -6,9 +6,9 @@ drawn by the ranges of the schema.
 
 from campaign.draft import Draft
 from campaign.knowledge import (cache, capacity, cleaning, controller, errors, geometry, host, host_software,
-                                life, loads, mapping, outputs, slc, streams, targets)
+                                life, loads, mapping, outputs, parity, slc, streams, targets)
 
-_ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, streams, capacity, host_software,
+_ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, streams, capacity, parity, host_software,
           outputs, life, loads, targets)
 
 
