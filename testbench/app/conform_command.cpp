@@ -150,8 +150,10 @@ std::vector<std::string> settings_of(const Family& family, const ConformOptions&
       for (std::string& setting : slc_mode()) settings.push_back(std::move(setting));
     settings.insert(settings.end(), {"firmware.pslc.policy=all", "firmware.pslc.static=3 %"});
   }
-  // By default there is more of them than the small drive has room for.
+  // By default there is more of these than the small drive has room for.
   if (family.section == "firmware.replicas") settings.emplace_back("firmware.replicas.capacity=8 MiB");
+  if (family.section == "firmware.parity")
+    settings.insert(settings.end(), {"firmware.parity.stripe=2", "ssd.flash.over_provisioning=130 %"});
   // Only reads that overtake can suspend what they overtake.
   if (family.section == "ssd.flash.scheduling") {
     const auto scheduler = schedulers().make(options.policy, NoValues{});

@@ -74,7 +74,7 @@ TEST_CASE("every data path of a pSLC conforms, whole drives included", "[program
 }
 
 TEST_CASE("every feature conforms, whole drives included", "[program][slow]") {
-  for (const char* const feature : {"promotion", "replicas", "partition", "pacing", "streams"})
+  for (const char* const feature : {"promotion", "replicas", "partition", "pacing", "streams", "parity"})
     conforms("feature", feature);
 }
 
