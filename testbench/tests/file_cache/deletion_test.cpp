@@ -58,6 +58,14 @@ TEST_CASE("a file that has been deleted has no copy and comes anew") {
   }
 }
 
+TEST_CASE("a file that is deleted while it is being written goes when it has been") {
+  Rig rig(apps_cache("all", 6, 3));
+  rig.run(drive_tests::script({read(rig, 0), remove(rig, 0)}, rig.files()));
+  CHECK(rig.cache.statistics().written == 1);  // it was on its way already
+  CHECK(rig.drive.seen[HostOpcode::trim] == 1);
+  CHECK(rig.cache.store().used() == 0);
+}
+
 TEST_CASE("a fetch takes as long as its file's own size, and that is written") {
   Rig rig(apps_cache("all", 40, 20));
   for (FileNumber file = 0; file < 40; file += 7) {
