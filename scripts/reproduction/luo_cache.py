@@ -81,7 +81,7 @@ Written and folded are MB in these 30 s, latencies ms, local writes MB/s with th
 - **DFCache by the pSLC that is free at the moment** writes no less: each GB that the application writes takes what was free, so most copies go, and come back
   and are written again in the pause. The survey says "smaller than the pSLC that is left"; by what is not turned into QLC (`within: size`) it holds.
 - A miss costs 30 ms and more, a hit a few ms even from QLC beside folding: no cache makes accesses slower here, whatever it does to the drive.
-- CacheSifter's classes, which it learns, are not there; "read again while in memory" stands for them, with as much memory as 1024 files need (A).
+- "Read again while in memory" stands for the classes that CacheSifter learns, with as much memory as 1024 files need (A); part `file-classes` has them learned.
 """)
 
 

@@ -144,14 +144,18 @@ def behind(log):
     return (len(done) - 1 - half) * MIB / (done[-1] - done[half]) / 1e6
 
 
-def life(report):
-    """Per cent of the endurance of all flash that a TB of the host's data costs: what is programmed in either mode has to be erased once."""
+def worn(report):
+    """Share of the endurance of all flash that was used up: what is programmed in either mode has to be erased once."""
     values, forms = resolved(report), Forms(report)
     dies = [part for name, part in report.content["statistics"]["flash"].items() if name.startswith("nand_die_")]
     pages, slc = (sum(die[name]["value"] for die in dies) for name in ("programs", "slc_programs"))
     cycles = (pages - slc) / number(values["ssd.flash.part.endurance"]) + slc * forms.bits / number(values["ssd.flash.part.slc_endurance"])
-    flash = number(values["ssd.flash.user_capacity"]) * (1 + number(values["ssd.flash.over_provisioning"]))
-    return 100 * cycles * forms.page / flash / (report.content["results"]["total"]["bytes"] / 1e12)
+    return cycles * forms.page / (number(values["ssd.flash.user_capacity"]) * (1 + number(values["ssd.flash.over_provisioning"])))
+
+
+def life(report):
+    """Per cent of the endurance of all flash that a TB of the host's data costs."""
+    return 100 * worn(report) / (report.content["results"]["total"]["bytes"] / 1e12)
 
 
 BEHIND = {"behind": Figure("MB/s behind the cliff", lambda report: behind(report.log), "no collapse (S)", FASTER)}

@@ -165,7 +165,8 @@ def test_marks_are_read_from_a_scenario(tmp_path):
     assert found["ssd.cpu.cycles.command"].evidence == "A: guessed, and why"
 
 
-LUO = "drive_665p drive_670p drive_p1 drive_h10 read_disturb read_hot_placement file_cache"
+LUO = "drive_665p drive_670p drive_p1 drive_h10 read_disturb read_hot_placement"
+LUO += " file_cache app_files parity"
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,13 @@ LoadSpace load_space(const SsdConfig& config, const SimulationConfig& simulation
   if (simulation.file_cache) {
     const FileCacheConfig& cache = *simulation.file_cache;
     const FileCacheShape lies = file_cache_shape(cache, drive);
+    const std::shared_ptr<const AppFiles> apps = make_app_files(cache, drive.lba_bytes);
     static_cast<void>(firmware::make_policy(admission_family(), "file_cache.admission", cache.admission,
                                             cache.admission_policy,
-                                            AdmissionContext{cache.files, cache.file_size, {}}));
+                                            AdmissionContext{cache.files, cache.file_size, {}, apps}));
     space.drive.bytes = lies.drive_blocks * lba;
     space.files = {cache.files * lies.file_blocks * lba, drive.lba_bytes, lies.drive_blocks, cache.file_size};
+    space.files.apps = apps;
   }
   return space;
 }

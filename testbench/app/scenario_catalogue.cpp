@@ -166,6 +166,13 @@ Catalogue make_catalogue() {
       .policy("admission", admission_family().infos(), "all", "which files are written to the drive")
       .optional();
   catalogue
+      .section(
+          "file_cache.apps",
+          "files that apps of a phone fetch, read again and delete, a synthetic population; its load has "
+          "random_distribution: lives",
+          AppFilesConfig::parameters())
+      .optional();
+  catalogue
       .list("precondition",
             "how the drive is filled before the load, step by step and without simulated time",
             PreconditionStep::parameters())

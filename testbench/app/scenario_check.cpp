@@ -36,6 +36,9 @@ std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
   FileCacheConfig config = FileCacheConfig::parameters().read(scenario.values("file_cache"));
   config.admission = scenario.policy("file_cache");
   config.admission_policy = borrowed(scenario.values("file_cache"));
+  if (scenario.has("file_cache.apps"))
+    config.apps = AppFilesConfig::parameters().read(scenario.values("file_cache.apps"));
+  config.seed = scenario.seed();
   return config;
 }
 

@@ -399,6 +399,9 @@ void choose_streams(std::vector<Load>& loads, const LoadKindConfig& kind, const 
 
 std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {
+  if (!config.kind.trace.empty() && drive.apps)
+    throw refusal("target", "files of apps (file_cache.apps) are read by their lives, not by a trace",
+                  "drive");
   if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
   if (!config.kind.profile.empty() && drive.file_size != 0)
     throw refusal("target", "files can only be read, and a profile writes", "drive");

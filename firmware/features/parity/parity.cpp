@@ -203,7 +203,8 @@ Parity::Forming* Parity::open_for(const ProgramJob& job, std::uint32_t die) {
            .handle = handle_of(job.target),
            .group = group,
            .number = begun_++,
-           .job = &core_.jobs.take()};
+           .job = &core_.jobs.take(),
+           .units = {}};
   ProgramJob& parity = *none->job;
   for (std::uint32_t n = 0; n < core_.layout.program_units; ++n) {
     parity.clear(n);

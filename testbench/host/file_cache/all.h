@@ -14,7 +14,7 @@ class AllFiles final : public AdmissionPolicy {
   AllFiles(const Config& /*config*/, const AdmissionContext& /*context*/) {}
 
   bool accessed(FileNumber /*file*/) override { return false; }
-  Verdict fetched(FileNumber file) override { return {file, true}; }
+  std::vector<Verdict> fetched(FileNumber file) override { return {{file, true}}; }
 };
 
 }  // namespace tlmssd

@@ -4,17 +4,15 @@
 //
 // Follows Liang et al., CacheSifter (FAST 2022), as Luo et al. 2022 describe it (section 4.4): many
 // files in a cache are dropped without ever being used, so only the necessary ones are written back
-// (S). Left out: the classes of files that it learns by machine learning, and their active periods;
-// "read again" stands for them (A). The host's memory is LRU (A). An access that waits for a fetch
-// under way does not count as reading again.
+// (S). The classes of files that it learns by machine learning are a policy of their own
+// (file_classes.h); here "read again" stands for them (A). The host's memory is LRU (A). An access
+// that waits for a fetch under way does not count as reading again.
 #pragma once
 
-#include <fmt/format.h>
-#include <list>
-#include <unordered_map>
+#include <vector>
 
-#include "models/base/input_error.h"
 #include "testbench/host/file_cache/admission_policy.h"
+#include "testbench/host/file_cache/held_files.h"
 
 namespace tlmssd {
 
@@ -36,54 +34,34 @@ class CacheSifter final : public AdmissionPolicy {
       "files read again while they were held back in memory (CacheSifter, Liang et al. 2022)";
   using Config = CacheSifterConfig;
   /// Throws InputError when no file fits into the memory.
-  CacheSifter(const Config& config, const AdmissionContext& context)
-      : room_(config.memory / context.file_size) {
-    if (room_ == 0) {
-      throw refusal("file_cache.memory",
-                    fmt::format("{} B hold no file of {} B", config.memory, context.file_size),
-                    fmt::format("{} B", context.file_size));
-    }
-  }
+  CacheSifter(const Config& config, const AdmissionContext& context) : held_(config.memory, context) {}
 
   bool accessed(FileNumber file) override {
-    const auto found = places_.find(file);
-    if (found == places_.end()) return false;
-    found->second->again = 1;
-    held_.splice(held_.begin(), held_, found->second);
+    HeldFiles::Held* const held = held_.use(file);
+    if (held == nullptr) return false;
+    held->mark = k_read_again;
     return true;
   }
-  Verdict fetched(FileNumber file) override {
-    Verdict verdict;
-    if (accessed(file)) return verdict;  // it has come twice
-    if (held_.size() == room_) {
-      verdict = {held_.back().file, held_.back().again != 0};
-      places_.erase(held_.back().file);
-      held_.pop_back();
+  std::vector<Verdict> fetched(FileNumber file) override {
+    std::vector<Verdict> verdicts;
+    if (accessed(file)) return verdicts;  // it has come twice
+    while (!held_.has_room_for(file)) {
+      const HeldFiles::Held out = held_.oldest();
+      held_.drop(out.file);
+      verdicts.push_back({out.file, out.mark == k_read_again});
     }
-    held_.push_front({file, 0});
-    places_[file] = held_.begin();
-    return verdict;
+    held_.hold(file, 0);
+    return verdicts;
   }
+  void deleted(FileNumber file) override { held_.drop(file); }
   void report(StatisticsSink& sink) const override {
     sink.value("files in memory", std::uint64_t{held_.size()}, "files", "held back in the host's memory");
   }
-  void archive(Archive& a) override {
-    std::vector<Held> all(held_.begin(), held_.end());
-    a(all);
-    if (a.saving()) return;
-    held_.assign(all.begin(), all.end());
-    places_.clear();
-    for (auto place = held_.begin(); place != held_.end(); ++place) places_[place->file] = place;
-  }
+  void archive(Archive& a) override { a(held_); }
 
  private:
-  struct Held {
-    FileNumber file;
-    std::uint32_t again;  ///< 1: read since it came
-  };
-  std::uint64_t room_;    ///< files
-  std::list<Held> held_;  ///< the one used last first
-  std::unordered_map<FileNumber, std::list<Held>::iterator> places_;
+  static constexpr std::uint32_t k_read_again = 1;  ///< since it came
+  HeldFiles held_;
 };
 
 }  // namespace tlmssd

@@ -53,7 +53,9 @@ class DfCache final : public AdmissionPolicy {
     ++counts_[file];
     return false;
   }
-  Verdict fetched(FileNumber file) override { return {file, counts_[file] >= config_.accesses}; }
+  std::vector<Verdict> fetched(FileNumber file) override {
+    return {{file, counts_[file] >= config_.accesses}};
+  }
   [[nodiscard]] Bytes limit(Bytes space) const override {
     const std::optional<firmware::PslcRoom> room = pslc_();
     return room ? std::min(space, config_.within == "free" ? room->free : room->size) : space;

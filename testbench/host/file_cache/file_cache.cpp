@@ -20,9 +20,10 @@ FileCache::FileCache(const sc_core::sc_module_name& name, const FileCacheConfig&
       event_queue_(event_queue),
       shape_(file_cache_shape(config, drive)),
       most_(static_cast<std::uint32_t>(drive.max_transfer / drive.lba_bytes)),
-      policy_(firmware::make_policy(admission_family(), "file_cache.admission", config.admission,
-                                    config.admission_policy,
-                                    AdmissionContext{config.files, config.file_size, std::move(pslc)})),
+      apps_(make_app_files(config, drive.lba_bytes)),
+      policy_(firmware::make_policy(
+          admission_family(), "file_cache.admission", config.admission, config.admission_policy,
+          AdmissionContext{config.files, config.file_size, std::move(pslc), apps_, config.seed})),
       store_(config.files, shape_.slots),
       fetched_(config.files, 0) {}
 
@@ -53,14 +54,23 @@ bool FileCache::on_drive(LbaRange range) const {
   return range.blocks <= blocks() && range.lba <= blocks() - range.blocks;
 }
 
+/// It is one of the files that apps may delete, the whole of it.
+bool FileCache::is_file(LbaRange range) const {
+  if (!apps_ || range.lba < blocks() || range.lba - blocks() >= file_blocks()) return false;
+  return (range.lba - blocks()) % shape_.file_blocks == 0 && range.blocks == blocks_of(file_at(range.lba));
+}
+
 /// What the drive itself does not know: where it ends, and the files behind.
 HostStatus FileCache::validate(const HostCommand& command) const {
   if (command.queue >= drive_.queues) return HostStatus::invalid_field;
   if (command.opcode == HostOpcode::flush) return HostStatus::success;
   const LbaRange range{command.lba, command.blocks};
   if (command.opcode == HostOpcode::trim) {
-    const bool good = std::all_of(command.ranges().begin(), command.ranges().end(),
-                                  [this](const LbaRange& one) { return on_drive(one); });
+    const auto all = [&command](auto&& are) {
+      return std::all_of(command.ranges().begin(), command.ranges().end(), are);
+    };
+    const bool good = all([this](const LbaRange& one) { return on_drive(one); }) ||
+                      all([this](const LbaRange& one) { return is_file(one); });
     return good ? HostStatus::success : HostStatus::lba_out_of_range;
   }
   if (on_drive(range)) return HostStatus::success;
@@ -68,8 +78,8 @@ HostStatus FileCache::validate(const HostCommand& command) const {
       range.lba - blocks() > file_blocks() - range.blocks)
     return HostStatus::lba_out_of_range;
   const std::uint64_t first = (range.lba - blocks()) % shape_.file_blocks;
-  const bool within =
-      range.blocks > 0 && first + range.blocks <= shape_.file_blocks && command.data().size() == range.blocks;
+  const bool within = range.blocks > 0 && first + range.blocks <= blocks_of(file_at(range.lba)) &&
+                      command.data().size() == range.blocks;
   return command.opcode == HostOpcode::read && within ? HostStatus::success : HostStatus::invalid_field;
 }
 
@@ -81,6 +91,9 @@ void FileCache::start(Entry& entry) {
     host_.end(entry);
   } else if (command.opcode == HostOpcode::read && command.lba >= blocks()) {
     tasks_.start(access(entry));
+  } else if (command.opcode == HostOpcode::trim && !command.ranges().empty() &&
+             !on_drive(command.ranges().front())) {
+    remove(entry);
   } else {
     tasks_.start(pass(entry));
   }
@@ -98,6 +111,27 @@ Task<> FileCache::pass(Entry& entry) {
   host_.end(entry);
 }
 
+/// Apps delete files. One that is just being written goes when it has been.
+void FileCache::remove(Entry& entry) {
+  std::vector<Slot> slots;
+  for (const LbaRange& range : entry.command->ranges()) {
+    const FileNumber file = file_at(range.lba);
+    ++stats_.deleted;
+    policy_->deleted(file);
+    if (const auto fetch = under_way_.find(file); fetch != under_way_.end()) fetch->second.wanted = false;
+    const std::optional<Slot> slot = store_.find(file);
+    if (!slot) continue;
+    if (store_.writing(*slot)) {
+      deleted_.insert(*slot);
+      continue;
+    }
+    store_.remove(*slot);
+    if (!store_.is_read(*slot)) slots.push_back(*slot);  // else its last reader releases it
+  }
+  if (!slots.empty()) tasks_.start(release(std::move(slots)));
+  host_.end(entry);
+}
+
 /// A read of a file or a part of it.
 Task<> FileCache::access(Entry& entry) {
   HostCommand& command = *entry.command;
@@ -107,7 +141,7 @@ Task<> FileCache::access(Entry& entry) {
     co_await done;
     command.ledger.charge(Cause::log_structured, event_queue_.now());
   }
-  const auto file = static_cast<FileNumber>((command.lba - blocks()) / shape_.file_blocks);
+  const FileNumber file = file_at(command.lba);
   const auto first = static_cast<std::uint32_t>((command.lba - blocks()) % shape_.file_blocks);
   ++stats_.accesses;
   bool here = policy_->accessed(file);
@@ -165,11 +199,13 @@ Task<> FileCache::from_network(Entry& entry, FileNumber file, std::uint32_t firs
   Picoseconds begin = 0;
   if (const auto found = under_way_.find(file); found != under_way_.end()) {
     ++stats_.joined;
-    begin = found->second;
+    begin = found->second.begin;
+    found->second.wanted = true;
   } else {
     ++stats_.misses;
+    stats_.bytes_fetched += bytes_of(file);
     begin = std::max(event_queue_.now(), network_free_);
-    if (timed_) network_free_ = begin + transfer_time(config_.file_size, config_.bandwidth);
+    if (timed_) network_free_ = begin + transfer_time(bytes_of(file), config_.bandwidth);
     tasks_.start(fetch(file, begin));
   }
   if (!timed_) co_return;
@@ -185,17 +221,19 @@ Task<> FileCache::from_network(Entry& entry, FileNumber file, std::uint32_t firs
 /// A file comes over the network.
 Task<> FileCache::fetch(FileNumber file, Picoseconds begin) {
   ++background_;
-  under_way_[file] = begin;
+  under_way_[file] = {begin};
   if (timed_) {
-    WaitUntil here{event_queue_, arrival_of(begin, shape_.file_blocks)};
+    WaitUntil here{event_queue_, arrival_of(begin, blocks_of(file))};
     co_await here;
   }
+  const bool wanted = under_way_.at(file).wanted;
   under_way_.erase(file);
   fetched_[file] = ++fetches_;
-  const AdmissionPolicy::Verdict verdict = policy_->fetched(file);
-  if (verdict.file) {
+  const std::vector<AdmissionPolicy::Verdict> verdicts =
+      wanted ? policy_->fetched(file) : std::vector<AdmissionPolicy::Verdict>{{file, false}};
+  for (const AdmissionPolicy::Verdict& verdict : verdicts) {
     if (verdict.write) {
-      admit(*verdict.file);
+      admit(verdict.file);
     } else {
       ++stats_.rejected;
     }
@@ -247,18 +285,25 @@ Task<> FileCache::write(Slot slot, std::vector<Slot> evicted) {
   for (const Slot other : evicted) {
     if (other != slot) store_.freed(other);
   }
-  std::vector<Stamp> data(shape_.file_blocks);
-  for (std::uint32_t i = 0; i < data.size(); ++i) data[i] = stamp(*store_.file(slot), store_.fetch(slot), i);
+  const FileNumber file = *store_.file(slot);
+  std::vector<Stamp> data(blocks_of(file));
+  for (std::uint32_t i = 0; i < data.size(); ++i) data[i] = stamp(file, store_.fetch(slot), i);
   const Ledger since(event_queue_.now());
   DriveBatch batch(port_, since, 0);
   batch.move(HostOpcode::write, lba_of(slot), data, most_);
   co_await batch;
   if (batch.status() == HostStatus::success) {
     ++stats_.written;
+    stats_.bytes_written += bytes_of(file);
     store_.committed(slot);
+    if (deleted_.erase(slot) > 0) {
+      store_.remove(slot);
+      if (!store_.is_read(slot)) tasks_.start(release({slot}));
+    }
   } else {
     ++stats_.failed_writes;
     read_only_ = read_only_ || batch.status() == HostStatus::write_protected;
+    deleted_.erase(slot);
     store_.remove(slot);
     store_.freed(slot);
   }

@@ -17,6 +17,11 @@
 // before has left, `latency` later its first byte is here. A miss takes wait + latency + size /
 // bandwidth.
 //
+// Apps. With `file_cache.apps` files differ (AppFiles): each has its app, its kind and a size of up
+// to `file_size`, of which as much is fetched, written and read; a copy takes a slot all the same.
+// A trim of a file is its app's deletion: what is kept of it goes, in memory and on the drive, and
+// a fetch under way brings nothing.
+//
 // Data. What is written to the drive are stamps of file, block and number of the fetch, which are
 // compared on each hit; a wrong one is a DataMismatch. The host itself gets zeros. A copy that the
 // drive cannot read is dropped, and the file fetched anew.
@@ -30,7 +35,7 @@
 // one that ends last counts.
 //
 // Left out: the map of the cache on the drive (nothing survives a crash of the host), files that
-// change, files of different sizes, several servers.
+// change, several servers.
 #pragma once
 
 #include <systemc>
@@ -39,6 +44,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -90,6 +96,9 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
     std::uint64_t misses = 0;   ///< that started a fetch
     std::uint64_t joined = 0;   ///< that waited for a fetch under way
     std::uint64_t written = 0;  ///< files
+    Bytes bytes_written = 0;
+    Bytes bytes_fetched = 0;
+    std::uint64_t deleted = 0;  ///< files, by their apps
     std::uint64_t evicted = 0;
     std::uint64_t rejected = 0;      ///< by the policy
     std::uint64_t without_room = 0;  ///< to be written, but all slots were busy or the limit too low
@@ -99,7 +108,12 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   };
   [[nodiscard]] const Statistics& statistics() const { return stats_; }
   void report(StatisticsSink& sink) const override;
-  void reset_statistics() override { stats_ = {}; }
+  void reset_statistics() override {
+    stats_ = {};
+    policy_->reset_statistics();
+  }
+  /// What is known of the files; null: nothing.
+  [[nodiscard]] const std::shared_ptr<const AppFiles>& apps() const { return apps_; }
   void archive(Archive& archive) override;
   [[nodiscard]] Identity identity() const override;
   void describe_stall(std::string& text) const override;
@@ -114,7 +128,9 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   void set_timed(bool timed) override;
   [[nodiscard]] HostStatus validate(const HostCommand& command) const;
   [[nodiscard]] bool on_drive(LbaRange range) const;
+  [[nodiscard]] bool is_file(LbaRange range) const;
   Task<> pass(Entry& entry);
+  void remove(Entry& entry);
   Task<> access(Entry& entry);
   Task<bool> read_copy(Entry& entry, Slot slot, std::uint32_t first);
   Task<> from_network(Entry& entry, FileNumber file, std::uint32_t first);
@@ -127,6 +143,13 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   Task<> release(std::vector<Slot> slots);
   Task<> trim(const std::vector<Slot>& slots);
 
+  [[nodiscard]] FileNumber file_at(std::uint64_t lba) const {
+    return static_cast<FileNumber>((lba - blocks()) / shape_.file_blocks);
+  }
+  [[nodiscard]] std::uint32_t blocks_of(FileNumber file) const {
+    return apps_ ? apps_->blocks(file) : shape_.file_blocks;
+  }
+  [[nodiscard]] Bytes bytes_of(FileNumber file) const { return Bytes{blocks_of(file)} * drive_.lba_bytes; }
   [[nodiscard]] std::uint64_t lba_of(Slot slot) const {
     return shape_.drive_blocks + std::uint64_t{slot} * shape_.file_blocks;
   }
@@ -139,10 +162,16 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   EventQueue& event_queue_;
   FileCacheShape shape_;
   std::uint32_t most_;  ///< blocks of one command to the drive
+  std::shared_ptr<const AppFiles> apps_;
   std::unique_ptr<AdmissionPolicy> policy_;
   FileStore store_;
-  std::vector<std::uint32_t> fetched_;                     ///< number of each file's last fetch
-  std::unordered_map<FileNumber, Picoseconds> under_way_;  ///< fetches, and when their transfers begin
+  std::vector<std::uint32_t> fetched_;  ///< number of each file's last fetch
+  struct Fetch {
+    Picoseconds begin = 0;  ///< of the transfer
+    bool wanted = true;     ///< the file has not been deleted meanwhile
+  };
+  std::unordered_map<FileNumber, Fetch> under_way_;
+  std::unordered_set<Slot> deleted_;  ///< whose files were deleted while they were being written
   std::uint32_t fetches_ = 0;
   Picoseconds network_free_ = 0;  ///< when all transfers asked for so far have left
   std::uint32_t background_ = 0;  ///< fetches, writes and trims

@@ -16,7 +16,8 @@ const ParameterTable<FileCacheConfig>& FileCacheConfig::parameters() {
           .integer("files", &FileCacheConfig::files, {1, 16'000'000},
                    "files on the network, which a load with target: files reads")
           .shapes_state()
-          .bytes("file_size", &FileCacheConfig::file_size, {512, 1_GiB}, "size of every file")
+          .bytes("file_size", &FileCacheConfig::file_size, {512, 1_GiB},
+                 "size of every file; with apps, of the largest")
           .shapes_state()
           .share("space", &FileCacheConfig::space, {0.0001, 0.99},
                  "share of the user capacity set aside for copies; loads see the rest as their drive")
@@ -28,6 +29,11 @@ const ParameterTable<FileCacheConfig>& FileCacheConfig::parameters() {
           .time("cost", &FileCacheConfig::cost, {0, 1_s},
                 "time of the host's software for each access to a file");
   return table;
+}
+
+std::shared_ptr<const AppFiles> make_app_files(const FileCacheConfig& config, std::uint32_t lba_bytes) {
+  if (!config.apps) return nullptr;
+  return std::make_shared<AppFiles>(*config.apps, config.files, config.file_size, lba_bytes, config.seed);
 }
 
 FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDrive& drive) {

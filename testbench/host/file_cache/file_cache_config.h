@@ -2,11 +2,13 @@
 // the drive.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "models/base/chosen_policy.h"
 #include "testbench/host/drive_port.h"
+#include "testbench/loads/requests/app_files.h"
 
 namespace tlmssd {
 
@@ -21,6 +23,8 @@ struct FileCacheConfig {
 
   std::string admission = "all";  ///< name of the policy
   PolicyValues admission_policy;
+  std::optional<AppFilesConfig> apps;  ///< section `file_cache.apps`; without it all files are alike
+  std::uint64_t seed = 1;              ///< the scenario's
 };
 
 /// How such a cache lies on a drive, in logical blocks.
@@ -31,5 +35,7 @@ struct FileCacheShape {
 };
 /// Throws InputError, which begins with the key, when sizes do not fit each other.
 FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDrive& drive);
+/// What is known of the files; null: nothing. Throws InputError as file_cache_shape().
+std::shared_ptr<const AppFiles> make_app_files(const FileCacheConfig& config, std::uint32_t lba_bytes);
 
 }  // namespace tlmssd

@@ -46,6 +46,7 @@ class FileStore {
   /// The file has no copy any more.
   void remove(Slot slot);
 
+  [[nodiscard]] bool is_read(Slot slot) const { return copies_[slot].readers > 0; }
   void begin_read(Slot slot) { ++copies_[slot].readers; }
   /// How many reads are still under way.
   std::uint32_t end_read(Slot slot) { return --copies_[slot].readers; }

@@ -14,7 +14,7 @@ class NoFiles final : public AdmissionPolicy {
   NoFiles(const Config& /*config*/, const AdmissionContext& /*context*/) {}
 
   bool accessed(FileNumber /*file*/) override { return false; }
-  Verdict fetched(FileNumber file) override { return {file, false}; }
+  std::vector<Verdict> fetched(FileNumber file) override { return {{file, false}}; }
 };
 
 }  // namespace tlmssd

@@ -23,19 +23,20 @@ void FileCache::report(StatisticsSink& sink) const {
   sink.value("joined", s.joined, "accesses", "that waited for a fetch under way");
   sink.value("hit ratio", share(s.hits + s.memory_hits), "share", "hits and memory hits of all accesses");
   sink.value("files written", s.written, "files", "to the drive");
-  sink.value("bytes written", bytes(s.written), "B", "to the drive");
+  sink.value("bytes written", s.bytes_written, "B", "to the drive");
   sink.value("evicted", s.evicted, "files", "trimmed to make room or because the limit had fallen");
   sink.value("rejected", s.rejected, "files", "that the policy did not write");
   sink.value("without room", s.without_room, "files",
              "that the policy would have written, but for the limit or busy slots");
   sink.value("failed writes", s.failed_writes, "files", "that the drive did not take");
   sink.value("refetched after error", s.refetched, "accesses", "whose copy could not be read");
-  sink.value("network bytes", bytes(s.misses), "B", "fetched over the network");
+  sink.value("network bytes", s.bytes_fetched, "B", "fetched over the network");
   sink.value("network wait", static_cast<double>(s.network) * 1e-12, "s",
              "time in which accesses waited for the network");
   sink.value("space used", bytes(store_.used()), "B", "copies on the drive at the end");
   sink.value("space limit", limit(), "B", "what the policy allows them at the end");
   sink.value("space", bytes(store_.slots()), "B", "set aside for them");
+  if (apps_) sink.value("deleted", s.deleted, "files", "by their apps");
   policy_->report(sink);
   sink.close();
 }
@@ -45,6 +46,10 @@ Identity FileCache::identity() const {
   identify_choice(identity, "file_cache", "admission", config_.admission, admission_family().infos(),
                   config_.admission_policy.get());
   identify(identity, "file_cache", config_);
+  if (config_.apps) {
+    identify(identity, "file_cache.apps", *config_.apps);
+    identity.emplace_back("seed", std::to_string(config_.seed));  // of what files there are
+  }
   return identity;
 }
 

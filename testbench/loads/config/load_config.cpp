@@ -241,7 +241,9 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .integer("thinktime_blocks", &G::thinktime_blocks, {1, 1000000000}, "requests between pauses")
           .text("random_distribution", &G::random_distribution,
                 "where random requests go: random, zipf:theta, pareto:h, normal:deviation or "
-                "zoned:access/size:...")
+                "zoned:access/size:..., or lives: of the files of file_cache.apps each is read whole, from "
+                "when its "
+                "app fetches it until it deletes it, whatever bs says")
           .filled()
           .flag("norandommap", &G::norandommap,
                 "random positions may repeat; false touches every position once before any a second time")

@@ -31,7 +31,25 @@ Generator::Generator(const GeneratorPlan& plan, std::uint64_t seed)
                  Positions(plan.distribution, positions_of(plan, 1), plan.repeats, seed),
                  Positions(plan.distribution, positions_of(plan, 2), plan.repeats, seed)},
       shared_map_(plan.align[0] == plan.align[1] && plan.smallest[0] == plan.smallest[1] &&
-                  plan.align[1] == plan.align[2] && plan.smallest[1] == plan.smallest[2]) {}
+                  plan.align[1] == plan.align[2] && plan.smallest[1] == plan.smallest[2]) {
+  if (plan_.apps) lives_.emplace(*plan_.apps, seed);
+}
+
+/// Deletions come with the read before.
+bool Generator::next_of_life(Request& request) {
+  const FileLives::Event event = lives_->next();
+  request = Request{};
+  request.opcode = event.deletes ? HostOpcode::trim : HostOpcode::read;
+  request.offset = event.file * plan_.apps->file_size();
+  request.bytes = plan_.apps->bytes(event.file);
+  if (!event.deletes) {
+    last_time_ = std::max(last_time_, pace(0, request.bytes));
+    done_ += request.bytes;
+    ++issued_;
+  }
+  request.time = last_time_;
+  return true;
+}
 
 bool Generator::next(Request& request) {
   if (plan_.fsync != 0 && unsynced_ >= plan_.fsync) {
@@ -43,6 +61,7 @@ bool Generator::next(Request& request) {
   }
   if (plan_.number_ios != 0 && issued_ >= plan_.number_ios) return false;
   if (plan_.io_bytes != 0 && done_ >= plan_.io_bytes) return false;
+  if (lives_) return next_of_life(request);
   const unsigned direction = choose_direction();
   request.force_unit_access = false;
   request.device = 0;

@@ -8,10 +8,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "testbench/loads/generator/generator_config.h"
+#include "testbench/loads/requests/app_files.h"
 #include "testbench/loads/requests/distribution.h"
 #include "testbench/loads/requests/placement.h"
 #include "testbench/loads/requests/request.h"
@@ -46,6 +49,8 @@ struct GeneratorPlan {
   DistributionSpec distribution;
   bool repeats = true;
   std::uint64_t fsync = 0;
+  std::shared_ptr<const AppFiles>
+      apps;  ///< lives of their files, in place of all about directions and places
   [[nodiscard]] bool paced() const;
 };
 
@@ -62,6 +67,7 @@ class Generator final : public RequestSource {
   void skip(std::uint64_t requests) override;
 
  private:
+  bool next_of_life(Request& request);
   unsigned choose_direction();
   Bytes choose_size(unsigned direction, Bytes room);
   void choose_place(unsigned direction, Request& request);
@@ -73,6 +79,7 @@ class Generator final : public RequestSource {
   RandomStream size_random_;
   RandomStream order_random_;
   RandomStream pace_random_;
+  std::optional<FileLives> lives_;
   std::array<Positions, 3>
       positions_;  ///< the random map is shared by the directions that have the same blocks
   bool shared_map_;

@@ -191,6 +191,23 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
   if (plan.size == 0) throw InputError("size: holds no whole logical block");
 }
 
+/// Files of apps are read by their lives, all of them, and nothing else has lives.
+void check_lives(const GeneratorPlan& plan, const GeneratorConfig& config, const DriveSize& drive) {
+  if (plan.distribution.kind != DistributionSpec::Kind::lives) {
+    throw refusal(
+        "random_distribution",
+        fmt::format("files of apps (file_cache.apps) are read and deleted by their lives, not by {}",
+                    config.random_distribution),
+        "lives");
+  }
+  if (plan.mix != GeneratorPlan::Mix::one || plan.direction != 0 || !plan.random)
+    throw refusal("rw", fmt::format("{} is not how files of apps are read", config.rw), "randread");
+  if (config.numjobs > 1)
+    throw refusal("numjobs", "a file of an app has one life at a time, whose load is one job", "1");
+  if (plan.offset != 0) throw refusal("offset", "lives are of all files of the apps", "0");
+  if (plan.size != drive.bytes) throw refusal("size", "lives are of all files of the apps", "100%");
+}
+
 /// Requests to files are reads, each within one file.
 void check_files(const GeneratorPlan& plan, const GeneratorConfig& config, Bytes file) {
   if (plan.mix != GeneratorPlan::Mix::one || plan.direction != 0) {
@@ -287,9 +304,16 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
   plan_sizes(plan, config, units);
   plan_region(plan, config, drive, units, job);
   check_blocks(plan, drive.lba_bytes);
-  if (drive.file_size != 0) check_files(plan, config, drive.file_size);
+  if (drive.file_size != 0 && !drive.apps) check_files(plan, config, drive.file_size);
   plan_rates(plan, config, units);
   plan_shares(plan, config);
+  plan.apps = drive.apps;
+  if (drive.apps) {
+    check_lives(plan, config, drive);
+  } else if (plan.distribution.kind == DistributionSpec::Kind::lives) {
+    throw refusal("random_distribution",
+                  "lives are those of files of apps (target: files, and file_cache.apps)", "random");
+  }
   plan_end(plan, config, drive, units);
   plan.repeats = config.norandommap;
   plan.fsync = config.fsync;

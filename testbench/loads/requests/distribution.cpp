@@ -110,7 +110,6 @@ void parse_zoned(DistributionSpec& spec, const std::string& text) {
 }  // namespace
 
 DistributionSpec parse_distribution(const std::string& text) {
-  using Kind = DistributionSpec::Kind;
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -119,27 +118,33 @@ DistributionSpec parse_distribution(const std::string& text) {
     if (!rest.empty()) throw std::invalid_argument("random takes no parameter");
     return spec;
   }
+  if (name == "lives") {
+    if (!rest.empty()) throw std::invalid_argument("lives takes no parameter");
+    spec.kind = DistributionSpec::Kind::lives;
+    return spec;
+  }
   if (name == "zoned") {
-    spec.kind = Kind::zoned;
+    spec.kind = DistributionSpec::Kind::zoned;
     parse_zoned(spec, rest);
     return spec;
   }
   double low = 0;
   double high = 0;
   if (name == "zipf") {
-    spec.kind = Kind::zipf;
+    spec.kind = DistributionSpec::Kind::zipf;
     spec.parameter = 1.1;
     high = 10;
   } else if (name == "pareto") {
-    spec.kind = Kind::pareto;
+    spec.kind = DistributionSpec::Kind::pareto;
     spec.parameter = 0.2;
     high = 1;
   } else if (name == "normal") {
-    spec.kind = Kind::normal;
+    spec.kind = DistributionSpec::Kind::normal;
     high = 100;
   } else {
-    throw std::invalid_argument(
-        "\"" + name + "\" is unknown, expected random, zipf:theta, pareto:h, normal:deviation or zoned:...");
+    throw std::invalid_argument("\"" + name +
+                                "\" is unknown, expected random, zipf:theta, pareto:h, normal:deviation, "
+                                "zoned:... or lives");
   }
   if (rest.empty() && name != "normal") return spec;
   const auto value = fio_real(rest);
@@ -176,6 +181,7 @@ std::uint64_t Positions::draw(unsigned direction) {
     case DistributionSpec::Kind::zoned:
       return zoned(direction);
     case DistributionSpec::Kind::random:
+    case DistributionSpec::Kind::lives:  // a generator asks FileLives
       break;
   }
   if (repeats_) return random_.below(blocks_);

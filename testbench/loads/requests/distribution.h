@@ -56,7 +56,7 @@ class ZipfRanks {
 
 /// What `random_distribution` says.
 struct DistributionSpec {
-  enum class Kind : std::uint8_t { random, zipf, pareto, normal, zoned };
+  enum class Kind : std::uint8_t { random, zipf, pareto, normal, zoned, lives };
   struct Zone {
     std::uint32_t access = 0;  ///< per cent of requests
     std::uint32_t size = 0;    ///< per cent of the region

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "models/base/parameters.h"
+#include "testbench/loads/requests/app_files.h"
 #include "testbench/loads/requests/request.h"
 #include "testbench/loads/requests/stream_map.h"
 
@@ -55,6 +56,7 @@ struct DriveSize {
   std::uint64_t first_lba = 0;  ///< where its addresses begin
   Bytes file_size = 0;          ///< not 0: files of this size one after another, which can only be read
   std::uint32_t handles = 1;    ///< placement handles
+  std::shared_ptr<const AppFiles> apps = nullptr;  ///< the files are those of apps
 };
 
 /// What must be known of a load before it can be laid out: bytes up to the last byte addressed, per

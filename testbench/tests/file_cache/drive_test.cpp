@@ -38,7 +38,7 @@ Load accesses(const Simulation& simulation, std::uint64_t count, std::uint32_t d
   config.generator.bs = "256k";
   config.generator.io_size = std::to_string(count * 256_KiB);
   config.generator.iodepth = depth;
-  config.generator.random_distribution = "zipf:1.1";
+  config.generator.random_distribution = simulation.file_cache()->apps() ? "lives" : "zipf:1.1";
   return std::move(make_loads(config, simulation.files_size(), seed).front());
 }
 
@@ -177,12 +177,21 @@ TEST_CASE("neither checkers nor the quantum change what a file cache does") {
 }
 
 TEST_CASE("a file cache restored goes on as the one saved") {
-  for (const char* admission : {"all", "dfcache", "cachesifter"}) {
+  for (const char* admission : {"all", "dfcache", "cachesifter", "file-classes"}) {
     INFO(admission);
     CHECK(in_child<bool>([&] {
       SimulationConfig config;
       config.file_cache = cache(admission, 100, 0.2);
-      const Given given(std::map<std::string, Value, std::less<>>{{"memory", whole(2_MiB)}});
+      if (admission == std::string("file-classes")) {
+        config.file_cache->apps = AppFilesConfig{};
+        config.file_cache->apps->number = 2;
+        config.file_cache->apps->told = 1;
+        config.file_cache->apps->burst = 8;
+        config.file_cache->apps->transient = 50;
+        config.file_cache->apps->rest = 50;
+      }
+      const Given given(std::map<std::string, Value, std::less<>>{
+          {"memory", whole(2_MiB)}, {"burst", whole(8)}, {"transient", whole(50)}});
       config.file_cache->admission_policy = borrowed(given);
       SsdConfig drive = drive_tests::drive("pcie3x4", 4096);
       drive.part.blocks_per_plane = 256;

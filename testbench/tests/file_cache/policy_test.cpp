@@ -187,7 +187,7 @@ TEST_CASE("every admission policy counts as a plain simulation of it does") {
 TEST_CASE("admission policies that are promised") {
   std::string names;
   for (const PolicyInfo& info : admission_family().infos()) names += info.name + " ";
-  CHECK(names == "all none dfcache cachesifter ");
+  CHECK(names == "all none dfcache cachesifter file-classes ");
 }
 
 }  // namespace tlmssd::filecache_tests

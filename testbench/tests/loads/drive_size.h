@@ -5,6 +5,6 @@
 
 namespace tlmssd::test {
 
-inline constexpr DriveSize k_drive{Bytes{64} << 20U, 512};
+inline const DriveSize k_drive{Bytes{64} << 20U, 512};
 
 }  // namespace tlmssd::test

@@ -35,7 +35,7 @@ inline void read_trace(std::string_view bytes) {
     LoadExtent extent;
     for (const TraceInfo::Volume& volume : info.volumes) extent.volume_bytes.push_back(volume.end);
     for (const char* how : {"wrap", "scale"}) {
-      static constexpr DriveSize k_drive{std::uint64_t{1} << 40U, 4096};
+      static const DriveSize k_drive{std::uint64_t{1} << 40U, 4096};
       PlacementConfig config;
       config.addresses = how;
       PlacedSource placed(std::make_unique<TraceReader>(file, "fuzz", bytes), config, extent, k_drive);

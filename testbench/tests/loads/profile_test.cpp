@@ -61,7 +61,7 @@ LoadConfig profile_config(const std::string& name, double scale) {
   return config;
 }
 
-constexpr DriveSize k_drive_4kn{256_MiB, 4096};
+const DriveSize k_drive_4kn{256_MiB, 4096};
 
 }  // namespace
 

@@ -85,7 +85,7 @@ TEST_CASE("scenarios with wrong values", "[program]") {
        "@:12: load.0.rwmixread: 200 is out of range: must be 0 to 100"},
       {"rw: randrw", "rw: randrw, random_distribution: zipff:1",
        "@:12: load.0.random_distribution: \"zipff\" is unknown, expected random, zipf:theta, pareto:h, "
-       "normal:deviation or zoned:..."},
+       "normal:deviation, zoned:... or lives"},
       {"rw: randrw", "rw: randrw, time_based: true", "@:12: load.0.time_based: needs runtime as well"},
       {"load:", "precondition:\n  - {order: random}\nload:",
        "@:13: precondition.0: nothing to do: give fill, overwrite, trim, state, until or idle"},

@@ -17,7 +17,57 @@ const std::string k_files =
              "\"zipf:1.1\"},\n"
              "       {name: local, rw: randrw, io_size: 1m}]");
 
+/// The same with files of apps, read by their lives.
+const std::string k_apps = replaced(
+    replaced(
+        replaced(
+            k_files, "admission: dfcache, files: 40,",
+            "admission: file-classes, memory: 64 KiB, burst: 10, transient: 60, apps: {number: 4, burst: "
+            "10, transient: 60, rest: 80}, files: 400,"),
+        "bs: 64k, io_size: 20m, random_distribution: \"zipf:1.1\"",
+        "random_distribution: lives, io_size: 1g, number_ios: 2000"),
+    "io_size: 1m", "number_ios: 256");
+
 }  // namespace
+
+TEST_CASE("scenarios whose files of apps are at fault", "[program]") {
+  refuse_all(
+      {
+          {"number: 4", "numbers: 4",
+           "@:12: key 'numbers' is not known in file_cache.apps; did you mean 'number'?"},
+          {"number: 4", "number: 401",
+           "@:12: file_cache.apps.number: 401 apps have only 400 files; nearest valid: 400"},
+          {"number: 4", "long_living: 50 %",
+           "@:12: file_cache.apps.long_living: 50 % of files beside 60 % burst-reading ones are more than "
+           "all; "
+           "nearest valid: 40 %"},
+          {"burst: 10, transient: 60, rest", "burst: 40, transient: 60, rest",
+           "@:12: file_cache.apps.transient: 60 accesses are less than twice the 40 of burst-reading files; "
+           "nearest valid: 80"},
+          {"burst: 10, transient: 60, apps", "burst: 60, transient: 60, apps",
+           "@:12: file_cache.transient: 60 accesses are not more than the 60 of burst-reading files; nearest "
+           "valid: 61"},
+          {"memory: 64 KiB", "memory: 60 KiB",
+           "@:12: file_cache.memory: 61440 B hold no file of 65536 B; nearest valid: 65536 B"},
+          {"random_distribution: lives", "random_distribution: random",
+           "@:14: load.0.random_distribution: files of apps (file_cache.apps) are read and deleted by their "
+           "lives, "
+           "not by random; nearest valid: lives"},
+          {"rw: randread, random", "rw: read, random",
+           "@:14: load.0.rw: read is not how files of apps are read; nearest valid: randread"},
+          {"lives, io_size", "lives, numjobs: 2, io_size",
+           "@:14: load.0.numjobs: a file of an app has one life at a time, whose load is one job; nearest "
+           "valid: 1"},
+          {"lives, io_size", "lives, offset: 64k, io_size",
+           "@:14: load.0.offset: lives are of all files of the apps; nearest valid: 0"},
+          {"lives, io_size", "lives, size: 50%, io_size",
+           "@:14: load.0.size: lives are of all files of the apps; nearest valid: 100%"},
+          {"rw: randrw", "rw: randrw, random_distribution: lives",
+           "@:15: load.1.random_distribution: lives are those of files of apps (target: files, and "
+           "file_cache.apps); nearest valid: random"},
+      },
+      k_apps);
+}
 
 TEST_CASE("scenarios whose file cache is at fault", "[program]") {
   refuse_all(
@@ -112,6 +162,40 @@ TEST_CASE("the file cache's report", "[program]") {
   CHECK(untimed["statistics"]["file_cache"]["accesses"] == group["accesses"]);
   CHECK(untimed["statistics"]["file_cache"]["hits"]["value"].get<double>() ==
         Approx(number("hits")).epsilon(0.05));
+}
+
+TEST_CASE("the report of learned classes", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_apps);
+  const Json report = report_of(folder, scenario, "learned", {"--check-protocol"});
+  const Json& group = report["statistics"]["file_cache"];
+  const auto number = [&](const char* name) { return group[name]["value"].get<double>(); };
+  CHECK(number("accesses") == 2000);
+  CHECK(number("deleted") > 300);
+  CHECK(number("lives_ended") > 300);
+  CHECK(number("examples") == number("lives_ended"));
+  CHECK(number("bytes_kept_from_flash") > 0);
+  double all = 0;
+  double right = 0;
+  double came = 0;
+  for (const std::string guessed : {"burst_reading", "transient", "long_living"}) {
+    const Json& of = group["guessed_" + guessed];
+    came += of["came"]["value"].get<double>();
+    right += of["was_" + guessed]["value"].get<double>();
+    for (const std::string was : {"burst_reading", "transient", "long_living"})
+      all += of["was_" + was]["value"].get<double>();
+  }
+  CHECK(all == number("lives_ended"));
+  CHECK(number("accuracy") == Approx(right / all));
+  CHECK(came <= number("misses"));
+  CHECK(report["checks"]["wrong_reads"] == 0);
+  // A snapshot fits the same files only: another seed has others.
+  const std::string snapshot = folder / "drive.snap";
+  const Json direct = report_of(folder, scenario, "direct", {"--save-snapshot", snapshot});
+  CHECK(report_of(folder, scenario, "restored", {"--from-snapshot", snapshot}) == direct);
+  const Outcome outcome = run(folder, {"run", scenario, "--from-snapshot", snapshot, "--set", "seed=9"});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err.find("seed is 1 there, 9 here") != std::string::npos);
 }
 
 TEST_CASE("a snapshot holds the file cache", "[program]") {

@@ -3,8 +3,8 @@
 
 def draw(d):
     f = d.facts
-    f.log_structured = f.file_cache = False
-    for path in ("log_structured", "file_cache"):
+    f.log_structured = f.file_cache = f.apps = False
+    for path in ("log_structured", "file_cache", "file_cache.apps"):
         d.leave_out(path)
     chance = d.random.random()
     if chance < 0.08:
@@ -30,4 +30,17 @@ def _draw_file_cache(d):
     f.files = d.put("file_cache", "files", d.pick(1, 10, 50, 300))
     d.put("file_cache", "latency", d.pick(10**6, 10**9, 20 * 10**9))
     d.put("file_cache", "space", d.pick(0.1, 0.3, 0.5))
-    d.section("file_cache", 0.3, window=[1, 10, 1000], memory=[65536, 2**20], cost=[10**6, 10**7])
+    d.section("file_cache", 0.3, leave=("burst", "transient"), window=[1, 10, 1000], memory=[65536, 2**20], cost=[10**6, 10**7])
+    _draw_apps(d)
+
+
+def _draw_apps(d):
+    """Files of apps, which file-classes cannot do without."""
+    d.facts.apps = d.node("file_cache").get("admission") == "file-classes" or d.chance(0.3)
+    if not d.facts.apps:
+        return
+    d.put("file_cache.apps", "number", d.whole(1, min(d.facts.files, 12)))
+    d.put("file_cache.apps", "burst", d.pick(2, 10, 100))
+    d.put("file_cache.apps", "transient", d.pick(200, 1000))
+    d.put("file_cache.apps", "rest", d.pick(1, 50, 1000))
+    d.put("file_cache.apps", "told", d.pick(0, 0.5, 1))

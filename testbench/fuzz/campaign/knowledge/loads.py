@@ -138,6 +138,10 @@ def _draw_of_files(d, path):
     d.put(path, "target", "files")
     d.put(path, "rw", d.pick("read", "randread"))
     d.put(path, "number_ios", d.log_whole(5, 200))
+    if d.facts.apps:
+        d.put(path, "rw", "randread")
+        d.put(path, "random_distribution", "lives")
+        return
     size = d.facts.file_size
     d.put(path, "bs", str(d.pick(size, max(d.facts.lba, size // 4))))
     if d.chance(0.5):
