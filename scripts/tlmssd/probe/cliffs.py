@@ -9,11 +9,12 @@ blocks are used up; collection begins there.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tlmssd.probe.findings import LIKELY, WEAK, Curve, Finding, not_visible
+from tlmssd.probe.plan import SPARE_WRITE
 from tlmssd.probe.results import Point, Results
 from tlmssd.quantities import quantity_text
 
@@ -49,9 +50,11 @@ class Step:
     piece: int
 
 
-def cliff_findings(results: Results, buffer: float, held: float) -> list[Finding]:
+def cliff_findings(
+    results: Results, buffer: float, held: float, through: bool = False
+) -> list[Finding]:
     """The pSLC and the spare flash; `buffer`: bytes that the write buffer makes fast, `held`: those
-    that it holds, in B."""
+    that it holds, in B; `through`: whether each write waits for flash."""
     spare_points = results.group("spare")
     steps = _falls(spare_points)
     pslc = _pslc(results.group("cliff"), steps, buffer)
@@ -60,7 +63,21 @@ def cliff_findings(results: Results, buffer: float, held: float) -> list[Finding
     if fill and spare_points and fill[0].bytes < 0.98 * spare_points[0].numbers[1]:
         why = "the drive was not full: filling it takes longer than the probe may"
         return [pslc, not_visible("spare", "spare flash", why)]
-    return [pslc, _spare(spare_points, steps, static, buffer, held)]
+    spare = _spare(spare_points, steps, static, buffer, held)
+    return [pslc, _padded(spare, results.group("grain")) if through and spare.visible else spare]
+
+
+def _padded(spare: Finding, grain: Sequence[Point]) -> Finding:
+    """A write that waits for flash may take a whole program there, and part of the map with it: by
+    how much more, the bandwidth of large writes over small ones says at most."""
+    rates = {point.numbers[0]: point.bandwidth for point in grain}
+    waste = max(rates.values()) / rates[SPARE_WRITE] if SPARE_WRITE in rates else 1.0
+    evidence = (
+        f"{spare.evidence}; each write waits for flash and may take up to {waste:.1f} times its "
+        "size there"
+    )
+    high = spare.high * max(waste, 1.0)
+    return replace(spare, confidence=WEAK, evidence=evidence, high=high)
 
 
 def _falls(points: Sequence[Point]) -> list[Step]:

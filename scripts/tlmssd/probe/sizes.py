@@ -82,7 +82,8 @@ def size_findings(
     die = 1e9 / max(strides.rates[one] for one in strides.multiples(whole))
     exact = strides.exact_units(whole)
     pages = [whole / exact] if exact else _pages(whole, strides.least_units(whole), unit)
-    fits = [_judged(fit, unit, die) for page in pages for fit in _fits(x, y, whole, int(page))]
+    most = _largest_unit(grain)
+    fits = [_judged(fit, most, die) for page in pages for fit in _fits(x, y, whole, int(page))]
     fits = sorted(fits, key=lambda fit: fit.score)
     if not fits:
         return [not_visible(*name, "no page goes with the stripe") for name in NAMES]
@@ -152,6 +153,12 @@ def _mapped_unit(grain: Finding) -> float:
     """Smaller reads bring in a mapped unit, or a whole 4 KiB of the file."""
     value = float(grain.value) if grain.visible and grain.confidence == SURE else 0.0
     return value if 4 * KIB <= value <= 16 * KIB else 4 * KIB
+
+
+def _largest_unit(grain: Finding) -> float:
+    """What a smaller read may bring in at most, so that a page of it does not show."""
+    value = float(grain.value) if grain.visible else 0.0
+    return min(max(value, 4 * KIB), 16 * KIB)
 
 
 def _pages(stripe: float, dies: float, unit: float) -> list[float]:
