@@ -34,8 +34,11 @@ FEW = 0.15
 CLOSE, CLOSE_UNSTEADY = 0.7, 0.5
 """Flash that is nearly as fast as the host leaves little to see of the buffer; and less where it
 gets slower and slower, as it does when collection begins."""
-MOST_SHARE = 0.1
-"""Of the capacity: what is slower only behind so many bytes waits for collection."""
+MOST_SHARE = 0.05
+"""Of the capacity: what is slower only behind so many bytes waits for collection. Real buffers are
+a thousandth of their drives."""
+LASTING = 0.5
+"""Behind a full buffer this share of the writes waits, in every longer burst."""
 FAST_HOST = 2e9
 """Bytes per second that may take the drive's memory from its flash."""
 BEHIND, BEYOND = 1.1, 1.5
@@ -70,10 +73,10 @@ def buffer_findings(results: Results, stripe: float) -> list[Finding]:
         small = _filling(short)
         fill = small if small and small.fast > 2 * small.slow else fill
     most = MOST_SHARE * _capacity(results)
-    if fill and fill.knee > most:
+    if fill and (fill.knee > most or not _lasts(fill, long)):
         fill = None
     if through or fill is None:
-        why = "writes of a burst take the same time whatever its size: no buffer fills up"
+        why = "writes of a burst do not get slower for good behind some size: no buffer fills up"
         if most < long[-1].bytes:
             why += f", or only behind {quantity_text(most, 'B')}"
         if through:
@@ -124,36 +127,60 @@ def _filling(bursts: Sequence[Point]) -> _Filling | None:
     """
     if len(bursts) < 3:
         return None
-    waits = [float(point.histogram.counts[_slow(bursts, point)].sum()) for point in bursts]
-    shares = [wait / point.commands for wait, point in zip(waits, bursts, strict=True)]
+    shares = _waiting(bursts)
     # From the first that fills it on, ever more writes wait; those that wait for something else at
     # the beginning of a burst become a smaller share.
     later = [place for place, one in enumerate(shares) if one and min(shares[place:]) > 0.9 * one]
     if not later:
         return None
-    first = later[0]
     size = np.array([point.bytes for point in bursts])
     time = np.array([point.commands * point.mean / DEPTH * 1e-9 for point in bursts])
     each = size[0] / bursts[0].commands
     fast = DEPTH * each / _fast_latency(bursts) * 1e9
     slopes = np.diff(size) / np.diff(time)
+    first = later[0]
     steady = slopes[first : first + 2]
     if len(steady) == 2 and steady.max() < STEADY * steady.min() and fast > SLOWER * steady.max():
         slow = float(steady.mean())
         room = float(size[first] - slow * time[first])
         if 0 < room < size[first]:
             return _Filling(room / (1 - slow / fast), fast, slow, room, True)
-    point = bursts[first]
+    found = _by_writes(bursts, bursts[first], float(time[first]), fast)
+    if found.slow > CLOSE * fast and len(later) > 1 and slopes[first] < found.slow / 2:
+        # This one has only just filled it.
+        found = _by_writes(bursts, bursts[later[1]], float(time[later[1]]), fast)
+    return found
+
+
+def _by_writes(bursts: Sequence[Point], point: Point, seconds: float, fast: float) -> _Filling:
+    """What the fast and the slow writes of one burst tell."""
+    each = point.bytes / point.commands
     late = _slow(bursts, point)
     latency, counts = point.histogram.latency_ns[late], point.histogram.counts[late]
     rest = float(counts.sum()) * each
     knee = point.bytes - rest
-    slow = rest / (float(time[first]) - knee / fast)
+    slow = rest / (seconds - knee / fast)
     # Few that take very long wait for something else.
     usual = latency <= 2 * _middle(Histogram(latency, counts))
     often = DEPTH * each / float(np.average(latency[usual], weights=counts[usual])) * 1e9
     slow = slow if slow > OFTEN * often else often
     return _Filling(knee, fast, slow, knee * (1 - slow / fast), False)
+
+
+def _waiting(bursts: Sequence[Point]) -> list[float]:
+    """Shares of the writes of each burst that wait for room."""
+    return [
+        float(point.histogram.counts[_slow(bursts, point)].sum()) / point.commands
+        for point in bursts
+    ]
+
+
+def _lasts(fill: _Filling, bursts: Sequence[Point]) -> bool:
+    """Whether writes wait behind the knee in longer bursts as well, nearly all of them. Where only
+    some do, a full buffer is not what they wait for: a batch of programs, the map's pages."""
+    shares = zip(bursts, _waiting(bursts), strict=True)
+    longer = [(point, share) for point, share in shares if point.bytes > BEYOND * fill.knee][:3]
+    return all(share > LASTING * (1 - fill.knee / point.bytes) for point, share in longer)
 
 
 def _fast_latency(bursts: Sequence[Point]) -> float:
@@ -224,7 +251,7 @@ def _full(point: Point, pace: float) -> _Full:
 def _buffer_size(fill: _Filling, paced: Sequence[float], stripe: float, curve: Curve) -> Finding:
     """What flash is programming still occupies its place: about a stripe."""
     key, what = "buffer", "write buffer"
-    size = fill.room + stripe
+    size = min(fill.room + stripe, fill.knee)
     marked = replace(curve, marks=(fill.knee,))
     rates = [quantity_text(rate, "B/s") for rate in (fill.fast, fill.slow)]
     evidence = (

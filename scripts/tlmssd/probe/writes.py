@@ -76,7 +76,7 @@ def grain_finding(results: Results, command_rate: float) -> Finding:
         weak = "it bends by and by"
     if weak:
         evidence = f"{evidence}; {weak}: it may be less"
-        return Finding(key, what, grain, "B", WEAK, evidence, 0.0, grain, curve)
+        return Finding(key, what, grain, "B", WEAK, evidence, 0.0, 2 * grain, curve)
     clear = slopes[place + 1] < CLEAR and 1 - CLEAR < slopes[place] < 1 + CLEAR
     sure = SURE if clear and min(slopes[: place + 1]) > 1 - BEND else LIKELY
     return Finding(key, what, grain, "B", sure, evidence, grain, grain, curve)
