@@ -190,6 +190,15 @@ def test_repeated_measurements_widen_what_is_known(small):
     assert known.spread == pytest.approx(0.129, abs=0.002)
 
 
+def test_which_writes_wait_for_room_is_no_chance(folder):
+    """Half of a burst that fills the buffer waits: its mean is known all the same."""
+    measure(folder, *HIDDEN[0], 3)
+    figures = CalibrationStudy.read(folder / "study.yaml").measured.figures
+    assert figures["write-burst-16m"]["write.mean"].error == 0
+    assert figures["write-burst-16m"]["write.p50"].error > 0
+    assert figures["read-256k-qd16"]["read.mean"].error > 0
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

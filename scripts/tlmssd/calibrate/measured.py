@@ -1,8 +1,11 @@
 """Measurements to fit to: figures of fio's jobs, and how exactly each is known.
 
 A figure counts as known to its tolerance (the study's `loss`), and not better than its sample: a
-mean to its standard error, a percentile to the difference between neighbouring ranks, so that one
-that lies on a cliff of the distribution (half of the writes in the buffer) decides little.
+mean of reads to its standard error, a percentile to the difference between neighbouring ranks, so
+that one that lies on a cliff of the distribution (half of the writes in the buffer) decides little.
+Which writes wait for room in the buffer is no chance, however far their latencies lie apart: the
+mean and the rate of a burst are what tells the buffer's size. What chance there is shows when the
+emulator repeats the job with other seeds.
 """
 
 import math
@@ -67,7 +70,7 @@ def figures_of(path: Path, wanted: Sequence[str] = ()) -> dict[str, dict[str, Kn
         for direction in DIRECTIONS:
             operation = part["operations"].get(direction)
             if operation and operation["commands"] >= LEAST_COMMANDS:
-                for key, known in _figures(operation).items():
+                for key, known in _figures(operation, chance=direction == "read").items():
                     figures[f"{direction}.{key}"] = known
         if figures:
             found[name] = figures
@@ -79,9 +82,10 @@ def _bare(name: str, wanted: Sequence[str]) -> str:
     return bare if bare in wanted and name not in wanted else name
 
 
-def _figures(operation: Mapping) -> dict[str, Known]:
+def _figures(operation: Mapping, chance: bool) -> dict[str, Known]:
+    """`chance`: whether the latencies are a sample of what might have been."""
     latency, count = operation["latency"], operation["commands"]
-    mean_error = latency.get("stddev", 0.0) / math.sqrt(count) / latency["mean"]
+    mean_error = latency.get("stddev", 0.0) / math.sqrt(count) / latency["mean"] if chance else 0.0
     found = {
         "iops": Known(operation["iops"], mean_error),
         "bandwidth": Known(operation["bandwidth"]["value"], mean_error),

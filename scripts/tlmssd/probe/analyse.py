@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from tlmssd.probe.buffer import buffer_findings
 from tlmssd.probe.cliffs import cliff_findings
 from tlmssd.probe.findings import Finding
 from tlmssd.probe.reads import read_findings
 from tlmssd.probe.results import Results, read_results
-from tlmssd.probe.writes import buffer_findings, grain_finding
+from tlmssd.probe.writes import grain_finding
 
 
 def analyse(folder: str | Path) -> list[Finding]:
@@ -26,7 +27,9 @@ def findings_of(results: Results) -> list[Finding]:
     buffers = buffer_findings(results, stripe)
     buffer = buffers[0]
     held = float(buffer.value) if buffer.visible else 0.0
-    return [*reads, grain, *buffers, *cliff_findings(results, fast_bytes(buffers), held)]
+    through = buffers[1].value == "write-through"
+    cliffs = cliff_findings(results, fast_bytes(buffers), held, through)
+    return [*reads, grain, *buffers, *cliffs]
 
 
 def fast_bytes(buffers: list[Finding]) -> float:

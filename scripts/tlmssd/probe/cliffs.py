@@ -9,11 +9,12 @@ blocks are used up; collection begins there.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tlmssd.probe.findings import LIKELY, WEAK, Curve, Finding, not_visible
+from tlmssd.probe.plan import SPARE_WRITE
 from tlmssd.probe.results import Point, Results
 from tlmssd.quantities import quantity_text
 
@@ -30,7 +31,7 @@ BEYOND = 1.6
 STEADY, LASTS = 0.5, 0.7
 """Before a pSLC's cliff hardly a piece is slower than this share of the speed there, behind it
 hardly one is as fast."""
-LEAST_SHARE = 0.02
+LEAST_SHARE = 0.05
 """Of the capacity: an earlier fall may be the write buffer's, where that is not known."""
 STATIC_SHOWN = 1.3
 """By so much the cliff of a fuller drive is larger than the dynamic part explains."""
@@ -49,9 +50,11 @@ class Step:
     piece: int
 
 
-def cliff_findings(results: Results, buffer: float, held: float) -> list[Finding]:
+def cliff_findings(
+    results: Results, buffer: float, held: float, through: bool = False
+) -> list[Finding]:
     """The pSLC and the spare flash; `buffer`: bytes that the write buffer makes fast, `held`: those
-    that it holds, in B."""
+    that it holds, in B; `through`: whether each write waits for flash."""
     spare_points = results.group("spare")
     steps = _falls(spare_points)
     pslc = _pslc(results.group("cliff"), steps, buffer)
@@ -60,7 +63,21 @@ def cliff_findings(results: Results, buffer: float, held: float) -> list[Finding
     if fill and spare_points and fill[0].bytes < 0.98 * spare_points[0].numbers[1]:
         why = "the drive was not full: filling it takes longer than the probe may"
         return [pslc, not_visible("spare", "spare flash", why)]
-    return [pslc, _spare(spare_points, steps, static, buffer, held)]
+    spare = _spare(spare_points, steps, static, buffer, held, pslc.confidence)
+    return [pslc, _padded(spare, results.group("grain")) if through and spare.visible else spare]
+
+
+def _padded(spare: Finding, grain: Sequence[Point]) -> Finding:
+    """A write that waits for flash may take a whole program there, and part of the map with it: by
+    how much more, the bandwidth of large writes over small ones says at most."""
+    rates = {point.numbers[0]: point.bandwidth for point in grain}
+    waste = max(rates.values()) / rates[SPARE_WRITE] if SPARE_WRITE in rates else 1.0
+    evidence = (
+        f"{spare.evidence}; each write waits for flash and may take up to {waste:.1f} times its "
+        "size there"
+    )
+    high = spare.high * max(waste, 1.0)
+    return replace(spare, confidence=WEAK, evidence=evidence, high=high)
 
 
 def _falls(points: Sequence[Point]) -> list[Step]:
@@ -142,8 +159,13 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
         "cliff": at_once, "static": static, "dynamic": dynamic, "fast": fall.before,
         "slow": fall.after, "filled": filled, "capacity": capacity,
     }  # fmt: skip
-    sure = LIKELY if again else WEAK
-    return Finding(key, what, size, "B", sure, evidence, size * 0.9, size * 1.1, curve, details)
+    low = 0.9 * size
+    if not buffer:
+        # Flash that keeps up with the host has time to fold meanwhile.
+        low *= 1 - fall.after / fall.before
+        evidence += "; some of it may have been folded by then, for flash is faster than the host"
+    sure = LIKELY if again and buffer else WEAK
+    return Finding(key, what, size, "B", sure, evidence, low, size * 1.1, curve, details)
 
 
 def _cliff(points: Sequence[Point], buffer: float) -> Step | None:
@@ -213,8 +235,9 @@ def _parts(
 
 
 def _spare(
-    points: Sequence[Point], steps: Sequence[Step], static: float, buffer: float, held: float
-) -> Finding:
+    points: Sequence[Point], steps: Sequence[Step], static: float, buffer: float, held: float,
+    pslc_sure: str,
+) -> Finding:  # fmt: skip
     key, what = "spare", "spare flash"
     if len(points) < 20:
         why = "the whole drive was not overwritten (that destroys its data, and is not the default)"
@@ -246,6 +269,10 @@ def _spare(
     if static:
         evidence += "; blocks that are always in SLC mode come on top"
     details = {"onset": onset, "share": spare / capacity, "steady": math.exp(last)}
-    return Finding(
-        key, what, spare, "B", LIKELY, evidence, spare * 0.8, spare * 1.3, curve, details,
-    )  # fmt: skip
+    sure, low, high = LIKELY, 0.8 * spare, 1.3 * spare
+    if static and pslc_sure == WEAK:
+        sure, low = WEAK, 0.8 * (spare - (STATIC_BITS - 1) * static)
+    if not buffer and len(before) > 1:
+        sure, high = WEAK, 1.3 * before[-1].at / HELD_BACK
+        evidence += "; a write buffer that does not show may be what falls first"
+    return Finding(key, what, spare, "B", sure, evidence, low, high, curve, details)

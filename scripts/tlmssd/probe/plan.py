@@ -35,11 +35,15 @@ DEPTHS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024
 BURSTS = [MIB << power for power in range(2, 11)]
 SHORT_BURSTS = [MIB << power for power in range(4)]
 """Of smaller writes: for a buffer that a burst of large ones fills at once."""
+PACES = [1024 * MIB, 1536 * MIB, 2048 * MIB]
+"""Bytes per second of bursts that are not as fast as they can be: they leave flash the memory."""
+PACED_BURSTS = [MIB << power for power in range(4, 9)]
 PIECES, SECOND_PIECES = 96, 48
 PIECE_SHARE = 1 / 256
 """Of the capacity: a piece of the pSLC's cliff."""
 SPARE_PIECES = 60
 SPARE_SHARE = 1 / 100
+SPARE_WRITE = 16 * KIB
 FILL_SECONDS, PIECE_SECONDS, SPARE_SECONDS = 880, 5, 6
 """So that all stages together take less than an hour, however slow the drive."""
 
@@ -146,7 +150,7 @@ def write_plan(folder: Path, target: Target, whole_drive: str | None) -> list[Pa
 def rest(number: int, seconds: float) -> Job:
     """Two reads with a pause between: fio's only way to leave a drive alone between two jobs."""
     options = {"rw": "randread", "bs": "4k", "number_ios": 2, "thinktime": int(seconds * 1e6)}
-    return Job(f"rest-{number}", {**options, "runtime": int(seconds) + 5})
+    return Job(f"rest-{number}", {**options, "runtime": int(seconds) + 3})
 
 
 def _reads(target: Target) -> Iterator[Job]:
@@ -199,6 +203,13 @@ def _writes(target: Target) -> Iterator[Job]:
         yield rest(number, 2)
         options = {"rw": "write", "bs": 16 * KIB, "iodepth": 8, "io_size": size, "runtime": 5}
         yield Job(f"short-{size}", options)
+    for pace in PACES:
+        for size in PACED_BURSTS:
+            if size <= target.area:
+                number += 1
+                yield rest(number, 2)
+                options = {"rw": "write", "bs": 64 * KIB, "iodepth": 8, "io_size": size}
+                yield Job(f"paced-{pace}-{size}", {**options, "rate": pace, "runtime": 1})
     yield Job("stream", {"rw": "write", "bs": MIB, "iodepth": 4, "runtime": 15})
     size = 2 * MIB
     while size >= target.sector:
@@ -231,9 +242,9 @@ def _spare(target: Target) -> Iterator[Job]:
     yield rest(1, 10)
     piece = int(target.capacity * SPARE_SHARE) // MIB * MIB or MIB
     for number in range(SPARE_PIECES):
-        options = {"rw": "randwrite", "bs": 16 * KIB, "iodepth": 64, "io_size": piece, **whole}
+        options = {"rw": "randwrite", "bs": SPARE_WRITE, "iodepth": 64, "io_size": piece}
         name = f"spare-{number:03}-of-{target.capacity}"
-        yield Job(name, {**options, "runtime": SPARE_SECONDS})
+        yield Job(name, {**options, **whole, "runtime": SPARE_SECONDS})
 
 
 def _calibrate(target: Target) -> Iterator[Job]:

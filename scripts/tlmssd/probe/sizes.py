@@ -82,7 +82,8 @@ def size_findings(
     die = 1e9 / max(strides.rates[one] for one in strides.multiples(whole))
     exact = strides.exact_units(whole)
     pages = [whole / exact] if exact else _pages(whole, strides.least_units(whole), unit)
-    fits = [_judged(fit, unit, die) for page in pages for fit in _fits(x, y, whole, int(page))]
+    most = _largest_unit(grain)
+    fits = [_judged(fit, most, die) for page in pages for fit in _fits(x, y, whole, int(page))]
     fits = sorted(fits, key=lambda fit: fit.score)
     if not fits:
         return [not_visible(*name, "no page goes with the stripe") for name in NAMES]
@@ -93,9 +94,9 @@ def size_findings(
         others = [fit.score for fit in (alone, *shared) if fit.round != best.round]
         return _found(x, y, best, shared, min(others) - best.score, stripe, strides)
     # Two dies on a channel would add a step of a page, less what a read of half a stripe takes
-    # anyway beyond its first page.
+    # anyway beyond its first page. Pages that a die reads piece by piece leave room for transfers.
     half = float(np.interp(whole / 2, x, y) - np.interp(alone.page, x, y))
-    if alone.first - half > 6 * alone.error * float(np.interp(whole / 2, x, y)):
+    if alone.transfer - half > 6 * alone.error * float(np.interp(whole / 2, x, y)):
         tied = [fit for fit in fits if fit.ways == 1]
         return _found(x, y, alone, tied, 0.0, stripe, strides)
     why = "latency grows evenly with size: pages that share a channel do not show"
@@ -154,6 +155,12 @@ def _mapped_unit(grain: Finding) -> float:
     return value if 4 * KIB <= value <= 16 * KIB else 4 * KIB
 
 
+def _largest_unit(grain: Finding) -> float:
+    """What a smaller read may bring in at most, so that a page of it does not show."""
+    value = float(grain.value) if grain.visible else 0.0
+    return min(max(value, 4 * KIB), 16 * KIB)
+
+
 def _pages(stripe: float, dies: float, unit: float) -> list[float]:
     """Pages that a stripe of so many dies or more may be made of, no smaller than a unit."""
     whole = [page for page in PAGES if stripe % page == 0 and page >= unit]
@@ -178,9 +185,11 @@ def _judged(fit: _Fit, unit: float, die: float) -> _Fit:
     page does, but for its reads one by one, if each is as long as one of the die (`die` ns)."""
     each = (fit.first - fit.transfer) * fit.single / fit.page
     moved = fit.transfer if each > 0.6 * die else fit.first
-    # On a single channel steps leave no flat between them: nothing but their height tells them.
+    # On a single channel steps leave no flat between them: nothing but their height tells them from
+    # what cores or memory take for each page.
     least = 0.4 if fit.channels > 1 else 0.8
-    alike = fit.step > least * moved and (fit.page <= unit or fit.first > 0.3 * fit.step)
+    shown = fit.first > 0.3 * fit.step or (fit.page <= unit and fit.channels > 1)
+    alike = fit.step > least * moved and shown
     return replace(fit, regular=fit.regular and alike)
 
 
