@@ -31,6 +31,9 @@ def _draw_file_cache(d):
     d.put("file_cache", "latency", d.pick(10**6, 10**9, 20 * 10**9))
     d.put("file_cache", "space", d.pick(0.1, 0.3, 0.5))
     d.section("file_cache", 0.3, leave=("burst", "transient"), window=[1, 10, 1000], memory=[65536, 2**20], cost=[10**6, 10**7])
+    if d.node("file_cache").get("admission") == "file-classes":
+        d.put("file_cache", "burst", d.pick(1, 10, 100))
+        d.put("file_cache", "transient", d.pick(200, 1000))
     _draw_apps(d)
 
 
@@ -44,3 +47,4 @@ def _draw_apps(d):
     d.put("file_cache.apps", "transient", d.pick(200, 1000))
     d.put("file_cache.apps", "rest", d.pick(1, 50, 1000))
     d.put("file_cache.apps", "told", d.pick(0, 0.5, 1))
+    d.section("file_cache.apps", 0.3, burst_reading=[0, 0.3, 0.6], long_living=[0, 0.1, 0.4], session=[1, 5, 50])
