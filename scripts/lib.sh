@@ -88,3 +88,18 @@ run_ctest_quietly() {
   fi
   sed -n '/^[0-9]*% tests passed/,$p' "$log" | sed '/^Label Time Summary/,/^$/d'
 }
+
+# run_short <program> <log folder> [folder left out]: every scenario in its short form, as many at a time as there are processors; their
+# list is <log folder>/list.
+run_short() {
+  local program=$1 log=$2 left_out=${3:-scenarios/none}
+  rm -rf "$log"
+  mkdir -p "$log"
+  find scenarios -name '*.yaml' -not -path 'scenarios/parts/*' -not -path 'scenarios/studies/*' -not -path "$left_out/*" | sort >"$log/list"
+  export program log
+  xargs -P "$(nproc)" -I{} bash -c '
+    name=$(echo "$1" | tr / _)
+    if timeout 300 "$program" run "$1" --short --out "$log/$name" >"$log/$name.log" 2>&1; then exit 0; fi
+    tail -n 5 "$log/$name.log" | sed "s|^|$1: |" >&2
+    exit 1' _ {} <"$log/list" || fail "a scenario failed in its short form; logs are in $log"
+}

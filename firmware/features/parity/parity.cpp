@@ -127,10 +127,7 @@ bool Parity::busy(std::uint32_t die) const {
   const auto id = static_cast<DieId>(die);
   if (core_.hw.flash.pending(id) == 0) return false;
   if (behind_writes_ && die_writes(core_.hw, id)) return true;
-  for (std::uint32_t n = 0; n < core_.layout.pus_per_die; ++n) {
-    if (gc_.busy(core_.layout.pu_at(id, n))) return true;
-  }
-  return false;
+  return turns_.busy(die);
 }
 
 bool Parity::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBatch& reads) {

@@ -58,6 +58,11 @@ class Turns {
     }
   }
 
+  /// Flash has operations of collection, or of moves, on the die.
+  [[nodiscard]] bool busy(std::uint32_t die) const {
+    return any_of(die, [this](std::uint32_t pu) { return gc_.busy(pu); });
+  }
+
  private:
   static constexpr std::uint32_t k_none = 0xFFFFFFFFU;
   struct Group {
@@ -89,9 +94,6 @@ class Turns {
   }
   [[nodiscard]] bool collects(std::uint32_t die) const {
     return any_of(die, [this](std::uint32_t pu) { return gc_.running(pu); });
-  }
-  [[nodiscard]] bool busy(std::uint32_t die) const {
-    return any_of(die, [this](std::uint32_t pu) { return gc_.busy(pu); });
   }
   /// Some die has the turn. Where no time passes nothing is waited for: what collects there does so
   /// to its end, with this as a part of it.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
+#include "models/base/normal.h"
 
 namespace tlmssd {
 
@@ -69,14 +70,8 @@ AppFiles::AppFiles(const AppFilesConfig& config, std::uint32_t files, Bytes file
 }
 
 std::uint64_t AppFiles::chance(About about, std::uint64_t number) const {
-  std::uint64_t z = seed_ * 0x9E3779B97F4A7C15U + (number << 3U) + static_cast<std::uint64_t>(about);
-  for (int round = 0; round < 2; ++round) {  // splitmix64's finish
-    z += 0x9E3779B97F4A7C15U;
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-    z ^= z >> 31U;
-  }
-  return z;
+  const std::uint64_t z = seed_ * k_golden + (number << 3U) + static_cast<std::uint64_t>(about);
+  return mixed(mixed(z + k_golden) + k_golden);
 }
 
 std::uint32_t AppFiles::kind(FileNumber file) const {

@@ -115,6 +115,10 @@ class ModelHost {
       hw_.event_queue.run_until(hw_.event_queue.next());
     }
   }
+  /// Lets everything end that is under way, the drive's own work too.
+  void let_end() {
+    while (!hw_.event_queue.empty()) hw_.event_queue.run_until(hw_.event_queue.next());
+  }
   void drain() {
     wait_below(1);
     bool done = false;

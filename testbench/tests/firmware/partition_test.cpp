@@ -60,7 +60,7 @@ struct PartitionRig {
       host.read(unit * k_unit, k_unit);
       host.wait_below(1);
     }
-    while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
+    host.let_end();
   }
   /// Dies on which these units lie.
   [[nodiscard]] std::map<DieId, std::uint32_t> dies_of(std::uint64_t first, std::uint64_t count) const {

@@ -48,7 +48,7 @@ struct PromotionRig {
   }
   /// Lets idle time pass until everything is folded.
   void settle() {
-    while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
+    host.let_end();
     REQUIRE(ftl.idle());
   }
   void read(std::uint64_t unit) {
@@ -169,7 +169,7 @@ TEST_CASE("data that could not be read are not promoted") {
   host.media_errors_expected = true;
   host.write(0, 100 * k_unit);
   host.drain();
-  while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
+  host.let_end();
   hw.flash.fails = [](const FlashOp&) { return true; };
   for (int n = 0; n < 4; ++n) {
     host.read(0, k_unit);

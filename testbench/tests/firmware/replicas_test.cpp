@@ -51,11 +51,7 @@ struct ReplicaRig {
     for (int n = 0; n < times; ++n) {
       for (std::uint64_t unit = 0; unit < units; ++unit) read(unit);
     }
-    pass();
-  }
-  /// Lets everything end that is under way.
-  void pass() {
-    while (!hw.event_queue.empty()) hw.event_queue.run_until(hw.event_queue.next());
+    host.let_end();
   }
   /// Reads units while now one die, now the other writes elsewhere.
   void read_beside_writes(std::uint64_t units) {
@@ -143,7 +139,7 @@ TEST_CASE("copies are gone with their data, and forgotten when power fails") {
   rig.host.wait_below(1);
   CHECK(rig.counters().rewritten > 0);
   rig.host.drain();
-  rig.pass();
+  rig.host.let_end();
   rig.ftl.power_cycle();
   const auto before = rig.counters().reads_of_copies;
   rig.read_beside_writes(32);
