@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "models/base/prefetch.h"
 #include "models/base/sparse_array.h"
 #include "models/base/types.h"
 
@@ -28,6 +29,8 @@ class UnitHash {
       if (place.value == 0 || place.unit == unit) return place.value - 1;
     }
   }
+  /// find() will be asked for `unit` soon.
+  void prefetch(Lpn unit) const { prefetch_line(&places_[home(unit)]); }
   /// `unit` must not be there.
   void insert(Lpn unit, std::uint32_t value) {
     // No column of the lines is ever full.

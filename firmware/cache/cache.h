@@ -91,6 +91,14 @@ class Cache final : public Layer, public Evictions {
     std::coroutine_handle<> waiter_{};
   };
 
+  void prefetch(Lpn unit) const override { store_.prefetch(unit); }
+  void prefetch_data(Lpn unit) const override {
+    const Index i = store_.find(unit);
+    if (i == LineStore::k_none) return;
+    store_.prefetch_line_of(i);
+    policy_->prefetch(i);
+  }
+
   // ---- reads
   [[nodiscard]] bool covers(std::uint64_t lba, std::uint64_t blocks) const override;
   std::uint64_t take(HostCommand& command, Lpn unit, std::uint64_t want, MemorySpans& where) override;

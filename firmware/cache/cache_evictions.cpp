@@ -62,6 +62,8 @@ void Cache::write_out(Index i, Durable* also) {
   order_.push_back(false);
   ++unstaged_;
   if (also != nullptr) ++also->pending;
+  store_.prefetch(line.unit);
+  store_.prefetch_line_of(i);
   tasks_.start(evict(line.unit, line.eviction, also));
 }
 

@@ -45,6 +45,8 @@ class CachePolicy {
   virtual void removed(Index line) = 0;
   /// A line whose writing out has failed is back.
   virtual void restored(Index line) = 0;
+  /// `line` will be used soon: a chance to fetch what is known of it into the processor's caches.
+  virtual void prefetch(Index /*line*/) const {}
   /// The line to give up next, which stays known until removed(); LineStore::k_none when there is
   /// none.
   virtual Index victim() = 0;

@@ -82,7 +82,7 @@ void LineStore::locate(Index i, std::uint64_t sectors, MemorySpans& where) const
   const std::uint32_t* const grains = &grains_[std::size_t{i} * grains_per_line_];
   for (std::uint64_t rest = sectors; rest != 0; rest &= rest - 1) {
     const auto s = static_cast<std::uint32_t>(std::countr_zero(rest));
-    const std::uint32_t grain = s / sectors_per_grain_;
+    const std::uint32_t grain = grain_of(s);
     where.add(base_ + grains[grain] * grain_bytes_ + (s - grain * sectors_per_grain_) * sector_bytes_,
               sector_bytes_);
   }

@@ -43,6 +43,14 @@ class LineStore {
             Bytes sector_bytes);
 
   [[nodiscard]] Index find(Lpn unit) const { return hash_.find(unit); }
+  /// find() will be asked for `unit` soon.
+  void prefetch(Lpn unit) const { hash_.prefetch(unit); }
+  /// Sectors of line `i` will come, or be located, soon.
+  void prefetch_line_of(Index i) const {
+    prefetch_line(&lines_[i]);
+    prefetch_lines(&stamps_[std::size_t{i} * sectors_], sectors_ * sizeof(Stamp));
+    prefetch_lines(&grains_[std::size_t{i} * grains_per_line_], grains_per_line_ * sizeof(std::uint32_t));
+  }
   [[nodiscard]] Line& line(Index i) { return lines_[i]; }
   [[nodiscard]] const Line& line(Index i) const { return lines_[i]; }
   /// Whether line `i` (k_none: no line) has all of these sectors.

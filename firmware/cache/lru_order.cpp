@@ -47,6 +47,8 @@ void LruOrder::age() {
     const Index line = lists_[k_young].oldest;
     unlink(line);
     append(line, old_list(line));
+    const Index next = lists_[k_young].oldest;
+    if (next != LineStore::k_none) prefetch(links_[next].younger);  // written when `next` leaves
     ++old;
   }
 }

@@ -34,6 +34,10 @@ class LruOrder {
   void push(Index line);
   void remove(Index line);
   [[nodiscard]] bool contains(Index line) const { return line < links_.size() && links_[line].list != k_out; }
+  /// Soon the line will be pushed (k_none: no line).
+  void prefetch(Index line) const {
+    if (line < links_.size()) prefetch_line(&links_[line]);
+  }
   /// The line to give up next; k_none when there is none.
   [[nodiscard]] Index victim();
   void archive(Archive& archive);

@@ -18,6 +18,7 @@ class LruPolicy : public CachePolicy {
   void used(Index line, bool /*write*/) override { order_.push(line); }
   void removed(Index line) override { order_.remove(line); }
   void restored(Index line) override { order_.push(line); }
+  void prefetch(Index line) const override { order_.prefetch(line); }
   Index victim() override { return order_.victim(); }
   void archive(Archive& archive) override { order_.archive(archive); }
 

@@ -57,6 +57,12 @@ class Layer {
   /// They survive a loss of power.
   [[nodiscard]] virtual bool non_volatile() const = 0;
 
+  /// A command will ask for `unit` after its next wait: a chance to fetch into the processor's
+  /// caches what tells where its data are.
+  virtual void prefetch(Lpn /*unit*/) const {}
+  /// The same, of the data themselves; some time after prefetch().
+  virtual void prefetch_data(Lpn /*unit*/) const {}
+
   // ---- reads
   /// Whether every block of the range is here.
   [[nodiscard]] virtual bool covers(std::uint64_t lba, std::uint64_t blocks) const = 0;

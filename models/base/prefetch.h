@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tlmssd {
 
@@ -15,7 +16,10 @@ inline void prefetch_line(const void* address) {
 /// The lines of `bytes` from `address` on.
 inline void prefetch_lines(const void* address, std::size_t bytes) {
   constexpr std::size_t k_line = 64;
-  for (std::size_t at = 0; at < bytes; at += k_line) prefetch_line(static_cast<const char*>(address) + at);
+  const char* const end = static_cast<const char*>(address) + bytes;
+  const char* line = static_cast<const char*>(address);
+  line -= reinterpret_cast<std::uintptr_t>(line) % k_line;
+  for (; line < end; line += k_line) prefetch_line(line);
 }
 
 }  // namespace tlmssd

@@ -71,7 +71,10 @@ class Scoreboard {
   void cancel(Ticket& ticket);
   /// A command on these blocks will begin soon: a chance to fetch what it will touch into the
   /// caches.
-  void prefetch(std::uint64_t lba) const { states_.prefetch(units_.unit_of(lba)); }
+  void prefetch(std::uint64_t lba) const {
+    states_.prefetch(units_.unit_of(lba));
+    side_.prefetch(units_.unit_of(lba));
+  }
   /// A read is submitted.
   void begin_read(Ticket& ticket, std::uint64_t lba, std::uint64_t blocks);
   /// The read has completed with `data` (one per block). Null when they are right or not `ok`;

@@ -20,7 +20,7 @@ SideTable::Index SideTable::make(std::uint64_t unit, std::uint16_t value, std::u
   entries_[entry].unit = static_cast<Lpn>(unit);
   entries_[entry].last = last;
   std::fill_n(&states_[std::size_t{entry} * units_.per_unit()], units_.per_unit(), value);
-  index_[find_slot(unit)] = entry;
+  index_[find_slot(unit)] = {static_cast<Lpn>(unit), entry};
   ++count_;
   return entry;
 }
@@ -29,23 +29,23 @@ SideTable::Index SideTable::make(std::uint64_t unit, std::uint16_t value, std::u
 void SideTable::drop(Index entry) {
   const std::size_t mask = index_.size() - 1;
   std::size_t gap = find_slot(entries_[entry].unit);
-  for (std::size_t slot = (gap + 1) & mask; index_[slot] != k_none; slot = (slot + 1) & mask) {
-    const std::size_t home = hash(entries_[index_[slot]].unit);
+  for (std::size_t slot = (gap + 1) & mask; !index_[slot].empty(); slot = (slot + 1) & mask) {
+    const std::size_t home = hash(index_[slot].unit);
     if (((slot - home) & mask) < ((slot - gap) & mask)) continue;
     index_[gap] = index_[slot];
     gap = slot;
   }
-  index_[gap] = k_none;
+  index_[gap] = {};
   free_.push_back(entry);
   --count_;
 }
 
 void SideTable::grow_index() {
-  std::vector<Index> old(index_.size() * 2, k_none);
+  std::vector<Slot> old(index_.size() * 2);
   old.swap(index_);
   --shift_;
-  for (const Index entry : old) {
-    if (entry != k_none) index_[find_slot(entries_[entry].unit)] = entry;
+  for (const Slot& slot : old) {
+    if (!slot.empty()) index_[find_slot(slot.unit)] = slot;
   }
 }
 
@@ -84,7 +84,7 @@ void SideTable::split(Index entry) {
 
 std::size_t SideTable::memory_bytes() const {
   return entries_.capacity() * sizeof(Entry) + states_.capacity() * sizeof(std::uint16_t) +
-         index_.capacity() * sizeof(Index) + lists_.capacity() * sizeof(Candidates);
+         index_.capacity() * sizeof(Slot) + lists_.capacity() * sizeof(Candidates);
 }
 
 /// By ascending units, so that the same content gives the same bytes.
@@ -93,8 +93,8 @@ void SideTable::archive(Archive& a) {
   a(count);
   std::vector<Index> order;
   if (a.saving()) {
-    for (const Index entry : index_) {
-      if (entry != k_none) order.push_back(entry);
+    for (const Slot& slot : index_) {
+      if (!slot.empty()) order.push_back(slot.entry);
     }
     std::sort(order.begin(), order.end(),
               [&](Index x, Index y) { return entries_[x].unit < entries_[y].unit; });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/prefetch.h"
 #include "testbench/scoreboard/candidates.h"
 #include "testbench/scoreboard/tracking_units.h"
 
@@ -27,10 +28,19 @@ class SideTable {
     [[nodiscard]] bool contended() const { return lists != k_none; }
   };
 
-  explicit SideTable(const TrackingUnits& units) : units_(units), index_(64, k_none) {}
+  explicit SideTable(const TrackingUnits& units) : units_(units), index_(64) {}
 
   /// The entry of a unit that has one. Numbers of entries stay until they are dropped.
-  [[nodiscard]] Index find(std::uint64_t unit) const { return index_[find_slot(unit)]; }
+  [[nodiscard]] Index find(std::uint64_t unit) const { return index_[find_slot(unit)].entry; }
+  /// The unit, which may have none, will be asked for soon.
+  void prefetch(std::uint64_t unit) const {
+    if (count_ == 0) return;
+    const Slot& slot = index_[find_slot(unit)];
+    if (slot.empty()) return;
+    prefetch_line(&entries_[slot.entry]);
+    prefetch_lines(&states_[std::size_t{slot.entry} * units_.per_unit()],
+                   units_.per_unit() * sizeof(std::uint16_t));
+  }
   /// Makes one for a unit that has none: all blocks hold the write `value` (0: zeros).
   Index make(std::uint64_t unit, std::uint16_t value, std::uint16_t last);
   void drop(Index entry);
@@ -61,11 +71,16 @@ class SideTable {
 
  private:
   static constexpr std::uint32_t k_none = ~std::uint32_t{0};
+  struct Slot {
+    Lpn unit = k_no_unit;
+    Index entry = k_none;  ///< k_none: the slot is empty
+    [[nodiscard]] bool empty() const { return entry == k_none; }
+  };
   /// Where the unit's index is, or the empty slot where it belongs.
   [[nodiscard]] std::size_t find_slot(std::uint64_t unit) const {
     const std::size_t mask = index_.size() - 1;
     std::size_t slot = hash(unit);
-    while (index_[slot] != k_none && entries_[index_[slot]].unit != unit) slot = (slot + 1) & mask;
+    while (!index_[slot].empty() && index_[slot].unit != unit) slot = (slot + 1) & mask;
     return slot;
   }
   void grow_index();
@@ -78,7 +93,7 @@ class SideTable {
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> states_;  ///< per_unit() for each entry
   std::vector<Index> free_;
-  std::vector<Index> index_;  ///< open addressing by unit; k_none: empty
+  std::vector<Slot> index_;  ///< open addressing by unit
   unsigned shift_ = 58;
   std::size_t count_ = 0;
   std::vector<Candidates> lists_;  ///< per_unit() for each contended unit
