@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "models/base/mixing.h"
 #include "models/base/prefetch.h"
 #include "models/base/sparse_array.h"
 #include "models/base/types.h"
@@ -60,7 +61,7 @@ class UnitHash {
   static constexpr std::uint64_t k_together = 8;
   /// The column depends on more than the unit's lowest bits: units that are eight apart share none.
   [[nodiscard]] std::uint64_t home(Lpn unit) const {
-    const std::uint64_t hash = unit / k_together * 0x9E3779B97F4A7C15U;
+    const std::uint64_t hash = unit / k_together * k_golden;
     return (hash >> shift_) * k_together + ((unit ^ hash >> 32U) % k_together);
   }
   [[nodiscard]] std::uint64_t next(std::uint64_t at) const { return (at + k_together) & mask_; }

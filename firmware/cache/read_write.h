@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "firmware/cache/lru_policy.h"
+#include "models/base/mixing.h"
 
 namespace tlmssd::firmware {
 
@@ -44,7 +45,7 @@ class ReadWriteCache final : public LruPolicy {
 
   bool admits_read(Lpn unit) override {
     if (!second_touch_) return true;
-    Lpn& last = seen_[(unit * std::uint64_t{0x9E3779B97F4A7C15} >> 16U) % seen_.size()];
+    Lpn& last = seen_[(unit * k_golden >> 16U) % seen_.size()];
     if (last == unit) return true;
     last = unit;
     return false;

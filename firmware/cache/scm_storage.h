@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "firmware/cache/lru_policy.h"
+#include "models/base/mixing.h"
 
 namespace tlmssd::firmware {
 
@@ -46,7 +47,7 @@ class ScmStorage final : public LruPolicy {
       writes_ = 0;
       for (std::uint8_t& count : counters_) count /= 2;
     }
-    std::uint8_t& a = counters_[(unit * std::uint64_t{0x9E3779B97F4A7C15} >> 16U) % counters_.size()];
+    std::uint8_t& a = counters_[(unit * k_golden >> 16U) % counters_.size()];
     std::uint8_t& b = counters_[(unit * std::uint64_t{0xC2B2AE3D27D4EB4F} >> 16U) % counters_.size()];
     const unsigned count = std::min(a, b) + 1U;
     if (a < 255) ++a;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/base/mixing.h"
+
 namespace tlmssd::firmware {
 
 void WorkloadClassifier::reads(std::uint64_t /*lba*/, std::uint64_t blocks) {
@@ -13,7 +15,7 @@ void WorkloadClassifier::reads(std::uint64_t /*lba*/, std::uint64_t blocks) {
 void WorkloadClassifier::writes(std::uint64_t lba, std::uint64_t blocks) {
   written_ += blocks;
   for (std::uint64_t block = lba; block < lba + blocks; ++block) {
-    if (block * 0x9E3779B97F4A7C15U >> 58U != 0) continue;  // one in k_sample
+    if (block * k_golden >> 58U != 0) continue;  // one in k_sample
     ++sampled_writes_;
     sampled_.insert(block);
   }

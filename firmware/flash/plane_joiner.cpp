@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "models/base/mixing.h"
+
 namespace tlmssd::firmware {
 
 void PlaneJoiner::join(ReadList& list) {
@@ -10,7 +12,6 @@ void PlaneJoiner::join(ReadList& list) {
   ++list_;
   for (ReadOp& read : list) {
     const FlashOp& op = read.op;
-    constexpr std::uint64_t k_golden = 0x9E3779B97F4A7C15;
     const std::uint64_t key = (std::uint64_t{index(op.die)} << 32U | index(op.page)) * k_golden;
     for (std::size_t at = key >> 32U;; ++at) {
       Slot& slot = slots_[at & (slots_.size() - 1)];

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "firmware/flash/error_correction.h"
+#include "models/base/mixing.h"
 
 namespace tlmssd::firmware {
 
@@ -59,7 +60,7 @@ bool ReadBatch::note_page(const ReadOp& read) {
   const Layout& layout = core_.layout;
   const std::uint32_t in_block = read.mp_page - read.block * layout.block_mp_pages;
   const std::uint64_t key = std::uint64_t{layout.pu_of(read.block)} << 32U | in_block;
-  const std::uint64_t bit = (key * 0x9E3779B97F4A7C15U) >> 56U;
+  const std::uint64_t bit = (key * k_golden) >> 56U;
   std::uint64_t& word = pages_[bit / 64];
   const std::uint64_t mask = std::uint64_t{1} << bit % 64;
   const bool first = (word & mask) == 0;

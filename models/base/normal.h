@@ -9,15 +9,6 @@
 
 namespace tlmssd {
 
-inline constexpr std::uint64_t k_golden = 0x9E3779B97F4A7C15U;
-
-/// The finisher of splitmix64: every bit of the result depends on every bit of `z`.
-constexpr std::uint64_t mixed(std::uint64_t z) {
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31U);
-}
-
 inline constexpr unsigned k_normal_bits = 12;
 /// Deviates z > 0 at which the normal distribution is (i + 1/2) / 4096, for the upper half of all
 /// i.

@@ -23,6 +23,7 @@
 
 #include "models/base/event_queue.h"
 #include "models/base/ledger.h"
+#include "models/base/mixing.h"
 
 namespace tlmssd {
 
@@ -104,7 +105,7 @@ class OrderTable {
   static bool conflict(const Range& a, const Range& b) {
     return a.first <= b.last && b.first <= a.last && (a.writes || b.writes) && a.ticket != b.ticket;
   }
-  Lane& lane_of(std::uint64_t chunk) { return lanes_[(chunk * 0x9E3779B97F4A7C15U) >> shift_]; }
+  Lane& lane_of(std::uint64_t chunk) { return lanes_[(chunk * k_golden) >> shift_]; }
   void enter_lanes(Range& range);
   void leave_lanes(Range& range);
   static void hang(Lane& lane, Node& node);

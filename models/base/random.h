@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "models/base/mixing.h"
+
 namespace tlmssd {
 
 class RandomStream {
@@ -18,7 +20,7 @@ class RandomStream {
   RandomStream(std::uint64_t seed, std::string_view name) {
     std::uint64_t mixer = seed ^ 0x6A09E667F3BCC909U;
     for (const char c : name) mixer = (mixer ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-    for (auto& word : state_) word = splitmix(mixer);
+    for (auto& word : state_) word = mixed(mixer += k_golden);
   }
 
   static constexpr result_type min() { return 0; }
@@ -54,12 +56,6 @@ class RandomStream {
   }
 
  private:
-  static std::uint64_t splitmix(std::uint64_t& state) {
-    std::uint64_t z = (state += 0x9E3779B97F4A7C15U);
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-    return z ^ (z >> 31U);
-  }
   std::array<std::uint64_t, 4> state_{};
 };
 

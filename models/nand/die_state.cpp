@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "models/base/input_error.h"
+#include "models/base/mixing.h"
 #include "models/base/random.h"
 
 namespace tlmssd {
@@ -452,7 +453,7 @@ std::uint32_t DieState::endurance(PlaneId plane, BlockId block, BlockMode mode) 
   const std::uint32_t mean = mode == BlockMode::slc ? part_.endurance_in_slc_mode() : part_.endurance;
   if (mean == 0 || part_.endurance_spread == 0) return mean;
   const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(index(plane), index(block));
-  RandomStream stream(seed_ ^ (place * 0x9E3779B97F4A7C15U), "block endurance");
+  RandomStream stream(seed_ ^ (place * k_golden), "block endurance");
   const double deviation =
       std::clamp(stream.normal(), -NandPart::k_spread_cut_off, NandPart::k_spread_cut_off) *
       part_.endurance_spread;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "models/base/input_file.h"
+#include "models/base/mixing.h"
 #include "testbench/process/interrupt.h"
 
 namespace tlmssd {
@@ -42,7 +43,7 @@ struct FrameHeader {
 
 /// Mixes eight bytes at a time; `frame` is the frame's number, so that swapped frames show.
 std::uint64_t checksum(const char* data, std::size_t size, std::uint64_t frame) {
-  std::array<std::uint64_t, 4> lane = {frame + 0x9E3779B97F4A7C15U, size, 0x2545F4914F6CDD1DU, ~frame};
+  std::array<std::uint64_t, 4> lane = {frame + k_golden, size, 0x2545F4914F6CDD1DU, ~frame};
   const auto mix = [](std::uint64_t state, std::uint64_t word) {
     return std::rotl(state ^ (word * 0xC2B2AE3D27D4EB4FU), 31) * 0x9E3779B185EBCA87U;
   };

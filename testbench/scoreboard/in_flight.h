@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/base/mixing.h"
 #include "testbench/scoreboard/tracking_units.h"
 
 namespace tlmssd {
@@ -120,7 +121,7 @@ class InFlight {
   void drop_region(Region& region);
   void grow_buckets();
   [[nodiscard]] std::size_t bucket_of(std::uint64_t region) const {
-    return static_cast<std::size_t>((region * 0x9E3779B97F4A7C15U) >> bucket_shift_);
+    return static_cast<std::size_t>((region * k_golden) >> bucket_shift_);
   }
 
   TrackingUnits units_;

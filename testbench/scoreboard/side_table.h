@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/mixing.h"
 #include "models/base/prefetch.h"
 #include "testbench/scoreboard/candidates.h"
 #include "testbench/scoreboard/tracking_units.h"
@@ -86,7 +87,7 @@ class SideTable {
   void grow_index();
   std::uint32_t take_lists();
   [[nodiscard]] std::size_t hash(std::uint64_t unit) const {
-    return static_cast<std::size_t>((unit * 0x9E3779B97F4A7C15U) >> shift_);
+    return static_cast<std::size_t>((unit * k_golden) >> shift_);
   }
 
   TrackingUnits units_;

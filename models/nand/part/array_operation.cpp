@@ -3,6 +3,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "models/base/mixing.h"
 #include "models/base/normal.h"
 #include "models/base/random.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/base/input_error.h"
+#include "models/base/mixing.h"
 #include "models/base/normal.h"
 #include "models/base/random.h"
 #include "models/base/suggest.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/base/input_error.h"
+#include "models/base/mixing.h"
 #include "models/nand/timing/expression.h"
 #include "models/nand/timing/formula_check.h"
 
@@ -45,7 +46,7 @@ class Formula::Evaluator {
 
   /// Of `values_`.
   Picoseconds kept(const ArrayOperation& op, double base) const {
-    std::uint64_t hash = 0x9E3779B97F4A7C15U;
+    std::uint64_t hash = k_golden;
     for (const double value : values_) hash = mix(hash, value);
     if (expression_.uses_base()) hash = mix(hash, base);
     const std::size_t place = hash >> (64 - k_kept_bits);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
-#include "models/base/normal.h"
+#include "models/base/mixing.h"
 
 namespace tlmssd {
 

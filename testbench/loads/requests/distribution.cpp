@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "models/base/mixing.h"
 #include "testbench/loads/text/fio_units.h"
 
 namespace tlmssd {
@@ -22,10 +23,10 @@ std::uint64_t Permutation::once(std::uint64_t i) const {
   std::uint64_t left = i >> half_bits_;
   std::uint64_t right = i & mask;
   for (const std::uint64_t key : keys_) {
-    std::uint64_t mixed = (right + key) * 0x9E3779B97F4A7C15U;
-    mixed ^= mixed >> 32U;
-    mixed *= 0xD6E8FEB86659FD93U;
-    const std::uint64_t next = left ^ ((mixed >> 32U) & mask);
+    std::uint64_t hash = (right + key) * k_golden;
+    hash ^= hash >> 32U;
+    hash *= 0xD6E8FEB86659FD93U;
+    const std::uint64_t next = left ^ ((hash >> 32U) & mask);
     left = right;
     right = next;
   }

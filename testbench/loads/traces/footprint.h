@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/base/mixing.h"
+
 namespace tlmssd {
 
 class Footprint {
@@ -52,7 +54,7 @@ class Footprint {
   // 63-bit byte addresses give chunks below 2^48; volumes are below 2^16.
   static std::uint64_t key_of(std::uint64_t chunk, std::uint32_t volume) { return chunk << 16U | volume; }
   [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
-    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> (64 - bits_));
+    return static_cast<std::size_t>((key * k_golden) >> (64 - bits_));
   }
   Entry& find(std::uint64_t chunk, std::uint32_t volume) {
     const std::uint64_t key = key_of(chunk, volume);
