@@ -4,6 +4,12 @@ The search is for the right valley; from there residuals are nearly linear in th
 parameters, and Levenberg and Marquardt's steps (SIAM J. Appl. Math. 11, 1963) on finite
 differences need a tenth of the runs that a sampler would. When the bottom is still far from the
 measurements, the search goes on elsewhere.
+
+The bottom of a valley may have teeth: percentiles of a burst jump wherever a buffer holds a whole
+number of program units, and a descent stays in the tooth that it has met. The period is made of
+pages, planes and dies, which are powers of two as a rule, or three times one, so jumps by
+such amounts of bytes lead from tooth to tooth, whatever the period is (pattern search, Hooke and
+Jeeves, J. ACM 8, 1961).
 """
 
 from collections.abc import Sequence
@@ -12,7 +18,9 @@ import numpy as np
 import optuna
 from scipy.optimize import lsq_linear
 
+from tlmssd import units
 from tlmssd.calibrate.model import Model, Trial
+from tlmssd.calibrate.parameters import Parameter
 
 EXPLORE = 10
 """Runs per parameter before the first descent, and before each further one."""
@@ -23,6 +31,11 @@ GOOD = 2.0
 PROFILE_SHARE = 0.4
 """Share of the runs that is kept for the profiles."""
 MOST_STEPS = 12
+LEAST_JUMP = 4096
+"""Bytes: what drives map, and the finest period there can be."""
+LONGEST_JUMP = 0.16
+"""Of the value."""
+MOST_JUMPS = 8
 
 
 class Explorer:
@@ -78,7 +91,38 @@ def fit(model: Model) -> Trial:
         if model.loss(model.best) <= GOOD * len(model.residuals(model.best)):
             break
     model.focus(smooth=False)
+    leap(model, reserve)
     return model.best
+
+
+def leap(model: Model, reserve: int) -> None:
+    """Jumps from the best run to other teeth of its valley, as long as that makes it better."""
+    for number, parameter in enumerate(model.parameters):
+        if parameter.unit not in units.BYTES:
+            continue
+        for _ in range(MOST_JUMPS):
+            before = model.best
+            for odd in (1, 3):  # threes only where powers of two lead nowhere better
+                model.run(_jumps(before, number, parameter, odd)[: max(model.left - reserve, 0)])
+                if model.best is not before:
+                    break
+            if model.best is before:
+                break
+            descend(model, model.best, reserve, radius=0.02)
+
+
+def _jumps(best: Trial, number: int, parameter: Parameter, odd: int) -> list[np.ndarray]:
+    """Places beside the best whose value differs by `odd` times a power of two of bytes."""
+    value = parameter.value(best.places[number])
+    points, jump = [], odd * LEAST_JUMP / units.BYTES[parameter.unit]
+    while jump <= LONGEST_JUMP * value:
+        for sign in (-1, 1):
+            place = parameter.place(value + sign * jump)
+            if 0 <= place <= 1:
+                points.append(best.places.copy())
+                points[-1][number] = place
+        jump *= 2
+    return points[::-1]  # the longest first
 
 
 def _next_start(model: Model, tried: Sequence[np.ndarray]) -> Trial:
