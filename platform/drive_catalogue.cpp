@@ -43,6 +43,7 @@ void add_hardware(Catalogue& catalogue) {
                     SystemBusConfig::parameters());
   catalogue.section("ssd.flash", "flash back end: channels, dies, bus, capacity", FlashConfig::parameters())
       .keys(FlashConfig::gang_parameters())
+      .keys(FlashConfig::power_parameters())
       .keys(CapacityConfig::parameters());
   catalogue.section("ssd.flash.scheduling", "in which order a channel's operations start")
       .policy("policy", schedulers().infos(), "read-first", "which operation of a die goes next");

@@ -247,6 +247,11 @@ SsdConfig SsdConfig::from(const Scenario& scenario) {
   // Without gangs their size is not looked at, and reported as unused.
   if (config.flash.has_gangs())
     config.flash.gang = FlashConfig::gang_parameters().read(scenario.values("ssd.flash")).gang;
+  if (config.flash.budgets_power()) {
+    const FlashConfig power = FlashConfig::power_parameters().read(scenario.values("ssd.flash"));
+    config.flash.budget_dies = power.budget_dies;
+    config.flash.slow_read = power.slow_read;
+  }
   attempt("ssd.flash", [&] { config.flash.check(); });
   config.scheduling = scenario.policy("ssd.flash.scheduling");
   config.scheduling_values = borrowed(scenario.values("ssd.flash.scheduling"));

@@ -25,6 +25,7 @@ FlashArray::FlashArray(EventQueue& event_queue, const NandPart& part, const Flas
   const FlashSetup flash{part_,       geometry_,      config_, bus_,
                          *scheduler_, unit_bytes,     ecc_,    bit_errors_ != nullptr,
                          seed,        stamps_per_unit};
+  if (config_.budgets_power()) budget_.emplace(config_.budget_dies, config_.slow_read);
   const NandSetup nand{
       part_,
       geometry_,
@@ -37,7 +38,8 @@ FlashArray::FlashArray(EventQueue& event_queue, const NandPart& part, const Flas
           geometry_, static_cast<std::uint32_t>(geometry_.page_bytes / std::max<Bytes>(unit_bytes, 1)), 0,
           geometry_.dies()),
       {bit_errors_.get(), &clock_, static_cast<std::uint32_t>(std::max<Bytes>(unit_bytes / ecc_.frame, 1))},
-      &variation_};
+      &variation_,
+      budget_ ? &*budget_ : nullptr};
   const auto bind = [&between](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
     if (between) {
       between(from, to);

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "models/flash/bus_gang.h"
@@ -80,6 +81,7 @@ class FlashArray {
   RetentionClock clock_;
   std::unique_ptr<TimingModel> timing_;
   NandVariation variation_;
+  std::optional<PowerBudget> budget_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<FlashController> controller_;
   std::vector<std::unique_ptr<FlashChannel>> channels_;

@@ -32,7 +32,10 @@ const ParameterTable<FlashConfig>& FlashConfig::parameters() {
           .choice(
               "organisation", &C::organisation, {"channels", "shared-bus-gang", "shared-control-gang"},
               "what neighbouring channels share: nothing, data and control lines (one phase at a time over "
-              "the gang), or control lines only (commands exclude each other, data do not)");
+              "the gang), or control lines only (commands exclude each other, data do not)")
+          .choice("read_power", &C::read_power, {"full", "budgeted"},
+                  "power that arrays may draw to sense: all they want, or less (and then reads are slower) "
+                  "while many dies program or erase at once");
   return table;
 }
 
@@ -43,7 +46,25 @@ const ParameterTable<FlashConfig>& FlashConfig::gang_parameters() {
   return table;
 }
 
+const ParameterTable<FlashConfig>& FlashConfig::power_parameters() {
+  static const auto table =
+      ParameterTable<FlashConfig>{}
+          .integer("budget_dies", &FlashConfig::budget_dies, {1, 1 << 20},
+                   "dies that program or erase at once and leave no power for fast reads, no more than the "
+                   "drive has; for read_power budgeted")
+          .real("slow_read", &FlashConfig::slow_read, {1, 100},
+                "how many times longer the array then takes to sense; for read_power budgeted");
+  return table;
+}
+
 void FlashConfig::check() const {
+  const std::uint64_t dies = std::uint64_t{channels} * ways * dies_per_way;
+  if (budgets_power() && budget_dies > dies) {
+    throw refusal("budget_dies",
+                  std::to_string(budget_dies) + " is more than the " + std::to_string(dies) +
+                      " dies, so that no read would ever be slow",
+                  std::to_string(dies));
+  }
   if (!has_gangs() || channels % gang == 0) return;
   std::uint32_t nearest = 1;  // of two equally near the smaller
   const auto distance = [this](std::uint32_t size) { return size > gang ? size - gang : gang - size; };

@@ -260,13 +260,20 @@ ArrayAnswer NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
   return answer;
 }
 
+void NandDie::slow_down(ArrayAnswer& answer) {
+  answer.duration = setup_.budget->slowed(answer.duration);
+  ++slow_reads_;
+}
+
 ArrayAnswer NandDie::perform_on_state(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus) {
   switch (op.command) {
     case FlashCommand::read: {
       const PageId page = state_.sensed_page(op);
       state_.read(op, now);
       bus = setup_.bus.read_command(op.all_planes());
-      return ask_sense(op, op.block, page, op.mode, now);
+      ArrayAnswer answer = ask_sense(op, op.block, page, op.mode, now);
+      if (setup_.budget != nullptr && setup_.budget->spent()) slow_down(answer);
+      return answer;
     }
     case FlashCommand::program: {
       const std::uint32_t passes = setup_.part.passes(op.mode);
@@ -303,7 +310,17 @@ ArrayAnswer NandDie::perform_on_state(FlashOp& op, Picoseconds now, std::uint32_
 void NandDie::start_array(Picoseconds start, Picoseconds swap) {
   array_.start = start;
   array_.end = start + swap + array_.duration;
+  if (setup_.budget != nullptr && array_cause(*array_.op) != Cause::sense) setup_.budget->begin_work();
   event_queue_.at(array_.end, &NandDie::array_due, &self_);
+}
+
+/// The array is done with `op`, or has been suspended.
+void NandDie::stop_array(const FlashOp& op, Picoseconds start, Picoseconds until) {
+  const Cause cause = array_cause(op);
+  array_busy_ += until - start;
+  charge(op, cause, until);
+  if (setup_.budget != nullptr && cause != Cause::sense) setup_.budget->end_work();
+  if (observer_ != nullptr) observer_->array(state_.id(), op, start, until);
 }
 
 void NandDie::array_done() {
@@ -311,9 +328,7 @@ void NandDie::array_done() {
   if (!array_ || array_.end != now) return;  // was suspended: this item is out of date
   tlm::tlm_generic_payload& payload = *std::exchange(array_.payload, nullptr);
   const FlashOp& op = *array_.op;
-  array_busy_ += now - array_.start;
-  charge(op, array_cause(op), now);
-  if (observer_ != nullptr) observer_->array(state_.id(), op, array_.start, now);
+  stop_array(op, array_.start, now);
   if (cached_) {
     array_ = std::exchange(cached_, {});
     if (array_.ready <= now) {
@@ -382,9 +397,7 @@ tlm::tlm_sync_enum NandDie::suspend(tlm::tlm_generic_payload& payload, sc_core::
   ++suspended_.suspends;
   ++suspends_;
   suspended_.duration = suspended_.end - stop;  // what is left
-  array_busy_ += stop - suspended_.start;
-  charge(*op, array_cause(*op), stop);
-  if (observer_ != nullptr) observer_->array(state_.id(), *op, suspended_.start, stop);
+  stop_array(*op, suspended_.start, stop);
   delay += to_sc_time(stop - command + latency);
   return tlm::TLM_UPDATED;
 }
@@ -447,6 +460,8 @@ void NandDie::report(StatisticsSink& sink) const {
              span > 0 ? static_cast<double>(array_busy_) / static_cast<double>(span) : 0.0, "",
              "share of the time in which the array was sensing, programming or erasing");
   sink.value("suspends", suspends_, "", "programs and erases suspended for reads");
+  if (setup_.budget != nullptr)
+    sink.value("slow_reads", slow_reads_, "", "senses that took longer because other dies drew the power");
   if (energy_ > 0) sink.value("array_energy", energy_, "J", "of the array's work, as the timing model says");
 }
 
@@ -454,6 +469,7 @@ void NandDie::reset_statistics() {
   state_.reset_statistics();
   array_busy_ = 0;
   suspends_ = 0;
+  slow_reads_ = 0;
   energy_ = 0;
   measured_from_ = event_queue_.now();
 }

@@ -23,6 +23,7 @@
 #include "models/nand/die_state.h"
 #include "models/nand/flash_observer.h"
 #include "models/nand/flash_phases.h"
+#include "models/nand/power_budget.h"
 #include "models/nand/timing/timing_model.h"
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/transport.h"
@@ -41,6 +42,7 @@ struct NandSetup {
   std::shared_ptr<ContentStore> contents = {};  ///< for the contents of all dies; null: each die has its own
   DieErrors errors = {};                        ///< none: every bit is read as it was programmed
   const NandVariation* variation = nullptr;     ///< null: all dies, blocks and layers are alike
+  PowerBudget* budget = nullptr;                ///< of all dies together; null: there is no limit
 };
 
 class NandDie : public sc_core::sc_module {
@@ -108,6 +110,7 @@ class NandDie : public sc_core::sc_module {
   /// Executes (the next part of) `op` on the state; returns how long the array works on it, and its
   /// bus time in `bus`.
   ArrayAnswer perform(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus);
+  void slow_down(ArrayAnswer& answer);
   ArrayAnswer perform_on_state(FlashOp& op, Picoseconds now, std::uint32_t limit, Picoseconds& bus);
   [[nodiscard]] ArrayAnswer ask_all(ArrayOperation& asked, const FlashOp& op, BlockId number,
                                     Picoseconds now) const;
@@ -123,6 +126,7 @@ class NandDie : public sc_core::sc_module {
   [[nodiscard]] static Picoseconds next_stop(const Active& active, Picoseconds instant);
   void stretch_rest(Active& active, Picoseconds now) const;
   void start_array(Picoseconds start, Picoseconds swap);
+  void stop_array(const FlashOp& op, Picoseconds start, Picoseconds until);
   static void array_due(void* self) { (*static_cast<NandDie**>(self))->array_done(); }
   void array_done();
   void respond(tlm::tlm_generic_payload& payload, const FlashOp& op);
@@ -152,6 +156,7 @@ class NandDie : public sc_core::sc_module {
   double energy_ = 0;  // joules since the last reset; 0: the timing model says nothing of it
   Picoseconds array_busy_ = 0;
   std::uint64_t suspends_ = 0;
+  std::uint64_t slow_reads_ = 0;
   Picoseconds measured_from_ = 0;
 };
 

@@ -89,7 +89,13 @@ def _draw_organisation(d):
     flash, channels = "ssd.flash", d.facts.channels
     d.section(flash, 0.2, bus=[10**8 * n for n in (1, 2, 4, 8, 12)],
               cache_operations=[d.facts.part_caches, False],
-              leave=("ways", "suspend", "organisation", "gang", "over_provisioning", "spare_factor", "user_capacity"))
+              leave=("ways", "suspend", "organisation", "gang", "over_provisioning", "spare_factor", "user_capacity", "read_power",
+                     "budget_dies", "slow_read"))
+    if d.chance(0.15):
+        d.put(flash, "read_power", "budgeted")
+        d.put(flash, "budget_dies", 1 if channels == 1 else d.pick(1, 2))
+        if d.chance(0.5):
+            d.put(flash, "slow_read", d.pick(1, 1.6, 3))
     if d.chance(0.25):
         gang = d.put(flash, "organisation", d.pick("channels", "shared-bus-gang", "shared-control-gang"))
         if gang != "channels" and (channels % 2 or d.chance(0.5)):
