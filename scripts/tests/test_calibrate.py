@@ -177,6 +177,32 @@ def test_a_drive_that_is_found_and_what_is_not_determined(small, capsys):
         assert (small / "found" / name).read_bytes() == (small / "again" / name).read_bytes()
 
 
+def test_one_of_some_choices_is_found(small):
+    text = (small / "study.yaml").read_text()
+    choices = "ssd.flash.channels: {choices: [2, 4, 8]}"
+    text = text.replace("ssd.flash.part.erase_latency: {times: [0.5, 2]}", choices)
+    (small / "study.yaml").write_text(text.replace("runs: 60", "runs: 80"))
+    found = calibrate("study.yaml", jobs=2)
+    assert found.values["ssd.flash.channels"] == 4
+    assert found.values[PATHS["read"]] == pytest.approx(77, rel=0.02)
+    (channels,) = [p for p in found.profiles if p.parameter.choices]
+    assert channels.determined
+    assert (channels.low, channels.high) == (4, 4)
+    assert {value for value, _ in channels.points} == {2, 4, 8}
+    assert channels.sentence() == "determined: 4; no other choice fits the measurements"
+
+
+def test_choices_that_nothing_depends_on_are_alike(small):
+    text = (small / "study.yaml").read_text()
+    choices = "ssd.flash.part.max_suspends: {choices: [4, 8]}"
+    text = text.replace("ssd.flash.part.erase_latency: {times: [0.5, 2]}", choices)
+    (small / "study.yaml").write_text(text)
+    found = calibrate("study.yaml", jobs=2)
+    (suspends,) = [p for p in found.profiles if p.parameter.choices]
+    assert not suspends.determined
+    assert suspends.sentence() == "not determined: 4, 8 fit the measurements alike"
+
+
 def test_repeated_measurements_widen_what_is_known(small):
     content = json.loads((small / "measured.json").read_text())
     for job in content["jobs"]:
@@ -211,6 +237,10 @@ def test_which_writes_wait_for_room_is_no_chance(folder):
         (("to: 250 us", "to: 10 us"), "must be above from"),
         (("to: 250 us", "to: 250 MHz"), "needs a unit that goes with 'us'"),
         (("times: [0.5, 2]", "times: [2, 0.5]"), "must be two factors above 0"),
+        (("times: [0.5, 2]", "choices: [2 ms]"), "two or more values of one unit in ascending"),
+        (("times: [0.5, 2]", "choices: [2 ms, 1 ms]"), "two or more values of one unit"),
+        (("times: [0.5, 2]", "choices: [1 ms, 2 ms], to: 3 ms"), "to: does not go with choices"),
+        (("times: [0.5, 2]", "choices: [one, two]"), "must be a number, with its unit"),
         (("part.read_latency", "part.read_latenzy"), "no parameter ssd.flash.part.read_latenzy"),
         (("search:", "loss: {p50: 3 %, speed: 2 %}\nsearch:"), "speed: is no figure of a job"),
         (("search:", "loss: {p50: 3}\nsearch:"), "must be a relative error"),

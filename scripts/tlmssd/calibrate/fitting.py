@@ -31,6 +31,8 @@ GOOD = 2.0
 PROFILE_SHARE = 0.4
 """Share of the runs that is kept for the profiles."""
 MOST_STEPS = 12
+STEPS_TO_CHOOSE = 3
+"""Of a descent with another choice, before it is compared with the best."""
 LEAST_JUMP = 4096
 """Bytes: what drives map, and the finest period there can be."""
 LONGEST_JUMP = 0.16
@@ -85,7 +87,7 @@ def fit(model: Model) -> Trial:
         explorer.explore(min(each, model.left - reserve))
         start = _next_start(model, tried)
         tried.append(start.places)
-        end = descend(model, start, reserve)
+        end = choose(model, descend(model, start, reserve), reserve)
         model.focus(smooth=False)
         descend(model, end, reserve, radius=0.05)
         if model.loss(model.best) <= GOOD * len(model.residuals(model.best)):
@@ -95,10 +97,25 @@ def fit(model: Model) -> Trial:
     return model.best
 
 
+def choose(model: Model, best: Trial, reserve: int) -> Trial:
+    """The best after a few steps down from `best` with every other choice of a parameter."""
+    for number, parameter in enumerate(model.parameters):
+        for choice in parameter.choices:
+            if choice == parameter.value(best.places[number]) or model.left <= reserve:
+                continue
+            point = best.places.copy()
+            point[number] = parameter.place(choice)
+            (start,) = model.run([point])
+            end = descend(model, start, reserve, most=STEPS_TO_CHOOSE)
+            if model.loss(end) < model.loss(best):
+                best = descend(model, end, reserve)
+    return best
+
+
 def leap(model: Model, reserve: int) -> None:
     """Jumps from the best run to other teeth of its valley, as long as that makes it better."""
     for number, parameter in enumerate(model.parameters):
-        if parameter.unit not in units.BYTES:
+        if parameter.unit not in units.BYTES or parameter.choices:
             continue
         for _ in range(MOST_JUMPS):
             before = model.best
@@ -135,9 +152,13 @@ def _next_start(model: Model, tried: Sequence[np.ndarray]) -> Trial:
 
 
 def jacobian(model: Model, at: Trial) -> np.ndarray:
-    """Derivatives of the residuals by the places, by one run for each parameter."""
+    """Derivatives of the residuals by the places, by one run for each parameter; 0 by choices."""
     points, steps = [], []
     for number, parameter in enumerate(model.parameters):
+        if parameter.choices:
+            points.append(at.places)
+            steps.append(1.0)
+            continue
         step = parameter.step(at.places[number], DIFFERENCE)
         if at.places[number] + step > 1:
             step = -step
@@ -153,10 +174,13 @@ def jacobian(model: Model, at: Trial) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
-def descend(model: Model, start: Trial, reserve: int, radius: float = 0.3) -> Trial:
-    """Steps down from `start` until it gets no better or only `reserve` runs are left."""
+def descend(
+    model: Model, start: Trial, reserve: int, radius: float = 0.3, most: int = MOST_STEPS
+) -> Trial:
+    """At most `most` steps down from `start`, until it gets no better or only `reserve` runs are
+    left."""
     best = start
-    for _ in range(MOST_STEPS):
+    for _ in range(most):
         if model.left - reserve < len(model.parameters) + 3 or best.status != "ok":
             return best
         slopes, here = jacobian(model, best), model.residuals(best)

@@ -238,7 +238,7 @@ class Model:
                 if value is None:
                     parameter.entry.fail(f"the base scenario has no parameter {path}")
                 found[path] = value
-            for place in (0.0, 1.0):
+            for place in parameter.ends:
                 settings = parameter.settings(place, found)
                 try:
                     resolver.resolve(self.study.settings + settings)

@@ -5,6 +5,7 @@ ssd.cpu.cycles.command: {from: 100, to: 20000}               whole numbers stay 
 ssd.flash.part.program_latency: {times: [0.5, 2]}            factors of the base's values
 cycles: {times: [0.2, 5], of: [ssd.cpu.cycles.command, ssd.cpu.cycles.flash]}    several as one
 firmware.gc.background_start: {from: 0 %, to: 50 %, scale: linear}
+ssd.flash.part.planes: {choices: [1, 2, 4]}                  one of these, and nothing between
 """
 
 import math
@@ -26,7 +27,8 @@ class Parameter:
     """One unknown: its place in the search is a number from 0 to 1.
 
     `paths` are the scenario's parameters that it stands for; with `relative` the value is a factor
-    of what the base scenario has there.
+    of what the base scenario has there. With `choices` each of these has an equal part of the
+    range.
     """
 
     name: str
@@ -38,10 +40,13 @@ class Parameter:
     whole: bool
     relative: bool
     entry: Entry
+    choices: tuple[float, ...] = ()
 
     def value(self, place: float) -> float:
         """The value, in `unit`, at a place of the range."""
         place = min(max(place, 0.0), 1.0)
+        if self.choices:
+            return self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)]
         if self.logarithmic:
             value = self.low * (self.high / self.low) ** place
         else:
@@ -50,9 +55,16 @@ class Parameter:
 
     def place(self, value: float) -> float:
         """The place of a value."""
+        if self.choices:
+            return (self.choices.index(value) + 0.5) / len(self.choices)
         if self.logarithmic:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Places whose values must be valid: the ends of the range, or all choices."""
+        return tuple(map(self.place, self.choices)) if self.choices else (0.0, 1.0)
 
     def step(self, place: float, share: float) -> float:
         """A distance from `place` by which the value changes by about `share` of itself."""
@@ -97,8 +109,15 @@ def read_parameters(entry: Entry) -> tuple[Parameter, ...]:
 
 
 def _parameter(name: str, entry: Entry) -> Parameter:
-    parts = entry.known("from", "to", "times", "of", "scale")
+    parts = entry.known("from", "to", "times", "of", "scale", "choices")
     paths = tuple(part.text for part in parts["of"].elements()) if "of" in parts else (name,)
+    if "choices" in parts:
+        for other in ("from", "to", "times", "scale"):
+            if other in parts:
+                parts[other].fail("does not go with choices")
+        choices, unit = _choices(parts["choices"])
+        ends = choices[0], choices[-1]
+        return Parameter(name, paths, *ends, unit, False, False, False, entry, choices)
     if "times" in parts:
         if "from" in parts or "to" in parts:
             entry.fail("give from and to, or times, not both")
@@ -115,6 +134,20 @@ def _parameter(name: str, entry: Entry) -> Parameter:
         if logarithmic and low <= 0:
             parts["from"].fail("must be above 0 in a logarithmic range")
     return Parameter(name, paths, low, high, unit, logarithmic, whole, "times" in parts, entry)
+
+
+def _choices(entry: Entry) -> tuple[tuple[float, ...], str]:
+    elements = entry.elements() if entry.is_list else []
+    found = []
+    for element in elements:
+        split = units.split(element.text)
+        if split is None:
+            element.fail("must be a number, with its unit if it has one")
+        found.append(split)
+    values = [value for value, _ in found]
+    if len(found) < 2 or values != sorted(set(values)) or len({unit for _, unit in found}) > 1:
+        entry.fail("must be two or more values of one unit in ascending order, such as [1, 2, 4]")
+    return tuple(values), found[0][1]
 
 
 def _factors(entry: Entry) -> tuple[float, float]:

@@ -58,6 +58,11 @@ class Profile:
         """In words."""
         one = self.parameter
         best = one.text(self.place)
+        if one.choices:
+            alike = [one.text(one.place(value)) for value, rise in self.points if rise < 1]
+            if len(alike) == 1:
+                return f"determined: {best}; no other choice fits the measurements"
+            return f"not determined: {', '.join(alike)} fit the measurements alike"
         if self.determined:
             low, high = (one.text(one.place(end)) for end in (self.low, self.high))
             return f"determined: {best}, 95 % from {low} to {high}"
@@ -103,7 +108,7 @@ def profiles(model: Model) -> list[Profile]:
     model.widen_by_seeds(model.best)
     descend(model, model.best, model.left - model.left // 4, radius=0.02)
     model.widen_by_roughness(model.best, jacobian(model, model.best))
-    looked = {number: [] for number in range(len(model.parameters))}
+    looked = {n: [] for n, parameter in enumerate(model.parameters) if not parameter.choices}
     for share in (0.5, 0.75, 1.0):
         center = model.best
         slopes = jacobian(model, center)
@@ -116,10 +121,28 @@ def profiles(model: Model) -> list[Profile]:
             break
     best = model.best
     found = []
-    for number, trials in looked.items():
+    for number, parameter in enumerate(model.parameters):
+        if parameter.choices:
+            found.append(_choice_profile(model, best, unit, number))
+            continue
         sigma = _sigma(model, best, slopes, number)
-        found.append(_profile(model, best, unit, sigma, number, trials))
+        found.append(_profile(model, best, unit, sigma, number, looked[number]))
     return found
+
+
+def _choice_profile(model: Model, best: Trial, unit: float, number: int) -> Profile:
+    """The least loss of all runs with each choice: the search has gone down with every one."""
+    parameter, place = model.parameters[number], float(best.places[number])
+    least: dict[float, float] = {}
+    for trial in model.trials:
+        if trial.status == "ok":
+            value = parameter.value(trial.places[number])
+            rise = max(model.loss(trial) - model.loss(best), 0.0) / unit
+            least[value] = min(least.get(value, math.inf), rise)
+    alike = [value for value, rise in least.items() if rise < 1]
+    ends = (min(alike), max(alike)) if len(alike) == 1 else (None, None)
+    width = 0.0 if len(alike) == 1 else 1.0
+    return Profile(parameter, place, *ends, tuple(sorted(least.items())), width)
 
 
 def _look(model: Model, center: Trial, slopes: np.ndarray, number: int, left: int) -> list[Trial]:

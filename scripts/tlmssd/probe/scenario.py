@@ -19,15 +19,17 @@ def write_scenario(findings: Sequence[Finding], results: Results, folder: Path) 
     """Writes drive.yaml, and study.yaml where calibrate's jobs were measured."""
     found = {finding.key: finding for finding in findings}
     drive = folder / "drive.yaml"
+    scenario = _scenario(found, results)
+    planes = scenario["ssd"]["flash"]["part"]["planes"]
     drive.write_text(
         "# What tlmssd probe has inferred; all else is a default, and may be wrong.\n"
-        + dump(_scenario(found, results)),
+        + dump(scenario),
         encoding="utf-8",
     )
     written = [drive]
     if "calibrate" in results.stages:
         study = folder / "study.yaml"
-        study.write_text(_study(found), encoding="utf-8")
+        study.write_text(_study(found, planes), encoding="utf-8")
         written.append(study)
     return written
 
@@ -137,7 +139,7 @@ def _capacity(results: Results) -> int:
     return 64 * 1000**3
 
 
-def _study(found: Mapping[str, Finding]) -> str:
+def _study(found: Mapping[str, Finding], planes: int) -> str:
     buffer = found["buffer"].value / MIB if found["buffer"].visible else 16
     bus = _bus(found)
     lines = [
@@ -153,5 +155,7 @@ def _study(found: Mapping[str, Finding]) -> str:
     if found["policy"].value != "write-through":
         span = f"{{from: {buffer / 4:.3g} MiB, to: {buffer * 4:.3g} MiB}}"
         lines.append(f"  firmware.buffer.capacity: {span}")
+    if planes == 1:  # a die that programs page by page may sense several together
+        lines.append("  ssd.flash.part.planes: {choices: [1, 2, 4]}")
     lines.append("hold_out: [read-16k-qd64, write-burst-32m]")
     return "\n".join([*lines, "search: {runs: 300}", ""])
