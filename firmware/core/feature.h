@@ -124,7 +124,7 @@ class Feature {
   /// (ReadTurn::go), not from within a hook.
   virtual bool holds_read(ReadTurn& /*turn*/) { return false; }
   /// Reads that holds_read() was asked about are over.
-  virtual void on_read_turn_end() {}
+  virtual void on_read_turn_end(const ReadTurn& /*turn*/) {}
   /// Whether the next program of the write buffer is to be kept away from some parallel units.
   /// Asked once for each.
   virtual bool restricts_writes() { return false; }

@@ -32,7 +32,7 @@ class ReadTurn {
   /// The reads are over.
   void end() {
     if (!asked_) return;
-    for (Feature* const feature : core_.hooks.holds_read) feature->on_read_turn_end();
+    for (Feature* const feature : core_.hooks.holds_read) feature->on_read_turn_end(*this);
   }
 
   // ---- co_await
@@ -48,6 +48,7 @@ class ReadTurn {
 
   ReadTurn* next = nullptr;
   Picoseconds since = 0;  ///< when it was asked for
+  std::uint32_t tag = 0;  ///< the feature's own
 
  private:
   Core& core_;

@@ -8,10 +8,13 @@
 namespace tlmssd::firmware {
 
 const ParameterTable<ParallelIssueConfig>& ParallelIssueConfig::parameters() {
-  static const auto table = ParameterTable<ParallelIssueConfig>{}.time(
-      "starvation_bound", &ParallelIssueConfig::starvation_bound, {0, 1'000'000'000'000'000.0},
-      "a program of the write buffer that has waited so long for reads goes; 0: it waits for none "
-      "(assumption)");
+  static const auto table =
+      ParameterTable<ParallelIssueConfig>{}
+          .integer("at_once", &ParallelIssueConfig::at_once, {1, 64},
+                   "batches under way at a time: the next is formed when fewer are (assumption)")
+          .time("starvation_bound", &ParallelIssueConfig::starvation_bound, {0, 1'000'000'000'000'000.0},
+                "a program of the write buffer that has waited so long for reads goes; 0: it waits for none "
+                "(assumption)");
   return table;
 }
 
@@ -28,6 +31,7 @@ ParallelIssue::ParallelIssue(const FeatureContext& context)
       flusher_(context.flusher),
       policy_name_(context.choice.policy),
       config_(context.choice.read<ParallelIssueConfig>()),
+      left_(config_.at_once),
       claimed_(std::size_t{core_.layout.pus} / core_.layout.pus_per_die * core_.layout.lanes) {
   if (claimed_.size() == 1)
     throw refusal("firmware.parallel_issue.policy", "there is one die, on which all reads meet", "none");
@@ -37,9 +41,8 @@ ParallelIssue::ParallelIssue(const FeatureContext& context)
 
 bool ParallelIssue::holds_read(ReadTurn& turn) {
   ++counters_.commands;
-  if (idle()) {
-    ++counters_.batches;
-    under_way_ = 1;
+  if (under_way_ < left_.size() && waiting_.empty()) {
+    turn.tag = begin(1);
     return false;
   }
   ++counters_.held;
@@ -47,10 +50,27 @@ bool ParallelIssue::holds_read(ReadTurn& turn) {
   return true;
 }
 
-void ParallelIssue::on_read_turn_end() {
-  if (--under_way_ > 0 || waiting_.empty()) return;
+/// A batch of so many commands is under way; returns where they are counted.
+std::uint32_t ParallelIssue::begin(std::uint32_t commands) {
+  const auto free = std::find(left_.begin(), left_.end(), 0U);
+  *free = commands;
+  ++under_way_;
+  ++counters_.batches;
+  return static_cast<std::uint32_t>(free - left_.begin());
+}
+
+void ParallelIssue::on_read_turn_end(const ReadTurn& turn) {
+  if (--left_[turn.tag] > 0) return;
+  --under_way_;
+  if (waiting_.empty() || std::exchange(forming_, true)) return;
   // Not from within a command that ends.
-  core_.hw.event_queue.soon([](void* self) { static_cast<ParallelIssue*>(self)->next_batch(); }, this);
+  core_.hw.event_queue.soon([](void* self) { static_cast<ParallelIssue*>(self)->form_batches(); }, this);
+}
+
+void ParallelIssue::form_batches() {
+  forming_ = false;
+  while (under_way_ < left_.size() && !waiting_.empty()) next_batch();
+  if (waiting_.empty() && held_since_ >= 0) flusher_.pump();
 }
 
 void ParallelIssue::next_batch() {
@@ -62,16 +82,15 @@ void ParallelIssue::next_batch() {
     (claim(turn) ? batch : rest).push(turn);
   }
   waiting_ = std::move(rest);
-  ++counters_.batches;
-  under_way_ = batch.size();
+  const std::uint32_t tag = begin(batch.size());
   while (!batch.empty()) {
     ReadTurn& turn = batch.pop();
     const Picoseconds wait = core_.hw.event_queue.now() - turn.since;
     counters_.waited += wait;
     counters_.longest = std::max(counters_.longest, wait);
+    turn.tag = tag;
     turn.go();
   }
-  if (waiting_.empty() && held_since_ >= 0) flusher_.pump();
 }
 
 /// Puts the dies of the command on the batch's list; false: one of them is there already.

@@ -11,12 +11,12 @@
 //   batch       from the oldest that waits to the youngest, each that meets none before it on a die;
 //               what is left keeps its order. This is the same as to put each read, when it comes,
 //               into the first batch in which nothing conflicts with it.
-//   closed      a batch is issued as a whole, and the next one when all of it has ended; what comes
-//               meanwhile waits, also for dies that are idle.
+//   closed      a batch is issued as a whole, and the next one when all of it has ended, or while fewer
+//               than `at_once` are under way; what comes meanwhile waits, also for dies that are idle.
 //   writes      have no die of their own: firmware chooses it when the write buffer is written out.
 //               So programs of the write buffer are what waits: while reads wait that are in no batch
 //               yet, but no longer than the starvation bound, which lets one go each time.
-//   fairness    the oldest is always in the next batch: with n reads before it, a read waits for n + 1
+//   fairness    the oldest is always in the next batch: with n reads before it, a read waits for n + at_once
 //               batches at most.
 //
 // Reads of the background (collection, the map) are in no batch. Nothing can deadlock: a batch
@@ -38,6 +38,7 @@
 namespace tlmssd::firmware {
 
 struct ParallelIssueConfig {
+  std::uint32_t at_once = 1;
   Picoseconds starvation_bound = 20'000'000'000;
   static const ParameterTable<ParallelIssueConfig>& parameters();
 };
@@ -63,7 +64,7 @@ class ParallelIssue final : public Feature {
   explicit ParallelIssue(const FeatureContext& context);
 
   bool holds_read(ReadTurn& turn) override;
-  void on_read_turn_end() override;
+  void on_read_turn_end(const ReadTurn& turn) override;
   bool holds_program(std::uint32_t slots) override;
   void on_program(const ProgramJob& job, bool kept_away) override;
   void on_power_lost() override { held_since_ = -1; }
@@ -76,7 +77,9 @@ class ParallelIssue final : public Feature {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
+  void form_batches();
   void next_batch();
+  std::uint32_t begin(std::uint32_t commands);
   bool claim(const ReadTurn& turn);
   [[nodiscard]] bool overdue() const;
   void write_due();
@@ -87,7 +90,9 @@ class ParallelIssue final : public Feature {
   std::string policy_name_;
   ParallelIssueConfig config_;
   IntrusiveQueue<ReadTurn> waiting_;  ///< in no batch, oldest first
-  std::uint32_t under_way_ = 0;       ///< commands of the batch that have not ended
+  std::vector<std::uint32_t> left_;   ///< of each batch under way, commands that have not ended; 0: free
+  std::uint32_t under_way_ = 0;       ///< batches
+  bool forming_ = false;              ///< form_batches() will be called
   std::vector<bool> claimed_;         ///< by die: the batch that is formed reads of it
   Picoseconds held_since_ = -1;       ///< the next program waits; -1: none does
   bool armed_ = false;                ///< write_due() will be called

@@ -7,4 +7,4 @@ def draw(d):
         d.leave_out(issue)
         return
     d.choose(issue)
-    d.section(issue, 0.5, starvation_bound=[0, 10**6, 10**9])
+    d.section(issue, 0.5, at_once=[1, 2, 8], starvation_bound=[0, 10**6, 10**9])
