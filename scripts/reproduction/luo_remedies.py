@@ -109,6 +109,7 @@ PATH = "firmware.pslc.policy"
 SECONDS = 20  # of hot and cold writes
 READ_FIRST = "ssd.flash.scheduling.policy"
 ISSUE = "firmware.parallel_issue.policy"
+WAITS_NOT = {"firmware.parallel_issue.starvation_bound": "0 s"}
 BATCHED_READS = 70  # per cent of the requests of part batches
 BATCHED_REQUESTS = 40_000
 
@@ -136,7 +137,8 @@ PARALLEL = (
 )
 BATCHES = (
     Remedy("parallel_issue: batches", "Gao et al. 2014: reads that meet on no die go together, and before writes", {ISSUE: "batches"}, ("p50", "p99", "rate")),
-    Remedy("batches that writes do not wait for", "a lever: what is the batches' own", {ISSUE: "batches", "firmware.parallel_issue.starvation_bound": "0 s"}, ()),
+    Remedy("batches that writes do not wait for", "a lever: what is the batches' own", {ISSUE: "batches", **WAITS_NOT}, ()),
+    Remedy("four such batches at once", "a lever: less strict than one after the other", {ISSUE: "batches", "firmware.parallel_issue.at_once": 4, **WAITS_NOT}, ()),
 )
 QUEUES = (
     Remedy("read-first", "Nguyen et al. 2015, Gao et al. 2014: reads do not wait for writes in the queue", {}, ("p50", "p99", "kept")),
@@ -343,7 +345,9 @@ dies; writes have no die before they are written out, so that programs of the wr
         page.text("""
 Seen afterwards, with rows and a column that were added in sight of the others: median and rate are won by writes that wait, not by batches. What waits stays in the write buffer, which
 then answers twice as many reads of a hot set. Batches that nothing waits for halve the rate, because all of a batch wait for its slowest read, which waits for a program. So the two *yes* say
-little for the paper's mechanism, and the *no* is its price on dies that program for long. The fill makes hardly a difference: 40 000 requests end before it does.
+little for the paper's mechanism, and the *no* is its price on dies that program for long. With four batches at once (`at_once`) a slow read holds up fewer others: then batches alone give a
+tenth more requests than first in, first out, which is the paper's direction, and a fifth fewer than queues of the dies' own. How strictly one batch follows the other, which the abstract leaves
+open, decides more than anything else here. The fill makes hardly a difference: 40 000 requests end before it does.
 """)
 
 
