@@ -110,7 +110,7 @@ TEST_CASE("a read that meets none before it overtakes those that do") {
   CHECK(rig.counters().batches == 10);
 }
 
-TEST_CASE("a command that reads of one die twice is in nobody's way but others'") {
+TEST_CASE("a command that reads of one die twice waits for no read of its own") {
   IssueRig rig;
   for (std::uint64_t unit = 0; unit + 40 <= k_written; unit += 40) rig.host.read(unit * k_unit, 40 * k_unit);
   rig.host.wait_below(1);
