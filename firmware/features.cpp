@@ -1,6 +1,7 @@
 // The list of features: a new one is a folder under features/ and its line here.
 #include "firmware/core/feature_info.h"
 #include "firmware/features/pacing/pacing.h"
+#include "firmware/features/parallel_issue/parallel_issue.h"
 #include "firmware/features/parity/parity.h"
 #include "firmware/features/partition/partition.h"
 #include "firmware/features/pass_voltage/pass_voltage.h"
@@ -24,6 +25,7 @@ FeatureFamily& features() {
       feature_info<Pacing>(),
       feature_info<Streams>(),
       feature_info<Parity>(),
+      feature_info<ParallelIssue>(),
   };
   // clang-format on
   return list;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "firmware/commands/commands.h"
+#include "firmware/flash/read_turn.h"
 
 namespace tlmssd::firmware {
 
@@ -49,6 +50,12 @@ Task<> Commands::read(HostCommand& command) {
   look_up(command, units, reads, from_buffer, in_front);
   order.leave(self.ticket);
   if (from_buffer > 0 || !in_front.empty()) co_await fetch_copies(self, from_buffer, in_front);
+  ReadTurn turn(core, reads);
+  if (!turn.free()) {
+    self.waits_for = "its turn to read flash";
+    co_await turn;
+    if (turn.held()) charge(command, Cause::die_read);
+  }
   while (!reads.empty()) {
     self.waits_for = "flash reads";
     if (active.size() > k_in_caches) {
@@ -57,6 +64,7 @@ Task<> Commands::read(HostCommand& command) {
     co_await reads;
     deliver(command, reads, hold.get());
   }
+  turn.end();
   hold.reset();
   if (front != nullptr) front->pump();
   if (!core.hooks.read_end.empty()) {

@@ -1,6 +1,6 @@
 // What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
 //
-// A feature observes (on_...), decides (redirect_read, restricts_writes, allows_write,
+// A feature observes (on_...), decides (redirect_read, holds_read, restricts_writes, allows_write,
 // holds_program, write_line, pass_voltage, next_move) and lasts (report, archive, dram_bytes,
 // idle). It owns its parameters, counters and policy. The kernel asks only those features that
 // implement a hook (core/hooks.h), in the order of the list of features (firmware/features.cpp),
@@ -26,6 +26,7 @@
 namespace tlmssd::firmware {
 
 class ReadBatch;
+class ReadTurn;
 
 /// Mapping pages that a feature has programmed: its part of the write amplification.
 struct MovedUnits {
@@ -119,6 +120,11 @@ class Feature {
   /// another of them, or of the original, which has been added to `again` because a read could not
   /// be decoded.
   virtual bool end_redirected(const ReadOp& /*read*/, ReadBatch& /*again*/) { return true; }
+  /// Whether the reads of a command, whose places are known, have to wait; who says so lets them go
+  /// (ReadTurn::go), not from within a hook.
+  virtual bool holds_read(ReadTurn& /*turn*/) { return false; }
+  /// Reads that holds_read() was asked about are over.
+  virtual void on_read_turn_end(const ReadTurn& /*turn*/) {}
   /// Whether the next program of the write buffer is to be kept away from some parallel units.
   /// Asked once for each.
   virtual bool restricts_writes() { return false; }

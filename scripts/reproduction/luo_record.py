@@ -2,12 +2,15 @@
 """Records what real file systems make of the file loads of luo_files.py, for `recordings/`: Linux, root, a loop device in memory, and the kernel's block tracepoints.
 
     /usr/bin/python3 scripts/reproduction/luo_record.py ext4 btrfs      (needs mkfs.ext4, mkfs.btrfs, and a kernel that has both)
+    /usr/bin/python3 scripts/reproduction/luo_record.py --kernel KERNEL f2fs      (under another kernel, see luo_guest.py; needs mkfs.f2fs)
+    /usr/bin/python3 scripts/reproduction/luo_record.py --kernel KERNEL --control ext4      (what the guest alone changes: keeps amounts, as control-ext4-...)
 
 Every thread takes loops as Filebench would: files are deleted, created, overwritten and read as a whole. Writes go through the page cache, of which the
 device may hold 64 MiB of dirty data (A: the host of a sixteenth); reads are direct, so that they reach the device. Times are not kept, because the requests are
 replayed in a closed loop. A file is one table with a header line, packed by xz: operation, first block and number of blocks of 4 KiB.
 """
 
+import argparse
 import json
 import lzma
 import mmap
@@ -22,12 +25,14 @@ import threading
 from pathlib import Path
 
 import luo_files
+import luo_guest
 
 HERE = Path(__file__).resolve().parent
 SIZE = 14 << 30  # bytes of the device: what lies behind the data on the drives of luo_files.py
 DIRTY = 64 << 20  # bytes in the page cache that are still to be written (A)
 TRACING = Path("/sys/kernel/tracing")
-MAKE = {"ext4": (["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"], "discard"), "btrfs": (["mkfs.btrfs", "-q", "-f"], "discard=sync")}
+MAKE = {"ext4": (["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"], "discard"), "btrfs": (["mkfs.btrfs", "-q", "-f"], "discard=sync"),
+        "f2fs": (["mkfs.f2fs", "-q", "-f"], "discard")}
 ISSUED = re.compile(r"block_rq_issue: \d+,\d+ (\S+) \d+ \(.*?\) (\d+) \+ (\d+) ")
 BLOCK = 8  # sectors
 MIB = 1 << 20
@@ -147,6 +152,23 @@ class Loops:
         os.close(file)
 
 
+def limit(device):
+    """The page cache holds DIRTY bytes for the device; for all devices, if the kernel (before 6.2) knows no limit of one."""
+    limits = Path("/sys/class/bdi") / Path(f"/sys/block/{Path(device).name}/dev").read_text().strip()
+    if (limits / "max_bytes").exists():
+        (limits / "max_bytes").write_text(str(DIRTY))
+        (limits / "strict_limit").write_text("1")
+    else:
+        Path("/proc/sys/vm/dirty_background_bytes").write_text(str(DIRTY // 2))
+        Path("/proc/sys/vm/dirty_bytes").write_text(str(DIRTY))
+
+
+def kernel():
+    """Version of the kernel that runs; Debian's releases do not tell the last part."""
+    match = re.search(r"Debian (\d+\.\d+\.\d+)", platform.version())
+    return match[1] if match else platform.release().split("-")[0]
+
+
 def record(system, load, folder):
     """The requests of creating the files, and those of the loops, as (operation, first block, blocks)."""
     image = folder / "image"
@@ -158,9 +180,7 @@ def record(system, load, folder):
     try:
         make, options = MAKE[system]
         subprocess.run([*make, device], check=True)
-        limits = Path("/sys/class/bdi") / Path(f"/sys/block/{Path(device).name}/dev").read_text().strip()
-        (limits / "max_bytes").write_text(str(DIRTY))
-        (limits / "strict_limit").write_text("1")
+        limit(device)
         subprocess.run(["mount", "-o", options, device, mounted], check=True)
         try:
             loops = Loops(load, mounted)
@@ -184,17 +204,30 @@ def amounts(load, run):
 
 
 def main():
-    index = HERE / "recordings/recordings.json"
+    parser = argparse.ArgumentParser(description="Records the file loads by way of real file systems.")
+    parser.add_argument("--kernel", type=Path, metavar="FOLDER", help="run under the kernel that is unpacked there (luo_guest.py) instead of this machine's")
+    parser.add_argument("--to", type=Path, metavar="FOLDER", default=HERE / "recordings", help="where recordings and their index go (default: recordings)")
+    parser.add_argument("--control", action="store_true", help="keep no requests, only how many of each kind there were")
+    parser.add_argument("systems", nargs="+", choices=MAKE)
+    options = parser.parse_args()
+    if options.kernel:
+        folder = options.to.resolve()
+        again = [sys.executable, str(Path(__file__).resolve()), *options.systems, "--to", str(folder), *(["--control"] if options.control else [])]
+        luo_guest.run(options.kernel.resolve(), options.systems, folder, again)
+        return
+    index = options.to / "recordings.json"
     known = json.loads(index.read_text(encoding="utf-8")) if index.exists() else {}
-    for system in sys.argv[1:] or MAKE:
+    for system in options.systems:
         for load in luo_files.TABLE_1:
             with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
                 created, run = record(system, load, Path(folder))
             name = f"{system}-{load.name.lower()}"
-            text = "operation,block,blocks\n" + "".join(f"{kind},{first},{count}\n" for kind, first, count in created + run)
-            (HERE / f"recordings/{name}.csv.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
-            known[name] = {"creating": len(created), **amounts(load, run), "kernel": platform.release().split("-")[0]}
-            print(name, known[name], (HERE / f"recordings/{name}.csv.xz").stat().st_size, "bytes", flush=True)
+            if not options.control:
+                text = "operation,block,blocks\n" + "".join(f"{kind},{first},{count}\n" for kind, first, count in created + run)
+                (options.to / f"{name}.csv.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+            name = f"control-{name}" if options.control else name
+            known[name] = {"creating": len(created), **amounts(load, run), "kernel": kernel()}
+            print(name, known[name], flush=True)
             index.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

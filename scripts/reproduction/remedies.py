@@ -35,8 +35,7 @@ setting of the drive like the 665p, are measured against the drive as it is, ove
 claim is met when it holds **everywhere** on the grid; one that holds only somewhere is *no*, and the tables say where it holds. Where no figure is judged, a ratio is what else
 the remedy does. This page is written by `scripts/reproduce remedies`.
 
-Of the survey's remedies there are not: the batches of parallelism-aware scheduling [18] (its effect stands in part `parallelism`), replication by content [21], and the use of several
-chips for updates [22].
+Of the survey's remedies there are not: replication by content [21], and the use of several chips for updates [22].
 
 Replication by content [21] has a read of one address answered with what another wrote. Here data are stamps of 16 bits, made of the address and the number of the
 write, and every read is checked by them; that what another address wrote is the same content can be told from its address and number alone, which a stamp does not hold: for a popular
@@ -53,7 +52,8 @@ def reproduce(options, runner):
     sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.start_paths, grid.write_paths),
                 Section("small-data", grid.small.start, grid.write_small), Section("hot-reads", grid.again.start, grid.write_again),
                 Section("waits", lambda: (grid.queued.start(), grid.suspended.start()), grid.write_queues),
-                Section("parallelism", grid.parallel.start, grid.write_parallel), Section("parity", parity.start_all, parity.write),
+                Section("parallelism", grid.parallel.start, grid.write_parallel), Section("batches", grid.start_batches, grid.write_batches),
+                Section("parity", parity.start_all, parity.write),
                 Section("read-disturb", disturb.start_all, disturb.write), Section("network-files", caches.start_all, caches.write),
                 Section("file-classes", classes.start_all, classes.write),
                 Section("placement", placement.start_all, placement.write)]

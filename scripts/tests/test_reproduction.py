@@ -166,7 +166,7 @@ def test_marks_are_read_from_a_scenario(tmp_path):
 
 
 LUO = "drive_665p drive_670p drive_p1 drive_h10 read_disturb read_hot_placement"
-LUO += " file_cache app_files parity"
+LUO += " file_cache app_files parity parallel_issue"
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ struct Case {
   std::int64_t parity = 0;     ///< dies of a stripe; 0: there is no parity
   std::string parity_for = "behind-collection";
   bool rotate = false;
+  std::int64_t issue_bound = -1;  ///< of programs that wait for batches of reads, ps; below 0: there are none
   double placement_from = 0.05;
   double keep_room = 0.1;
   std::string cache = "none";
@@ -148,6 +149,8 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
     choose(config, "firmware.parity", c.parity_for,
            {{"stripe", whole(c.parity)}, {"forming", whole(8)}, {"rotate", Value(c.rotate)}});
   }
+  if (c.issue_bound >= 0)
+    choose(config, "firmware.parallel_issue", "batches", {{"starvation_bound", whole(c.issue_bound)}});
   if (!c.pacing.empty()) choose(config, "firmware.pacing", c.pacing);
   if (!c.isolation.empty())
     choose(config, "firmware.streams", c.isolation + "-isolated", {{"handles", whole(c.handles)}});
@@ -176,7 +179,7 @@ inline std::string describe(const Case& c) {
       "promotion at {} reads with {} free, {} copies at {} reads, parted at {} reads, restricted from {} "
       "with "
       "{} room, "
-      "parity over {} dies {}, "
+      "parity over {} dies {}, batches with a bound of {}, "
       "{} cache in {}, {} {} handles, pacing {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
       "flush at {}, fill {}",
@@ -185,9 +188,9 @@ inline std::string describe(const Case& c) {
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
       c.of_free_space, c.bypass_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at,
-      c.placement_from, c.keep_room, c.parity, c.parity_for, c.cache, c.cache_medium, c.handles, c.isolation,
-      c.pacing, c.endurance, c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water,
-      c.flush_at, c.fill);
+      c.placement_from, c.keep_room, c.parity, c.parity_for, c.issue_bound, c.cache, c.cache_medium,
+      c.handles, c.isolation, c.pacing, c.endurance, c.slc_erases, c.program_failure, c.idle_after,
+      c.background_start, c.low_water, c.flush_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.

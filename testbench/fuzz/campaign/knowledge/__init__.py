@@ -5,10 +5,10 @@ drawn by the ranges of the schema.
 """
 
 from campaign.draft import Draft
-from campaign.knowledge import (cache, capacity, cleaning, controller, errors, geometry, host, host_software,
+from campaign.knowledge import (cache, capacity, cleaning, controller, errors, geometry, host, host_software, issue,
                                 life, loads, mapping, outputs, parity, slc, streams, targets)
 
-_ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, streams, capacity, parity, host_software,
+_ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, streams, capacity, parity, issue, host_software,
           outputs, life, loads, targets)
 
 
