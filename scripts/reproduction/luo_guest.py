@@ -18,15 +18,16 @@ ENDED = "guest: status "  # the guest's last line
 INIT = """#!/bin/busybox sh
 busybox mount -t devtmpfs none /dev
 for module in $(busybox cat /modules); do busybox insmod $module; done
-busybox mount -t 9p -o trans=virtio,version=9p2000.L,cache=loose,ro root /root
-busybox mount -t proc none /root/proc
-busybox mount -t sysfs none /root/sys
-busybox mount -t tracefs none /root/sys/kernel/tracing
-busybox mount -t devtmpfs none /root/dev
-busybox mkdir -p /root/dev/shm
-for folder in /dev/shm /tmp /run; do busybox mount -t tmpfs -o size=90% none /root$folder; done
-busybox mount -t 9p -o trans=virtio,version=9p2000.L written /root{written}
-busybox chroot /root {command}
+busybox mount -t 9p -o trans=virtio,version=9p2000.L,cache=loose,ro root /machine
+busybox mount -t proc none /machine/proc
+busybox mount -t sysfs none /machine/sys
+busybox mount -t tracefs none /machine/sys/kernel/tracing
+busybox mount -t devtmpfs none /machine/dev
+busybox mkdir -p /machine/dev/shm
+for folder in /dev/shm /tmp /run; do busybox mount -t tmpfs -o size=90% none /machine$folder; done
+busybox mkdir -p /machine{written}
+busybox mount -t 9p -o trans=virtio,version=9p2000.L written /machine{written}
+busybox chroot /machine {command}
 busybox echo {ended}$?
 busybox poweroff -f
 """
@@ -57,7 +58,7 @@ def run(kernel, modules, written, command):
 
 def _initial(root, kernel, release, modules, init):
     """The first root of the guest as a cpio archive: busybox, the modules in the order of their loading, and /init."""
-    for name in ("bin", "dev", "root"):
+    for name in ("bin", "dev", "machine"):
         (root / name).mkdir(parents=True)
     shutil.copy(shutil.which("busybox"), root / "bin/busybox")
     order = []
