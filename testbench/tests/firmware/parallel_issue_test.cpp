@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/base/input_error.h"
+#include "testbench/tests/firmware/feature_rig.h"
 #include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;
@@ -18,32 +19,19 @@ constexpr std::uint64_t k_written = 400;
 constexpr Picoseconds k_issue_bound = 2'000'000'000;
 
 /// Four dies, all of whose data have been written.
-struct IssueRig {
+struct IssueRig : FeatureRig<ParallelIssue> {
   explicit IssueRig(Picoseconds bound = k_issue_bound, std::uint32_t at_once = 1)
-      : hw(make(bound, at_once), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {
-    for (std::uint64_t unit = 0; unit < k_written; ++unit) {
-      host.write(unit * k_unit, k_unit);
-      host.wait_below(8);
-    }
-    host.drain();
+      : FeatureRig([&](FeatureSetup& setup) {
+          setup.shape.geometry = {k_issue_dies, 1, 1, 1, 16, 8, 16384, 0};
+          setup.shape.logical_blocks = k_written * k_unit;
+          choose(setup.config, ParallelIssue::k_path, "batches",
+                 {{"starvation_bound", whole(bound)}, {"at_once", whole(at_once)}});
+        }) {
+    write_units(0, k_written);
     hw.flash.watch = [this](const FlashOp& op) {
       if (op.command == FlashCommand::read) together = std::max(together, 1 + hw.flash.pending(op.die));
     };
     ftl.reset_statistics();
-  }
-  const DriveShape& make(Picoseconds bound, std::uint32_t at_once) {
-    shape.geometry = {k_issue_dies, 1, 1, 1, 16, 8, 16384, 0};
-    shape.program_unit = 2;
-    shape.logical_blocks = k_written * k_unit;
-    config.buffer.capacity = Bytes{64} * 4096;
-    choose(config, ParallelIssue::k_path, "batches",
-           {{"starvation_bound", whole(bound)}, {"at_once", whole(at_once)}});
-    options.timed = true;
-    return shape;
-  }
-  [[nodiscard]] std::uint32_t die_of(std::uint64_t unit) const {
-    const Layout& layout = ftl.blocks().layout();
-    return index(layout.die_of(layout.pu_of(layout.block_of(ftl.map().lookup(static_cast<Lpn>(unit)))), 0));
   }
   /// Units on one die.
   [[nodiscard]] std::vector<std::uint64_t> units_on(std::uint32_t die) const {
@@ -53,16 +41,7 @@ struct IssueRig {
     }
     return found;
   }
-  [[nodiscard]] const ParallelIssue::Counters& counters() const {
-    return dynamic_cast<const ParallelIssue&>(*ftl.feature(ParallelIssue::k_path)).counters();
-  }
 
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
   std::uint32_t together = 0;  ///< most reads that were under way on a die
 };
 

@@ -7,8 +7,7 @@
 #include <set>
 
 #include "models/base/input_error.h"
-#include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/support/given.h"
+#include "testbench/tests/firmware/feature_rig.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -28,27 +27,18 @@ struct ParityOptions {
   bool rotate = false;
 };
 
-struct ParityRig {
+struct ParityRig : FeatureRig<Parity> {
   explicit ParityRig(const ParityOptions& how = {})
-      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
-  const DriveShape& make(const ParityOptions& how) {
-    shape.geometry = {how.channels, 1, 1, 1, how.blocks, 8, 16384, 0};
-    shape.program_unit = 2;
-    shape.logical_blocks = k_units * k_unit;
-    config.buffer.capacity = Bytes{64} * 4096;
-    config.ecc.policy = how.ecc;
-    choose(config, "firmware.parity", how.policy,
-           {{"stripe", whole(how.stripe)}, {"xor_rate", whole(k_xor_rate)}, {"rotate", Value(how.rotate)}});
-    options.timed = true;
-    return shape;
-  }
-  void fill() {
-    for (std::uint64_t unit = 0; unit < k_units; ++unit) {
-      host.write(unit * k_unit, k_unit);
-      host.wait_below(8);
-    }
-    host.drain();
-  }
+      : FeatureRig([&](FeatureSetup& setup) {
+          setup.shape.geometry = {how.channels, 1, 1, 1, how.blocks, 8, 16384, 0};
+          setup.shape.logical_blocks = k_units * k_unit;
+          setup.config.ecc.policy = how.ecc;
+          choose(setup.config, "firmware.parity", how.policy,
+                 {{"stripe", whole(how.stripe)},
+                  {"xor_rate", whole(k_xor_rate)},
+                  {"rotate", Value(how.rotate)}});
+        }) {}
+  void fill() { write_units(0, k_units); }
   /// Writes and reads at random: collection goes on, and reads meet it.
   void churn(int commands, std::uint64_t reads_in_ten = 5) {
     for (int n = 0; n < commands; ++n) {
@@ -62,12 +52,6 @@ struct ParityRig {
     }
     host.drain();
   }
-  Picoseconds read(std::uint64_t unit, std::uint32_t units = 1) {
-    const Picoseconds start = hw.event_queue.now();
-    host.read(unit * k_unit, units * k_unit);
-    host.wait_below(1);
-    return hw.event_queue.now() - start;
-  }
   /// Writes a program unit, and returns the die that is busy with it.
   std::uint32_t program_one() {
     for (std::uint64_t unit = 300; unit < 308; ++unit) host.write(unit * k_unit, k_unit);
@@ -80,21 +64,6 @@ struct ParityRig {
       }
     }
   }
-  [[nodiscard]] std::uint32_t die_of(std::uint64_t unit) const {
-    const Layout& layout = ftl.blocks().layout();
-    return index(layout.die_of(layout.pu_of(layout.block_of(ftl.map().lookup(static_cast<Lpn>(unit)))), 0));
-  }
-  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
-  [[nodiscard]] const Parity::Counters& counters() const {
-    return dynamic_cast<const Parity&>(*ftl.feature("firmware.parity")).counters();
-  }
-
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
 };
 
 }  // namespace

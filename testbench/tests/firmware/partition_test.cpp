@@ -5,8 +5,7 @@
 #include <map>
 
 #include "models/base/input_error.h"
-#include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/support/given.h"
+#include "testbench/tests/firmware/feature_rig.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -23,77 +22,54 @@ struct PartitionOptions {
 };
 
 /// Four dies of 14 blocks that keep data, of 32 units each.
-struct PartitionRig {
+struct PartitionRig : FeatureRig<Partition> {
   explicit PartitionRig(const PartitionOptions& how = {})
-      : units(how.units), hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {
+      : FeatureRig([&](FeatureSetup& setup) {
+          setup.shape.geometry = {how.channels, how.channels, 1, 1, 20, 8, 16384, 0};
+          setup.shape.logical_blocks = how.units * k_unit;
+          choose(setup.config, "firmware.partition", "read-write",
+                 {{"list", whole(1 << 20)},
+                  {"reads", whole(2)},
+                  {"read_dies", Value(how.read_dies)},
+                  {"placement_from", Value(how.placement_from)},
+                  {"keep_room", Value(how.keep_room)}});
+        }),
+        units(how.units) {
     hw.flash.watch = [this](const FlashOp& op) {
       if (op.command != FlashCommand::program) return;
       programs[op.die] += 1;
       for (std::uint32_t n = 0; n < op.slots; ++n) {
-        if (op.spare[n] < units) die_of[op.spare[n]] = op.die;
+        if (op.spare[n] < units) written_on[op.spare[n]] = op.die;
       }
     };
   }
-  const DriveShape& make(const PartitionOptions& how) {
-    shape.geometry = {how.channels, how.channels, 1, 1, 20, 8, 16384, 0};
-    shape.program_unit = 2;
-    shape.logical_blocks = how.units * k_unit;
-    config.buffer.capacity = Bytes{64} * 4096;
-    choose(config, "firmware.partition", "read-write",
-           {{"list", whole(1 << 20)},
-            {"reads", whole(2)},
-            {"read_dies", Value(how.read_dies)},
-            {"placement_from", Value(how.placement_from)},
-            {"keep_room", Value(how.keep_room)}});
-    options.timed = true;
-    return shape;
-  }
-  void write(std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t unit = first; unit < first + count; ++unit) {
-      host.write(unit * k_unit, k_unit);
-      host.wait_below(8);
-    }
-    host.drain();
-  }
-  void read(std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t unit = first; unit < first + count; ++unit) {
-      host.read(unit * k_unit, k_unit);
-      host.wait_below(1);
-    }
+  void read_units(std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t unit = first; unit < first + count; ++unit) read(unit);
     host.let_end();
   }
   /// Dies on which these units lie.
   [[nodiscard]] std::map<DieId, std::uint32_t> dies_of(std::uint64_t first, std::uint64_t count) const {
     std::map<DieId, std::uint32_t> dies;
-    for (std::uint64_t unit = first; unit < first + count; ++unit) ++dies[die_of.at(static_cast<Lpn>(unit))];
+    for (std::uint64_t unit = first; unit < first + count; ++unit)
+      ++dies[written_on.at(static_cast<Lpn>(unit))];
     return dies;
-  }
-  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
-  [[nodiscard]] const Partition::Counters& counters() const {
-    return dynamic_cast<const Partition&>(*ftl.feature("firmware.partition")).counters();
   }
 
   std::uint64_t units;
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
   std::map<DieId, std::uint32_t> programs;
-  std::map<Lpn, DieId> die_of;  ///< that a unit was programmed on last
+  std::map<Lpn, DieId> written_on;  ///< a unit was last
 };
 
 }  // namespace
 
 TEST_CASE("what is read again moves to the read dies, once") {
   PartitionRig rig;
-  rig.write(0, 200);
+  rig.write_units(0, 200);
   CHECK(rig.dies_of(0, 200).size() == 4);  // written before anybody read
-  rig.read(0, 64);
+  rig.read_units(0, 64);
   CHECK(rig.counters().units_moved == 0);
-  rig.read(0, 64);
-  rig.read(0, 64);
+  rig.read_units(0, 64);
+  rig.read_units(0, 64);
   const auto moved = rig.counters().units_moved;
   CHECK(moved >= 24);  // of the half that lay elsewhere, whole program units of 8
   CHECK(moved <= 32);
@@ -103,8 +79,8 @@ TEST_CASE("what is read again moves to the read dies, once") {
   for (const auto& [die, count] : dies) counts.push_back(count);
   std::sort(counts.rbegin(), counts.rend());
   CHECK(counts[0] + counts[1] >= 56);
-  rig.read(0, 64);
-  rig.read(0, 64);
+  rig.read_units(0, 64);
+  rig.read_units(0, 64);
   CHECK(rig.counters().units_moved <= 40);
   CHECK(rig.stats().units_programmed[static_cast<std::size_t>(Purpose::migration)] ==
         rig.counters().units_moved);
@@ -113,20 +89,20 @@ TEST_CASE("what is read again moves to the read dies, once") {
 
 TEST_CASE("writes keep away from the read dies while there are reads") {
   PartitionRig rig({.units = 800});
-  rig.write(0, 400);
+  rig.write_units(0, 400);
   CHECK(rig.counters().programs_kept_away == 0);
-  for (int n = 0; n < 10; ++n) rig.read(0, 40);
+  for (int n = 0; n < 10; ++n) rig.read_units(0, 40);
   rig.programs.clear();
-  rig.write(100, 100);
+  rig.write_units(100, 100);
   CHECK(rig.programs.size() == 2);
   CHECK(rig.counters().programs_kept_away > 0);
   for (const auto& [die, count] : rig.dies_of(0, 40)) {
     if (count >= 10) CHECK_FALSE(rig.programs.contains(die));
   }
   // Enough writes, and the reads are forgotten.
-  for (int n = 0; n < 30; ++n) rig.write(100, 600);
+  for (int n = 0; n < 30; ++n) rig.write_units(100, 600);
   rig.programs.clear();
-  rig.write(100, 100);
+  rig.write_units(100, 100);
   CHECK(rig.programs.size() == 4);
   rig.host.verify_all();
 }
@@ -140,8 +116,8 @@ TEST_CASE("all of the capacity can be written beside reads") {
       PartitionRig rig(how);
       for (std::uint64_t n = 0; n < 3; ++n) {
         for (std::uint64_t unit = 0; unit < how.units; unit += 20) {
-          rig.write(unit, std::min<std::uint64_t>(20, how.units - unit));
-          rig.read(unit / 2, 10);
+          rig.write_units(unit, std::min<std::uint64_t>(20, how.units - unit));
+          rig.read_units(unit / 2, 10);
         }
       }
       CHECK_FALSE(rig.ftl.read_only());
@@ -153,7 +129,7 @@ TEST_CASE("all of the capacity can be written beside reads") {
 TEST_CASE("the share of read dies is to the die") {
   for (const auto& [share, dies] : {std::pair{0.25, 1U}, {0.5, 2U}, {0.75, 3U}}) {
     PartitionRig rig({.read_dies = share, .placement_from = 0, .keep_room = 0, .units = 100});
-    rig.write(0, 100);
+    rig.write_units(0, 100);
     CHECK(rig.programs.size() == 4 - dies);
   }
 }
@@ -165,7 +141,7 @@ TEST_CASE(
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     PartitionRig rig;
     rig.host.random = RandomStream(seed, "moves");
-    rig.write(0, 200);
+    rig.write_units(0, 200);
     for (int n = 0; n < 600; ++n) {
       const std::uint64_t unit = rig.host.random.below(40);
       const std::uint64_t dice = rig.host.random.below(8);
@@ -200,7 +176,7 @@ TEST_CASE("read dies go on from a snapshot as if nothing had been") {
       rig.host.drain();
     };
     PartitionRig straight;
-    straight.write(0, 200);
+    straight.write_units(0, 200);
     work(straight, "before");
     REQUIRE(straight.counters().units_moved > 0);
     PartitionRig restored;

@@ -2,8 +2,7 @@
 // and nothing else does.
 #include "firmware/features/promotion/promoter.h"
 #include "models/base/input_error.h"
-#include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/support/given.h"
+#include "testbench/tests/firmware/feature_rig.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -19,31 +18,24 @@ struct PromotionOptions {
 };
 
 /// Two dies of QLC whose data lie in native blocks: idle time has folded everything.
-struct PromotionRig {
+struct PromotionRig : FeatureRig<Promoter> {
   explicit PromotionRig(const PromotionOptions& how = {})
-      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
-  const DriveShape& make(const PromotionOptions& how) {
-    shape.geometry = {2, 1, 1, 1, 16, 16, 16384, 0};
-    shape.program_unit = 4;
-    shape.slc_pages = 4;
-    shape.logical_blocks = 100 * k_unit;
-    config.buffer.capacity = Bytes{64} * 4096;
-    config.pslc.policy = "all";
-    config.pslc.static_bytes = Bytes{2} * 4 * 4 * 16384;  // four blocks a parallel unit
-    config.gc.idle_after = 1'000'000'000;
-    choose(config, "firmware.pslc.promotion", "lru",
-           {{"list", whole(static_cast<std::int64_t>(how.list))},
-            {"reads", whole(how.reads)},
-            {"keep_free", Value(how.keep_free)}});
-    options.timed = how.timed;
-    return shape;
-  }
+      : FeatureRig([&](FeatureSetup& setup) {
+          setup.shape.geometry = {2, 1, 1, 1, 16, 16, 16384, 0};
+          setup.shape.program_unit = 4;
+          setup.shape.slc_pages = 4;
+          setup.shape.logical_blocks = 100 * k_unit;
+          setup.config.pslc.policy = "all";
+          setup.config.pslc.static_bytes = Bytes{2} * 4 * 4 * 16384;  // four blocks a parallel unit
+          setup.config.gc.idle_after = 1'000'000'000;
+          choose(setup.config, "firmware.pslc.promotion", "lru",
+                 {{"list", whole(static_cast<std::int64_t>(how.list))},
+                  {"reads", whole(how.reads)},
+                  {"keep_free", Value(how.keep_free)}});
+          setup.options.timed = how.timed;
+        }) {}
   void write_and_fold() {
-    for (std::uint64_t unit = 0; unit < 100; ++unit) {
-      host.write(unit * k_unit, k_unit);
-      host.wait_below(8);
-    }
-    host.drain();
+    write_units(0, 100);
     settle();
   }
   /// Lets idle time pass until everything is folded.
@@ -51,27 +43,8 @@ struct PromotionRig {
     host.let_end();
     REQUIRE(ftl.idle());
   }
-  void read(std::uint64_t unit) {
-    host.read(unit * k_unit, k_unit);
-    host.wait_below(1);
-  }
   /// Reads the first units so many times.
-  void read_some(int times, std::uint64_t units = 32) {
-    for (int n = 0; n < times; ++n) {
-      for (std::uint64_t unit = 0; unit < units; ++unit) read(unit);
-    }
-  }
-  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
-  [[nodiscard]] const Promoter::Counters& counters() const {
-    return dynamic_cast<const Promoter&>(*ftl.feature("firmware.pslc.promotion")).counters();
-  }
-
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
+  void read_some(int times, std::uint64_t units = 32) { read_each(units, times); }
 };
 
 std::string refusal(const PromotionOptions& how, const std::string& pslc) {

@@ -2,8 +2,7 @@
 #include "firmware/features/replicas/replicas.h"
 
 #include "models/base/input_error.h"
-#include "testbench/tests/firmware/model_host.h"
-#include "testbench/tests/support/given.h"
+#include "testbench/tests/firmware/feature_rig.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -20,37 +19,20 @@ struct ReplicaOptions {
   std::uint32_t channels = 2;
 };
 
-struct ReplicaRig {
+struct ReplicaRig : FeatureRig<Replicas> {
   explicit ReplicaRig(const ReplicaOptions& how = {})
-      : hw(make(how), options), ftl(hw.ports, shape, config), host(hw, ftl, shape, 1) {}
-  const DriveShape& make(const ReplicaOptions& how) {
-    shape.geometry = {how.channels, 1, 1, 1, 16, 8, 16384, 0};
-    shape.program_unit = 2;
-    shape.logical_blocks = k_written_units * k_unit;
-    config.buffer.capacity = Bytes{64} * 4096;
-    config.ecc.policy = how.ecc;
-    choose(config, "firmware.replicas", "hot-reads",
-           {{"list", whole(1 << 20)},
-            {"reads", whole(how.reads)},
-            {"capacity", whole(static_cast<std::int64_t>(how.capacity))}});
-    options.timed = true;
-    return shape;
-  }
-  void fill() {
-    for (std::uint64_t unit = 0; unit < k_written_units; ++unit) {
-      host.write(unit * k_unit, k_unit);
-      host.wait_below(8);
-    }
-    host.drain();
-  }
-  void read(std::uint64_t unit) {
-    host.read(unit * k_unit, k_unit);
-    host.wait_below(1);
-  }
+      : FeatureRig([&](FeatureSetup& setup) {
+          setup.shape.geometry = {how.channels, 1, 1, 1, 16, 8, 16384, 0};
+          setup.shape.logical_blocks = k_written_units * k_unit;
+          setup.config.ecc.policy = how.ecc;
+          choose(setup.config, "firmware.replicas", "hot-reads",
+                 {{"list", whole(1 << 20)},
+                  {"reads", whole(how.reads)},
+                  {"capacity", whole(static_cast<std::int64_t>(how.capacity))}});
+        }) {}
+  void fill() { write_units(0, k_written_units); }
   void read_some(std::uint64_t units, int times) {
-    for (int n = 0; n < times; ++n) {
-      for (std::uint64_t unit = 0; unit < units; ++unit) read(unit);
-    }
+    read_each(units, times);
     host.let_end();
   }
   /// Reads units while now one die, now the other writes elsewhere.
@@ -62,17 +44,6 @@ struct ReplicaRig {
     }
     host.wait_below(1);
   }
-  [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
-  [[nodiscard]] const Replicas::Counters& counters() const {
-    return dynamic_cast<const Replicas&>(*ftl.feature("firmware.replicas")).counters();
-  }
-
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  FakeHardware hw;
-  Ftl ftl;
-  ModelHost host;
 };
 
 }  // namespace
