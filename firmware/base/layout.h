@@ -152,6 +152,10 @@ class Layout {
     const std::uint32_t stripe = by_lanes_.divide(run);
     return {run - stripe * lanes, stripe * program_pages + mp_page_in_block - run * program_pages};
   }
+  /// The same of a multi-plane page by its number in the drive.
+  [[nodiscard]] Place place_of(BlockNumber block, std::uint32_t mp_page) const {
+    return place_of(mp_page - block * block_mp_pages);
+  }
   /// Index among the slots of a program unit (its operations one after another, each in FlashOp's
   /// plane-by-plane order) of the program unit's `n`-th unit.
   [[nodiscard]] std::uint32_t program_slot(std::uint32_t n) const {

@@ -82,6 +82,15 @@ HostStatus Commands::check(const HostCommand& command) const {
   return beyond(command.lba, command.blocks) ? HostStatus::lba_out_of_range : HostStatus::success;
 }
 
+void Commands::enter(Active& self, UnitRange units, bool changes) {
+  const auto unit = static_cast<Lpn>(units.first);
+  core.map->prefetch(unit);
+  if (front != nullptr) front->prefetch(unit);
+  for (Feature* const feature : core.hooks.host_command) feature->on_host_command(self.command);
+  order.enter(self.ticket, units.first, units.last, changes);
+  if (front != nullptr) front->prefetch_data(unit);
+}
+
 void Commands::describe(Stage stage, const HostCommand& command) {
   using Cached = StageWork::Cached;
   if (command.blocks == 0) return;

@@ -55,6 +55,9 @@ struct Commands final : WriteAcceptor {
   /// The command stage, the wait for earlier commands on the same units, then `times` executions of
   /// `next`.
   Task<> dispatch(Active& self, Stage next, std::uint32_t times);
+  /// Features see the command, it takes its place in the order, and what is known of its first unit
+  /// is fetched ahead.
+  void enter(Active& self, UnitRange units, bool changes);
   [[nodiscard]] HostStatus check(const HostCommand& command) const;
   [[nodiscard]] UnitRange units_of(std::uint64_t lba, std::uint64_t blocks) const {
     return {lba / core.layout.sectors, (lba + blocks - 1) / core.layout.sectors};

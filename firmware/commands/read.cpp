@@ -17,11 +17,7 @@ Task<> Commands::read(HostCommand& command) {
   const UnitRange units = units_of(command.lba, command.blocks);
   const std::uint64_t count = units.last - units.first + 1;
   const auto unit = static_cast<Lpn>(units.first);
-  core.map->prefetch(unit);
-  if (front != nullptr) front->prefetch(unit);
-  for (Feature* const feature : core.hooks.host_command) feature->on_host_command(command);
-  order.enter(self.ticket, units.first, units.last, false);
-  if (front != nullptr) front->prefetch_data(unit);
+  enter(self, units, false);
   const Stage first_stage = front != nullptr ? Stage::buffer : Stage::translate;
   if (can_coalesce(self, first_stage)) {
     if (hw.cpu.by_work()) describe(first_stage, command);

@@ -10,11 +10,7 @@ Task<> Commands::write(HostCommand& command) {
   Active self(*this, command);
   const UnitRange units = units_of(command.lba, command.blocks);
   const auto unit = static_cast<Lpn>(units.first);
-  core.map->prefetch(unit);
-  if (front != nullptr) front->prefetch(unit);
-  for (Feature* const feature : core.hooks.host_command) feature->on_host_command(command);
-  order.enter(self.ticket, units.first, units.last, true);
-  if (front != nullptr) front->prefetch_data(unit);
+  enter(self, units, true);
   const auto count = static_cast<std::uint32_t>(units.last - units.first + 1);
   if (can_coalesce(self, Stage::buffer)) {
     if (hw.cpu.by_work()) describe(Stage::buffer, command);

@@ -19,7 +19,7 @@ void copy_on_die(Core& core, FlashOp& op, Ppn from) {
   const Layout& layout = core.layout;
   const BlockNumber block = layout.block_of(from);
   const std::uint32_t pu = layout.pu_of(block);
-  const Layout::Place place = layout.place_of(layout.mp_page_of(from) - block * layout.block_mp_pages);
+  const Layout::Place place = layout.place_of(block, layout.mp_page_of(from));
   if (layout.die_of(pu, place.lane) != op.die || layout.plane_of(pu) != op.plane)
     throw std::logic_error("firmware: a copy on the die was to leave it");
   op.command = FlashCommand::copyback;

@@ -76,7 +76,7 @@ void ReadBatch::resolve() {
     const std::uint32_t pu = layout.pu_of(read.block);
     const std::uint32_t first_plane = read.low / layout.units_per_page;
     const std::uint32_t last_plane = read.high / layout.units_per_page;
-    const Layout::Place place = layout.place_of(read.mp_page - read.block * layout.block_mp_pages);
+    const Layout::Place place = layout.place_of(read.block, read.mp_page);
     FlashOp& op = read.op;
     op.command = FlashCommand::read;
     op.die = layout.die_of(pu, place.lane);
@@ -204,7 +204,7 @@ void ReadBatch::ended(void* first) {
 
 void refuse_spare(const Layout& layout, const ReadOp& read, std::uint32_t at) {
   const std::uint32_t pu = layout.pu_of(read.block);
-  const Layout::Place place = layout.place_of(read.mp_page - read.block * layout.block_mp_pages);
+  const Layout::Place place = layout.place_of(read.block, read.mp_page);
   throw std::logic_error(fmt::format(
       "firmware: physical unit {} (die {}, plane {}, block {}, page {}, unit {}) should hold logical unit {} "
       "but its spare area says {}",

@@ -31,17 +31,14 @@ class ReadTurn {
   void go() { waiter_.resume(); }
   /// The reads are over.
   void end() {
-    if (!asked_) return;
-    for (Feature* const feature : core_.hooks.holds_read) feature->on_read_turn_end(*this);
+    if (asked_) core_.hooks.holds_read.front()->on_read_turn_end(*this);
   }
 
   // ---- co_await
   [[nodiscard]] bool await_ready() {
     asked_ = true;
     since = core_.hw.event_queue.now();
-    bool held = false;
-    for (Feature* const feature : core_.hooks.holds_read) held = feature->holds_read(*this);
-    return !held;
+    return !core_.hooks.holds_read.front()->holds_read(*this);
   }
   void await_suspend(std::coroutine_handle<> waiter) { waiter_ = waiter; }
   void await_resume() const noexcept {}

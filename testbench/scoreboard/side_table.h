@@ -36,10 +36,10 @@ class SideTable {
   /// The unit, which may have none, will be asked for soon.
   void prefetch(std::uint64_t unit) const {
     if (count_ == 0) return;
-    const Slot& slot = index_[find_slot(unit)];
-    if (slot.empty()) return;
-    prefetch_line(&entries_[slot.entry]);
-    prefetch_lines(&states_[std::size_t{slot.entry} * units_.per_unit()],
+    const Index entry = find(unit);
+    if (entry == k_none) return;
+    prefetch_line(&entries_[entry]);
+    prefetch_lines(&states_[std::size_t{entry} * units_.per_unit()],
                    units_.per_unit() * sizeof(std::uint16_t));
   }
   /// Makes one for a unit that has none: all blocks hold the write `value` (0: zeros).

@@ -96,8 +96,7 @@ void ParallelIssue::next_batch() {
 /// Puts the dies of the command on the batch's list; false: one of them is there already.
 bool ParallelIssue::claim(const ReadTurn& turn) {
   const auto die_of = [&layout = core_.layout](const ReadOp& read) {
-    const Layout::Place place = layout.place_of(read.mp_page - read.block * layout.block_mp_pages);
-    return index(layout.die_of(layout.pu_of(read.block), place.lane));
+    return index(layout.die_of(layout.pu_of(read.block), layout.place_of(read.block, read.mp_page).lane));
   };
   for (const ReadOp& read : turn.reads()) {
     if (claimed_[die_of(read)]) return false;
