@@ -73,11 +73,12 @@ struct ProgramJob : ProgramPlan {
   [[nodiscard]] Stamp* content(std::uint32_t n) const {
     return &stamps[std::size_t{slot(n)} * layout->sectors];
   }
-  void set_content(std::uint32_t n, const Stamp* of) const { std::copy_n(of, layout->sectors, content(n)); }
+  void set_content(std::uint32_t n, const Stamp* of) const { copy_stamps(of, layout->sectors, content(n)); }
   /// Fills the next slot.
   void put(Lpn lpn_of_it, std::uint32_t from, const Stamp* content_of_it) {
-    lpn(live) = lpn_of_it;
-    set_content(live, content_of_it);
+    const std::uint32_t to = slot(live);
+    spare[to] = lpn_of_it;
+    copy_stamps(content_of_it, layout->sectors, &stamps[std::size_t{to} * layout->sectors]);
     source[live++] = from;
   }
   /// Leaves the next slot of a block-mapped region without a unit.

@@ -55,6 +55,7 @@ class BufferSpace {
   void unreserve(std::uint32_t entries, std::uint8_t line = 0) { part_of(line).reserved -= entries; }
   /// Gives back entries that were set aside and are not needed.
   void give_back(std::uint32_t entries, std::uint8_t line = 0) {
+    if (entries == 0) return;
     unreserve(entries, line);
     grant({});
   }

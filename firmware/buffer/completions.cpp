@@ -4,7 +4,7 @@
 
 namespace tlmssd::firmware {
 
-void Completions::complete(WriteBuffer::Index i, const Ledger* program, bool failed) {
+void Completions::tell(WriteBuffer::Index i, const Ledger* program, bool failed) {
   EventQueue& event_queue = core_.hw.event_queue;
   buffer_.take_waiters(i, [&](Durable& durable) {
     durable.failed = durable.failed || failed;
@@ -28,14 +28,6 @@ void Completions::abort(WriteBuffer::Index i) {
     buffer_.release(i);
   } else {
     buffer_.strand(i);
-  }
-}
-
-void Completions::note_damage(const WriteBuffer::Entry& entry) {
-  if (entry.damaged) {
-    core_.poisoned.insert(entry.unit);
-  } else if (!core_.poisoned.empty()) {
-    core_.poisoned.erase(entry.unit);
   }
 }
 

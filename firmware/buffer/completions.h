@@ -30,13 +30,24 @@ class Completions {
 
   /// The entry's data are on flash (`program`: the ledger of what took them there), or void, or
   /// lost.
-  void complete(WriteBuffer::Index i, const Ledger* program, bool failed);
+  void complete(WriteBuffer::Index i, const Ledger* program, bool failed) {
+    const WriteBuffer::Entry& entry = buffer_.entry(i);
+    if (entry.waiters != 0 || entry.eviction != 0) tell(i, program, failed);
+  }
   /// The entry will not reach flash.
   void abort(WriteBuffer::Index i);
   /// The entry's data have reached flash: what becomes of damage that it carried.
-  void note_damage(const WriteBuffer::Entry& entry);
+  void note_damage(const WriteBuffer::Entry& entry) {
+    if (entry.damaged) {
+      core_.poisoned.insert(entry.unit);
+    } else if (!core_.poisoned.empty()) {
+      core_.poisoned.erase(entry.unit);
+    }
+  }
 
  private:
+  void tell(WriteBuffer::Index i, const Ledger* program, bool failed);
+
   Core& core_;
   WriteBuffer& buffer_;
   Evictions* evictions_ = nullptr;

@@ -14,7 +14,7 @@ bool Flushed::await_ready() {
   return ready_;
 }
 
-void FlushQueue::check(const Ledger* last) {
+void FlushQueue::check_all(const Ledger* last) {
   while (!flushes_.empty()) {
     Flushed& flush = *flushes_.front();
     if (!flush.dispatched_ && !buffer_.any_urgent() &&

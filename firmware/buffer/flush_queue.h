@@ -57,11 +57,15 @@ class FlushQueue {
   void wait(Flushed& flush) { flushes_.push(flush); }
   /// Resumes those for whom everything has been written. `last`: what the program that has just
   /// ended was waiting for; null: none has.
-  void check(const Ledger* last);
+  void check(const Ledger* last) {
+    if (!flushes_.empty()) check_all(last);
+  }
 
   void archive(Archive& a) { a(dispatched_); }
 
  private:
+  void check_all(const Ledger* last);
+
   Core& core_;
   const WriteBuffer& buffer_;
   IntrusiveQueue<Flushed> flushes_;

@@ -29,19 +29,20 @@ void WriteBuffer::unlink(List& list, Index i) {
   (entry.next == k_none ? list.last : entries_[entry.next].previous) = entry.previous;
 }
 
+WriteBuffer::Index WriteBuffer::take_fresh() {
+  if (fresh_ == entries_.size()) {
+    if (fresh_ == capacity_) throw std::logic_error("write buffer: more entries were released than taken");
+    const std::size_t size = std::min<std::size_t>(capacity_, std::max<std::size_t>(64, 2 * entries_.size()));
+    entries_.resize(size);
+    stamps_.resize(size * sectors_);
+  }
+  return fresh_++;
+}
+
 WriteBuffer::Index WriteBuffer::take_free() {
   if (free_count_ == 0) throw std::logic_error("write buffer: no entry is free");
   --free_count_;
-  if (free_first_ == k_none) {
-    if (fresh_ == entries_.size()) {
-      if (fresh_ == capacity_) throw std::logic_error("write buffer: more entries were released than taken");
-      const std::size_t size =
-          std::min<std::size_t>(capacity_, std::max<std::size_t>(64, 2 * entries_.size()));
-      entries_.resize(size);
-      stamps_.resize(size * sectors_);
-    }
-    return fresh_++;
-  }
+  if (free_first_ == k_none) return take_fresh();
   const Index i = free_first_;
   free_first_ = entries_[i].next;
   return i;
@@ -74,7 +75,7 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
   entry.damaged = found != k_none && entries_[found].damaged;
   if (found != k_none) {
     entry.mask = entries_[found].mask;
-    std::copy_n(stamps(found), sectors_, stamps(i));
+    copy_stamps(stamps(found), sectors_, stamps(i));
     entries_[found].state = State::superseded;
     hash_.replace(unit, i);
   } else {
@@ -96,7 +97,7 @@ void WriteBuffer::merge(Index i, std::uint32_t from, std::uint32_t count, const 
   entries_[i].mask |= ones << from;
   entries_[i].relocated = false;
   if (count == sectors_) entries_[i].damaged = false;
-  std::copy_n(data, count, stamps(i) + from);
+  copy_stamps(data, count, stamps(i) + from);
 }
 
 void WriteBuffer::merge(Index i, std::uint64_t sectors, const Stamp* data) {

@@ -172,6 +172,7 @@ class WriteBuffer {
   void push(List& list, Index i);
   void unlink(List& list, Index i);
   Index take_free();
+  Index take_fresh();  ///< one that was never used
 
   std::uint32_t capacity_;
   std::uint32_t sectors_;

@@ -9,6 +9,9 @@
 // trimmed": such a block reads as zeros.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "models/base/types.h"
 
 namespace tlmssd {
@@ -33,6 +36,15 @@ constexpr Stamp following_stamp(Stamp stamp) {
   if (stamp == k_zeros) return k_zeros;
   const std::uint32_t next = stamp + k_stamp_stride;
   return static_cast<Stamp>(next > 65535U ? next - 65535U : next);
+}
+
+/// Copies stamps: mostly one, for which a call would be dear.
+inline void copy_stamps(const Stamp* from, std::uint32_t count, Stamp* to) {
+  if (count == 1) {
+    *to = *from;
+  } else {
+    std::copy_n(from, count, to);
+  }
 }
 
 }  // namespace tlmssd

@@ -237,9 +237,12 @@ bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
 
 void FlashChannel::consider(Die& die) {
   FlashJob* job = head(die);
-  // Commonest first: nothing waits, or the array senses, which nothing can interrupt.
+  // Commonest first: nothing waits, or the array senses, which nothing can interrupt, or the die is
+  // busy with what the job may neither join nor interrupt.
   if ((job == nullptr && die.suspended == nullptr) ||
-      (die.array != nullptr && die.array->op->command == FlashCommand::read)) {
+      (die.array != nullptr && die.array->op->command == FlashCommand::read) ||
+      (die.suspended == nullptr && (die.array != nullptr || die.output != nullptr) &&
+       job->lane == Lane::normal && !may_be_cached(*job))) {
     withdraw(die.start);
     return;
   }

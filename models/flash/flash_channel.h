@@ -133,6 +133,11 @@ class FlashChannel : public sc_core::sc_module {
   [[nodiscard]] Action next_action(Die& die, FlashJob* job);
   [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;
   [[nodiscard]] bool may_suspend(Die& die, const FlashJob& job);
+  /// It may begin while its die is busy with another of its kind.
+  [[nodiscard]] bool may_be_cached(const FlashJob& job) const {
+    return (cache_program_ && job.op->command == FlashCommand::program) ||
+           (cache_read_ && job.op->command == FlashCommand::read);
+  }
   [[nodiscard]] std::uint16_t pages_of_step(const FlashJob& job) const {
     return static_cast<std::uint16_t>(std::min<std::uint32_t>(step_pages_, job.op->pages - job.pages_done));
   }

@@ -62,7 +62,7 @@ void DieState::refuse_mode(const FlashOp& op, BlockMode mode, std::uint32_t plan
 
 void DieState::check_program(const FlashOp& op) const {
   const std::uint32_t unit = program_pages_in(op.mode);
-  if (op.pages != unit || index(op.page) % unit != 0) {
+  if (op.pages != unit || (unit > 1 && index(op.page) % unit != 0)) {
     refuse(op, op.page,
            "program of " + std::to_string(op.pages) + " pages; this part programs " + std::to_string(unit) +
                " at a time, aligned" + (op.mode == BlockMode::slc ? ", in SLC mode" : ""));

@@ -161,14 +161,14 @@ ArrayAnswer NandDie::ask_all(ArrayOperation& asked, const FlashOp& op, BlockId n
                              Picoseconds now) const {
   asked.planes = op.all_planes();
   if (asked.planes == 1) return ask(asked, op.plane, number, now);
-  ArrayAnswer whole;
-  double energy = 0;  // of the plane asked about last
+  ArrayAnswer whole = ask(asked, op.plane, number, now);
+  double energy = whole.energy;  // of the plane asked about last
   for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     const BlockId block = link == &op ? number : link->block;
-    for (std::uint32_t p = 0; p < link->planes; ++p) {
+    for (std::uint32_t p = link == &op ? 1 : 0; p < link->planes; ++p) {
       const PlaneId plane{index(link->plane) + p};
       // Blocks of as many cycles are alike to a model that does not look at more.
-      if (!history_ && whole.duration > 0 && state_.cycles(plane, block) == asked.cycles) {
+      if (!history_ && state_.cycles(plane, block) == asked.cycles) {
         whole.energy += energy;
         continue;
       }

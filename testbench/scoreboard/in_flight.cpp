@@ -35,7 +35,7 @@ void InFlight::leave(Ticket& ticket, Kind kind) {
     (claim->older == nullptr ? region.oldest : claim->older->newer) = claim->newer;
     (claim->newer == nullptr ? region.newest : claim->newer->older) = claim->older;
     auto& counts = kind == Kind::read ? region.reads : region.changes;
-    for (std::uint64_t n = 0; n < k_region_units; ++n) counts[n] -= claim->units >> n & 1U;
+    for_each_unit(claim->units, [&](unsigned n) { --counts[n]; });
     if (region.oldest == nullptr) drop_region(region);
     Claim* following = claim->of_ticket;
     if (claim != &ticket.claim_) claim->of_ticket = std::exchange(free_claims_, claim);
@@ -73,7 +73,7 @@ void InFlight::claim(Ticket& ticket) {
     claim->newer = nullptr;
     (claim->older == nullptr ? region.oldest : claim->older->newer) = claim;
     auto& counts = kind == Kind::read ? region.reads : region.changes;
-    for (std::uint64_t n = 0; n < k_region_units; ++n) counts[n] += claim->units >> n & 1U;
+    for_each_unit(claim->units, [&](unsigned n) { ++counts[n]; });
     claim->of_ticket =
         number == last ? nullptr : &take_from_slabs<k_slab>(free_claims_, claim_slabs_, &Claim::of_ticket);
     if (number == last) return;

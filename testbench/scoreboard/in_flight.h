@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -47,7 +48,7 @@ class ScoreTicket {
     std::uint8_t units = 0;      ///< of the region, a bit each
     Kind kind = Kind::idle;      ///< of the command
   };
-  static constexpr std::uint64_t k_region_units = 2;  ///< at most as many as Claim::units has bits
+  static constexpr std::uint64_t k_region_units = 8;  ///< at most as many as Claim::units has bits
   /// A region with commands in flight, in the chain of its bucket.
   struct Region {
     std::uint64_t number = 0;
@@ -116,6 +117,11 @@ class InFlight {
     return ticket.blocks_ != 0 && unit >= first_unit(ticket) && unit <= last_unit(ticket);
   }
   [[nodiscard]] std::uint8_t units_in(const Ticket& ticket, std::uint64_t region) const;
+  /// `f(n)` for each bit of them.
+  template <class F>
+  static void for_each_unit(std::uint8_t units, F&& f) {
+    for (unsigned left = units; left != 0; left &= left - 1) f(static_cast<unsigned>(std::countr_zero(left)));
+  }
   [[nodiscard]] Region* find_region(std::uint64_t number) const;
   Region& make_region(std::uint64_t number);
   void drop_region(Region& region);
@@ -159,11 +165,9 @@ void InFlight::for_each_shared(const Ticket& ticket, Shared& shared) const {
   for (std::uint64_t number = first_region; number <= last_region; ++number) {
     const Region* const region = find_region(number);
     if (region == nullptr) continue;
-    const std::uint8_t units = units_in(ticket, number);
-    for (std::uint64_t n = 0; n < k_region_units; ++n) {
-      const bool both = region->changes[n] > 0 || (!reads && region->reads[n] > 0);
-      if (both && (units >> n & 1U) != 0) shared(number * k_region_units + n);
-    }
+    for_each_unit(units_in(ticket, number), [&](unsigned n) {
+      if (region->changes[n] > 0 || (!reads && region->reads[n] > 0)) shared(number * k_region_units + n);
+    });
   }
 }
 
