@@ -179,7 +179,7 @@ Bytes user_bytes(const SsdConfig& config) {
 
 }  // namespace
 
-TEST_CASE("the cliff of a sequential write lies where the pSLC of that fill is full", "[drive]") {
+TEST_CASE("the cliff of a sequential write lies where the pSLC of that fill is full", "[drive][figure]") {
   const SsdConfig config = pslc_drive(6, 80);
   const Bytes user = user_bytes(config);
   double before = 1e18;
@@ -214,7 +214,8 @@ TEST_CASE("a pSLC that nothing but the free space limits takes what that has roo
   }
 }
 
-TEST_CASE("beyond the cliff writing goes on at the rate of writing, reading and folding in turn", "[drive]") {
+TEST_CASE("beyond the cliff writing goes on at the rate of writing, reading and folding in turn",
+          "[drive][figure]") {
   for (const char* by : {"controller", "copyback"}) {
     SsdConfig config = pslc_drive(30, 0);
     config.firmware.pslc.fold_by = by;

@@ -200,7 +200,8 @@ TEST_CASE(
 // regions merge L / (W + U q / (1 - q)) times per write, W = R U; for L much larger than U about L
 // / (W + L - U/2). Left out: a page written again within W writes, after which its log holds
 // nothing of that block-mapped region unless something else does: less than one in W / (L (U - 1)).
-TEST_CASE("FAST: random writes over L block-mapped regions merge L / (W + U q / (1 - q)) times each") {
+TEST_CASE("FAST: random writes over L block-mapped regions merge L / (W + U q / (1 - q)) times each",
+          "[figure]") {
   for (const std::int64_t logs : {1, 3}) {
     LogSetup setup("fast", 110, 64);
     setup.logs = logs;

@@ -242,7 +242,7 @@ TEST_CASE("write amplification of fifo under hot and cold data meets Monte Carlo
   CHECK(hot_and_cold("fifo", 0.28) == Approx(2.317).epsilon(0.005));
 }
 
-TEST_CASE("the timed path at queue depth 1 counts exactly what the untimed one counts") {
+TEST_CASE("the timed path at queue depth 1 counts exactly what the untimed one counts", "[figure]") {
   for (const char* policy : {"greedy", "cost-benefit", "fifo", "d-choices", "windowed-greedy"}) {
     INFO(policy);
     Drive untimed(policy, 0.20, 10, false, 129, "write-through");
@@ -263,7 +263,7 @@ TEST_CASE("the timed path at queue depth 1 counts exactly what the untimed one c
 // With many writes under way some of the units that a victim still holds are already being
 // rewritten, and the policy chooses before those programs have ended: a shift of at most the writes
 // in flight (32 of 8192 pages) in what each choice knows.
-TEST_CASE("the timed path at queue depth 32 amplifies like the untimed one within 1 %") {
+TEST_CASE("the timed path at queue depth 32 amplifies like the untimed one within 1 %", "[figure]") {
   Drive untimed("greedy", 0.20, 10, false, 129);
   Drive timed("greedy", 0.20, 10, true, 129);
   const double a = untimed.uniform(15 * untimed.physical, 20 * untimed.physical);

@@ -200,7 +200,7 @@ TEMPLATE_TEST_CASE_SIG("saturated bandwidth of a gang, bus faster than the contr
   check_saturation(k_organisations[O], 8'000'000'000);
 }
 
-TEST_CASE("channels are at least as fast as shared control, and that as a shared bus") {
+TEST_CASE("channels are at least as fast as shared control, and that as a shared bus", "[figure]") {
   for (const Hertz bus : {200'000'000ULL, 1'600'000'000ULL, 8'000'000'000ULL}) {
     for (const std::uint32_t reads : {100U, 90U, 50U, 0U}) {
       std::array<Picoseconds, 3> took{};
@@ -233,7 +233,7 @@ TEST_CASE("a gang of one is a channel") {
   }
 }
 
-TEST_CASE("a shared-bus gang does what one channel with all its dies does") {
+TEST_CASE("a shared-bus gang does what one channel with all its dies does", "[figure]") {
   for (const bool late : {false, true}) {
     for (const bool suspend : {false, true}) {
       for (const bool cached : {false, true}) {

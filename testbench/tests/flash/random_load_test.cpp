@@ -116,8 +116,8 @@ TEST_CASE("the same load in both modes gives the same result, one mode another")
   CHECK(first != load_in_child(o, 1));
 }
 
-TEST_CASE(
-    "reads without a code cost what they cost without decoders, with codes the same load is repeatable") {
+TEST_CASE("reads without a code cost what they cost without decoders, with codes the same load is repeatable",
+          "[figure]") {
   Options o = small("read-first");
   o.config.suspend = "both";
   o.config.cache_operations = true;

@@ -109,7 +109,7 @@ TEST_CASE(
   CHECK_NOTHROW(stress(config, log_structured(128_KiB, 0.1), 3));
 }
 
-TEST_CASE("neither checkers nor the quantum change what a log-structured host layer does") {
+TEST_CASE("neither checkers nor the quantum change what a log-structured host layer does", "[figure]") {
   const auto outcome = [](bool checked, Picoseconds quantum) {
     return in_child<StressOutcome>([=] {
       SsdConfig config = drive("pcie3x4", 512);

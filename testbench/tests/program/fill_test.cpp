@@ -90,7 +90,7 @@ TEST_CASE("a fill that is not written leaves what a written one leaves: wrong bi
   both_ways({.flash = "    reliability: {model: power-law}\n",
              .firmware = "  ecc: {policy: retry-only, code: bch}\n  gc: {policy: random}\n"});
 }
-TEST_CASE("a fill that is not written leaves what a written one leaves: features", "[program]") {
+TEST_CASE("a fill that is not written leaves what a written one leaves: features", "[program][figure]") {
   SECTION("refresh and placement") {
     both_ways({.firmware = "  refresh: {policy: read-regions, reads: 200, region_reads: 50, patrol: 1 h}\n"
                            "  placement: {policy: little-worn}\n"});
@@ -124,7 +124,7 @@ TEST_CASE("a fill that is not written leaves what a written one leaves: writes t
           "[program]") {
   both_ways({.buffer = "{capacity: 4 MiB, mode: write-through}"});
 }
-TEST_CASE("fills are written where something has a part in them", "[program]") {
+TEST_CASE("fills are written where something has a part in them", "[program][figure]") {
   SECTION("the table in flash") {
     both_ways({.firmware = "  mapping: {scheme: dftl}\n"}, false);
   }

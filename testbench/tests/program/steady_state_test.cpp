@@ -126,7 +126,7 @@ TEST_CASE("a snapshot of a drawn drive gives the same bytes", "[program]") {
   CHECK(report_of(folder, scenario, "c") == made);
 }
 
-TEST_CASE("a drive without a model is settled by writing, and that is said", "[program]") {
+TEST_CASE("a drive without a model is settled by writing, and that is said", "[program][figure]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
   const auto told = [&](const std::string& setting) {

@@ -47,7 +47,8 @@ void check_criterion(const Json& told) {
 
 }  // namespace
 
-TEST_CASE("a run until steady comes to the same from an empty drive and from a written one", "[program]") {
+TEST_CASE("a run until steady comes to the same from an empty drive and from a written one",
+          "[program][figure]") {
   const Folder folder;
   const std::string text = k_two_dies + k_endless_writes + "run: {until: steady}\n";
   const Json empty = report_of(folder, folder.write("e.yaml", text), "e");
