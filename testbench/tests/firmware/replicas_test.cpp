@@ -350,7 +350,7 @@ TEST_CASE("programs of copies that others wait for are counted") {
     if (rig.hw.flash.pending(op.die) > 0) ++in_the_way;
   };
   for (std::uint64_t unit = 0; unit < 150; ++unit) {
-    rig.host.read(unit * k_unit, k_unit);
+    rig.host.read(unit * 37 % 150 * k_unit, k_unit);  // now on the one die, now on the other
     rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 40_us);
   }
   rig.host.let_end();
