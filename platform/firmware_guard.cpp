@@ -34,6 +34,7 @@ class FirmwareGuard::Flash final : public firmware::FlashPort {
   void prefetch(const FlashOp& op) const override { flash_.prefetch(op); }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.pending(die); }
   [[nodiscard]] std::uint32_t writing(DieId die) const override { return flash_.writing(die); }
+  void watch_dies(DieWatcher& watcher) override { flash_.watch_dies(watcher); }
 
  private:
   FirmwareGuard& guard_;

@@ -53,6 +53,7 @@ class FirmwarePort final : public firmware::CpuPort,
   void prefetch(const FlashOp& op) const override { flash_.prefetch(op); }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.controller().pending(die); }
   [[nodiscard]] std::uint32_t writing(DieId die) const override { return flash_.controller().writing(die); }
+  void watch_dies(DieWatcher& watcher) override { flash_.controller().watch(watcher); }
   void complete(HostCommand& command) override { cpu_.complete(command); }
   [[nodiscard]] std::uint32_t outstanding() const override { return host_->outstanding(); }
   void on_quiet(EventQueue::Callback callback, void* self) override {

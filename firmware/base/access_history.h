@@ -32,6 +32,11 @@ class AccessHistory {
     append(i);
     return entries_[i].count += entries_[i].count < k_most_count ? 1 : 0;
   }
+  /// How often `unit` was accessed since it came in; 0 when it is not on the list.
+  [[nodiscard]] std::uint32_t count(Lpn unit) const {
+    const std::uint32_t i = index_.find(unit);
+    return i == UnitHash::k_none ? 0 : entries_[i].count;
+  }
   /// The accesses of `unit` no longer count.
   void forget(Lpn unit) {
     const std::uint32_t i = index_.find(unit);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/die_watcher.h"
 #include "models/base/event_queue.h"
 #include "models/base/flash_transaction.h"
 #include "models/base/host_command.h"
@@ -93,6 +94,8 @@ class FlashPort {
   [[nodiscard]] virtual std::uint32_t pending(DieId die) const = 0;
   /// Of these, those that are not reads.
   [[nodiscard]] virtual std::uint32_t writing(DieId die) const = 0;
+  /// `watcher` is told when dies become busy and idle, in timed mode; it alone, and from now on.
+  virtual void watch_dies(DieWatcher& /*watcher*/) {}
 };
 
 // ---- host

@@ -23,6 +23,9 @@ struct ReadHotContext {
 class ReadHotPolicy {
  public:
   virtual ~ReadHotPolicy() = default;
+  /// A read of `unit` that is about to begin finds its die programming or erasing. Told by replicas
+  /// alone.
+  virtual void blocked(Lpn /*unit*/) {}
   /// The host has read `unit`: whether something is to be done for it.
   virtual bool read(Lpn unit) = 0;
   /// `unit` holds other data now, or none.

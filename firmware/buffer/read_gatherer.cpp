@@ -16,7 +16,7 @@ void ReadGatherer::add(Gathering& gathering, Lpn unit, std::uint32_t source, con
 
 void ReadGatherer::pump() {
   for (Gathering& gathering : gatherings_) {
-    if (gathering.flying || !full(gathering)) continue;
+    if (gathering.flying || !full(gathering) || !owner_.may_start(gathering.job->pu)) continue;
     gathering.flying = true;
     tasks_.start(program(gathering));
   }
@@ -51,6 +51,7 @@ Task<> ReadGatherer::program(Gathering& gathering) {
     co_return;
   }
   core_.pool.promise(job.pu);
+  const Picoseconds ordered = core_.hw.event_queue.now();
   Program program(core_, job, WriteTarget::host, Purpose::migration, address_of(gathering));
   const bool good = co_await program;
   core_.pool.unpromise(job.pu);
@@ -58,7 +59,7 @@ Task<> ReadGatherer::program(Gathering& gathering) {
     abort(gathering, false);
     co_return;
   }
-  owner_.committed(job);
+  owner_.committed(job, core_.hw.event_queue.now() - ordered);
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.live;
   end_program(core_, job);
   end(gathering);

@@ -25,8 +25,12 @@ class ReadGatherer {
     /// Whether a program unit may go to `pu`. `other`: where the other one that is being gathered
     /// goes, if anywhere.
     [[nodiscard]] virtual bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const = 0;
+    /// Whether a program unit that is full may go to `pu` now; else it is asked again at the next
+    /// pump().
+    [[nodiscard]] virtual bool may_start(std::uint32_t /*pu*/) const { return true; }
     /// A program unit is on flash: its unit n at job.base + n. job.source: as given to add().
-    virtual void committed(const ProgramJob& job) = 0;
+    /// `took`: from the order to its end.
+    virtual void committed(const ProgramJob& job, Picoseconds took) = 0;
     /// It will not be. `refused`: no place could be had without waiting.
     virtual void aborted(const ProgramJob& job, bool refused) = 0;
   };
@@ -55,8 +59,8 @@ class ReadGatherer {
   }
   /// Adds the data of `unit`; `source` is the owner's.
   void add(Gathering& gathering, Lpn unit, std::uint32_t source, const Stamp* stamps);
-  /// Starts full program units. To be called when the read has released its blocks, because
-  /// programs start collection, which may wait for just these.
+  /// Starts full program units, as the owner allows. To be called when the read has released its
+  /// blocks, because programs start collection, which may wait for just these.
   void pump();
   /// What is not yet on its way is given up.
   void drop();

@@ -43,7 +43,7 @@ Reply FlashController::request(unsigned /*index*/, tlm::tlm_generic_payload& pay
   plan_senses(*op);
   if (counts_errors(*op)) place_errors(*op, take_errors());
   Route& route = routes_[index(op->die)];
-  ++route.pending;
+  if (++route.pending == 1 && watcher_ != nullptr) watcher_->die_busy(op->die);
   if (op->command != FlashCommand::read) ++route.writing;
   ++outstanding_;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -253,7 +253,7 @@ void FlashController::flash_done(FlashJob& job) {
 
 Picoseconds FlashController::responding(FlashJob& job) {
   Route& route = routes_[index(job.op->die)];
-  --route.pending;
+  if (--route.pending == 0 && watcher_ != nullptr) watcher_->die_idle(job.op->die);
   if (job.op->command != FlashCommand::read) --route.writing;
   --outstanding_;
   give_errors(*job.op);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/base/die_watcher.h"
 #include "models/flash/ecc/ecc_engines.h"
 #include "models/flash/flash_channel.h"
 #include "models/tlm/ports.h"
@@ -35,6 +36,7 @@ class FlashController : public sc_core::sc_module {
   [[nodiscard]] std::uint32_t pending(DieId die) const { return routes_[index(die)].pending; }
   /// Of these, those that are not reads.
   [[nodiscard]] std::uint32_t writing(DieId die) const { return routes_[index(die)].writing; }
+  void watch(DieWatcher& watcher) { watcher_ = &watcher; }
   /// All of them.
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
 
@@ -92,6 +94,7 @@ class FlashController : public sc_core::sc_module {
     std::uint32_t writing;
   };
   std::vector<Route> routes_;  // by die
+  DieWatcher* watcher_ = nullptr;
   std::uint64_t outstanding_ = 0;
   std::vector<unsigned char> scratch_;  // stands for the controller's page buffers
   Transfers transfers_;

@@ -106,7 +106,7 @@ bool Partition::suits(std::uint32_t pu, std::optional<std::uint32_t> /*other*/) 
   return reading_[pu];
 }
 
-void Partition::committed(const ProgramJob& job) {
+void Partition::committed(const ProgramJob& job, Picoseconds /*took*/) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const Lpn unit = job.lpn(n);
     const auto found = moving_.find(unit);

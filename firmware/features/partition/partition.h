@@ -85,7 +85,7 @@ class Partition final : public Feature, private ReadGatherer::Owner {
 
  private:
   [[nodiscard]] bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const override;
-  void committed(const ProgramJob& job) override;
+  void committed(const ProgramJob& job, Picoseconds took) override;
   void aborted(const ProgramJob& job, bool refused) override;
   void divide();
   void look_for_room();

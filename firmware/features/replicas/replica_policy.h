@@ -1,6 +1,6 @@
-// Which data are read so often that a replica of them pays: the policies of replicas, chosen by
-// name (firmware.replicas.policy). Replicas makes the copies and finds out when to read them; a
-// read of a copy is one of its unit.
+// Which data are read, or blocked, so often that a replica of them pays: the policies of replicas,
+// chosen by name (firmware.replicas.policy). Replicas makes the copies and finds out when to read
+// them; a read of a copy is one of its unit.
 #pragma once
 
 #include "firmware/base/read_hot_policy.h"

@@ -41,7 +41,12 @@ const ParameterTable<ReplicasConfig>& ReplicasConfig::parameters() {
   static const auto table = ParameterTable<ReplicasConfig>{}
                                 .bytes("capacity", &ReplicasConfig::capacity, {65536, Bytes{1} << 44U},
                                        "room for copies; it is taken from the spare blocks")
-                                .shapes_state();
+                                .shapes_state()
+                                .flag("idle_only", &ReplicasConfig::idle_only,
+                                      "copies are programmed only into dies that are predicted to stay idle "
+                                      "meanwhile, by a moving average of their idle times")
+                                .share("gap_weight", &ReplicasConfig::gap_weight, {0.001, 1},
+                                       "of the newest idle time in that average (assumption)");
   return table;
 }
 
@@ -62,9 +67,13 @@ Replicas::Replicas(const FeatureContext& context)
     : core_(context.core),
       flusher_(context.flusher),
       policy_name_(context.choice.policy),
+      idle_only_(context.choice.read<ReplicasConfig>().idle_only),
       table_(core_.layout.first_feature_unit(), static_cast<std::uint32_t>(core_.layout.feature_units)),
-      gatherer_(core_, context.gc_engine, *this, context.dram_address) {
+      gatherer_(core_, context.gc_engine, *this, context.dram_address),
+      idle_time_(core_.hw.event_queue, core_.layout.pus / core_.layout.pus_per_die,
+                 context.choice.read<ReplicasConfig>().gap_weight) {
   check(core_, context.choice.read<ReplicasConfig>().capacity);
+  if (idle_only_) core_.hw.flash.watch_dies(idle_time_);
   policy_ = make_policy(replica_family(), "firmware.replicas.policy", policy_name_, context.choice.values,
                         ReadHotContext{core_.layout.unit_bytes});
 }
@@ -74,6 +83,7 @@ Replicas::Replicas(const FeatureContext& context)
 Ppn Replicas::choose(Lpn unit, Ppn where) {
   if (!die_writes(core_.hw, die_of(where))) return k_nowhere;
   ++counters_.conflicts;
+  policy_->blocked(unit);
   const ReplicaTable::Slot slot = table_.find(unit);
   if (slot == ReplicaTable::k_none || !table_.live(slot)) return k_nowhere;
   ++counters_.conflicts_with_copy;
@@ -110,11 +120,11 @@ bool Replicas::end_redirected(const ReadOp& read, ReadBatch& again) {
 }
 
 void Replicas::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {
-  const bool hot = policy_->read(unit);
+  const bool wanted = policy_->read(unit);
   const ReplicaTable::Slot slot = table_.find(unit);
   if (slot != ReplicaTable::k_none) {
     if (table_.live(slot)) table_.used(slot);
-  } else if (hot && !core_.read_only && flusher_.current(unit, where)) {
+  } else if (wanted && !core_.read_only && flusher_.current(unit, where)) {
     gather(unit, where, stamps);
   }
 }
@@ -143,7 +153,16 @@ bool Replicas::suits(std::uint32_t pu, std::optional<std::uint32_t> other) const
   return !other || die_of_pu(*other) != die_of_pu(pu);
 }
 
-void Replicas::committed(const ProgramJob& job) {
+bool Replicas::may_start(std::uint32_t pu) const {
+  if (!idle_only_) return true;
+  const DieId die = die_of_pu(pu);
+  return core_.hw.flash.pending(die) == 0 && idle_time_.rest(die) >= quickest_;
+}
+
+void Replicas::committed(const ProgramJob& job, Picoseconds took) {
+  if (quickest_ == 0 || took < quickest_) quickest_ = took;
+  ++counters_.programs;
+  if (core_.hw.flash.pending(die_of_pu(job.pu)) > 0) ++counters_.programs_in_the_way;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const ReplicaTable::Slot slot = job.source[n];
     if (!table_.committed(slot)) continue;
@@ -183,11 +202,14 @@ void Replicas::on_power_lost() {
 
 void Replicas::report(StatisticsSink& sink) const {
   const Bytes unit = core_.layout.unit_bytes;
-  sink.open("replicas", "replicas of data that are read often");
+  sink.open("replicas", "replicas of data that are read or blocked often");
   sink.text("policy", policy_name_, k_choice_doc);
   sink.value("capacity", table_.capacity() * unit, "B", "room for copies, taken from the spare blocks");
   sink.value("size", table_.size() * unit, "B", "copies that there are now");
   sink.value("units copied", counters_.units_copied, "units", "copies programmed");
+  sink.value("programs", counters_.programs, "", "program units of copies");
+  sink.value("programs in the way", counters_.programs_in_the_way, "",
+             "of these, those whose die had other operations waiting when they ended");
   sink.value("rewritten", counters_.rewritten, "units",
              "copies dropped because the data were written or trimmed");
   sink.value("displaced", counters_.displaced, "units", "copies dropped to make room for others");
@@ -200,6 +222,8 @@ void Replicas::report(StatisticsSink& sink) const {
              "of these, units that had a copy");
   sink.value("reads of copies", counters_.reads_of_copies, "units",
              "of these, units read from it because its die was not writing");
+  sink.value("idle time", static_cast<double>(idle_time_.average()) * 1e-6, "us",
+             "moving average of the dies' idle times, their mean; 0 without idle_only");
   sink.close();
 }
 
@@ -207,6 +231,8 @@ void Replicas::archive(Archive& a) {
   table_.archive(a);
   policy_->archive(a);
   gatherer_.archive(a);
+  idle_time_.archive(a);
+  a(quickest_);
   a(counters_);
 }
 

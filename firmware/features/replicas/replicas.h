@@ -1,5 +1,5 @@
-// Replicas of data that the host reads often: where a read finds the die of the original
-// writing or erasing, it goes to the copy.
+// Replicas of data that the host reads often, or that are often blocked: where a read finds the die
+// of the original writing or erasing, it goes to the copy.
 //
 // Copies are gathered as reads deliver their data and programmed into a parallel unit of another
 // die than those of the originals (read_gatherer.h): two program units at a time for two different
@@ -9,16 +9,23 @@
 // data of its unit; until then it equals what the map points at. When power fails, copies are
 // forgotten. A copy that cannot be decoded is dropped, and the original is read.
 //
+// Of idle dies alone (`idle_only`): a program unit of copies then waits, and is asked about
+// whenever a read ends, until its die has nothing to do and is predicted to stay so (idle_time.h)
+// for as long as the quickest program of copies took; the first one only needs an idle die.
+//
 // Why a read of a copy is of the right data: copy and original are pinned together when the read
 // takes effect; later writes may drop the copy, but the flash under it stays. Source: HotR
-// (hot_reads.h; the overprovisioned space is one of its two places for copies). Left out: giving
-// copies up when blocks fail, a die of their own, the time to look the table up.
+// (hot_reads.h; the overprovisioned space is one of its two places for copies) and He et al.
+// (blocked_reads.h). Left out: giving copies up when blocks fail or when their die is never idle, a
+// die of their own, the time to look the table up, new copies in place of those that a write has
+// made void.
 #pragma once
 
 #include "firmware/base/make_policy.h"
 #include "firmware/buffer/read_gatherer.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
+#include "firmware/features/replicas/idle_time.h"
 #include "firmware/features/replicas/replica_policy.h"
 #include "firmware/features/replicas/replica_table.h"
 
@@ -26,13 +33,15 @@ namespace tlmssd::firmware {
 
 struct ReplicasConfig {
   Bytes capacity = Bytes{64} << 20U;
+  bool idle_only = false;
+  double gap_weight = 0.25;
   static const ParameterTable<ReplicasConfig>& parameters();
 };
 
 class Replicas final : public Feature, private ReadGatherer::Owner {
  public:
   static constexpr const char* k_path = "firmware.replicas";
-  static constexpr const char* k_doc = "replicas of read-hot data, read while the die of the original writes";
+  static constexpr const char* k_doc = "replicas, read while the die of the original writes";
   static constexpr const char* k_choice_doc = "which data have one";
   using Config = ReplicasConfig;
   static std::vector<PolicyInfo> policies() {
@@ -42,6 +51,8 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   static InputError too_many_units(const FeatureChoice& choice, Bytes bytes, Bytes left);
   struct Counters {
     std::uint64_t units_copied = 0;         ///< copies programmed
+    std::uint64_t programs = 0;             ///< program units of them
+    std::uint64_t programs_in_the_way = 0;  ///< of these, those that other operations waited for
     std::uint64_t rewritten = 0;            ///< dropped because the data were written or trimmed
     std::uint64_t displaced = 0;            ///< dropped to make room for others
     std::uint64_t refused = 0;              ///< not made for want of a place that no command had to wait for
@@ -64,7 +75,7 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   void drop() override { gatherer_.drop(); }
   [[nodiscard]] Bytes dram_bytes() const override { return gatherer_.dram_bytes(); }
   [[nodiscard]] std::optional<MovedUnits> moved() const override {
-    return MovedUnits{"copies", "replicas of read-hot data", counters_.units_copied};
+    return MovedUnits{"copies", "replicas", counters_.units_copied};
   }
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override { counters_ = {}; }
@@ -81,16 +92,20 @@ class Replicas final : public Feature, private ReadGatherer::Owner {
   [[nodiscard]] DieId die_of_pu(std::uint32_t pu) const { return core_.layout.die_of(pu, 0); }
   void gather(Lpn unit, Ppn where, const Stamp* stamps);
   [[nodiscard]] bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const override;
-  void committed(const ProgramJob& job) override;
+  [[nodiscard]] bool may_start(std::uint32_t pu) const override;
+  void committed(const ProgramJob& job, Picoseconds took) override;
   void aborted(const ProgramJob& job, bool refused) override;
   void drop(ReplicaTable::Slot slot);
 
   Core& core_;
   const Flusher& flusher_;
   std::string policy_name_;
+  bool idle_only_;
   std::unique_ptr<ReadHotPolicy> policy_;
   ReplicaTable table_;
   ReadGatherer gatherer_;
+  IdleTime idle_time_;        ///< knows nothing unless idle_only_
+  Picoseconds quickest_ = 0;  ///< program of copies; 0: there was none
   Counters counters_;
 };
 

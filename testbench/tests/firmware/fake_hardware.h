@@ -68,7 +68,7 @@ class FakeFlash final : public FlashPort {
       perform(op);
       return true;
     }
-    ++pending_[index(op.die)];
+    if (++pending_[index(op.die)] == 1 && watcher_ != nullptr) watcher_->die_busy(op.die);
     if (op.command != FlashCommand::read) ++writing_[index(op.die)];
     auto& flying = take(op);
     const Picoseconds time = op.command == FlashCommand::read    ? options.read_time
@@ -95,6 +95,7 @@ class FakeFlash final : public FlashPort {
   }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return pending_[index(die)]; }
   [[nodiscard]] std::uint32_t writing(DieId die) const override { return writing_[index(die)]; }
+  void watch_dies(DieWatcher& watcher) override { watcher_ = &watcher; }
 
   [[nodiscard]] std::uint32_t erases(std::uint32_t die, std::uint32_t plane, std::uint32_t block) const {
     return blocks_[(std::size_t{die} * shape_.geometry.planes + plane) * shape_.geometry.blocks + block]
@@ -172,7 +173,7 @@ class FakeFlash final : public FlashPort {
     FakeFlash& flash = *flying.flash;
     flash.free_.push_back(static_cast<Flying*>(self));
     FlashOp& op = *flying.op;
-    --flash.pending_[index(op.die)];
+    if (--flash.pending_[index(op.die)] == 0 && flash.watcher_ != nullptr) flash.watcher_->die_idle(op.die);
     if (op.command != FlashCommand::read) --flash.writing_[index(op.die)];
     if (op.command == FlashCommand::program || op.command == FlashCommand::copyback) {
       for (std::uint32_t p = 0; p < op.planes; ++p) --flash.block_of(op, p).programs;
@@ -331,6 +332,7 @@ class FakeFlash final : public FlashPort {
   std::vector<Block> blocks_;
   std::vector<Lpn> spare_;
   std::vector<Stamp> stamps_;
+  DieWatcher* watcher_ = nullptr;
   std::vector<std::uint32_t> pending_;
   std::vector<std::uint32_t> writing_;
   std::vector<std::unique_ptr<Flying>> all_;

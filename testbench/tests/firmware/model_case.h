@@ -57,7 +57,9 @@ struct Case {
   std::string pacing = {};     ///< policy; empty: none
   std::string isolation = {};  ///< of placement handles: initially or persistently; empty: there are none
   std::uint32_t handles = 3;
+  std::string copies_of = "hot-reads";
   std::int64_t copies_at = 0;  ///< reads at which data get a replica; 0: never
+  bool copies_idle = false;    ///< made in predicted idle time
   std::uint32_t copies = 0;    ///< units that there may be of them
   std::int64_t parted_at = 0;  ///< reads at which data move to read dies; 0: there are none
   std::int64_t parity = 0;     ///< dies of a stripe; 0: there is no parity
@@ -133,9 +135,10 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
             {"keep_free", Value(std::max(c.keep_free, config.pslc.fold_until))}});
   }
   if (c.copies_at > 0) {
-    choose(config, "firmware.replicas", "hot-reads",
+    choose(config, "firmware.replicas", c.copies_of,
            {{"list", list},
             {"reads", whole(c.copies_at)},
+            {"idle_only", Value(c.copies_idle)},
             {"capacity", whole(static_cast<std::int64_t>(c.copies * c.unit))}});
   }
   if (c.parted_at > 0) {
@@ -176,7 +179,8 @@ inline std::string describe(const Case& c) {
       "the "
       "buffer "
       "direct, "
-      "promotion at {} reads with {} free, {} copies at {} reads, parted at {} reads, restricted from {} "
+      "promotion at {} reads with {} free, {} copies of {} at {} reads{}, parted at {} reads, restricted "
+      "from {} "
       "with "
       "{} room, "
       "parity over {} dies {}, batches with a bound of {}, "
@@ -187,10 +191,10 @@ inline std::string describe(const Case& c) {
       c.unit, c.multi_plane, c.streams, c.gc, c.mode, c.wear, c.order, c.stripe, c.scheme, c.block,
       c.placement, c.logs, c.adjacent, c.copyback, c.ecc, c.failures, c.refresh, c.map_lines, c.map_line,
       c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
-      c.of_free_space, c.bypass_buffer, c.promotion, c.keep_free, c.copies, c.copies_at, c.parted_at,
-      c.placement_from, c.keep_room, c.parity, c.parity_for, c.issue_bound, c.cache, c.cache_medium,
-      c.handles, c.isolation, c.pacing, c.endurance, c.slc_erases, c.program_failure, c.idle_after,
-      c.background_start, c.low_water, c.flush_at, c.fill);
+      c.of_free_space, c.bypass_buffer, c.promotion, c.keep_free, c.copies, c.copies_of, c.copies_at,
+      c.copies_idle ? " in idle time" : "", c.parted_at, c.placement_from, c.keep_room, c.parity,
+      c.parity_for, c.issue_bound, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance,
+      c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water, c.flush_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.

@@ -71,7 +71,9 @@ TEST_CASE("replicas keep the data, on drives filled to the last unit too") {
         c.dynamic = slc ? 3 : 0;
         c.path = slc ? "all" : "none";
         c.promotion = slc && seed % 2 == 0 ? 2 : 0;
-        c.copies_at = 1 + static_cast<std::int64_t>(seed % 3);
+        c.copies_of = seed % 3 == 2 ? "blocked-reads" : "hot-reads";
+        c.copies_at = 1 + static_cast<std::int64_t>(seed % 3 == 2 ? 0 : seed % 3);
+        c.copies_idle = seed % 2 == 0;
         c.copies = 2 * c.program_unit * (c.multi_plane ? c.geometry.planes : 1) *
                        static_cast<std::uint32_t>(c.geometry.page_bytes / c.unit) +
                    20;

@@ -1,4 +1,5 @@
-// Replicas: read while the die of the original writes, never old, gone when they have to be.
+// Replicas: read while the die of the original writes, never old, gone when they have to be; of
+// what is read or blocked often, made at once or in predicted idle time.
 #include "firmware/features/replicas/replicas.h"
 
 #include "models/base/input_error.h"
@@ -7,6 +8,7 @@
 using namespace tlmssd;
 using namespace tlmssd::firmware;
 using namespace tlmssd::firmware::testing;
+using namespace tlmssd::literals;
 
 namespace {
 
@@ -17,6 +19,8 @@ struct ReplicaOptions {
   Bytes capacity = Bytes{32} * 4096;
   std::string ecc = "none";
   std::uint32_t channels = 2;
+  std::string policy = "hot-reads";
+  bool idle_only = false;
 };
 
 struct ReplicaRig : FeatureRig<Replicas> {
@@ -25,15 +29,34 @@ struct ReplicaRig : FeatureRig<Replicas> {
           setup.shape.geometry = {how.channels, 1, 1, 1, 16, 8, 16384, 0};
           setup.shape.logical_blocks = k_written_units * k_unit;
           setup.config.ecc.policy = how.ecc;
-          choose(setup.config, "firmware.replicas", "hot-reads",
+          choose(setup.config, "firmware.replicas", how.policy,
                  {{"list", whole(1 << 20)},
                   {"reads", whole(how.reads)},
-                  {"capacity", whole(static_cast<std::int64_t>(how.capacity))}});
+                  {"capacity", whole(static_cast<std::int64_t>(how.capacity))},
+                  {"idle_only", Value(how.idle_only)}});
         }) {}
   void fill() { write_units(0, k_written_units); }
   void read_some(std::uint64_t units, int times) {
     read_each(units, times);
     host.let_end();
+  }
+  /// Writes to the last units until a die is programming.
+  void program_on(std::uint32_t die) {
+    while (hw.flash.writing(DieId{die}) == 0) {
+      if (host.outstanding < 8) {
+        host.write((k_written_units - 40 + next_written_++ % 40) * k_unit, k_unit);
+      } else {
+        hw.event_queue.run_until(hw.event_queue.next());
+      }
+    }
+  }
+  /// The first so many units that lie on a die.
+  [[nodiscard]] std::vector<std::uint64_t> units_on(std::uint32_t die, std::size_t count) const {
+    std::vector<std::uint64_t> units;
+    for (std::uint64_t unit = 0; units.size() < count; ++unit) {
+      if (die_of(unit) == die) units.push_back(unit);
+    }
+    return units;
   }
   /// Reads units while now one die, now the other writes elsewhere.
   void read_beside_writes(std::uint64_t units) {
@@ -44,6 +67,9 @@ struct ReplicaRig : FeatureRig<Replicas> {
     }
     host.wait_below(1);
   }
+
+ private:
+  std::uint64_t next_written_ = 0;
 };
 
 }  // namespace
@@ -163,10 +189,12 @@ TEST_CASE("copies go on from a snapshot as if nothing had been") {
       }
       rig.host.drain();
     };
-    ReplicaRig straight;
+    const ReplicaOptions how{
+        .reads = 1, .policy = seed % 2 == 0 ? "hot-reads" : "blocked-reads", .idle_only = seed % 3 == 0};
+    ReplicaRig straight(how);
     straight.fill();
     work(straight, "before");
-    ReplicaRig restored;
+    ReplicaRig restored(how);
     restore(straight, restored);
     work(straight, "after");
     work(restored, "after");
@@ -175,6 +203,161 @@ TEST_CASE("copies go on from a snapshot as if nothing had been") {
     served += restored.counters().reads_of_copies;
   }
   CHECK(served > 100);
+}
+
+TEST_CASE("a moving average predicts idle time: what is left of it, or as long again as it has lasted") {
+  EventQueue time;
+  const auto pass = [&](Picoseconds much) { time.run_until(time.now() + much); };
+  const double weight = 0.25;
+  IdleTime idle(time, 2, weight);
+  const DieId die{1};
+  CHECK(idle.rest(die) == 0);
+  pass(7_us);
+  CHECK(idle.rest(die) == 7_us);  // of which nothing is known yet
+  double expected = weight * 7e6;
+  idle.die_busy(die);
+  for (const Picoseconds gap : {100_us, 60_us, 20_us, 200_us, 200_us, 3_us}) {
+    CHECK(static_cast<double>(idle.average(die)) == Approx(expected).margin(1));
+    pass(11_us);
+    CHECK(idle.rest(die) == 0);  // it works
+    idle.die_idle(die);
+    CHECK(idle.rest(die) == idle.average(die));
+    pass(gap);
+    CHECK(idle.rest(die) == (gap < idle.average(die) ? idle.average(die) - gap : gap));
+    idle.die_busy(die);
+    expected = (1 - weight) * expected + weight * static_cast<double>(gap);
+  }
+  CHECK(static_cast<double>(idle.average(die)) == Approx(expected).margin(1));
+  CHECK(idle.average(DieId{0}) == 0);  // dies are told apart
+  CHECK(idle.rest(DieId{0}) == time.now());
+  CHECK(idle.average() == idle.average(die) / 2);
+}
+
+TEST_CASE("what is blocked often gets a copy, however often it is read otherwise") {
+  ReplicaRig rig({.reads = 3, .policy = "blocked-reads"});
+  rig.fill();
+  const std::vector<std::uint64_t> units = rig.units_on(0, 16);  // two program units
+  const auto read_all = [&] {
+    for (const std::uint64_t unit : units) {
+      rig.read(unit);
+      rig.host.let_end();
+    }
+  };
+  for (int n = 0; n < 20; ++n) read_all();
+  CHECK(rig.counters().conflicts == 0);
+  CHECK(rig.counters().units_copied == 0);
+  // Blocked twice, no copy yet; at the third time each has one.
+  for (std::uint64_t blocked = 1; blocked <= 3; ++blocked) {
+    for (const std::uint64_t unit : units) {
+      rig.program_on(0);
+      rig.read(unit);
+    }
+    rig.host.drain();
+    rig.host.let_end();
+    CHECK(rig.counters().conflicts == blocked * units.size());
+    read_all();
+    CHECK(rig.counters().units_copied == (blocked < 3 ? 0 : units.size()));
+  }
+  CHECK(rig.counters().programs == 2);
+  // A write makes copy and count void.
+  for (const std::uint64_t unit : units) rig.host.write(unit * k_unit, k_unit);
+  rig.host.drain();
+  CHECK(rig.counters().rewritten == units.size());
+  for (int n = 0; n < 4; ++n) read_all();
+  CHECK(rig.counters().units_copied == units.size());
+  rig.host.verify_all();
+}
+
+TEST_CASE("copies of drawn data are of the share that was drawn, at the first read") {
+  for (const double share : {0.0, 0.1, 0.5, 1.0}) {
+    const auto policy =
+        make_policy(replica_family(), "firmware.replicas.policy", "drawn-data",
+                    std::make_shared<Given>(Given({{"share", Value(share)}})), ReadHotContext{4096});
+    double drawn = 0;
+    for (Lpn unit = 0; unit < 100'000; ++unit) {
+      const bool yes = policy->read(unit);
+      CHECK(yes == policy->read(unit));
+      drawn += yes ? 1 : 0;
+    }
+    CHECK(drawn / 100'000 == Approx(share).margin(5 * std::sqrt(share * (1 - share) / 100'000)));
+  }
+}
+
+TEST_CASE("copies wait for a die that is predicted to stay idle for as long as a program takes") {
+  ReplicaRig rig({.reads = 1, .capacity = Bytes{128} * 4096, .idle_only = true});
+  rig.fill();
+  const Picoseconds program = rig.hw.flash.options.program_time;
+  const Picoseconds step = rig.hw.flash.options.read_time + 10_us;  // a read with all that belongs to it
+  const auto originals = rig.units_on(0, 60);
+  const std::uint64_t other = rig.units_on(1, 1).front();
+  Picoseconds idle_from = 0;        // die 1, but for copies
+  std::vector<Picoseconds> waited;  // for how long it had been idle when programs of copies began
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (index(op.die) != 1) return;
+    const Picoseconds now = rig.hw.event_queue.now();
+    if (op.command == FlashCommand::read) idle_from = now;
+    if (op.command == FlashCommand::program && op.spare[0] >= k_written_units)
+      waited.push_back(now - program - idle_from);
+  };
+  std::size_t next = 0;
+  const auto read_originals = [&](std::size_t count) {
+    for (std::size_t n = 0; n < count; ++n) rig.read(originals[next++]);
+  };
+  // Short idle times alone: but for the first program unit, of which nobody knows how long it
+  // takes, nothing is made.
+  for (int n = 0; n < 60; ++n) {
+    rig.read(other);
+    if (n % 3 == 0) {
+      read_originals(1);
+    } else {
+      rig.read(originals[0]);
+    }
+  }
+  CHECK(rig.counters().refused > 0);
+  REQUIRE(waited.size() == 1);
+  // The die has been idle for as long as a program takes: it will be so for as long again.
+  while (waited.size() < 2 && rig.hw.event_queue.now() < idle_from + 100 * program) rig.read(originals[0]);
+  REQUIRE(waited.size() == 2);
+  CHECK(waited[1] >= program);
+  CHECK(waited[1] <= program + step);
+  // Idle times are long as a rule: a program unit that is full goes at once.
+  for (int n = 0; n < 20; ++n) {
+    rig.read(other);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 4 * program);
+  }
+  rig.read(other);
+  read_originals(7);
+  rig.read(other);
+  read_originals(1);
+  rig.host.let_end();
+  REQUIRE(waited.size() == 3);
+  CHECK(waited[2] <= step);
+  CHECK(rig.counters().programs == 3);
+  CHECK(rig.counters().programs_in_the_way == 0);
+  rig.hw.flash.watch = nullptr;
+  rig.host.drain();
+  rig.host.verify_all();
+}
+
+TEST_CASE("programs of copies that others wait for are counted") {
+  ReplicaRig rig({.reads = 1, .capacity = Bytes{128} * 4096});
+  rig.fill();
+  std::uint64_t programs = 0;
+  std::uint64_t in_the_way = 0;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command != FlashCommand::program || op.spare[0] < k_written_units) return;
+    ++programs;
+    if (rig.hw.flash.pending(op.die) > 0) ++in_the_way;
+  };
+  for (std::uint64_t unit = 0; unit < 150; ++unit) {
+    rig.host.read(unit * 37 % 150 * k_unit, k_unit);  // now on the one die, now on the other
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 40_us);
+  }
+  rig.host.let_end();
+  CHECK(rig.counters().programs == programs);
+  CHECK(rig.counters().programs_in_the_way == in_the_way);
+  CHECK(in_the_way > 0);
+  CHECK(in_the_way < programs);
 }
 
 TEST_CASE("copies that cannot be say so in one line") {

@@ -1,5 +1,7 @@
 // Unloaded latency is the sum of its parts to the picosecond; suspend timing and limits;
 // scheduling; memory that is slow or late.
+#include <tuple>
+
 #include "testbench/tests/flash/flash_fixture.h"
 
 using namespace tlmssd;
@@ -228,6 +230,32 @@ TEST_CASE("a command that waits for a die is charged what the die was busy with"
   CHECK(erase.ledger.spent(Cause::die_gc) == gc.latency() - 1_ns);
   CHECK(other.ledger.spent(Cause::bus_wait) == bus.data_in(1).total() - 1_ns);
   CHECK(b.array.controller().pending(DieId{0}) == 0);
+}
+
+TEST_CASE("a die is told busy with its first operation and idle with the end of its last") {
+  struct Watcher final : DieWatcher {
+    explicit Watcher(const EventQueue& queue) : time(queue) {}
+    void die_busy(DieId die) override { told.emplace_back(index(die), true, time.now()); }
+    void die_idle(DieId die) override { told.emplace_back(index(die), false, time.now()); }
+    const EventQueue& time;
+    std::vector<std::tuple<std::size_t, bool, Picoseconds>> told;
+  };
+  Bench b(tlc());
+  Watcher watcher(b.event_queue);
+  b.array.controller().watch(watcher);
+  Operation first = make(b, FlashCommand::program, 0, 0, 0);
+  Operation second = make(b, FlashCommand::program, 0, 0, 1);
+  Operation later = make(b, FlashCommand::erase, 0, 1, 0);
+  submit(first);
+  b.event_queue.run_until(1_ns);
+  submit(second);
+  b.run();
+  b.event_queue.run_until(b.event_queue.now() + 5_us);
+  const Picoseconds again = b.event_queue.now();
+  submit(later);
+  b.run();
+  CHECK(watcher.told == decltype(watcher.told){
+                            {0, true, 0}, {0, false, second.done}, {0, true, again}, {0, false, later.done}});
 }
 
 TEST_CASE("read-first lets reads for the host overtake, but not background reads, and not beyond the bound") {

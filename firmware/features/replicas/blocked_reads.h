@@ -1,0 +1,42 @@
+// Blocked reads: data get a copy when so many reads of them have found their die programming or
+// erasing, while they were on a list of what was blocked last and not written meanwhile, and they
+// are read again (He, Yu, Zhou, "Improving Update-Intensive Workloads on Flash Disks through
+// Exploiting Multi-Chip Parallelism", IEEE TPDS 26(1), 2015; Luo et al. 2022: [22]). Its abstract
+// says that frequently blocked pages are replicated. What counts as blocked (any program or erase
+// under way or queued, those of the host's data too; no reads), list, threshold and that a write
+// makes the count start anew are assumptions (A). Left out: for how long a read was blocked.
+#pragma once
+
+#include "firmware/base/counted_reads.h"
+#include "firmware/features/replicas/replica_policy.h"
+
+namespace tlmssd::firmware {
+
+struct BlockedReadsConfig : CountedReadsConfig {
+  static const ParameterTable<BlockedReadsConfig>& parameters() {
+    static const auto table = counted_reads_parameters<BlockedReadsConfig>(
+        "blocked reads while the data are on the list, from which on they are copied when they are read");
+    return table;
+  }
+};
+
+class BlockedReads final : public ReadHotPolicy {
+ public:
+  static constexpr std::string_view k_name = "blocked-reads";
+  static constexpr std::string_view k_summary =
+      "data whose reads often find their die programming or erasing (He et al. 2015)";
+  using Config = BlockedReadsConfig;
+  BlockedReads(const BlockedReadsConfig& config, const ReadHotContext& context)
+      : reads_(config.reads), history_(config.list / context.unit_bytes) {}
+
+  void blocked(Lpn unit) override { history_.access(unit); }
+  bool read(Lpn unit) override { return history_.count(unit) >= reads_; }
+  void rewritten(Lpn unit) override { history_.forget(unit); }
+  void archive(Archive& a) override { history_.archive(a); }
+
+ private:
+  std::uint32_t reads_;
+  AccessHistory history_;
+};
+
+}  // namespace tlmssd::firmware
