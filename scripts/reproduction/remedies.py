@@ -9,6 +9,8 @@ from luo_cache import SCENARIO as CACHE
 from luo_cache import Caches
 from luo_classes import SCENARIO as CLASSES
 from luo_classes import Classes
+from luo_contents import SCENARIO as CONTENTS
+from luo_contents import Contents
 from luo_disturb import SCENARIO as DISTURB
 from luo_disturb import Disturb
 from luo_drives import HYBRIDS, Drives
@@ -35,29 +37,25 @@ setting of the drive like the 665p, are measured against the drive as it is, ove
 claim is met when it holds **everywhere** on the grid; one that holds only somewhere is *no*, and the tables say where it holds. Where no figure is judged, a ratio is what else
 the remedy does. This page is written by `scripts/reproduce remedies`.
 
-Of the survey's remedies there are not: replication by content [21], and the use of several chips for updates [22].
-
-Replication by content [21] has a read of one address answered with what another wrote. Here data are stamps of 16 bits, made of the address and the number of the
-write, and every read is checked by them; that what another address wrote is the same content can be told from its address and number alone, which a stamp does not hold: for a popular
-content much wrong data would pass. It needs wider stamps; the check was not weakened for it. The replicas of [22] (He et al. 2015) are told on the example of database
-transactions, but are a drive's: pages that internal work often blocks get replicas, used while chips are idle. Replicas of what is read often (part `hot-reads`) are near
-it; counting what is blocked, and predicting idle time, are not built.
+Of the survey's remedies there is not the use of several chips for updates [22]. Its replicas (He et al. 2015) are told on the example of database transactions, but are a
+drive's: pages that internal work often blocks get replicas, used while chips are idle. Replicas of what is read often (part `hot-reads`) are near it; counting what is blocked, and
+predicting idle time, are not built.
 """)
 
 
 def reproduce(options, runner):
     drives = Drives(runner)
     grid, placement, disturb, caches = Remedies(drives), Placement(drives), Disturb(drives), Caches(drives)
-    classes, parity = Classes(drives), Parity(drives)
+    classes, parity, contents = Classes(drives), Parity(drives), Contents(drives)
     sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.start_paths, grid.write_paths),
                 Section("small-data", grid.small.start, grid.write_small), Section("hot-reads", grid.again.start, grid.write_again),
                 Section("waits", lambda: (grid.queued.start(), grid.suspended.start()), grid.write_queues),
                 Section("parallelism", grid.parallel.start, grid.write_parallel), Section("batches", grid.start_batches, grid.write_batches),
-                Section("parity", parity.start_all, parity.write),
+                Section("parity", parity.start_all, parity.write), Section("contents", contents.start_all, contents.write),
                 Section("read-disturb", disturb.start_all, disturb.write), Section("network-files", caches.start_all, caches.write),
                 Section("file-classes", classes.start_all, classes.write),
                 Section("placement", placement.start_all, placement.write)]
-    choices = [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE, CLASSES, PARITY]
+    choices = [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE, CLASSES, PARITY, CONTENTS]
     publish("remedies", options, runner, write_introduction, sections, choices, CONSTANTS)
 
 
