@@ -23,7 +23,7 @@ def mean(kind):
 def both(report):
     """Mean latency of all requests, us."""
     parts = [operation(report, "read", 0), operation(report, "write", 1)]
-    return sum(part["latency"]["mean"] * part["requests"] for part in parts) / sum(part["requests"] for part in parts) / 1e3
+    return sum(part["latency"]["mean"] * part["commands"] for part in parts) / sum(part["commands"] for part in parts) / 1e3
 
 
 def counter(report, name):
@@ -56,7 +56,7 @@ class Contents:
 
     def __init__(self, drives):
         self.runner = drives.runner
-        self.seconds = "0.2 s" if drives.short else "4 s"
+        self.seconds = "0.2 s" if drives.short else "2 s"
         points = {f"{fill}, {hot}": (FILLS[fill], HOT[hot]) for fill in FILLS for hot in HOT}
         self.trial = Trial(dict(list(points.items())[:1]) if drives.short else points, self.run, FIGURES, REMEDIES, NONE)
         self.shares = [0.5] if drives.short else [0.2, 0.8]

@@ -117,7 +117,8 @@ Redirection::Redirection(const FeatureContext& context)
       table_(dies_, config_.contents, config_.places),
       replicas_(core_.layout.first_feature_unit(),
                 replicates_ ? static_cast<std::uint32_t>(core_.layout.feature_units) : 0),
-      gatherer_(core_, context.gc_engine, *this, context.dram_address + table_bytes()),
+      gatherer_(core_, context.gc_engine, *this,
+                context.dram_address + table_bytes() + core_.layout.unit_bytes),
       engine_(config_.hash_time, config_.hash_queue) {
   check(context, config_.capacity);
 }
@@ -212,12 +213,20 @@ void Redirection::on_programmed(const ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const Lpn unit = job.lpn(n);
     if (unit == k_no_unit || (!core_.poisoned.empty() && core_.poisoned.contains(unit))) continue;
-    if (engine_.take(core_.hw.event_queue.now())) {
+    if (hashes()) {
       learn(job.base + n, unit, job.content(n), job.purpose == Purpose::host);
     } else {
       ++counters_.not_hashed;
     }
   }
+}
+
+/// The hash engine takes another page, and fetches it from DRAM. What takes no time is untimed.
+bool Redirection::hashes() {
+  const Picoseconds now = core_.hw.event_queue.now();
+  const Picoseconds fetched = core_.hw.memory.access(MemoryKind::dram, table_address_ + table_bytes(),
+                                                     core_.layout.unit_bytes, false, posted_);
+  return fetched == now || engine_.take(now);
 }
 
 void Redirection::learn(Ppn where, Lpn unit, const Stamp* stamps, bool by_host) {

@@ -2,7 +2,7 @@
 // on a die that is less so, it is read there (Elyasi et al., "Content Popularity-Based Selective
 // Replication for Read Redirection in SSDs", MASCOTS 2018; Luo et al. 2022: [21]).
 //
-// A hash engine makes a fingerprint of every mapping page that is programmed. A content that the
+// A hash engine makes a fingerprint of every mapping page that is programmed (hash_engine.h). A content that the
 // host has written often enough while it was on a list of what was written last gets an entry in a
 // table, and from then on each place where it is programmed is known until it is erased: data of
 // other addresses, old ones that nothing refers to any more, and copies of the drive's own. Of a
@@ -41,7 +41,7 @@ namespace tlmssd::firmware {
 struct RedirectionConfig {
   Bytes capacity = Bytes{64} << 20U;
   std::uint32_t contents = 2048;
-  std::uint32_t places = 65536;
+  std::uint32_t places = 262144;
   std::uint32_t list = 65536;
   std::uint32_t writes = 2;
   std::uint32_t uses = 8;
@@ -88,7 +88,7 @@ class Redirection final : public Feature, private ReadGatherer::Owner {
   [[nodiscard]] bool idle() const override { return gatherer_.idle(); }
   void drop() override { gatherer_.drop(); }
   [[nodiscard]] Bytes dram_bytes() const override {
-    return table_bytes() + (replicates_ ? gatherer_.dram_bytes() : 0);
+    return table_bytes() + core_.layout.unit_bytes + (replicates_ ? gatherer_.dram_bytes() : 0);
   }
   [[nodiscard]] std::optional<MovedUnits> moved() const override {
     return MovedUnits{"replicas of contents", "replicas of popular contents", counters_.units_copied};
@@ -108,6 +108,7 @@ class Redirection final : public Feature, private ReadGatherer::Owner {
   /// How busy a die is: first whether it writes, then by what waits.
   [[nodiscard]] std::uint64_t load(std::uint32_t die) const;
   [[nodiscard]] ContentTable::Index choose(ContentTable::Index place);
+  [[nodiscard]] bool hashes();
   void learn(Ppn where, Lpn unit, const Stamp* stamps, bool by_host);
   [[nodiscard]] ContentTable::Index entry_of(std::uint32_t number, Lpn unit, Stamp first, bool by_host);
   void forget(ContentTable::Index content);
