@@ -46,6 +46,7 @@ FIGURES = {"read": Figure("reads, mean, us", mean("read"), "sooner: 23.9 % on av
            "WA": Figure("WA", amplification, "not much more (A)", NOT_LONGER)}
 REMEDIES = (Remedy("redirection: selective", "RR-SSD, Elyasi et al. 2018", SELECTIVE, ("read", "all", "WA")),
             Remedy("redirection: duplicates", "a lever: no replicas, only what the host writes twice", {POLICY: "duplicates"}, ()),
+            Remedy("redirection: selective, to all dies", "a lever: replicas until a content lies on all eight dies, not four", SELECTIVE | {"firmware.redirection.dies": "8"}, ()),
             Remedy("redirection to any die with the content", "a lever: at random instead of the least loaded", AT_RANDOM, ()),
             Remedy("replicas: hot-reads", "a lever: by address, as many replicas, read while the die writes",
                    NONE | {"firmware.replicas.policy": "hot-reads", "firmware.replicas.capacity": "8 MiB"}, ()))
