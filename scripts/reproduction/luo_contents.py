@@ -6,7 +6,7 @@ from luo_remedies import LESS, NOT_LONGER, Figure, Remedy, Trial, everywhere
 
 SCENARIO = "scenarios/luo/popular_contents.yaml"
 POLICY = "firmware.redirection.policy"
-DUPLICATES, POOL = "contents.duplicates", "contents.pool"
+DUPLICATES = "contents.duplicates"
 NONE = {POLICY: "none"}
 SELECTIVE = {POLICY: "selective"}
 AT_RANDOM = SELECTIVE | {"firmware.redirection.target": "random"}
@@ -60,7 +60,7 @@ class Contents:
         self.seconds = "0.2 s" if drives.short else "2 s"
         points = {f"{fill}, {hot}": (FILLS[fill], HOT[hot]) for fill in FILLS for hot in HOT}
         self.trial = Trial(dict(list(points.items())[:1]) if drives.short else points, self.run, FIGURES, REMEDIES, NONE)
-        self.shares = [0.5] if drives.short else [0.2, 0.8]
+        self.shares = [20] if drives.short else [20, 80]  # per cent
 
     def run(self, point, settings):
         fill, hot = point
@@ -77,7 +77,7 @@ class Contents:
         for point in self.trial.points.values():
             for policy in (SELECTIVE, NONE):
                 for share in (0, *self.shares):
-                    self.run(point, policy | {DUPLICATES: str(share)})
+                    self.run(point, policy | {DUPLICATES: f"{share} %"})
 
     def write(self, page):
         page.text("## Popular contents read on other dies")
@@ -91,8 +91,8 @@ pages that are written, preconditioning included, hold one of 1000 contents, by 
         read = FIGURES["read"].of
         rows = [[words, self.run(point, SELECTIVE).of(popular).text(",.0f"), self.run(point, SELECTIVE).of(redirected).text(",.0f"),
                  self.run(point, {POLICY: "duplicates"}).of(redirected).text(",.0f")] +
-                [self.ratio(point, {DUPLICATES: str(share)}, read).text() for share in (0, *self.shares)] for words, point in points.items()]
+                [self.ratio(point, {DUPLICATES: f"{share} %"}, read).text() for share in (0, *self.shares)] for words, point in points.items()]
         page.table(["reads of busy dies", "of popular contents, %", "redirected, %", "redirected by duplicates alone, %",
-                    *(f"reads, mean, ratio, {100 * share:.0f} % duplicates" for share in (0, *self.shares))], rows)
+                    *(f"reads, mean, ratio, {share} % duplicates" for share in (0, *self.shares))], rows)
         alike = Claim(Kind.SELF_CONSISTENT, "data that all differ: reads, mean, with redirection against without, everywhere", "1: nothing to redirect", SAME)
-        page.claims(everywhere(alike, [self.ratio(point, {DUPLICATES: "0"}, read) for point in points.values()]))
+        page.claims(everywhere(alike, [self.ratio(point, {DUPLICATES: "0 %"}, read) for point in points.values()]))
