@@ -1,5 +1,7 @@
 """Reads redirected to the same content on another die, a remedy that Luo et al. survey ([21], RR-SSD), on a small drive without pSLC."""
 
+from dataclasses import replace
+
 from claims import Claim, Kind, near
 from luo_drives import amplification, operation
 from luo_remedies import LESS, NOT_LONGER, Figure, Remedy, Trial, everywhere
@@ -12,6 +14,8 @@ SELECTIVE = {POLICY: "selective"}
 AT_RANDOM = SELECTIVE | {"firmware.redirection.target": "random"}
 FILLS = {"50 % full": 50, "90 % full": 90}
 HOT = {"hot set 16 MiB": 16, "hot set 128 MiB": 128}
+FEW = {DUPLICATES: "20 %", "contents.pool": "4095"}
+TO_ALL = SELECTIVE | {"firmware.redirection.dies": "8"}
 SAME = near(1, 0.02, "± 0.02: the same")  # a drive whose data all differ gains nothing and loses nothing
 
 
@@ -44,9 +48,12 @@ FIGURES = {"read": Figure("reads, mean, us", mean("read"), "sooner: 23.9 % on av
            "all": Figure("all requests, mean, us", both, "sooner: 16 % on average (F)", LESS),
            "p99": Figure("reads, p99, us", lambda report: operation(report, "read", 0)["latency"]["p99"] / 1e3),
            "WA": Figure("WA", amplification, "not much more (A)", NOT_LONGER)}
+# Where contents lie on few dies: is it worth it to make replicas of them, beside reading what the host has written twice?
+REPLICATED = (Remedy("replicas on all dies, against duplicates alone", "the replication of RR-SSD by itself", FEW | TO_ALL, ("gain",)),)
+GAIN = {"gain": Figure("reads, mean, us", mean("read"), "more opportunities for redirection (F)", LESS), "p99": FIGURES["p99"], "WA": FIGURES["WA"]}
 REMEDIES = (Remedy("redirection: selective", "RR-SSD, Elyasi et al. 2018", SELECTIVE, ("read", "all", "WA")),
             Remedy("redirection: duplicates", "a lever: no replicas, only what the host writes twice", {POLICY: "duplicates"}, ()),
-            Remedy("redirection: selective, to all dies", "a lever: replicas until a content lies on all eight dies, not four", SELECTIVE | {"firmware.redirection.dies": "8"}, ()),
+            Remedy("redirection: selective, to all dies", "a lever: replicas until a content lies on all eight dies, not four", TO_ALL, ()),
             Remedy("redirection to any die with the content", "a lever: at random instead of the least loaded", AT_RANDOM, ()),
             Remedy("replicas: hot-reads", "a lever: by address, as many replicas, read while the die writes",
                    NONE | {"firmware.replicas.policy": "hot-reads", "firmware.replicas.capacity": "8 MiB"}, ()))
@@ -60,6 +67,7 @@ class Contents:
         self.seconds = "0.2 s" if drives.short else "2 s"
         points = {f"{fill}, {hot}": (FILLS[fill], HOT[hot]) for fill in FILLS for hot in HOT}
         self.trial = Trial(dict(list(points.items())[:1]) if drives.short else points, self.run, FIGURES, REMEDIES, NONE)
+        self.few = replace(self.trial, figures=GAIN, remedies=REPLICATED, without=FEW | {POLICY: "duplicates"})
         self.shares = [20] if drives.short else [20, 80]  # per cent
 
     def run(self, point, settings):
@@ -74,6 +82,7 @@ class Contents:
 
     def start_all(self):
         self.trial.start()
+        self.few.start()
         for point in self.trial.points.values():
             for policy in (SELECTIVE, NONE):
                 for share in (0, *self.shares):
@@ -94,5 +103,10 @@ pages that are written, preconditioning included, hold one of 1000 contents, by 
                 [self.ratio(point, {DUPLICATES: f"{share} %"}, read).text() for share in (0, *self.shares)] for words, point in points.items()]
         page.table(["reads of busy dies", "of popular contents, %", "redirected, %", "redirected by duplicates alone, %",
                     *(f"reads, mean, ratio, {share} % duplicates" for share in (0, *self.shares))], rows)
+        page.text("""
+With half of the pages from 1000 contents, what the host writes twice is enough: a popular content lies on four dies and more without any replica. By themselves replicas are judged where
+contents lie on few dies: a fifth of the pages from 4095 contents, replicas until a content lies on all eight dies, against the same drive without replicas.
+""")
+        self.few.write(page)
         alike = Claim(Kind.SELF_CONSISTENT, "data that all differ: reads, mean, with redirection against without, everywhere", "1: nothing to redirect", SAME)
         page.claims(everywhere(alike, [self.ratio(point, {DUPLICATES: "0 %"}, read) for point in points.values()]))

@@ -26,10 +26,10 @@ ContentsConfig config_of(double duplicates, std::uint32_t pool, double theta, st
 
 /// A board of units of `per_unit` blocks, and what single commands do.
 struct Board {
-  explicit Board(const ContentsConfig& config, std::uint32_t per_unit = 8, std::uint64_t units = 1000)
-      : per_unit(per_unit),
+  explicit Board(const ContentsConfig& config, std::uint32_t blocks = 8, std::uint64_t units = 1000)
+      : per_unit(blocks),
         contents(std::make_shared<Contents>(config)),
-        board(units * per_unit, per_unit, contents) {}
+        board(units * blocks, blocks, contents) {}
   std::vector<Stamp> write(std::uint64_t unit) {
     std::vector<Stamp> data(per_unit);
     Scoreboard::Ticket ticket;
