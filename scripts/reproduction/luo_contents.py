@@ -44,13 +44,18 @@ def popular(report):
     return 100 * counter(report, "popular") / max(counter(report, "busy"), 1)
 
 
+def of_popular(report):
+    """Per cent of the mapping pages in the table whose die was busy that were read elsewhere."""
+    return 100 * counter(report, "redirected") / max(counter(report, "popular"), 1)
+
+
 FIGURES = {"read": Figure("reads, mean, us", mean("read"), "sooner: 23.9 % on average (F)", LESS),
            "all": Figure("all requests, mean, us", both, "sooner: 16 % on average (F)", LESS),
            "p99": Figure("reads, p99, us", lambda report: operation(report, "read", 0)["latency"]["p99"] / 1e3),
            "WA": Figure("WA", amplification, "not much more (A)", NOT_LONGER)}
 # Where contents lie on few dies: is it worth it to make replicas of them, beside reading what the host has written twice?
-REPLICATED = (Remedy("replicas on all dies, against duplicates alone", "the replication of RR-SSD by itself", FEW | TO_ALL, ("gain",)),)
-GAIN = {"gain": Figure("reads, mean, us", mean("read"), "more opportunities for redirection (F)", LESS), "p99": FIGURES["p99"], "WA": FIGURES["WA"]}
+REPLICATED = (Remedy("replicas on all dies, against duplicates alone", "the replication of RR-SSD by itself", FEW | TO_ALL, ()),)
+FREQUENT = "what is written often lies on many dies by itself: duplicates alone serve nearly all reads that could be redirected"
 REMEDIES = (Remedy("redirection: selective", "RR-SSD, Elyasi et al. 2018", SELECTIVE, ("read", "all", "WA")),
             Remedy("redirection: duplicates", "a lever: no replicas, only what the host writes twice", {POLICY: "duplicates"}, ()),
             Remedy("redirection: selective, to all dies", "a lever: replicas until a content lies on all eight dies, not four", TO_ALL, ()),
@@ -67,7 +72,7 @@ class Contents:
         self.seconds = "0.2 s" if drives.short else "2 s"
         points = {f"{fill}, {hot}": (FILLS[fill], HOT[hot]) for fill in FILLS for hot in HOT}
         self.trial = Trial(dict(list(points.items())[:1]) if drives.short else points, self.run, FIGURES, REMEDIES, NONE)
-        self.few = replace(self.trial, figures=GAIN, remedies=REPLICATED, without=FEW | {POLICY: "duplicates"})
+        self.few = replace(self.trial, remedies=REPLICATED, without=FEW | {POLICY: "duplicates"})
         self.shares = [20] if drives.short else [20, 80]  # per cent
 
     def run(self, point, settings):
@@ -108,5 +113,12 @@ With half of the pages from 1000 contents, what the host writes twice is enough:
 contents lie on few dies: a fifth of the pages from 4095 contents, replicas until a content lies on all eight dies, against the same drive without replicas.
 """)
         self.few.write(page)
+        fewer = FEW | {POLICY: "duplicates"}
+        page.table(["reads of busy dies whose content is popular", "redirected without replicas, %", "with, %", "replicas made meanwhile"],
+                   [[words, self.run(point, fewer).of(of_popular).text(",.0f"), self.run(point, FEW | TO_ALL).of(of_popular).text(",.0f"),
+                     self.run(point, FEW | TO_ALL).of(lambda report: counter(report, "units_copied")).text(",.0f")] for words, point in points.items()])
+        gain = Claim(Kind.PREDICTED, "replicas of popular contents, against duplicates alone: reads, mean, everywhere", "more opportunities for redirection (F)", LESS,
+                     ("no replicas", 1), FREQUENT)
+        gains = [self.run(point, FEW | TO_ALL).of(read) / self.run(point, fewer).of(read) for point in points.values()]
         alike = Claim(Kind.SELF_CONSISTENT, "data that all differ: reads, mean, with redirection against without, everywhere", "1: nothing to redirect", SAME)
-        page.claims(everywhere(alike, [self.ratio(point, {DUPLICATES: "0 %"}, read) for point in points.values()]))
+        page.claims(everywhere(gain, gains), everywhere(alike, [self.ratio(point, {DUPLICATES: "0 %"}, read) for point in points.values()]))
