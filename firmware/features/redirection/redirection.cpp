@@ -202,8 +202,8 @@ void Redirection::on_host_read(Lpn /*unit*/, Ppn where, const Stamp* stamps) {
   if (place == ContentTable::k_none) return;
   const ContentTable::Index content = table_.place(place).content;
   table_.use(content);
-  const bool wanted = table_.uses(content) >= config_.uses && table_.dies_of(content) < config_.dies;
-  if (replicates_ && wanted && !core_.read_only) gather(content, stamps);
+  const bool popular = table_.uses(content) >= config_.uses && table_.dies_of(content) < config_.dies;
+  if (replicates_ && popular && !core_.read_only && lacks_dies(content)) gather(content, stamps);
 }
 
 // -------------------------------------------------------------------------------------------------------------------- the table
@@ -284,13 +284,16 @@ void Redirection::on_power_lost() {
 
 // --------------------------------------------------------------------------------------------------------------------- replicas
 
+/// It lies on fewer dies than wanted, with the replicas that are on their way.
+bool Redirection::lacks_dies(ContentTable::Index content) const {
+  std::uint32_t dies = 0;
+  for (std::uint32_t die = 0; die < dies_; ++die) dies += has_die(content, die) ? 1 : 0;
+  return dies < config_.dies;
+}
+
 void Redirection::gather(ContentTable::Index content, const Stamp* stamps) {
   const std::uint32_t number = table_.number_of(content);
-  const auto lacks_it = [&](std::uint32_t pu) {
-    const std::uint32_t die = die_of_pu(pu);
-    return table_.on_die(content, die) == ContentTable::k_none &&
-           replicas_.find(key(number, die)) == ReplicaTable::k_none;
-  };
+  const auto lacks_it = [&](std::uint32_t pu) { return !has_die(content, die_of_pu(pu)); };
   ReadGatherer::Gathering* const gathering = gatherer_.find(lacks_it);
   if (gathering == nullptr) {
     ++counters_.refused;

@@ -113,6 +113,12 @@ class Redirection final : public Feature, private ReadGatherer::Owner {
   [[nodiscard]] ContentTable::Index entry_of(std::uint32_t number, Lpn unit, Stamp first, bool by_host);
   void forget(ContentTable::Index content);
   [[nodiscard]] Lpn key(std::uint32_t number, std::uint32_t die) const { return number * dies_ + die; }
+  /// The content lies on the die, or a replica for it has been made or is on its way.
+  [[nodiscard]] bool has_die(ContentTable::Index content, std::uint32_t die) const {
+    return table_.on_die(content, die) != ContentTable::k_none ||
+           replicas_.find(key(table_.number_of(content), die)) != ReplicaTable::k_none;
+  }
+  [[nodiscard]] bool lacks_dies(ContentTable::Index content) const;
   void gather(ContentTable::Index content, const Stamp* stamps);
   void drop_replica(ReplicaTable::Slot slot);
   void access_table(bool write);
