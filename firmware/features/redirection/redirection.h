@@ -2,13 +2,13 @@
 // on a die that is less so, it is read there (Elyasi et al., "Content Popularity-Based Selective
 // Replication for Read Redirection in SSDs", MASCOTS 2018; Luo et al. 2022: [21]).
 //
-// A hash engine makes a fingerprint of every mapping page that is programmed (hash_engine.h). A content that the
-// host has written often enough while it was on a list of what was written last gets an entry in a
-// table, and from then on each place where it is programmed is known until it is erased: data of
-// other addresses, old ones that nothing refers to any more, and copies of the drive's own. Of a
-// content that is popular and lies on few dies, `selective` makes replicas on others as reads
-// deliver it, within firmware.redirection.capacity (read_gatherer.h, replica_table.h): units of
-// their own, which are moved as data are.
+// A hash engine makes a fingerprint of every mapping page that is programmed (hash_engine.h). A
+// content that the host has written often enough while it was on a list of what was written last
+// gets an entry in a table, and from then on each place where it is programmed is known until it is
+// erased: data of other addresses, old ones that nothing refers to any more, and copies of the
+// drive's own. Of a content that is popular and lies on few dies, `selective` makes replicas on
+// others as reads deliver it, within firmware.redirection.capacity (read_gatherer.h,
+// replica_table.h): units of their own, which are moved as data are.
 //
 // The paper's abstract says what is done (what, how much, where and when to replicate follow from
 // popularity; redirection is to less loaded chips), not how. List, thresholds, the order of loads
