@@ -299,10 +299,7 @@ void Simulation::archive(Archive& archive) {
 
 Identity Simulation::identity() const {
   Identity identity = ssd_->identity();
-  if (contents_) {
-    identify(identity, "contents", *contents_);
-    identity.emplace_back("contents.seed", std::to_string(contents_->seed));
-  }
+  if (contents_) identify(identity, "contents", *contents_);
   if (!software_) return identity;
   for (auto& entry : software_->identity()) identity.push_back(std::move(entry));
   return identity;
