@@ -7,6 +7,7 @@
 #include "firmware/features/pass_voltage/pass_voltage.h"
 #include "firmware/features/placement/placement.h"
 #include "firmware/features/promotion/promoter.h"
+#include "firmware/features/redirection/redirection.h"
 #include "firmware/features/refresh/refresher.h"
 #include "firmware/features/replicas/replicas.h"
 #include "firmware/features/streams/streams.h"
@@ -26,6 +27,7 @@ FeatureFamily& features() {
       feature_info<Streams>(),
       feature_info<Parity>(),
       feature_info<ParallelIssue>(),
+      feature_info<Redirection>(),
   };
   // clang-format on
   return list;

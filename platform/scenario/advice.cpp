@@ -20,7 +20,8 @@ std::string setting(const Proposal& proposal) {
 /// Whether the section says what the drive is, so that loads need not be looked at.
 bool is_drive(std::string_view key) {
   const std::string_view section = key.substr(0, key.find('.'));
-  return section == "ssd" || section == "firmware" || section == "log_structured" || section == "file_cache";
+  return section == "ssd" || section == "firmware" || section == "log_structured" ||
+         section == "file_cache" || section == "contents";
 }
 
 std::string_view section_of(std::string_view key) {

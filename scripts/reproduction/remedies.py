@@ -11,6 +11,8 @@ from luo_cache import SCENARIO as CACHE
 from luo_cache import Caches
 from luo_classes import SCENARIO as CLASSES
 from luo_classes import Classes
+from luo_contents import SCENARIO as CONTENTS
+from luo_contents import Contents
 from luo_disturb import SCENARIO as DISTURB
 from luo_disturb import Disturb
 from luo_drives import HYBRIDS, Drives
@@ -37,11 +39,7 @@ setting of the drive like the 665p, are measured against the drive as it is, ove
 claim is met when it holds **everywhere** on the grid; one that holds only somewhere is *no*, and the tables say where it holds. Where no figure is judged, a ratio is what else
 the remedy does. This page is written by `scripts/reproduce remedies`.
 
-Of the survey's remedies there are not: replication by content [21].
-
-Replication by content [21] has a read of one address answered with what another wrote. Here data are stamps of 16 bits, made of the address and the number of the
-write, and every read is checked by them; that what another address wrote is the same content can be told from its address and number alone, which a stamp does not hold: for a popular
-content much wrong data would pass. It needs wider stamps; the check was not weakened for it.
+None of the survey's remedies is missing; what each leaves out stands with its part or in its feature's description.
 """)
 
 
@@ -49,17 +47,17 @@ def reproduce(options, runner):
     drives = Drives(runner)
     grid, placement, disturb, caches = Remedies(drives), Placement(drives), Disturb(drives), Caches(drives)
     classes, parity = Classes(drives), Parity(drives)
-    blocked = Blocked(drives)
+    blocked, contents = Blocked(drives), Contents(drives)
     sections = [Section("cliff", grid.floods.start, grid.write_floods), Section("paths", grid.start_paths, grid.write_paths),
                 Section("small-data", grid.small.start, grid.write_small), Section("hot-reads", grid.again.start, grid.write_again),
                 Section("waits", lambda: (grid.queued.start(), grid.suspended.start()), grid.write_queues),
                 Section("parallelism", grid.parallel.start, grid.write_parallel), Section("batches", grid.start_batches, grid.write_batches),
                 Section("parity", parity.start_all, parity.write),
-                Section("blocked-reads", blocked.start_all, blocked.write),
+                Section("blocked-reads", blocked.start_all, blocked.write), Section("contents", contents.start_all, contents.write),
                 Section("read-disturb", disturb.start_all, disturb.write), Section("network-files", caches.start_all, caches.write),
                 Section("file-classes", classes.start_all, classes.write),
                 Section("placement", placement.start_all, placement.write)]
-    choices = [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE, CLASSES, PARITY, BLOCKED]
+    choices = [HYBRIDS[DRIVE], DISTURB, PLACEMENT, CACHE, CLASSES, PARITY, BLOCKED, CONTENTS]
     publish("remedies", options, runner, write_introduction, sections, choices, CONSTANTS)
 
 

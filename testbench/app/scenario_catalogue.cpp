@@ -17,6 +17,7 @@
 #include "testbench/report/adviser.h"
 #include "testbench/report/report_writer.h"
 #include "testbench/report/targets.h"
+#include "testbench/scoreboard/contents.h"
 
 namespace tlmssd {
 
@@ -171,6 +172,12 @@ Catalogue make_catalogue() {
           "files that apps of a phone fetch, read again and delete, a synthetic population; its load has "
           "random_distribution: lives",
           AppFilesConfig::parameters())
+      .optional();
+  catalogue
+      .section("contents",
+               "which of the data that the host writes, preconditioning included, are the same; without it "
+               "all of them differ",
+               ContentsConfig::parameters())
       .optional();
   catalogue
       .list("precondition",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
+#include <string_view>
 
 #include "models/base/chosen_policy.h"
 #include "models/base/input_error.h"
@@ -39,6 +41,24 @@ std::optional<FileCacheConfig> read_file_cache(const Scenario& scenario) {
   if (scenario.has("file_cache.apps"))
     config.apps = AppFilesConfig::parameters().read(scenario.values("file_cache.apps"));
   config.seed = scenario.seed();
+  return config;
+}
+
+/// The section `contents`; nothing when all data differ.
+std::optional<ContentsConfig> read_contents(const Scenario& scenario) {
+  if (!scenario.has("contents")) return {};
+  ContentsConfig config = ContentsConfig::parameters().read(scenario.values("contents"));
+  config.seed = scenario.seed();
+  if (config.duplicates == 0) return {};
+  for (const char* software : {"log_structured", "file_cache"}) {
+    if (!scenario.has(software) ||
+        (software == std::string_view("log_structured") && !is_log_structured(scenario)))
+      continue;
+    throw scenario.complaint(
+        "contents",
+        refusal("duplicates", fmt::format("{} writes data of its own, which are never the same", software),
+                "0"));
+  }
   return config;
 }
 
@@ -140,6 +160,7 @@ SimulationConfig read_simulation(const Scenario& scenario) {
   config.split_long = run.long_requests == "split";
   config.log_structured = read_log_structured(scenario);
   config.file_cache = read_file_cache(scenario);
+  config.contents = read_contents(scenario);
   if (config.log_structured && config.file_cache) {
     throw scenario.complaint("file_cache",
                              refusal("file_cache", "cannot be given together with log-structured host layer",

@@ -17,7 +17,7 @@ constexpr Picoseconds k_stall_after = 60'000'000'000'000;
 }  // namespace
 
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation)
-    : fill_by_pages_(simulation.fill_by_pages) {
+    : fill_by_pages_(simulation.fill_by_pages || simulation.contents), contents_(simulation.contents) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
   ssd_->process().set_quantum(config.check_protocol ? 0 : simulation.quantum);
   if (!ssd_->foreign_memories().empty())
@@ -27,7 +27,8 @@ Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulati
   const DriveSize size = drive_size();
   const std::uint64_t files = software_ ? software_->file_blocks() : 0;
   scoreboard_ = std::make_unique<Scoreboard>(size.bytes / size.lba_bytes + files,
-                                             static_cast<std::uint32_t>(unit_bytes() / size.lba_bytes));
+                                             static_cast<std::uint32_t>(unit_bytes() / size.lba_bytes),
+                                             contents_ ? std::make_shared<Contents>(*contents_) : nullptr);
   connect(config, simulation);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ends elaboration, so that debug transport can be used
 }
@@ -298,6 +299,7 @@ void Simulation::archive(Archive& archive) {
 
 Identity Simulation::identity() const {
   Identity identity = ssd_->identity();
+  if (contents_) identify(identity, "contents", *contents_);
   if (!software_) return identity;
   for (auto& entry : software_->identity()) identity.push_back(std::move(entry));
   return identity;

@@ -36,6 +36,7 @@ struct SimulationConfig {
   std::optional<LogStructuredConfig>
       log_structured;                         ///< at most one of these two; neither: commands go to the
   std::optional<FileCacheConfig> file_cache;  ///< drive as they are
+  std::optional<ContentsConfig> contents;     ///< nothing: no data are written twice
 };
 
 class Simulation {
@@ -111,6 +112,7 @@ class Simulation {
   [[nodiscard]] std::string describe_stall() const;
   [[nodiscard]] TransferLimit transfer_limit(const SsdConfig& config) const;
   bool fill_by_pages_;
+  std::optional<ContentsConfig> contents_;
   std::unique_ptr<Ssd> ssd_;
   std::unique_ptr<Scoreboard> scoreboard_;
   std::unique_ptr<HostSoftware> software_;        ///< null: there is none

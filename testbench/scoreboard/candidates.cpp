@@ -47,19 +47,6 @@ bool Candidates::admits(const Candidate& candidate, std::uint64_t began, std::ui
   });
 }
 
-bool Candidates::see(std::uint16_t value, std::uint64_t began, std::uint64_t now) {
-  Candidate* seen = nullptr;
-  for (Candidate& candidate : list_) {
-    if (candidate.value != value || !admits(candidate, began, now)) continue;
-    if (seen != nullptr) return true;  // zeros, from one trim or another
-    seen = &candidate;
-  }
-  if (seen == nullptr) return false;
-  seen->last_use = std::max(seen->last_use, began);
-  seen->first_end = std::min(seen->ended(), now);
-  return true;
-}
-
 void Candidates::prune(std::uint64_t horizon) {
   // Of those that were over, the one used last, and the next to it, which counts for that one.
   const Candidate* last = nullptr;

@@ -3,7 +3,8 @@
 // A candidate is the value before, or that of a write, trim or write zeroes that overlapped others.
 // The exact criterion is Gibbons and Korach's for registers with unique values (SIAM J. Comput. 26,
 // 1997): of two values, not both may end before the other's last use starts. Zeros are no unique
-// value: a read of them is attributed only when one trim alone explains it. Instants are ticks.
+// value, nor are contents that the host writes more than once: a read of them is attributed only
+// when one change alone explains it. Instants are ticks.
 #pragma once
 
 #include <algorithm>
@@ -35,9 +36,21 @@ class Candidates {
   void end(std::uint64_t began, std::uint64_t now, bool ok);
   /// The change that began then has not happened.
   void cancel(std::uint64_t began);
-  /// A read from `began` to `now` returned `value`: is that possible? If one candidate alone
-  /// explains it, it is known to be it.
-  [[nodiscard]] bool see(std::uint16_t value, std::uint64_t began, std::uint64_t now);
+  /// A read from `began` to `now` returned what those values leave of which `is(value)`: is that
+  /// possible? If one candidate alone explains it, it is known to be it.
+  template <class Is>
+  [[nodiscard]] bool see(Is&& is, std::uint64_t began, std::uint64_t now) {
+    Candidate* seen = nullptr;
+    for (Candidate& candidate : list_) {
+      if (!is(candidate.value) || !admits(candidate, began, now)) continue;
+      if (seen != nullptr) return true;  // the same from one change or another
+      seen = &candidate;
+    }
+    if (seen == nullptr) return false;
+    seen->last_use = std::max(seen->last_use, began);
+    seen->first_end = std::min(seen->ended(), now);
+    return true;
+  }
   /// Calls `f(value)` for all that a read from `began` to `now` might return, the youngest first.
   template <class F>
   void for_each_possible(std::uint64_t began, std::uint64_t now, F&& f) const {

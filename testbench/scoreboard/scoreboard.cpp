@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace tlmssd {
 
-Scoreboard::Scoreboard(std::uint64_t blocks, std::uint32_t blocks_per_unit)
-    : units_(blocks, blocks_per_unit), states_(units_.count()), side_(units_), in_flight_(units_) {}
+Scoreboard::Scoreboard(std::uint64_t blocks, std::uint32_t blocks_per_unit,
+                       std::shared_ptr<const Contents> contents)
+    : units_(blocks, blocks_per_unit, std::move(contents)),
+      states_(units_.count()),
+      side_(units_),
+      in_flight_(units_) {}
 
 void Scoreboard::enter(Ticket& ticket, Kind kind, std::uint64_t lba, std::uint64_t blocks) {
   in_flight_.enter(ticket, kind, lba, blocks, ++tick_, [this](std::uint64_t unit) { track(unit); });
@@ -60,7 +65,7 @@ void Scoreboard::begin_read(Ticket& ticket, std::uint64_t lba, std::uint64_t blo
 
 void Scoreboard::content(std::uint64_t unit, std::uint16_t sequence, std::span<Stamp> stamps) const {
   const std::uint32_t blocks = units_.width(unit);
-  Stamp next = make_stamp(static_cast<Lpn>(unit), sequence);
+  Stamp next = units_.stamp(units_.first_block(unit), sequence);
   for (std::uint32_t i = 0; i < stamps.size(); ++i, next = following_stamp(next))
     stamps[i] = i < blocks ? next : k_zeros;
 }

@@ -7,6 +7,10 @@
 // seen one (candidates.h). A failed write may have happened or not. Zeros are no unique value:
 // there are no false alarms, but an impossible order among two trims and a write can pass.
 //
+// Where the host writes the same data to several units (contents.h), the same holds for them. What
+// is told apart are data, not where they come from: a read answered from another unit or an older
+// write is right if these are the same content, and wrong otherwise, as ever.
+//
 // State: 16 bits for each touched tracking unit (a 15-bit write sequence number that wraps, and
 // "zeros now"), and a side table for units whose blocks differ or are contended. Data are stamps
 // (content.h), made from the block's address, so that blocks of one unit that changed places are
@@ -14,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,8 +59,10 @@ class Scoreboard {
   using Ticket = ScoreTicket;
 
   /// `blocks` logical blocks; `blocks_per_unit` of them are tracked together (at least 1; for
-  /// 512-byte blocks usually 8).
-  Scoreboard(std::uint64_t blocks, std::uint32_t blocks_per_unit);
+  /// 512-byte blocks usually 8). `contents`: of which units may hold the same; null: all data
+  /// differ.
+  Scoreboard(std::uint64_t blocks, std::uint32_t blocks_per_unit,
+             std::shared_ptr<const Contents> contents = {});
   Scoreboard(const Scoreboard&) = delete;
   Scoreboard& operator=(const Scoreboard&) = delete;
 

@@ -101,8 +101,7 @@ bool Scoreboard::check_side(const Ticket& ticket, const Piece& piece, std::span<
 /// A read from `begin` to `now` returned `got`: is that possible?
 bool Scoreboard::see(Candidates& list, std::uint64_t lba, Stamp got, std::uint64_t begin,
                      std::uint64_t now) const {
-  const std::uint16_t value = units_.sequence_of(lba, got);
-  return (value != 0 || got == k_zeros) && list.see(value, begin, now);
+  return list.see([&](std::uint16_t value) { return units_.stamp(lba, value) == got; }, begin, now);
 }
 
 /// Forgets what no read can return any more; back to one state per block when only one value is

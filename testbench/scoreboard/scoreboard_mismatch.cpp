@@ -78,11 +78,11 @@ void Scoreboard::explain(const Ticket& ticket, std::uint64_t lba, Stamp got, std
     return;
   }
   const std::uint16_t newest = latest(lba);
-  const std::uint16_t sequence = units_.sequence_of(lba, got);
-  if (sequence != 0 && sequence <= newest) {
+  const std::uint16_t sequence = units_.sequence_of(lba, got, newest);
+  if (sequence != 0) {
     // Writes behind the newest content that was due.
     std::uint16_t due = 0;
-    for (const Stamp stamp : mismatch_.expected) due = std::max(due, units_.sequence_of(lba, stamp));
+    for (const Stamp stamp : mismatch_.expected) due = std::max(due, units_.sequence_of(lba, stamp, newest));
     mismatch_.writes_old = due > sequence ? static_cast<std::uint32_t>(due - sequence) : 0U;
     mismatch_.kind = due == 0                    ? Mismatch::Kind::not_trimmed
                      : mismatch_.writes_old == 1 ? Mismatch::Kind::lost_write

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "models/base/content.h"
 #include "models/base/types.h"
+#include "testbench/scoreboard/contents.h"
 
 namespace tlmssd {
 
@@ -23,8 +26,9 @@ class TrackingUnits {
   };
 
   /// `blocks` logical blocks; `per_unit` of them are tracked together (at least 1; for 512-byte
-  /// blocks usually 8). Throws std::invalid_argument.
-  TrackingUnits(std::uint64_t blocks, std::uint32_t per_unit);
+  /// blocks usually 8). `contents`: of which units may hold the same; null: all data differ. Throws
+  /// std::invalid_argument.
+  TrackingUnits(std::uint64_t blocks, std::uint32_t per_unit, std::shared_ptr<const Contents> contents = {});
 
   [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
   [[nodiscard]] std::uint32_t per_unit() const { return per_unit_; }
@@ -54,17 +58,23 @@ class TrackingUnits {
   [[nodiscard]] Stamp stamp(std::uint64_t lba, std::uint16_t sequence) const {
     return sequence == 0 ? k_zeros : stamp_of_write(lba, sequence);
   }
-  /// The sequence number of what was read at `lba`; 0 when no write gives such a stamp.
-  [[nodiscard]] std::uint16_t sequence_of(std::uint64_t lba, Stamp stamp) const;
+  /// The sequence number of what was read at `lba`, if it was written there by one of the writes up
+  /// to `latest`; 0 when none gives such a stamp. Of several that wrote the same, the youngest of
+  /// the last 64.
+  [[nodiscard]] std::uint16_t sequence_of(std::uint64_t lba, Stamp stamp, std::uint16_t latest) const;
 
  private:
   [[nodiscard]] Stamp stamp_of_write(std::uint64_t lba, std::uint16_t sequence) const {
     const std::uint64_t unit = unit_of(lba);
-    return make_stamp(static_cast<Lpn>(unit), sequence, static_cast<std::uint32_t>(lba - unit * per_unit_));
+    const auto block = static_cast<std::uint32_t>(lba - unit * per_unit_);
+    const std::uint32_t shared = contents_ ? contents_->draw(unit, sequence) : 0;
+    if (shared != 0) return stamp_from(static_cast<Stamp>(shared), block);
+    return make_stamp(static_cast<Lpn>(unit), sequence, block);
   }
 
   std::uint64_t blocks_;
   std::uint32_t per_unit_;
+  std::shared_ptr<const Contents> contents_;
 };
 
 }  // namespace tlmssd

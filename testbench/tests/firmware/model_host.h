@@ -43,9 +43,15 @@ class ModelHost {
   void write(std::uint64_t lba, std::uint32_t blocks, bool fua = false) {
     Slot& slot = take(HostOpcode::write, lba, blocks);
     slot.command.force_unit_access = fua;
+    std::uint32_t content = 0;
     slot.command.placement_handle = handles > 1 ? static_cast<std::uint16_t>(random.below(handles)) : handle_;
     for (std::uint32_t i = 0; i < blocks; ++i) {
       slot.data[i] = make_stamp(static_cast<Lpn>(lba + i), ++sequence_);
+      if (contents > 0 && blocks % k_unit == 0) {
+        const std::uint32_t block = i % k_unit;
+        if (block == 0) content = static_cast<std::uint32_t>(random.below(contents + unique));
+        if (content < contents) slot.data[i] = stamp_from(static_cast<Stamp>(content + 1), block);
+      }
       if (!ftl_.read_only()) reference[lba + i] = slot.data[i];
     }
     submit(slot);
@@ -156,7 +162,9 @@ class ModelHost {
  public:
   std::vector<Stamp> reference;
   RandomStream random;
-  std::uint32_t handles = 1;  ///< placement handles that writes are given, at random
+  std::uint32_t handles = 1;   ///< placement handles that writes are given, at random
+  std::uint32_t contents = 0;  ///< that writes of whole mapping pages may hold as well, all as likely
+  std::uint32_t unique = 0;    ///< as likely as so many of them: data that there are once
   std::uint32_t outstanding = 0;
   std::uint64_t completions = 0;
   std::uint64_t refused = 0;       ///< commands that ended with write_protected

@@ -6,10 +6,10 @@ drawn by the ranges of the schema.
 
 from campaign.draft import Draft
 from campaign.knowledge import (cache, capacity, cleaning, controller, errors, geometry, host, host_software, issue,
-                                life, loads, mapping, outputs, parity, slc, streams, targets)
+                                life, loads, mapping, outputs, parity, redirection, slc, streams, targets)
 
 _ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, streams, capacity, parity, issue, host_software,
-          outputs, life, loads, targets)
+          redirection, outputs, life, loads, targets)
 
 
 def draw(schema, seed):

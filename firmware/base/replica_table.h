@@ -1,6 +1,6 @@
-// Which units have a replica, and the numbers by which the map knows the copies: slot n is unit
-// number `first + n`, behind the logical ones, so that garbage collection, wear levelling and
-// refresh move copies as they move data.
+// Which units, or other data that go by a number, have a replica, and the numbers by which the map
+// knows the copies: slot n is unit number `first + n`, behind the logical ones, so that garbage
+// collection, wear levelling and refresh move copies as they move data.
 //
 // A slot is taken for a unit when its copy is gathered, lives once that has been programmed, and is
 // free again when the unit gets other data or the copy is given up. A slot that loses its unit
