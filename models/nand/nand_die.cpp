@@ -397,17 +397,31 @@ tlm::tlm_sync_enum NandDie::suspend(tlm::tlm_generic_payload& payload, sc_core::
   ++suspended_.suspends;
   ++suspends_;
   suspended_.duration = suspended_.end - stop;  // what is left
+  if (setup_.part.repeats_pulse()) suspended_.duration += since_pulse(suspended_, stop);
   stop_array(*op, suspended_.start, stop);
   delay += to_sc_time(stop - command + latency);
   return tlm::TLM_UPDATED;
 }
 
+/// How long a program has been in its pulse at `instant`; an erase has none, nor has a program
+/// whose points the timing model names.
+Picoseconds NandDie::since_pulse(const Active& active, Picoseconds instant) const {
+  if (active.op->command == FlashCommand::erase || !active.suspend_points.empty()) return 0;
+  const Picoseconds done = std::max<Picoseconds>(instant - (active.end - active.total), 0);
+  return setup_.part.program_pulse > 0 ? done % setup_.part.program_pulse : done;
+}
+
 /// The first instant from `instant` on at which the array can stop; its end when there is none
 /// before.
-Picoseconds NandDie::next_stop(const Active& active, Picoseconds instant) {
-  if (active.suspend_points.empty()) return instant;
+Picoseconds NandDie::next_stop(const Active& active, Picoseconds instant) const {
   const Picoseconds zero =
       active.end - active.total;  // when it would have begun, had it never been suspended
+  if (active.suspend_points.empty()) {
+    const Picoseconds since = setup_.part.finishes_pulse() ? since_pulse(active, instant) : 0;
+    if (since == 0) return instant;
+    if (setup_.part.program_pulse == 0) return active.end;
+    return std::min(instant + setup_.part.program_pulse - since, active.end);
+  }
   for (const Picoseconds point : active.suspend_points) {
     if (zero + point >= instant) return zero + point;
   }

@@ -123,7 +123,8 @@ class NandDie : public sc_core::sc_module {
                                         Picoseconds now) const;
   [[nodiscard]] ArrayAnswer ask_erase(const FlashOp& op, bool resumed, Picoseconds now) const;
   static void take_pass(ArrayAnswer& answer, std::uint32_t passes, bool last);
-  [[nodiscard]] static Picoseconds next_stop(const Active& active, Picoseconds instant);
+  [[nodiscard]] Picoseconds since_pulse(const Active& active, Picoseconds instant) const;
+  [[nodiscard]] Picoseconds next_stop(const Active& active, Picoseconds instant) const;
   void stretch_rest(Active& active, Picoseconds now) const;
   void start_array(Picoseconds start, Picoseconds swap);
   void stop_array(const FlashOp& op, Picoseconds start, Picoseconds until);

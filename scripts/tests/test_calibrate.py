@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from tests.conftest import fake_program
 from tlmssd import cli, run
 from tlmssd.calibrate import calibrate
 from tlmssd.calibrate.study import CalibrationStudy
@@ -270,3 +271,28 @@ def test_a_folder_of_the_users_is_left_alone(small, capsys):
     (small / "mine/file").touch()
     assert cli.main(["calibrate", "study.yaml", "--out", "mine"]) == 2
     assert "is not empty and holds no calibration" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("action", "complaint"),
+    [
+        # As by a build beneath it: another content under the same name, or none.
+        ('echo "#" >>"$0"', "fake-tlmssd is not the build any more that this began with"),
+        ('rm "$0"', "fake-tlmssd is not the build any more that this began with"),
+        ('echo "tlmssd: No space left on device" >&2; exit 1', "no space left for its results"),
+        ("rm ../../tlmssd-store", "store is not to be seen from this worker's machine"),
+        ("rm -r ../../locks", "the worker could not read or write: No such file or directory"),
+    ],
+)
+def test_what_is_not_the_parameters_fault_ends_the_study(
+    small, monkeypatch, capsys, action, complaint
+):
+    """None of it may count as a drive that does not fit, and so as something about a parameter."""
+    condition = f"echo >>{small}/count; [ $(wc -l <{small}/count) -eq 3 ]"
+    monkeypatch.setenv("TLMSSD_PROGRAM", str(fake_program(small, condition, action)))
+    assert cli.main(["calibrate", "study.yaml", "--jobs", "1", "--out", "found"]) == 2
+    captured = capsys.readouterr()
+    assert complaint in captured.err
+    assert len(captured.err.splitlines()) == 1
+    assert captured.out == ""
+    assert not (small / "found").exists()

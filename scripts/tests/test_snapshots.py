@@ -54,6 +54,8 @@ OTHER = {
     "t_cbsy": "5 us",
     "program_suspend_latency": "50 us",
     "erase_suspend_latency": "100 us",
+    "suspend_point": "next",
+    "program_pulse": "100 us",
     "resume_overhead": "20 us",
     "max_suspends": 2,
     "min_resume_time": "200 us",

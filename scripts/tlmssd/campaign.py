@@ -142,7 +142,7 @@ def result_of(future: Future) -> Done:
     except CancelledError as error:
         raise RunFailed("the Dask cluster is gone; the same command goes on from here") from error
     except OSError as error:
-        return Done("failed", f"the worker could not read or write: {error.strerror or error}")
+        return Done("lost", f"the worker could not read or write: {error.strerror or error}")
     except Exception as error:
         if type(error).__name__ == "KilledWorker":
             return Done("lost", "every worker that tried it died")

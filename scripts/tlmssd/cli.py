@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 
-from tlmssd.errors import InputError, RunFailed
+from tlmssd.errors import CannotGoOn, InputError, RunFailed
 
 COMMANDS = {
     "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
     try:
         return module.main(parsed)
-    except InputError as error:
+    except (InputError, CannotGoOn) as error:
         return complain(INPUT, error)
     except RunFailed as error:
         return complain(FAILED, error)

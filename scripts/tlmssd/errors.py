@@ -5,5 +5,9 @@ class InputError(Exception):
     """A file or an argument is at fault; the message is one line with place and valid choice."""
 
 
+class CannotGoOn(Exception):
+    """Nothing can be run any more, whatever the scenario; the message is the reason in one line."""
+
+
 class RunFailed(Exception):
     """A run ended without results; the message is the reason in one line."""

@@ -17,6 +17,8 @@ from tlmssd.store import Store
 
 CERTAIN = ("refused", "stalled", "failed")
 """What happens again whenever a run is carried out, so that it is remembered."""
+OUTSIDE = ("lost", "disk")
+"""What the scenario has no part in: the same run would go well elsewhere, or later."""
 NO_SPACE = os.strerror(errno.ENOSPC)
 
 COMMANDS_FAILED = 5
@@ -156,7 +158,7 @@ class Workshop:
         """Runs the program in `folder`; the names in its messages are relative to that."""
         program = program_here(self.program, self.digest)
         if program is None:
-            return Done("lost", f"this worker's machine has no program like {self.program}")
+            return Done("lost", changed(self.program))
         (folder / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
         command = [program, "run", "scenario.yaml", "--quiet", "--with-parent", *more]
         command += ["--short"] if self.short else []
@@ -233,6 +235,11 @@ def program_here(path: str, digest: str) -> Path | None:
             if program.digest == digest:
                 return program.path
     return None
+
+
+def changed(path: str | Path) -> str:
+    """What to say when the program is not the one any more that the work began with."""
+    return f"{path} is not the build any more that this began with: begin anew, or keep a copy"
 
 
 def _saved(store: Store, drive: str, run: Path) -> float:

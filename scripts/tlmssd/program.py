@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tlmssd.errors import InputError
+from tlmssd.errors import CannotGoOn, InputError
 
 PACKAGE = Path(__file__).resolve().parent
 SOURCE_TREE = PACKAGE.parents[1]
@@ -31,7 +31,10 @@ class Program:
     @property
     def digest(self) -> str:
         """SHA-256 of the executable (hex), by which results of two builds are told apart."""
-        return file_digest(self.path)
+        try:
+            return file_digest(self.path)
+        except OSError as error:
+            raise CannotGoOn(f"{self.path}: {error.strerror or error}") from error
 
     def schema(self) -> dict:
         """The JSON Schema of scenarios: type, default, range and meaning of every parameter."""

@@ -122,7 +122,8 @@ TIMING = {
     "ssd.flash.part": (
         "name source read_latency program_latency erase_latency cycle_time column_cycles "
         "row_cycles t_wb t_adl t_ccs t_rr t_whr t_dbsy t_rcbsy t_cbsy suspend resume_overhead "
-        "program_suspend_latency erase_suspend_latency max_suspends min_resume_time"
+        "suspend_point program_pulse program_suspend_latency erase_suspend_latency max_suspends "
+        "min_resume_time"
     ),
 }
 LATER = ("title", "load", "targets", "run", "report")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tlmssd.campaign import Campaign
 from tlmssd.engine import Pool, thread_pool
-from tlmssd.errors import InputError, RunFailed
-from tlmssd.execute import Job, Limits, Workshop
+from tlmssd.errors import CannotGoOn, InputError, RunFailed
+from tlmssd.execute import Job, Limits, Workshop, changed
 from tlmssd.program import find_program
 from tlmssd.resolve import Resolver, drive_key, run_key
 from tlmssd.scenario import setting_text
@@ -130,7 +130,13 @@ class Runner:
             return self._resolvers[scenario]
 
     def job(self, request: RunRequest) -> Job:
-        """The job of a request; raises InputError for what is wrong in the scenario."""
+        """The job of a request.
+
+        Raises InputError for what is wrong in the scenario, CannotGoOn when the program is another
+        than in the beginning.
+        """
+        if self.program.digest != self.workshop.digest:
+            raise CannotGoOn(changed(self.program.path))
         scenario = self.resolver(request.scenario).resolve(request.settings)
         short = self.workshop.short
         key = run_key(scenario, self.program, short)

@@ -85,6 +85,15 @@ PartTable&& features(PartTable&& table) {
       .time("t_rcbsy", &NandPart::t_rcbsy, {0, 10_ms}, "register swap of a cached read (tRCBSY)")
       .time("t_cbsy", &NandPart::t_cbsy, {0, 10_ms}, "register swap of a cached program (tCBSY)")
       .flag("suspend", &NandPart::suspend, "programs and erases can be suspended for reads")
+      .choice(
+          "suspend_point", &NandPart::suspend_point, {"anywhere", "next", "last"},
+          "where a program stops when it is suspended: where it is; at the end of the pulse that it is in, "
+          "for which the read waits (inter-phase suspension, Wu & He, FAST'12); or at once, and the pulse "
+          "is "
+          "repeated when it is resumed (intra-phase cancelation, ibid.)")
+      .time("program_pulse", &NandPart::program_pulse, {0, 1_s},
+            "length of a pulse of a program, with its verification, for suspend_point next and last; 0: the "
+            "whole program is one")
       .time("program_suspend_latency", &NandPart::program_suspend_latency, {0, 1_s},
             "suspend command until the die takes a read, while programming")
       .time("erase_suspend_latency", &NandPart::erase_suspend_latency, {0, 1_s},

@@ -65,6 +65,8 @@ struct NandPart {
 
   // Suspend.
   bool suspend = true;
+  std::string suspend_point = "anywhere";
+  Picoseconds program_pulse = 0;
   Picoseconds program_suspend_latency = 100'000'000;
   Picoseconds erase_suspend_latency = 700'000'000;
   Picoseconds resume_overhead = 7'000'000;
@@ -104,6 +106,10 @@ struct NandPart {
   }
   /// A multi-plane read takes pages of blocks of the same number only.
   [[nodiscard]] bool reads_same_blocks() const { return multi_plane_blocks == "same"; }
+  /// A program that is suspended first finishes its pulse.
+  [[nodiscard]] bool finishes_pulse() const { return suspend_point == "next"; }
+  /// A program that is suspended repeats its pulse when it is resumed.
+  [[nodiscard]] bool repeats_pulse() const { return suspend_point == "last"; }
   /// Whether blocks can be erased into SLC mode.
   [[nodiscard]] bool has_slc_mode() const { return slc_read_latency != 0; }
   /// Pages of a block in SLC mode, of which each is programmed by itself: one for each word line; 0

@@ -51,12 +51,13 @@ def main(arguments: argparse.Namespace) -> int:
     progress = Progress()
     try:
         with Runner(arguments.store, study.limits) as runner, _engine(arguments) as pool:
-            found = carry_out(study, runner, pool, progress)
+            try:
+                found = carry_out(study, runner, pool, progress)
+            finally:
+                progress.end()
     except KeyboardInterrupt:
-        progress.end()
         print("tlmssd: interrupted; the same command goes on from there", file=sys.stderr)
         return INTERRUPTED
-    progress.end()
     out.mkdir(parents=True, exist_ok=True)
     (out / MARK).touch()
     write_drive(found, out)

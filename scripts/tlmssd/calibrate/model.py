@@ -12,7 +12,8 @@ from tlmssd.calibrate.measured import Known, figures_of
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.campaign import Campaign
 from tlmssd.engine import Pool
-from tlmssd.errors import InputError, RunFailed
+from tlmssd.errors import CannotGoOn, InputError, RunFailed
+from tlmssd.execute import OUTSIDE
 from tlmssd.runs import Runner, RunRequest
 from tlmssd.study.axes import Settings
 
@@ -159,6 +160,8 @@ class Model:
         # In the order of asking: what is done first must not decide what is found.
         for number, done in sorted(self._campaign.carry_out(jobs), key=lambda pair: pair[0]):
             one = order[number]
+            if done.status in OUTSIDE:
+                raise CannotGoOn(f"after {self.runs} runs: {done.reason}")
             if done.status == "ok":
                 self._keep(one, self._trial(fresh[one], done.figures))
             else:

@@ -76,6 +76,49 @@ TEST_CASE("an operation with suspend points stops at the next of them") {
   CHECK(later.program == 500_us);
 }
 
+TEST_CASE("a program that finishes its pulse stops at the end of it, and the read waits") {
+  Options o = suspending();
+  o.part.suspend_point = "next";
+  o.part.program_pulse = 120_us;
+  const Suspension later = suspend(o);
+  CHECK(later.wait == 240_us - 200_us);
+  CHECK(later.program == 500_us);
+}
+
+TEST_CASE("a program that repeats its pulse stops at once and takes so much longer") {
+  Options o = suspending();
+  o.part.suspend_point = "last";
+  o.part.program_pulse = 120_us;
+  const BusTiming bus(o.part, o.config.bus_rate(), 4096);
+  const Suspension at_once = suspend(o);
+  CHECK(at_once.wait == bus.control());
+  CHECK(at_once.program == 500_us + 200_us + bus.control() - 120_us);
+}
+
+TEST_CASE("without a length of its pulses a program is one pulse: it begins anew") {
+  Options o = suspending();
+  o.part.suspend_point = "last";
+  const BusTiming bus(o.part, o.config.bus_rate(), 4096);
+  CHECK(suspend(o).program == 500_us + 200_us + bus.control());
+}
+
+TEST_CASE("an erase has no pulses: it stops where it is") {
+  Options o = suspending();
+  o.part.suspend_point = "last";
+  o.config.suspend = "erase";
+  Bench b(o);
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation erase = make(b, FlashCommand::erase, 0, 1, 0);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  submit(erase);
+  b.event_queue.run_until(300_us);
+  submit(read);
+  b.run();
+  CHECK(erase.op.suspended_for_host);
+  CHECK(erase.ledger.spent(Cause::erase) == b.array.part().erase_latency);
+}
+
 TEST_CASE("what is left of an operation that goes on takes as much longer as the model says") {
   Options o = suspending();
   o.timing = [](const NandPart& part, const ArrayOperation& op) {
