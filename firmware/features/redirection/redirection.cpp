@@ -313,7 +313,7 @@ bool Redirection::suits(std::uint32_t pu, std::optional<std::uint32_t> other) co
   return !other || die_of_pu(*other) != die_of_pu(pu);
 }
 
-void Redirection::committed(const ProgramJob& job) {
+void Redirection::committed(const ProgramJob& job, Picoseconds /*took*/) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const ReplicaTable::Slot slot = job.source[n];
     if (!replicas_.committed(slot)) continue;

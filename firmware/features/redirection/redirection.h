@@ -123,7 +123,7 @@ class Redirection final : public Feature, private ReadGatherer::Owner {
   void drop_replica(ReplicaTable::Slot slot);
   void access_table(bool write);
   [[nodiscard]] bool suits(std::uint32_t pu, std::optional<std::uint32_t> other) const override;
-  void committed(const ProgramJob& job) override;
+  void committed(const ProgramJob& job, Picoseconds took) override;
   void aborted(const ProgramJob& job, bool refused) override;
 
   Core& core_;
