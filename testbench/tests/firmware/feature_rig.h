@@ -48,6 +48,31 @@ struct FeatureRig : FeatureSetup, ModelRig {
       for (std::uint64_t unit = 0; unit < units; ++unit) read(unit);
     }
   }
+  /// Reads and writes of the first units, drawn at random, a dozen at a time.
+  void work(std::uint64_t units, int commands, std::uint64_t reads_in_ten = 5) {
+    for (int n = 0; n < commands; ++n) {
+      const std::uint64_t unit = host.random.below(units);
+      if (host.random.below(10) < reads_in_ten) {
+        host.read(unit * k_unit, k_unit);
+      } else {
+        host.write(unit * k_unit, k_unit);
+      }
+      host.wait_below(12);
+    }
+    host.drain();
+  }
+  /// Writes the units of one program, and returns the die that is busy with it.
+  std::uint32_t program_units(std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t unit = first; unit < first + count; ++unit) host.write(unit * k_unit, k_unit);
+    for (;;) {
+      hw.event_queue.run_until(hw.event_queue.next());
+      for (std::uint32_t die = 0; die < shape.geometry.dies(); ++die) {
+        if (hw.flash.writing(static_cast<DieId>(die)) == 0) continue;
+        hw.event_queue.run_until(hw.event_queue.now() + options.program_time / 4);
+        return die;
+      }
+    }
+  }
   /// On which a unit lies.
   [[nodiscard]] std::uint32_t die_of(std::uint64_t unit) const {
     const Layout& layout = ftl.blocks().layout();

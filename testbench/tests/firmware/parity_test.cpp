@@ -40,30 +40,8 @@ struct ParityRig : FeatureRig<Parity> {
         }) {}
   void fill() { write_units(0, k_units); }
   /// Writes and reads at random: collection goes on, and reads meet it.
-  void churn(int commands, std::uint64_t reads_in_ten = 5) {
-    for (int n = 0; n < commands; ++n) {
-      const std::uint64_t unit = host.random.below(k_units);
-      if (host.random.below(10) < reads_in_ten) {
-        host.read(unit * k_unit, k_unit);
-      } else {
-        host.write(unit * k_unit, k_unit);
-      }
-      host.wait_below(12);
-    }
-    host.drain();
-  }
-  /// Writes a program unit, and returns the die that is busy with it.
-  std::uint32_t program_one() {
-    for (std::uint64_t unit = 300; unit < 308; ++unit) host.write(unit * k_unit, k_unit);
-    for (;;) {
-      hw.event_queue.run_until(hw.event_queue.next());
-      for (std::uint32_t die = 0; die < shape.geometry.dies(); ++die) {
-        if (hw.flash.writing(static_cast<DieId>(die)) == 0) continue;
-        hw.event_queue.run_until(hw.event_queue.now() + options.program_time / 4);
-        return die;
-      }
-    }
-  }
+  void churn(int commands, std::uint64_t reads_in_ten = 5) { work(k_units, commands, reads_in_ten); }
+  std::uint32_t program_one() { return program_units(300, 8); }
 };
 
 }  // namespace

@@ -56,31 +56,13 @@ struct RedirectionRig : FeatureRig<Redirection> {
     return dynamic_cast<const Redirection&>(*ftl.feature(Redirection::k_path)).table();
   }
   /// Writes and reads at random, so that blocks are collected.
-  void churn(int commands) {
-    for (int n = 0; n < commands; ++n) {
-      const std::uint64_t unit = host.random.below(k_units);
-      if (host.random.below(2) == 0) {
-        host.read(unit * k_unit, k_unit);
-      } else {
-        host.write(unit * k_unit, k_unit);
-      }
-      host.wait_below(12);
-    }
-    host.drain();
-  }
+  void churn(int commands) { work(k_units, commands); }
   /// Writes a program unit of data that there are once, and returns the die that is busy with it.
   std::uint32_t program_one() {
     const std::uint32_t contents = std::exchange(host.contents, 0);
-    for (std::uint64_t unit = 300; unit < 308; ++unit) host.write(unit * k_unit, k_unit);
+    const std::uint32_t die = program_units(300, 8);
     host.contents = contents;
-    for (;;) {
-      hw.event_queue.run_until(hw.event_queue.next());
-      for (std::uint32_t die = 0; die < shape.geometry.dies(); ++die) {
-        if (hw.flash.writing(static_cast<DieId>(die)) == 0) continue;
-        hw.event_queue.run_until(hw.event_queue.now() + options.program_time / 4);
-        return die;
-      }
-    }
+    return die;
   }
 };
 
