@@ -1,5 +1,5 @@
 // Drawn data: a share of all data, chosen by lot once and for all, get a copy when they are read,
-// however often that is. A null model: what copies do when nobody chooses of what.
+// however often that is. A null model: what copies do whose data no policy has chosen.
 #pragma once
 
 #include "firmware/features/replicas/replica_policy.h"

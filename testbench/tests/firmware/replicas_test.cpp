@@ -303,7 +303,7 @@ TEST_CASE("copies wait for a die that is predicted to stay idle for as long as a
   const auto read_originals = [&](std::size_t count) {
     for (std::size_t n = 0; n < count; ++n) rig.read(originals[next++]);
   };
-  // Short idle times alone: but for the first program unit, of which nobody knows how long it
+  // Short idle times alone: but for the first program unit, of which it is not known how long it
   // takes, nothing is made.
   for (int n = 0; n < 60; ++n) {
     rig.read(other);
