@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "firmware/base/unit_hash.h"
+#include "firmware/base/use_order.h"
 #include "models/base/archive.h"
 
 namespace tlmssd::firmware {
@@ -27,9 +28,9 @@ class AccessHistory {
     if (i == UnitHash::k_none) {
       i = take(unit);
     } else {
-      unlink(i);
+      order_.unlink(entries_, i);
     }
-    append(i);
+    order_.append(entries_, i);
     return entries_[i].count += entries_[i].count < k_most_count ? 1 : 0;
   }
   /// How often `unit` was accessed since it came in; 0 when it is not on the list.
@@ -41,7 +42,7 @@ class AccessHistory {
   void forget(Lpn unit) {
     const std::uint32_t i = index_.find(unit);
     if (i == UnitHash::k_none) return;
-    unlink(i);
+    order_.unlink(entries_, i);
     index_.erase(unit);
     free_.push_back(i);
   }
@@ -50,7 +51,7 @@ class AccessHistory {
   void archive(Archive& a) {
     std::vector<Lpn> units;
     std::vector<std::uint32_t> counts;
-    for (std::uint32_t i = oldest_; i != UnitHash::k_none; i = entries_[i].newer) {
+    for (std::uint32_t i = order_.oldest(); i != UnitHash::k_none; i = entries_[i].newer) {
       units.push_back(entries_[i].unit);
       counts.push_back(entries_[i].count);
     }
@@ -61,7 +62,7 @@ class AccessHistory {
     for (std::size_t n = 0; n < units.size(); ++n) {
       const std::uint32_t i = take(units[n]);
       entries_[i].count = counts[n];
-      append(i);
+      order_.append(entries_, i);
     }
   }
 
@@ -75,7 +76,7 @@ class AccessHistory {
   };
   /// A place for a unit that is not on the list, not yet linked.
   std::uint32_t take(Lpn unit) {
-    std::uint32_t i = oldest_;
+    std::uint32_t i = order_.oldest();
     if (!free_.empty()) {
       i = free_.back();
       free_.pop_back();
@@ -83,31 +84,19 @@ class AccessHistory {
       i = static_cast<std::uint32_t>(entries_.size());
       entries_.emplace_back();
     } else {
-      unlink(i);
+      order_.unlink(entries_, i);
       index_.erase(entries_[i].unit);
     }
     entries_[i] = {unit, 0, UnitHash::k_none, UnitHash::k_none};
     index_.insert(unit, i);
     return i;
   }
-  void append(std::uint32_t i) {
-    entries_[i].older = newest_;
-    entries_[i].newer = UnitHash::k_none;
-    (newest_ == UnitHash::k_none ? oldest_ : entries_[newest_].newer) = i;
-    newest_ = i;
-  }
-  void unlink(std::uint32_t i) {
-    const Entry& e = entries_[i];
-    (e.older == UnitHash::k_none ? oldest_ : entries_[e.older].newer) = e.newer;
-    (e.newer == UnitHash::k_none ? newest_ : entries_[e.newer].older) = e.older;
-  }
 
   std::uint64_t most_;
   UnitHash index_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
-  std::uint32_t oldest_ = UnitHash::k_none;
-  std::uint32_t newest_ = UnitHash::k_none;
+  UseOrder<Entry> order_;
 };
 
 }  // namespace tlmssd::firmware

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "firmware/base/unit_hash.h"
+#include "firmware/base/use_order.h"
 #include "models/base/archive.h"
 
 namespace tlmssd::firmware {
@@ -33,7 +34,7 @@ class ReplicaTable {
   /// Live ones.
   [[nodiscard]] std::uint32_t size() const { return live_; }
   /// The live slot used longest ago; k_none when there is none.
-  [[nodiscard]] Slot oldest() const { return oldest_; }
+  [[nodiscard]] Slot oldest() const { return order_.oldest(); }
   /// There is a slot to be taken.
   [[nodiscard]] bool has_free() const { return !free_.empty() || slots_.size() < most_; }
 
@@ -57,7 +58,7 @@ class ReplicaTable {
       return false;
     }
     slots_[slot].state = State::live;
-    append(slot);
+    order_.append(slots_, slot);
     ++live_;
     return true;
   }
@@ -67,8 +68,8 @@ class ReplicaTable {
     release(slot);
   }
   void used(Slot slot) {
-    unlink(slot);
-    append(slot);
+    order_.unlink(slots_, slot);
+    order_.append(slots_, slot);
   }
   /// The copy is worth nothing any more. True: it was a live one.
   bool drop(Slot slot) {
@@ -77,7 +78,7 @@ class ReplicaTable {
       slots_[slot].state = State::lost;
       return false;
     }
-    unlink(slot);
+    order_.unlink(slots_, slot);
     --live_;
     release(slot);
     return true;
@@ -87,7 +88,7 @@ class ReplicaTable {
   void archive(Archive& a) {
     std::vector<Slot> slots;
     std::vector<Lpn> units;
-    for (Slot slot = oldest_; slot != k_none; slot = slots_[slot].newer) {
+    for (Slot slot = oldest(); slot != k_none; slot = slots_[slot].newer) {
       slots.push_back(slot);
       units.push_back(slots_[slot].unit);
     }
@@ -102,7 +103,7 @@ class ReplicaTable {
     for (std::size_t n = 0; n < slots.size(); ++n) {
       slots_[slots[n]] = {units[n], k_none, k_none, State::live};
       index_.insert(units[n], slots[n]);
-      append(slots[n]);
+      order_.append(slots_, slots[n]);
       ++live_;
     }
   }
@@ -119,25 +120,13 @@ class ReplicaTable {
     slots_[slot].state = State::free;
     free_.push_back(slot);
   }
-  void append(Slot slot) {
-    slots_[slot].older = newest_;
-    slots_[slot].newer = k_none;
-    (newest_ == k_none ? oldest_ : slots_[newest_].newer) = slot;
-    newest_ = slot;
-  }
-  void unlink(Slot slot) {
-    const Place& place = slots_[slot];
-    (place.older == k_none ? oldest_ : slots_[place.older].newer) = place.newer;
-    (place.newer == k_none ? newest_ : slots_[place.newer].older) = place.older;
-  }
 
   std::uint64_t first_;
   std::uint32_t most_;
   UnitHash index_;
   std::vector<Place> slots_;
   std::vector<Slot> free_;
-  Slot oldest_ = k_none;
-  Slot newest_ = k_none;
+  UseOrder<Place> order_;
   std::uint32_t live_ = 0;
 };
 

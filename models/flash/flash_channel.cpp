@@ -193,12 +193,13 @@ FlashChannel::Action FlashChannel::next_action(Die& die, FlashJob* job) {
 
 bool FlashChannel::can_begin(const Die& die, const FlashJob& job) const {
   if (die.array == nullptr && die.output == nullptr) return true;
+  if (!may_be_cached(job)) return false;
   switch (job.op->command) {
     case FlashCommand::read:
-      return cache_read_ && die.array == nullptr && die.output->op->command == FlashCommand::read &&
-             !several_steps(job) && !several_steps(*die.output);
+      return die.array == nullptr && die.output->op->command == FlashCommand::read && !several_steps(job) &&
+             !several_steps(*die.output);
     case FlashCommand::program:
-      return cache_program_ && die.array != nullptr && die.cached == nullptr &&
+      return die.array != nullptr && die.cached == nullptr &&
              die.array->op->command == FlashCommand::program && !several_steps(job) &&
              !several_steps(*die.array);
     case FlashCommand::erase:

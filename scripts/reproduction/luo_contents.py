@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from claims import Claim, Kind, near
-from luo_drives import amplification, operation
+from luo_drives import amplification, microseconds, operation
 from luo_remedies import LESS, NOT_LONGER, Figure, Remedy, Trial, everywhere
 
 SCENARIO = "scenarios/luo/popular_contents.yaml"
@@ -19,9 +19,9 @@ TO_ALL = SELECTIVE | {"firmware.redirection.dies": "8"}
 SAME = near(1, 0.02, "± 0.02: the same")  # a drive whose data all differ gains nothing and loses nothing
 
 
-def mean(kind):
-    """Mean latency, us; of reads are the first load, of writes the second."""
-    return lambda report: operation(report, kind, 0 if kind == "read" else 1)["latency"]["mean"] / 1e3
+def mean(report):
+    """Mean latency of the reads, us."""
+    return microseconds(report, "mean")
 
 
 def both(report):
@@ -49,9 +49,9 @@ def of_popular(report):
     return 100 * counter(report, "redirected") / max(counter(report, "popular"), 1)
 
 
-FIGURES = {"read": Figure("reads, mean, us", mean("read"), "sooner: 23.9 % on average (F)", LESS),
+FIGURES = {"read": Figure("reads, mean, us", mean, "sooner: 23.9 % on average (F)", LESS),
            "all": Figure("all requests, mean, us", both, "sooner: 16 % on average (F)", LESS),
-           "p99": Figure("reads, p99, us", lambda report: operation(report, "read", 0)["latency"]["p99"] / 1e3),
+           "p99": Figure("reads, p99, us", lambda report: microseconds(report, "p99")),
            "WA": Figure("WA", amplification, "not much more (A)", NOT_LONGER)}
 # Where contents lie on few dies: is it worth it to make replicas of them, beside reading what the host has written twice?
 REPLICATED = (Remedy("replicas on all dies, against duplicates alone", "the replication of RR-SSD by itself", FEW | TO_ALL, ()),)
@@ -103,10 +103,9 @@ Writes end in the write buffer, so that the mean of all requests follows that of
 """)
         self.trial.write(page)
         points = self.trial.points
-        read = FIGURES["read"].of
         rows = [[words, self.run(point, SELECTIVE).of(popular).text(",.0f"), self.run(point, SELECTIVE).of(redirected).text(",.0f"),
                  self.run(point, {POLICY: "duplicates"}).of(redirected).text(",.0f")] +
-                [self.ratio(point, {DUPLICATES: f"{share} %"}, read).text() for share in (0, *self.shares)] for words, point in points.items()]
+                [self.ratio(point, {DUPLICATES: f"{share} %"}, mean).text() for share in (0, *self.shares)] for words, point in points.items()]
         page.table(["reads of busy dies", "of popular contents, %", "redirected, %", "redirected by duplicates alone, %",
                     *(f"reads, mean, ratio, {share} % duplicates" for share in (0, *self.shares))], rows)
         page.text("""
@@ -121,6 +120,6 @@ Replicas are of what the host has *written* more than once; data that are only r
                      self.run(point, FEW | TO_ALL).of(lambda report: counter(report, "units_copied")).text(",.0f")] for words, point in points.items()])
         gain = Claim(Kind.PREDICTED, "replicas of popular contents, against duplicates alone: reads, mean, everywhere", "more opportunities for redirection (F)", LESS,
                      ("no replicas", 1), FREQUENT)
-        gains = [self.run(point, FEW | TO_ALL).of(read) / self.run(point, fewer).of(read) for point in points.values()]
+        gains = [self.run(point, FEW | TO_ALL).of(mean) / self.run(point, fewer).of(mean) for point in points.values()]
         alike = Claim(Kind.SELF_CONSISTENT, "data that all differ: reads, mean, with redirection against without, everywhere", "1: nothing to redirect", SAME)
-        page.claims(everywhere(gain, gains), everywhere(alike, [self.ratio(point, {DUPLICATES: "0 %"}, read) for point in points.values()]))
+        page.claims(everywhere(gain, gains), everywhere(alike, [self.ratio(point, {DUPLICATES: "0 %"}, mean) for point in points.values()]))

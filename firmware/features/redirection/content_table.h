@@ -12,6 +12,7 @@
 
 #include "firmware/base/ppn.h"
 #include "firmware/base/unit_hash.h"
+#include "firmware/base/use_order.h"
 #include "models/base/archive.h"
 
 namespace tlmssd::firmware {
@@ -56,7 +57,7 @@ class ContentTable {
   /// How often it was used since it came in.
   [[nodiscard]] std::uint32_t uses(Index content) const { return contents_[content].uses; }
   /// The content used longest ago; k_none when there is none.
-  [[nodiscard]] Index oldest() const { return oldest_; }
+  [[nodiscard]] Index oldest() const { return order_.oldest(); }
 
   /// An entry for a content that has none; has_room_for_content() must hold.
   Index add(std::uint32_t number) {
@@ -70,14 +71,14 @@ class ContentTable {
     }
     contents_[content] = {number, 0, 0, k_none, k_none};
     by_number_.insert(number, content);
-    append(content);
+    order_.append(contents_, content);
     return content;
   }
   /// It was read, or written once more.
   void use(Index content) {
     contents_[content].uses += contents_[content].uses < 0xFFFFFFFFU ? 1 : 0;
-    unlink(content);
-    append(content);
+    order_.unlink(contents_, content);
+    order_.append(contents_, content);
   }
   /// The content lies at `where`, where no place is known; has_room_for_place() must hold.
   void add_place(Index content, std::uint32_t die, Ppn where, Lpn unit) {
@@ -113,7 +114,7 @@ class ContentTable {
       while (on_die(content, die) != k_none) drop_place(on_die(content, die));
     }
     by_number_.erase(contents_[content].number);
-    unlink(content);
+    order_.unlink(contents_, content);
     free_contents_.push_back(content);
   }
 
@@ -123,12 +124,11 @@ class ContentTable {
     a(places_);
     a(free_contents_);
     a(free_places_);
-    a(oldest_);
-    a(newest_);
+    a(order_);
     if (a.saving()) return;
     by_number_ = UnitHash();
     by_place_ = UnitHash();
-    for (Index content = oldest_; content != k_none; content = contents_[content].newer) {
+    for (Index content = oldest(); content != k_none; content = contents_[content].newer) {
       by_number_.insert(contents_[content].number, content);
       for (std::uint32_t die = 0; die < dies_; ++die) {
         for (Index place = on_die(content, die); place != k_none; place = places_[place].older)
@@ -145,17 +145,6 @@ class ContentTable {
     Index older = k_none;
     Index newer = k_none;
   };
-  void append(Index content) {
-    contents_[content].older = newest_;
-    contents_[content].newer = k_none;
-    (newest_ == k_none ? oldest_ : contents_[newest_].newer) = content;
-    newest_ = content;
-  }
-  void unlink(Index content) {
-    const Content& one = contents_[content];
-    (one.older == k_none ? oldest_ : contents_[one.older].newer) = one.newer;
-    (one.newer == k_none ? newest_ : contents_[one.newer].older) = one.older;
-  }
 
   std::uint32_t dies_;
   std::uint32_t most_contents_;
@@ -167,8 +156,7 @@ class ContentTable {
   std::vector<Place> places_;
   std::vector<Index> free_contents_;
   std::vector<Index> free_places_;
-  Index oldest_ = k_none;
-  Index newest_ = k_none;
+  UseOrder<Content> order_;
 };
 
 }  // namespace tlmssd::firmware

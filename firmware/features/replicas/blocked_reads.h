@@ -15,28 +15,22 @@ namespace tlmssd::firmware {
 struct BlockedReadsConfig : CountedReadsConfig {
   static const ParameterTable<BlockedReadsConfig>& parameters() {
     static const auto table = counted_reads_parameters<BlockedReadsConfig>(
-        "blocked reads while the data are on the list, from which on they are copied when they are read");
+        "blocked reads while the data are on the list, from which on they are copied when they are read",
+        "data that the list of what was blocked last remembers");
     return table;
   }
 };
 
-class BlockedReads final : public ReadHotPolicy {
+class BlockedReads final : public CountedReads {
  public:
   static constexpr std::string_view k_name = "blocked-reads";
   static constexpr std::string_view k_summary =
       "data whose reads often find their die programming or erasing (He et al. 2015)";
   using Config = BlockedReadsConfig;
-  BlockedReads(const BlockedReadsConfig& config, const ReadHotContext& context)
-      : reads_(config.reads), history_(config.list / context.unit_bytes) {}
+  using CountedReads::CountedReads;
 
-  void blocked(Lpn unit) override { history_.access(unit); }
-  bool read(Lpn unit) override { return history_.count(unit) >= reads_; }
-  void rewritten(Lpn unit) override { history_.forget(unit); }
-  void archive(Archive& a) override { history_.archive(a); }
-
- private:
-  std::uint32_t reads_;
-  AccessHistory history_;
+  void blocked(Lpn unit) override { count(unit); }
+  bool read(Lpn unit) override { return enough(counted(unit)); }
 };
 
 }  // namespace tlmssd::firmware
