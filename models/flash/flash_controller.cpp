@@ -10,10 +10,11 @@ FlashController::FlashController(const sc_core::sc_module_name& name, EventQueue
                                  const FlashSetup& setup)
     : sc_core::sc_module(name),
       cpu_tsock("cpu_tsock", *this, event_queue),
-      memory_isock("memory_isock", *this, event_queue),
+      memory_("memory_isock", event_queue,
+              Bytes{setup.geometry.planes} * setup.part.pages_per_step() * setup.geometry.page_bytes),
+      memory_isock(memory_.socket),
       event_queue_(event_queue),
       setup_(setup),
-      scratch_(std::size_t{setup.geometry.planes} * setup.part.pages_per_step() * setup.geometry.page_bytes),
       ecc_(setup.ecc, setup.seed),
       frames_per_unit_(static_cast<std::uint32_t>(setup.unit_bytes / setup.ecc.frame)) {
   for (std::uint32_t channel = 0; channel < setup.geometry.channels; ++channel) {
@@ -174,37 +175,26 @@ void FlashController::move_data(FlashJob& job) {
   const bool to_memory = op.command == FlashCommand::read;
   const Bytes page_row = Bytes{op.planes} * setup_.geometry.page_bytes;
   const Bytes bytes = to_memory ? op.all_slots() * setup_.unit_bytes : page_row * job.pages_now;
-  auto& payload = transfers_.take(to_memory ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
-                                  op.buffer_address + (to_memory ? 0 : page_row * job.pages_done),
-                                  scratch_.data(), bytes);
-  payload.extension.job = &job;
-  job.memory_open = true;
   ++memory_transfers_;
   memory_bytes_ += bytes;
-  memory_isock.send(payload);
+  const Picoseconds end = memory_.access(op.buffer_address + (to_memory ? 0 : page_row * job.pages_done),
+                                         bytes, to_memory, &FlashController::moved_late, &job);
+  job.memory_open = end == k_never;
+  if (!job.memory_open) job.data_ready = std::max(job.data_ready, end);
 }
 
-void FlashController::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
-  FlashJob& job = *static_cast<Transfers::Payload&>(payload).extension.job;
-  if (payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE) {
-    throw std::runtime_error("memory refused a transfer of the flash controller at address " +
-                             std::to_string(payload.get_address()) + ": " + payload.get_response_string());
-  }
-  payload.release();
+/// A memory that answers late has come to the end of a transfer.
+void FlashController::data_there(FlashJob& job) {
   job.memory_open = false;
-  job.data_ready = std::max(job.data_ready, when);
+  job.data_ready = std::max(job.data_ready, event_queue_.now());
   if (job.data_wanted) {
     job.data_wanted = false;
-    event_queue_.at(when, &FlashController::data_due, &job);
+    tlm::tlm_phase phase = data_phase;
+    sc_core::sc_time delay = annotation(event_queue_);
+    routes_[index(job.op->die)].socket->peer().nb_transport_fw(*job.payload, phase, delay);
   } else if (job.flash_done) {
     flash_done(job);
   }
-}
-
-void FlashController::data_there(FlashJob& job) {
-  tlm::tlm_phase phase = data_phase;
-  sc_core::sc_time delay = annotation(event_queue_);
-  routes_[index(job.op->die)].socket->peer().nb_transport_fw(*job.payload, phase, delay);
 }
 
 // -------------------------------------------------------------------------------------------------------------- completion

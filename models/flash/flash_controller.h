@@ -3,11 +3,11 @@
 //
 // Models one DMA transfer per data phase through memory_isock: it starts when the channel's data
 // phase starts and streams along with it, so a phase is over when both the channel and memory are
-// done. Memory may answer BEGIN_REQ with TLM_COMPLETED and the end annotated, or take the
-// approximately-timed way through END_REQ and BEGIN_RESP. A program whose memory answers late is
-// loaded into the die only after that answer. What is read with a code goes through a decoder on
-// its way to memory and is done when both are. Leaves out a limit on buffers. The same payload goes
-// cpu -> controller -> channel -> die; operations without a FlashExtension get an error response.
+// done. Memory may tell the end at once or later (memory_client.h). A program whose memory answers
+// late is loaded into the die only after that answer. What is read with a code goes through a
+// decoder on its way to memory and is done when both are. Leaves out a limit on buffers. The same
+// payload goes cpu -> controller -> channel -> die; operations without a FlashExtension get an
+// error response.
 #pragma once
 
 #include <deque>
@@ -17,20 +17,23 @@
 #include "models/base/die_watcher.h"
 #include "models/flash/ecc/ecc_engines.h"
 #include "models/flash/flash_channel.h"
+#include "models/memory/memory_client.h"
 #include "models/tlm/ports.h"
 
 namespace tlmssd {
 
 class FlashController : public sc_core::sc_module {
-  struct DmaExtension;
-  using Transfers = PayloadPool<DmaExtension>;
-
  public:
   FlashController(const sc_core::sc_module_name& name, EventQueue& event_queue, const FlashSetup& setup);
 
   ResponsePort<FlashController, FlashJob> cpu_tsock;
   std::deque<InitiatorSocket<FlashController>> channel_isock;  ///< one per channel
-  RequestPort<FlashController, Transfers::Payload> memory_isock;
+
+ private:
+  MemoryClient memory_;
+
+ public:
+  MemoryClient::Port& memory_isock;
 
   /// Operations queued or running on a die.
   [[nodiscard]] std::uint32_t pending(DieId die) const { return routes_[index(die)].pending; }
@@ -45,26 +48,16 @@ class FlashController : public sc_core::sc_module {
   void report(StatisticsSink& sink) const;
   void reset_statistics();
 
-  // For the ports: the processor's, then memory's, then the channels' sockets.
+  // For the ports: the processor's, then the channels' sockets.
   Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   Picoseconds responding(FlashJob& job);
   void consumed(FlashJob& /*job*/) {}
-  void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   tlm::tlm_sync_enum backward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                               sc_core::sc_time& delay);
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
 
  private:
-  /// Which operation a DMA transfer belongs to.
-  struct DmaExtension : tlm::tlm_extension<DmaExtension> {
-    FlashJob* job = nullptr;
-    tlm::tlm_extension_base* clone() const override { return new DmaExtension(*this); }
-    void copy_from(const tlm::tlm_extension_base& other) override {
-      *this = static_cast<const DmaExtension&>(other);
-    }
-  };
-
   void plan_senses(FlashOp& op) const;
   [[nodiscard]] bool counts_errors(const FlashOp& op) const {
     return setup_.errors && op.command == FlashCommand::read && op.code != EccCode::none;
@@ -80,7 +73,7 @@ class FlashController : public sc_core::sc_module {
   static void respond_due(void* job) {
     static_cast<FlashJob*>(job)->controller->cpu_tsock.respond(*static_cast<FlashJob*>(job));
   }
-  static void data_due(void* job) {
+  static void moved_late(void* job) {
     static_cast<FlashJob*>(job)->controller->data_there(*static_cast<FlashJob*>(job));
   }
   void data_there(FlashJob& job);
@@ -96,8 +89,6 @@ class FlashController : public sc_core::sc_module {
   std::vector<Route> routes_;  // by die
   DieWatcher* watcher_ = nullptr;
   std::uint64_t outstanding_ = 0;
-  std::vector<unsigned char> scratch_;  // stands for the controller's page buffers
-  Transfers transfers_;
 
   EccEngines ecc_;
   std::uint32_t frames_per_unit_;

@@ -103,10 +103,18 @@ Picoseconds Dram::access(Payload& payload, Picoseconds arrival) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   const bool write = payload.is_write();
   if (!write && !payload.is_read()) return arrival;
+  if (config_.storage) move(payload);
+  return reserve(arrival, bytes, write);
+}
+
+Picoseconds Dram::access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) {
+  return holds(address, bytes) ? reserve(arrival, bytes, write) : k_never;
+}
+
+Picoseconds Dram::reserve(Picoseconds arrival, Bytes bytes, bool write) {
   const DramTiming::Span span = timing_.reserve(arrival, bytes);
   counters_.count(bytes, write, span.free - span.start, span.start - arrival);
   if (observer_ != nullptr) observer_->occupied(span.start, span.free, bytes, write);
-  if (config_.storage) move(payload);
   return span.end;
 }
 

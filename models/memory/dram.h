@@ -66,7 +66,7 @@ struct MemoryCounters {
   void report(StatisticsSink& sink, Picoseconds now) const;
 };
 
-class Dram : public sc_core::sc_module {
+class Dram : public sc_core::sc_module, public DirectAccess {
  public:
   Dram(const sc_core::sc_module_name& name, const DramConfig& config, EventQueue& event_queue,
        std::uint64_t base = k_dram_base);
@@ -86,10 +86,14 @@ class Dram : public sc_core::sc_module {
                              sc_core::sc_time& delay);
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+  /// Bytes that are kept are in payloads.
+  DirectAccess* direct(unsigned /*index*/) { return config_.storage ? nullptr : this; }
+  Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) final;
 
  private:
   /// Performs the access; returns its end and sets the response status.
   Picoseconds access(tlm::tlm_generic_payload& payload, Picoseconds arrival);
+  Picoseconds reserve(Picoseconds arrival, Bytes bytes, bool write);
   [[nodiscard]] bool holds(std::uint64_t address, Bytes bytes) const;
   void move(tlm::tlm_generic_payload& payload);
 

@@ -6,10 +6,12 @@
 
 namespace tlmssd {
 
+void MemoryClient::refuse(Bytes bytes) {
+  throw std::logic_error("memory access of " + std::to_string(bytes) + " bytes");
+}
+
 MemoryClient::Pool::Payload& MemoryClient::take(std::uint64_t address, Bytes bytes, bool write) {
-  if (bytes == 0 || bytes > k_longest) {
-    throw std::logic_error("memory access of " + std::to_string(bytes) + " bytes");
-  }
+  check(bytes);
   Pool::Payload& payload = kept_ != nullptr ? *std::exchange(kept_, nullptr) : pool_.take();
   payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   payload.fill(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, &scratch_[0], bytes);
@@ -32,8 +34,8 @@ void MemoryClient::check(const tlm::tlm_generic_payload& payload) {
                          " failed: " + payload.get_response_string());
 }
 
-Picoseconds MemoryClient::access(std::uint64_t address, Bytes bytes, bool write, EventQueue::Callback done,
-                                 void* self) {
+Picoseconds MemoryClient::access_by_payload(std::uint64_t address, Bytes bytes, bool write,
+                                            EventQueue::Callback done, void* self) {
   Pool::Payload& payload = take(address, bytes, write);
   payload.extension.done = done;
   payload.extension.self = self;

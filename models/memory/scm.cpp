@@ -112,7 +112,15 @@ Picoseconds Scm::access(Payload& payload, Picoseconds arrival) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   const bool write = payload.is_write();
   if (!write && !payload.is_read()) return arrival;
-  const std::uint64_t begin = payload.get_address() - base_;
+  return reserve(arrival, payload.get_address(), bytes, write);
+}
+
+Picoseconds Scm::access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) {
+  return holds(address, bytes) ? reserve(arrival, address, bytes, write) : k_never;
+}
+
+Picoseconds Scm::reserve(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) {
+  const std::uint64_t begin = address - base_;
   const std::uint64_t first = begin / k_scm_sector;
   const std::uint64_t sectors = (begin + bytes + k_scm_sector - 1) / k_scm_sector - first;
   const bool head = begin % k_scm_sector != 0 || (sectors == 1 && bytes % k_scm_sector != 0);

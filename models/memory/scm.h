@@ -67,7 +67,7 @@ class ScmTiming {
   BytesPerSecond bandwidth_;
 };
 
-class Scm : public sc_core::sc_module {
+class Scm : public sc_core::sc_module, public DirectAccess {
  public:
   Scm(const sc_core::sc_module_name& name, const ScmConfig& config, EventQueue& event_queue,
       std::uint64_t base = k_scm_base);
@@ -90,9 +90,12 @@ class Scm : public sc_core::sc_module {
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   /// Untimed: a write wears the sectors all the same.
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+  DirectAccess* direct(unsigned /*index*/) { return this; }
+  Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) final;
 
  private:
   Picoseconds access(tlm::tlm_generic_payload& payload, Picoseconds arrival);
+  Picoseconds reserve(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write);
   void add_wear(std::uint64_t first_sector, std::uint64_t sectors);
   [[nodiscard]] bool holds(std::uint64_t address, Bytes bytes) const;
 

@@ -32,7 +32,7 @@ SystemBus::SystemBus(const sc_core::sc_module_name& name, const SystemBusConfig&
                      EventQueue& event_queue, unsigned masters)
     : sc_core::sc_module(name), config_(config), event_queue_(event_queue), times_(config.bandwidth()) {
   for (unsigned i = 0; i < masters; ++i) {
-    auto master = std::make_unique<Master>();
+    auto master = std::make_unique<Master>(*this, i);
     master->socket =
         std::make_unique<MasterPort>(("master_tsock_" + std::to_string(i)).c_str(), *this, event_queue, i);
     masters_.push_back(std::move(master));
@@ -60,12 +60,12 @@ unsigned SystemBus::decode(std::uint64_t address) const {
   return k_none;
 }
 
-SystemBus::Grant SystemBus::grant(Picoseconds arrival, Bytes bytes, bool write, unsigned master) {
+SystemBus::Grant SystemBus::grant(Picoseconds arrival, Bytes bytes, bool write, Master& master) {
   const Picoseconds time = times_.of(bytes);
   const Picoseconds start = std::max(free_, arrival);
   free_ = start + time;
   counters_.count(bytes, write, time, start - arrival);
-  masters_[master]->bytes += bytes;
+  master.moved += bytes;
   if (observer_ != nullptr) observer_->occupied(start, free_, bytes, write);
   return {start, free_ + config_.latency};
 }
@@ -96,7 +96,7 @@ Picoseconds SystemBus::departure(Access& access) {
   const Payload& payload = *access.payload;
   const Grant granted =
       grant(std::max(access.time, event_queue_.now()), moves_data(payload) ? payload.get_data_length() : 0,
-            payload.is_write(), access.master);
+            payload.is_write(), *masters_[access.master]);
   access.time = granted.end;
   return granted.start + config_.latency;
 }
@@ -118,7 +118,27 @@ Picoseconds SystemBus::responding(Access& access) const {
   return std::max(access.time, event_queue_.now());
 }
 
-// --------------------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------------------------------
+// accesses without payloads
+
+DirectAccess* SystemBus::direct(unsigned index) {
+  for (auto& memory : memories_) {
+    memory->direct = memory->socket->direct();
+    if (memory->direct == nullptr) return nullptr;
+  }
+  return masters_[index].get();
+}
+
+Picoseconds SystemBus::access(Master& master, Picoseconds arrival, std::uint64_t address, Bytes bytes,
+                              bool write) {
+  const unsigned memory = decode(address);
+  if (memory == k_none) return k_never;
+  const Grant granted = grant(arrival, bytes, write, master);
+  return std::max(memories_[memory]->direct->access(granted.start + config_.latency, address, bytes, write),
+                  granted.end);
+}
+
+// --------------------------------------------------------------------------------------------------------------------
 // blocking, debug
 
 void SystemBus::blocking(unsigned index, Payload& payload, sc_core::sc_time& delay) {
@@ -128,8 +148,8 @@ void SystemBus::blocking(unsigned index, Payload& payload, sc_core::sc_time& del
     return;
   }
   const Picoseconds arrived = arrival(event_queue_, delay);
-  const Grant granted =
-      grant(arrived, moves_data(payload) ? payload.get_data_length() : 0, payload.is_write(), index);
+  const Grant granted = grant(arrived, moves_data(payload) ? payload.get_data_length() : 0,
+                              payload.is_write(), *masters_[index]);
   // What the bus adds is handed to the memory as annotation; a memory that waits reduces it, so all
   // counts from the kernel's time.
   sc_core::sc_time part = to_sc_time(granted.start + config_.latency - kernel_now(event_queue_));
@@ -147,7 +167,7 @@ void SystemBus::report(StatisticsSink& sink) const {
   sink.open("bus", "controller's system bus");
   counters_.report(sink, event_queue_.now());
   for (std::size_t i = 0; i < masters_.size(); ++i) {
-    sink.value("bytes of master " + std::to_string(i), masters_[i]->bytes, "B",
+    sink.value("bytes of master " + std::to_string(i), masters_[i]->moved, "B",
                "bytes moved for this master");
   }
   sink.close();
@@ -156,7 +176,7 @@ void SystemBus::report(StatisticsSink& sink) const {
 void SystemBus::reset_statistics() {
   counters_ = {};
   counters_.since = event_queue_.now();
-  for (auto& master : masters_) master->bytes = 0;
+  for (auto& master : masters_) master->moved = 0;
 }
 
 }  // namespace tlmssd

@@ -9,7 +9,8 @@
 // the slower of the two governs, and in saturation the lower bandwidth is reached exactly. Addresses are not
 // rewritten. Left out: separate address phases, several data paths (crossbar): give the bus the aggregate
 // width instead. Memories that answer later (BEGIN_RESP) work through it; what waits for one of them to end
-// a request waits here and holds up no other memory.
+// a request waits here and holds up no other memory. Where every memory grants accesses without payloads, so
+// does the bus; with one that does not, all go in the order in which payloads reach them.
 #pragma once
 
 #include <systemc>
@@ -69,6 +70,7 @@ class SystemBus : public sc_core::sc_module {
   void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
   void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
+  DirectAccess* direct(unsigned index);
 
  private:
   static constexpr unsigned k_none = ~0U;
@@ -79,14 +81,21 @@ class SystemBus : public sc_core::sc_module {
     Picoseconds time = 0;  // of arrival, until it is granted the bus; then of the end as far as known
     Access* next = nullptr;
   };
-  struct Master {
+  struct Master final : DirectAccess {
+    Master(SystemBus& bus_, unsigned index_) : bus(bus_), index(index_) {}
+    Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) override {
+      return bus.access(*this, arrival, address, bytes, write);
+    }
+    SystemBus& bus;
+    unsigned index;
     std::unique_ptr<MasterPort> socket;
-    Bytes bytes = 0;
+    Bytes moved = 0;
   };
   struct Memory {
     std::unique_ptr<MemoryPort> socket;
     std::uint64_t base;
     Bytes size;
+    DirectAccess* direct = nullptr;  // once a master has asked
   };
 
   [[nodiscard]] unsigned decode(std::uint64_t address) const;
@@ -94,7 +103,8 @@ class SystemBus : public sc_core::sc_module {
     Picoseconds start;  // bus granted
     Picoseconds end;    // bus part done
   };
-  Grant grant(Picoseconds arrival, Bytes bytes, bool write, unsigned master);
+  Grant grant(Picoseconds arrival, Bytes bytes, bool write, Master& master);
+  Picoseconds access(Master& master, Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write);
   void release(Access& access) {
     access.payload = nullptr;
     accesses_.give(access);

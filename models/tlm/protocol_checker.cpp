@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "models/tlm/direct_access.h"
 #include "models/tlm/kernel_time.h"
 
 namespace tlmssd {
@@ -336,6 +337,7 @@ bool ProtocolChecker::get_direct_mem_ptr(Payload& payload, tlm::tlm_dmi& dmi) {
     violation(payload, "direct memory: command is neither read nor write");
   }
   const bool granted = isock->get_direct_mem_ptr(payload, dmi);
+  grant_direct_access(payload, nullptr);  // what has no payload cannot be checked
   if (granted && dmi.get_dmi_ptr() == nullptr) violation(payload, "direct memory: granted without a pointer");
   return granted;
 }

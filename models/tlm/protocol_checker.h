@@ -17,10 +17,10 @@
 //     address only on the way down, thus never between two calls through one socket)
 //   - b_transport: attributes, response, effective time; no mixing with an ongoing non-blocking use
 //   of the same payload
-//   - transport_dbg and get_direct_mem_ptr: attributes, number of bytes returned finish() finds
-// transactions that never ended. Left out: ignorable phases pass unchecked (the standard leaves
-// their meaning to those who declare them), array contents are not compared, extensions are not
-// looked into.
+//   - transport_dbg and get_direct_mem_ptr: attributes, number of bytes returned; no accesses
+//   without payloads (DirectAccess) are granted past it finish() finds transactions that never
+//   ended. Left out: ignorable phases pass unchecked (the standard leaves their meaning to those
+//   who declare them), array contents are not compared, extensions are not looked into.
 #pragma once
 
 #include <systemc>

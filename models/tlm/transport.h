@@ -15,6 +15,7 @@
 #include "models/base/flash_transaction.h"
 #include "models/base/host_command.h"
 #include "models/base/slab.h"
+#include "models/tlm/direct_access.h"
 
 namespace tlmssd {
 
@@ -38,10 +39,21 @@ class InitiatorSide : public tlm::tlm_initiator_socket<>, protected tlm::tlm_bw_
     if (peer_ == nullptr) peer_ = this->operator->();
     return *peer_;
   }
+  /// Accesses without payloads, where what is bound grants them; null: it does not. Once
+  /// elaboration is over; asked for once.
+  DirectAccess* direct() {
+    if (!asked_) {
+      asked_ = true;
+      direct_ = ask_for_direct_access(peer());
+    }
+    return direct_;
+  }
 
  private:
   void invalidate_direct_mem_ptr(sc_dt::uint64 /*first*/, sc_dt::uint64 /*last*/) override {}
   tlm::tlm_fw_transport_if<>* peer_ = nullptr;
+  bool asked_ = false;
+  DirectAccess* direct_ = nullptr;
 };
 
 /// Initiator socket number `index` of `Owner`, which has
@@ -62,7 +74,8 @@ class InitiatorSocket : public InitiatorSide<Owner> {
 
 /// What all target sockets have in common: number `index` of `Owner`, which has void
 ///   blocking(unsigned index, tlm::tlm_generic_payload&, sc_core::sc_time&) and unsigned
-///   debug(unsigned index, tlm::tlm_generic_payload&); no direct memory pointers.
+///   debug(unsigned index, tlm::tlm_generic_payload&), and may have DirectAccess* direct(unsigned
+///   index): who serves accesses without payloads, or null; no direct memory pointers.
 template <class Owner>
 class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transport_if<> {
  public:
@@ -87,7 +100,8 @@ class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transp
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
     owner_.blocking(index_, payload, delay);
   }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_dmi& dmi) override {
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
+    if constexpr (requires { owner_.direct(index_); }) grant_direct_access(payload, owner_.direct(index_));
     dmi.allow_none();
     return false;
   }
