@@ -45,8 +45,12 @@ class PuTurns {
       if (++position_ == count) position_ = 0;
       if (!kept_away(pu) && fits(pu)) return pu;
     }
+    passed_over_ = all_busy();
     return k_none;
   }
+  /// All were busy when the next was last asked for, and are: there is none, nor would asking again
+  /// change whose turn it is.
+  [[nodiscard]] bool passed_over() const { return passed_over_; }
   /// The one in whose turn the `n`-th thing belongs.
   [[nodiscard]] std::uint32_t nth(std::uint32_t n) const { return sequence_[n % sequence_.size()]; }
   [[nodiscard]] std::uint32_t position() const { return position_; }
@@ -64,6 +68,7 @@ class PuTurns {
     core_.pool.unpromise(pu);
     if (under_way_[pu]-- != most()) return;
     --busy_;
+    passed_over_ = false;
     may_take_[place_[pu] / 64] |= std::uint64_t{1} << (place_[pu] % 64);
   }
   /// The parallel unit has as many as it may have.
@@ -104,7 +109,8 @@ class PuTurns {
   std::vector<std::uint32_t> under_way_;  ///< programs of each parallel unit
   std::vector<std::uint64_t> may_take_;   ///< a bit per position: the parallel unit may take another program
   std::uint32_t busy_ = 0;                ///< parallel units that may not
-  bool restricted_ = false;               ///< features keep the present program from some parallel units
+  bool passed_over_ = false;
+  bool restricted_ = false;  ///< features keep the present program from some parallel units
 };
 
 }  // namespace tlmssd::firmware

@@ -17,31 +17,27 @@ constexpr unsigned k_crowd = 16;  // steps along a list before the heap is the b
 /// What the next item works on was last touched thousands of items ago when many commands are under
 /// way: its first lines come into the caches while the present item runs.
 void fetch_ahead(const void* state) {
-  prefetch_lines(state, 192);
+  const auto* const first = static_cast<const char*>(state);
+  prefetch_line(first);
+  prefetch_line(first + 64);
+  prefetch_line(first + 128);
 }
 
 }  // namespace
 
-void EventQueue::push_later(Picoseconds when, Callback callback, void* self) {
-  const std::uint64_t sequence = sequence_++;
-  Node* const node = slot_of(when) - slot_of(now_) < k_slots ? node_for(when) : nullptr;
-  if (node == nullptr) {
-    push_heap({when, sequence, {callback, self}});
-    return;
-  }
-  node->item.when = when;
-  node->item.sequence = sequence;
-  node->item.call.callback = callback;
-  node->item.call.self = self;
+void EventQueue::call_waker(Picoseconds when) const {
+  if (wake_ != nullptr) wake_(waker_, when);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- wheel
 
-EventQueue::Node* EventQueue::node_for(Picoseconds when) {
-  const std::uint64_t slot = slot_of(when) % k_slots;
-  Node* last = slots_[slot];
-  if (free_nodes_ == nullptr) grow_nodes();
+void EventQueue::push_later(Picoseconds when, Callback callback, void* self) {
+  const std::uint64_t turns = slot_of(when);
+  if (turns - slot_of(now_) >= k_slots) return push_far(when, callback, self);
   Node* const node = free_nodes_;
+  if (node == nullptr) return push_later_grown(when, callback, self);
+  const std::uint64_t slot = turns % k_slots;
+  Node* const last = slots_[slot];
   if (last == nullptr) {
     used_[slot / 64] |= std::uint64_t{1} << slot % 64;
     used_words_ |= std::uint64_t{1} << slot / 64;
@@ -55,7 +51,7 @@ EventQueue::Node* EventQueue::node_for(Picoseconds when) {
     } else {
       unsigned steps = 0;
       while (before->next->item.when <= when) {
-        if (++steps == k_crowd) return nullptr;
+        if (++steps == k_crowd) return push_far(when, callback, self);
         before = before->next;
       }
     }
@@ -68,7 +64,16 @@ EventQueue::Node* EventQueue::node_for(Picoseconds when) {
     wheel_next_ = when;
     wheel_slot_ = slot;
   }
-  return node;
+  node->item.when = when;
+  node->item.sequence = sequence_++;
+  node->item.call.callback = callback;
+  node->item.call.self = self;
+  tell_waker(when);
+}
+
+void EventQueue::push_later_grown(Picoseconds when, Callback callback, void* self) {
+  grow_nodes();
+  push_later(when, callback, self);
 }
 
 EventQueue::Call EventQueue::pop_wheel() {
@@ -121,6 +126,11 @@ void EventQueue::grow_nodes() {
 
 // -------------------------------------------------------------------------------------------------------------------- heap
 
+void EventQueue::push_far(Picoseconds when, Callback callback, void* self) {
+  push_heap({when, sequence_++, {callback, self}});
+  tell_waker(when);
+}
+
 void EventQueue::push_heap(const Item& item) {
   std::size_t hole = heap_.size();
   heap_.push_back(item);
@@ -163,11 +173,20 @@ EventQueue::Call EventQueue::pop_heap() {
 
 // --------------------------------------------------------------------------------------------------------------------- all
 
-void EventQueue::grow_due() {
+void EventQueue::push_due(Callback callback, void* self) {
+  if (due_count_ == due_.size()) return push_due_grown(callback, self);
+  Call& call = due_[(due_first_ + due_count_++) & (due_.size() - 1)];
+  call.callback = callback;
+  call.self = self;
+  tell_waker(now_);
+}
+
+void EventQueue::push_due_grown(Callback callback, void* self) {
   std::vector<Call> longer(due_.empty() ? 64 : due_.size() * 2);
   for (std::size_t i = 0; i < due_count_; ++i) longer[i] = due_[(due_first_ + i) & (due_.size() - 1)];
   due_ = std::move(longer);
   due_first_ = 0;
+  push_due(callback, self);
 }
 
 void EventQueue::cancel(Callback callback, void* self) {

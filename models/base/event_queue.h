@@ -31,13 +31,11 @@ class EventQueue {
   /// Calls `callback(self)` at `when`; an instant that has program_pass counts as now. Items of
   /// equal time run in the order given.
   void at(Picoseconds when, Callback callback, void* self) {
-    if (when <= now_) {
-      when = now_;
-      push_due({callback, self});
-    } else {
+    if (when > now_) {
       push_later(when, callback, self);
+    } else {
+      push_due(callback, self);
     }
-    if (when < armed_ && wake_ != nullptr) wake_(waker_, when);
   }
   /// Resumes a coroutine at `when`.
   void at(Picoseconds when, std::coroutine_handle<> waiter) { at(when, &resume, waiter.address()); }
@@ -117,16 +115,18 @@ class EventQueue {
 
   static void resume(void* address) { std::coroutine_handle<>::from_address(address).resume(); }
   static std::uint64_t slot_of(Picoseconds when) { return static_cast<std::uint64_t>(when) >> k_slot_bits; }
-  void push_due(const Call& call) {
-    if (due_count_ == due_.size()) grow_due();
-    due_[(due_first_ + due_count_++) & (due_.size() - 1)] = call;
-  }
-  void grow_due();
   // Callback and object apart: written one by one and read as a pair soon after, they would stall
-  // the processor.
+  // the processor. What is rare is a call at the end, which keeps the rest short.
+  void push_due(Callback callback, void* self);
+  void push_due_grown(Callback callback, void* self);
   void push_later(Picoseconds when, Callback callback, void* self);
-  /// A node of the wheel for the instant, at its place; null: the heap is the better one.
-  Node* node_for(Picoseconds when);
+  void push_later_grown(Picoseconds when, Callback callback, void* self);
+  void push_far(Picoseconds when, Callback callback, void* self);
+  /// Of an item at `when` that has come.
+  void tell_waker(Picoseconds when) const {
+    if (when < armed_) call_waker(when);
+  }
+  void call_waker(Picoseconds when) const;
   Call pop_wheel();
   /// The first slot in use from `slot` on, round the wheel.
   [[nodiscard]] std::uint64_t slot_in_use(std::uint64_t slot) const;

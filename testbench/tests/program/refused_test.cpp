@@ -152,16 +152,16 @@ const std::set<std::string> k_without_scenario = {
 
 }  // namespace
 
-TEST_CASE("every proposal holds: refused scenarios, first part", "[program]") {
+TEST_CASE("every proposal holds: refused scenarios, first part", "[program][starts]") {
   feed_back(corpus("refused"), 0);
 }
-TEST_CASE("every proposal holds: refused scenarios, second part", "[program]") {
+TEST_CASE("every proposal holds: refused scenarios, second part", "[program][starts]") {
   feed_back(corpus("refused"), 1);
 }
-TEST_CASE("every proposal holds: refused scenarios, third part", "[program]") {
+TEST_CASE("every proposal holds: refused scenarios, third part", "[program][starts]") {
   feed_back(corpus("refused"), 2);
 }
-TEST_CASE("every proposal holds: refused scenarios, fourth part", "[program]") {
+TEST_CASE("every proposal holds: refused scenarios, fourth part", "[program][starts]") {
   feed_back(corpus("refused"), 3);
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("every proposal holds: seeds of the fuzzer", "[program]") {
   for (std::size_t part = 0; part < k_parts; ++part) feed_back(corpus("scenario"), part);
 }
 
-TEST_CASE("every refusal that proposes something is in the corpus", "[program]") {
+TEST_CASE("every refusal that proposes something is in the corpus", "[program][starts]") {
   const Folder folder;
   const std::vector<fs::path> files = corpus("refused");
   CHECK(files.size() >= 150);

@@ -21,8 +21,8 @@ void fail_on_warning(const sc_core::sc_report& report, const sc_core::sc_actions
 }
 
 /// SystemC tells the address sanitizer of changes between the stacks of its threads, but not of the
-/// one at a thread's end. If that was the last, the search for leaks would look through a stack that
-/// is gone.
+/// one at a thread's end. If that was the last, the search for leaks would look through a stack
+/// that is gone.
 void back_on_own_stack() {
 #ifdef __SANITIZE_ADDRESS__
   pthread_attr_t attributes;
