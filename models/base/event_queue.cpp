@@ -17,10 +17,7 @@ constexpr unsigned k_crowd = 16;  // steps along a list before the heap is the b
 /// What the next item works on was last touched thousands of items ago when many commands are under
 /// way: its first lines come into the caches while the present item runs.
 void fetch_ahead(const void* state) {
-  const auto* const first = static_cast<const char*>(state);
-  prefetch_line(first);
-  prefetch_line(first + 64);
-  prefetch_line(first + 128);
+  prefetch_lines<192>(state);
 }
 
 }  // namespace

@@ -116,17 +116,17 @@ class EventQueue {
   static void resume(void* address) { std::coroutine_handle<>::from_address(address).resume(); }
   static std::uint64_t slot_of(Picoseconds when) { return static_cast<std::uint64_t>(when) >> k_slot_bits; }
   // Callback and object apart: written one by one and read as a pair soon after, they would stall
-  // the processor. What is rare is a call at the end, which keeps the rest short.
+  // the processor. What is rare is a call at the end, so that what is not needs no stack.
   void push_due(Callback callback, void* self);
-  void push_due_grown(Callback callback, void* self);
+  [[gnu::noinline]] void push_due_grown(Callback callback, void* self);
   void push_later(Picoseconds when, Callback callback, void* self);
-  void push_later_grown(Picoseconds when, Callback callback, void* self);
-  void push_far(Picoseconds when, Callback callback, void* self);
+  [[gnu::noinline]] void push_later_grown(Picoseconds when, Callback callback, void* self);
+  [[gnu::noinline]] void push_far(Picoseconds when, Callback callback, void* self);
   /// Of an item at `when` that has come.
   void tell_waker(Picoseconds when) const {
     if (when < armed_) call_waker(when);
   }
-  void call_waker(Picoseconds when) const;
+  [[gnu::noinline]] void call_waker(Picoseconds when) const;
   Call pop_wheel();
   /// The first slot in use from `slot` on, round the wheel.
   [[nodiscard]] std::uint64_t slot_in_use(std::uint64_t slot) const;

@@ -22,4 +22,15 @@ inline void prefetch_lines(const void* address, std::size_t bytes) {
   for (; line < end; line += k_line) prefetch_line(line);
 }
 
+/// The same of a number that is known when this is compiled: without a loop, one line too many at
+/// the most.
+template <std::size_t k_bytes>
+[[gnu::always_inline]] inline void prefetch_lines(const void* address) {
+  constexpr std::size_t k_line = 64;
+  const char* const first = static_cast<const char*>(address);
+#pragma GCC unroll 16
+  for (std::size_t at = 0; at < k_bytes; at += k_line) __builtin_prefetch(first + at, 1);
+  prefetch_line(first + k_bytes - 1);
+}
+
 }  // namespace tlmssd

@@ -89,9 +89,9 @@ namespace {
 /// the command around its ledger.
 void fetch_waiting(const FlashOp& op) {
   if (op.command != FlashCommand::read || op.waiting == nullptr) return;
-  prefetch_lines(static_cast<const char*>(op.on_done_self) + sizeof(FlashTransaction), 192);
-  prefetch_lines(static_cast<const char*>(op.waiting) - 128, 576);
-  if (op.ledger != nullptr) prefetch_lines(reinterpret_cast<const char*>(op.ledger) - 320, 640);
+  prefetch_lines<192>(static_cast<const char*>(op.on_done_self) + sizeof(FlashTransaction));
+  prefetch_lines<576>(static_cast<const char*>(op.waiting) - 128);
+  if (op.ledger != nullptr) prefetch_lines<640>(reinterpret_cast<const char*>(op.ledger) - 320);
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ tlm::tlm_sync_enum FlashChannel::backward(unsigned index, tlm::tlm_generic_paylo
   const FlashOp& op = *die.output->op;
   fetch_waiting(op);
   if (const FlashJob* const next = first_waiting(die); next != nullptr)
-    prefetch_lines(next->op, sizeof *next->op);
+    prefetch_lines<sizeof *next->op>(next->op);
   request(die.finish, op.command == FlashCommand::read && op.slots != 0 ? 1 : 0);
   consider(die);
   arbitrate();

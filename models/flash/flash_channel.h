@@ -65,7 +65,7 @@ class FlashChannel : public sc_core::sc_module {
   void set_observer(FlashObserver* observer) { observer_ = observer; }
   /// Has the processor fetch what an operation on this die will touch.
   void prefetch(std::uint32_t way) const {
-    prefetch_lines(&dies_[way], sizeof(Die) - sizeof(Die::busy_at_reset));
+    prefetch_lines<sizeof(Die) - sizeof(Die::busy_at_reset)>(&dies_[way]);
   }
   /// Up to now: of a phase that is still on the bus, what has program_pass.
   [[nodiscard]] FlashCounts counts() const;

@@ -54,7 +54,7 @@ void FlashChannel::begin(Die& die, FlashJob& job) {
   occupy(die);
   // What waits longest is next, as a rule. Its job comes into the caches now, its operation and
   // ledger when those can be found from there.
-  if (const FlashJob* const next = first_waiting(die); next != nullptr) prefetch_lines(next, sizeof *next);
+  if (const FlashJob* const next = first_waiting(die); next != nullptr) prefetch_lines<sizeof *next>(next);
   if (job.op->command != FlashCommand::program) {
     if (job.op->command == FlashCommand::copyback) job.pages_now = pages_of_step(job);
     command(job, 0);
@@ -138,7 +138,7 @@ void FlashChannel::finish(Die& die) {
     return;
   }
   if (const FlashJob* const next = first_waiting(die); next != nullptr && next->op->ledger != nullptr)
-    prefetch_lines(next->op->ledger, sizeof(Ledger));
+    prefetch_lines<sizeof(Ledger)>(next->op->ledger);
   const bool data_out = op.command == FlashCommand::read && op.slots != 0;
   const BusTiming::Phase phase =
       data_out ? setup_.bus.data_out(op) : BusTiming::Phase{setup_.bus.status(), 0};

@@ -43,19 +43,16 @@ SystemBus::MemoryPort& SystemBus::add_memory(const char* socket_name, std::uint6
   // Called while the platform is put together, outside this module's constructor: the socket still
   // belongs to this module.
   simcontext()->hierarchy_push(this);
-  auto memory = std::make_unique<Memory>();
-  memory->socket =
-      std::make_unique<MemoryPort>(socket_name, *this, event_queue_, static_cast<unsigned>(memories_.size()));
-  memory->base = base;
-  memory->size = size;
-  memories_.push_back(std::move(memory));
+  const auto index = static_cast<unsigned>(memories_.size());
+  memories_.push_back(
+      {std::make_unique<MemoryPort>(socket_name, *this, event_queue_, index), base, size});
   simcontext()->hierarchy_pop();
-  return *memories_.back()->socket;
+  return *memories_.back().socket;
 }
 
 unsigned SystemBus::decode(std::uint64_t address) const {
   for (unsigned m = 0; m < memories_.size(); ++m) {
-    if (address - memories_[m]->base < memories_[m]->size) return m;
+    if (address - memories_[m].base < memories_[m].size) return m;
   }
   return k_none;
 }
@@ -83,7 +80,7 @@ Reply SystemBus::request(unsigned index, Payload& payload, Picoseconds when) {
   access.payload = &payload;
   access.master = index;
   access.time = when;
-  const Picoseconds end = memories_[memory]->socket->request(access);
+  const Picoseconds end = memories_[memory].socket->request(access);
   if (end == k_never) return Reply::accepted();
   const Picoseconds bus_end = access.time;
   release(access);
@@ -122,9 +119,9 @@ Picoseconds SystemBus::responding(Access& access) const {
 // accesses without payloads
 
 DirectAccess* SystemBus::direct(unsigned index) {
-  for (auto& memory : memories_) {
-    memory->direct = memory->socket->direct();
-    if (memory->direct == nullptr) return nullptr;
+  for (Memory& memory : memories_) {
+    memory.direct = memory.socket->direct();
+    if (memory.direct == nullptr) return nullptr;
   }
   return masters_[index].get();
 }
@@ -134,7 +131,7 @@ Picoseconds SystemBus::access(Master& master, Picoseconds arrival, std::uint64_t
   const unsigned memory = decode(address);
   if (memory == k_none) return k_never;
   const Grant granted = grant(arrival, bytes, write, master);
-  return std::max(memories_[memory]->direct->access(granted.start + config_.latency, address, bytes, write),
+  return std::max(memories_[memory].direct->access(granted.start + config_.latency, address, bytes, write),
                   granted.end);
 }
 
@@ -153,14 +150,14 @@ void SystemBus::blocking(unsigned index, Payload& payload, sc_core::sc_time& del
   // What the bus adds is handed to the memory as annotation; a memory that waits reduces it, so all
   // counts from the kernel's time.
   sc_core::sc_time part = to_sc_time(granted.start + config_.latency - kernel_now(event_queue_));
-  (*memories_[target]->socket)->b_transport(payload, part);
+  (*memories_[target].socket)->b_transport(payload, part);
   const Picoseconds end = std::max(kernel_now(event_queue_) + to_picoseconds(part), granted.end);
   delay = to_sc_time(std::max<Picoseconds>(end - kernel_now(event_queue_), 0));
 }
 
 unsigned SystemBus::debug(unsigned /*index*/, Payload& payload) {
   const unsigned target = decode(payload.get_address());
-  return target == k_none ? 0 : (*memories_[target]->socket)->transport_dbg(payload);
+  return target == k_none ? 0 : (*memories_[target].socket)->transport_dbg(payload);
 }
 
 void SystemBus::report(StatisticsSink& sink) const {

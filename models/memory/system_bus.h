@@ -93,8 +93,8 @@ class SystemBus : public sc_core::sc_module {
   };
   struct Memory {
     std::unique_ptr<MemoryPort> socket;
-    std::uint64_t base;
-    Bytes size;
+    std::uint64_t base = 0;
+    Bytes size = 0;
     DirectAccess* direct = nullptr;  // once a master has asked
   };
 
@@ -115,7 +115,7 @@ class SystemBus : public sc_core::sc_module {
   Picoseconds free_ = 0;
   TransferTimes times_;
   std::vector<std::unique_ptr<Master>> masters_;
-  std::vector<std::unique_ptr<Memory>> memories_;
+  std::vector<Memory> memories_;
   Pool<Access> accesses_;
   MemoryCounters counters_;
   MemoryObserver* observer_ = nullptr;

@@ -106,9 +106,9 @@ class DieState {
 
   /// Has it fetch what every operation touches.
   void prefetch() const {
-    prefetch_lines(&geometry_, 256);
+    prefetch_lines<256>(&geometry_);
     prefetch_line(&history_[events_ % k_history]);
-    prefetch_lines(&events_, sizeof events_ + sizeof counts_);
+    prefetch_lines<sizeof events_ + sizeof counts_>(&events_);
   }
 
   /// Disturb of one sense at the nominal pass voltage.

@@ -57,7 +57,7 @@ class NandDie : public sc_core::sc_module {
   /// Has the processor fetch what an operation will touch of the die itself.
   void prefetch() const {
     state_.prefetch();
-    prefetch_lines(&self_, 3 * sizeof(Active));
+    prefetch_lines<3 * sizeof(Active)>(&self_);
   }
   [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t retry_level = 0) const {
     return state_.rber(plane, block, page, retry_level, event_queue_.now());
