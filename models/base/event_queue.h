@@ -28,7 +28,7 @@ class EventQueue {
   /// The present instant. While an item runs, this is the item's time.
   [[nodiscard]] Picoseconds now() const { return now_; }
 
-  /// Calls `callback(self)` at `when`; an instant that has program_pass counts as now. Items of
+  /// Calls `callback(self)` at `when`; an instant that has passed counts as now. Items of
   /// equal time run in the order given.
   void at(Picoseconds when, Callback callback, void* self) {
     if (when > now_) {

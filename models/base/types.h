@@ -68,7 +68,7 @@ constexpr Picoseconds cycle_time(std::uint64_t cycles, Hertz frequency) {
   return transfer_time(cycles, frequency);
 }
 
-// Positions in the flash array. A channel can never be program_pass for a die: each index is a type
+// Positions in the flash array. A channel can never be passed for a die: each index is a type
 // of its own.
 enum class ChannelId : std::uint32_t {};
 enum class DieId : std::uint32_t {

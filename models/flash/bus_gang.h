@@ -10,7 +10,7 @@
 //                        its start for its command, address and status cycles and the waits between them, and needs its member's
 //                        data lines to its end: control parts exclude each other in the gang, moving bytes do not.
 // The next phase is that of a command without data, else a transfer; each kind in the order of becoming ready over all members, of
-// which those whose own lines are busy are program_pass over. A program whose data memory still owes (it answers late) keeps its
+// which those whose own lines are busy are passed over. A program whose data memory still owes (it answers late) keeps its
 // member's lines, but not the control lines of others.
 //
 // Closed forms in saturation, for a gang of G channels with D dies each (C, O, W, S and B as in flash_channel.h; Oc and Wc the

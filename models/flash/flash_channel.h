@@ -67,7 +67,7 @@ class FlashChannel : public sc_core::sc_module {
   void prefetch(std::uint32_t way) const {
     prefetch_lines<sizeof(Die) - sizeof(Die::busy_at_reset)>(&dies_[way]);
   }
-  /// Up to now: of a phase that is still on the bus, what has program_pass.
+  /// Up to now: of a phase that is still on the bus, what has passed.
   [[nodiscard]] FlashCounts counts() const;
   /// Busy time of a die by cause (die_read ... die_map, suspend) since the last reset.
   [[nodiscard]] std::array<Picoseconds, k_busy_causes> busy(std::uint32_t way) const;

@@ -44,8 +44,7 @@ SystemBus::MemoryPort& SystemBus::add_memory(const char* socket_name, std::uint6
   // belongs to this module.
   simcontext()->hierarchy_push(this);
   const auto index = static_cast<unsigned>(memories_.size());
-  memories_.push_back(
-      {std::make_unique<MemoryPort>(socket_name, *this, event_queue_, index), base, size});
+  memories_.push_back({std::make_unique<MemoryPort>(socket_name, *this, event_queue_, index), base, size});
   simcontext()->hierarchy_pop();
   return *memories_.back().socket;
 }

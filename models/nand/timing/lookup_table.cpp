@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t k_most_axes = 6;
 constexpr std::size_t k_most_values = 1'000'000;
+constexpr int k_most_factor = 1000;                   // of the data sheet's time
+constexpr Picoseconds k_longest = 1'000'000'000'000;  // as in the data sheet: 1 s
 constexpr double k_unset = std::numeric_limits<double>::quiet_NaN();
 
 double number_of(const std::string& text) {
@@ -96,7 +98,11 @@ class LookupTable::Parser {
     try {
       const double value =
           table_.factor_ ? number_of(text) : static_cast<double>(parse_quantity(Kind::time, text));
-      if (!(value > 0)) throw InputError(in_quotes(text) + " is not above 0");
+      const double most = table_.factor_ ? k_most_factor : static_cast<double>(k_longest);
+      if (!(value > 0) || value > most) {
+        throw InputError(in_quotes(text) + " is not above 0 and at most " +
+                         (table_.factor_ ? std::to_string(k_most_factor) : "1 s"));
+      }
       return value;
     } catch (const InputError& problem) {
       refuse((table_.factor_ ? "factor: " : "time: ") + problem.complaint().what);

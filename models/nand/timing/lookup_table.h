@@ -10,7 +10,7 @@
 // Between two values of a column the answer is linear in that column (or that of the lower value,
 // for `step`), beyond the first and the last it stays as there. Columns that are names rather than
 // quantities (type, slc, resumed, plane, die) are matched exactly. Empty lines and lines that begin
-// with # are program_pass over.
+// with # are passed over.
 #pragma once
 
 #include <string>

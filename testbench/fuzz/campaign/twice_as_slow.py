@@ -2,7 +2,7 @@
 
 Times in the models are whole picoseconds. A transfer of n bytes takes n / rate, rounded; the double is exact
 only where nothing is rounded, so rates are first put where a byte, a cycle or a beat takes whole picoseconds.
-The link is PCIe 2 in one and PCIe 1 in the other: half the rate with the same coding.
+The link is PCIe 2 in one and PCIe 1 in the other: half the rate with the same coding. The bus is as wide as a byte of it takes whole picoseconds.
 """
 
 import copy
@@ -25,6 +25,9 @@ def pair(tree, draft, random):
             continue
         _slow_down(first, second, draft, section, random)
     _slow_link(first, second, random)
+    width = random.choice((32, 64))
+    for tree in (first, second):
+        _node(tree, "ssd.bus", make=True)["width"] = width
     return first, second
 
 

@@ -132,6 +132,8 @@ TEST_CASE("a table that is none is refused with the line that is wrong") {
   CHECK_THAT(refused_table({"layer, layer, time", "0, 0, 1 us"}), Catch::Contains("twice"));
   CHECK_THAT(refused_table({"layer, time", "0, 1"}), Catch::Contains("line 2: time"));
   CHECK_THAT(refused_table({"layer, time", "0, 0 us"}), Catch::Contains("not above 0"));
+  CHECK_THAT(refused_table({"layer, time", "0, 1001 ms"}), Catch::Contains("at most 1 s"));
+  CHECK_THAT(refused_table({"layer, factor", "0, 1000.5"}), Catch::Contains("at most 1000"));
   CHECK_THAT(refused_table({"layer, time", "32, 1 us"}), Catch::Contains("outside 0 to 31"));
   CHECK_THAT(refused_table({"layer, time", "1.5, 1 us"}), Catch::Contains("no whole number"));
   CHECK_THAT(refused_table({"layer, time", "0, 1 us, 3"}), Catch::Contains("3 values for 2 columns"));
