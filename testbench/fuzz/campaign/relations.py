@@ -93,7 +93,7 @@ def _drawn(pair):
         if "file_cache" in tree or "log_structured" in tree or ".yaml" in str(tree["ssd"]["flash"]) \
                 or d.policy("firmware.refresh") != "none" or d.policy("ssd.flash.reliability") != "none" \
                 or d.policy("firmware.pacing") != "none" and any("until" in step for step in tree.get("precondition", ())) \
-                or "protocol" in tree["ssd"]["host"] or _rounds(tree["ssd"]["flash"].get("part", {})):
+                or "protocol" in tree["ssd"]["host"] or _rounds(tree["ssd"]["flash"]):
             continue
         for key in ("age", "run", "report", "load"):
             tree.pop(key, None)
@@ -101,9 +101,11 @@ def _drawn(pair):
     return None, None
 
 
-def _rounds(part):
-    """Whether latencies of the part are products, which are rounded to picoseconds."""
-    return "timing" in part or any(key.endswith("_variation") for key in part)
+def _rounds(flash):
+    """Whether latencies are products or parts of the data sheet's, which are rounded to picoseconds."""
+    part = flash.get("part", {})
+    return "timing" in part or "program_passes" in part or any(key.endswith("_variation") for key in part) \
+        or flash.get("read_power") == "budgeted"
 
 
 def _plain_drive(pair):
