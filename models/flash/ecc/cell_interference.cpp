@@ -102,7 +102,8 @@ std::vector<BitClass> bit_classes(const CellInterferenceConfig& config, std::uin
   return result;
 }
 
-CellInterference::CellInterference(const Config& config, const PlainDecoder& plain) : plain_(plain) {
+CellInterference::CellInterference(const Config& config, const PlainDecoder& plain)
+    : config_(config), plain_(plain) {
   const double top = (1U << plain.cell_bits) - 1;
   constexpr double k_most = 0.9 * k_reference;  // beyond, fresh cells would be misread
   const double shift = config.coupling * top + config.charge_loss;
@@ -120,11 +121,15 @@ CellInterference::CellInterference(const Config& config, const PlainDecoder& pla
     throw refusal("hard-ldpc.correctable", "must be less than half of the frame's bits",
                   std::to_string(plain.frame_bits / 2 - 1));
   }
-  native_ = curves(config, plain.cell_bits);
-  slc_ = curves(config, 1);
 }
 
-CellInterference::Cells CellInterference::curves(const Config& config, std::uint32_t cell_bits) const {
+const CellInterference::Cells& CellInterference::cells(std::uint32_t cell_bits) const {
+  std::optional<Cells>& kept = cell_bits == plain_.cell_bits ? native_ : slc_;
+  if (!kept) kept = curves(cell_bits == plain_.cell_bits ? cell_bits : 1);
+  return *kept;
+}
+
+CellInterference::Cells CellInterference::curves(std::uint32_t cell_bits) const {
   // Widths from where no bit is wrong to where a quarter is.
   constexpr double k_narrowest = 0.01;
   constexpr double k_step = 1.02;
@@ -135,10 +140,10 @@ CellInterference::Cells CellInterference::curves(const Config& config, std::uint
   for (std::uint32_t type = 0; type < cell_bits; ++type) {
     double rate = 0;
     for (double sigma = k_narrowest; rate < k_most_rate; sigma *= k_step) {
-      const auto of_page = bit_classes(config, cell_bits, type, sigma, SideInformation::page);
+      const auto of_page = bit_classes(config_, cell_bits, type, sigma, SideInformation::page);
       rate = error_rate(of_page);
       if (rate < k_least_rate) continue;
-      const auto of_line = bit_classes(config, cell_bits, type, sigma, SideInformation::word_line);
+      const auto of_line = bit_classes(config_, cell_bits, type, sigma, SideInformation::word_line);
       const double told_page = plain_.frame_bits * bearable(of_page, plain);
       // Who is told more can leave it aside.
       const double told_line = std::max(told_page, plain_.frame_bits * bearable(of_line, plain));
@@ -151,8 +156,8 @@ CellInterference::Cells CellInterference::curves(const Config& config, std::uint
 
 double CellInterference::correctable(SideInformation side, const PageRead& page) const {
   if (side == SideInformation::none) return plain_.correctable;
-  const Cells& cells = page.cell_bits == plain_.cell_bits ? native_ : slc_;
-  const Curve& curve = (side == SideInformation::page ? cells.page : cells.word_line)[page.type];
+  const Cells& of_cells = cells(page.cell_bits);
+  const Curve& curve = (side == SideInformation::page ? of_cells.page : of_cells.word_line)[page.type];
   const double log_rate = std::log(page.rate);
   const auto above =
       std::lower_bound(curve.begin(), curve.end(), log_rate,

@@ -29,6 +29,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "models/flash/ecc/error_prediction.h"
@@ -72,11 +73,15 @@ class CellInterference final : public ErrorPrediction {
     std::array<Curve, k_most_bits> word_line;
   };
 
-  [[nodiscard]] Cells curves(const Config& config, std::uint32_t cell_bits) const;
+  [[nodiscard]] Cells curves(std::uint32_t cell_bits) const;
+  /// Computed when first asked for, which takes up to a second: who only looks whether a drive can
+  /// be made never asks.
+  const Cells& cells(std::uint32_t cell_bits) const;
 
+  Config config_;
   PlainDecoder plain_;
-  Cells native_;
-  Cells slc_;
+  mutable std::optional<Cells> native_;
+  mutable std::optional<Cells> slc_;
 };
 
 }  // namespace tlmssd
