@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "models/base/archive.h"
 #include "models/base/types.h"
 
 namespace tlmssd::firmware {
@@ -22,6 +23,8 @@ class HashEngine {
     return true;
   }
   void restart() { free_at_ = 0; }
+  /// What waits for it, waits beyond an idle moment.
+  void archive(Archive& a) { a(free_at_); }
 
  private:
   Picoseconds each_;

@@ -174,6 +174,7 @@ bool Redirection::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBat
   ++counters_.popular;
   const ContentTable::Index chosen = choose(original);
   if (chosen == ContentTable::k_none) return false;
+  ++counters_.redirected;
   const ContentTable::Place& copy = table_.place(chosen);
   ReadOp& read = reads.add_apart(Ppn(copy.where), copy.unit, need);
   read.redirector = this;
@@ -186,10 +187,7 @@ bool Redirection::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBat
 }
 
 bool Redirection::end_redirected(const ReadOp& read, ReadBatch& again) {
-  if (!read.lost(read.low)) {
-    ++counters_.redirected;
-    return true;
-  }
+  if (!read.lost(read.low)) return true;
   ++counters_.lost;
   const ContentTable::Index place = table_.at(core_.layout.ppn_of_mp_page(read.mp_page) + read.low);
   if (place != ContentTable::k_none) table_.drop_place(place);
@@ -349,9 +347,9 @@ void Redirection::report(StatisticsSink& sink) const {
              "programmed while too many others waited for the hash engine");
   sink.value("busy", counters_.busy, "units", "units of reads whose die had something to do");
   sink.value("popular", counters_.popular, "units", "of these, units whose content is in the table");
-  sink.value("redirected", counters_.redirected, "units", "of these, units read on another die");
+  sink.value("redirected", counters_.redirected, "units", "of these, units for which another die was asked");
   sink.value("lost", counters_.lost, "units",
-             "redirected reads that could not be decoded; the original was read");
+             "redirected units that could not be decoded; the originals were read");
   if (replicates_) {
     sink.value("capacity", replicas_.capacity() * unit, "B",
                "room for replicas, taken from the spare blocks");
@@ -371,6 +369,7 @@ void Redirection::archive(Archive& a) {
   table_.archive(a);
   replicas_.archive(a);
   gatherer_.archive(a);
+  engine_.archive(a);
   a(drawn_);
   a(counters_);
 }

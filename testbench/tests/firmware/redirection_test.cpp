@@ -270,9 +270,12 @@ TEST_CASE("contents are forgotten when power fails, and replicas given up") {
 
 TEST_CASE("redirection goes on from a snapshot as if nothing had been") {
   const auto policy = GENERATE("duplicates", "selective");
+  // An engine that does not keep up has pages waiting for it when the snapshot is taken.
+  const auto hash_time = GENERATE(Picoseconds{0}, Picoseconds{1'000'000'000});
   std::uint64_t redirected = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    const RedirectionOptions how{.policy = policy, .contents = 60, .table = 32, .places = 200};
+    const RedirectionOptions how{
+        .policy = policy, .contents = 60, .table = 32, .places = 200, .hash_time = hash_time};
     const auto work = [seed](RedirectionRig& rig, const char* stream) {
       rig.host.random = RandomStream(seed, stream);
       rig.churn(2500);
@@ -288,7 +291,7 @@ TEST_CASE("redirection goes on from a snapshot as if nothing had been") {
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
     redirected += restored.counters().redirected;
   }
-  CHECK(redirected > 50);
+  CHECK(redirected > (hash_time == 0 ? 50 : 5));
 }
 
 TEST_CASE("redirection that cannot be says so in one line") {
