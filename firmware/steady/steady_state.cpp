@@ -41,6 +41,15 @@ std::string SteadyState::only_by_writing(const Core& core) {
   if (core.pslc) return "firmware.pslc is not modelled";
   if (core.wear->moves_data())
     return fmt::format("firmware.wear.policy {} moves data", core.config.wear.policy);
+  // Played, collection does not pad what fills no program unit, and each parallel unit keeps its
+  // number of valid units: with less it might never make room.
+  const std::uint64_t kept =
+      core.layout.logical_units + std::uint64_t{core.layout.pus} * core.layout.block_units;
+  if (core.pool.usable() < kept) {
+    return "less than a block of each parallel unit is spare beyond those that are set aside for collection "
+           "and "
+           "open blocks";
+  }
   return {};
 }
 

@@ -144,6 +144,23 @@ TEST_CASE("a drive without a model is settled by writing, and that is said", "[p
   CHECK(shown.out.find("settling run") != std::string::npos);
 }
 
+TEST_CASE("a drive with hardly any spare is settled by writing, whatever chooses its victims", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write(
+      "s.yaml",
+      "ssd:\n  flash: {channels: 2, ways: 2, over_provisioning: 60.51 %, part: {blocks_per_plane: 8, "
+      "pages_per_block: 64}}\n" +
+          k_steady + "load: {rw: randrw, bs: 4k, number_ios: 200}\n");
+  for (const std::string policy :
+       {"greedy", "cost-benefit", "fifo", "random", "d-choices", "windowed-greedy"}) {
+    INFO(policy);
+    const Json report = report_of(folder, scenario, "r", {"--set", "firmware.gc.policy=" + policy});
+    CHECK(report["preconditioning"][0]["written"] == true);
+    const auto text = report["preconditioning"][0]["text"].get<std::string>();
+    CHECK(text.find("less than a block of each parallel unit is spare") != std::string::npos);
+  }
+}
+
 TEST_CASE(
     "a drive whose blocks would wear out is refused by check as by run, and the least that bears it runs",
     "[program]") {
