@@ -2,7 +2,9 @@
 // Kinds held as real numbers are worked out on the decimal digits too, and rounded once.
 #include "models/base/quantity.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -15,31 +17,173 @@ namespace tlmssd {
 
 namespace {
 
+constexpr std::size_t k_longest_guess = 40;  ///< characters of a number that is proposed with a unit
+
+std::string for_instance(const ParameterSpec& spec, std::string_view text);
+
 struct Written {
   Decimal number;
   Unit unit;
 };
 
-/// A number and one of the kind's units. Throws InputError naming `text`.
-Written read_written(Kind kind, std::string_view text) {
-  const KindTexts& texts = texts_of(kind);
-  const bool or_share = kind == Kind::bytes_or_share;
+/// Kinds whose every value is a real number.
+bool is_real_valued(Kind kind) {
+  return kind == Kind::real || kind == Kind::share || kind == Kind::duration || kind == Kind::temperature;
+}
+
+bool has_limits(const ParameterSpec& spec) {
+  return spec.minimum != 0 || spec.maximum != 0;
+}
+
+/// A limit of a range of whole numbers, which is held as double.
+std::int64_t whole_limit(double limit) {
+  constexpr double k_end = 0x1p63;
+  return limit >= k_end ? std::numeric_limits<std::int64_t>::max()
+                        : static_cast<std::int64_t>(std::max(limit, -k_end));
+}
+
+/// A limit of the range in the kind's own words.
+std::string limit_text(Kind kind, double limit) {
+  return format_value(kind, is_real_valued(kind) ? Value(limit) : Value(whole_limit(limit)));
+}
+
+bool is_accepted(const ParameterSpec& spec, const std::string& text) {
+  try {
+    parse_value(spec, text);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+/// `number` with the unit nearest to the usual one with which `spec` accepts it; empty: with none.
+std::string with_unit(const ParameterSpec& spec, std::string_view number) {
+  const KindTexts& texts = texts_of(spec.kind);
+  const auto decades = [](const Unit& unit) { return std::log10(static_cast<double>(unit.scale)); };
+  const auto usual = std::find_if(texts.units.begin(), texts.units.end(),
+                                  [&](const Unit& unit) { return unit.name == texts.usual; });
+  std::string nearest;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Unit& unit : texts.units) {
+    const double distance =
+        unit.name == texts.usual ? -1 : std::round(std::abs(decades(unit) - decades(*usual)));
+    std::string candidate = std::string(number) + " " + std::string(unit.name);
+    if (distance >= least || !is_accepted(spec, candidate)) continue;
+    least = distance;
+    nearest = std::move(candidate);
+  }
+  return nearest;
+}
+
+/// Of `candidates` those that `spec` accepts.
+std::vector<std::string> accepted(const ParameterSpec& spec, std::vector<std::string> candidates) {
+  std::erase_if(candidates, [&](const std::string& text) { return !is_accepted(spec, text); });
+  return candidates;
+}
+
+/// A value of the range: the default, or else a limit.
+std::string example_of_range(const ParameterSpec& spec) {
+  std::vector<std::string> candidates;
+  if (!spec.required && !spec.optional) candidates = format_elements(spec.kind, spec.fallback);
+  if (has_limits(spec)) {
+    for (const double limit : {spec.minimum, spec.maximum})
+      candidates.push_back(limit_text(spec.kind, limit));
+  }
+  candidates = accepted(spec, std::move(candidates));
+  return candidates.empty() ? std::string() : candidates.front();
+}
+
+/// What `spec` accepts instead of `text`, which is no number or has no unit.
+std::vector<std::string> guesses(const ParameterSpec& spec, std::string_view text) {
   const auto decimal = read_decimal(trimmed(text));
-  const std::string example = std::string(texts.usual) + (or_share ? "' or '10 %'" : "'");
+  const bool bare = decimal && decimal->rest.empty() && decimal->number.size() <= k_longest_guess;
+  std::vector<std::string> found;
+  if (spec.kind == Kind::share) {
+    if (bare) {
+      const std::string number(decimal->number);
+      const double value = nearest_double(number, text);
+      const bool fraction = value > 0 && value < 1;
+      found = {fraction ? format_value(Kind::share, Value(value)) : number + " %", number + "x"};
+    } else {
+      found = {"25 %", "2x"};
+    }
+  } else {
+    if (std::string size = with_unit(spec, bare ? decimal->number : "50"); !size.empty())
+      found.push_back(std::move(size));
+    if (spec.kind == Kind::bytes_or_share) found.emplace_back("10 %");
+  }
+  found = accepted(spec, std::move(found));
+  if (found.empty()) found.push_back(example_of_range(spec));
+  return found;
+}
+
+/// "; write for instance '25 %' or '2x'", each of which `spec` accepts.
+std::string for_instance(const ParameterSpec& spec, std::string_view text) {
+  std::string result;
+  for (const std::string& guess : guesses(spec, text)) {
+    if (guess.empty()) continue;
+    result += (result.empty() ? "; write for instance '" : " or '") + guess + "'";
+  }
+  return result;
+}
+
+/// A number and one of the kind's units. Throws InputError naming `text`; what it says to write is
+/// of `spec`.
+Written read_written(const ParameterSpec& spec, std::string_view text) {
+  const KindTexts& texts = texts_of(spec.kind);
+  const auto decimal = read_decimal(trimmed(text));
   if (!decimal) {
-    throw InputError(in_quotes(text) + " is not a " + std::string(texts.name) + "; write for instance '50 " +
-                     example);
+    throw InputError(in_quotes(text) + " is not a " + std::string(texts.name) + for_instance(spec, text));
   }
-  if (decimal->rest.empty()) {
-    throw InputError(in_quotes(text) + " has no unit; write for instance '" +
-                     std::string(decimal->number.substr(0, 40)) + " " + example);
-  }
+  if (decimal->rest.empty()) throw InputError(in_quotes(text) + " has no unit" + for_instance(spec, text));
   for (const Unit& unit : texts.units) {
     if (unit.name == decimal->rest) return {*decimal, unit};
   }
   throw InputError(in_quotes(text) + ": " + in_quotes(decimal->rest) + " is not a unit of " +
                    std::string(texts.name) + "; use " + std::string(texts.names) +
-                   (or_share ? ", or % for a share" : ""));
+                   (spec.kind == Kind::bytes_or_share ? ", or % for a share" : ""));
+}
+
+std::int64_t read_quantity(const ParameterSpec& spec, std::string_view text) {
+  const std::string_view too_fine = texts_of(spec.kind).too_fine;
+  if (too_fine.empty()) throw std::logic_error("quantity: a kind that is not held as a whole number");
+  const Written written = read_written(spec, text);
+  return scaled(written.number, written.unit.scale, too_fine, text);
+}
+
+double read_duration(const ParameterSpec& spec, std::string_view text) {
+  const Written written = read_written(spec, text);
+  return nearest_double(multiplied(std::string(written.number.number), written.unit.scale), text);
+}
+
+double read_temperature(const ParameterSpec& spec, std::string_view text) {
+  constexpr double k_absolute_zero = -273.15;
+  constexpr std::int64_t k_nano = 1'000'000'000;
+  constexpr std::int64_t k_zero_celsius = 273'150'000'000;  // nK
+  const auto [number, unit] = read_written(spec, text);
+  double celsius = 0;
+  if (unit.name == "K") {  // subtracted in whole nanokelvins, as in doubles 273.151 K would not be 0.001 C
+    const std::int64_t kelvin = scaled(number, k_nano, "is finer than 1 nK", text);
+    celsius = kelvin < 0 ? -std::numeric_limits<double>::infinity()
+                         : nearest_double(std::to_string(kelvin - k_zero_celsius) + "e-9", text);
+  } else {
+    celsius = nearest_double(number.number, text);
+  }
+  if (celsius < k_absolute_zero) {
+    throw InputError(in_quotes(text) + " is below absolute zero, " +
+                     format_value(Kind::temperature, Value(k_absolute_zero)));
+  }
+  return celsius;
+}
+
+double read_share(const ParameterSpec& spec, std::string_view text) {
+  const auto decimal = read_decimal(trimmed(text));
+  if (!decimal) throw InputError(in_quotes(text) + " is not a share" + for_instance(spec, text));
+  if (decimal->rest == "%") return to_double(*decimal, -2, text);
+  if (decimal->rest == "x") return to_double(*decimal, 0, text);
+  if (decimal->rest.empty()) throw InputError(in_quotes(text) + " has no unit" + for_instance(spec, text));
+  throw InputError(in_quotes(text) + ": " + in_quotes(decimal->rest) + " is not a unit of share" +
+                   for_instance(spec, text));
 }
 
 std::int64_t parse_integer(std::string_view text) {
@@ -74,15 +218,15 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
     case Kind::real:
       return parse_real(text);
     case Kind::share:
-      return parse_share(text);
+      return read_share(spec, text);
     case Kind::duration:
-      return parse_duration(text);
+      return read_duration(spec, text);
     case Kind::temperature:
-      return parse_temperature(text);
+      return read_temperature(spec, text);
     case Kind::bytes_or_share: {
       const std::string_view whole = trimmed(text);
-      if (whole.ends_with('%') || whole.ends_with('x')) return parse_share(text);
-      return parse_quantity(Kind::bytes_or_share, text);
+      if (whole.ends_with('%') || whole.ends_with('x')) return read_share(spec, text);
+      return read_quantity(spec, text);
     }
     case Kind::text:
       if (spec.filled && trimmed(text).empty())
@@ -95,29 +239,8 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
       throw InputError(in_quotes(text) + " is not one of " + any_of(spec.choices, 40) +
                        did_you_mean(text, spec.choices));
     default:
-      return parse_quantity(spec.kind, text);
+      return read_quantity(spec, text);
   }
-}
-
-/// Kinds whose every value is a real number.
-bool is_real_valued(Kind kind) {
-  return kind == Kind::real || kind == Kind::share || kind == Kind::duration || kind == Kind::temperature;
-}
-
-bool has_limits(const ParameterSpec& spec) {
-  return spec.minimum != 0 || spec.maximum != 0;
-}
-
-/// A limit of a range of whole numbers, which is held as double.
-std::int64_t whole_limit(double limit) {
-  constexpr double k_end = 0x1p63;
-  return limit >= k_end ? std::numeric_limits<std::int64_t>::max()
-                        : static_cast<std::int64_t>(std::max(limit, -k_end));
-}
-
-/// A limit of the range in the kind's own words.
-std::string limit_text(Kind kind, double limit) {
-  return format_value(kind, is_real_valued(kind) ? Value(limit) : Value(whole_limit(limit)));
 }
 
 void check_range(const ParameterSpec& spec, const Value& value) {
@@ -140,61 +263,39 @@ void check_range(const ParameterSpec& spec, const Value& value) {
   throw InputError(format_value(spec.kind, value) + " is out of range: must be " + range_text(limits));
 }
 
+ParameterSpec of_kind(Kind kind) {
+  ParameterSpec spec;
+  spec.kind = kind;
+  spec.required = true;
+  return spec;
+}
+
 }  // namespace
 
 std::int64_t parse_quantity(Kind kind, std::string_view text) {
-  const std::string_view too_fine = texts_of(kind).too_fine;
-  if (too_fine.empty()) throw std::logic_error("quantity: a kind that is not held as a whole number");
-  const Written written = read_written(kind, text);
-  return scaled(written.number, written.unit.scale, too_fine, text);
+  return read_quantity(of_kind(kind), text);
 }
-
 double parse_duration(std::string_view text) {
-  const Written written = read_written(Kind::duration, text);
-  return nearest_double(multiplied(std::string(written.number.number), written.unit.scale), text);
+  return read_duration(of_kind(Kind::duration), text);
 }
-
 double parse_temperature(std::string_view text) {
-  constexpr double k_absolute_zero = -273.15;
-  constexpr std::int64_t k_nano = 1'000'000'000;
-  constexpr std::int64_t k_zero_celsius = 273'150'000'000;  // nK
-  const auto [number, unit] = read_written(Kind::temperature, text);
-  double celsius = 0;
-  if (unit.name == "K") {  // subtracted in whole nanokelvins, as in doubles 273.151 K would not be 0.001 C
-    const std::int64_t kelvin = scaled(number, k_nano, "is finer than 1 nK", text);
-    celsius = kelvin < 0 ? -std::numeric_limits<double>::infinity()
-                         : nearest_double(std::to_string(kelvin - k_zero_celsius) + "e-9", text);
-  } else {
-    celsius = nearest_double(number.number, text);
-  }
-  if (celsius < k_absolute_zero) {
-    throw InputError(in_quotes(text) + " is below absolute zero, " +
-                     format_value(Kind::temperature, Value(k_absolute_zero)));
-  }
-  return celsius;
+  return read_temperature(of_kind(Kind::temperature), text);
 }
-
 double parse_share(std::string_view text) {
-  const auto decimal = read_decimal(trimmed(text));
-  if (!decimal) throw InputError(in_quotes(text) + " is not a share; write for instance '25 %' or '2x'");
-  if (decimal->rest == "%") return to_double(*decimal, -2, text);
-  if (decimal->rest == "x") return to_double(*decimal, 0, text);
-  if (decimal->rest.empty()) {
-    const double value = to_double(*decimal, 0, text);
-    const bool fraction = value > 0 && value < 1;
-    throw InputError(in_quotes(text) + " has no unit; write for instance '" +
-                     (fraction ? format_value(Kind::share, Value(value))
-                               : std::string(decimal->number.substr(0, 40)) + " %") +
-                     "' or '" + std::string(decimal->number.substr(0, 40)) + "x'");
-  }
-  throw InputError(in_quotes(text) + ": " + in_quotes(decimal->rest) +
-                   " is not a unit of share; write for instance '25 %' or '2x'");
+  return read_share(of_kind(Kind::share), text);
 }
 
 Value parse_value(const ParameterSpec& spec, std::string_view text) {
   Value value = parse_unchecked(spec, text);
   check_range(spec, value);
   return value;
+}
+
+std::string acceptable(const ParameterSpec& spec, std::string_view text) {
+  std::string own(trimmed(text));
+  if (is_accepted(spec, own)) return own;
+  const bool with_units = spec.kind == Kind::share || !quantity_pattern(spec.kind).empty();
+  return with_units ? guesses(spec, own).front() : example_of_range(spec);
 }
 
 std::string range_text(const ParameterSpec& spec) {

@@ -27,6 +27,10 @@ namespace tlmssd {
 /// One scalar of the spec's kind (for a list: one element), checked against choices and range.
 Value parse_value(const ParameterSpec& spec, std::string_view text);
 
+/// `text` itself where the spec accepts it (for a list: as one element), else the nearest guess
+/// that it accepts, else a value of its range; empty where there is none.
+std::string acceptable(const ParameterSpec& spec, std::string_view text);
+
 /// A list parameter out of its elements (each as parse_value returned it).
 Value make_list(const ParameterSpec& spec, const std::vector<Value>& elements);
 

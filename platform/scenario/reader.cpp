@@ -293,12 +293,27 @@ class ScenarioReader {
     return make_list(spec, elements);
   }
 
+  /// "write a list: [a, b]", which the parameter accepts; of long ones, what is expected.
+  static std::string list_instead(const ParameterSpec& spec, std::string_view text) {
+    constexpr std::size_t k_most_shown = 40;
+    std::string list;
+    bool whole = true;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const std::string element = acceptable(spec, text.substr(begin, end - begin));
+      whole = whole && !element.empty();
+      list += (begin == 0 ? "" : ", ") + element;
+      begin = end + 1;
+    }
+    if (!whole || list.size() > k_most_shown) return "expected: " + kind_text(spec);
+    return "write a list: [" + list + "]";
+  }
   static std::string type_problem(const ParameterSpec& spec, const Node& node) {
     switch (node.type) {
       case Node::Type::null:
         return "has no value; expected: " + kind_text(spec);
       case Node::Type::scalar:
-        return in_quotes(node.text) + " is a single value; write a list: [" + node.text.substr(0, 40) + "]";
+        return in_quotes(node.text) + " is a single value; " + list_instead(spec, node.text);
       case Node::Type::sequence:
         return "is a list; expected one value: " + kind_text(spec);
       case Node::Type::map:

@@ -338,3 +338,58 @@ TEST_CASE("a list of numbers is declared, checked, printed and read like any oth
   CHECK(Curve::parameters().read(given).rates == std::vector<double>{1.48e-3, 0});
   CHECK(Curve::parameters().read(NoValues{}).rates == std::vector<double>{1e-05, 0.5});
 }
+
+TEST_CASE("what is proposed for a bare number is accepted by the parameter") {
+  const auto says = [](Kind kind, Range range, const std::string& text, const std::string& instances) {
+    ParameterSpec spec;
+    spec.kind = kind;
+    spec.required = true;
+    spec.minimum = range.minimum;
+    spec.maximum = range.maximum;
+    INFO(text);
+    CHECK_THROWS_WITH(parse_value(spec, text), Catch::EndsWith("; write for instance " + instances));
+  };
+  const Range page(512, 1 << 20);
+  says(Kind::bytes, page, "16", "'16 KiB'");
+  says(Kind::bytes, page, "4096", "'4096 B'");
+  says(Kind::bytes, page, "1.5", "'1.5 KiB'");
+  says(Kind::bytes, page, "0.3", "'0.3 MB'");     // in KiB and MiB it is no whole number of bytes
+  says(Kind::bytes, page, "9999999", "'512 B'");  // no unit makes it one of the range
+  says(Kind::bytes, page, "large", "'50 KiB'");
+  says(Kind::bytes, page, std::string(50, '1'), "'50 KiB'");
+  says(Kind::bytes, Range(1 << 20, 1e12), "64", "'64 MiB'");
+  says(Kind::bytes, Range(1 << 20, 2 << 20), "large", "'1 MiB'");
+  says(Kind::time, Range(1, 1'000'000), "2000", "'2000 ps'");
+  says(Kind::time, Range(1'000'000, 1'000'000'000'000), "50", "'50 us'");
+  says(Kind::time, Range(1, 1'000'000), "0", "'1 ps'");
+  says(Kind::duration, Range(0, 3'600), "30", "'30 min'");
+  says(Kind::frequency, Range(1e9, 1e10), "5", "'5 GHz'");
+  says(Kind::bandwidth, Range(1e9, 1e12), "3.2", "'3.2 GB/s'");
+  says(Kind::temperature, Range(-40, 125), "300", "'300 K'");
+  says(Kind::share, Range(0, 1), "50", "'50 %'");
+  says(Kind::share, Range(2, 10), "3", "'3x'");
+  says(Kind::share, Range(0, 1), "5 pct", "'25 %'");
+  says(Kind::share, Range(0, 1), "200", "'0 %'");
+  says(Kind::bytes_or_share, page, "4096", "'4096 B' or '10 %'");
+  says(Kind::bytes_or_share, page, "ten %", "'50 KiB' or '10 %'");
+}
+
+TEST_CASE("an element of a list is the text itself, or what is accepted instead") {
+  ParameterSpec spec;
+  spec.list = true;
+  spec.required = true;
+  const auto instead = [&](Kind kind, Range range, const std::string& text) {
+    spec.kind = kind;
+    spec.minimum = range.minimum;
+    spec.maximum = range.maximum;
+    return acceptable(spec, text);
+  };
+  CHECK(instead(Kind::time, Range(1, 1'000'000'000), " 50 us ") == "50 us");
+  CHECK(instead(Kind::time, Range(1, 1'000'000'000), "2000") == "2000 ns");
+  CHECK(instead(Kind::time, Range(1, 1'000'000'000), "2000 s") == "50 ns");
+  CHECK(instead(Kind::integer, Range(1, 8), "4") == "4");
+  CHECK(instead(Kind::integer, Range(1, 8), "40") == "1");
+  CHECK(instead(Kind::text, Range(0, 0), "a") == "a");
+  spec.filled = true;
+  CHECK(instead(Kind::text, Range(0, 0), "").empty());
+}

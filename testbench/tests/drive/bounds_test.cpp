@@ -120,12 +120,70 @@ class Bounds final : public EveryParameter {
   int checked_ = 0;
 };
 
+/// What "write for instance" and "write a list" say, put in.
+class Instances final : public EveryParameter {
+ public:
+  [[nodiscard]] int tried() const { return tried_; }
+
+ private:
+  void check(const Section& /*section*/, const std::string& path, const ParameterSpec& spec,
+             std::vector<std::string> settings) override {
+    if (range_text(spec).empty()) return;
+    const std::string key = join_path(path, spec.name);
+    for (const char* text : {"1", "50", "2000", "4096", "0.3", "0", "-1", "1e30", "much"}) {
+      settings.push_back(key + "=" + text);
+      for (const std::string& instance : instances(errors_of(settings))) {
+        INFO(settings.back() << ": " << instance);
+        CHECK_NOTHROW(parse_instance(spec, instance));
+        ++tried_;
+      }
+      settings.pop_back();
+    }
+  }
+  /// What reading refuses.
+  static std::string errors_of(const std::vector<std::string>& settings) {
+    try {
+      static_cast<void>(parse_scenario("load: {rw: read}\n", "bounds", scenario_catalogue(), settings));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  }
+  /// The texts in quotes after "write for instance", or the list after "write a list".
+  static std::vector<std::string> instances(const std::string& message) {
+    static const std::string k_list = "write a list: ";
+    static const std::string k_instance = "write for instance ";
+    if (const auto list = message.find(k_list); list != std::string::npos)
+      return {message.substr(list + k_list.size())};
+    std::vector<std::string> found;
+    const auto from = message.find(k_instance);
+    if (from == std::string::npos) return found;
+    for (std::size_t begin = message.find('\'', from); begin != std::string::npos;) {
+      const std::size_t end = message.find('\'', begin + 1);
+      found.push_back(message.substr(begin + 1, end - begin - 1));
+      begin = message.find('\'', end + 1);
+    }
+    return found;
+  }
+  static void parse_instance(const ParameterSpec& spec, std::string text) {
+    if (spec.list && text.starts_with('[')) text = text.substr(1, text.size() - 2);
+    static_cast<void>(parse_value(spec, text));
+  }
+  int tried_ = 0;
+};
+
 }  // namespace
 
 TEST_CASE("an empty text is refused, or the parameter says what it means", "[drive]") {
   Empties empties;
   for (const auto& section : scenario_catalogue().root().children()) empties.check_section(*section, "");
   CHECK(empties.refused_ones() > 400);
+}
+
+TEST_CASE("whatever a refused value is to be written as is accepted by its parameter", "[drive]") {
+  Instances instances;
+  for (const auto& section : scenario_catalogue().root().children()) instances.check_section(*section, "");
+  CHECK(instances.tried() > 1'000);
 }
 
 TEST_CASE("every bound that is listed is accepted, or another key is the reason", "[drive]") {
