@@ -189,6 +189,24 @@ const Section* Section::child(std::string_view name) const {
   return nullptr;
 }
 
+bool Section::needs_keys() const {
+  const auto required = [](const ParameterSpec& spec) { return spec.required; };
+  const auto keys = [&](const KeyGroup& group) {
+    if (!group.goes_with("")) return false;
+    if (std::any_of(group.parameters.begin(), group.parameters.end(), required)) return true;
+    if (!group.is_family()) return false;
+    const PolicyInfo* policy = group.policy(std::get<std::string>(group.parameters.front().fallback));
+    return policy != nullptr && std::any_of(policy->parameters.begin(), policy->parameters.end(), required);
+  };
+  const bool has_shape = variants_.empty() || std::any_of(variants_.begin(), variants_.end(),
+                                                          [](const Variant& v) { return v.key.empty(); });
+  return required_ || minimum_count_ > 0 || !has_shape || std::any_of(groups_.begin(), groups_.end(), keys) ||
+         std::any_of(children_.begin(), children_.end(), [](const auto& child) {
+           return child->is_required() || child->minimum_count() > 0 ||
+                  (!child->is_optional() && !child->is_list() && child->needs_keys());
+         });
+}
+
 std::vector<const ParameterSpec*> Section::all_parameters() const {
   std::vector<const ParameterSpec*> result;
   const auto add = [&](const ParameterSpec& spec) {

@@ -92,6 +92,9 @@ class Section {
   [[nodiscard]] bool is_from_file() const { return from_file_; }
   [[nodiscard]] bool is_optional() const { return optional_; }
   [[nodiscard]] bool is_required() const { return required_; }
+  /// Without any key of it, or at all if it is required, something is missing: a key, or a section
+  /// in it.
+  [[nodiscard]] bool needs_keys() const;
   /// Every key of every table, policy and variant, each name once, in order of declaration.
   [[nodiscard]] std::vector<const ParameterSpec*> all_parameters() const;
   [[nodiscard]] bool is_variant_key(std::string_view key) const;

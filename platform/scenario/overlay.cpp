@@ -40,14 +40,23 @@ class Setter {
     Node* at = &root;
     for (const std::string& word : words_) at = &step(*at, word);
     if (value_.empty() && section_ != nullptr && !in_entry_) {
-      const std::string nothing = section_->is_list() ? "[]" : "{}";
-      refuse(path_ + " has no value; set a key in it, or leave all of it out by " + path_ + "=" + nothing);
+      refuse(path_ + " has no value; set a key in it" + instead_of_keys());
     }
     *at = parse_setting(value_, origin_);
   }
 
  private:
   [[noreturn]] void refuse(const std::string& message) const { throw origin_.error(message); }
+
+  /// What else can be said of the section as a whole. A --set cannot take an optional one away:
+  /// given without keys it is there, with its defaults.
+  [[nodiscard]] std::string instead_of_keys() const {
+    if (section_->is_list())
+      return section_->minimum_count() > 0 ? "" : ", or leave all of it out by " + path_ + "=[]";
+    if (section_->needs_keys()) return {};
+    const std::string defaults = ", or take the defaults of all of it by " + path_ + "={}";
+    return section_->is_optional() ? defaults + "; to have none, remove it from the file" : defaults;
+  }
 
   Node& step(Node& node, const std::string& word) {
     if (section_ != nullptr && section_->is_list() && !in_entry_) {

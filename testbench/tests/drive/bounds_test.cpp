@@ -172,7 +172,42 @@ class Instances final : public EveryParameter {
   int tried_ = 0;
 };
 
+/// Puts in what is said of a section that is set to nothing, for it and those in it.
+int follow_advice(const Section& section, const std::string& above) {
+  const std::string path = join_path(above, section.name());
+  const auto read = [&](const std::string& setting) {
+    return parse_scenario("load: {rw: read}\n", "bounds", scenario_catalogue(), {setting});
+  };
+  std::string said;
+  try {
+    static_cast<void>(read(path + "="));
+  } catch (const InputError& error) {
+    said = error.what();
+  }
+  INFO(said);
+  CHECK(said.find(path + " has no value; set a key in it") != std::string::npos);
+  const auto offers = [&](const std::string& words) { return said.find(words) != std::string::npos; };
+  int offered = 1;
+  if (offers("leave all of it out by " + path + "=[]")) {
+    CHECK(read(path + "=[]").count(path) == 0);
+  } else if (offers("take the defaults of all of it by " + path + "={}")) {
+    CHECK(read(path + "={}").has(above == "load" ? "load.0." + section.name() : path));
+    CHECK(offers("remove it from the file") == section.is_optional());
+  } else {
+    CHECK(section.needs_keys());
+    offered = 0;
+  }
+  for (const auto& child : section.children()) offered += follow_advice(*child, path);
+  return offered;
+}
+
 }  // namespace
+
+TEST_CASE("what is said of a section that is set to nothing is true", "[drive]") {
+  int offered = 0;
+  for (const auto& section : scenario_catalogue().root().children()) offered += follow_advice(*section, "");
+  CHECK(offered > 30);
+}
 
 TEST_CASE("an empty text is refused, or the parameter says what it means", "[drive]") {
   Empties empties;

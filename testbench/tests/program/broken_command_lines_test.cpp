@@ -86,7 +86,8 @@ TEST_CASE("overrides that are wrong", "[program]") {
   set("ssd.flash.chanels=3", "key 'chanels' is not known in ssd.flash; did you mean 'channels'?");
   set("ssd.flash.channels=many", "ssd.flash.channels: 'many' is not a whole number");
   set("title.a=3", "title is a value, it has no 'a'");
-  set("ssd.flash=", "ssd.flash has no value; set a key in it, or leave all of it out by ssd.flash={}");
+  set("ssd.flash=",
+      "ssd.flash has no value; set a key in it, or take the defaults of all of it by ssd.flash={}");
   set("precondition=",
       "precondition has no value; set a key in it, or leave all of it out by precondition=[]");
   set("load.7.rw=read", "load has 1 entries; the next one is 1");

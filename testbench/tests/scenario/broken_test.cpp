@@ -429,6 +429,17 @@ TEST_CASE("broken: --set") {
          "ssd.dram.latency: has no value; expected: time (ps, ns, us, ms, s, min, h or d)");
   broken("ssd.dram.latenzy=5 ns", "key 'latenzy' is not known in ssd.dram; did you mean 'latency'?");
   broken("ssd.dramm.latency=5 ns", "key 'dramm' is not known in ssd; did you mean 'dram'?");
+  broken("ssd.dram=",
+         "ssd.dram has no value; set a key in it, or take the defaults of all of it by ssd.dram={}");
+  broken("load.columns=",
+         "load.columns has no value; set a key in it, or take the defaults of all of it by load.columns={}; "
+         "to have none, remove it from the file");
+  broken("ssd.scm=", "ssd.scm has no value; set a key in it");      // its capacity must be given
+  broken("ssd.flash=", "ssd.flash has no value; set a key in it");  // its part must be given
+  broken("ssd.flash.part=", "ssd.flash.part has no value; set a key in it");
+  broken("load=", "load has no value; set a key in it");
+  broken("precondition=",
+         "precondition has no value; set a key in it, or leave all of it out by precondition=[]");
   broken("ssd.dram=5", "ssd.dram must be a section (key: value ...), not '5'");
   broken("ssd.flash.part.name.x=5", "ssd.flash.part.name is a value, it has no 'x'");
   broken("ssd.host.weights.0=5", "ssd.host.weights: is a section; expected list, each a whole number");
