@@ -131,9 +131,10 @@ void check_alone(const PreconditionStep& step, std::size_t number) {
     throw refusal(fmt::format("precondition.{}.{}", number, key),
                   fmt::format("{} in the step that has state: steady", text), valid);
   };
-  if (number > 0)
-    throw refusal(fmt::format("precondition.{}.state", number),
-                  "steady is that of a drive as it was made, and steps before this one write it", "as-is");
+  if (number > 0) {
+    throw refusal_of_state(step, number,
+                           "steady is that of a drive as it was made, and steps before this one write it");
+  }
   if (step.fill > 0) refuse("fill", "nothing can be filled", "0");
   if (step.overwrite > 0) refuse("overwrite", "nothing can be overwritten", "0");
   if (step.trim > 0) refuse("trim", "nothing can be trimmed", "0");
@@ -143,6 +144,13 @@ void check_alone(const PreconditionStep& step, std::size_t number) {
 }
 
 }  // namespace
+
+InputError refusal_of_state(PreconditionStep step, std::size_t number, const std::string& what) {
+  const std::string entry = fmt::format("precondition.{}", number);
+  step.state = "as-is";
+  if (step.does_something()) return refusal(entry + ".state", what, step.state);
+  return refusal(entry + ".state", what, Proposal{entry, "{overwrite: 2x}"});
+}
 
 std::vector<Load> make_settling_loads(double overwrite, std::size_t number, const DriveSize& drive,
                                       Bytes mapping_page, std::uint64_t seed) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/input_error.h"
 #include "models/base/parameters.h"
 #include "testbench/app/steady_rounds.h"
 #include "testbench/loads/load.h"
@@ -32,9 +33,17 @@ struct PreconditionStep {
   SteadyConfig steady;         ///< whether, and until when, it writes on in simulated time
   static const ParameterTable<PreconditionStep>& parameters();
   [[nodiscard]] bool to_steady_state() const { return state == "steady"; }
+  /// Whether it says anything to be done.
+  [[nodiscard]] bool does_something() const {
+    return to_steady_state() || fill > 0 || overwrite > 0 || trim > 0 || idle || steady.wanted();
+  }
   /// Share of the user capacity that its writes touch.
   [[nodiscard]] double touched() const { return fill > 0 ? fill : region; }
 };
+
+/// The refusal of `state: steady`, with what the step can be instead: the same without it, or,
+/// where nothing would be left of it, one that overwrites the drive.
+InputError refusal_of_state(PreconditionStep step, std::size_t number, const std::string& what);
 
 /// The loads of one step, to be run one after another; none if it only says `idle`.
 /// @param mapping_page  default block size of random writes, bytes

@@ -199,13 +199,17 @@ std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {
   const PreconditionStep step = read_step(number);
   return located(scenario_, fmt::format("precondition.{}", number), [&] {
     if (step.idle && !space_.idle_work) {
-      throw refusal(fmt::format("precondition.{}.idle", number),
-                    "the firmware does nothing in idle time (firmware.gc.idle_after is 0)", "false");
+      PreconditionStep busy = step;
+      busy.idle = false;
+      const std::string key = fmt::format("precondition.{}.idle", number);
+      throw refusal(
+          key, "the firmware does nothing in idle time (firmware.gc.idle_after is 0)",
+          busy.does_something() ? Proposal{key, "false"} : Proposal{"firmware.gc.idle_after", "100 ms"});
     }
     if (step.to_steady_state() && space_.files.bytes > 0) {
-      throw refusal(fmt::format("precondition.{}.state", number),
-                    "steady is that of a drive that is overwritten at random, and the file cache writes it",
-                    "as-is");
+      throw refusal_of_state(
+          step, number,
+          "steady is that of a drive that is overwritten at random, and the file cache writes it");
     }
     if (step.steady.wanted() && step.steady.looks_at_reads()) {
       throw refusal(fmt::format("precondition.{}.metric", number),

@@ -193,6 +193,24 @@ TEST_CASE("every refusal that proposes something is in the corpus", "[program][s
   }
 }
 
+TEST_CASE("a step that is refused for all that it says is refused once, with a step that is accepted",
+          "[program]") {
+  const Folder folder;
+  const auto proposed = [&](const std::string& name) {
+    const fs::path file = k_source / "testbench/fuzz/corpus/refused" / name;
+    const std::vector<Json> found = errors(folder, file, {});
+    REQUIRE(found.size() == 1);  // not that there is nothing to do, too
+    INFO(found.front().dump());
+    CHECK(errors(folder, file, {setting(found.front())}).empty());
+    return setting(found.front());
+  };
+  CHECK(proposed("steady-state-only-later.yaml") == "precondition.1={overwrite: 2x}");
+  CHECK(proposed("steady-state-only-of-files.yaml") == "precondition.0={overwrite: 2x}");
+  CHECK(proposed("idle-only.yaml") == "firmware.gc.idle_after=100 ms");
+  CHECK(proposed("steady-state-later.yaml") == "precondition.1.state=as-is");  // it trims, too
+  CHECK(proposed("idle.yaml") == "precondition.0.idle=false");
+}
+
 TEST_CASE("all errors of a scenario come at once, in the order of the file", "[program]") {
   const Folder folder;
   const auto refused = [&](const std::string& text) {
