@@ -84,12 +84,14 @@ void Ssd::build_memories() {
     foreign_dram_ = add_foreign("dram", k_dram_base, config_.dram.capacity, dram);
   } else {
     dram_ = std::make_unique<Dram>("dram", config_.dram, event_queue_);
+    dram_->set_feed(config_.bus.bandwidth());
     connect(bus_->add_memory("dram_isock", k_dram_base, config_.dram.capacity), dram_->bus_tsock);
   }
   if (config_.scm && config_.scm_memory.foreign()) {
     foreign_scm_ = add_foreign("scm", k_scm_base, config_.scm->capacity, config_.scm_memory);
   } else if (config_.scm) {
     scm_ = std::make_unique<Scm>("scm", *config_.scm, event_queue_);
+    scm_->set_feed(config_.bus.bandwidth());
     connect(bus_->add_memory("scm_isock", k_scm_base, config_.scm->capacity), scm_->bus_tsock);
   }
   if (!foreign_memories().empty()) process_->keep_in_step();

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "models/base/booked.h"
 #include "models/base/input_error.h"
 #include "models/cpu/controller_cpu.h"
 
@@ -170,11 +171,10 @@ CoreSet::Run CoreSet::run(Picoseconds now, Stage first, Stage second, std::uint3
 }
 
 void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {
-  const double span = static_cast<double>(now - since_);
   for (std::size_t i = 0; i < cores_.size(); ++i) {
     sink.open("core " + std::to_string(i), "one controller core");
-    sink.value("utilisation", span > 0 ? static_cast<double>(cores_[i].busy) / span : 0.0, "",
-               "share of time the core executed stages");
+    sink.value("utilisation", share_within(now - since_, cores_[i].busy, booked_ahead(cores_[i].free, now)),
+               "", "share of time the core executed stages");
     sink.value("stages", cores_[i].runs, "runs", "stages executed");
     sink.close();
   }
@@ -199,7 +199,7 @@ void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {
 void CoreSet::reset_statistics(Picoseconds now) {
   since_ = now;
   for (Core& core : cores_) {
-    core.busy = 0;
+    core.busy = booked_ahead(core.free, now);
     core.runs = 0;
   }
   for (StageState& state : stages_) {

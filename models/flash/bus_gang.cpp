@@ -84,8 +84,7 @@ void BusGang::hold(FlashChannel& member, Picoseconds control, Picoseconds until)
 void BusGang::report(StatisticsSink& sink) const {
   const Picoseconds span = event_queue_.now() - measured_from_;
   const bool bus = shares_ == Shares::bus;
-  sink.value("utilisation", span > 0 ? static_cast<double>(held_ - ahead()) / static_cast<double>(span) : 0.0,
-             "",
+  sink.value("utilisation", share_within(span, held_, ahead()), "",
              bus ? "share of the time in which the common bus was held"
                  : "share of the time in which the common control lines were held");
   sink.value("phases", phases_, "", "how often it was held");

@@ -34,6 +34,7 @@
 
 #include <vector>
 
+#include "models/base/booked.h"
 #include "models/base/event_queue.h"
 #include "models/base/statistics.h"
 
@@ -75,9 +76,7 @@ class BusGang {
   [[nodiscard]] bool busy();
   [[nodiscard]] bool must_wait(FlashChannel& next) const;
   /// What of the present phase lies ahead.
-  [[nodiscard]] Picoseconds ahead() const {
-    return until_ > event_queue_.now() ? until_ - event_queue_.now() : 0;
-  }
+  [[nodiscard]] Picoseconds ahead() const { return booked_ahead(until_, event_queue_.now()); }
 
   EventQueue& event_queue_;
   Shares shares_;

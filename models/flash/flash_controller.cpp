@@ -260,7 +260,7 @@ void FlashController::report(StatisticsSink& sink) const {
       "memory_late", static_cast<double>(memory_late_) * 1e-6, "us",
       "time for which operations waited for DRAM after the channel was done, of operations with a ledger");
   sink.open("decoders", "what was read with a code");
-  ecc_.report(sink, event_queue_.now() - measured_from_);
+  ecc_.report(sink, event_queue_.now());
   sink.close();
 }
 
@@ -268,8 +268,7 @@ void FlashController::reset_statistics() {
   memory_transfers_ = 0;
   memory_bytes_ = 0;
   memory_late_ = 0;
-  measured_from_ = event_queue_.now();
-  ecc_.reset_statistics();
+  ecc_.reset_statistics(event_queue_.now());
 }
 
 }  // namespace tlmssd

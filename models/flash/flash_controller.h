@@ -95,7 +95,6 @@ class FlashController : public sc_core::sc_module {
   // Room for the wrong bits of every frame that one read can bring.
   std::vector<std::unique_ptr<std::uint16_t[]>> errors_;
   std::vector<std::uint16_t*> free_errors_;
-  Picoseconds measured_from_ = 0;
   std::uint64_t memory_transfers_ = 0;
   Bytes memory_bytes_ = 0;
   Picoseconds memory_late_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/base/booked.h"
+
 namespace tlmssd {
 
 namespace {
@@ -196,32 +198,43 @@ void Link::archive(Archive& a) {
   }
 }
 
+std::array<Picoseconds, 2> Link::ahead(Picoseconds now) const {
+  if (!half_duplex_) return {booked_ahead(lanes_[0].free, now), booked_ahead(lanes_[1].free, now)};
+  const Picoseconds both = booked_ahead(lanes_[0].free, now);
+  const double part =
+      ratio(static_cast<double>(lanes_[0].busy), static_cast<double>(lanes_[0].busy + lanes_[1].busy));
+  const auto first = static_cast<Picoseconds>(static_cast<double>(both) * part);
+  return {first, both - first};
+}
+
 void Link::report(StatisticsSink& sink, Picoseconds now) const {
-  const double span = static_cast<double>(now - since_);
-  const auto share = [span](Picoseconds busy) { return span > 0 ? static_cast<double>(busy) / span : 0.0; };
+  const Picoseconds span = now - since_;
+  const auto [in, out] = ahead(now);
+  const Picoseconds busy[] = {busy_within(span, lanes_[0].busy, in), busy_within(span, lanes_[1].busy, out)};
   static constexpr const char* k_groups[] = {"to device", "to host"};
   sink.open("link", "host link");
   for (std::size_t d = 0; d < 2; ++d) {
     sink.open(k_groups[d], "one direction of the link");
-    sink.value("utilisation", share(lanes_[d].busy), "", "share of time this direction was sending");
+    sink.value("utilisation", share_within(span, busy[d], 0), "", "share of time this direction was sending");
     sink.value("payload", lanes_[d].payload, "B", "data of host commands");
     sink.value("wire bytes", lanes_[d].wire, "B",
                "all bytes on the wire: data, packet overheads, commands, completions");
     sink.close();
   }
   if (half_duplex_) {
-    sink.value("utilisation", share(lanes_[0].busy + lanes_[1].busy), "",
+    sink.value("utilisation", share_within(span, busy[0] + busy[1], 0), "",
                "share of time the link was busy in either direction");
   }
   sink.close();
 }
 
 void Link::reset_statistics(Picoseconds now) {
+  const auto rest = ahead(now);
   since_ = now;
-  for (Lane& each : lanes_) {
-    each.busy = 0;
-    each.payload = 0;
-    each.wire = 0;
+  for (std::size_t d = 0; d < 2; ++d) {
+    lanes_[d].busy = rest[d];
+    lanes_[d].payload = 0;
+    lanes_[d].wire = 0;
   }
 }
 

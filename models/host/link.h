@@ -28,6 +28,8 @@
 // commands in one Set Device Bits.
 #pragma once
 
+#include <array>
+
 #include "models/base/archive.h"
 #include "models/base/statistics.h"
 #include "models/base/types.h"
@@ -105,6 +107,7 @@ class Link {
   void archive(Archive& a);
   void report(StatisticsSink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
+  /// By all that is booked.
   [[nodiscard]] Picoseconds busy(LinkDirection direction) const {
     return lanes_[static_cast<std::size_t>(direction)].busy;
   }
@@ -130,6 +133,9 @@ class Link {
   Lane& lane(LinkDirection direction) {
     return lanes_[half_duplex_ ? 0 : static_cast<std::size_t>(direction)];
   }
+  /// Of what is booked in each direction, what lies beyond `now`. Of one that is half duplex only
+  /// the sum is known: it is shared out as all that is booked is.
+  [[nodiscard]] std::array<Picoseconds, 2> ahead(Picoseconds now) const;
   const Size& size(LinkDirection direction, Bytes bytes);
   Picoseconds book(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes payload, Bytes wire);
   Picoseconds send_small(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire);

@@ -42,12 +42,12 @@ void MemoryCounters::count(Bytes bytes, bool write, Picoseconds occupancy, Picos
   waiting += wait;
 }
 
-void MemoryCounters::report(StatisticsSink& sink, Picoseconds now) const {
-  const double span = static_cast<double>(now - since);
+void MemoryCounters::report(StatisticsSink& sink, Picoseconds now, Picoseconds ahead) const {
   const std::uint64_t accesses = reads + writes;
-  sink.value("utilisation", span > 0 ? static_cast<double>(busy) / span : 0.0, "",
+  sink.value("utilisation", share_within(now - since, busy, ahead), "",
              "share of time its interface was occupied");
-  sink.value("busy", static_cast<double>(busy) * 1e-12, "s", "time its interface was occupied");
+  sink.value("busy", static_cast<double>(busy_within(now - since, busy, ahead)) * 1e-12, "s",
+             "time its interface was occupied");
   sink.value("reads", reads, "accesses", "read accesses");
   sink.value("writes", writes, "accesses", "write accesses");
   sink.value("bytes read", read_bytes, "B", "bytes read");
@@ -55,6 +55,12 @@ void MemoryCounters::report(StatisticsSink& sink, Picoseconds now) const {
   sink.value("mean wait",
              accesses > 0 ? static_cast<double>(waiting) * 1e-12 / static_cast<double>(accesses) : 0.0, "s",
              "mean time an access waited for earlier ones");
+}
+
+void MemoryCounters::restart(Picoseconds now, Picoseconds ahead) {
+  *this = {};
+  busy = ahead;
+  since = now;
 }
 
 // ----------------------------------------------------------------------------------------------------------------------
@@ -140,13 +146,14 @@ unsigned Dram::debug(unsigned /*index*/, Payload& payload) {
 
 void Dram::report(StatisticsSink& sink) const {
   sink.open("dram", "controller DRAM");
-  counters_.report(sink, event_queue_.now());
+  const Picoseconds now = event_queue_.now();
+  counters_.report(sink, now, timing_.ahead(now, feed_));
   sink.close();
 }
 
 void Dram::reset_statistics() {
-  counters_ = {};
-  counters_.since = event_queue_.now();
+  const Picoseconds now = event_queue_.now();
+  counters_.restart(now, timing_.ahead(now, feed_));
 }
 
 void Dram::archive(Archive& a) {

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "models/base/archive.h"
+#include "models/base/booked.h"
 #include "models/base/event_queue.h"
 #include "models/base/parameters.h"
 #include "models/base/sparse_array.h"
@@ -39,23 +40,29 @@ struct DramConfig {
 /// When a DRAM of this configuration is free and when an access ends. Plain: no kernel needed.
 class DramTiming {
  public:
-  explicit DramTiming(const DramConfig& config) : times_(config.bandwidth), latency_(config.latency) {}
+  explicit DramTiming(const DramConfig& config)
+      : times_(config.bandwidth), latency_(config.latency), rate_(config.bandwidth) {}
   struct Span {
     Picoseconds start;  ///< the interface begins to be occupied
     Picoseconds free;   ///< and is free again
     Picoseconds end;    ///< last byte has arrived
   };
   Span reserve(Picoseconds arrival, Bytes bytes);
+  /// Of what is reserved, what lies beyond `now`; `feed`: see booked_ahead().
+  [[nodiscard]] Picoseconds ahead(Picoseconds now, BytesPerSecond feed) const {
+    return booked_ahead(free_, now, feed, rate_);
+  }
 
  private:
   TransferTimes times_;
   Picoseconds latency_;
   Picoseconds free_ = 0;
+  BytesPerSecond rate_;
 };
 
 /// What a memory counts.
 struct MemoryCounters {
-  Picoseconds busy = 0;     ///< interface occupied
+  Picoseconds busy = 0;     ///< interface occupied, by all that is booked
   Picoseconds waiting = 0;  ///< accesses waiting for it
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
@@ -63,7 +70,10 @@ struct MemoryCounters {
   Bytes written_bytes = 0;
   Picoseconds since = 0;  ///< when counting started
   void count(Bytes bytes, bool write, Picoseconds occupancy, Picoseconds wait);
-  void report(StatisticsSink& sink, Picoseconds now) const;
+  /// `ahead`: of what is booked, what lies beyond `now`.
+  void report(StatisticsSink& sink, Picoseconds now, Picoseconds ahead) const;
+  /// Counts from `now` on, beginning with what lies ahead.
+  void restart(Picoseconds now, Picoseconds ahead);
 };
 
 class Dram : public sc_core::sc_module, public DirectAccess {
@@ -77,6 +87,9 @@ class Dram : public sc_core::sc_module, public DirectAccess {
   [[nodiscard]] Bytes capacity() const { return config_.capacity; }
   [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
   void set_observer(MemoryObserver* observer) { observer_ = observer; }
+  /// How fast the bus in front can bring and take data, if not faster than this memory: for what of
+  /// its busy time lies within the time measured.
+  void set_feed(BytesPerSecond feed) { feed_ = feed; }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
   /// Nothing lives across an idle moment but the bytes, if they are kept.
@@ -103,6 +116,7 @@ class Dram : public sc_core::sc_module, public DirectAccess {
   DramTiming timing_;
   MemoryCounters counters_;
   MemoryObserver* observer_ = nullptr;
+  BytesPerSecond feed_ = k_no_limit;
   SparseArray<unsigned char> bytes_;
 };
 

@@ -283,7 +283,7 @@ void ForeignMemory::report(StatisticsSink& sink) const {
   sink.text("model", name_,
             "memory from outside in this place: the interface is occupied while it has "
             "something to answer");
-  counted.report(sink, event_queue_.now());
+  counted.report(sink, event_queue_.now(), 0);
   sink.value("transactions", transactions_, "transactions", "that accesses have been cut into");
   if (debug_ != Debug::unknown) {
     sink.text("debug transport", debug_ == Debug::answered ? "answered" : "missing",
@@ -305,8 +305,8 @@ void ForeignMemory::archive(Archive& archive) {
 }
 
 void ForeignMemory::reset_statistics() {
-  counters_ = {};
-  counters_.since = busy_since_ = event_queue_.now();
+  busy_since_ = event_queue_.now();
+  counters_.restart(busy_since_, 0);
   transactions_ = 0;
   model_->reset_statistics();
 }

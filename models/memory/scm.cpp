@@ -168,7 +168,8 @@ void Scm::report(StatisticsSink& sink) const {
   const double region_sectors =
       static_cast<double>(std::min(config_.wear_region, config_.capacity)) / k_scm_sector;
   sink.open("scm", "storage-class memory");
-  counters_.report(sink, event_queue_.now());
+  const Picoseconds now = event_queue_.now();
+  counters_.report(sink, now, timing_.ahead(now, feed_));
   sink.value("mean wear", static_cast<double>(total) / sectors, "programs",
              "sector programs over sectors, since new");
   sink.value("highest wear", static_cast<double>(most) / region_sectors, "programs",
@@ -177,8 +178,8 @@ void Scm::report(StatisticsSink& sink) const {
 }
 
 void Scm::reset_statistics() {
-  counters_ = {};
-  counters_.since = event_queue_.now();
+  const Picoseconds now = event_queue_.now();
+  counters_.restart(now, timing_.ahead(now, feed_));
 }
 
 void Scm::archive(Archive& a) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/booked.h"
 #include "models/base/event_queue.h"
 #include "models/base/parameters.h"
 #include "models/base/statistics.h"
@@ -57,6 +58,10 @@ class ScmTiming {
   /// ends).
   Span reserve(Picoseconds arrival, std::uint64_t first_sector, std::uint64_t sectors, bool write,
                bool first_partial, bool last_partial);
+  /// Of what is reserved of the interface, what lies beyond `now`; `feed`: see booked_ahead().
+  [[nodiscard]] Picoseconds ahead(Picoseconds now, BytesPerSecond feed) const {
+    return booked_ahead(interface_free_, now, feed, bandwidth_);
+  }
 
  private:
   std::vector<Picoseconds> bank_free_;
@@ -81,6 +86,7 @@ class Scm : public sc_core::sc_module, public DirectAccess {
   /// Never reset.
   [[nodiscard]] const std::vector<std::uint64_t>& wear() const { return wear_; }
   void set_observer(MemoryObserver* observer) { observer_ = observer; }
+  void set_feed(BytesPerSecond feed) { feed_ = feed; }  ///< as of a Dram
   void report(StatisticsSink& sink) const;
   void reset_statistics();
   void archive(Archive& a);
@@ -105,6 +111,7 @@ class Scm : public sc_core::sc_module, public DirectAccess {
   ScmTiming timing_;
   MemoryCounters counters_;
   MemoryObserver* observer_ = nullptr;
+  BytesPerSecond feed_ = k_no_limit;
   std::vector<std::uint64_t> wear_;
 };
 

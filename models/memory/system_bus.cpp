@@ -161,7 +161,8 @@ unsigned SystemBus::debug(unsigned /*index*/, Payload& payload) {
 
 void SystemBus::report(StatisticsSink& sink) const {
   sink.open("bus", "controller's system bus");
-  counters_.report(sink, event_queue_.now());
+  const Picoseconds now = event_queue_.now();
+  counters_.report(sink, now, booked_ahead(free_, now));
   for (std::size_t i = 0; i < masters_.size(); ++i) {
     sink.value("bytes of master " + std::to_string(i), masters_[i]->moved, "B",
                "bytes moved for this master");
@@ -170,8 +171,8 @@ void SystemBus::report(StatisticsSink& sink) const {
 }
 
 void SystemBus::reset_statistics() {
-  counters_ = {};
-  counters_.since = event_queue_.now();
+  const Picoseconds now = event_queue_.now();
+  counters_.restart(now, booked_ahead(free_, now));
   for (auto& master : masters_) master->moved = 0;
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/booked.h"
 #include "models/base/event_queue.h"
 #include "models/base/parameters.h"
 #include "models/base/slab.h"

@@ -188,7 +188,7 @@ void default_matters(const Evidence& e) {
     if (std::any_of(resource->keys.begin(), resource->keys.end(), e.facts.changed)) continue;
     e.advice.push_back({"default-matters",
                         fmt::format("{}: {} busy, and what it can do is a default of the emulator",
-                                    resource->name, share_text(use.mean())),
+                                    resource->full_name(), share_text(use.mean())),
                         std::string(resource->keys.front())});
   }
 }

@@ -220,7 +220,7 @@ void saturated(const Drive& drive, std::vector<Finding>& found) {
     for (const std::string_view key : resource->keys) keys += (keys.empty() ? "" : " or ") + std::string(key);
     found.push_back({std::string(resource->name),
                      fmt::format("{}: {} of the time busy, which bounds the rate at {:.2f} times this one",
-                                 resource->name, share_text(share), 1 / share),
+                                 resource->full_name(), share_text(share), 1 / share),
                      keys});
   }
 }
@@ -267,9 +267,13 @@ const Resource* find_resource(std::string_view label, const Json& statistics) {
   static const Resource other_dram = {"DRAM", "the DRAM", {"ssd.dram.model"}};
   if (label == "DRAM" && statistics.contains("dram") && statistics["dram"].contains("model"))
     return &other_dram;
+  if (label == "link in" || label == "link out") {
+    const Json* const link = find_group(statistics, "link");
+    if (link != nullptr && link->contains("utilisation")) return nullptr;
+  }
   static const std::vector<Resource> all = {
-      {"link in", "the host link", {"ssd.host.link"}},
-      {"link out", "the host link", {"ssd.host.link"}},
+      {"link in", "the host link", {"ssd.host.link"}, ", to the device"},
+      {"link out", "the host link", {"ssd.host.link"}, ", to the host"},
       {"link", "the host link", {"ssd.host.link"}},
       {"cores", "the controller's cores", {"ssd.cpu.clock", "ssd.cpu.cores"}},
       {"bus", "the system bus", {"ssd.bus.clock", "ssd.bus.width"}},

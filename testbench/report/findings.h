@@ -25,9 +25,11 @@ struct Resource {
   std::string_view label;  ///< as in plain_utilisations()
   std::string_view name;
   std::vector<std::string_view> keys;  ///< parameters that say how fast it is
+  std::string_view part = "";          ///< which of its parts this is of, where they work side by side
+  [[nodiscard]] std::string full_name() const { return std::string(name) + std::string(part); }
 };
 /// What limits under this label of plain_utilisations(statistics); null: nothing that a parameter
-/// would widen.
+/// would widen, or a direction of a link that is half duplex, which both share.
 const Resource* find_resource(std::string_view label, const nlohmann::ordered_json& statistics);
 
 /// The most important first. `report`: as build_report makes it.

@@ -18,7 +18,8 @@ bool fails_by(const CodeConfig& config, std::uint32_t wrong, RandomStream& rando
 EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
     : config_(config),
       free_at_(decoder_of(static_cast<EccCode>(ecc_codes() - 1)) + 1),
-      random_(seed, "ecc decoders") {
+      random_(seed, "ecc decoders"),
+      carried_(free_at_.size()) {
   for (std::size_t code = 0; code < ecc_codes(); ++code) {
     const CodeConfig& c = config_.codes[code];
     if (c.throughput > 0) frame_time_[code] = transfer_time(config_.frame, c.throughput);
@@ -95,7 +96,7 @@ std::uint64_t EccEngines::gates() const {
   return one * config_.engines;
 }
 
-void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
+void EccEngines::report(StatisticsSink& sink, Picoseconds now) const {
   sink.value("gates", gates(), "gates", "logic gates of all decoders, BCH and LDPC, that the policy needs");
   const double bits = static_cast<double>(raw_frames_) * config_.frame_bits();
   sink.value("raw bit error rate", bits > 0 ? static_cast<double>(raw_errors_) / bits : 0.0, "",
@@ -122,28 +123,36 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds span) const {
     sink.value("mean_wait", mean(c.wait_time, c.pages), "us", "mean wait of a page for a free engine");
     sink.close();
   }
-  report_use(sink, k_bch, "bch_utilisation", span);
-  report_use(sink, k_ldpc, "ldpc_utilisation", span);
+  report_use(sink, k_bch, "bch_utilisation", now);
+  report_use(sink, k_ldpc, "ldpc_utilisation", now);
   for (std::size_t i = 1; i < ecc_codes(); ++i) {
     const auto code = static_cast<EccCode>(i);
     if (decoder_of(code) > k_ldpc)
-      report_use(sink, decoder_of(code), std::string(ecc_code_name(code)) + "_utilisation", span);
+      report_use(sink, decoder_of(code), std::string(ecc_code_name(code)) + "_utilisation", now);
   }
 }
 
 void EccEngines::report_use(StatisticsSink& sink, Decoder decoder, const std::string& name,
-                            Picoseconds span) const {
+                            Picoseconds now) const {
   if (!provides(decoder)) return;
-  Picoseconds busy = 0;
+  Picoseconds busy = carried_[decoder];
   for (std::size_t i = 1; i < ecc_codes(); ++i) {
     if (decoder_of(static_cast<EccCode>(i)) == decoder) busy += counts_[i].busy;
   }
-  const double time = static_cast<double>(span) * config_.engines;
-  sink.value(name, time > 0 ? static_cast<double>(busy) / time : 0.0, "",
+  const double time = static_cast<double>(now - since_) * config_.engines;
+  sink.value(name, ratio(static_cast<double>(busy - ahead(decoder, now)), time), "",
              "share of these decoders' time spent decoding");
 }
 
-void EccEngines::reset_statistics() {
+Picoseconds EccEngines::ahead(Decoder decoder, Picoseconds now) const {
+  Picoseconds sum = 0;
+  for (const Picoseconds free : free_at_[decoder]) sum += booked_ahead(free, now);
+  return sum;
+}
+
+void EccEngines::reset_statistics(Picoseconds now) {
+  for (Decoder decoder = 0; decoder < free_at_.size(); ++decoder) carried_[decoder] = ahead(decoder, now);
+  since_ = now;
   counts_ = {};
   raw_frames_ = 0;
   raw_errors_ = 0;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/booked.h"
 #include "models/base/random.h"
 #include "models/base/statistics.h"
 #include "models/flash/ecc/ecc_config.h"
@@ -66,9 +67,8 @@ class EccEngines {
   [[nodiscard]] const Counts& counts(EccCode code) const { return counts_[static_cast<std::size_t>(code)]; }
   /// The random stream; no decoding may be under way.
   void archive(Archive& archive) { archive(random_); }
-  /// `span`: time measured.
-  void report(StatisticsSink& sink, Picoseconds span) const;
-  void reset_statistics();
+  void report(StatisticsSink& sink, Picoseconds now) const;
+  void reset_statistics(Picoseconds now);
 
  private:
   /// BCH, LDPC, and one for each code of a plug-in.
@@ -80,7 +80,9 @@ class EccEngines {
     return k_ldpc + static_cast<std::size_t>(code) - static_cast<std::size_t>(EccCode::ep_ldpc);
   }
   [[nodiscard]] bool provides(Decoder decoder) const;
-  void report_use(StatisticsSink& sink, Decoder decoder, const std::string& name, Picoseconds span) const;
+  /// Of what is reserved of all engines of a decoder, what lies beyond `now`.
+  [[nodiscard]] Picoseconds ahead(Decoder decoder, Picoseconds now) const;
+  void report_use(StatisticsSink& sink, Decoder decoder, const std::string& name, Picoseconds now) const;
 
   EccConfig config_;
   std::array<Picoseconds, k_most_ecc_codes> frame_time_{};
@@ -88,6 +90,8 @@ class EccEngines {
   EccCodes provided_;
   RandomStream random_;
   std::array<Counts, k_most_ecc_codes> counts_{};
+  std::vector<Picoseconds> carried_;  // by decoder: what was left of earlier work when counting began
+  Picoseconds since_ = 0;
   std::uint64_t raw_frames_ = 0;
   std::uint64_t raw_errors_ = 0;
 };

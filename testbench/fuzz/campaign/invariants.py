@@ -183,6 +183,15 @@ def _amplification(report):
         yield "write amplification", f"{shown['total']['value']} x {written} units are not {programmed} programmed"
 
 
+def _utilisations(node, where):
+    """Every utilisation of the statistics, wherever it is."""
+    for name, member in node.items():
+        if isinstance(member, dict) and "value" not in member:
+            yield from _utilisations(member, f"{where}.{name}")
+        elif name.endswith("utilisation"):
+            yield f"{where}.{name}", member["value"]
+
+
 def _statistics(report):
     """The parts of the drive agree with each other on what happened."""
     statistics = report["statistics"]
@@ -190,6 +199,9 @@ def _statistics(report):
     for name, node in dies.items():
         if name != "doc" and not -1e-9 <= node["value"] <= 1 + 1e-9:
             yield "shares within 1", f"dies {name}: {node['value']}"
+    for where, share in _utilisations(statistics, "statistics"):
+        if not -1e-9 <= share <= 1 + 1e-9:
+            yield "shares within 1", f"{where}: {share}"
     busy = sum(v["value"] for k, v in dies.items() if k.startswith("busy_"))
     if dies and busy > 1 + 1e-9:
         yield "shares within 1", f"dies are busy {busy} of the time"

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "testbench/tests/flash/ecc_bench.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
@@ -265,6 +266,24 @@ TEST_CASE("without a reliability model nothing fails") {
   CHECK(read.op.status == FlashStatus::ok);
   CHECK(read.op.wrong_bits + read.op.worst_errors + read.op.failed_frames == 0);
   CHECK(b.array.controller().ecc().counts(EccCode::bch).frames == k_frames);
+}
+
+TEST_CASE("of what decoders have to do a window has what is decoded in it") {
+  EccConfig config;
+  config.engines = 2;
+  EccEngines engines(config, 1);
+  EccCodes codes;
+  codes.add(EccCode::bch);
+  engines.provide(codes);
+  const auto utilisation = [&engines](Picoseconds now) {
+    return test::statistics_of(engines, now).at("bch_utilisation");
+  };
+  const Picoseconds work =
+      engines.reserve(EccCode::bch, 100, 0).end - config.of(EccCode::bch).latency;  // the other rests
+  CHECK(utilisation(work / 2) == Approx(0.5));
+  engines.reset_statistics(work / 2);
+  CHECK(utilisation(work) == Approx(0.5));
+  CHECK(utilisation(work / 2 + 5 * work) == Approx(0.05));
 }
 
 TEST_CASE("decoders cost the gates of the published designs") {

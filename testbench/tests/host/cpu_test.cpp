@@ -5,6 +5,7 @@
 #include "models/base/input_error.h"
 #include "models/base/stalled.h"
 #include "testbench/tests/host/host_rig.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd {
 namespace {
@@ -47,6 +48,18 @@ TEST_CASE("an odd clock rounds up once per run") {
   CoreSet set(config);
   CHECK(set.run(0, Stage::translate, 1).end == cycle_time(50, config.clock));
   CHECK(CoreSet(config).run(0, Stage::translate, 7).end == cycle_time(350, config.clock));
+}
+
+TEST_CASE("of the stages that wait for a core a window has what is run in it") {
+  CoreSet one(cores(1));
+  const auto utilisation = [&one](Picoseconds now) {
+    return test::statistics_of(one, now).at("core 0/utilisation");
+  };
+  one.run(1_us, Stage::command, 10);  // 3 us
+  CHECK(utilisation(2_us) == 0.5);
+  one.reset_statistics(2_us);
+  CHECK(utilisation(3_us) == 1);
+  CHECK(utilisation(10_us) == 0.25);
 }
 
 TEST_CASE("stages keep to the cores they are assigned to") {

@@ -7,6 +7,7 @@
 
 #include "models/base/input_error.h"
 #include "models/host/arbiter.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd {
 namespace {
@@ -148,6 +149,35 @@ TEST_CASE("PCIe is full duplex and SATA is half duplex") {
   const auto frames = [](Bytes fis, int count) { return sata_frames(fis, count, 6, 150_ns); };
   CHECK(sata.answer(0, 65536).data_end ==
         sata_alone + frames(20 + 20, 2) + frames(28 + 7 * 4, 8) + frames(65536 + 8 * 4, 8));
+}
+
+TEST_CASE("of what a link has to send a window has what is sent in it") {
+  const auto utilisation = [](const Link& link, Picoseconds now, const std::string& of) {
+    return test::statistics_of(link, now).at("link/" + of + "utilisation");
+  };
+  const auto share = [](Picoseconds busy, Picoseconds span) {
+    return static_cast<double>(busy) / static_cast<double>(span);
+  };
+  for (const char* name : {"pcie1x1", "sata1.5"}) {
+    INFO(name);
+    Link link(with_link(name));
+    const bool sata = name == std::string("sata1.5");
+    const Picoseconds begin = 100_us;
+    link.fetch(begin, 256_KiB);
+    if (sata) link.answer(begin, 64_KiB);
+    const Picoseconds booked =
+        link.busy(LinkDirection::to_device) + (sata ? link.busy(LinkDirection::to_host) : 0);
+    REQUIRE(booked > 600_us);
+    const std::string of = sata ? "" : "to device/";
+    CHECK(utilisation(link, 500_us, of) == share(400_us, 500_us));
+    link.reset_statistics(500_us);
+    CHECK(utilisation(link, 600_us, of) == 1);
+    CHECK(utilisation(link, 10'500_us, of) == share(booked - 400_us, 10_ms));
+    if (!sata) continue;
+    // The directions share what is left.
+    CHECK(utilisation(link, 600_us, "to device/") + utilisation(link, 600_us, "to host/") == Approx(1));
+    CHECK(utilisation(link, 600_us, "to host/") > 0);
+  }
 }
 
 TEST_CASE("SATA frames cost what the standard says") {

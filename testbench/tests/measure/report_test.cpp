@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "models/base/quantity_text.h"
+#include "testbench/report/findings.h"
 #include "testbench/report/html_report.h"
 #include "testbench/report/statistics_view.h"
 #include "testbench/report/summary.h"
@@ -72,6 +73,33 @@ TEST_CASE("things are found in the statistics whatever module reports them") {
   CHECK(all[2].label == "flash channel bus");
   CHECK(all[3].label == "flash channel die");
   CHECK(all[3].shares.size() == 6);
+}
+
+TEST_CASE("findings say of the host link what holds of it, once of each of its parts") {
+  const auto told = [](double in, double out, bool half_duplex) {
+    JsonSink sink;
+    sink.open("host", "");
+    sink.open("link", "");
+    for (const auto& [name, share] : {std::pair("to device", in), std::pair("to host", out)}) {
+      sink.open(name, "");
+      sink.value("utilisation", share, "", "");
+      sink.close();
+    }
+    if (half_duplex) sink.value("utilisation", in + out, "", "");
+    sink.close();
+    sink.close();
+    std::vector<std::string> texts;
+    const Json report = build_report(example_facts(), example_measurement(), sink.take());
+    for (const Finding& one : findings(report))
+      if (one.cause == "the host link")
+        texts.push_back(one.text.substr(0, one.text.find(',', one.text.find(':'))));
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(told(0.9, 0.1, true) == Texts{"the host link: 100.0 % of the time busy"});
+  CHECK(told(0.9, 0.95, false) == Texts{"the host link, to the host: 95.0 % of the time busy",
+                                        "the host link, to the device: 90.0 % of the time busy"});
+  CHECK(told(0.9, 0.1, false) == Texts{"the host link, to the device: 90.0 % of the time busy"});
 }
 
 TEST_CASE("report.json agrees with the measurement") {
