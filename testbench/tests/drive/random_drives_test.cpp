@@ -35,11 +35,6 @@ std::string any_of(const Family& family, RandomStream& random) {
   return infos[random.below(infos.size())].name;
 }
 
-template <class T>
-T pick(RandomStream& random, std::initializer_list<T> values) {
-  return values.begin()[random.below(values.size())];
-}
-
 void draw_flash(SsdConfig& config, RandomStream& random) {
   const auto small = [&](std::uint32_t from, std::uint32_t to) {
     return static_cast<std::uint32_t>(from + random.below(to - from + 1));

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -25,6 +26,12 @@
 namespace tlmssd::drive_tests {
 
 using namespace literals;
+
+/// One of the values.
+template <class T>
+T pick(RandomStream& random, std::initializer_list<T> values) {
+  return values.begin()[random.below(values.size())];
+}
 
 /// One request of a script.
 struct Step {

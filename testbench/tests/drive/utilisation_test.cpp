@@ -11,11 +11,6 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-template <class T>
-T pick(RandomStream& random, std::initializer_list<T> values) {
-  return values.begin()[random.below(values.size())];
-}
-
 /// A drive whose memories, bus, link or cores are slow, so that they are what is booked ahead.
 SsdConfig slow_drive(RandomStream& random) {
   SsdConfig config;

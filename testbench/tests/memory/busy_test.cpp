@@ -22,13 +22,13 @@ double share(Picoseconds busy, Picoseconds span) {
 }
 
 /// A write of 256 KiB to each memory at 1 us, a report and a reset at 1 ms and a report at 10 ms.
-struct Seen {
-  Seen(const DramConfig& on_dram, const ScmConfig& on_scm, const SystemBusConfig& on_bus)
+struct WriteEach {
+  WriteEach(const DramConfig& on_dram, const ScmConfig& on_scm, const SystemBusConfig& on_bus)
       : rig(on_dram, on_scm, on_bus) {
     rig.event_queue.at(
         1_us,
         [](void* self) {
-          MemoryClient& client = static_cast<Seen*>(self)->rig.first.client;
+          MemoryClient& client = static_cast<WriteEach*>(self)->rig.first.client;
           client.access(k_dram_base, k_write, true, nullptr, nullptr);
           client.access(k_scm_base, k_write, true, nullptr, nullptr);
         },
@@ -36,12 +36,12 @@ struct Seen {
     rig.event_queue.at(
         1_ms,
         [](void* self) {
-          static_cast<Seen*>(self)->look(0);
-          static_cast<Seen*>(self)->reset();
+          static_cast<WriteEach*>(self)->look(0);
+          static_cast<WriteEach*>(self)->reset();
         },
         this);
     rig.event_queue.at(
-        10_ms, [](void* self) { static_cast<Seen*>(self)->look(1); }, this);
+        10_ms, [](void* self) { static_cast<WriteEach*>(self)->look(1); }, this);
     rig.run();
   }
   void look(std::size_t window) {
@@ -66,7 +66,7 @@ TEST_CASE("of a write to a slow DRAM or SCM a window has what happens in it") {
   ScmConfig scm;
   scm.bandwidth = k_slow;
   const SystemBusConfig bus;
-  const Seen seen(dram, scm, bus);
+  const WriteEach seen(dram, scm, bus);
   const Picoseconds on_memory = transfer_time(k_write, k_slow);
   const Picoseconds on_bus = transfer_time(k_write, bus.bandwidth());
   REQUIRE(on_memory > 2_ms);
@@ -85,7 +85,7 @@ TEST_CASE("of writes over a slow bus a window has what happens in it") {
   bus.width = 8;
   bus.clock = 100_MHz;
   REQUIRE(bus.bandwidth() == k_slow);
-  const Seen seen({}, {}, bus);
+  const WriteEach seen({}, {}, bus);
   CHECK(seen.bus[0] == share(1_ms - 1_us, 1_ms));
   CHECK(seen.bus[1] == share(1_us + 2 * transfer_time(k_write, k_slow) - 1_ms, 9_ms));
 }
