@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "models/base/booked.h"
 #include "models/base/busy_cause.h"
 #include "models/base/input_error.h"
 
@@ -467,11 +468,16 @@ void NandDie::resume(tlm::tlm_generic_payload& payload, const sc_core::sc_time& 
 
 // -------------------------------------------------------------------------------------------------------------- statistics
 
+/// Of the array's present operation, what has passed. Left out: that one which is being suspended
+/// has counted up to the end of the command that does so.
+Picoseconds NandDie::under_way() const {
+  return array_ ? std::max<Picoseconds>(event_queue_.now() - array_.start, 0) : 0;
+}
+
 void NandDie::report(StatisticsSink& sink) const {
   state_.report(sink);
   const Picoseconds span = event_queue_.now() - measured_from_;
-  sink.value("array_utilisation",
-             span > 0 ? static_cast<double>(array_busy_) / static_cast<double>(span) : 0.0, "",
+  sink.value("array_utilisation", share_within(span, array_busy_ + under_way(), 0), "",
              "share of the time in which the array was sensing, programming or erasing");
   sink.value("suspends", suspends_, "", "programs and erases suspended for reads");
   if (setup_.budget != nullptr)
@@ -481,7 +487,7 @@ void NandDie::report(StatisticsSink& sink) const {
 
 void NandDie::reset_statistics() {
   state_.reset_statistics();
-  array_busy_ = 0;
+  array_busy_ = -under_way();  // counts as a whole when it ends
   suspends_ = 0;
   slow_reads_ = 0;
   energy_ = 0;

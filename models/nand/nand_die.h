@@ -128,6 +128,7 @@ class NandDie : public sc_core::sc_module {
   void stretch_rest(Active& active, Picoseconds now) const;
   void start_array(Picoseconds start, Picoseconds swap);
   void stop_array(const FlashOp& op, Picoseconds start, Picoseconds until);
+  [[nodiscard]] Picoseconds under_way() const;
   static void array_due(void* self) { (*static_cast<NandDie**>(self))->array_done(); }
   void array_done();
   void respond(tlm::tlm_generic_payload& payload, const FlashOp& op);
@@ -154,8 +155,8 @@ class NandDie : public sc_core::sc_module {
 
   bool history_;  // whether the timing model looks at more than page and cycles
   double die_deviate_ = 0;
-  double energy_ = 0;  // joules since the last reset; 0: the timing model says nothing of it
-  Picoseconds array_busy_ = 0;
+  double energy_ = 0;           // joules since the last reset; 0: the timing model says nothing of it
+  Picoseconds array_busy_ = 0;  // by what has ended
   std::uint64_t suspends_ = 0;
   std::uint64_t slow_reads_ = 0;
   Picoseconds measured_from_ = 0;

@@ -5,6 +5,7 @@
 
 #include "testbench/tests/flash/random_load.h"
 #include "testbench/tests/flash/saturation.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
@@ -428,6 +429,29 @@ TEST_CASE("a gang counts how long what it shares is held") {
              sink.utilisation == Approx(static_cast<double>(held) / static_cast<double>(span));
     }));
   }
+}
+
+TEST_CASE("of an array's operation a window has what happens in it") {
+  Bench b(four(k_organisations[0]));
+  const auto share = [&b] {
+    double highest = 0;
+    for (const auto& [name, number] : statistics_of(b.array))
+      if (name.ends_with("array_utilisation")) highest = std::max(highest, number);
+    return highest;
+  };
+  Operation erase = make(b, FlashCommand::erase, die_of(3, 0), 0, 0);
+  submit(erase);
+  b.event_queue.run_until(200_us);
+  const double start = 200e-6 * (1 - share());
+  CHECK(start < 10e-6);
+  b.array.reset_statistics();
+  b.event_queue.run_until(500_us);
+  CHECK(share() == 1);
+  b.run();
+  const double end = start + static_cast<double>(NandPart{}.erase_latency) * 1e-12;
+  const double now = static_cast<double>(b.event_queue.now()) * 1e-12;
+  REQUIRE(end > 500e-6);
+  CHECK(share() == Approx((end - 200e-6) / (now - 200e-6)));
 }
 
 TEST_CASE("channels that do not fall into gangs are refused") {
