@@ -195,6 +195,7 @@ void Link::archive(Archive& a) {
   for (Lane& lane : lanes_) {
     a(lane.free);
     a(lane.small);
+    a(lane.busy);  // by which what is booked is shared out to the directions
   }
 }
 
