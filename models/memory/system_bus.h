@@ -83,7 +83,7 @@ class SystemBus : public sc_core::sc_module {
     Access* next = nullptr;
   };
   struct Master final : DirectAccess {
-    Master(SystemBus& bus_, unsigned index_) : bus(bus_), index(index_) {}
+    Master(SystemBus& its_bus, unsigned number) : bus(its_bus), index(number) {}
     Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) override {
       return bus.access(*this, arrival, address, bytes, write);
     }
