@@ -94,7 +94,9 @@ std::uint8_t Flusher::longest_line() const {
 // padding.
 bool Flusher::send(std::uint8_t line, bool short_too) {
   const std::uint32_t waiting = buffer_.waiting(line);
-  if (waiting == 0 || (turns_.passed_over() && core_.hooks.holds_program.empty())) return false;
+  if (waiting == 0) return false;
+  // Features that hold programs are asked every time, whatever comes of it.
+  if (turns_.passed_over() && core_.hooks.holds_program.empty()) return false;
   const bool must = short_too || pressing(line);
   if (!must && (waiting < least_ || (buffer_.waiting() <= threshold_ && !awaited()))) return false;
   if (destination_->blocked() || (!core_.hooks.holds_program.empty() && held())) return false;

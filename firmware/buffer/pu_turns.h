@@ -109,8 +109,8 @@ class PuTurns {
   std::vector<std::uint32_t> under_way_;  ///< programs of each parallel unit
   std::vector<std::uint64_t> may_take_;   ///< a bit per position: the parallel unit may take another program
   std::uint32_t busy_ = 0;                ///< parallel units that may not
-  bool passed_over_ = false;
-  bool restricted_ = false;  ///< features keep the present program from some parallel units
+  bool passed_over_ = false;              ///< see passed_over()
+  bool restricted_ = false;               ///< features keep the present program from some parallel units
 };
 
 }  // namespace tlmssd::firmware

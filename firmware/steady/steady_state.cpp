@@ -46,9 +46,8 @@ std::string SteadyState::only_by_writing(const Core& core) {
   const std::uint64_t kept =
       core.layout.logical_units + std::uint64_t{core.layout.pus} * core.layout.block_units;
   if (core.pool.usable() < kept) {
-    return "less than a block of each parallel unit is spare beyond those that are set aside for collection "
-           "and "
-           "open blocks";
+    return "less than a block of each parallel unit is spare beyond those that are set aside for "
+           "collection and open blocks";
   }
   return {};
 }

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t k_longest_guess = 40;  ///< characters of a number that is proposed with a unit
 
-std::string for_instance(const ParameterSpec& spec, std::string_view text);
-
 struct Written {
   Decimal number;
   Unit unit;

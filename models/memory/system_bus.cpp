@@ -32,7 +32,7 @@ SystemBus::SystemBus(const sc_core::sc_module_name& name, const SystemBusConfig&
                      EventQueue& event_queue, unsigned masters)
     : sc_core::sc_module(name), config_(config), event_queue_(event_queue), times_(config.bandwidth()) {
   for (unsigned i = 0; i < masters; ++i) {
-    auto master = std::make_unique<Master>(*this, i);
+    auto master = std::make_unique<Master>(*this);
     master->socket =
         std::make_unique<MasterPort>(("master_tsock_" + std::to_string(i)).c_str(), *this, event_queue, i);
     masters_.push_back(std::move(master));

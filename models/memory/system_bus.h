@@ -83,12 +83,11 @@ class SystemBus : public sc_core::sc_module {
     Access* next = nullptr;
   };
   struct Master final : DirectAccess {
-    Master(SystemBus& its_bus, unsigned number) : bus(its_bus), index(number) {}
+    explicit Master(SystemBus& its_bus) : bus(its_bus) {}
     Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) override {
       return bus.access(*this, arrival, address, bytes, write);
     }
     SystemBus& bus;
-    unsigned index;
     std::unique_ptr<MasterPort> socket;
     Bytes moved = 0;
   };

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t k_most_axes = 6;
 constexpr std::size_t k_most_values = 1'000'000;
 constexpr int k_most_factor = 1000;                   // of the data sheet's time
-constexpr Picoseconds k_longest = 1'000'000'000'000;  // as in the data sheet: 1 s
+constexpr Picoseconds k_longest = 1'000'000'000'000;  // 1 s: what the data sheet's tR may be
 constexpr double k_unset = std::numeric_limits<double>::quiet_NaN();
 
 double number_of(const std::string& text) {

@@ -11,6 +11,7 @@
 
 #include "models/flash/flash_array.h"
 #include "models/tlm/protocol_checker.h"
+#include "testbench/tests/support/bind_checked.h"
 
 namespace tlmssd::test {
 
@@ -248,12 +249,9 @@ struct Bench {
   void bind(const Options& options, tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {
     if (!options.check_protocol) {
       from.bind(to);
-      return;
+    } else {
+      bind_checked(checkers, from, to);
     }
-    checkers.push_back(
-        std::make_unique<ProtocolChecker>(("checker_" + std::to_string(checkers.size())).c_str()));
-    from.bind(checkers.back()->tsock);
-    checkers.back()->isock.bind(to);
   }
   void run() { event_queue.run_until(k_never); }
 

@@ -18,6 +18,7 @@
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/protocol_checker.h"
 #include "testbench/tests/memory/memory_rig.h"
+#include "testbench/tests/support/bind_checked.h"
 
 namespace tlmssd {
 
@@ -335,10 +336,7 @@ struct HostRig : sc_core::sc_module {
   }
   template <class Initiator, class Target>
   void connect(Initiator& initiator, Target& target) {
-    checkers.push_back(
-        std::make_unique<ProtocolChecker>(("checker_" + std::to_string(checkers.size())).c_str()));
-    initiator.bind(checkers.back()->tsock);
-    checkers.back()->isock.bind(target);
+    bind_checked(checkers, initiator, target);
   }
   void finish() {
     process.rethrow();

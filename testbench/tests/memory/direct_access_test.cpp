@@ -68,12 +68,9 @@ struct Side : sc_core::sc_module {
   void bind(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket<>& target, bool checked) {
     if (!checked) {
       initiator.bind(target);
-      return;
+    } else {
+      bind_checked(checkers, initiator, target);
     }
-    checkers.push_back(
-        std::make_unique<ProtocolChecker>(("checker_" + std::to_string(checkers.size())).c_str()));
-    initiator.bind(checkers.back()->tsock);
-    checkers.back()->isock.bind(target);
   }
   /// One to three at this instant, then again a little later.
   static void access(void* self) {

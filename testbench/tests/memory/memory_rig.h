@@ -12,6 +12,7 @@
 #include "models/memory/system_bus.h"
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/protocol_checker.h"
+#include "testbench/tests/support/bind_checked.h"
 
 namespace tlmssd {
 
@@ -102,10 +103,7 @@ struct MemoryRig {
   }
   template <class Initiator, class Target>
   void bind(Initiator& initiator, Target& target) {
-    checkers.push_back(
-        std::make_unique<ProtocolChecker>(("checker_" + std::to_string(checkers.size())).c_str()));
-    initiator.bind(checkers.back()->tsock);
-    checkers.back()->isock.bind(target);
+    bind_checked(checkers, initiator, target);
   }
   void run() {
     sc_core::sc_start();
