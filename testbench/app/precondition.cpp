@@ -64,8 +64,19 @@ class StepLoads {
     if (region_ < block_) block_ = region_ / drive.lba_bytes * drive.lba_bytes;
   }
 
-  /// The region once over.
-  void fill() { add(config("fill", false)); }
+  /// The region once over: whole blocks, then what is left of it behind the last of them.
+  void fill() {
+    if (block_ == 0) return;
+    const Bytes rest = region_ % block_;
+    LoadConfig blocks = config("fill", false);
+    blocks.generator.size = std::to_string(region_ - rest);
+    add(blocks);
+    if (rest == 0) return;
+    LoadConfig last = config("fill's end", false);
+    last.generator.bs = last.generator.size = std::to_string(rest);
+    last.generator.offset = std::to_string(region_ - rest);
+    add(last);
+  }
   void overwrite() {
     LoadConfig again = config("overwrite", true);
     limit(again, static_cast<Bytes>(step_.overwrite * static_cast<double>(region_)));

@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::size_t k_most_axes = 6;
 constexpr std::size_t k_most_values = 1'000'000;
-constexpr int k_most_factor = 1000;                   // of the data sheet's time
-constexpr Picoseconds k_longest = 1'000'000'000'000;  // 1 s: what the data sheet's tR may be
+constexpr int k_most_factor = 1000;  // of the data sheet's time
 constexpr double k_unset = std::numeric_limits<double>::quiet_NaN();
 
 double number_of(const std::string& text) {
@@ -34,8 +33,8 @@ double number_of(const std::string& text) {
 /// Reads the lines into the table.
 class LookupTable::Parser {
  public:
-  Parser(LookupTable& table, const std::string& key, const NandPart& part)
-      : table_(table), lines_(key, "type, cycles, time"), part_(part) {}
+  Parser(LookupTable& table, const std::string& key, const NandPart& part, Picoseconds longest)
+      : table_(table), lines_(key, "type, cycles, time"), part_(part), longest_(longest) {}
 
   void read(const std::vector<std::string>& lines) {
     std::vector<std::vector<double>> rows;
@@ -98,10 +97,11 @@ class LookupTable::Parser {
     try {
       const double value =
           table_.factor_ ? number_of(text) : static_cast<double>(parse_quantity(Kind::time, text));
-      const double most = table_.factor_ ? k_most_factor : static_cast<double>(k_longest);
+      const double most = table_.factor_ ? k_most_factor : static_cast<double>(longest_);
       if (!(value > 0) || value > most) {
-        throw InputError(in_quotes(text) + " is not above 0 and at most " +
-                         (table_.factor_ ? std::to_string(k_most_factor) : "1 s"));
+        throw InputError(
+            in_quotes(text) + " is not above 0 and at most " +
+            (table_.factor_ ? std::to_string(k_most_factor) : format_value(Kind::time, longest_)));
       }
       return value;
     } catch (const InputError& problem) {
@@ -162,13 +162,14 @@ class LookupTable::Parser {
   LookupTable& table_;
   TableLines lines_;
   const NandPart& part_;
+  Picoseconds longest_;
   std::vector<std::size_t> places_;
 };
 
 LookupTable::LookupTable(const std::string& key, const std::vector<std::string>& lines, const NandPart& part,
-                         Between between)
+                         Picoseconds longest, Between between)
     : between_(between) {
-  Parser(*this, key, part).read(lines);
+  Parser(*this, key, part, longest).read(lines);
 }
 
 bool LookupTable::looks_at_history() const {

@@ -51,6 +51,12 @@ std::size_t number(ArrayCommand command) {
   return static_cast<std::size_t>(command);
 }
 
+/// What the data sheet's own time may be at most, in picoseconds (NandPart::parameters).
+Picoseconds longest(ArrayCommand command) {
+  using namespace literals;
+  return command == ArrayCommand::sense ? 1_s : 10_s;
+}
+
 }  // namespace
 
 const ParameterTable<TableTimingConfig>& TableTimingConfig::parameters() {
@@ -73,7 +79,8 @@ TableTiming::TableTiming(const Config& config, const NandPart& part) : part_(par
   const auto between =
       config.table_interpolation == "step" ? LookupTable::Between::step : LookupTable::Between::linear;
   const auto read = [&](ArrayCommand command, const char* key, const std::vector<std::string>& lines) {
-    if (!lines.empty()) tables_[number(command)] = LookupTable(key, lines, part, between);
+    if (lines.empty()) return;
+    tables_[number(command)] = LookupTable(key, lines, part, longest(command), between);
   };
   read(ArrayCommand::sense, "read_table", config.read_table);
   read(ArrayCommand::program, "program_table", config.program_table);

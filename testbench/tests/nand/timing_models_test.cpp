@@ -51,7 +51,7 @@ std::string refusal_of(const std::function<void()>& work) {
 }
 
 LookupTable table(const Lines& lines, LookupTable::Between between = LookupTable::Between::linear) {
-  return {"program_table", lines, tlc(), between};
+  return {"program_table", lines, tlc(), 10_s, between};
 }
 
 std::string refused_table(const Lines& lines) {
@@ -132,7 +132,7 @@ TEST_CASE("a table that is none is refused with the line that is wrong") {
   CHECK_THAT(refused_table({"layer, layer, time", "0, 0, 1 us"}), Catch::Contains("twice"));
   CHECK_THAT(refused_table({"layer, time", "0, 1"}), Catch::Contains("line 2: time"));
   CHECK_THAT(refused_table({"layer, time", "0, 0 us"}), Catch::Contains("not above 0"));
-  CHECK_THAT(refused_table({"layer, time", "0, 1001 ms"}), Catch::Contains("at most 1 s"));
+  CHECK_THAT(refused_table({"layer, time", "0, 10001 ms"}), Catch::Contains("at most 10 s"));
   CHECK_THAT(refused_table({"layer, factor", "0, 1000.5"}), Catch::Contains("at most 1000"));
   CHECK_THAT(refused_table({"layer, time", "32, 1 us"}), Catch::Contains("outside 0 to 31"));
   CHECK_THAT(refused_table({"layer, time", "1.5, 1 us"}), Catch::Contains("no whole number"));
@@ -142,6 +142,21 @@ TEST_CASE("a table that is none is refused with the line that is wrong") {
   CHECK_THAT(refused_table({"layer, cycles, time", "0, 0, 1 us", "1, 5, 2 us"}),
              Catch::Contains("whole grid"));
   CHECK_THAT(refused_table({"type, time", "0, 1 us", "1, 2 us"}), Catch::Contains("no line with type 2"));
+}
+
+TEST_CASE("times of a table may be what the data sheet's may be") {
+  NandPart part = tlc();
+  part.timing = "table";
+  const auto answer_to = [&](const char* key, const char* time) {
+    const Lines lines{"cycles, time", std::string("0, ") + time};
+    return refusal_of([&] { static_cast<void>(make_timing_model(part, Given({{key, lines}}))); });
+  };
+  CHECK(answer_to("read_table", "1 s") == "accepted");
+  CHECK_THAT(answer_to("read_table", "1001 ms"), Catch::Contains("at most 1 s"));
+  for (const char* key : {"program_table", "erase_table"}) {
+    CHECK(answer_to(key, "10 s") == "accepted");
+    CHECK_THAT(answer_to(key, "10001 ms"), Catch::Contains("at most 10 s"));
+  }
 }
 
 TEST_CASE("program variation: each die, block and layer keeps its factor, lognormal with mean 1") {

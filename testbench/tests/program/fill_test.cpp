@@ -124,6 +124,18 @@ TEST_CASE("a fill that is not written leaves what a written one leaves: writes t
           "[program]") {
   both_ways({.buffer = "{capacity: 4 MiB, mode: write-through}"});
 }
+TEST_CASE("a full drive is full to its last block, whatever the size of a write", "[program]") {
+  const std::string reads =
+      "load: {rw: randread, bs: 4k, iodepth: 16, number_ios: 20000, norandommap: false}\n";
+  for (const std::string order : {"sequential", "random"}) {
+    const Folder folder;
+    const std::string fill = "{fill: 100 %, bs: 1 MiB, order: " + order + "}";
+    const auto report = report_of(folder, folder.write("s.yaml", scenario_of({.fill = fill}, reads)), order);
+    const auto& firmware = report.at("statistics").at("firmware");
+    CHECK(firmware.at("unmapped_reads").at("value") == 0);  // of 67.5 MiB
+  }
+}
+
 TEST_CASE("fills are written where something has a part in them", "[program][figure]") {
   SECTION("the table in flash") {
     both_ways({.firmware = "  mapping: {scheme: dftl}\n"}, false);
