@@ -152,6 +152,11 @@ void check_alone(const PreconditionStep& step, std::size_t number) {
   if (step.region < 1)
     refuse("region", "the state is that of the whole drive, so that no region can be chosen", "1");
   if (step.steady.wanted()) refuse("until", "nothing is written in rounds", "end");
+  // The state is that of one kind of overwriting, whatever the step would write.
+  if (step.order != "random") refuse("order", "all was overwritten at random", "random");
+  if (step.bs != 0) refuse("bs", "all was overwritten by the mapping page", "0 B");
+  if (step.random_distribution != "random")
+    refuse("random_distribution", "each page was overwritten as often", "random");
 }
 
 }  // namespace

@@ -90,6 +90,16 @@ TEST_CASE("scenarios with wrong values", "[program]") {
       {"load:", "precondition:\n  - {order: random}\nload:",
        "@:13: precondition.0: nothing to do: give fill, overwrite, trim, state, until or idle"},
       {"load:", "precondition:\n  - {fill: 120 %}\nload:", "@:13: precondition.0.fill: ..."},
+      {"load:", "precondition:\n  - {state: steady, bs: 8 KiB}\nload:",
+       "@:13: precondition.0.bs: all was overwritten by the mapping page in the step that has state: steady; "
+       "nearest valid: 0 B"},
+      {"load:", "precondition:\n  - {state: steady, order: sequential}\nload:",
+       "@:13: precondition.0.order: all was overwritten at random in the step that has state: steady; "
+       "nearest "
+       "valid: random"},
+      {"load:", "precondition:\n  - {state: steady, random_distribution: \"zipf:1.1\"}\nload:",
+       "@:13: precondition.0.random_distribution: each page was overwritten as often in the step that has "
+       "state: steady; nearest valid: random"},
       {"load:", "precondition:\n  - {fill: 100 %, bs: 3000 B}\nload:",
        "@:13: precondition.0.bs: 3000 B is not a multiple of the drive's logical block of 4096 B"},
   });
