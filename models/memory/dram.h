@@ -102,6 +102,9 @@ class Dram : public sc_core::sc_module, public DirectAccess {
   /// Bytes that are kept are in payloads.
   DirectAccess* direct(unsigned /*index*/) { return config_.storage ? nullptr : this; }
   Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) final;
+  bool access_untimed(std::uint64_t address, Bytes bytes, bool /*write*/) final {
+    return holds(address, bytes);
+  }
 
  private:
   /// Performs the access; returns its end and sets the response status.

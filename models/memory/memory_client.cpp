@@ -49,7 +49,7 @@ Picoseconds MemoryClient::access_by_payload(std::uint64_t address, Bytes bytes, 
   return end;
 }
 
-void MemoryClient::access_untimed(std::uint64_t address, Bytes bytes, bool write) {
+void MemoryClient::access_by_debug(std::uint64_t address, Bytes bytes, bool write) {
   Pool::Payload& payload = take(address, bytes, write);
   const unsigned moved = socket.peer().transport_dbg(payload);
   give(payload);

@@ -148,13 +148,17 @@ void Scm::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_time& delay
 
 unsigned Scm::debug(unsigned /*index*/, Payload& payload) {
   const Bytes bytes = payload.get_data_length();
-  if (!holds(payload.get_address(), bytes)) return 0;
-  if (payload.is_write() && bytes > 0) {
-    const std::uint64_t begin = payload.get_address() - base_;
+  return access_untimed(payload.get_address(), bytes, payload.is_write()) ? static_cast<unsigned>(bytes) : 0;
+}
+
+bool Scm::access_untimed(std::uint64_t address, Bytes bytes, bool write) {
+  if (!holds(address, bytes)) return false;
+  if (write && bytes > 0) {
+    const std::uint64_t begin = address - base_;
     const std::uint64_t first = begin / k_scm_sector;
     add_wear(first, (begin + bytes + k_scm_sector - 1) / k_scm_sector - first);
   }
-  return payload.get_data_length();
+  return true;
 }
 
 void Scm::report(StatisticsSink& sink) const {

@@ -98,6 +98,7 @@ class Scm : public sc_core::sc_module, public DirectAccess {
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
   DirectAccess* direct(unsigned /*index*/) { return this; }
   Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) final;
+  bool access_untimed(std::uint64_t address, Bytes bytes, bool write) final;
 
  private:
   Picoseconds access(tlm::tlm_generic_payload& payload, Picoseconds arrival);

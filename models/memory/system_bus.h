@@ -87,6 +87,10 @@ class SystemBus : public sc_core::sc_module {
     Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) override {
       return bus.access(*this, arrival, address, bytes, write);
     }
+    bool access_untimed(std::uint64_t address, Bytes bytes, bool write) override {
+      const unsigned memory = bus.decode(address);
+      return memory != k_none && bus.memories_[memory].direct->access_untimed(address, bytes, write);
+    }
     SystemBus& bus;
     std::unique_ptr<MasterPort> socket;
     Bytes moved = 0;

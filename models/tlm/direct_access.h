@@ -21,6 +21,8 @@ class DirectAccess {
   /// access before it. Returns the end; k_never: there are no such bytes here (a payload's response
   /// says what is wrong).
   virtual Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) = 0;
+  /// The same without time, as transport_dbg() would; false: there are no such bytes here.
+  virtual bool access_untimed(std::uint64_t address, Bytes bytes, bool write) = 0;
 
  protected:
   DirectAccess() = default;

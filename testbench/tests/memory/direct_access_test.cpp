@@ -81,7 +81,13 @@ struct Side : sc_core::sc_module {
       const std::uint64_t base = random.below(3) == 0 ? k_scm_base : k_dram_base;
       const Bytes bytes = 1 + random.below(random.below(2) == 0 ? 600 : 20'000);
       const std::uint64_t address = base + random.below(1_MiB - bytes + 1);
-      side.ends.push_back(client.access(address, bytes, random.below(2) == 0, nullptr, nullptr));
+      const bool write = random.below(2) == 0;
+      // What takes no time wears the SCM, and changes no other access.
+      if (random.below(8) == 0) {
+        client.access_untimed(address, bytes, write);
+        ++side.untimed;
+      }
+      side.ends.push_back(client.access(address, bytes, write, nullptr, nullptr));
     }
     if (side.ends.size() < 20'000)
       side.event_queue.at(side.event_queue.now() + static_cast<Picoseconds>(random.below(3'000'000)), &access,
@@ -104,6 +110,7 @@ struct Side : sc_core::sc_module {
   std::vector<std::unique_ptr<ProtocolChecker>> checkers;
   Recorder bus_seen, dram_seen, scm_seen;
   std::vector<Picoseconds> ends;
+  std::uint64_t untimed = 0;
 };
 
 bool equal(const MemoryCounters& a, const MemoryCounters& b) {
@@ -131,7 +138,7 @@ TEST_CASE("accesses without payloads end when those with payloads do, and count 
     CHECK(checked.first.client.socket.direct() == nullptr);
     REQUIRE(direct.ends.size() >= 20'000);
     CHECK(direct.ends == checked.ends);
-    CHECK(checked.payloads() == 2 * checked.ends.size());
+    CHECK(checked.payloads() == 2 * (checked.ends.size() + checked.untimed));
     CHECK(equal(direct.bus.counters(), checked.bus.counters()));
     CHECK(equal(direct.dram.counters(), checked.dram.counters()));
     CHECK(equal(direct.scm.counters(), checked.scm.counters()));
@@ -187,9 +194,13 @@ TEST_CASE("an access without payload to no memory, past its end or of no bytes i
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   MemoryClient& client = rig.master.client;
   REQUIRE(client.socket.direct() != nullptr);
-  const auto says = [&](std::uint64_t address, Bytes bytes) -> std::string {
+  const auto says = [&](std::uint64_t address, Bytes bytes, bool untimed = false) -> std::string {
     try {
-      client.access(address, bytes, false, nullptr, nullptr);
+      if (untimed) {
+        client.access_untimed(address, bytes, false);
+      } else {
+        client.access(address, bytes, false, nullptr, nullptr);
+      }
     } catch (const std::logic_error& error) {
       return error.what();
     }
@@ -203,6 +214,11 @@ TEST_CASE("an access without payload to no memory, past its end or of no bytes i
   CHECK(says(0, 0) == "memory access of 0 bytes");
   CHECK(says(0, MemoryClient::k_longest + 1) ==
         "memory access of " + std::to_string(MemoryClient::k_longest + 1) + " bytes");
+  CHECK(says(0, 64, true).empty());
+  for (const std::uint64_t address : {k_late_base, 1_MiB - 32})
+    CHECK(says(address, 64, true) ==
+          "debug access of 64 bytes at address " + std::to_string(address) + " reached no memory");
+  CHECK(says(0, 0, true) == "memory access of 0 bytes");
 }
 
 }  // namespace
