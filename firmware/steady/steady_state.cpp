@@ -20,6 +20,16 @@ constexpr double k_play = 0.25;
 constexpr double k_play_without_model = 3;
 /// Times that the drive counts as overwritten, for its wear.
 constexpr double k_overwritten = 4;
+/// A parallel unit with this share less room than there is on average is passed over
+/// (BlockPool::accepts()); so many standard deviations are to lie below that.
+constexpr double k_passed_over = 0.75;
+constexpr double k_deviations = 3;
+
+/// Standard deviation of what one of several parallel units holds: each gets the same share of the
+/// writes, and loses units at random.
+double valid_deviation(double mean) {
+  return std::sqrt(mean / 2);
+}
 
 }  // namespace
 
@@ -48,6 +58,12 @@ std::string SteadyState::only_by_writing(const Core& core) {
   if (core.pool.usable() < kept) {
     return "less than a block of each parallel unit is spare beyond those that are set aside for "
            "collection and open blocks";
+  }
+  const double mean = static_cast<double>(core.layout.logical_units) / core.layout.pus;
+  const double room = static_cast<double>(core.pool.usable()) / core.layout.pus - mean;
+  if (core.layout.pus > 1 && k_deviations * valid_deviation(mean) > k_passed_over * room) {
+    return "so little is spare that parallel units which hold more than others are passed over, and fall "
+           "out of step";
   }
   return {};
 }
@@ -107,7 +123,7 @@ StationaryBlocks SteadyState::model_of(const Plan& plan) const {
 void SteadyState::draw_valid() {
   const double spare = static_cast<double>(pool_.usable()) / layout_.pus - mean_valid_;
   const double most = std::max(0.0, spare / 2 - layout_.program_units);
-  const double deviation = layout_.pus > 1 ? std::sqrt(mean_valid_ / 2) : 0;
+  const double deviation = layout_.pus > 1 ? valid_deviation(mean_valid_) : 0;
   std::int64_t left = static_cast<std::int64_t>(layout_.logical_units);
   for (std::uint32_t& valid : valid_) {
     const double by = std::clamp(random_.normal() * deviation, -most, most);

@@ -1,7 +1,8 @@
 """Part (a): random scenarios over all sections and parameters, and what must hold for each.
 
 Every scenario is checked and run; some are run again in another way that must not change the results: from a
-snapshot, from the resolved scenario, with the protocol checkers, with another quantum, under another name.
+snapshot, from the resolved scenario, with the protocol checkers, with another quantum. A fill in sequence, which is
+mostly known without being written, is also written page by page.
 """
 
 import json
@@ -51,6 +52,8 @@ def judge(setup, number, tree, files, every_way, text=None):
         outcome = trial.first()
         if outcome == "ran":
             ways = _WAYS if every_way else [_WAYS[number % len(_WAYS)]]
+            if every_way or _fills_in_sequence(tree):
+                ways = [*ways, _Trial.by_pages]
             for way in ways:
                 way(trial)
         result = Result(number, outcome, time.monotonic() - begin, trial.runs, trial.findings)
@@ -163,6 +166,9 @@ class _Trial:
     def with_checkers(self):
         self.again("protocol checkers", "--check-protocol")
 
+    def by_pages(self):
+        self.again("page by page", "--fill-by-pages")
+
     def with_quantum(self):
         other = "0 s" if self.tree.get("run", {}).get("quantum") else "7 us"
         self.again("another quantum", "--set", f"run.quantum={other}", same=())
@@ -185,6 +191,12 @@ class _Trial:
 
 _WAYS = [_Trial.same_bytes, _Trial.from_snapshot, _Trial.from_resolved, _Trial.with_checkers,
          _Trial.with_quantum]
+
+
+def _fills_in_sequence(tree):
+    steps = tree.get("precondition") or [{}]
+    return isinstance(steps, list) and isinstance(steps[0], dict) and "fill" in steps[0] \
+        and steps[0].get("order") == "sequential"
 
 
 def first_difference(a, b):

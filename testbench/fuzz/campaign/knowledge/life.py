@@ -18,6 +18,10 @@ def _draw_steps(d):
             d.put(path, what, d.pick(0.2, 0.5, 1, 2))
         else:
             d.put(path, what, d.pick(0.1, 0.3, 0.5, 0.9, 1))
+        if what == "fill" and d.chance(0.4):
+            d.put(path, "order", "sequential")
+            if d.chance(0.5):
+                d.put(path, "bs", f.map_unit * d.pick(1, 2, 3, 8, 13, 100))
         if f.idle_after > 10**9 and d.chance(0.3):
             d.put(path, "idle", True)
         d.section(path, 0.2, leave=("state", "fill", "overwrite", "trim", "idle"), region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
