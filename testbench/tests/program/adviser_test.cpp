@@ -168,6 +168,19 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   const Json collection = run_with({"load.iodepth=4", "load.rwmixread=30"});
   CHECK(first(collection) == "collection");
   CHECK(share(collection, "load", {"die busy: gc"}) > 0.5);
+  // Dies that do nothing but read: without that the channels limit.
+  const Json reads = run_with({"load.rw=randread", "load.iodepth=32"});
+  const std::string dies = reads["findings"][0]["text"].get<std::string>();
+  INFO(dies);
+  const std::string at_most = "without that at most ";
+  REQUIRE(dies.find(at_most) != std::string::npos);
+  const double bound = std::stod(dies.substr(dies.find(at_most) + at_most.size()));
+  CHECK(bound > 1);
+  for (const char* channel : {"channel_0", "channel_1"}) {
+    const Json& bus = reads["statistics"]["flash"][channel]["bus_utilisation"]["value"];
+    CHECK(bound <= 1.05 / bus.get<double>());
+  }
+
 
   const Json neighbour = run_with(
       {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
