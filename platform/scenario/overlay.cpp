@@ -241,7 +241,9 @@ std::vector<std::string> PartFiles::lines(const std::string& name, const Origin&
   if (found.text.size() > k_longest_document) throw origin.error(*found.file + " is longer than 1 MiB");
   if (!is_text(found.text)) throw origin.error(*found.file + " is not text (UTF-8)");
   std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < found.text.size();) {
+  const std::size_t first = found.text.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // a byte order mark
+  if (found.text.size() == first) throw origin.error(*found.file + " is empty");
+  for (std::size_t begin = first; begin < found.text.size();) {
     const std::size_t end = std::min(found.text.find('\n', begin), found.text.size());
     std::string line = found.text.substr(begin, end - begin);
     if (!line.empty() && line.back() == '\r') line.pop_back();

@@ -66,6 +66,22 @@ BAD = {
         ("seeds: 2", "constraints: [read.p99]"),
         "5: constraints: must compare",
     ),
+    "constraint in another unit": (
+        ("seeds: 2", "constraints: [read.p99 < 2 MiB]"),
+        "5: constraints: 'read.p99 < 2 MiB': 'read.p99' must be compared with a quantity such as",
+    ),
+    "constraint on a metric of the study without a unit": (
+        ("seeds: 2", "constraints: [2 > tail]"),
+        "5: constraints: '2 > tail': 'tail' must be compared with a quantity such as 2 ms",
+    ),
+    "constraint with a unit too many": (
+        ("seeds: 2", "constraints: [iops > 2 ms]"),
+        "5: constraints: 'iops > 2 ms': 'iops' must be compared with a number without unit",
+    ),
+    "constraint on a metric misspelt": (
+        ("seeds: 2", "constraints: [tial < 2 ms]"),
+        "5: constraints: there is no metric 'tial'; the nearest is 'tail'",
+    ),
     "bad limit": (("seeds: 2", "limits: {time: 5}"), "5: limits.time: must be a quantity"),
     "unknown setting": (
         ("seeds: 2", "set:\n  load.iodepth: 2\n  ssd.flash.chanels: 2"),

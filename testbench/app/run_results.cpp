@@ -120,7 +120,7 @@ AdviserFacts Run::adviser_facts() const {
   AdviserFacts facts;
   facts.user = ssd.user_bytes();
   facts.flash = geometry.bytes();
-  facts.write_buffer = ssd.config().firmware.buffer.capacity;
+  if (ssd.own_ftl() != nullptr) facts.write_buffer = ssd.config().firmware.buffer.capacity;
   facts.blocks_of_spare =
       static_cast<double>(facts.flash - facts.user) /
       static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
@@ -142,11 +142,15 @@ AdviserFacts Run::adviser_facts() const {
   return facts;
 }
 
-/// A shortened run means nothing, and is not advised on.
+/// A shortened run means nothing, and is not advised on. Other firmware has none of our own's keys.
 void Run::advise_on(nlohmann::ordered_json& report) {
+  const bool own_firmware = simulation_->ssd().own_ftl() != nullptr;
   report["findings"] = nlohmann::ordered_json::array();
   for (const Finding& one : findings(report))
-    report["findings"].push_back({{"cause", one.cause}, {"text", one.text}, {"look_at", one.look_at}});
+    report["findings"].push_back(
+        {{"cause", one.cause},
+         {"text", one.text},
+         {"look_at", own_firmware ? one.look_at : one.look_at.substr(0, one.look_at.find(" or firmware."))}});
   report["advice"] = nlohmann::ordered_json::array();
   if (interrupted_) report["partial"] = interrupted_->what();
   if (options_.short_form || interrupted_) return;

@@ -64,6 +64,7 @@ void HostDriver::pump(Stream& stream) {
   while (fetch(stream)) {
     if (stream.split == nullptr && load.queue_depth != 0 && stream.outstanding >= load.queue_depth) return;
     if (queue_outstanding_[stream.queue] >= config_.queue_depth) return;
+    if (stream.split == nullptr && stream.owes_pause()) return;
     if (stream.split != nullptr) {
       issue(stream);
       continue;
@@ -145,9 +146,6 @@ void HostDriver::begin_request(Stream& stream, bool split) {
   const Load& load = *stream.load;
   stream.last_issue = event_queue_.now();
   if (load.pacing == Pacing::open_loop) stream.lag = event_queue_.now() - stream.start - stream.head.time;
-  if (load.think_time > 0 && stream.issued % std::max(load.think_blocks, 1U) == 0) {
-    stream.think_until = event_queue_.now() + load.think_time;
-  }
   if (!split) return;
   stream.split = &take_split();
   Completed& whole = stream.split->whole;
@@ -264,6 +262,10 @@ void HostDriver::release(Slot& slot) {
 void HostDriver::end_request(Stream& stream) {
   --stream.outstanding;
   if (++stream.completed == stream.load->ramp_requests) end_ramp();
+  if (stream.outstanding == 0 && stream.owes_pause()) {
+    stream.paused_at = stream.completed;
+    stream.think_until = later(event_queue_.now(), stream.load->think_time);
+  }
 }
 
 /// The request is complete with its last piece: what it waited for is what that piece did, after

@@ -2,6 +2,7 @@
 // HostDriver.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "testbench/host/host_driver.h"
@@ -69,8 +70,13 @@ struct HostDriver::Stream {
   bool by_time = false;  ///< `stop` has ended it
   Picoseconds first_time =
       0;  ///< time stamp of the first request after a warm-up, from which the others count
-  Picoseconds think_until = 0;
+  std::uint64_t paused_at = 0;  ///< `completed` when the last pause began
+  Picoseconds think_until = 0;  ///< its end
 
+  /// Nothing more is issued until all that is outstanding has completed: then the load pauses.
+  [[nodiscard]] bool owes_pause() const {
+    return load->think_time > 0 && completed - paused_at >= std::max(load->think_blocks, 1U);
+  }
   static void wake(void* self) {
     auto* stream = static_cast<Stream*>(self);
     stream->sleeping = false;

@@ -39,6 +39,8 @@ Picoseconds look_ahead(Load& load, Picoseconds phase_start) {
   Picoseconds last = phase_start;
   Picoseconds first_time = 0;
   Picoseconds think_until = 0;
+  // Before a pause, and after the last one: so many at most.
+  const std::uint64_t between = std::uint64_t{std::max(load.think_blocks, 1U)} + load.queue_depth - 1;
   for (std::uint64_t n = 0; load.requests == 0 || n < load.requests; ++n) {
     // Where the requests so far follow each other too closely, as many would never get there.
     if (n == k_drawn_ahead || (n == k_sample && last - start < k_last_request / k_samples)) break;
@@ -49,7 +51,7 @@ Picoseconds look_ahead(Load& load, Picoseconds phase_start) {
     if (due >= stop) break;
     check_instant(load, due);
     last = due;
-    if (load.think_time > 0 && (n + 1) % std::max(load.think_blocks, 1U) == 0)
+    if (load.think_time > 0 && load.queue_depth > 0 && (n + 1) % between == 0)
       think_until = later(due, load.think_time);
   }
   return last;

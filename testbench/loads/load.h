@@ -35,7 +35,7 @@ struct Load {
   std::uint64_t ramp_requests = 0;  ///< the same as a number of requests
   std::uint64_t warm_up = 0;        ///< requests from the front that are carried out untimed before the run
   std::uint64_t requests = 0;       ///< stop after so many more requests; 0: when the source ends
-  Picoseconds think_time = 0;       ///< pause after every `think_blocks` requests
+  Picoseconds think_time = 0;       ///< pause when `think_blocks` have completed and none is outstanding
   std::uint32_t think_blocks = 1;
   std::uint64_t wanted = 0;  ///< requests that number_ios asks for; 0: none in particular
   bool made = false;         ///< by a generator, alike from beginning to end

@@ -92,6 +92,23 @@ void few_blocks(const Evidence& e) {
        "ssd.flash.part.pages_per_block"});
 }
 
+/// A ramp behind a stonewall begins when what is before it has ended: of that nothing is measured.
+void not_measured(const Evidence& e) {
+  const Json& loads = e.report["results"]["loads"];
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
+    if (e.facts.loads[i].issued > 0 && loads[i]["commands"] == 0) names.push_back(e.facts.loads[i].name);
+  }
+  if (names.empty()) return;
+  const std::string others = names.size() == 1 ? "" : fmt::format(" and {} other loads", names.size() - 1);
+  e.advice.push_back(
+      {"not-measured",
+       fmt::format("nothing is measured of {}{}: measurement begins when the ramps of all loads are "
+                   "over, those behind a stonewall, too",
+                   names.front(), names.size() == 2 ? " and " + names.back() : others),
+       "load.ramp_time or load.ramp_requests"});
+}
+
 void ended_by_size(const Evidence& e) {
   for (const LoadEnd& load : e.facts.loads) {
     if (load.wanted == 0 || load.by_time || load.issued >= load.wanted) continue;
@@ -201,6 +218,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"short-for-amplification", "less than the spare flash was written, beyond the write buffer"},
       {"buffer-holds-load", "all that was written fits into the write buffer or cache"},
       {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},
+      {"not-measured", "a load ended before the ramps of all loads were over"},
       {"ended-by-size", "a load ended before its number_ios"},
       {"falls-behind", "an open-loop load is issued late, and later all the time"},
       {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
@@ -214,8 +232,9 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   std::vector<Advice> advice;
   const Evidence evidence{report, facts, advice};
   if (report["results"]["total"]["commands"] != 0) {
-    for (const auto rule : {unwritten_reads, short_for_amplification, buffer_holds_load, few_blocks,
-                            ended_by_size, falls_behind, never_steady, not_steady, default_matters}) {
+    for (const auto rule :
+         {unwritten_reads, short_for_amplification, buffer_holds_load, few_blocks, not_measured,
+          ended_by_size, falls_behind, never_steady, not_steady, default_matters}) {
       rule(evidence);
     }
   }

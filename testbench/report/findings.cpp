@@ -225,6 +225,14 @@ void saturated(const Drive& drive, std::vector<Finding>& found) {
   }
 }
 
+/// Utilisation of the busiest resource beside the dies, which limits the rate when these do not.
+double busiest_beside_dies(const Drive& drive) {
+  double most = 0;
+  for (const Utilisation& use : drive.uses)
+    if (find_resource(use.label, drive.statistics) != nullptr) most = std::max(most, use.mean());
+  return most;
+}
+
 /// Several loads are told by name, each in its own percentiles; of one it is said here.
 void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>& found) {
   const double dies = busy(drive, "dies");
@@ -236,7 +244,7 @@ void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>
                    fmt::format("the dies: {} of the time busy, {} for {}; without that at most {:.1f} times "
                                "the rate",
                                share_text(dies), share_text(group.share), group.cause,
-                               dies / std::max(dies - group.share, 0.01 * dies)),
+                               1 / std::max({1 - group.share / dies, busiest_beside_dies(drive), 1e-3})),
                    group.look_at});
 }
 

@@ -16,6 +16,7 @@ constexpr std::size_t k_columns = 80;
 constexpr std::size_t k_lines = 40;         ///< with one part of results
 constexpr std::size_t k_lines_of_part = 6;  ///< more for each further one
 constexpr std::size_t k_most_parts = 4;
+constexpr std::size_t k_lines_of_notes = 6;  ///< at least, however long the rest is
 
 /// Lines of at most 80 characters.
 class Page {
@@ -65,10 +66,12 @@ class Page {
     return page.lines_.size();
   }
   void gap() { lines_.emplace_back(); }
+  /// There is room for so many lines more.
+  void make_room(std::size_t lines) { most_ = std::max(most_, lines_.size() + lines); }
   [[nodiscard]] std::size_t left() const { return most_ - std::min(most_, lines_.size()); }
   [[nodiscard]] std::string text() const {
     std::string all;
-    for (std::size_t i = 0; i < std::min(lines_.size(), most_); ++i) all += lines_[i] + "\n";
+    for (const std::string& line : lines_) all += line + "\n";
     return all;
   }
 
@@ -330,12 +333,14 @@ std::string summary(const Json& report, const HostRun& run) {
     notes.push_back(fmt::format("{} (look at {}) [{}]", advice["text"].get<std::string>(),
                                 advice["look_at"].get<std::string>(), advice["name"].get<std::string>()));
   }
-  if (notes.empty() || page.left() <= 2) return page.text();
+  if (notes.empty()) return page.text();
   page.gap();
+  page.make_room(k_lines_of_notes);
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const std::size_t others = i + 1 < notes.size() ? 1 : 0;  // a line to say how many more there are
     if (Page::height("! " + notes[i], 2, 3) + others > page.left()) {
-      page.line(fmt::format("! and {} more warnings, in report.json", notes.size() - i));
+      const std::size_t rest = notes.size() - i;
+      page.line(fmt::format("! and {} more warning{}, in report.json", rest, rest == 1 ? "" : "s"));
       break;
     }
     page.wrapped("! " + notes[i], 2, 3);

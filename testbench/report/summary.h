@@ -1,5 +1,5 @@
-// The summary on the terminal: one screen (80 columns, 40 lines at most) made from the report
-// alone.
+// The summary on the terminal, 80 columns wide, made from the report alone. With one load it is
+// about a screen (40 lines); warnings and advice are what is cut, and the last line says so.
 #pragma once
 
 #include <nlohmann/json.hpp>

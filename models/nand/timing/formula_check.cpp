@@ -255,7 +255,7 @@ class Check {
       }
     }
     refuse(worst.begin, worst.end - worst.begin,
-           fmt::format("makes it {:.6g} us, which is no latency,{}", value * 1e-6, place_of(whole, point)));
+           fmt::format("makes it {:.6g} us, which is no latency{}", value * 1e-6, place_of(whole, point)));
   }
 
   /// The power to which times enter a piece of text: 0 a number, 1 a time; nothing when it mixes

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -14,11 +14,12 @@ from tlmssd.resolve import Resolver
 from tlmssd.scenario import flat_parameters
 from tlmssd.study.axes import Axis, Choice
 from tlmssd.study.document import Entry
-from tlmssd.study.expressions import Expression
 from tlmssd.study.study import Metric, Point, Study
 
 TRIES = 2000
 """Points in which a value is tried before it is said to fit nowhere."""
+EXAMPLES = {"s": "2 ms", "B": "4 GiB", "B/s": "500 MB/s", "Hz": "800 MHz"}
+"""A quantity of each base unit that a limit must have, too."""
 DRIVES = 200
 """Drives that are built in search of one that is not contradictory."""
 OPERATION_FIGURES = {
@@ -74,12 +75,20 @@ def check(study: Study, program: Program, resolver: Resolver) -> Checked:
             _check_choice(study, axis, choice, resolver)
     figures, scenario = _first_drive(study, program, resolver)
     known = figure_units(figures)
-    own = {metric.name for metric in study.metrics}
-    for metric in study.metrics + study.constraints:
+    own = {metric.name: metric for metric in study.metrics}
+    for metric in study.metrics:
         for name in metric.expression.names:
-            if metric in study.constraints and name in own:
-                continue
-            _check_name(name, metric.expression, metric.entry or study.entry, known, scenario)
+            _check_name(name, metric.entry or study.entry, known, known, scenario)
+    for metric in study.constraints:
+        for name in metric.expression.names:
+            if name not in own:
+                _check_name(name, metric.entry, known, {**own, **known}, scenario)
+        for name, unit in metric.expression.limits():
+            if name not in own:
+                _check_limit(name, unit, _base_unit(name, known, scenario), metric.entry)
+            elif own[name].expression.is_name:
+                figure = own[name].expression.names[0]
+                _check_limit(name, unit, _base_unit(figure, known, scenario), metric.entry)
     return Checked(known)
 
 
@@ -175,7 +184,7 @@ def figure_units(report: dict) -> dict[str, str]:
 
 
 def _check_name(
-    name: str, expression: Expression, entry: Entry, known: dict[str, str], scenario: dict
+    name: str, entry: Entry, known: dict[str, str], offered: Iterable[str], scenario: dict
 ) -> None:
     if name.startswith("scenario."):
         path = name.removeprefix("scenario.")
@@ -185,10 +194,31 @@ def _check_name(
         if units.split(parameters[path]) is None:
             entry.fail(f"'{path}' is no number but '{parameters[path]}'")
     elif names.canonical(name) not in known:
-        entry.fail(f"there is no metric '{name}'{_near(names.canonical(name), known)}")
+        entry.fail(f"there is no metric '{name}'{_near(names.canonical(name), offered)}")
 
 
-def _near(name: str, known: dict[str, str]) -> str:
+def _base_unit(name: str, known: dict[str, str], scenario: dict) -> str:
+    if name.startswith("scenario."):
+        path = name.removeprefix("scenario.")
+        number = units.split(flat_parameters(json.dumps(scenario))[path])
+        unit = number[1] if number else ""
+    else:
+        unit = known[names.canonical(name)]
+    return units.in_base(1.0, unit)[1]
+
+
+def _check_limit(name: str, given: str, unit: str, entry: Entry) -> None:
+    """A limit has the unit of its figure, and where that is none of time or size, none."""
+    measured = unit if unit in EXAMPLES else ""
+    if given == measured:
+        return
+    right = "a number without unit, or in %"
+    if measured:
+        right = f"a quantity such as {EXAMPLES[measured]}"
+    entry.fail(f"'{entry.text}': '{name}' must be compared with {right}")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1, 0.3)

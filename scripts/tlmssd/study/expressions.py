@@ -1,4 +1,4 @@
-"""Expressions over figures of a report: 'read.p99.9', 'iops / scenario.ssd.flash.channels < 5 k'.
+"""Expressions over figures of a report: 'read.p99.9', 'iops / scenario.ssd.flash.channels < 5000'.
 
 Figures go by the names of tlmssd.metrics and are in base units (s, B, B/s); `scenario.PATH` is a
 parameter; quantities have units ('5 ms'). A name may have spaces ('read.ledger.map fetch.share');
@@ -11,7 +11,7 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tlmssd import units
@@ -73,6 +73,17 @@ class Expression:
     def is_name(self) -> bool:
         """Whether it is one figure and nothing else."""
         return self._code == "_0"
+
+    def limits(self) -> Iterator[tuple[str, str]]:
+        """Figures that are compared with a plain quantity, each with the quantity's base unit."""
+        sides = [
+            [match for match in TOKEN.finditer(side) if match[0].strip()]
+            for side in re.split("<=|>=|==|!=|<|>", self.text)
+        ]
+        if len(sides) == 2 and all(len(side) == 1 for side in sides):
+            for (name,), (limit,) in (sides, sides[::-1]):
+                if limit["number"] and (asked := name["name"] or (name["quoted"] or "")[1:-1]):
+                    yield asked, units.in_base(1.0, limit["unit"] or "")[1]
 
     def value(self, look_up: Callable[[str], float]) -> float | bool:
         """The value with the figures that `look_up` gives; NaN where it has none."""

@@ -237,8 +237,10 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .optional()
           .choice("rate_process", &G::rate_process, {"linear", "poisson"},
                   "how requests of a limited rate are spread: evenly or with exponential gaps")
-          .time("thinktime", &G::thinktime, {0, 0x1p62}, "pause after thinktime_blocks requests")
-          .integer("thinktime_blocks", &G::thinktime_blocks, {1, 1000000000}, "requests between pauses")
+          .time("thinktime", &G::thinktime, {0, 0x1p62},
+                "pause when thinktime_blocks requests have completed and none is outstanding any more")
+          .integer("thinktime_blocks", &G::thinktime_blocks, {1, 1000000000},
+                   "requests between pauses, at least; up to iodepth - 1 others are under way by then")
           .text("random_distribution", &G::random_distribution,
                 "where random requests go: random, zipf:theta, pareto:h, normal:deviation or "
                 "zoned:access/size:..., or lives: of the files of file_cache.apps each is read whole, from "

@@ -312,6 +312,23 @@ TEST_CASE("the summary fits a screen and says what matters") {
   }
 }
 
+TEST_CASE("a summary of several loads still has what the drive did and what the adviser says") {
+  Json report = example_report();
+  const Json read = report["results"]["total"]["operations"]["read"];
+  Json& loads = report["results"]["loads"];
+  for (Json& load : loads)
+    for (const char* name : {"read", "write", "trim", "flush"}) load["operations"][name] = read;
+  while (loads.size() < 5) loads.push_back(Json(loads[0]));
+  for (int i = 0; i < 9; ++i)
+    report["advice"].push_back({{"text", "advice " + std::to_string(i) + std::string(90, 'x')},
+                                {"look_at", "somewhere"},
+                                {"name", "rule"}});
+  const std::string text = summary(report, HostRun{});
+  CHECK_THAT(text, Catch::Contains("Erase counts"));
+  CHECK_THAT(text, Catch::Contains("cores 50 % (max 75)"));
+  CHECK_THAT(text, Catch::Contains(" more warnings, in report.json\n"));
+}
+
 TEST_CASE("summary and report.html have a line for the cache, if there is one") {
   const auto report = [](const Json& statistics) {
     return build_report(example_facts(), example_measurement(), statistics);

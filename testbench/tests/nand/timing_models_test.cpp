@@ -243,6 +243,7 @@ TEST_CASE("a formula that is no latency is refused with its position") {
   says("layer = 3us", "7", "assigns");
   says("3us, 4us", "4", "more than one");
   says("tR[type] * (", "12", "end of expression");
+  CHECK_THAT(refused_formula("-50us"), Catch::EndsWith("makes it -50 us, which is no latency"));
   CHECK_THAT(refused_formula(""), !Catch::Contains("accepted"));
   CHECK(refused_formula("tR[type] * (age_days > 10 ? 1.2 : 1)") == "accepted");
 }

@@ -37,6 +37,15 @@ expect(0 "\"what\":\"victim\",\"why\":\"of PU" ${CMAKE_COMMAND} -E cat ${WORK}/d
 expect(0 "stopped at decision=own" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --break decision=own)
 expect(2 "cannot be shown" ${program} --plugin ${plugin} inspect ${WORK}/project-c/drive.yaml --map 0-9)
 
+# Findings and advice say nothing of what only the program's own has.
+expect(0 "" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --out ${WORK}/findings)
+file(READ ${WORK}/findings/report.json report)
+string(JSON findings GET "${report}" findings)
+string(JSON advice GET "${report}" advice)
+if(NOT findings MATCHES "ssd.flash.spare_factor, ssd.flash.suspend\"" OR "${findings}${advice}" MATCHES "firmware\\.")
+  message(FATAL_ERROR "${findings}${advice}")
+endif()
+
 # As good as the program's own.
 file(WRITE ${WORK}/drive.yaml "title: comparison
 ssd:

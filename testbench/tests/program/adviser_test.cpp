@@ -108,6 +108,9 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
       {"short-for-amplification", {"load.number_ios=23000"}},
       {"buffer-holds-load", {"load.number_ios=20300"}},
       {"few-blocks", {"ssd.flash.part.pages_per_block=512"}},
+      {"not-measured",
+       {"load.0.ramp_requests=0"},
+       with_neighbour("name: scan, stonewall: true, rw: read, bs: 64k, ramp_requests: 50, number_ios: 2000")},
       {"ended-by-size", {"load.loops=1"}},
       {"falls-behind", {"load.rate_iops=200000"}},
       {"not-steady",
@@ -165,6 +168,19 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
     }
     return 0.0;
   };
+  // Dies that do nothing but read: without that the channels limit.
+  const Json reads = run_with({"load.rw=randread", "load.iodepth=32"});
+  const std::string dies = reads["findings"][0]["text"].get<std::string>();
+  INFO(dies);
+  const std::string at_most = "without that at most ";
+  REQUIRE(dies.find(at_most) != std::string::npos);
+  const double bound = std::stod(dies.substr(dies.find(at_most) + at_most.size()));
+  CHECK(bound > 1);
+  for (const char* channel : {"channel_0", "channel_1"}) {
+    const Json& bus = reads["statistics"]["flash"][channel]["bus_utilisation"]["value"];
+    CHECK(bound <= 1.05 / bus.get<double>());
+  }
+
   const Json collection = run_with({"load.iodepth=4", "load.rwmixread=30"});
   CHECK(first(collection) == "collection");
   CHECK(share(collection, "load", {"die busy: gc"}) > 0.5);

@@ -269,4 +269,19 @@ TEST_CASE("parts that are missing or wrong", "[program]") {
          "pages");
 }
 
+TEST_CASE("a table in a file: empty, and with a byte order mark", "[program]") {
+  const Folder folder;
+  folder.write("read.csv", "");
+  const std::string scenario = folder.write(
+      "s.yaml",
+      replaced(k_small, "page_size: 4 KiB}", "page_size: 4 KiB, timing: table, read_table: read.csv}"));
+  refuse(folder, scenario, "@:9: ssd.flash.part.read_table: {folder}/read.csv is empty");
+  folder.write("read.csv", "\xEF\xBB\xBF");
+  refuse(folder, scenario, "@:9: ssd.flash.part.read_table: {folder}/read.csv is empty");
+  folder.write("read.csv",
+               "\xEF\xBB\xBF"
+               "cycles, time\r\n0, 10 us\r\n");
+  CHECK(run(folder, {"check", scenario}).code == 0);
+}
+
 }  // namespace tlmssd::program_tests
