@@ -77,8 +77,9 @@ class Setter {
     std::size_t position = 0;
     std::from_chars(word.data(), word.data() + word.size(), position);
     if (position > list.children.size()) {
-      refuse(path_ + " has " + std::to_string(list.children.size()) + " entries; the next one is " +
-             std::to_string(list.children.size()));
+      const std::string count = std::to_string(list.children.size());
+      refuse(path_ + " has " + count + (list.children.size() == 1 ? " entry" : " entries") +
+             "; the next one is " + count);
     }
     if (position == list.children.size()) append_entry(list);
     return list.children[position].value;

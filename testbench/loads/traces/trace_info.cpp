@@ -217,8 +217,9 @@ std::string to_text(const TraceInfo& info) {
     text += '\n';
   }
   if (info.has_times) {
-    text += fmt::format("time span       {}, {:.4g} requests per second\n", time_text(info.span),
-                        info.requests_per_second());
+    const double rate = info.requests_per_second();
+    text += fmt::format("time span       {}, {} requests per second\n", time_text(info.span),
+                        rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate));
   } else {
     text += "time span       none: the file has no time stamps\n";
   }
