@@ -31,6 +31,15 @@ double valid_deviation(double mean) {
   return std::sqrt(mean / 2);
 }
 
+/// Valid units of a parallel unit of a full drive, on average, and what it has room for beside
+/// them.
+double mean_valid(const Layout& layout) {
+  return static_cast<double>(layout.logical_units) / layout.pus;
+}
+double mean_room(const Layout& layout, const BlockPool& pool) {
+  return static_cast<double>(pool.usable()) / layout.pus - mean_valid(layout);
+}
+
 }  // namespace
 
 SteadyState::SteadyState(Core& core, GcWorker& worker, const SteadyOrder& order)
@@ -41,7 +50,7 @@ SteadyState::SteadyState(Core& core, GcWorker& worker, const SteadyOrder& order)
       pool_(core.pool),
       random_(order.seed, "firmware.steady"),
       valid_(layout_.pus),
-      mean_valid_(static_cast<double>(layout_.logical_units) / layout_.pus),
+      mean_valid_(mean_valid(layout_)),
       units_(layout_.block_units) {}
 
 std::string SteadyState::only_by_writing(const Core& core) {
@@ -59,9 +68,8 @@ std::string SteadyState::only_by_writing(const Core& core) {
     return "less than a block of each parallel unit is spare beyond those that are set aside for "
            "collection and open blocks";
   }
-  const double mean = static_cast<double>(core.layout.logical_units) / core.layout.pus;
-  const double room = static_cast<double>(core.pool.usable()) / core.layout.pus - mean;
-  if (core.layout.pus > 1 && k_deviations * valid_deviation(mean) > k_passed_over * room) {
+  const double room = mean_room(core.layout, core.pool);
+  if (core.layout.pus > 1 && k_deviations * valid_deviation(mean_valid(core.layout)) > k_passed_over * room) {
     return "so little is spare that parallel units which hold more than others are passed over, and fall "
            "out of step";
   }
@@ -121,8 +129,7 @@ StationaryBlocks SteadyState::model_of(const Plan& plan) const {
 // ---------------------------------------------------------------------------------------------------------------- drawing
 
 void SteadyState::draw_valid() {
-  const double spare = static_cast<double>(pool_.usable()) / layout_.pus - mean_valid_;
-  const double most = std::max(0.0, spare / 2 - layout_.program_units);
+  const double most = std::max(0.0, mean_room(layout_, pool_) / 2 - layout_.program_units);
   const double deviation = layout_.pus > 1 ? valid_deviation(mean_valid_) : 0;
   std::int64_t left = static_cast<std::int64_t>(layout_.logical_units);
   for (std::uint32_t& valid : valid_) {

@@ -9,19 +9,6 @@
 namespace tlmssd::drive_tests {
 namespace {
 
-SsdConfig small_drive() {
-  SsdConfig config;
-  config.dram.capacity = 64_MiB;
-  config.flash.channels = 2;
-  config.flash.ways = 1;
-  config.part.planes = 1;
-  config.part.blocks_per_plane = 32;
-  config.part.pages_per_block = 16;
-  config.capacity.over_provisioning = 0.6;
-  config.firmware.buffer.capacity = 1_MiB;
-  return config;
-}
-
 struct Part {
   std::uint64_t requests;
   std::uint64_t ramp_requests = 0;

@@ -27,6 +27,20 @@ namespace tlmssd::drive_tests {
 
 using namespace literals;
 
+/// Two dies on two channels, 64 blocks in all, with much spare.
+inline SsdConfig small_drive() {
+  SsdConfig config;
+  config.dram.capacity = 64_MiB;
+  config.flash.channels = 2;
+  config.flash.ways = 1;
+  config.part.planes = 1;
+  config.part.blocks_per_plane = 32;
+  config.part.pages_per_block = 16;
+  config.capacity.over_provisioning = 0.6;
+  config.firmware.buffer.capacity = 1_MiB;
+  return config;
+}
+
 /// One of the values.
 template <class T>
 T pick(RandomStream& random, std::initializer_list<T> values) {

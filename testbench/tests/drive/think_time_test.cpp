@@ -38,14 +38,7 @@ std::vector<Lifetime> run_pausing(Simulation& simulation, std::uint32_t depth, s
 }  // namespace
 
 TEST_CASE("a load pauses from its last completion on, when nothing is outstanding", "[drive]") {
-  SsdConfig config;
-  config.dram.capacity = 64_MiB;
-  config.part.planes = 1;
-  config.part.blocks_per_plane = 32;
-  config.part.pages_per_block = 16;
-  config.capacity.over_provisioning = 0.6;
-  config.firmware.buffer.capacity = 1_MiB;
-  Simulation simulation(config);
+  Simulation simulation(small_drive());
   run_untimed(simulation, {.rw = "write"});
   struct Case {
     std::uint32_t depth;

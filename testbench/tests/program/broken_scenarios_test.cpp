@@ -95,8 +95,7 @@ TEST_CASE("scenarios with wrong values", "[program]") {
        "nearest valid: 0 B"},
       {"load:", "precondition:\n  - {state: steady, order: sequential}\nload:",
        "@:13: precondition.0.order: all was overwritten at random in the step that has state: steady; "
-       "nearest "
-       "valid: random"},
+       "nearest valid: random"},
       {"load:", "precondition:\n  - {state: steady, random_distribution: \"zipf:1.1\"}\nload:",
        "@:13: precondition.0.random_distribution: each page was overwritten as often in the step that has "
        "state: steady; nearest valid: random"},

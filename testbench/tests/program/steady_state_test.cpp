@@ -164,9 +164,9 @@ TEST_CASE("a drive with hardly any spare is settled by writing, whatever chooses
 TEST_CASE("a drive whose parallel units fall out of step is settled by writing", "[program]") {
   const Folder folder;
   const std::string drive =
-      "ssd:\n  host: {lba_size: 4 KiB}\n  flash: {channels: 4, ways: 4, part: {planes: 1, blocks_per_plane: "
-      "40, "
-      "pages_per_block: 16, page_size: 16 KiB}}\nfirmware: {buffer: {capacity: 1 MiB}}\n";
+      "ssd:\n  host: {lba_size: 4 KiB}\n  flash: {channels: 4, ways: 4, part: {planes: 1, "
+      "blocks_per_plane: 40, pages_per_block: 16, page_size: 16 KiB}}\n"
+      "firmware: {buffer: {capacity: 1 MiB}}\n";
   const std::string overwritten = folder.write(
       "o.yaml",
       drive + "precondition: {fill: 100 %}\nload: {rw: randwrite, bs: 4k, number_ios: 100000}\n" + k_untimed);
