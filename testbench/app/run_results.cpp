@@ -147,10 +147,9 @@ void Run::advise_on(nlohmann::ordered_json& report) {
   const bool own_firmware = simulation_->ssd().own_ftl() != nullptr;
   report["findings"] = nlohmann::ordered_json::array();
   for (const Finding& one : findings(report))
-    report["findings"].push_back(
-        {{"cause", one.cause},
-         {"text", one.text},
-         {"look_at", own_firmware ? one.look_at : one.look_at.substr(0, one.look_at.find(" or firmware."))}});
+    report["findings"].push_back({{"cause", one.cause},
+                                  {"text", one.text},
+                                  {"look_at", own_firmware ? one.look_at_all() : one.look_at}});
   report["advice"] = nlohmann::ordered_json::array();
   if (interrupted_) report["partial"] = interrupted_->what();
   if (options_.short_form || interrupted_) return;

@@ -20,6 +20,7 @@ struct Group {
   std::string cause;
   std::string look_at;
   double share = 0;
+  std::string look_at_firmware = "";
 };
 
 /// The statistics, and what is worked out of them once.
@@ -39,7 +40,6 @@ double busy(const Drive& drive, std::string_view label) {
 constexpr const char* k_programs = "programs of host data";
 constexpr const char* k_collection = "collection";
 constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
-constexpr const char* k_of_collection = "ssd.flash.spare_factor, ssd.flash.suspend or firmware.gc";
 /// From this share of the dies' time on, data on their way in or out are what limits them; and
 /// from which on they do so for a single wait, too, of which more may be an erase.
 constexpr double k_held_for_rate = 1.0 / 3;
@@ -77,8 +77,12 @@ bool transfers_limit(const Drive& drive) {
   return held(drive) >= k_held_for_rate || busy(drive, "channels") > busy(drive, "die arrays");
 }
 
+Group of_collection() {
+  return {k_collection, "ssd.flash.spare_factor, ssd.flash.suspend", 0, "firmware.gc"};
+}
+
 Group of_collection(const Drive& drive, bool transfers) {
-  return transfers ? of_transfers(drive) : Group{k_collection, k_of_collection, 0};
+  return transfers ? of_transfers(drive) : of_collection();
 }
 
 Group of_reads(const Drive& drive) {
@@ -95,7 +99,7 @@ Group of_dies(const Drive& drive) {
   Group group = of_reads(drive);
   double own = reads;
   if (collection >= std::max(programs, reads)) {
-    group = {k_collection, k_of_collection, 0};
+    group = of_collection();
     own = collection;
   } else if (programs >= reads) {
     group = of_die_work(drive, k_programs, "ssd.flash.ways or ssd.flash.channels");
@@ -142,7 +146,7 @@ Group remedy_of(const std::string& cause, const Drive& drive) {
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
   if (cause == "decode" || cause == "decoder wait" || cause == "retry")
-    return {"error correction", "ssd.flash.ecc or firmware.ecc", 0};
+    return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
   if (cause == "suspend") return {cause, "ssd.flash.suspend or ssd.flash.part", 0};
   return {cause, "", 0};
 }
@@ -194,9 +198,10 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
   for (const auto& [cause, part] : told["ledger"].items()) {
     const double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
     Group group = remedy_of(cause, drive);
-    if (group.cause == k_collection && !load.empty() && !for_whom.empty() && for_whom != load)
-      group = {k_collection + (" for writes of " + for_whom), std::string("that load, ") + k_of_collection,
-               0};
+    if (group.cause == k_collection && !load.empty() && !for_whom.empty() && for_whom != load) {
+      group.cause += " for writes of " + for_whom;
+      group.look_at.insert(0, "that load, ");
+    }
     if (group.cause == k_programs || cause == "LBA hazard wait" || (of_read && cause == "buffer wait")) {
       add_writes(group, share);
     } else {
@@ -245,7 +250,7 @@ void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>
                                "the rate",
                                share_text(dies), share_text(group.share), group.cause,
                                1 / std::max({1 - group.share / dies, busiest_beside_dies(drive), 1e-3})),
-                   group.look_at});
+                   group.look_at, group.look_at_firmware});
 }
 
 void slow_commands(const ShownResults& part, const Json& report, const Drive& drive,
@@ -265,7 +270,7 @@ void slow_commands(const ShownResults& part, const Json& report, const Drive& dr
         {groups.front().cause,
          fmt::format("p99.9 of {}, {}: {}; without the first at least {}", part.of(name),
                      time_text(latency * 1e3), shares, time_text(latency * 1e3 * (1 - groups.front().share))),
-         groups.front().look_at});
+         groups.front().look_at, groups.front().look_at_firmware});
   }
 }
 

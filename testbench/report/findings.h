@@ -18,6 +18,11 @@ struct Finding {
   std::string cause;    ///< "collection", "reads of backup", "the system bus", ...
   std::string text;     ///< with the evidence
   std::string look_at;  ///< parameters
+  /// One more, of the program's own firmware; empty: none. Other firmware has no such parameter.
+  std::string look_at_firmware = "";
+  [[nodiscard]] std::string look_at_all() const {
+    return look_at_firmware.empty() ? look_at : look_at + " or " + look_at_firmware;
+  }
 };
 
 /// A resource of the drive whose use is in the statistics.
