@@ -19,7 +19,7 @@ class ReadBatch;
 
 /// A read of consecutive units of one multi-plane page (a page, or the same page in neighbouring
 /// planes), with room for a whole multi-plane page.
-struct ReadOp {
+struct alignas(64) ReadOp {
   FlashTransaction op;
   ReadBatch* batch = nullptr;  ///< that it has been started in
   ReadOp* next = nullptr;

@@ -13,6 +13,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <memory_resource>
 #include <new>
 #include <utility>
 
@@ -26,8 +27,9 @@ class FramePool {
   static void* allocate(std::size_t size) {
     const std::size_t step = (size + k_step - 1) / k_step;
     if (step >= k_classes) return ::operator new(size);
-    Free*& head = heads()[step];
-    if (head == nullptr) return ::operator new(step* k_step);
+    Lists& all = lists();
+    Free*& head = all.heads[step];
+    if (head == nullptr) return all.memory.allocate(step * k_step, k_step);
     Free* frame = head;
     head = frame->next;
     return frame;
@@ -38,7 +40,7 @@ class FramePool {
       ::operator delete(frame);
       return;
     }
-    Free*& head = heads()[step];
+    Free*& head = lists().heads[step];
     head = new (frame) Free{head};
   }
 
@@ -48,18 +50,14 @@ class FramePool {
   struct Free {
     Free* next;
   };
-  /// Lists that give their frames back when the thread ends.
+  /// Frames, each in cache lines of its own, are kept until the thread ends.
   struct Lists {
     std::array<Free*, k_classes> heads{};
-    ~Lists() {
-      for (Free*& head : heads) {
-        while (head != nullptr) ::operator delete(std::exchange(head, head->next));
-      }
-    }
+    std::pmr::monotonic_buffer_resource memory{std::size_t{64} << 10U};
   };
-  static std::array<Free*, k_classes>& heads() {
+  static Lists& lists() {
     thread_local Lists lists;
-    return lists.heads;
+    return lists;
   }
 };
 

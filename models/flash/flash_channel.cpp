@@ -85,13 +85,13 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
 namespace {
 
 /// The operation ends when its data are out: what goes on then was last touched long ago when many
-/// commands wait, what firmware keeps behind the transaction, the coroutine that waits for it and
-/// the command around its ledger.
+/// commands wait, what firmware keeps behind the transaction, and the coroutine that waits for it,
+/// which is 576 bytes long and has what `waiting` points at in its second line. The command itself
+/// is fetched when the data begin to go out: more at once than now would have to wait.
 void fetch_waiting(const FlashOp& op) {
   if (op.command != FlashCommand::read || op.waiting == nullptr) return;
   prefetch_lines<192>(static_cast<const char*>(op.on_done_self) + sizeof(FlashTransaction));
-  prefetch_lines<576>(static_cast<const char*>(op.waiting) - 128);
-  if (op.ledger != nullptr) prefetch_lines<640>(reinterpret_cast<const char*>(op.ledger) - 320);
+  prefetch_lines<552>(static_cast<const char*>(op.waiting) - 64);
 }
 
 }  // namespace
@@ -109,8 +109,10 @@ tlm::tlm_sync_enum FlashChannel::backward(unsigned index, tlm::tlm_generic_paylo
   occupy(die);
   const FlashOp& op = *die.output->op;
   fetch_waiting(op);
-  if (const FlashJob* const next = first_waiting(die); next != nullptr)
+  if (const FlashJob* const next = first_waiting(die); next != nullptr) {
     prefetch_lines<sizeof *next->op>(next->op);
+    prefetch_lines<sizeof(BusyBefore)>(next->busy_before);
+  }
   request(die.finish, op.command == FlashCommand::read && op.slots != 0 ? 1 : 0);
   consider(die);
   arbitrate();

@@ -66,6 +66,7 @@ class FlashChannel : public sc_core::sc_module {
   /// Has the processor fetch what an operation on this die will touch.
   void prefetch(std::uint32_t way) const {
     prefetch_lines<sizeof(Die) - sizeof(Die::busy_at_reset)>(&dies_[way]);
+    die_isock[way].prefetch();
   }
   /// Up to now: of a phase that is still on the bus, what has passed.
   [[nodiscard]] FlashCounts counts() const;

@@ -144,6 +144,7 @@ void FlashChannel::finish(Die& die) {
       data_out ? setup_.bus.data_out(op) : BusTiming::Phase{setup_.bus.status(), 0};
   const Picoseconds until = event_queue_.now() + phase.total();
   if (op.ledger != nullptr) {
+    if (op.waiting != nullptr) HostTransaction::prefetch_around(*op.ledger);  // for when the data are out
     op.ledger->charge(Cause::bus_wait, event_queue_.now());
     op.ledger->charge(Cause::flash_command, until - phase.data);
     op.ledger->charge(Cause::transfer, until);  // of status there are no data

@@ -55,7 +55,7 @@ Reply FlashController::request(unsigned /*index*/, tlm::tlm_generic_payload& pay
 
 tlm::tlm_sync_enum FlashController::backward(unsigned /*index*/, tlm::tlm_generic_payload& payload,
                                              tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  FlashJob& job = *payload.get_extension<FlashJob>();
+  FlashJob& job = *flash_extension_of(payload);
   if (phase == tlm::BEGIN_RESP) {
     flash_done(job);
     return tlm::TLM_COMPLETED;

@@ -57,6 +57,7 @@ class NandDie : public sc_core::sc_module {
   /// Has the processor fetch what an operation will touch of the die itself.
   void prefetch() const {
     state_.prefetch();
+    channel_tsock.prefetch();
     prefetch_lines<3 * sizeof(Active)>(&self_);
   }
   [[nodiscard]] double rber(PlaneId plane, BlockId block, PageId page, std::uint32_t retry_level = 0) const {

@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <typeinfo>
 #include <vector>
 
 #include "models/base/flash_transaction.h"
 #include "models/base/host_command.h"
+#include "models/base/prefetch.h"
 #include "models/base/slab.h"
 #include "models/tlm/direct_access.h"
 
@@ -38,6 +40,11 @@ class InitiatorSide : public tlm::tlm_initiator_socket<>, protected tlm::tlm_bw_
   tlm::tlm_fw_transport_if<>& peer() {
     if (peer_ == nullptr) peer_ = this->operator->();
     return *peer_;
+  }
+  /// Has the processor fetch what a call from either side touches of the socket.
+  void prefetch() const {
+    prefetch_line(&index_);
+    prefetch_line(static_cast<const tlm::tlm_bw_transport_if<>*>(this));
   }
   /// Accesses without payloads, where what is bound grants them; null: it does not. Once
   /// elaboration is over; asked for once.
@@ -94,6 +101,11 @@ class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transp
   tlm::tlm_bw_transport_if<>& peer() {
     if (peer_ == nullptr) peer_ = this->operator->();
     return *peer_;
+  }
+  /// See InitiatorSide.
+  void prefetch() const {
+    prefetch_line(&index_);
+    prefetch_line(static_cast<const tlm::tlm_fw_transport_if<>*>(this));
   }
 
  private:
@@ -165,19 +177,6 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
     op = static_cast<const FlashExtension&>(other).op;
   }
 };
-
-/// The operation that a payload stands for; null when it is no flash operation.
-inline FlashOp* op_of(const tlm::tlm_generic_payload& payload) {
-  const auto* extension = payload.get_extension<FlashExtension>();
-  return extension == nullptr ? nullptr : extension->op;
-}
-/// The same with what is noted about it.
-inline FlashExtension* job_of(tlm::tlm_generic_payload& payload) {
-  auto* const job = payload.get_extension<FlashExtension>();
-  if (job == nullptr || job->op == nullptr) return nullptr;
-  job->payload = &payload;
-  return job;
-}
 
 class HostInterface;
 class ControllerCpu;
@@ -256,6 +255,14 @@ struct HostTransaction : HostExtension, ReusablePayload {
   HostTransaction(const HostTransaction&) = delete;
   HostTransaction& operator=(const HostTransaction&) = delete;
   ~HostTransaction() override { clear_extension<HostExtension>(this); }
+
+  /// Has the processor fetch the transaction that this is the ledger of, and what the host keeps
+  /// behind it.
+  static void prefetch_around(const Ledger& ledger) {
+    prefetch_lines<k_with_hosts>(reinterpret_cast<const char*>(&ledger) - k_before_ledger);
+  }
+  static constexpr std::size_t k_before_ledger = 96;  ///< bytes
+  static constexpr std::size_t k_with_hosts = 512;
 };
 
 /// Manages payloads that lie in what another owns, who looks after their references.
@@ -267,6 +274,26 @@ class OwnersPayloads : public tlm::tlm_mm_interface {
 /// The payload that a flash transaction is carried by, in the transaction's own room.
 using FlashPayload = ExtendedPayload<FlashExtension>;
 static_assert(sizeof(FlashPayload) <= FlashTransaction::k_room);
+
+/// What a payload means to flash; null when it is no flash operation. The drive's own payloads have
+/// it in themselves, where it is found without a look at the table of extensions.
+inline FlashExtension* flash_extension_of(const tlm::tlm_generic_payload& payload) {
+  if (&typeid(payload) == &typeid(FlashPayload))
+    return &const_cast<FlashPayload&>(static_cast<const FlashPayload&>(payload)).extension;
+  return payload.get_extension<FlashExtension>();
+}
+/// The operation that a payload stands for; null when it is no flash operation.
+inline FlashOp* op_of(const tlm::tlm_generic_payload& payload) {
+  const auto* extension = flash_extension_of(payload);
+  return extension == nullptr ? nullptr : extension->op;
+}
+/// The same with what is noted about it.
+inline FlashExtension* job_of(tlm::tlm_generic_payload& payload) {
+  auto* const job = flash_extension_of(payload);
+  if (job == nullptr || job->op == nullptr) return nullptr;
+  job->payload = &payload;
+  return job;
+}
 
 /// Payloads that return here with their last reference. `Item`: a PooledPayload or HostTransaction,
 /// perhaps with what its user keeps beside it.

@@ -191,13 +191,15 @@ void HostDriver::issue(Stream& stream) {
 // ---- completing
 
 void HostDriver::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
+  auto& answered = static_cast<Slot&>(payload);
+  scoreboard_.prefetch(answered.ticket);
   event_queue_.at(
       when,
       [](void* self) {
         auto& slot = *static_cast<Slot*>(self);
         slot.stream->driver->complete(slot);
       },
-      &static_cast<Slot&>(payload));
+      &answered);
 }
 
 /// Refused as a whole: the command has changed nothing. A command that was under way when the drive

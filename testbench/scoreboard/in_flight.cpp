@@ -88,7 +88,7 @@ InFlight::Region* InFlight::find_region(std::uint64_t number) const {
 }
 
 InFlight::Region& InFlight::make_region(std::uint64_t number) {
-  if (regions_++ == buckets_.size()) grow_buckets();
+  if (++regions_ * 4 > buckets_.size()) grow_buckets();
   Region& region = take_from_slabs<k_slab>(free_regions_, region_slabs_, &Region::next);
   Region*& bucket = buckets_[bucket_of(number)];
   region.number = number;

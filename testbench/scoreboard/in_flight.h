@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/base/mixing.h"
+#include "models/base/prefetch.h"
 #include "testbench/scoreboard/tracking_units.h"
 
 namespace tlmssd {
@@ -83,6 +84,13 @@ class InFlight {
     for_each_shared(ticket, shared);
     claim(ticket);
   }
+  /// A command that begins on this unit will enter soon.
+  void prefetch(std::uint64_t unit) const { prefetch_line(&buckets_[bucket_of(unit / k_region_units)]); }
+  /// The command will leave soon.
+  void prefetch(const Ticket& ticket) const {
+    prefetch_lines<sizeof(Region)>(ticket.claim_.region);
+    prefetch(first_unit(ticket));
+  }
   /// The command, which is of this kind, has ended.
   void leave(Ticket& ticket, Kind kind);
 
@@ -131,7 +139,7 @@ class InFlight {
   }
 
   TrackingUnits units_;
-  std::vector<Region*> buckets_;
+  std::vector<Region*> buckets_;  // four for each region, so that they are mostly empty, or its own
   unsigned bucket_shift_ = 54;
   std::size_t regions_ = 0;
   std::vector<std::unique_ptr<Region[]>> region_slabs_;

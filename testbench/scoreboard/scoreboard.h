@@ -81,7 +81,10 @@ class Scoreboard {
   void prefetch(std::uint64_t lba) const {
     states_.prefetch(units_.unit_of(lba));
     side_.prefetch(units_.unit_of(lba));
+    in_flight_.prefetch(units_.unit_of(lba));
   }
+  /// The same of a command that will end soon.
+  void prefetch(const Ticket& ticket) const { in_flight_.prefetch(ticket); }
   /// A read is submitted.
   void begin_read(Ticket& ticket, std::uint64_t lba, std::uint64_t blocks);
   /// The read has completed with `data` (one per block). Null when they are right or not `ok`;
