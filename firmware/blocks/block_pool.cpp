@@ -412,7 +412,7 @@ std::int64_t BlockPool::room(std::uint32_t n) const {
 
 bool BlockPool::accepts(std::uint32_t n) const {
   const std::int64_t room_here = room(n);
-  return room_here >= layout_.program_units && 4 * room_here * layout_.pus >= room_;
+  return room_here >= layout_.program_units && k_scant * room_here * layout_.pus >= room_;
 }
 
 // ---------------------------------------------------------------------------------------------------------- state and reports

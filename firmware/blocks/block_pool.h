@@ -288,7 +288,10 @@ class BlockPool {
   [[nodiscard]] std::int64_t room(std::uint32_t pu) const;
   /// Sum over the parallel units of the units they can keep.
   [[nodiscard]] std::uint64_t usable() const { return usable_; }
+  /// Whether it takes part in new data: it is passed over while it has less than 1/k_scant of the
+  /// mean room.
   [[nodiscard]] bool accepts(std::uint32_t pu) const;
+  static constexpr std::int64_t k_scant = 4;
   void promise(std::uint32_t pu) { change_pending(pu, layout_.program_units); }
   void unpromise(std::uint32_t pu) { change_pending(pu, -std::int64_t{layout_.program_units}); }
   /// Valid units of the drive.

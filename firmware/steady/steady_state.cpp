@@ -20,9 +20,9 @@ constexpr double k_play = 0.25;
 constexpr double k_play_without_model = 3;
 /// Times that the drive counts as overwritten, for its wear.
 constexpr double k_overwritten = 4;
-/// A parallel unit with this share less room than there is on average is passed over
-/// (BlockPool::accepts()); so many standard deviations are to lie below that.
-constexpr double k_passed_over = 0.75;
+/// A parallel unit with this share less room than there is on average is passed over; so many
+/// standard deviations are to lie below that.
+constexpr double k_passed_over = 1 - 1.0 / BlockPool::k_scant;
 constexpr double k_deviations = 3;
 
 /// Standard deviation of what one of several parallel units holds: each gets the same share of the

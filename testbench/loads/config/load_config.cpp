@@ -14,7 +14,8 @@ namespace tlmssd {
 
 namespace {
 
-constexpr double k_long = 0x1p62;  // an end of a range that means "no limit but the type's"
+constexpr double k_long = 0x1p62;     // an end of a range that means "no limit but the type's"
+constexpr double k_long_time = 4e18;  // the same in picoseconds: 46 days
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names = {"auto"};
@@ -68,10 +69,10 @@ const ParameterTable<FioFileConfig>& FioFileConfig::parameters() {
 const ParameterTable<RunConfig>& RunConfig::parameters() {
   static const auto table =
       ParameterTable<RunConfig>{}
-          .time("startdelay", &RunConfig::startdelay, {0, k_long}, "wait before the first request")
-          .time("runtime", &RunConfig::runtime, {0, k_long},
+          .time("startdelay", &RunConfig::startdelay, {0, k_long_time}, "wait before the first request")
+          .time("runtime", &RunConfig::runtime, {0, k_long_time},
                 "stop issuing requests after this time; 0 runs to the load's end")
-          .time("ramp_time", &RunConfig::ramp_time, {0, k_long},
+          .time("ramp_time", &RunConfig::ramp_time, {0, k_long_time},
                 "time at the beginning that is run but not measured")
           .integer("ramp_requests", &RunConfig::ramp_requests, {0, std::uint64_t{1} << 50U},
                    "requests at the beginning that are run but not measured; with several loads, measurement "
@@ -146,7 +147,7 @@ const ParameterTable<TraceConfig>& TraceConfig::parameters() {
                                 .choice("zero_size", &TraceConfig::zero_size, {"refuse", "skip"},
                                         "what happens to a read, write or trim of no bytes: refuse stops "
                                         "with the line's number, skip passes over it and counts")
-                                .time("max_disorder", &TraceConfig::max_disorder, {0, k_long},
+                                .time("max_disorder", &TraceConfig::max_disorder, {0, k_long_time},
                                       "how far a time stamp may lie before the one above it: up to this it "
                                       "is raised to it and counted, beyond it "
                                       "the trace is refused as unsorted");
@@ -225,7 +226,7 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .text("io_size", &G::io_size, "bytes to read, write and trim in all; by default size")
           .filled()
           .optional()
-          .integer("number_ios", &G::number_ios, {0, 0x1p62}, "requests to do at most; 0 means no such limit")
+          .integer("number_ios", &G::number_ios, {0, k_long}, "requests to do at most; 0 means no such limit")
           .flag("time_based", &G::time_based, "go on until runtime has passed, however much is done")
           .integer("loops", &G::loops, {1, 1000000}, "how many times to do the whole amount")
           .text("rate_iops", &G::rate_iops,
@@ -237,7 +238,7 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .optional()
           .choice("rate_process", &G::rate_process, {"linear", "poisson"},
                   "how requests of a limited rate are spread: evenly or with exponential gaps")
-          .time("thinktime", &G::thinktime, {0, 0x1p62},
+          .time("thinktime", &G::thinktime, {0, k_long_time},
                 "pause when thinktime_blocks requests have completed and none is outstanding any more")
           .integer("thinktime_blocks", &G::thinktime_blocks, {1, 1000000000},
                    "requests between pauses, at least; up to iodepth - 1 others are under way by then")
@@ -249,12 +250,12 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .filled()
           .flag("norandommap", &G::norandommap,
                 "random positions may repeat; false touches every position once before any a second time")
-          .integer("randseed", &G::randseed, {0, 0x1p62},
+          .integer("randseed", &G::randseed, {0, k_long},
                    "seed of the job's random streams; 0 takes the scenario's")
           .text("percentage_random", &G::percentage_random,
                 "per cent of random requests in a random pattern, per direction after commas")
           .filled()
-          .integer("fsync", &G::fsync, {0, 0x1p62}, "a flush after so many writes; 0 means none");
+          .integer("fsync", &G::fsync, {0, k_long}, "a flush after so many writes; 0 means none");
   return table;
 }
 
