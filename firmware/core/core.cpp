@@ -84,6 +84,15 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
           .slc_wear = shape.slc_wear};
 }
 
+namespace {
+/// A map that lies in flash has pages of its own there.
+const Layout& with_map_pages(Layout& layout, const MappingScheme& map) {
+  if (const std::uint32_t entries = map.entries_per_page(); entries > 0)
+    layout.map_units = (layout.logical_units + entries - 1) / entries;
+  return layout;
+}
+}  // namespace
+
 Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& configuration,
            CoreEvents& listener)
     : hw(hardware),
@@ -95,13 +104,11 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
                           victim_context(layout, config))),
       wear(make_wear(config, layout)),
       ecc(make_ecc(config, shape, layout)),
-      pool(layout, pool_options(config, shape, layout, *wear, *map)),
+      pool(with_map_pages(layout, *map), pool_options(config, shape, layout, *wear, *map)),
       pslc(make_pslc(config, layout, pool, *map)),
       reads(layout),
       jobs(layout),
       events(listener) {
-  if (const std::uint32_t entries = map->entries_per_page(); entries > 0)
-    layout.map_units = (layout.logical_units + entries - 1) / entries;
   if (map->copies_on_die() && ecc) {
     throw refusal("firmware.mapping.copyback",
                   "copies on the die do not pass the decoders, so that wrong bits would pile up "

@@ -37,11 +37,14 @@ bool OperationMeasurement::record(const Completed& command, Picoseconds latency,
   static constexpr Picoseconds k_full = Picoseconds{1} << 61;
   if (partial_.size() == 0) partial_ = ZeroPages<Partial>(k_bins);
   latency_.record(latency);
-  bytes_ += command.bytes;
   ++by_status_[static_cast<std::size_t>(command.status)];
-  if (drained_behind_ != submissions) drained_ = {};
+  end_drain(submissions);
   drained_behind_ = submissions;
-  drained_ = drained_ + Amount{1, command.bytes};
+  ++drained_in_all_;
+  if (command.status == HostStatus::success) {
+    bytes_ += command.bytes;
+    drained_ = drained_ + Amount{1, command.bytes};
+  }
   const unsigned where = bin(latency);
   Partial& sum = partial_[where];
   if (sum.total > k_full - std::min(latency, k_full)) {
@@ -57,7 +60,9 @@ bool OperationMeasurement::record(const Completed& command, Picoseconds latency,
 }
 
 void OperationMeasurement::end_drain(std::uint64_t submissions) {
-  if (drained_behind_ != submissions) drained_ = {};
+  if (drained_behind_ == submissions) return;
+  drained_ = {};
+  drained_in_all_ = 0;
 }
 
 void OperationMeasurement::keep(const Completed& command, Picoseconds latency) {
@@ -167,6 +172,7 @@ void OperationMeasurement::merge(const OperationMeasurement& other) {
   latency_.merge(other.latency_);
   bytes_ += other.bytes_;
   drained_ = drained_ + other.drained_;
+  drained_in_all_ += other.drained_in_all_;
   for (std::size_t i = 0; i < k_statuses; ++i) by_status_[i] += other.by_status_[i];
   if (full_.size() == 0) full_ = ZeroPages<LedgerBin>(k_bins);
   for (unsigned bin = 0; bin < k_bins; ++bin) {
@@ -264,19 +270,18 @@ SeriesStep& LoadMeasurement::step(Picoseconds now) {
 /// A command has completed.
 void LoadMeasurement::count(const Completed& command) {
   settle(command.completed);
-  --depth_;
-  SeriesStep& now = step(std::max(command.completed, start_));
-  const auto op = static_cast<std::size_t>(command.opcode);
-  now.bytes[op] += command.bytes;
-  if (command.piece) return;
-  ++now.commands[op];
-  latency_steps_[op].record(current_, command.completed - command.submitted);
+  if (command.status == HostStatus::success)
+    step(std::max(command.completed, start_)).bytes[static_cast<std::size_t>(command.opcode)] +=
+        command.bytes;
+  if (!command.piece) end(command);
 }
 
-/// A request whose pieces have been counted.
-void LoadMeasurement::count_whole(const Completed& request) {
+/// A request has completed: a command, or one whose pieces have been counted.
+void LoadMeasurement::end(const Completed& request) {
+  --depth_;
   const auto op = static_cast<std::size_t>(request.opcode);
-  ++step(std::max(request.completed, start_)).commands[op];
+  SeriesStep& now = step(std::max(request.completed, start_));
+  if (request.status == HostStatus::success) ++now.commands[op];
   latency_steps_[op].record(current_, request.completed - request.submitted);
 }
 
@@ -287,7 +292,7 @@ std::uint64_t LoadMeasurement::end_drain(std::uint64_t submissions) {
   std::uint64_t requests = 0;
   for (OperationMeasurement& operation : operations_) {
     operation.end_drain(submissions);
-    requests += operation.drained_.commands;
+    requests += operation.drained_in_all_;
   }
   return requests;
 }
@@ -336,8 +341,9 @@ void LoadMeasurement::widen() {
 // rates
 
 Amount RateWindow::amount(const OperationMeasurement& operation) const {
-  if (with_drain_) return {operation.count(), operation.bytes()};
-  return {operation.count() - operation.drained().commands, operation.bytes() - operation.drained().bytes};
+  const Amount all = operation.succeeded();
+  if (with_drain_) return all;
+  return {all.commands - operation.drained().commands, all.bytes - operation.drained().bytes};
 }
 
 Amount RateWindow::amount(const LoadMeasurement& load) const {
@@ -372,11 +378,10 @@ Measurement::Measurement(std::vector<std::string> loads) : names_(std::move(load
 }
 
 void Measurement::submitted(std::uint16_t load, Picoseconds now, bool begins) {
+  if (!begins) return;
   LoadMeasurement& into = loads_[load];
-  if (begins) {
-    last_submission_ = now;
-    ++submissions_;
-  }
+  last_submission_ = now;
+  ++submissions_;
   into.settle(now);
   ++into.depth_;
   if (loads_.size() == 1) return;
@@ -412,8 +417,8 @@ void Measurement::record_whole(const Completed& request) {
   if (!load.operations_[op].record(request, latency, submissions_)) fail(request, false);
   ++load.wholes_[op];
   ++completed_;
-  load.count_whole(request);
-  if (loads_.size() > 1) all_.count_whole(request);
+  load.end(request);
+  if (loads_.size() > 1) all_.end(request);
 }
 
 void Measurement::fail(const Completed& command, bool not_submitted) {

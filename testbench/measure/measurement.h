@@ -70,13 +70,16 @@ struct Amount {
 class OperationMeasurement {
  public:
   [[nodiscard]] std::uint64_t count() const { return latency_.count(); }
+  /// Moved, or trimmed, by those that succeeded.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] const Histogram& latency() const { return latency_; }
   [[nodiscard]] std::uint64_t with_status(HostStatus status) const {
     return by_status_[static_cast<std::size_t>(status)];
   }
   [[nodiscard]] std::uint64_t errors() const { return count() - with_status(HostStatus::success); }
-  /// Completed while the queues drained, after the last submission of any load.
+  /// All that succeeded.
+  [[nodiscard]] Amount succeeded() const { return {with_status(HostStatus::success), bytes_}; }
+  /// Those of them that did while the queues drained, after the last submission of any load.
   [[nodiscard]] const Amount& drained() const { return drained_; }
   /// Time charged to `cause`, all commands together.
   [[nodiscard]] __int128 spent(Cause cause) const;
@@ -130,6 +133,7 @@ class OperationMeasurement {
   Bytes bytes_ = 0;
   std::array<std::uint64_t, k_statuses> by_status_{};
   Amount drained_;                    ///< so far, since ...
+  std::uint64_t drained_in_all_ = 0;  ///< with those that failed
   std::uint64_t drained_behind_ = 0;  ///< ... this many submissions of all loads
   ZeroPages<Partial> partial_;        ///< made at the first command
   ZeroPages<LedgerBin> full_;         ///< made when a partial sum first fills up or at a merge
@@ -138,7 +142,7 @@ class OperationMeasurement {
 
 /// One step of the time axis.
 struct SeriesStep {
-  std::array<std::uint64_t, k_opcodes> commands{};
+  std::array<std::uint64_t, k_opcodes> commands{};  ///< that succeeded
   std::array<Bytes, k_opcodes> bytes{};
   unsigned __int128 depth_time = 0;  ///< commands outstanding, integrated over the step (picoseconds)
 };
@@ -186,7 +190,7 @@ class LoadMeasurement {
   void start(Picoseconds now);
   void settle(Picoseconds now);
   void count(const Completed& command);
-  void count_whole(const Completed& request);
+  void end(const Completed& request);
   std::uint64_t end_drain(std::uint64_t submissions);
   void close(Picoseconds now);
   void spread(Picoseconds from, Picoseconds until);

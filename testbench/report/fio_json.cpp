@@ -109,9 +109,9 @@ Json direction_object(const LoadMeasurement& load, const LoadMeasurement& all, D
                {"io_kbytes", operation.bytes() >> 10U},
                {"bw_bytes", static_cast<std::uint64_t>(rate)},
                {"bw", static_cast<std::uint64_t>(rate / 1024)},
-               {"iops", per_second(operation.count(), span)},
+               {"iops", per_second(operation.succeeded().commands, span)},
                {"runtime", used ? milliseconds(span) : 0},
-               {"total_ios", operation.count()},
+               {"total_ios", operation.succeeded().commands},
                {"short_ios", 0},
                {"drop_ios", 0}};
   json["slat_ns"] = latency_object(Histogram(), false);
@@ -239,8 +239,8 @@ Json disk_object(const LoadMeasurement& all, Picoseconds span) {
   };
   const double idle = all.time_at_depth().empty() ? 0 : static_cast<double>(all.time_at_depth()[0]);
   return {{"name", "tlmssd"},
-          {"read_ios", read.count()},
-          {"write_ios", write.count()},
+          {"read_ios", read.succeeded().commands},
+          {"write_ios", write.succeeded().commands},
           {"read_sectors", read.bytes() / 512},
           {"write_sectors", write.bytes() / 512},
           {"read_merges", 0},

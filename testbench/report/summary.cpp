@@ -155,14 +155,17 @@ void operations(Page& page, const ShownResults& part) {
     page.line(table_row(indent + name, operation));
     if (operation.contains("device")) page.line(pieces_row(operation["device"]));
   }
+  bool failed = false;
   std::string depth =
       fmt::format("{}queue depth {:.1f} on average, {} at most", indent,
                   number(results["queue_depth"], "mean"), results["queue_depth"]["max"].get<std::uint64_t>());
   for (const auto& [name, operation] : results["operations"].items()) {
     for (const auto& [status, count] : operation["errors"].items()) {
       depth += fmt::format("; {} failed: {} ({})", name, count.get<std::uint64_t>(), status);
+      failed = true;
     }
   }
+  if (failed) depth += "; latencies are with them, IOPS and bandwidth without";
   page.wrapped(depth, 2, 2);
 }
 

@@ -35,10 +35,9 @@ def _at_drive(operation):
     return operation.get("device", operation)
 
 
-def _time_at_drive(scope):
-    """What the commands of all operations have spent in the drive, in ps."""
-    at_drive = [_at_drive(operation) for operation in scope["operations"].values()]
-    return sum(o["commands"] * o["latency"]["mean"] for o in at_drive) * 1000
+def _time_outstanding(scope):
+    """What the requests of all operations have spent between submission and completion, in ps."""
+    return sum(o["commands"] * o["latency"]["mean"] for o in scope["operations"].values()) * 1000
 
 
 def _scopes(report):
@@ -95,7 +94,8 @@ def _rates(report):
     if not _near(total["iops"], parts):
         yield "rates add up", f"{total['iops']} IOPS, {parts} of the loads"
     counted = total["iops"] * report["rate_time"]["value"]
-    if 2 * round(counted) < total["commands"]:
+    failed = sum(sum(operation["errors"].values()) for operation in total["operations"].values())
+    if 2 * (round(counted) + failed) < total["commands"]:
         yield "most commands are in the rates", f"{counted} of {total['commands']}"
 
 
@@ -104,8 +104,9 @@ def _latency(where, operation, span, rate_time):
         yield from _ledger(f"{where}, in pieces", operation["device"])
     yield from _ledger(where, operation)
     latency, count = operation["latency"], operation["commands"]
-    if span > 0 and not _whole(operation["iops"] * rate_time, count):
-        yield "rate x time = count", f"{where}: {operation['iops']} IOPS, {count} commands"
+    succeeded = count - sum(operation["errors"].values())
+    if span > 0 and not _whole(operation["iops"] * rate_time, succeeded):
+        yield "rate x time = count", f"{where}: {operation['iops']} IOPS, {succeeded} commands without errors"
     shares = [point[1] for point in operation["distribution"]]
     if shares != sorted(shares) or not shares or not _near(shares[-1], 1):
         yield "distribution ends at 1", f"{where}: {shares[-3:]}"
@@ -139,7 +140,7 @@ def _depth(where, scope, span):
         yield "time at depths", f"{where}: shares add up to {sum(s for _, s in shares)}"
     if not _near(sum(d * s for d, s in shares), depth["mean"]):
         yield "time at depths", f"{where}: mean {depth['mean']} is not that of the shares"
-    inside = _time_at_drive(scope) / span
+    inside = _time_outstanding(scope) / span
     # At the window's beginning some commands lie outside in part: no more than are outstanding at once.
     most = max((o["latency"]["max"] for o in scope["operations"].values()), default=0) * 1000 / span
     if depth["mean"] > inside + 1e-6 + 2 * depth["max"] * most:
@@ -153,7 +154,7 @@ def _littles_law_exactly(report, waits):
     """
     span = report["measured_picoseconds"]
     for where, scope in _scopes(report):
-        inside = _time_at_drive(scope)
+        inside = _time_outstanding(scope)
         depth = scope["queue_depth"]["mean"]
         if span > 0 and not _near(inside / span, depth, 1e-8) and not (waits and inside / span > depth):
             yield "Little's law", f"{where}: {inside / span} by latencies, {depth} by depth"

@@ -14,8 +14,8 @@ namespace tlmssd {
 
 namespace {
 
-constexpr double k_long = 0x1p62;     // an end of a range that means "no limit but the type's"
-constexpr double k_long_time = 4e18;  // the same in picoseconds: 46 days
+constexpr double k_long = 0x1p62;       // an end of a range that means "no limit but the type's"
+constexpr double k_long_time = 4.6e18;  // the same in picoseconds: 53 days
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names = {"auto"};

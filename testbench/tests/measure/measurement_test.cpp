@@ -42,7 +42,7 @@ TEST_CASE("counts, rates, depth and ledgers of two loads") {
 
   const LoadMeasurement total = m.total();
   CHECK(total.count() == 3);
-  CHECK(total.bytes() == 4096 + 8192 + 512);
+  CHECK(total.bytes() == 4096 + 512);  // what failed has moved nothing
   CHECK(m.load(0).count() == 2);
   CHECK(m.span() == 20_us);
   CHECK(per_second(3, m.span()) == 150'000.0);
@@ -64,7 +64,7 @@ TEST_CASE("counts, rates, depth and ledgers of two loads") {
   CHECK(total.step_width() == 1_us);
   CHECK(static_cast<Picoseconds>(total.series()[2].depth_time) == 3_us);
   CHECK(total.series()[4].commands[0] == 1);
-  CHECK(total.series()[5].bytes[1] == 8192);
+  CHECK(total.series()[5].bytes[1] == 0);  // it failed
 }
 
 TEST_CASE("rates leave out what completes while the queues drain") {
@@ -102,11 +102,42 @@ TEST_CASE("rates leave out what completes while the queues drain") {
   SECTION("but not a further piece of a request that was split") {
     m.submitted(1, 25_us);
     m.submitted(1, 50_us, false);
-    complete(m, 1, HostOpcode::read, 0, 25_us, 52_us);
-    complete(m, 1, HostOpcode::read, 0, 50_us, 53_us);
+    const Ledger first = ledger_of(25_us, 0, 27_us);
+    const Ledger second = ledger_of(50_us, 0, 3_us);
+    const Ledger whole = ledger_of(25_us, 25_us, 3_us);
+    m.record({HostOpcode::read, HostStatus::success, 1, 0, 0, 4096, 25_us, 52_us, &first, true});
+    m.record({HostOpcode::read, HostStatus::success, 1, 0, 8, 4096, 50_us, 53_us, &second, true});
+    m.record_whole({HostOpcode::read, HostStatus::success, 1, 0, 0, 8192, 25_us, 53_us, &whole});
     m.finish(100_us);
     CHECK(m.rates().span() == 25_us);
+    // The depth is of requests, not of their pieces.
+    REQUIRE(m.load(1).time_at_depth().size() >= 2);
+    CHECK(m.load(1).time_at_depth()[1] == 28_us);
+    for (std::size_t depth = 2; depth < m.load(1).time_at_depth().size(); ++depth)
+      CHECK(m.load(1).time_at_depth()[depth] == 0);
   }
+}
+
+TEST_CASE("what fails is no throughput") {
+  Measurement m({"a"});
+  constexpr int k_commands = 20;
+  for (int n = 0; n < k_commands; ++n) {
+    m.submitted(0, n * 1_us);
+    complete(m, 0, HostOpcode::write, 4096, n * 1_us, (n + 1) * 1_us,
+             n < 5 ? HostStatus::success : HostStatus::write_protected);
+  }
+  m.finish(20_us);
+  const OperationMeasurement& writes = m.load(0).operation(HostOpcode::write);
+  CHECK(writes.count() == k_commands);
+  CHECK(writes.errors() == 15);
+  CHECK(writes.bytes() == 5 * 4096);
+  CHECK(m.rates().span() == 19_us);
+  CHECK(m.rates().iops(m.load(0)) == Approx(5e6 / 19));
+  CHECK(m.rates().bandwidth(m.load(0)) == Approx(5e6 / 19 * 4096));
+  std::uint64_t over_time = 0;
+  for (const SeriesStep& step : m.load(0).series())
+    over_time += step.commands[static_cast<std::size_t>(HostOpcode::write)];
+  CHECK(over_time == 5);
 }
 
 TEST_CASE("a run that is mostly drain has the rates of all of it") {

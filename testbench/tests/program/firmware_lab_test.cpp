@@ -201,6 +201,25 @@ TEST_CASE("inspect shows a scenario's drive and its snapshot alike", "[program]"
   CHECK(beyond.err.find("beyond the drive") != std::string::npos);
 }
 
+TEST_CASE("inspect counts the map's own pages in flash", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(
+ssd:
+  flash: {channels: 2, ways: 1, over_provisioning: 40 %, part: {blocks_per_plane: 24, pages_per_block: 16}}
+  dram: {capacity: 64 MiB}
+firmware: {buffer: {capacity: 512 KiB}, mapping: {scheme: dftl, cache: 4 KiB}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randread, bs: 4k, iodepth: 4, number_ios: 100}
+)");
+  const Json state = Json::parse(run_ok(folder, {"inspect", scenario, "--json", "-"}).out);
+  CHECK(state.at("consistency").at("consistent") == true);
+  std::uint64_t valid = 0;
+  const Json blocks =
+      Json::parse(run_ok(folder, {"inspect", scenario, "--json", "-", "--blocks"}).out).at("blocks");
+  for (const Json& block : blocks) valid += block.at("valid").get<std::uint64_t>();
+  CHECK(valid == state.at("consistency").at("mapped").get<std::uint64_t>());
+}
+
 TEST_CASE("cycles of stages by table", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(
