@@ -82,6 +82,10 @@ class Adviser {
                                     [&](const Scenario::Written& one) { return one.path == key; });
     return found == written_.end() ? nullptr : found->setting;
   }
+  /// Written neither in the scenario itself nor by --set: in a data sheet, say.
+  [[nodiscard]] bool elsewhere(const SectionValues::Setting& setting) const {
+    return *setting.origin.file != scenario_.file() && !setting.origin.set;
+  }
   /// The same scenario with the proposals made so far and this one.
   std::vector<InputError> examine_with(const Proposal& proposal, const std::string& refused) {
     ++examined_;
@@ -161,17 +165,20 @@ class Adviser {
   /// The same complaint about the key that the user wrote and that is its cause.
   std::optional<InputError> blame(const Complaint& complaint, Suspects which) {
     if (!is_drive(complaint.key)) return {};
+    const SectionValues::Setting* const own = written(complaint.key);
+    const bool own_here = own != nullptr && !elsewhere(*own);
     std::vector<const Scenario::Written*> suspects;
     for (const Scenario::Written& one : written_) {
       const Kind kind = one.setting->spec->kind;
       if (which != Suspects::all && (kind == Kind::choice || kind == Kind::flag || kind == Kind::text))
         continue;
+      if (own_here && elsewhere(*one.setting))
+        continue;  // what is written here does not fit the file: not the reverse
       if (is_drive(one.path) && one.path != complaint.key && !seen_.contains(one.path))
         suspects.push_back(&one);
     }
     const auto distance = [&](const Scenario::Written* one) {
-      const bool elsewhere = *one->setting->origin.file != scenario_.file() && !one->setting->origin.set;
-      return 2 * static_cast<int>(elsewhere) +
+      return 2 * static_cast<int>(elsewhere(*one->setting)) +
              static_cast<int>(section_of(one->path) != section_of(complaint.key));
     };
     std::stable_sort(suspects.begin(), suspects.end(),

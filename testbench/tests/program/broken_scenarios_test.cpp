@@ -268,6 +268,26 @@ TEST_CASE("parts that are missing or wrong", "[program]") {
          "pages");
 }
 
+TEST_CASE("a mistake beside a data sheet is not blamed on the data sheet", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(
+ssd:
+  dram: {capacity: 256 MiB}
+  flash:
+    over_provisioning: 30 %
+    part:
+      file: parts/nand/tlc-176l-hynix.yaml
+      blocks_per_plane: 16
+      timing: formula
+      read: base*(1-layer/100)
+load: {rw: randrw, number_ios: 100}
+)");
+  refuse(
+      folder, scenario,
+      "@:10: ssd.flash.part.read: position 1, at \"base*(1-layer/100)\": makes it -13.2857 us, which is no "
+      "latency where layer = 131");
+}
+
 TEST_CASE("a table in a file: empty, and with a byte order mark", "[program]") {
   const Folder folder;
   folder.write("read.csv", "");
