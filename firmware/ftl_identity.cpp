@@ -20,6 +20,7 @@ Identity Ftl::identity(const FirmwareConfig& f) {
   choice("firmware.mapping", "scheme", f.mapping.scheme, mapping_family().infos(), f.mapping_policy);
   identify(identity, "firmware.mapping", f.mapping);
   identify(identity, "firmware.allocation", f.allocation);
+  identify(identity, "firmware.buffer", f.buffer);
   choice("firmware.cache", "policy", f.cache.policy, cache_family().infos(), f.cache_policy);
   if (is_chosen(f.cache.policy)) identify(identity, "firmware.cache", f.cache);
   choice("firmware.gc", "policy", f.gc.policy, victim_family().infos(), f.gc_policy);

@@ -75,6 +75,7 @@ const ParameterTable<BufferConfig>& BufferConfig::parameters() {
       ParameterTable<BufferConfig>{}
           .bytes("capacity", &BufferConfig::capacity, {512, Bytes{1} << 36U},
                  "size of the write buffer in DRAM; at least two program units of a parallel unit")
+          .shapes_state()
           .choice("mode", &BufferConfig::mode, {"write-back", "write-through"},
                   "whether a write completes when it is in the buffer or when it is in flash")
           .share("flush_at", &BufferConfig::flush_at, {0, 1},
