@@ -191,3 +191,19 @@ def test_a_full_disk_is_a_reason_that_is_not_remembered(folder, monkeypatch):
     assert carry_out("study.yaml", "out").statuses == {"disk": 8}
     (folder / "room").touch()
     assert carry_out("study.yaml", "out").statuses == {"ok": 8}
+
+
+def test_a_parameter_that_some_points_lack_is_an_empty_value(folder):
+    study = """base: small.yaml
+axes:
+  variant:
+    more: {precondition.2: {overwrite: 0.5x}, ssd.scm.capacity: 10 %, firmware.cache.policy: nv-wb}
+    plain: {load.iodepth: 2}
+metrics: {scm: scenario.ssd.scm.capacity, step: scenario.precondition.2.overwrite, iops: iops}
+"""
+    (folder / "study.yaml").write_text(study)
+    assert carry_out("study.yaml", "out").statuses == {"ok": 2}
+    frame = pd.read_parquet(folder / "out/results.parquet")
+    assert frame["scm"].notna().tolist() == [True, False]
+    assert frame["step"].notna().tolist() == [True, False]
+    assert frame["iops"].notna().all()
