@@ -62,6 +62,14 @@ BAD = {
         ("seeds: 2", "search: {sampler: tpe, points: 10}"),
         "5: search: a search needs objectives",
     ),
+    "search that takes no account of constraints": (
+        (
+            "seeds: 2",
+            "search: {points: 9, sampler: cmaes}\nconstraints: [iops > 3]\n"
+            "objectives: {iops: maximize}",
+        ),
+        "5: search.sampler: cmaes takes no account of constraints; valid with them: tpe, nsga2",
+    ),
     "constraint without comparison": (
         ("seeds: 2", "constraints: [read.p99]"),
         "5: constraints: must compare",

@@ -44,6 +44,7 @@ KEYS = (
     "limits",
 )
 SAMPLERS = ("tpe", "nsga2", "cmaes", "random")
+BLIND = "cmaes takes no account of constraints; valid with them: tpe, nsga2"
 DEFAULT_METRICS = ("iops", "bandwidth", "read.p99", "write.p99", "write_amplification")
 
 
@@ -122,7 +123,10 @@ class Study:
             parts["search"].fail("a study has a design or a search, not both")
         metrics = _metrics(parts.get("metrics"))
         metrics, objectives = _objectives(parts.get("objectives"), metrics)
-        search = _search(parts["search"], objectives, axes) if "search" in parts else None
+        constraints = _constraints(parts.get("constraints"))
+        search = None
+        if "search" in parts:
+            search = _search(parts["search"], objectives, axes, constraints)
         if search is None:
             check_fit(design, axes, parts.get("design", parts["axes"]))
         return Study(
@@ -134,7 +138,7 @@ class Study:
             design,
             _seeds(parts.get("seeds")),
             metrics,
-            _constraints(parts.get("constraints")),
+            constraints,
             objectives,
             search,
             read_limits(parts.get("limits")),
@@ -251,7 +255,12 @@ def _objectives(
     return metrics, tuple(objectives)
 
 
-def _search(entry: Entry, objectives: tuple[Objective, ...], axes: tuple[Axis, ...]) -> Search:
+def _search(
+    entry: Entry,
+    objectives: tuple[Objective, ...],
+    axes: tuple[Axis, ...],
+    constraints: tuple[Metric, ...],
+) -> Search:
     parts = entry.known("engine", "sampler", "points", "seed", "batch")
     if "engine" in parts:
         parts["engine"].choice("optuna")
@@ -262,6 +271,8 @@ def _search(entry: Entry, objectives: tuple[Objective, ...], axes: tuple[Axis, .
     sampler = "tpe"
     if "sampler" in parts:
         sampler = parts["sampler"].choice(*SAMPLERS)
+    if sampler == "cmaes" and constraints:
+        parts["sampler"].fail(BLIND)
     if sampler == "cmaes" and len(objectives) > 1:
         parts["sampler"].fail("cmaes knows one objective only; valid: tpe, nsga2, random")
     if sampler == "cmaes" and (bad := [axis for axis in axes if axis.unit is None]):
