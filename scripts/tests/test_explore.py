@@ -1,5 +1,6 @@
 """Studies from the command line: the same bytes always, and what goes wrong is a row."""
 
+import errno
 import json
 import os
 import signal
@@ -11,7 +12,9 @@ import psutil
 import pytest
 
 from tests.conftest import STUDY, carry_out, explore, fake_program, start_explore
+from tlmssd.cli import main
 from tlmssd.store import Store
+from tlmssd.study import table
 
 LONG = STUDY.replace("seeds: 2", "seeds: 12").replace(
     "axes:", "set: {load.number_ios: 30000}\naxes:"
@@ -207,3 +210,65 @@ metrics: {scm: scenario.ssd.scm.capacity, step: scenario.precondition.2.overwrit
     assert frame["scm"].notna().tolist() == [True, False]
     assert frame["step"].notna().tolist() == [True, False]
     assert frame["iops"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("small.yaml", "small.yaml: is a file; name a folder by --out"),
+        ("small.yaml/out", "/small.yaml is no folder; name another by --out"),
+        ("nowhere", "/nowhere is no folder; name another by --out"),
+        ("x" * 300, f"{'x' * 300}: File name too long"),
+        ("/proc/tlmssd", "/proc/tlmssd: No such file or directory"),
+    ],
+)
+def test_a_folder_that_cannot_be_is_one_line(out, said, folder, capsys):
+    (folder / "nowhere").symlink_to("gone")
+    (folder / "study.yaml").write_text(STUDY.replace("seeds: 2", "design: {random: 1}"))
+    assert main(["explore", "study.yaml", "--jobs", "1", "--no-page", "--out", out]) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("tlmssd:")]
+    assert said in line
+    assert out.startswith("/proc") or not list((folder / "store/runs").glob("*"))
+
+
+def test_results_that_cannot_be_written_leave_nothing_hidden(folder, monkeypatch, capsys):
+    def full(_rows, path):
+        path.write_text("point,")
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+    monkeypatch.setattr(table, "_write_csv", full)
+    (folder / "study.yaml").write_text(STUDY.replace("seeds: 2", "design: {random: 1}"))
+    assert main(["explore", "study.yaml", "--jobs", "1", "--out", "out"]) == 2
+    said = "tlmssd: out/results.csv: cannot be written: No space left on device"
+    assert said in capsys.readouterr().err.splitlines()
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        ".tlmssd-study",
+        "results.parquet",
+    ]
+
+
+def test_two_may_write_the_same_results_at_once(folder, monkeypatch):
+    """The second one begins and ends while the first one writes."""
+    report = carry_out("study.yaml", "out")
+    before = results(folder / "out")
+    write, under_way = table._write_csv, []
+
+    def slow(rows, path):
+        write(rows, path)
+        if not under_way:
+            under_way.append(path)
+            table.write_tables(rows, folder / "out")
+
+    monkeypatch.setattr(table, "_write_csv", slow)
+    table.write_tables(report.table, folder / "out")
+    assert under_way
+    assert results(folder / "out") == before
+
+
+def test_an_error_of_the_system_is_one_line(folder, monkeypatch, capsys):
+    def refuse(_arguments):
+        raise PermissionError(errno.EACCES, "Permission denied", "out/page.html")
+
+    monkeypatch.setattr("tlmssd.explore.main", refuse)
+    assert main(["explore", "study.yaml"]) == 2
+    assert capsys.readouterr().err == "tlmssd: out/page.html: Permission denied\n"
