@@ -123,6 +123,7 @@ class Study:
             parts["search"].fail("a study has a design or a search, not both")
         metrics = _metrics(parts.get("metrics"))
         metrics, objectives = _objectives(parts.get("objectives"), metrics)
+        _refuse_shared_names(axes, metrics)
         constraints = _constraints(parts.get("constraints"))
         search = None
         if "search" in parts:
@@ -175,7 +176,17 @@ def _axes(entry: Entry) -> tuple[Axis, ...]:
     return axes
 
 
-RESERVED = ("point", "seed", "status", "reason", "run", "feasible")
+def _refuse_shared_names(axes: tuple[Axis, ...], metrics: tuple[Metric, ...]) -> None:
+    """Axes and metrics are columns of one table."""
+    named = {metric.name: metric for metric in metrics}
+    for axis in axes:
+        if axis.name in named:
+            own = named[axis.name].entry
+            where = f" in line {own.line}" if own else ", which a study without metrics has"
+            axis.entry.fail(f"is the name of a metric{where}; choose another")
+
+
+RESERVED = ("point", "seed", "status", "reason", "run", "settings", "feasible")
 """Columns that every table of results has."""
 
 
@@ -203,7 +214,7 @@ def _seeds(entry: Entry | None) -> tuple[int, ...]:
         return ()
     if not entry.is_list:
         return tuple(range(1, entry.whole(1, 100000) + 1))
-    seeds = [element.whole(0, 2**63) for element in entry.elements()]
+    seeds = [element.whole(0, 2**63 - 1) for element in entry.elements()]
     if not seeds or len(set(seeds)) < len(seeds):
         entry.fail("must be a number of seeds, or a list of different ones")
     return tuple(seeds)
@@ -249,6 +260,8 @@ def _objectives(
     objectives = []
     for name, part in entry.items() if entry else ():
         goal = part.choice("minimize", "maximize")
+        if name in RESERVED:
+            part.fail("is the name of a column of the results; name a metric")
         if name not in (metric.name for metric in metrics):
             metrics += (Metric(name, read_expression(part, name), part),)
         objectives.append(Objective(name, goal == "maximize"))
