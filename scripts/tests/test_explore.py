@@ -186,6 +186,25 @@ def test_damaged_results_in_the_store_are_made_again(folder):
     assert (folder / "again/results.csv").read_bytes() == before
 
 
+WANT = "about 5.1 GB of memory, of which 0.1 GB are available; a smaller drive"
+
+
+def test_memory_that_others_have_taken_is_a_reason_that_is_not_remembered(folder, monkeypatch):
+    refusal = f'echo "tlmssd: scenario.yaml:1: ssd.flash.ways: takes {WANT}" >&2; exit 2'
+    monkeypatch.setenv(
+        "TLMSSD_PROGRAM", str(fake_program(folder, f"[ ! -e {folder}/room ]", refusal))
+    )
+    assert carry_out("study.yaml", "out", share=False).statuses == {"memory": 8}
+    reasons = pd.read_parquet(folder / "out/results.parquet")["reason"]
+    assert set(reasons) == {f"ssd.flash.ways: takes {WANT}"}
+    # Stores of earlier builds remember it.
+    store = Store(folder / "store")
+    for key in pd.read_parquet(folder / "out/results.parquet")["run"]:
+        store.put_failure(key, "refused", reasons[0])
+    (folder / "room").touch()
+    assert carry_out("study.yaml", "out").statuses == {"ok": 8}
+
+
 def test_a_full_disk_is_a_reason_that_is_not_remembered(folder, monkeypatch):
     full = 'echo "tlmssd: out/report.json: cannot be written in full: No space left on device" >&2'
     program = fake_program(folder, "[ ! -e room ]", f"{full}; exit 2")

@@ -171,7 +171,7 @@ def _setting(present: Any, value: float, unit: str) -> str:
 
 
 def can_be_scaled(present: Any) -> bool:
-    """Whether `times` has a meaning for what the base scenario has: a quantity, or a list of such."""
+    """Whether what the base scenario has is a quantity or a list of them, as `times` needs."""
     if isinstance(present, list):
         return bool(present) and all(map(can_be_scaled, present))
     return not isinstance(present, bool) and units.split(str(present)) is not None
