@@ -26,10 +26,12 @@ class Reader:
     def __call__(self, folder: Path, scenario: dict) -> dict[str, float | bool]:
         """Values by name, in base units; NaN for what this run does not know.
 
-        Of a comparison, by how much it is missed.
+        Of a comparison, by how much it is missed. Raises what Python does for damaged results.
         """
         with open(folder / "report.json", encoding="utf-8") as file:
             report = json.load(file)
+        if "results" not in report:
+            raise ValueError("not a report")
         if not self._asks_for_statistics:
             report.pop("statistics", None)  # most of it
         figures = metrics.figures(report)
