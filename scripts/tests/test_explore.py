@@ -1,6 +1,7 @@
 """Studies from the command line: the same bytes always, and what goes wrong is a row."""
 
 import errno
+import gc
 import json
 import os
 import signal
@@ -171,6 +172,28 @@ def test_no_scheduler_is_one_line(folder):
     assert done.returncode == 2
     assert "no Dask scheduler at tcp://127.0.0.1:1" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("foo", "missing port number in address 'foo'; name one such as tcp://HOST:8786"),
+        ("foo:1x", "'foo:1x' is no address, invalid literal"),
+        ("http://foo:80", "unknown address scheme 'http'"),
+        ("inproc://1/2", "don't know how to extract host and port"),
+        ("foo:99999", "'foo:99999' has no host, or no port from 1 to 65535"),
+        ("tcp://:1", "'tcp://:1' has no host"),
+    ],
+)
+def test_what_is_no_address_of_a_scheduler_is_one_line_at_once(address, said, folder, capsys):
+    begin = time.monotonic()
+    assert main(["explore", "study.yaml", "--scheduler", address]) == 2
+    gc.collect()  # what a client of Dask that came to nothing waits for
+    assert time.monotonic() - begin < 20
+    err = capsys.readouterr().err
+    assert err.startswith("tlmssd: --scheduler: ")
+    assert said in err
+    assert err.count("\n") == 1
 
 
 def test_damaged_results_in_the_store_are_made_again(folder):
