@@ -182,6 +182,7 @@ def test_no_scheduler_is_one_line(folder):
         ("http://foo:80", "unknown address scheme 'http'"),
         ("inproc://1/2", "don't know how to extract host and port"),
         ("foo:99999", "'foo:99999' has no host, or no port from 1 to 65535"),
+        ("tls://127.0.0.1:1", "tls://127.0.0.1:1 needs certificates; name them in Dask's"),
         ("tcp://:1", "'tcp://:1' has no host"),
     ],
 )
