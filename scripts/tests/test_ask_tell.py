@@ -68,6 +68,30 @@ def test_bad_points_are_refused_by_name(study, tmp_path):
         assert "over_provisioning" in refused["reason"]
 
 
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "random", "cmaes"])
+def test_the_best_are_feasible(sampler, study, tmp_path):
+    study.write_text(STUDY.replace("[20 %, 40 %, 2 %]", "[20 %, 40 %]"))
+    with tlmssd.AskTell(study, sampler=sampler, store=tmp_path / "store") as asked:
+        points = asked.ask(6)
+        for rate, point in enumerate(points):
+            asked.tell(point, {"iops": float(rate), "violation": 0.1 if rate > 3 else -0.1})
+        assert asked.best() == [(points[3], [3.0])]
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random"])
+def test_nothing_feasible_is_no_best(sampler, study, tmp_path):
+    with tlmssd.AskTell(study, sampler=sampler, store=tmp_path / "store") as asked:
+        for point in asked.ask(3):
+            asked.tell(point, {"iops": 1.0, "violation": 0.1})
+        assert asked.best() == []
+
+
+def test_a_sampler_that_takes_no_account_of_constraints_is_refused(study):
+    study.write_text(STUDY + "constraints: [iops > 3]\n")
+    with pytest.raises(InputError, match=r"study\.yaml:9: .*cmaes .*valid with them: tpe, nsga2"):
+        tlmssd.AskTell(study, sampler="cmaes")
+
+
 def test_an_unknown_sampler_is_refused(study):
     with pytest.raises(InputError, match="known: tpe, nsga2"):
         tlmssd.AskTell(study, sampler="annealing")

@@ -62,6 +62,57 @@ BAD = {
         ("seeds: 2", "search: {sampler: tpe, points: 10}"),
         "5: search: a search needs objectives",
     ),
+    "axis called like a column": (
+        ("load.iodepth: [1, 4]", "settings: {a: {load.iodepth: 4}}"),
+        "4: axes.settings: is the name of a column of the results; choose another",
+    ),
+    "metric called like a column": (
+        ("tail:", "settings:"),
+        "6: metrics.settings: 'settings' is taken; choose another name",
+    ),
+    "objective called like a column": (
+        ("seeds: 2", "objectives: {seed: minimize}"),
+        "5: objectives.seed: is the name of a column of the results; name a metric",
+    ),
+    "axis called like a metric": (
+        ("load.iodepth: [1, 4]", "tail: {a: {load.iodepth: 4}}"),
+        "4: axes.tail: is the name of a metric in line 6; choose another",
+    ),
+    "axis called like an objective": (
+        (
+            "  load.iodepth: [1, 4]",
+            "  iops: {a: {load.iodepth: 4}}\nobjectives: {iops: maximize}",
+        ),
+        "4: axes.iops: is the name of a metric in line 5; choose another",
+    ),
+    "axis called like a metric of every study": (
+        (STUDY[STUDY.index("load.iodepth") :], "iops: {a: {load.iodepth: 4}}"),
+        "4: axes.iops: is the name of a metric, which a study without metrics has; choose another",
+    ),
+    "seed too large": (
+        ("seeds: 2", "seeds: [1, 9223372036854775808]"),
+        "5: seeds: must be a whole number from 0 to 9223372036854775807",
+    ),
+    "factor with a unit": (
+        ("[1, 4]", "{from: 1, to: 40, factor: 150 %}"),
+        "4: axes.load.iodepth.factor: must be a number without unit, such as 2",
+    ),
+    "factor in a linear range": (
+        ("[1, 4]", "{from: 1, to: 40, factor: 2, scale: linear}"),
+        "4: axes.load.iodepth.scale: contradicts factor, which is for scale: log",
+    ),
+    "step in a logarithmic range": (
+        ("[1, 4]", "{from: 1, to: 40, step: 2, scale: log}"),
+        "4: axes.load.iodepth.scale: contradicts step, which is for scale: linear",
+    ),
+    "search that takes no account of constraints": (
+        (
+            "seeds: 2",
+            "search: {points: 9, sampler: cmaes}\nconstraints: [iops > 3]\n"
+            "objectives: {iops: maximize}",
+        ),
+        "5: search.sampler: cmaes takes no account of constraints; valid with them: tpe, nsga2",
+    ),
     "constraint without comparison": (
         ("seeds: 2", "constraints: [read.p99]"),
         "5: constraints: must compare",

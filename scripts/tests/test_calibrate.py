@@ -242,6 +242,14 @@ def test_which_writes_wait_for_room_is_no_chance(folder):
         (("times: [0.5, 2]", "choices: [2 ms, 1 ms]"), "two or more values of one unit"),
         (("times: [0.5, 2]", "choices: [1 ms, 2 ms], to: 3 ms"), "to: does not go with choices"),
         (("times: [0.5, 2]", "choices: [one, two]"), "must be a number, with its unit"),
+        (
+            ("ssd.flash.part.erase_latency", "firmware.gc.policy"),
+            "study.yaml:5: parameters.firmware.gc.policy: times needs a number, and ",
+        ),
+        (
+            ("ssd.flash.part.erase_latency", "firmware.allocation.multi_plane"),
+            "firmware.allocation.multi_plane of the base scenario is 'true'; fit a parameter that",
+        ),
         (("part.read_latency", "part.read_latenzy"), "no parameter ssd.flash.part.read_latenzy"),
         (("search:", "loss: {p50: 3 %, speed: 2 %}\nsearch:"), "speed: is no figure of a job"),
         (("search:", "loss: {p50: 3}\nsearch:"), "must be a relative error"),

@@ -1,5 +1,7 @@
 """Studies from the command line: the same bytes always, and what goes wrong is a row."""
 
+import errno
+import gc
 import json
 import os
 import signal
@@ -11,7 +13,9 @@ import psutil
 import pytest
 
 from tests.conftest import STUDY, carry_out, explore, fake_program, start_explore
+from tlmssd.cli import main
 from tlmssd.store import Store
+from tlmssd.study import table
 
 LONG = STUDY.replace("seeds: 2", "seeds: 12").replace(
     "axes:", "set: {load.number_ios: 30000}\naxes:"
@@ -170,6 +174,29 @@ def test_no_scheduler_is_one_line(folder):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("foo", "missing port number in address 'foo'; name one such as tcp://HOST:8786"),
+        ("foo:1x", "'foo:1x' is no address, invalid literal"),
+        ("http://foo:80", "unknown address scheme 'http'"),
+        ("inproc://1/2", "don't know how to extract host and port"),
+        ("foo:99999", "'foo:99999' has no host, or no port from 1 to 65535"),
+        ("tls://127.0.0.1:1", "tls://127.0.0.1:1 needs certificates; name them in Dask's"),
+        ("tcp://:1", "'tcp://:1' has no host"),
+    ],
+)
+def test_what_is_no_address_of_a_scheduler_is_one_line_at_once(address, said, folder, capsys):
+    begin = time.monotonic()
+    assert main(["explore", "study.yaml", "--scheduler", address]) == 2
+    gc.collect()  # what a client of Dask that came to nothing waits for
+    assert time.monotonic() - begin < 20
+    err = capsys.readouterr().err
+    assert err.startswith("tlmssd: --scheduler: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
 def test_damaged_results_in_the_store_are_made_again(folder):
     first = carry_out("study.yaml", "out")
     before = (folder / "out/results.csv").read_bytes()
@@ -183,6 +210,25 @@ def test_damaged_results_in_the_store_are_made_again(folder):
     assert (folder / "again/results.csv").read_bytes() == before
 
 
+WANT = "about 5.1 GB of memory, of which 0.1 GB are available; a smaller drive"
+
+
+def test_memory_that_others_have_taken_is_a_reason_that_is_not_remembered(folder, monkeypatch):
+    refusal = f'echo "tlmssd: scenario.yaml:1: ssd.flash.ways: takes {WANT}" >&2; exit 2'
+    monkeypatch.setenv(
+        "TLMSSD_PROGRAM", str(fake_program(folder, f"[ ! -e {folder}/room ]", refusal))
+    )
+    assert carry_out("study.yaml", "out", share=False).statuses == {"memory": 8}
+    reasons = pd.read_parquet(folder / "out/results.parquet")["reason"]
+    assert set(reasons) == {f"ssd.flash.ways: takes {WANT}"}
+    # Stores of earlier builds remember it.
+    store = Store(folder / "store")
+    for key in pd.read_parquet(folder / "out/results.parquet")["run"]:
+        store.put_failure(key, "refused", reasons[0])
+    (folder / "room").touch()
+    assert carry_out("study.yaml", "out").statuses == {"ok": 8}
+
+
 def test_a_full_disk_is_a_reason_that_is_not_remembered(folder, monkeypatch):
     full = 'echo "tlmssd: out/report.json: cannot be written in full: No space left on device" >&2'
     program = fake_program(folder, "[ ! -e room ]", f"{full}; exit 2")
@@ -191,3 +237,81 @@ def test_a_full_disk_is_a_reason_that_is_not_remembered(folder, monkeypatch):
     assert carry_out("study.yaml", "out").statuses == {"disk": 8}
     (folder / "room").touch()
     assert carry_out("study.yaml", "out").statuses == {"ok": 8}
+
+
+def test_a_parameter_that_some_points_lack_is_an_empty_value(folder):
+    study = """base: small.yaml
+axes:
+  variant:
+    more: {precondition.2: {overwrite: 0.5x}, ssd.scm.capacity: 10 %, firmware.cache.policy: nv-wb}
+    plain: {load.iodepth: 2}
+metrics: {scm: scenario.ssd.scm.capacity, step: scenario.precondition.2.overwrite, iops: iops}
+"""
+    (folder / "study.yaml").write_text(study)
+    assert carry_out("study.yaml", "out").statuses == {"ok": 2}
+    frame = pd.read_parquet(folder / "out/results.parquet")
+    assert frame["scm"].notna().tolist() == [True, False]
+    assert frame["step"].notna().tolist() == [True, False]
+    assert frame["iops"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("small.yaml", "small.yaml: is a file; name a folder by --out"),
+        ("small.yaml/out", "/small.yaml is no folder; name another by --out"),
+        ("nowhere", "/nowhere is no folder; name another by --out"),
+        ("x" * 300, f"{'x' * 300}: File name too long"),
+        ("/proc/tlmssd", "/proc/tlmssd: No such file or directory"),
+    ],
+)
+def test_a_folder_that_cannot_be_is_one_line(out, said, folder, capsys):
+    (folder / "nowhere").symlink_to("gone")
+    (folder / "study.yaml").write_text(STUDY.replace("seeds: 2", "design: {random: 1}"))
+    assert main(["explore", "study.yaml", "--jobs", "1", "--no-page", "--out", out]) == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("tlmssd:")]
+    assert said in line
+    assert out.startswith("/proc") or not list((folder / "store/runs").glob("*"))
+
+
+def test_results_that_cannot_be_written_leave_nothing_hidden(folder, monkeypatch, capsys):
+    def full(_rows, path):
+        path.write_text("point,")
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+    monkeypatch.setattr(table, "_write_csv", full)
+    (folder / "study.yaml").write_text(STUDY.replace("seeds: 2", "design: {random: 1}"))
+    assert main(["explore", "study.yaml", "--jobs", "1", "--out", "out"]) == 2
+    said = "tlmssd: out/results.csv: cannot be written: No space left on device"
+    assert said in capsys.readouterr().err.splitlines()
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        ".tlmssd-study",
+        "results.parquet",
+    ]
+
+
+def test_two_may_write_the_same_results_at_once(folder, monkeypatch):
+    """The second one begins and ends while the first one writes."""
+    report = carry_out("study.yaml", "out")
+    before = results(folder / "out")
+    write, under_way = table._write_csv, []
+
+    def slow(rows, path):
+        write(rows, path)
+        if not under_way:
+            under_way.append(path)
+            table.write_tables(rows, folder / "out")
+
+    monkeypatch.setattr(table, "_write_csv", slow)
+    table.write_tables(report.table, folder / "out")
+    assert under_way
+    assert results(folder / "out") == before
+
+
+def test_an_error_of_the_system_is_one_line(folder, monkeypatch, capsys):
+    def refuse(_arguments):
+        raise PermissionError(errno.EACCES, "Permission denied", "out/page.html")
+
+    monkeypatch.setattr("tlmssd.explore.main", refuse)
+    assert main(["explore", "study.yaml"]) == 2
+    assert capsys.readouterr().err == "tlmssd: out/page.html: Permission denied\n"

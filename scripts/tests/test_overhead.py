@@ -13,7 +13,7 @@ from tlmssd.campaign import Campaign
 from tlmssd.engine import local_pool
 from tlmssd.execute import Done, Job
 from tlmssd.program import find_program
-from tlmssd.runs import nothing
+from tlmssd.runs import look_through
 from tlmssd.store import Store
 
 MANY = """base: tiny.yaml
@@ -72,7 +72,7 @@ def test_memory_is_flat(folder):
     process = psutil.Process()
     used = {}
     with local_pool(2) as pool:
-        for number, _ in enumerate(Campaign(workshop, pool, nothing).carry_out(jobs), 1):
+        for number, _ in enumerate(Campaign(workshop, pool, look_through).carry_out(jobs), 1):
             if number % 2000 == 0:
                 used[number] = process.memory_info().rss / 2**20
     print(used)

@@ -7,6 +7,7 @@ import pytest
 from tlmssd.program import find_program
 from tlmssd.resolve import drive_key, run_key, with_absolute_plugins
 
+BLKTRACE_FILES = ("sda.blktrace.0", "sda.blktrace.1", "sda.blktrace.10")
 SCENARIO = {"plugins": ["libacme.so"], "precondition": [{"fill": "100 %"}], "load": []}
 
 
@@ -43,3 +44,22 @@ def test_another_build_of_a_plugin_is_another_run_and_drive(key, acme, tmp_path)
     assert before != key({**scenario, "plugins": []}, find_program())
     acme.write_bytes(b"another build")
     assert before != key(scenario, find_program())
+
+
+def test_the_files_of_all_processors_count(tmp_path):
+    for name in (*BLKTRACE_FILES, "sdb.blktrace.0"):
+        (tmp_path / name).write_bytes(b"one trace")
+    scenario = {"load": [{"trace": str(tmp_path / "sda.blktrace.0")}]}
+    keys = {run_key(scenario, find_program())}
+    for name in BLKTRACE_FILES:
+        (tmp_path / name).write_bytes(b"another trace")
+        keys.add(run_key(scenario, find_program()))
+    assert len(keys) == 4
+    (tmp_path / "sdb.blktrace.0").write_bytes(b"another trace")
+    (tmp_path / "sda.blktrace.0.txt").write_bytes(b"another trace")
+    assert run_key(scenario, find_program()) in keys
+
+
+def test_a_trace_that_cannot_be_found_has_a_key_too():
+    scenario = {"load": [{"trace": "/nonexistent/sda.blktrace.0"}]}
+    assert run_key(scenario, find_program()) == run_key(scenario, find_program())

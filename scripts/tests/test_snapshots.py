@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import SMALL
 from tlmssd.execute import Workshop
 from tlmssd.resolve import TIMING
-from tlmssd.runs import Runner, RunRequest, nothing, run_many
+from tlmssd.runs import Runner, RunRequest, look_through, run_many
 
 OTHER = {
     "link": "pcie4x8",
@@ -99,11 +99,11 @@ def test_what_is_called_timing_does_not_change_a_prepared_drive(path, place):
     assert job.key != base.key, f"{path}: choose another value, this is the default"
     assert job.drive == base.drive
     assert runner.workshop.prepare(base).status == "ok"
-    done = runner.workshop.run(job, nothing, snapshot=True)
+    done = runner.workshop.run(job, look_through, snapshot=True)
     assert (done.status, done.reason) == ("ok", "")
     other = Workshop(str(runner.program.path), runner.program.digest, str(folder / "other"))
     Runner(folder / "other")
-    assert other.run(job, nothing).status == "ok"
+    assert other.run(job, look_through).status == "ok"
     ours = runner.store.run(job.key)
     theirs = folder / "other/runs" / job.key[:2] / job.key
     for name in ("report.json", "fio.json", "scenario.yaml"):
@@ -143,8 +143,8 @@ def test_processor_time_is_known_of_runs_and_drives_made_before(folder):
     with Runner() as runner:
         job = runner.job(RunRequest(folder / "small.yaml"))
         workshop = runner.workshop
-        made = [workshop.prepare(job), workshop.run(job, nothing, snapshot=True)]
-        again = [workshop.prepare(job), workshop.run(job, nothing, snapshot=True)]
+        made = [workshop.prepare(job), workshop.run(job, look_through, snapshot=True)]
+        again = [workshop.prepare(job), workshop.run(job, look_through, snapshot=True)]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert [done.known for done in again] == [True, True]
@@ -156,11 +156,11 @@ def test_processor_time_is_known_of_runs_and_drives_made_before(folder):
 def test_a_snapshot_that_is_gone_or_damaged_does_not_matter(folder):
     with Runner() as runner:
         job = runner.job(RunRequest(folder / "small.yaml"))
-        assert runner.workshop.run(job, nothing, snapshot=True).status == "ok"
+        assert runner.workshop.run(job, look_through, snapshot=True).status == "ok"
         other = runner.job(RunRequest.of(folder / "small.yaml", {"load.iodepth": 2}))
         runner.workshop.prepare(other)
         runner.store.snapshot(other.drive).write_bytes(b"not a snapshot")
-        assert runner.workshop.run(other, nothing, snapshot=True).status == "ok"
+        assert runner.workshop.run(other, look_through, snapshot=True).status == "ok"
 
 
 def test_snapshots_have_so_much_space(folder, monkeypatch):

@@ -18,9 +18,9 @@ from pathlib import Path
 from tlmssd.engine import thread_pool
 from tlmssd.errors import InputError
 from tlmssd.runs import Runner
-from tlmssd.study.search import new_search, suggest, tell
+from tlmssd.study.search import best_of, new_search, suggest, tell
 from tlmssd.study.session import Session, checked, mean_of_seeds
-from tlmssd.study.study import SAMPLERS, Point, Search, Study
+from tlmssd.study.study import BLIND, SAMPLERS, Point, Search, Study
 
 
 class AskTell(contextlib.ExitStack):
@@ -44,6 +44,8 @@ class AskTell(contextlib.ExitStack):
             raise InputError(f"unknown sampler {sampler!r} (known: {', '.join(SAMPLERS)})")
         self.study = Study.read(study)
         if self.study.search is None:
+            if sampler == "cmaes" and self.study.constraints:
+                self.study.constraints[0].entry.fail(BLIND)
             self.study = replace(self.study, search=Search(sampler, 0, seed))
         self.axes = self.study.axes  # name, unit, choices or span of each
         with contextlib.ExitStack() as opened:
@@ -87,8 +89,11 @@ class AskTell(contextlib.ExitStack):
         return [mean_of_seeds(rows[i : i + each]) for i in range(0, len(rows), each or 1)]
 
     def best(self) -> list[tuple[dict, list[float]]]:
-        """Points told so far that no other beats, and their objectives."""
-        best = {tuple(t.user_attrs["point"].items()): t.values for t in self._search.best_trials}
+        """Feasible points told so far that no other beats, and their objectives."""
+        if self._search is None:
+            self.study.entry.fail("best needs objectives")
+        trials = best_of(self._search)
+        best = {tuple(t.user_attrs["point"].items()): t.values for t in trials}
         return [(dict(point), values) for point, values in best.items()]
 
     def point(self, values: dict) -> Point:

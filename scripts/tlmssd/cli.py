@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 
-from tlmssd.errors import CannotGoOn, InputError, RunFailed
+from tlmssd.errors import CannotGoOn, InputError, RunFailed, reason_of
 
 COMMANDS = {
     "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
@@ -53,6 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has enough (| head)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return complain(INPUT, f"{where}{reason_of(error)}")
 
 
 def complain(code: int, problem: object) -> int:

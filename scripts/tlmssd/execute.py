@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import resource
 import subprocess
 import time
@@ -19,6 +20,8 @@ CERTAIN = ("refused", "stalled", "failed")
 """What happens again whenever a run is carried out, so that it is remembered."""
 OUTSIDE = ("lost", "disk")
 """What the scenario has no part in: the same run would go well elsewhere, or later."""
+TOO_LITTLE_MEMORY = re.compile(r"of memory, of which \S+ GB are available")
+"""In a refusal that another machine or another hour would not have had (memory_estimate.cpp)."""
 NO_SPACE = os.strerror(errno.ENOSPC)
 
 COMMANDS_FAILED = 5
@@ -131,7 +134,9 @@ class Workshop:
         if results.exists():
             return Done("ok", known=True, processor=store.processor_seconds(results))
         failure = store.failure(job.key)
-        return Done(*failure, known=True) if failure else None
+        if failure is None or TOO_LITTLE_MEMORY.search(failure[1]):  # stores of before have these
+            return None
+        return Done(*failure, known=True)
 
     def _run(self, store: Store, job: Job, snapshot: bool) -> Done:
         drive = store.snapshot(job.drive) if snapshot and job.drive else None
@@ -223,6 +228,8 @@ def judged(code: int, said: str) -> tuple[str, str]:
         return "crashed", f"ended by signal {-code if code < 0 else code - 128}"
     if "out of memory" in reason or "bad_alloc" in said:
         return "memory", "needs more memory than it may use"
+    if TOO_LITTLE_MEMORY.search(reason):
+        return "memory", reason
     status = {2: "refused", 3: "stalled"}.get(code, "failed")
     return status, reason or f"exit code {code}"
 

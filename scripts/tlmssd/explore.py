@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
+from tlmssd.output import check_folder, whole
 from tlmssd.runs import Runner
 from tlmssd.study.check import Checked
 from tlmssd.study.progress import Progress, duration
@@ -42,6 +43,8 @@ def main(arguments: argparse.Namespace) -> int:
     study = Study.read(arguments.study)
     out = arguments.out or Path("out") / arguments.study.stem
     refuse_foreign(out)
+    if not arguments.check:
+        check_folder(out)
     with Runner(arguments.store, study.limits, not arguments.no_snapshots) as runner:
         known = checked(study, runner)
         if arguments.check:
@@ -129,7 +132,8 @@ class Report:
         out.mkdir(parents=True, exist_ok=True)
         (out / MARK).touch()
         write_tables(self.table, out)
-        (out / "resolved-study.yaml").write_text(resolved_study(self.study), encoding="utf-8")
+        with whole(out / "resolved-study.yaml") as draft:
+            draft.write_text(resolved_study(self.study), encoding="utf-8")
         summary = {
             "title": self.study.title,
             "program": self.runner.program.version,
@@ -138,7 +142,8 @@ class Report:
             "seconds": round(self.seconds, 3),
             "savings": self.savings,
         }
-        (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+        with whole(out / "summary.json") as draft:
+            draft.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
         if page:
             from tlmssd.study_page import write_page
 

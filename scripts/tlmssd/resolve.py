@@ -5,6 +5,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Iterable
@@ -15,6 +16,8 @@ from tlmssd.program import Program, environment, file_digest
 
 FILE_KEYS = ("trace", "fio", "traces_folder")
 """Words of a load that name files."""
+BLKTRACE = re.compile(r"(.+)\.blktrace\.[0-9]+", re.DOTALL)
+"""Name of one processor's file of a binary blktrace."""
 INSTALLED_PLUGINS = "../lib/tlmssd/plugins"
 """Folder of installed plug-ins, from the program's."""
 
@@ -158,7 +161,7 @@ def _by_content(scenario: dict) -> dict:
     for load in scenario["load"]:
         for key in FILE_KEYS:
             if load.get(key):
-                load[key] = content_of(Path(load[key]))
+                load[key] = _content_of_all(Path(load[key]))
     return scenario
 
 
@@ -167,6 +170,20 @@ def _plugins_by_content(scenario: dict) -> dict:
     if not plugins:
         return scenario
     return {**scenario, "plugins": [content_of(Path(name)) for name in plugins]}
+
+
+def _content_of_all(path: Path) -> str | list[str]:
+    """Content of a file, and of those that the program reads with it.
+
+    "sda.blktrace.0" stands for those of the other processors, too.
+    """
+    device = BLKTRACE.fullmatch(path.name)
+    if not device or not path.is_file():
+        return content_of(path)
+    beside = (file for file in path.parent.iterdir() if file.is_file())
+    found = ((BLKTRACE.fullmatch(file.name), file) for file in beside)
+    files = sorted(file for name, file in found if name and name[1] == device[1])
+    return content_of(path) if files == [path] else [content_of(file) for file in files]
 
 
 def content_of(path: Path) -> str:

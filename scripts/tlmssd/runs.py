@@ -1,5 +1,6 @@
 """Runs of the program: one, several seeds of one, or many at once."""
 
+import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from tlmssd.program import find_program
 from tlmssd.resolve import Resolver, drive_key, run_key
 from tlmssd.scenario import setting_text
 from tlmssd.store import Store
+from tlmssd.study.figures import Reader
 
 if TYPE_CHECKING:  # pandas is slow to import, and workers do without
     from tlmssd.result import Result, Results
@@ -159,7 +161,7 @@ class Runner:
                 jobs[number] = self.job(request)
             except InputError as error:
                 outcomes[number] = Outcome(request, "refused", str(error))
-        campaign = Campaign(self.workshop, pool, nothing, self.share)
+        campaign = Campaign(self.workshop, pool, look_through, self.share)
         numbers = list(jobs)
         for place, done in campaign.carry_out(list(jobs.values())):
             number = numbers[place]
@@ -169,6 +171,10 @@ class Runner:
         return [outcomes[number] for number in range(len(requests))]
 
 
-def nothing(_folder: Path, _scenario: dict) -> dict:
-    """Takes no figures: the caller reads the results."""
-    return {}
+def look_through(folder: Path, scenario: dict) -> dict:
+    """Takes no figures, as the caller reads the results; raises what Python does for damaged ones.
+
+    So they are made again, and not handed out.
+    """
+    json.loads((folder / "fio.json").read_text(encoding="utf-8"))
+    return Reader(())(folder, scenario)

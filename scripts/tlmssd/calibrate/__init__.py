@@ -14,6 +14,7 @@ from tlmssd.calibrate.profile import Profile, profiles
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.engine import Pool, cluster_pool, positive, scheduler_pool, thread_pool
 from tlmssd.errors import InputError
+from tlmssd.output import check_folder
 from tlmssd.quantities import percent_text
 from tlmssd.runs import Runner
 
@@ -74,6 +75,7 @@ def main(arguments: argparse.Namespace) -> int:
 def _refuse_foreign(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file; name a folder by --out")
+    check_folder(out)
     if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
         raise InputError(f"{out}: is not empty and holds no calibration; name another by --out")
 

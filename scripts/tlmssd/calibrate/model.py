@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from tlmssd.calibrate.measured import Known, figures_of
+from tlmssd.calibrate.parameters import can_be_scaled
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.campaign import Campaign
 from tlmssd.engine import Pool
 from tlmssd.errors import CannotGoOn, InputError, RunFailed
 from tlmssd.execute import OUTSIDE
 from tlmssd.runs import Runner, RunRequest
+from tlmssd.scenario import setting_text
 from tlmssd.study.axes import Settings
 
 ROBUST = 4.0
@@ -240,6 +242,11 @@ class Model:
                 value = _member(scenario, path)
                 if value is None:
                     parameter.entry.fail(f"the base scenario has no parameter {path}")
+                if parameter.relative and not can_be_scaled(value):
+                    parameter.entry.fail(
+                        f"times needs a number, and {path} of the base scenario is "
+                        f"'{setting_text(value)}'; fit a parameter that is a number"
+                    )
                 found[path] = value
             for place in parameter.ends:
                 settings = parameter.settings(place, found)

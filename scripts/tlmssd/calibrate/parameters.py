@@ -170,6 +170,13 @@ def _setting(present: Any, value: float, unit: str) -> str:
     return f"[{text}]" if isinstance(present, list) else text
 
 
+def can_be_scaled(present: Any) -> bool:
+    """Whether what the base scenario has is a quantity or a list of them, as `times` needs."""
+    if isinstance(present, list):
+        return bool(present) and all(map(can_be_scaled, present))
+    return not isinstance(present, bool) and units.split(str(present)) is not None
+
+
 def _scaled(present: Any, factor: float) -> str:
     if isinstance(present, list):
         return f"[{', '.join(_scaled(part, factor) for part in present)}]"

@@ -97,8 +97,32 @@ def interrupts_ignored() -> Iterator[None]:
 @contextlib.contextmanager
 def scheduler_pool(address: str) -> Iterator[Pool]:
     """A Dask cluster that runs already; its workers see the store under the same path."""
+    _check_address(address)
     with quiet(), _pool_of(address) as pool:
         yield pool
+
+
+def _check_address(address: str) -> None:
+    """Raises InputError for what cannot be an address.
+
+    Dask's client would wait a minute at its end for what has never begun.
+    """
+    from distributed.comm.addressing import get_address_host_port, parse_address
+    from distributed.security import Security
+
+    try:
+        host, port = get_address_host_port(address)
+    except ValueError as error:
+        said = f"--scheduler: '{address}' is no address, {str(error).splitlines()[0]}"
+        raise InputError(f"{said}; name one such as tcp://HOST:8786") from error
+    if not host or not 0 < port < 65536:
+        raise InputError(f"--scheduler: '{address}' has no host, or no port from 1 to 65535")
+    secure = parse_address(address)[0] in ("tls", "wss")
+    if secure and not Security().get_connection_args("client").get("ssl_context"):
+        raise InputError(
+            f"--scheduler: {address} needs certificates; name them in Dask's configuration under "
+            "distributed.comm.tls, or use tcp://HOST:PORT"
+        )
 
 
 @contextlib.contextmanager

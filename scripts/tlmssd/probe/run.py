@@ -13,7 +13,7 @@ from tlmssd.engine import Pool
 from tlmssd.errors import RunFailed
 from tlmssd.execute import Job, Limits
 from tlmssd.probe.plan import DESTRUCTIVE, STAGES, Target, job_file, jobs_of
-from tlmssd.runs import Runner, RunRequest, nothing
+from tlmssd.runs import Runner, RunRequest, look_through
 
 STAGE_SECONDS = 3600
 """Of processor time that a stage may take before it is given up."""
@@ -54,7 +54,7 @@ def _carry_out(
     runner: Runner, pool: Pool, jobs: list[Job], stages: list[str], folder: Path
 ) -> list[Path]:
     written: dict[str, Path] = {}
-    for number, done in Campaign(runner.workshop, pool, nothing).carry_out(jobs):
+    for number, done in Campaign(runner.workshop, pool, look_through).carry_out(jobs):
         stage = stages[number]
         if done.status != "ok":
             raise RunFailed(f"stage {stage}: {done.reason}")

@@ -163,9 +163,13 @@ def _range(name: str, entry: Entry) -> tuple[tuple[Choice, ...], Span | None]:
     low, high, unit = read_span(parts["from"], parts["to"])
     if len(set(parts) & {"step", "steps", "factor"}) > 1:
         entry.fail("give one of step, steps and factor")
-    logarithmic = "factor" in parts or (
-        "scale" in parts and parts["scale"].choice("linear", "log") == "log"
-    )
+    logarithmic = "factor" in parts
+    if "scale" in parts:
+        logarithmic = parts["scale"].choice("linear", "log") == "log"
+        if "factor" in parts and not logarithmic:
+            parts["scale"].fail("contradicts factor, which is for scale: log")
+        if "step" in parts and logarithmic:
+            parts["scale"].fail("contradicts step, which is for scale: linear")
     if logarithmic and low <= 0:
         parts["from"].fail("must be above 0 in a logarithmic range")
     real = (type_of(name) or "").startswith("number")
@@ -200,7 +204,9 @@ def _values(parts: dict[str, Entry], span: Span) -> list[float] | None:
         _bounded(parts["step"], count)
         return [float(f"{span.low + i * step:.12g}") for i in range(count)]
     if "factor" in parts:
-        factor = _quantity(parts["factor"])[0]
+        factor, unit = _quantity(parts["factor"])
+        if unit:
+            parts["factor"].fail("must be a number without unit, such as 2")
         if factor <= 1:
             parts["factor"].fail("must be above 1")
         count = math.floor(math.log(span.high / span.low) / math.log(factor) + 1e-9) + 1

@@ -3,10 +3,12 @@
 import functools
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd import metrics, units
+from tlmssd.errors import InputError
 from tlmssd.study.expressions import Expression
 
 
@@ -24,10 +26,12 @@ class Reader:
     def __call__(self, folder: Path, scenario: dict) -> dict[str, float | bool]:
         """Values by name, in base units; NaN for what this run does not know.
 
-        Of a comparison, by how much it is missed.
+        Of a comparison, by how much it is missed. Raises what Python does for damaged results.
         """
         with open(folder / "report.json", encoding="utf-8") as file:
             report = json.load(file)
+        if "results" not in report:
+            raise ValueError("not a report")
         if not self._asks_for_statistics:
             report.pop("statistics", None)  # most of it
         figures = metrics.figures(report)
@@ -43,13 +47,26 @@ def _look_up(values: dict, figures: dict, scenario: dict, name: str) -> float:
     if name in values:
         return values[name]
     if name.startswith("scenario."):
-        node = scenario
-        for word in name.split(".")[1:]:
-            node = node[int(word)] if isinstance(node, list) else node.get(word)
-        return units.parse(str(node)) if node is not None else math.nan
+        return _parameter(scenario, name.split(".")[1:])
     known = metrics.canonical(name)
     if known in figures:
         return units.in_base(figures[known].value, figures[known].unit)[0]
     operation, ledger, _ = known.partition(".ledger.")
     measured = f"{operation.removesuffix('.tail')}.commands" in figures
     return 0.0 if ledger and measured else math.nan  # ledgers leave out what took no time
+
+
+def _parameter(scenario: dict, words: Sequence[str]) -> float:
+    """A parameter's value; NaN where this run has no such section, or no number there."""
+    node = scenario
+    for word in words:
+        if isinstance(node, dict):
+            node = node.get(word)
+        elif isinstance(node, list) and word.isdecimal() and int(word) < len(node):
+            node = node[int(word)]
+        else:
+            return math.nan
+    try:
+        return units.parse(str(node))
+    except InputError:
+        return math.nan

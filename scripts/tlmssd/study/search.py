@@ -95,6 +95,14 @@ def tell(
     asked.tell(trial, values)
 
 
+def best_of(asked: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+    """What no other beats of those that miss no constraint, whether the sampler knows them."""
+    told = asked.get_trials(deepcopy=False, states=[optuna.trial.TrialState.COMPLETE])
+    feasible = optuna.create_study(directions=asked.directions)
+    feasible.add_trials(trial for trial in told if all(v <= 0 for v in _violations(trial)))
+    return feasible.best_trials
+
+
 def _tell_rows(study: Study, asked: optuna.Study, trial: optuna.Trial, rows: Sequence[Row]) -> None:
     """The mean over seeds; a point without all of its results has failed."""
     worst = [max(column) for column in zip(*(row.violations for row in rows), strict=False)]

@@ -44,6 +44,7 @@ KEYS = (
     "limits",
 )
 SAMPLERS = ("tpe", "nsga2", "cmaes", "random")
+BLIND = "cmaes takes no account of constraints; valid with them: tpe, nsga2"
 DEFAULT_METRICS = ("iops", "bandwidth", "read.p99", "write.p99", "write_amplification")
 
 
@@ -122,7 +123,11 @@ class Study:
             parts["search"].fail("a study has a design or a search, not both")
         metrics = _metrics(parts.get("metrics"))
         metrics, objectives = _objectives(parts.get("objectives"), metrics)
-        search = _search(parts["search"], objectives, axes) if "search" in parts else None
+        _refuse_shared_names(axes, metrics)
+        constraints = _constraints(parts.get("constraints"))
+        search = None
+        if "search" in parts:
+            search = _search(parts["search"], objectives, axes, constraints)
         if search is None:
             check_fit(design, axes, parts.get("design", parts["axes"]))
         return Study(
@@ -134,7 +139,7 @@ class Study:
             design,
             _seeds(parts.get("seeds")),
             metrics,
-            _constraints(parts.get("constraints")),
+            constraints,
             objectives,
             search,
             read_limits(parts.get("limits")),
@@ -171,7 +176,17 @@ def _axes(entry: Entry) -> tuple[Axis, ...]:
     return axes
 
 
-RESERVED = ("point", "seed", "status", "reason", "run", "feasible")
+def _refuse_shared_names(axes: tuple[Axis, ...], metrics: tuple[Metric, ...]) -> None:
+    """Axes and metrics are columns of one table."""
+    named = {metric.name: metric for metric in metrics}
+    for axis in axes:
+        if axis.name in named:
+            own = named[axis.name].entry
+            where = f" in line {own.line}" if own else ", which a study without metrics has"
+            axis.entry.fail(f"is the name of a metric{where}; choose another")
+
+
+RESERVED = ("point", "seed", "status", "reason", "run", "settings", "feasible")
 """Columns that every table of results has."""
 
 
@@ -199,7 +214,7 @@ def _seeds(entry: Entry | None) -> tuple[int, ...]:
         return ()
     if not entry.is_list:
         return tuple(range(1, entry.whole(1, 100000) + 1))
-    seeds = [element.whole(0, 2**63) for element in entry.elements()]
+    seeds = [element.whole(0, 2**63 - 1) for element in entry.elements()]
     if not seeds or len(set(seeds)) < len(seeds):
         entry.fail("must be a number of seeds, or a list of different ones")
     return tuple(seeds)
@@ -245,13 +260,20 @@ def _objectives(
     objectives = []
     for name, part in entry.items() if entry else ():
         goal = part.choice("minimize", "maximize")
+        if name in RESERVED:
+            part.fail("is the name of a column of the results; name a metric")
         if name not in (metric.name for metric in metrics):
             metrics += (Metric(name, read_expression(part, name), part),)
         objectives.append(Objective(name, goal == "maximize"))
     return metrics, tuple(objectives)
 
 
-def _search(entry: Entry, objectives: tuple[Objective, ...], axes: tuple[Axis, ...]) -> Search:
+def _search(
+    entry: Entry,
+    objectives: tuple[Objective, ...],
+    axes: tuple[Axis, ...],
+    constraints: tuple[Metric, ...],
+) -> Search:
     parts = entry.known("engine", "sampler", "points", "seed", "batch")
     if "engine" in parts:
         parts["engine"].choice("optuna")
@@ -262,6 +284,8 @@ def _search(entry: Entry, objectives: tuple[Objective, ...], axes: tuple[Axis, .
     sampler = "tpe"
     if "sampler" in parts:
         sampler = parts["sampler"].choice(*SAMPLERS)
+    if sampler == "cmaes" and constraints:
+        parts["sampler"].fail(BLIND)
     if sampler == "cmaes" and len(objectives) > 1:
         parts["sampler"].fail("cmaes knows one objective only; valid: tpe, nsga2, random")
     if sampler == "cmaes" and (bad := [axis for axis in axes if axis.unit is None]):

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+from tlmssd.output import whole
 from tlmssd.study.axes import Axis
 from tlmssd.study.check import Checked
 from tlmssd.study.session import Row
@@ -72,9 +73,8 @@ def _settings(study: Study, row: Row) -> str:
 def write_tables(rows: pa.Table, folder: Path) -> None:
     """results.parquet and results.csv in `folder`; each appears when it is whole."""
     for name, write in (("results.parquet", parquet.write_table), ("results.csv", _write_csv)):
-        draft = folder / f".{name}"
-        write(rows, draft)
-        draft.rename(folder / name)
+        with whole(folder / name) as draft:
+            write(rows, draft)
 
 
 def _write_csv(rows: pa.Table, path: Path) -> None:
