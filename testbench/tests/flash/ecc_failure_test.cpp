@@ -200,7 +200,7 @@ struct CodeOfPlugin {
   static constexpr std::string_view k_summary = "fails the more often the more bits are wrong";
   static CodeConfig defaults() { return {.correctable = 200, .throughput = 800'000'000, .gates = 1000}; }
   static double failure(const CodeConfig& config, std::uint32_t wrong) {
-    return static_cast<double>(wrong) / config.correctable;
+    return std::min(static_cast<double>(wrong) / config.correctable, 1.0);
   }
 };
 
