@@ -95,7 +95,8 @@ std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
                                          : make_reliability_model(config.reliability, config.part,
                                                                   given(config.reliability_values));
     return std::make_unique<BitErrors>(std::move(model), config.part, config.errors, config.ecc.frame_bits(),
-                                       config.seed);
+                                       config.seed,
+                                       config.make_reliability ? "of one's own" : config.reliability);
   });
 }
 

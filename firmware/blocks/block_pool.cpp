@@ -8,6 +8,7 @@
 #include "firmware/blocks/slc_victims.h"
 #include "firmware/blocks/wear_policy.h"
 #include "firmware/victims/victim_policy.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -310,11 +311,22 @@ void BlockPool::invalidate(Ppn unit) {
 BlockNumber BlockPool::take_victim(std::uint32_t n) {
   const BlockNumber block = victims_->select(n);
   if (block == k_no_block) return block;
+  if (block >= info_.size() || layout_.pu_of(block) != n) refuse_victim(n, block);
   BlockInfo& info = info_[block];
-  if (info.state != BlockState::closed) broken("the victim policy chose a block that is not closed", block);
+  if (info.state != BlockState::closed || info.mode == BlockMode::slc) refuse_victim(n, block);
   info.state = BlockState::victim;
   pus_[n].invalid -= layout_.block_units - info.valid;
   return block;
+}
+
+void BlockPool::refuse_victim(std::uint32_t pu, BlockNumber block) const {
+  throw InputError(Complaint{{},
+                             0,
+                             "firmware.gc.policy",
+                             options_.victims + " chose block " + std::to_string(block) +
+                                 " of parallel unit " + std::to_string(pu) +
+                                 ", which is none of those that may be chosen there",
+                             {}});
 }
 
 void BlockPool::take_closed(BlockNumber block) {

@@ -63,6 +63,7 @@ class BlockPool {
     std::uint32_t statics =
         0;                ///< blocks per parallel unit that are only ever used in SLC mode: the first ones
     double slc_wear = 1;  ///< cycles in native mode that one in SLC mode counts for
+    std::string victims = {};  ///< name of the victim policy, for messages
     /// Blocks per parallel unit that cannot hold data: the reserve, the open block of collection,
     /// with wear levelling and moves of features their own, with two modes the open block of the
     /// one while a program waits for the other, and those of other handles, of which handle 0 can
@@ -351,6 +352,7 @@ class BlockPool {
   BlockNumber take_ready(std::uint32_t pu);
   void invalidated_in_slc(std::uint32_t pu, BlockNumber block);
   [[noreturn]] static void broken(const char* what, std::uint32_t number);
+  [[noreturn]] void refuse_victim(std::uint32_t pu, BlockNumber block) const;
   void close(BlockNumber block);
   [[nodiscard]] Kind& kind(std::uint32_t pu, BlockNumber block) {
     return slc_[pu].kinds[is_static(block) ? 1 : 0];

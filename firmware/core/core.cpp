@@ -81,7 +81,8 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
           .apart = handles.apart,
           .modes = slc.statics + slc.dynamic > 0,
           .statics = std::min(slc.statics, layout.blocks),  // Pslc::check_size() refuses more
-          .slc_wear = shape.slc_wear};
+          .slc_wear = shape.slc_wear,
+          .victims = config.gc.policy};
 }
 
 namespace {

@@ -19,6 +19,7 @@
 #include "firmware/base/layout.h"
 #include "firmware/foreign/crash_watch.h"
 #include "firmware/foreign/tlmssd_firmware.h"
+#include "models/base/input_error.h"
 #include "models/base/intrusive_queue.h"
 #include "models/base/slab.h"
 
@@ -123,7 +124,12 @@ class CFirmware final : public Firmware {
     }
   }
   void complete(tlmssd_command* command, tlmssd_status status);
+  void flash(FlashCommand kind, const tlmssd_flash* request, tlmssd_flash_done done, void* self) {
+    if (request == nullptr) throw InputError("orders a flash operation, but names none (null)");
+    flash(kind, *request, done, self);
+  }
   void flash(FlashCommand kind, const tlmssd_flash& request, tlmssd_flash_done done, void* self);
+  [[nodiscard]] std::uint32_t pending(std::uint32_t die) const;
   void take(const tlmssd_command* command, std::uint32_t lpn, std::uint32_t buffer);
   void deliver(tlmssd_command* command, std::uint32_t lpn, std::uint32_t buffer);
   void copy(std::uint32_t from, std::uint32_t to, std::uint32_t first, std::uint32_t blocks);
@@ -149,6 +155,7 @@ class CFirmware final : public Firmware {
   bool fire_timer();
   [[nodiscard]] Command& known(const tlmssd_command* command) const;
   [[nodiscard]] Stamp* buffer(std::uint32_t number);
+  void check_ranges(FlashCommand kind, const tlmssd_flash& request) const;
   void start(Operation& operation, const tlmssd_flash& request);
   void finish(Operation& operation);
   void bring(const Operation& operation);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <limits>
 
 #include "firmware/foreign/c_adapter.h"
 #include "models/base/input_error.h"
@@ -19,13 +20,47 @@ Cause cause_of(tlmssd_wait wait) {
   return k_causes.at(n);
 }
 
+/// Numbers of the firmware's, before any of them is cut to fewer bits.
+void check_below(const char* what, std::uint64_t number, std::uint64_t end) {
+  if (number >= end) {
+    throw InputError(
+        fmt::format("orders a flash operation with {} {}; valid: 0 to {}", what, number, end - 1));
+  }
+}
+
+void check_within(const char* what, std::uint64_t first, std::uint64_t count, std::uint64_t end) {
+  if (first >= end || count > end - first) {
+    throw InputError(
+        fmt::format("orders a flash operation outside the array: {} of {} from {} on; valid: 0 to {}", count,
+                    what, first, end - 1));
+  }
+}
+
 }  // namespace
 
 // ---- flash
 
+void CFirmware::check_ranges(FlashCommand kind, const tlmssd_flash& request) const {
+  const Geometry& g = shape_.geometry;
+  const std::uint32_t planes = std::max(request.planes, 1U);
+  check_below("purpose", static_cast<unsigned>(request.purpose), static_cast<unsigned>(Purpose::count));
+  check_within("dies", request.die, 1, g.dies());
+  check_within("planes", request.plane, planes, g.planes);
+  check_within("blocks", request.block, 1, g.blocks);
+  const bool program = kind == FlashCommand::program;
+  const std::uint32_t pages = program && request.pages == 0 ? shape_.program_unit : request.pages;
+  check_within("pages", request.page, program ? pages : 1, g.pages);
+  if (kind != FlashCommand::read) return;
+  check_within("units", request.first_unit, std::max(request.units, 1U),
+               std::uint64_t{planes} * units_per_page_);
+  check_below("code", static_cast<unsigned>(request.code), k_ecc_codes);
+  check_below("retry level", request.retry_level, std::numeric_limits<std::uint8_t>::max() + 1U);
+}
+
 void CFirmware::flash(FlashCommand kind, const tlmssd_flash& request, tlmssd_flash_done done, void* self) {
   if (done == nullptr) throw InputError("orders a flash operation without a call-back");
   Command* const command = request.command == nullptr ? nullptr : &known(request.command);
+  check_ranges(kind, request);
   Operation& operation = operations_.take();
   operation.owner = this;
   operation.command = command;
@@ -35,8 +70,6 @@ void CFirmware::flash(FlashCommand kind, const tlmssd_flash& request, tlmssd_fla
   op = FlashOp{};
   op.command = kind;
   op.purpose = static_cast<Purpose>(request.purpose);
-  if (op.purpose >= Purpose::count)
-    throw InputError("orders a flash operation for a purpose that there is not");
   op.die = static_cast<DieId>(request.die);
   op.plane = static_cast<PlaneId>(request.plane);
   op.planes = static_cast<std::uint16_t>(std::max(request.planes, 1U));
@@ -130,6 +163,11 @@ void CFirmware::bring(const Operation& operation) {
   }
 }
 
+std::uint32_t CFirmware::pending(std::uint32_t die) const {
+  check_within("dies", die, 1, shape_.geometry.dies());
+  return hw_.flash.pending(static_cast<DieId>(die));
+}
+
 // ---- time
 
 Call& CFirmware::new_call(tlmssd_command* command, tlmssd_done done, void* self) {
@@ -155,6 +193,7 @@ void CFirmware::come_back(Call& call) {
 
 void CFirmware::run_work(tlmssd_command* command, const tlmssd_work* work, std::size_t count,
                          tlmssd_done done, void* self) {
+  if (work == nullptr && count > 0) throw InputError("runs stages, but names none (null)");
   Call& call = new_call(command, done, self);
   for (std::size_t i = 0; i < count; ++i) {
     if (static_cast<unsigned>(work[i].stage) >= k_stages) throw InputError("runs a stage that there is not");
@@ -224,7 +263,10 @@ void CFirmware::charge(tlmssd_command* command, tlmssd_wait wait) {
 
 void CFirmware::timer(std::uint64_t picoseconds, tlmssd_done done, void* self) {
   if (done == nullptr) throw InputError("sets a timer without a call-back");
-  const Picoseconds when = hw_.event_queue.now() + static_cast<Picoseconds>(picoseconds);
+  const Picoseconds now = hw_.event_queue.now();
+  if (picoseconds >= static_cast<std::uint64_t>(k_never - now))
+    throw InputError(fmt::format("sets a timer of {} ps, which ends beyond all time", picoseconds));
+  const Picoseconds when = now + static_cast<Picoseconds>(picoseconds);
   Call& call = new_call(nullptr, done, self);
   timers_.emplace(when, &call);
   if (timed_) set_timed(true);

@@ -15,6 +15,10 @@ CFirmware& of(const tlmssd_host* host) {
   return *reinterpret_cast<const Handle*>(host)->owner;
 }
 
+const char* text_of(const char* text) {
+  return text == nullptr ? "" : text;
+}
+
 // NOLINTBEGIN(readability-identifier-naming): the names of the struct
 constexpr tlmssd_api k_api = {
     .size = sizeof(tlmssd_api),
@@ -22,18 +26,20 @@ constexpr tlmssd_api k_api = {
                    tlmssd_status status) { of(host).called([&] { of(host).complete(command, status); }); },
     .read =
         [](tlmssd_host* host, const tlmssd_flash* request, tlmssd_flash_done done, void* self) {
-          of(host).called([&] { of(host).flash(FlashCommand::read, *request, done, self); });
+          of(host).called([&] { of(host).flash(FlashCommand::read, request, done, self); });
         },
     .program =
         [](tlmssd_host* host, const tlmssd_flash* request, tlmssd_flash_done done, void* self) {
-          of(host).called([&] { of(host).flash(FlashCommand::program, *request, done, self); });
+          of(host).called([&] { of(host).flash(FlashCommand::program, request, done, self); });
         },
     .erase =
         [](tlmssd_host* host, const tlmssd_flash* request, tlmssd_flash_done done, void* self) {
-          of(host).called([&] { of(host).flash(FlashCommand::erase, *request, done, self); });
+          of(host).called([&] { of(host).flash(FlashCommand::erase, request, done, self); });
         },
     .pending = [](const tlmssd_host* host, std::uint32_t die) -> std::uint32_t {
-      return of(host).hardware().flash.pending(static_cast<DieId>(die));
+      std::uint32_t pending = 0;
+      of(host).called([&] { pending = of(host).pending(die); });
+      return pending;
     },
     .take = [](tlmssd_host* host, const tlmssd_command* command, std::uint32_t lpn,
                std::uint32_t buffer) { of(host).called([&] { of(host).take(command, lpn, buffer); }); },
@@ -61,11 +67,18 @@ constexpr tlmssd_api k_api = {
       return of(host).hardware().host.outstanding();
     },
     .drained = [](tlmssd_host* host) { of(host).called([&] { of(host).drained(); }); },
-    .fail = [](tlmssd_host* host, const char* what) { of(host).called([&] { throw InputError(what); }); },
-    .refuse = [](tlmssd_host* host, const char* parameter,
-                 const char* what) { of(host).called([&] { of(host).refuse(parameter, what); }); },
-    .number = [](const tlmssd_host* host, const char* parameter) { return of(host).number(parameter); },
-    .text = [](const tlmssd_host* host, const char* parameter) { return of(host).text(parameter); },
+    .fail =
+        [](tlmssd_host* host, const char* what) {
+          of(host).called(
+              [&] { throw InputError(what == nullptr ? "fails, and does not say why (null)" : what); });
+        },
+    .refuse =
+        [](tlmssd_host* host, const char* parameter, const char* what) {
+          of(host).called([&] { of(host).refuse(text_of(parameter), text_of(what)); });
+        },
+    .number = [](const tlmssd_host* host,
+                 const char* parameter) { return of(host).number(text_of(parameter)); },
+    .text = [](const tlmssd_host* host, const char* parameter) { return of(host).text(text_of(parameter)); },
     .archive = [](tlmssd_archive* archive, void* data,
                   std::size_t bytes) { archive->archive->bytes(data, bytes); },
     .saving = [](const tlmssd_archive* archive) { return archive->archive->saving() ? 1 : 0; },
@@ -75,8 +88,9 @@ constexpr tlmssd_api k_api = {
     .note =
         [](tlmssd_host* host, const char* what, const char* why, std::uint32_t lpn) {
           of(host).called([&] {
+            if (what == nullptr) throw InputError("notes a decision, but does not say what (null)");
             const std::span<const Lpn> about(&lpn, lpn == k_no_unit ? 0 : 1);
-            note(of(host).hardware(), {.what = what, .why = why == nullptr ? "" : why, .lpns = about});
+            note(of(host).hardware(), {.what = what, .why = text_of(why), .lpns = about});
           });
         },
 };

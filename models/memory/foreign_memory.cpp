@@ -158,6 +158,11 @@ Picoseconds ForeignMemory::departure(Part& part) {
 }
 
 void ForeignMemory::responded(unsigned /*index*/, Payload& payload, Picoseconds when) {
+  // arrival() of an endless delay is before now, and the queue would take that for now.
+  if (when < event_queue_.now()) {
+    fail(std::make_exception_ptr(silent()));
+    return;
+  }
   event_queue_.at(
       when,
       [](void* self) {
@@ -192,6 +197,11 @@ void ForeignMemory::finish(Part& part) {
   pump();
 }
 
+InputError ForeignMemory::silent() const {
+  return error("has not answered for " + format_value(Kind::time, k_longest_silence) + "; " +
+               std::to_string(under_way_) + " transactions are under way");
+}
+
 void ForeignMemory::look_for_silence() {
   const Picoseconds now = kernel_now(event_queue_);
   const Picoseconds end = last_answer_ + k_longest_silence;
@@ -200,8 +210,7 @@ void ForeignMemory::look_for_silence() {
     silence_.notify(to_sc_time(end - now));
     return;
   }
-  fail(std::make_exception_ptr(error("has not answered for " + format_value(Kind::time, k_longest_silence) +
-                                     "; " + std::to_string(under_way_) + " transactions are under way")));
+  fail(std::make_exception_ptr(silent()));
 }
 
 // ---------------------------------------------------------------------------------------------------

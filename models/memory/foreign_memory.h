@@ -99,6 +99,7 @@ class ForeignMemory final : public sc_core::sc_module {
   void finish(Part& part);
   void check(const tlm::tlm_generic_payload& part) const;
   [[nodiscard]] InputError error(const std::string& what) const;
+  [[nodiscard]] InputError silent() const;
   /// To be thrown by the process of the event queue, wherever it was found.
   void fail(std::exception_ptr thrown);
   void work();

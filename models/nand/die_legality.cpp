@@ -18,8 +18,9 @@ std::string_view name_of(FlashCommand command) {
 
 void DieState::check_address(const FlashOp& op) const {
   if (op.die != die_) refuse(op, op.page, "operation sent to die " + std::to_string(index(die_)));
-  if (op.planes == 0 || index(op.plane) + op.planes > geometry_.planes ||
-      index(op.block) >= geometry_.blocks || op.pages == 0 || index(op.page) + op.pages > pages_in(op.mode)) {
+  if (op.planes == 0 || std::uint64_t{index(op.plane)} + op.planes > geometry_.planes ||
+      index(op.block) >= geometry_.blocks || op.pages == 0 ||
+      std::uint64_t{index(op.page)} + op.pages > pages_in(op.mode)) {
     refuse(
         op, op.page,
         op.mode == BlockMode::slc && slc_pages_ == 0 ? "this part has no SLC mode" : "address out of range");

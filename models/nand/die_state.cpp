@@ -65,7 +65,7 @@ void DieState::read(FlashOp& op, Picoseconds now) {
   for (const FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     sense(*link);
     remember(op.command, *link, op.mode, link->block, sensed_page(op), 1, now);
-    if (link->first_slot + link->slots > link->planes * units_per_page_)
+    if (std::uint64_t{link->first_slot} + link->slots > link->planes * units_per_page_)
       refuse(*link, op.page, "read of slots beyond its pages");
   }
   if (++op.sense_count < op.senses) return;

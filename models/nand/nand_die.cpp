@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
+#include <limits>
 #include <utility>
 
 #include "models/base/booked.h"
@@ -195,13 +197,26 @@ ArrayAnswer NandDie::ask(ArrayOperation& asked, PlaneId plane, BlockId number, P
     state_.describe(asked, plane, number);
   }
   ArrayAnswer answer = setup_.timing.answer(asked);
-  if (answer.duration <= 0) refuse_answer(asked, answer.duration);
+  if (answer.duration <= 0) refuse_answer(asked, std::to_string(answer.duration) + " ps");
+  if (!(answer.energy >= 0 && answer.energy <= std::numeric_limits<double>::max()))
+    refuse_answer(asked, "an energy of " + fmt::format("{}", answer.energy) + " J");
+  if (!answer.suspend_points.empty()) check_suspend_points(asked, answer);
   return answer;
 }
 
-void NandDie::refuse_answer(const ArrayOperation& asked, Picoseconds duration) const {
-  throw InputError("timing model " + setup_.part.timing + " answers " + std::to_string(duration) + " ps to " +
-                   to_text(asked));
+void NandDie::check_suspend_points(const ArrayOperation& asked, const ArrayAnswer& answer) const {
+  Picoseconds before = 0;
+  for (const Picoseconds point : answer.suspend_points) {
+    if (point <= before || point >= answer.duration) {
+      refuse_answer(asked, "a suspend point at " + std::to_string(point) + " ps, after " +
+                               std::to_string(before) + " ps, of " + std::to_string(answer.duration) + " ps");
+    }
+    before = point;
+  }
+}
+
+void NandDie::refuse_answer(const ArrayOperation& asked, const std::string& answer) const {
+  throw InputError("timing model " + setup_.part.timing + " answers " + answer + " to " + to_text(asked));
 }
 
 ArrayAnswer NandDie::ask_sense(const FlashOp& op, BlockId number, PageId page, BlockMode mode,

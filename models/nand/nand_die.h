@@ -117,7 +117,8 @@ class NandDie : public sc_core::sc_module {
                                     Picoseconds now) const;
   [[nodiscard]] ArrayAnswer ask(ArrayOperation& asked, PlaneId plane, BlockId number, Picoseconds now) const;
   void vary(ArrayOperation& asked) const;
-  [[noreturn]] void refuse_answer(const ArrayOperation& asked, Picoseconds duration) const;
+  void check_suspend_points(const ArrayOperation& asked, const ArrayAnswer& answer) const;
+  [[noreturn]] void refuse_answer(const ArrayOperation& asked, const std::string& answer) const;
   [[nodiscard]] ArrayAnswer ask_sense(const FlashOp& op, BlockId number, PageId page, BlockMode mode,
                                       Picoseconds now) const;
   [[nodiscard]] ArrayAnswer ask_program(const FlashOp& op, PageId first, std::uint32_t pages, bool resumed,

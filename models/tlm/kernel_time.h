@@ -44,7 +44,8 @@ inline sc_core::sc_time annotation(const EventQueue& event_queue) {
 inline Picoseconds arrival(EventQueue& event_queue, const sc_core::sc_time& delay) {
   const Picoseconds kernel = kernel_now(event_queue);
   event_queue.advance(kernel);
-  return kernel + to_picoseconds(delay);
+  // An endless delay comes to an instant before this one, as unsigned numbers do.
+  return static_cast<Picoseconds>(static_cast<sc_dt::uint64>(kernel) + delay.value());
 }
 
 /// The kernel process behind an event queue: one SC_METHOD, one event.

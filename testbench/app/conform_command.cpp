@@ -136,10 +136,10 @@ Family family_of(const ConformOptions& options) {
                    (hint.empty() ? "; there is " + any_of(names) : hint));
 }
 
-/// Of a feature the first policy that is one; --set chooses another.
+/// Of `feature NAME` the first policy that is one; --set chooses another.
 std::string policy_of(const Family& family, const ConformOptions& options) {
-  const firmware::FeatureInfo* const feature = firmware::features().find(family.section);
-  return feature == nullptr ? options.policy : feature->policies().at(1).name;
+  if (options.family != "feature") return options.policy;
+  return firmware::features().find(family.section)->policies().at(1).name;
 }
 
 std::vector<std::string> settings_of(const Family& family, const ConformOptions& options) {
@@ -260,6 +260,12 @@ Conformance of_policy(const ConformOptions& options) {
   // The family's own contract first: it says more clearly what is wrong than a drive would.
   const Scenario scenario = parse_scenario("title: conform\nload: {rw: read}\n", "conform",
                                            scenario_catalogue(), settings, reading);
+  if (options.quick && family.of_its_own == nullptr) {
+    throw InputError(
+        fmt::format("conform {} {}: all checks of this family are of whole drives, so none is quick; "
+                    "leave out --quick",
+                    options.family, in_quotes(options.policy)));
+  }
   Conformance found;
   if (family.of_its_own != nullptr) found = family.of_its_own(scenario, options.policy);
   if (!found.passed() || options.quick) return found;

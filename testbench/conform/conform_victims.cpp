@@ -21,6 +21,11 @@ constexpr std::uint32_t k_blocks = 200;
 constexpr std::uint32_t k_units = 64;
 constexpr int k_victim_steps = 20'000;
 
+[[noreturn]] void refuse_choice(std::uint32_t pu, BlockNumber block) {
+  throw std::runtime_error(
+      fmt::format("chooses block {} of parallel unit {}, which may not be chosen", std::uint64_t{block}, pu));
+}
+
 /// A policy under a random load, and what it must know of the blocks.
 class Drive {
  public:
@@ -79,10 +84,7 @@ class Drive {
     const BlockNumber block = policy_->select(pu);
     if (block == k_no_block) return block;
     const auto found = closed_[pu].find(block);
-    if (found == closed_[pu].end()) {
-      throw std::runtime_error(fmt::format("chooses block {} of parallel unit {}, which may not be chosen",
-                                           std::uint64_t{block}, pu));
-    }
+    if (found == closed_[pu].end()) refuse_choice(pu, block);
     closed_[pu].erase(found);
     free_[pu].push_back(block);
     return block;
@@ -143,6 +145,7 @@ double nanoseconds_of(const MakeVictims& make, std::uint32_t blocks) {
   return nanoseconds_of_call(k_rounds, [&](std::size_t) -> std::uint64_t {
     const BlockNumber block = policy->select(0);
     if (block == k_no_block) return 0;
+    if (block >= blocks) refuse_choice(0, block);
     policy->insert(0, block, static_cast<std::uint32_t>(1 + random.below(k_units - 1)));
     return 1;
   });

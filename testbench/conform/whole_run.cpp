@@ -108,16 +108,24 @@ class Runs {
   }
 
   [[nodiscard]] std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
-  [[nodiscard]] bool same_reports(const std::string& a, const std::string& b) const {
-    return text_of(folder_.path() / a / "report.json") == text_of(folder_.path() / b / "report.json");
+  /// What is wrong: `differs`, or that there is no report to compare.
+  [[nodiscard]] std::string compare_reports(const std::string& a, const std::string& b,
+                                            const char* differs) const {
+    const std::string first = report(a);
+    const std::string second = report(b);
+    if (first.empty() || second.empty())
+      return fmt::format("run \"{}\" ended well, but left no report.json", first.empty() ? a : b);
+    return first == second ? "" : differs;
   }
   /// Whether commands failed, as all writes to a drive do that is read-only.
   [[nodiscard]] bool refused_writes(const std::string& name) const {
-    const auto report = nlohmann::json::parse(text_of(folder_.path() / name / "report.json"));
-    return report.at("statistics").at("host").at("failed").at("value") > 0;
+    return nlohmann::json::parse(report(name)).at("statistics").at("host").at("failed").at("value") > 0;
   }
 
  private:
+  [[nodiscard]] std::string report(const std::string& name) const {
+    return text_of(folder_.path() / name / "report.json");
+  }
   static int start(const std::vector<std::string>& words, const std::string& errors) {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -184,7 +192,7 @@ Conformance conform_whole_runs(const WholeRunOptions& options) {
   if (!found.passed()) return found;
   found.check("the same seed gives the same report to the byte", [&]() -> std::string {
     if (std::string wrong = runs.run("again", {}); !wrong.empty()) return wrong;
-    return runs.same_reports("first", "again") ? "" : "the second report differs";
+    return runs.compare_reports("first", "again", "the second report differs");
   });
   found.check("a snapshot in the middle changes nothing", [&]() -> std::string {
     const std::string snapshot = runs.file("snapshot");
@@ -193,7 +201,7 @@ Conformance conform_whole_runs(const WholeRunOptions& options) {
       return !options.foreign.empty() && wrong.find("takes no snapshots") != std::string::npos ? "" : wrong;
     }
     if (std::string wrong = runs.run("restored", {"--from-snapshot", snapshot}); !wrong.empty()) return wrong;
-    return runs.same_reports("saving", "restored") ? "" : "the report after it differs";
+    return runs.compare_reports("saving", "restored", "the report after it differs");
   });
   found.check("a drive runs untimed", [&] { return runs.run("untimed", {"--set", "run.timed=false"}); });
   found.check("a TLM-2.0 protocol checker on every socket finds nothing",

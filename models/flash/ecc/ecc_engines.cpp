@@ -1,15 +1,25 @@
 #include "models/flash/ecc/ecc_engines.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
+
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 
 namespace {
 
+[[noreturn]] void refuse_probability(EccCode code, std::uint32_t wrong, double probability) {
+  throw InputError("ECC code " + std::string(ecc_code_name(code)) + " answers a probability of failure of " +
+                   fmt::format("{}", probability) + ", which is none of 0 to 1, to a frame with " +
+                   std::to_string(wrong) + " wrong bits");
+}
+
 /// Draws only where there is something to draw.
-bool fails_by(const CodeConfig& config, std::uint32_t wrong, RandomStream& random) {
+bool fails_by(EccCode code, const CodeConfig& config, std::uint32_t wrong, RandomStream& random) {
   const double probability = wrong == 0 ? 0 : config.failure(config, wrong);
+  if (!(probability >= 0 && probability <= 1)) refuse_probability(code, wrong, probability);
   return probability > 0 && (probability >= 1 || random.uniform() < probability);
 }
 
@@ -44,7 +54,7 @@ EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::
     verdict.wrong += wrong;
     const bool fails =
         c.failure != nullptr
-            ? fails_by(c, wrong, random_)
+            ? fails_by(code, c, wrong, random_)
             : wrong > sure && wrong > (width > 0 ? correctable + width * random_.normal() : sure);
     if (fails) {
       ++verdict.failed;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <limits>
 
 #include "models/base/input_error.h"
 #include "models/base/mixing.h"
@@ -99,8 +101,9 @@ const ParameterTable<ErrorConfig>& ErrorConfig::parameters() {
 }
 
 BitErrors::BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& part, const ErrorConfig& config,
-                     std::uint32_t frame_bits, std::uint64_t seed)
+                     std::uint32_t frame_bits, std::uint64_t seed, std::string name)
     : model_(std::move(model)),
+      name_(std::move(name)),
       config_(config),
       distribution_(frame_bits, config.distribution == "binomial" ? 0 : config.dispersion),
       block_factors_(factors(config.block_variation)),
@@ -162,10 +165,17 @@ double BitErrors::rber(const Place& place, const ArrayOperation& stress, std::ui
                        double pass_voltage) const {
   const std::uint64_t block = block_hash(seed_, place);
   const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);
-  const double rate = (model_->rber(stress) + misplaced_rate(stress, level) + pass_rate(pass_voltage)) *
+  const double average = model_->rber(stress);
+  if (!(average >= 0 && average <= std::numeric_limits<double>::max())) refuse_rate(stress, average);
+  const double rate = (average + misplaced_rate(stress, level) + pass_rate(pass_voltage)) *
                       mode_factor(stress) * pick(block_factors_, block) * pick(page_factors_, page) *
                       retry_factor(stress, level);
   return std::min(rate, 0.5);
+}
+
+void BitErrors::refuse_rate(const ArrayOperation& stress, double rate) const {
+  throw InputError("reliability model " + name_ + " answers a bit error rate of " + fmt::format("{}", rate) +
+                   ", which is none of 0 to 0.5, to " + to_text(stress));
 }
 
 void BitErrors::draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,

@@ -93,10 +93,10 @@ class BitErrors {
     std::uint32_t erases;  ///< of the block so far: which generation of data
   };
 
-  /// `frame_bits`: bits of a codeword, parity included. InputError when the configuration
-  /// contradicts the part.
+  /// `frame_bits`: bits of a codeword, parity included; `name`: of the model, for messages.
+  /// InputError when the configuration contradicts the part.
   BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& part, const ErrorConfig& config,
-            std::uint32_t frame_bits, std::uint64_t seed);
+            std::uint32_t frame_bits, std::uint64_t seed, std::string name = "of one's own");
 
   /// Raw bit error rate of this page, 0 to 0.5, variation and page type included, read with the
   /// voltages of step `level` of the read-retry levels (0: default). `pass_voltage`: of the
@@ -120,12 +120,14 @@ class BitErrors {
   [[nodiscard]] double best_level(const ArrayOperation& stress) const;
 
  private:
+  [[noreturn]] void refuse_rate(const ArrayOperation& stress, double rate) const;
   [[nodiscard]] double mode_factor(const ArrayOperation& stress) const;
   [[nodiscard]] double pass_rate(double pass_voltage) const;
   [[nodiscard]] double retry_factor(const ArrayOperation& stress, std::uint32_t level) const;
   [[nodiscard]] double misplaced_rate(const ArrayOperation& stress, std::uint32_t level) const;
 
   std::unique_ptr<ReliabilityModel> model_;
+  std::string name_;
   ErrorConfig config_;
   ErrorDistribution distribution_;
   std::array<double, 4> type_factors_{1, 1, 1, 1};

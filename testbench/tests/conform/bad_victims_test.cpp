@@ -18,15 +18,19 @@ enum class VictimFault {
   forgets_archive,
   other_pu,
   all_blocks,
-  ignores_removal
+  ignores_removal,
+  no_such_block
 };
 
 /// FIFO with a fault.
 class FaultyFifo final : public VictimPolicy {
  public:
-  FaultyFifo(VictimFault fault, const VictimContext& context) : fault_(fault), lines_(context.pus) {}
+  FaultyFifo(VictimFault fault, const VictimContext& context)
+      : fault_(fault), blocks_(context.pus * context.blocks), lines_(context.pus) {}
 
   void insert(std::uint32_t pu, BlockNumber block, std::uint32_t valid) override {
+    // As a policy does that keeps something of every block, but without the crash.
+    if (block >= blocks_) throw std::logic_error("insert of a block that there is not");
     lines_[pu].push_back({block, valid});
   }
   void invalidated(std::uint32_t pu, BlockNumber block, std::uint32_t valid) override {
@@ -39,6 +43,7 @@ class FaultyFifo final : public VictimPolicy {
     std::erase_if(lines_[pu], [&](const Entry& entry) { return entry.block == block; });
   }
   BlockNumber select(std::uint32_t pu) override {
+    if (fault_ == VictimFault::no_such_block) return BlockNumber{1U << 20U};
     if (fault_ == VictimFault::other_pu) pu = (pu + 1) % static_cast<std::uint32_t>(lines_.size());
     auto& line = lines_[pu];
     if (line.size() <= (fault_ == VictimFault::keeps_one ? 1U : 0U)) return k_no_block;
@@ -66,6 +71,7 @@ class FaultyFifo final : public VictimPolicy {
     std::uint32_t valid;
   };
   VictimFault fault_;
+  std::uint32_t blocks_;
   std::vector<std::deque<Entry>> lines_;
 };
 
@@ -91,6 +97,10 @@ TEST_CASE("planted faults of victim policies are found") {
   CHECK(of(VictimFault::forgets_nothing).failed("chooses only blocks that may be chosen"));
   CHECK(of(VictimFault::ignores_removal).failed("chooses only blocks that may be chosen"));
   CHECK(of(VictimFault::other_pu).failed("chooses only blocks that may be chosen"));
+  const Conformance beyond = of(VictimFault::no_such_block);
+  CHECK(beyond.failed("chooses only blocks that may be chosen"));
+  CHECK(beyond.findings().back().wrong ==
+        "threw: chooses block 1048576 of parallel unit 0, which may not be chosen");
   CHECK(of(VictimFault::keeps_one).failed("in the end chooses every block, then none"));
   CHECK(of(VictimFault::by_chance).failed("the same seed makes the same choices"));
   CHECK(of(VictimFault::forgets_archive).failed("a snapshot in the middle changes no choice"));

@@ -9,6 +9,7 @@
 #include "firmware/blocks/block_pool.h"
 #include "firmware/blocks/wear_policy.h"
 #include "firmware/mapping/mapping.h"
+#include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;
@@ -35,6 +36,20 @@ class WindowValue final : public ParameterValues {
 
  private:
   Value value_ = std::int64_t{k_window};
+};
+
+/// Chooses one block for ever.
+class Stubborn final : public VictimPolicy {
+ public:
+  explicit Stubborn(BlockNumber block) : block_(block) {}
+  void insert(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*valid*/) override {}
+  void invalidated(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*valid*/) override {}
+  void remove(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*valid*/) override {}
+  BlockNumber select(std::uint32_t /*pu*/) override { return block_; }
+  void archive(Archive& /*archive*/) override {}
+
+ private:
+  BlockNumber block_;
 };
 
 double score(const Mirror& m, std::uint64_t now) {
@@ -165,5 +180,24 @@ TEST_CASE("reciprocals divide exactly") {
     for (const std::uint32_t value : {n, multiple, multiple - (multiple > 0 ? 1U : 0U), 0xFFFFFFFFU, 0U}) {
       if (reciprocal.divide(value) != value / divisor) FAIL(value << " / " << divisor);
     }
+  }
+}
+
+TEST_CASE("a victim that may not be chosen is refused with the policy's name") {
+  DriveShape shape;
+  shape.geometry = {1, 1, 2, 1, 8, 4, 4096, 0};
+  shape.logical_blocks = 64;
+  const Layout layout = make_layout(shape, FirmwareConfig{});
+  const auto wear = wear_family().make("none", NoValues{}, layout.pus);
+  REQUIRE(wear != nullptr);
+  for (const std::uint32_t block : {3U, 8U, 1U << 20U}) {  // free, of the other parallel unit, nowhere
+    BlockPool pool(layout, {.victims = "stubborn"});
+    Stubborn victims{BlockNumber{block}};
+    pool.attach(victims, *wear);
+    CHECK_THROWS_WITH(pool.take_victim(0), "firmware.gc.policy: stubborn chose block " +
+                                               std::to_string(block) +
+                                               " of parallel unit 0, which is none of those that may be "
+                                               "chosen there");
+    CHECK_THROWS_AS(pool.take_victim(0), InputError);
   }
 }

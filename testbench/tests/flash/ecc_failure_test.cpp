@@ -48,6 +48,23 @@ void check_share(std::uint64_t found, std::uint64_t of, double expected) {
         4 * std::sqrt(n * expected * (1 - expected)) + 1e-9);
 }
 
+void check_refused(double (*failure)(const CodeConfig& code, std::uint32_t wrong), const std::string& said) {
+  Options o = failing(60);
+  o.rber = [](const ArrayOperation&) { return 2e-3; };
+  o.ecc.codes[static_cast<std::size_t>(EccCode::bch)].failure = failure;
+  Bench b(o);
+  Operation program = make(b, FlashCommand::program, 0, 0, 0);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  read.op.code = EccCode::bch;
+  execute(program);
+  const auto run = [&] {
+    submit(read);
+    b.run();
+  };
+  CHECK_THROWS_WITH(run(), Catch::Contains("ECC code bch answers a probability of failure of " + said +
+                                           ", which is none of 0 to 1, to a frame with"));
+}
+
 }  // namespace
 
 TEST_CASE("BCH fails when a frame has more wrong bits than it corrects, and never else") {
@@ -183,7 +200,7 @@ struct CodeOfPlugin {
   static constexpr std::string_view k_summary = "fails the more often the more bits are wrong";
   static CodeConfig defaults() { return {.correctable = 200, .throughput = 800'000'000, .gates = 1000}; }
   static double failure(const CodeConfig& config, std::uint32_t wrong) {
-    return static_cast<double>(wrong) / config.correctable;
+    return std::min(static_cast<double>(wrong) / config.correctable, 1.0);
   }
 };
 
@@ -307,4 +324,16 @@ TEST_CASE("decoders cost the gates of the published designs") {
   EccEngines three(config, 1);
   three.provide(codes);
   CHECK(three.gates() == 3 * (159'000 + 470'000));
+}
+
+TEST_CASE("a probability of failure that is no number ends the run with the code's name") {
+  check_refused([](const CodeConfig&, std::uint32_t) { return std::nan(""); }, "nan");
+}
+
+TEST_CASE("so does one below 0") {
+  check_refused([](const CodeConfig&, std::uint32_t) { return -0.5; }, "-0.5");
+}
+
+TEST_CASE("so does one above 1") {
+  check_refused([](const CodeConfig&, std::uint32_t) { return 1.5; }, "1.5");
 }

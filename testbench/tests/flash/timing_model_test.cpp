@@ -1,6 +1,7 @@
 // What a die asks its timing model, and what it does with the answer: suspend points, operations
 // that go on, energy.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "testbench/tests/flash/flash_fixture.h"
 
@@ -52,6 +53,19 @@ Suspension suspend(const Options& o) {
   const Picoseconds wait = read.latency() - reading - part.program_suspend_latency;
   const Picoseconds away = part.program_suspend_latency + reading + bus.control() + part.resume_overhead;
   return {program.latency() - start - away - bus.status(), wait};
+}
+
+void check_refused(const ArrayAnswer& answer, const std::string& said) {
+  Options o = suspending();
+  o.timing = [answer](const NandPart&, const ArrayOperation&) { return answer; };
+  Bench b(o);
+  Operation program = make(b, FlashCommand::program, 0, 3, 0);
+  const auto run = [&] {
+    submit(program);
+    b.run();
+  };
+  CHECK_THROWS_WITH(run(), Catch::Contains("timing model table answers " + said +
+                                           " to program of die 0 plane 0 block 3 page 0"));
 }
 
 }  // namespace
@@ -170,14 +184,28 @@ TEST_CASE("a model is told what the drive knows, and its energies are added up")
 }
 
 TEST_CASE("a duration that is none ends the run with the operation it is of") {
-  Options o = suspending();
-  o.timing = [](const NandPart&, const ArrayOperation&) { return ArrayAnswer{}; };
-  Bench b(o);
-  Operation program = make(b, FlashCommand::program, 0, 3, 0);
-  const auto run = [&] {
-    submit(program);
-    b.run();
-  };
-  CHECK_THROWS_WITH(run(),
-                    Catch::Contains("0 ps") && Catch::Contains("program of die 0 plane 0 block 3 page 0"));
+  check_refused({.duration = 0}, "0 ps");
+}
+
+TEST_CASE("so does an energy that is no number") {
+  check_refused({.duration = 1_us, .energy = std::nan("")}, "an energy of nan J");
+}
+
+TEST_CASE("so does a negative energy") {
+  check_refused({.duration = 1_us, .energy = -1}, "an energy of -1 J");
+}
+
+TEST_CASE("so does a suspend point before the operation") {
+  check_refused({.duration = 1_us, .suspend_points = {-5, 400}},
+                "a suspend point at -5 ps, after 0 ps, of 1000000 ps");
+}
+
+TEST_CASE("so does a suspend point at its end") {
+  check_refused({.duration = 1_us, .suspend_points = {400, 1_us}},
+                "a suspend point at 1000000 ps, after 400 ps, of 1000000 ps");
+}
+
+TEST_CASE("so do suspend points that do not ascend") {
+  check_refused({.duration = 1_us, .suspend_points = {400, 300}},
+                "a suspend point at 300 ps, after 400 ps, of 1000000 ps");
 }

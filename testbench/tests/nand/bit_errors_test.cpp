@@ -361,3 +361,18 @@ TEST_CASE("errors that each step away from the best read voltages adds") {
   slc.mode = BlockMode::slc;
   CHECK(errors.rber(place(0), slc, 0) == Approx(0.033 * config.slc_error_share));
 }
+
+TEST_CASE("a rate that is none is refused with the model's name and the operation it is of") {
+  NandPart part;
+  part.cell = "tlc";
+  const std::vector<std::pair<double, std::string>> wrong = {
+      {std::nan(""), "nan"}, {-1e-9, "-1e-09"}, {HUGE_VAL, "inf"}, {-HUGE_VAL, "-inf"}};
+  for (const auto& [rate, text] : wrong) {
+    const BitErrors errors(std::make_unique<Constant>(rate), part, plain(), k_frame_bits, 1, "acme");
+    ArrayOperation stress;
+    CHECK_THROWS_WITH(errors.rber(place(3), stress, 0),
+                      "reliability model acme answers a bit error rate of " + text +
+                          ", which is none of 0 to 0.5, to " + to_text(stress));
+  }
+  CHECK(make_errors(plain(), 0).rber(place(3), {}, 0) == 0);
+}

@@ -78,4 +78,28 @@ TEST_CASE("every feature conforms, whole drives included", "[program][slow]") {
     conforms("feature", feature);
 }
 
+TEST_CASE("every policy of refresh and of the pass voltage conforms, whole drives included",
+          "[program][slow]") {
+  all_conform("refresh", "firmware.refresh", "policy", 1);
+  all_conform("pass-voltage", "firmware.pass_voltage", "policy", 1);
+}
+
+TEST_CASE("what cannot be tried is refused, not passed over", "[program]") {
+  const Folder folder;
+  const auto refused = [&](const std::vector<std::string>& words) {
+    const Outcome outcome = run(folder, words);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    return outcome.err;
+  };
+  for (const char* const family : {"refresh", "pass-voltage", "pslc", "cache"}) {
+    CHECK_THAT(refused({"conform", family, "acme"}),
+               Catch::Contains(".policy: 'acme' is not known; there is none"));
+  }
+  CHECK_THAT(refused({"conform", "cache", "lru", "--quick"}),
+             Catch::StartsWith("tlmssd: conform cache 'lru': all checks of this family are of whole drives"));
+  CHECK_THAT(refused({"conform", "feature", "parity", "--quick"}), Catch::Contains("leave out --quick"));
+}
+
 }  // namespace tlmssd::program_tests

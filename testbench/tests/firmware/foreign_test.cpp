@@ -1,0 +1,130 @@
+// Wrong calls of firmware in C: each ends in one line with its name.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <limits>
+
+#include "firmware/foreign/c_adapter.h"
+#include "testbench/tests/firmware/fake_hardware.h"
+
+namespace tlmssd::firmware::testing {
+namespace {
+
+using Act = std::function<void(tlmssd_host* host, tlmssd_command* command)>;
+
+/// What a firmware that does this with its first command is refused with; empty: nothing.
+std::string refused(const Act& act) {
+  static Act acting;
+  acting = act;
+  tlmssd_firmware firmware{};
+  firmware.size = sizeof firmware;
+  firmware.api = TLMSSD_FIRMWARE_API;
+  firmware.name = "acme";
+  firmware.version = "1";
+  firmware.create = [](tlmssd_host* host, const tlmssd_shape*) -> void* { return host; };
+  firmware.destroy = [](void*) {};
+  firmware.buffers = [](void*) { return 4U; };
+  firmware.dram_bytes = [](void*) { return std::uint64_t{0}; };
+  firmware.submit = [](void* self, tlmssd_command* command) {
+    acting(static_cast<tlmssd_host*>(self), command);
+  };
+  firmware.drain = [](void*) {};
+  DriveShape shape;
+  shape.geometry = {1, 1, 1, 2, 4, 64, 16384, 0};
+  shape.lba_bytes = 4096;
+  shape.logical_blocks = 64;
+  FakeHardware hardware(shape, {.timed = true});
+  const std::vector<ParameterSpec> parameters;
+  foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
+  HostCommand command;
+  command.opcode = HostOpcode::flush;
+  try {
+    adapter.submit(command);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+tlmssd_flash one_unit() {
+  tlmssd_flash request{};
+  request.size = sizeof request;
+  return request;
+}
+
+void done(void* /*self*/, const tlmssd_result* /*result*/) {}
+
+std::string refused_read(const std::function<void(tlmssd_flash& request)>& change) {
+  return refused([&](tlmssd_host* host, tlmssd_command*) {
+    tlmssd_flash request = one_unit();
+    change(request);
+    tlmssd_read(host, &request, done, nullptr);
+  });
+}
+
+std::string refused_program(const std::function<void(tlmssd_flash& request)>& change) {
+  return refused([&](tlmssd_host* host, tlmssd_command*) {
+    const std::vector<std::uint32_t> lpns(1024, TLMSSD_NO_UNIT);
+    tlmssd_flash request = one_unit();
+    request.lpns = lpns.data();
+    change(request);
+    tlmssd_program(host, &request, done, nullptr);
+  });
+}
+
+constexpr std::uint32_t k_most = std::numeric_limits<std::uint32_t>::max();
+const std::string k_order = "firmware acme: orders a flash operation ";
+
+}  // namespace
+
+TEST_CASE("numbers of firmware in C that do not fit are refused as they are") {
+  CHECK(refused_program([](tlmssd_flash&) {}).empty());
+  CHECK(refused_read([](tlmssd_flash& r) { r.code = static_cast<tlmssd_code>(77); }) ==
+        k_order + "with code 77; valid: 0 to 5");
+  CHECK(refused_read([](tlmssd_flash& r) { r.retry_level = 1'000'000'000; }) ==
+        k_order + "with retry level 1000000000; valid: 0 to 255");
+  CHECK(refused_read([](tlmssd_flash& r) {
+          r.purpose = static_cast<tlmssd_purpose>(256);
+        }).starts_with(k_order + "with purpose 256; valid: 0 to "));
+  const std::string outside = k_order + "outside the array: ";
+  CHECK(refused_read([](tlmssd_flash& r) {
+          r.first_unit = k_most;
+          r.units = 2;
+        }) == outside + "2 of units from 4294967295 on; valid: 0 to 3");
+  CHECK(refused_read([](tlmssd_flash& r) { r.units = k_most; }) ==
+        outside + "4294967295 of units from 0 on; valid: 0 to 3");
+  CHECK(refused_read([](tlmssd_flash& r) { r.die = 1; }) == outside + "1 of dies from 1 on; valid: 0 to 0");
+  CHECK(refused_read([](tlmssd_flash& r) { r.plane = k_most; }) ==
+        outside + "1 of planes from 4294967295 on; valid: 0 to 1");
+  CHECK(refused_read([](tlmssd_flash& r) { r.planes = 65'537; }) ==
+        outside + "65537 of planes from 0 on; valid: 0 to 1");
+  CHECK(refused_read([](tlmssd_flash& r) { r.block = 4; }) ==
+        outside + "1 of blocks from 4 on; valid: 0 to 3");
+  CHECK(refused_read([](tlmssd_flash& r) { r.page = k_most; }) ==
+        outside + "1 of pages from 4294967295 on; valid: 0 to 63");
+  CHECK(refused_program([](tlmssd_flash& r) { r.pages = 65'537; }) ==
+        outside + "65537 of pages from 0 on; valid: 0 to 63");
+  CHECK(refused([](tlmssd_host* host, tlmssd_command*) { tlmssd_pending(host, 9); }) ==
+        outside + "1 of dies from 9 on; valid: 0 to 0");
+  CHECK(refused([](tlmssd_host* host, tlmssd_command*) {
+          tlmssd_timer(
+              host, ~std::uint64_t{0}, [](void*) {}, nullptr);
+        }) == "firmware acme: sets a timer of 18446744073709551615 ps, which ends beyond all time");
+}
+
+TEST_CASE("null pointers of firmware in C are refused") {
+  for (const auto order : {&tlmssd_read, &tlmssd_program, &tlmssd_erase}) {
+    CHECK(refused([&](tlmssd_host* host, tlmssd_command*) { order(host, nullptr, done, nullptr); }) ==
+          "firmware acme: orders a flash operation, but names none (null)");
+  }
+  CHECK(refused([](tlmssd_host* host, tlmssd_command*) { tlmssd_fail(host, nullptr); }) ==
+        "firmware acme: fails, and does not say why (null)");
+  CHECK(refused([](tlmssd_host* host, tlmssd_command*) { tlmssd_note(host, nullptr, nullptr, 0); }) ==
+        "firmware acme: notes a decision, but does not say what (null)");
+  CHECK(refused([](tlmssd_host* host, tlmssd_command*) {
+          tlmssd_run(host, nullptr, nullptr, 2, nullptr, nullptr);
+        }) == "firmware acme: runs stages, but names none (null)");
+  CHECK(refused([](tlmssd_host* host, tlmssd_command*) { tlmssd_number(host, nullptr); }) ==
+        "firmware acme: asks for a parameter other than in create()");
+}
+
+}  // namespace tlmssd::firmware::testing
