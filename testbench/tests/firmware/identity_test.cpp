@@ -36,6 +36,7 @@ TEST_CASE("the identity of a plain drive's firmware") {
         "firmware.allocation.stripe none\n"
         "firmware.allocation.multi_plane false\n"
         "firmware.allocation.streams separate\n"
+        "firmware.buffer.capacity 32 MiB\n"
         "firmware.cache.policy none\n"
         "firmware.gc.policy greedy\n"
         "firmware.wear.policy dynamic\n"
