@@ -111,7 +111,7 @@ class Runner:
         job = self.runs.job(runs.RunRequest.of(ROOT / scenario, settings))
         share = (self.share or shared) and job.drive is not None
         prepared = self.runs.workshop.prepare(job) if share else None
-        done = self.runs.workshop.run(job, runs.nothing, share)
+        done = self.runs.workshop.run(job, runs.look_through, share)
         if done.status != "ok":
             raise RunFailed(f"{scenario}: {done.reason}")
         out = self.runs.store.run(job.key)
