@@ -2,6 +2,7 @@
 // accesses and timers.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 
@@ -18,6 +19,15 @@ Cause cause_of(tlmssd_wait wait) {
   const auto n = static_cast<std::size_t>(wait);
   if (n >= k_causes.size()) throw InputError(fmt::format("there is no wait {}", n));
   return k_causes.at(n);
+}
+
+/// The number of an enumeration of C, which may be none of those that C++ takes it to have.
+template <class Enumeration>
+std::uint32_t number_in(const Enumeration& field) {
+  static_assert(sizeof field == sizeof(std::uint32_t));
+  std::uint32_t number = 0;
+  std::memcpy(&number, &field, sizeof number);
+  return number;
 }
 
 /// Numbers of the firmware's, before any of them is cut to fewer bits.
@@ -43,7 +53,7 @@ void check_within(const char* what, std::uint64_t first, std::uint64_t count, st
 void CFirmware::check_ranges(FlashCommand kind, const tlmssd_flash& request) const {
   const Geometry& g = shape_.geometry;
   const std::uint32_t planes = std::max(request.planes, 1U);
-  check_below("purpose", static_cast<unsigned>(request.purpose), static_cast<unsigned>(Purpose::count));
+  check_below("purpose", number_in(request.purpose), static_cast<unsigned>(Purpose::count));
   check_within("dies", request.die, 1, g.dies());
   check_within("planes", request.plane, planes, g.planes);
   check_within("blocks", request.block, 1, g.blocks);
@@ -53,7 +63,7 @@ void CFirmware::check_ranges(FlashCommand kind, const tlmssd_flash& request) con
   if (kind != FlashCommand::read) return;
   check_within("units", request.first_unit, std::max(request.units, 1U),
                std::uint64_t{planes} * units_per_page_);
-  check_below("code", static_cast<unsigned>(request.code), k_ecc_codes);
+  check_below("code", number_in(request.code), k_ecc_codes);
   check_below("retry level", request.retry_level, std::numeric_limits<std::uint8_t>::max() + 1U);
 }
 
@@ -196,7 +206,7 @@ void CFirmware::run_work(tlmssd_command* command, const tlmssd_work* work, std::
   if (work == nullptr && count > 0) throw InputError("runs stages, but names none (null)");
   Call& call = new_call(command, done, self);
   for (std::size_t i = 0; i < count; ++i) {
-    if (static_cast<unsigned>(work[i].stage) >= k_stages) throw InputError("runs a stage that there is not");
+    if (number_in(work[i].stage) >= k_stages) throw InputError("runs a stage that there is not");
     if (work[i].times > 0) call.work.push_back(work[i]);
   }
   std::reverse(call.work.begin(), call.work.end());
