@@ -45,8 +45,10 @@ Layout make_layout(const DriveShape& shape, const FirmwareConfig& config) {
     const FeatureChoice choice = config.choice(info.path);
     if (choice.is_on() && info.own_units != nullptr) layout.feature_units += info.own_units(choice, layout);
   }
-  if (const std::uint32_t units = make_map(config, layout)->block_units(); units > 0)
-    layout.set_program_units(units);
+  const std::unique_ptr<MappingScheme> map = make_map(config, layout);
+  if (const std::uint32_t units = map->block_units(); units > 0) layout.set_program_units(units);
+  if (const std::uint32_t entries = map->entries_per_page(); entries > 0)
+    layout.map_units = (layout.logical_units + entries - 1) / entries;
   return layout;
 }
 
@@ -85,15 +87,6 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
           .victims = config.gc.policy};
 }
 
-namespace {
-/// A map that lies in flash has pages of its own there.
-const Layout& with_map_pages(Layout& layout, const MappingScheme& map) {
-  if (const std::uint32_t entries = map.entries_per_page(); entries > 0)
-    layout.map_units = (layout.logical_units + entries - 1) / entries;
-  return layout;
-}
-}  // namespace
-
 Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& configuration,
            CoreEvents& listener)
     : hw(hardware),
@@ -105,7 +98,7 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
                           victim_context(layout, config))),
       wear(make_wear(config, layout)),
       ecc(make_ecc(config, shape, layout)),
-      pool(with_map_pages(layout, *map), pool_options(config, shape, layout, *wear, *map)),
+      pool(layout, pool_options(config, shape, layout, *wear, *map)),
       pslc(make_pslc(config, layout, pool, *map)),
       reads(layout),
       jobs(layout),
