@@ -182,6 +182,12 @@ class BlockPool {
   // ---- validity
   void validate(Ppn unit, BlockNumber block);
   void invalidate(Ppn unit);
+  /// Has the processor fetch what invalidate() changes.
+  void prefetch(Ppn unit) const {
+    const BlockNumber block = layout_.block_of(unit);
+    prefetch_line(&words(block)[(unit - layout_.first_unit(block)) / 64]);
+    prefetch_line(&info_[block]);
+  }
   [[nodiscard]] bool valid(Ppn unit) const {
     const BlockNumber block = layout_.block_of(unit);
     const std::uint32_t n = unit - layout_.first_unit(block);

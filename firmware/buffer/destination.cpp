@@ -40,7 +40,24 @@ void Destination::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read,
   complete(job, n, [old](std::uint32_t sector) { return old[sector]; });
 }
 
+void Destination::prefetch(const ProgramJob& job) const {
+  if (!job.scattered) return;
+  for (std::uint32_t n = 0; n < job.live; ++n) core_.map->prefetch(unit_of(job, n));
+}
+
+/// The same of what the map entries lead to, and of the buffer's own table.
+void Destination::prefetch_behind(const ProgramJob& job) const {
+  if (!job.scattered) return;
+  for (std::uint32_t n = 0; n < job.live; ++n) {
+    const Lpn unit = unit_of(job, n);
+    buffer_.prefetch(unit);
+    const Ppn where = core_.map->lookup(unit);
+    if (where != k_nowhere) core_.pool.prefetch(where);
+  }
+}
+
 void Destination::commit(ProgramJob& job) {
+  prefetch_behind(job);
   std::uint32_t relocated = 0;
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const WriteBuffer::Index i = job.source[n];

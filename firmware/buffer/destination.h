@@ -59,6 +59,9 @@ class Destination {
   virtual void started(ProgramJob& job) = 0;
   /// The program has failed, and will be made again in another place.
   virtual void on_failure(ProgramJob& job) = 0;
+  /// Has the processor fetch what commit() will look up, if units lie apart: while they were in the
+  /// buffer their map entries have left the caches.
+  void prefetch(const ProgramJob& job) const;
   /// The program has succeeded: the map follows, entries are free.
   virtual void commit(ProgramJob& job);
   /// The job is over, well or not: it gives back what it holds but its parallel unit.
@@ -82,6 +85,8 @@ class Destination {
       const WriteBuffer::Entry& entry = buffer_.entry(i);
       if (job.live > 0 && !joins(entry.unit)) break;
       buffer_.take(i);
+      if (entry.unit != next_in_order_ && (job.live > 0 || units == 1)) job.scattered = true;
+      next_in_order_ = std::uint64_t{entry.unit} + 1;
       if (entry.mask != all) ++job.partial;
       if (core_.layout.is_map(entry.unit)) ++job.map_units;
       job.put(entry.unit, i, buffer_.stamps(i));
@@ -109,10 +114,16 @@ class Destination {
     return buffer_.address_of(std::min(job.entry, buffer_.capacity() - core_.layout.program_units));
   }
 
+  [[nodiscard]] Lpn unit_of(const ProgramJob& job, std::uint32_t n) const {
+    return buffer_.entry(job.source[n]).unit;
+  }
+  void prefetch_behind(const ProgramJob& job) const;
+
   Core& core_;
   WriteBuffer& buffer_;
   PuTurns& turns_;
   Completions& completions_;
+  std::uint64_t next_in_order_ = 0;  ///< unit behind the one that was sent out last
 };
 
 }  // namespace tlmssd::firmware

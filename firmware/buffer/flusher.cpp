@@ -149,6 +149,7 @@ Task<> Flusher::flush(ProgramJob& job) {
     }
     Program program(core_, job);
     destination_->started(job);
+    if (!program.await_ready()) destination_->prefetch(job);
     if (co_await program) break;
     destination_->on_failure(job);
   }

@@ -65,6 +65,8 @@ class WriteBuffer {
   // ---- what is in it
   /// Newest entry of a unit; k_none when it is not here.
   [[nodiscard]] Index find(Lpn unit) const { return hash_.find(unit); }
+  /// Has the processor fetch what find() and release() of a unit look at.
+  void prefetch(Lpn unit) const { hash_.prefetch(unit); }
   [[nodiscard]] Entry& entry(Index i) { return entries_[i]; }
   [[nodiscard]] Stamp* stamps(Index i) { return &stamps_[std::size_t{i} * sectors_]; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }

@@ -117,6 +117,8 @@ class SparseArray {
     while (i < end && !touched(i)) i = (i / k_leaf + 1) * k_leaf;
     return i < end ? i : end;
   }
+  /// Has the processor fetch what prefetch() has to look at, and would wait for.
+  void announce(std::size_t i) const { prefetch_line(&root_[i / k_leaf]); }
   /// Has the processor fetch the element's cache line, if its leaf exists.
   void prefetch(std::size_t i) const {
     const std::uint32_t leaf = root_[i / k_leaf];

@@ -7,15 +7,17 @@
 
 #include <sys/resource.h>
 
-#include "models/base/input_error.h"
-#include "testbench/app/simulation.h"
 #include "testbench/bench/bench.h"
-#include "testbench/loads/config/load_config.h"
+#include "testbench/bench/loads.h"
 
 namespace {
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
+using bench::fill;
+using bench::make_load;
+using bench::time_run;
+using bench::warm_up;
 
 struct Drive {
   std::uint32_t channels = 8;
@@ -55,36 +57,6 @@ SsdConfig make_config(const Drive& drive) {
     config.ecc.engines = 64;  // as the link and the cores: never the bottleneck
   }
   return config;
-}
-
-std::vector<Load> make_load(Simulation& simulation, const std::string& rw, Bytes bs, std::uint32_t depth,
-                            std::uint64_t requests, Bytes size) {
-  LoadConfig config;
-  config.kind.name = rw;
-  config.generator.rw = rw;
-  config.generator.bs = std::to_string(bs);
-  config.generator.iodepth = depth;
-  config.generator.size = std::to_string(size);
-  config.generator.number_ios = requests;
-  if (requests > size / bs) config.generator.io_size = std::to_string(requests * bs);
-  return make_loads(config, simulation.drive_size(), 1);
-}
-
-/// Sequentially, from the beginning; the drive takes all but the last of it without its pages,
-/// unless it is to write them.
-void fill(Simulation& simulation, Bytes size) {
-  std::vector<Load> loads = make_load(simulation, "write", 128_KiB, 1, size / 128_KiB, size);
-  simulation.run_untimed(loads);
-}
-
-/// What a timed run costs.
-double time_run(Simulation& simulation, std::vector<Load> loads) {
-  Measurement measurement({"load"});
-  return bench::timed([&] { simulation.run(loads, measurement); });
-}
-void warm_up(Simulation& simulation, std::vector<Load> loads) {
-  Measurement measurement({"load"});
-  simulation.run(loads, measurement);
 }
 
 /// On a drive of which so much is filled, and read.

@@ -52,7 +52,7 @@ bool HostDriver::fetch(Stream& stream) {
     stream.head.time -= stream.first_time;
   }
   stream.has_head = true;
-  scoreboard_.prefetch(stream.head.lba);
+  scoreboard_.announce(stream.head.lba);
   return true;
 }
 
@@ -193,6 +193,8 @@ void HostDriver::issue(Stream& stream) {
 void HostDriver::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload, Picoseconds when) {
   auto& answered = static_cast<Slot&>(payload);
   scoreboard_.prefetch(answered.ticket);
+  // As a rule the stream's next request is issued when this one completes.
+  if (answered.stream->has_head) scoreboard_.prefetch(answered.stream->head.lba);
   event_queue_.at(
       when,
       [](void* self) {

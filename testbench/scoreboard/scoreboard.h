@@ -76,6 +76,8 @@ class Scoreboard {
   void end_zeroes(Ticket& ticket, bool ok);
   /// The write, trim or write zeroes was refused: it has not happened, not even in part.
   void cancel(Ticket& ticket);
+  /// prefetch() will be called for these blocks.
+  void announce(std::uint64_t lba) const { states_.announce(units_.unit_of(lba)); }
   /// A command on these blocks will begin soon: a chance to fetch what it will touch into the
   /// caches.
   void prefetch(std::uint64_t lba) const {
