@@ -187,7 +187,7 @@ TEST_CASE("drives that the machine cannot hold are refused at once", "[program]"
                              {"ssd.flash.channels=1024", "ssd.flash.ways=1024", "ssd.flash.dies_per_way=64",
                               "ssd.flash.part.blocks_per_plane=8", "ssd.flash.part.pages_per_block=4"});
   INFO(result.outcome.err);
-  CHECK(result.outcome.code == 2);
+  CHECK(result.outcome.code == 6);
   CHECK(result.seconds < 5);
   CHECK(result.outcome.err.find("1024 channels x 1024 ways x 64 dies take about") != std::string::npos);
   CHECK(result.outcome.err.find("GB are available; nearest valid: ") != std::string::npos);
