@@ -50,7 +50,7 @@ TEST_CASE("a snapshot knows nothing of when writes complete", "[program]") {
     const auto state = [&](const std::string& file) {
       const Outcome outcome = run(folder, {"inspect", file, "--json", "-"});
       CHECK(outcome.code == 0);
-      const Json found = Json::parse(outcome.out);
+      Json found = Json::parse(outcome.out);
       CHECK(found["consistency"]["consistent"] == true);
       return found;
     };
