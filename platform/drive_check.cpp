@@ -6,6 +6,7 @@
 #include "firmware/cache/cache.h"
 #include "firmware/ftl.h"
 #include "models/base/input_error.h"
+#include "models/base/quantity.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "platform/firmware_guard.h"
 #include "platform/unbound_hardware.h"
@@ -71,10 +72,10 @@ void check_dram(const SsdConfig& config, Bytes firmware, bool cache) {
   if (needed <= config.dram.capacity) return;
   throw refusal(
       "ssd.dram.capacity",
-      fmt::format("{} MiB do not hold the mapping table{} write buffer{} ({} MiB) and one transfer ({} "
-                  "MiB)",
-                  config.dram.capacity >> 20U, cache ? "," : " and", cache ? " and cache" : "",
-                  (firmware + 0xFFFFFU) >> 20U, (config.host.max_transfer + 0xFFFFFU) >> 20U),
+      fmt::format("{} do not hold the mapping table{} write buffer{} ({} MiB) and one transfer ({} MiB)",
+                  format_value(Kind::bytes, Value(static_cast<std::int64_t>(config.dram.capacity))),
+                  cache ? "," : " and", cache ? " and cache" : "", (firmware + 0xFFFFFU) >> 20U,
+                  (config.host.max_transfer + 0xFFFFFU) >> 20U),
       fmt::format("{} MiB", (needed + 0xFFFFFU) >> 20U));
 }
 

@@ -46,8 +46,10 @@ class Adviser {
         if (!seen_.insert(error.complaint().key).second) continue;
         const InputError better = improved(error);
         const Complaint& complaint = better.complaint();
-        // What shows only with the proposals made must be the user's doing.
-        if (!first && scenario_.has_parameter(complaint.key) && written(complaint.key) == nullptr) continue;
+        // What shows only with the proposals made must be the user's doing, or else they would not
+        // do.
+        const bool own = !scenario_.has_parameter(complaint.key) || written(complaint.key) != nullptr;
+        if (!first && !own && !complaint.proposal) continue;
         const bool blamed = complaint.key != error.complaint().key;
         if (blamed && !seen_.insert(complaint.key).second) continue;
         found_.push_back(better);
@@ -82,6 +84,11 @@ class Adviser {
                                     [&](const Scenario::Written& one) { return one.path == key; });
     return found == written_.end() ? nullptr : found->setting;
   }
+  /// Whether the user wrote anything in the section of `key`, whose line then says enough.
+  [[nodiscard]] bool section_written(const std::string& key) const {
+    return std::any_of(written_.begin(), written_.end(),
+                       [&](const Scenario::Written& one) { return section_of(one.path) == section_of(key); });
+  }
   /// Written neither in the scenario itself nor by --set: in a data sheet, say.
   [[nodiscard]] bool elsewhere(const SectionValues::Setting& setting) const {
     return *setting.origin.file != scenario_.file() && !setting.origin.set;
@@ -115,6 +122,10 @@ class Adviser {
         proven && (own || judge(examine_with(*proven, complaint.key), {complaint.key}) == Verdict::accepted);
     if (!holds && parameter) {
       if (const auto other = blame(complaint, own ? Suspects::numbers : Suspects::all)) return *other;
+    }
+    if (!own && holds && !section_written(complaint.key)) {
+      if (const Scenario::Written* const cause = only_cause(complaint.key))
+        return blamed(*cause, complaint, *proven);
     }
     const bool absent = parameter && !scenario_.has(complaint.key);
     if (!own && !absent) complaint.what += " (by default: the scenario does not give it)";
@@ -189,17 +200,34 @@ class Adviser {
         if ((wanted == Verdict::other_key || which == Suspects::neighbours) && distance(suspect) > 0)
           continue;
         const auto value = innocent_value(*suspect, complaint.key, wanted);
-        if (value) return blamed(*suspect, complaint, *value);
+        if (value) return blamed(*suspect, complaint, Proposal{suspect->path, *value});
       }
     }
     return {};
   }
+  /// The only number that the user wrote and without which `refused` would not be; null where
+  /// there are several, or none.
+  const Scenario::Written* only_cause(const std::string& refused) {
+    const Scenario::Written* found = nullptr;
+    for (const Scenario::Written& one : written_) {
+      const ParameterSpec& spec = *one.setting->spec;
+      const bool number = spec.kind != Kind::choice && spec.kind != Kind::flag && spec.kind != Kind::text;
+      if (!number || !is_drive(one.path) || spec.required || spec.optional ||
+          spec.fallback == *one.setting->given || examined_ >= k_most_examined)
+        continue;
+      const Proposal without{one.path, written_text(spec, spec.fallback)};
+      if (judge(examine_with(without, refused), {refused}) != Verdict::accepted) continue;
+      if (found != nullptr) return nullptr;
+      found = &one;
+    }
+    return found;
+  }
   InputError blamed(const Scenario::Written& one, const Complaint& complaint,
-                    const std::string& value) const {
+                    const Proposal& proposal) const {
     Complaint result = scenario_.error(one.path, "").complaint();
     result.what = "with " + written_text(*one.setting->spec, *one.setting->given) + ", " + complaint.key +
                   ": " + complaint.what;
-    result.proposal = Proposal{one.path, value};
+    result.proposal = proposal;
     return InputError(result);
   }
   /// The value nearest to the written one with which `refused` is refused no more; nothing when the

@@ -161,7 +161,9 @@ InputError Scenario::complaint(std::string_view path, const InputError& error) c
     if (!change.empty()) complaint.proposal->key = change;
   }
   if (!key.empty()) complaint.key = key;
-  return InputError(place_of(complaint.key, complaint));
+  // A bare word that is no key here, as an option of a fio job file: the place is the section's.
+  const bool foreign = key.empty() && complaint.key.find('.') == std::string::npos;
+  return InputError(place_of(foreign ? path : complaint.key, complaint));
 }
 
 /// The path of the parameter (or section) that `word` names, whole or from `path` on; empty when

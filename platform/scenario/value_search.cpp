@@ -27,8 +27,8 @@ class NumberSearch {
   }
 
   std::optional<std::string> nearest(T refused) {
-    const std::optional<T> up = outwards(refused, true);
-    const std::optional<T> down = outwards(refused, false);
+    const std::optional<T> up = nearer(refused, true);
+    const std::optional<T> down = nearer(refused, false);
     // 0 often means something of its own.
     if (up && (!down || *down == 0 || *up - refused <= refused - *down)) return text(*up);
     if (down) return text(*down);
@@ -50,10 +50,24 @@ class NumberSearch {
     const T half = value / 2;
     return half < least_ || half == value ? least_ : half;
   }
-  std::optional<T> outwards(T refused, bool up) const {
+  /// Sizes that fit each other are often powers of two, and doubling meets none from another
+  /// number.
+  [[nodiscard]] T further_power(T value, bool up) const {
+    const double exponent = std::log2(static_cast<double>(std::max(value, T(1))));
+    if (exponent >= 62) return value;
+    return static_cast<T>(std::exp2(up ? std::floor(exponent) + 1 : std::ceil(exponent) - 1));
+  }
+  std::optional<T> nearer(T refused, bool up) const {
+    const std::optional<T> found = outwards(refused, up, false);
+    if (spec_.kind != Kind::bytes || refused <= 0) return found;
+    const std::optional<T> power = outwards(refused, up, true);
+    if (!found || !power) return found ? found : power;
+    return up ? std::min(*found, *power) : std::max(*found, *power);
+  }
+  std::optional<T> outwards(T refused, bool up, bool powers) const {
     T last = refused;
     for (int n = 0; n < k_most_doublings; ++n) {
-      const T next = further(last, up);
+      const T next = powers ? further_power(last, up) : further(last, up);
       if (next == last || (up ? next < last : next > last)) return {};
       if (accepts(next)) return rounded(between(last, next), last);
       last = next;

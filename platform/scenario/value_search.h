@@ -10,9 +10,9 @@
 namespace tlmssd {
 
 /// `accepts` is asked about values as a scenario writes them. Numbers: outwards by doubling and
-/// halving, then by bisection (takes it that what is accepted has no gap next to what is found).
-/// Choices: the default, then one after another. Text: the default. Lists: nothing. Nothing when
-/// none is found.
+/// halving, sizes to powers of two as well, then by bisection (takes it that what is accepted has
+/// no gap next to what is found). Choices: the default, then one after another. Text: the default.
+/// Lists: nothing. Nothing when none is found.
 std::optional<std::string> nearest_accepted(const ParameterSpec& spec, const Value& refused,
                                             const std::function<bool(const std::string&)>& accepts);
 

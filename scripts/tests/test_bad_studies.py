@@ -140,7 +140,7 @@ BAD = {
     ),
     "setting out of range": (
         ("seeds: 2", "set: {ssd.flash.channels: 0}"),
-        "5: set.ssd.flash.channels: ssd.flash.channels: 0 is out of range",
+        "5: set.ssd.flash.channels: 0 is out of range",
     ),
     "setting that is no parameter": (
         ("seeds: 2", "set: {ssd: fast}"),

@@ -253,6 +253,18 @@ def test_which_writes_wait_for_room_is_no_chance(folder):
         (("part.read_latency", "part.read_latenzy"), "no parameter ssd.flash.part.read_latenzy"),
         (("search:", "loss: {p50: 3 %, speed: 2 %}\nsearch:"), "speed: is no figure of a job"),
         (("search:", "loss: {p50: 3}\nsearch:"), "must be a relative error"),
+        (
+            ("search:", "loss: {p10.5: 3 %}\nsearch:"),
+            "study.yaml:7: loss: nothing that was measured has a place in the loss; measured: ",
+        ),
+        (
+            ("measured:", "set: {ssd.host.quues: 8}\nmeasured:"),
+            "study.yaml:2: set.ssd.host.quues: key 'quues' is not known in ssd.host; did you mean",
+        ),
+        (
+            ("measured:", "set:\n  seed: 3\n  ssd.cpu.cores: many\nmeasured:"),
+            "study.yaml:4: set.ssd.cpu.cores: 'many' is not a whole number",
+        ),
     ],
 )
 def test_a_bad_study_gets_one_line(small, change, complaint, capsys):

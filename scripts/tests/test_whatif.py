@@ -294,9 +294,16 @@ def test_a_goal_turns_the_ranking(scenario, tmp_path):
     ("more", "complaint"),
     [
         (["--metric", "read.p98"], "there is no metric 'read.p98'"),
-        (["--metric", "statistics.flash.die_0.busy"], "say which way is better"),
+        (["--metric", "statistics.flash.dies.busy_gc"], "say which way is better"),
         (["--metric", "iops", "--seeds", "0"], "--seeds 0: at least 1"),
-        (["--metric", "iops", "--steps=-5%"], "must be above 0 %"),
+        (
+            ["--metric", "ipos"],
+            "--metric ipos: there is no metric 'ipos' in these results; the nearest is 'iops'",
+        ),
+        (["--metric", "iops", "--steps=-5%"], "--steps -5%: must be shares above 0 %"),
+        (["--metric", "iops", "--steps", "abc"], "--steps abc: must be shares above 0 %"),
+        (["--metric", "iops", "--steps", "10%,"], "--steps 10%,: must be shares above 0 %"),
+        (["--metric", "iops", "--steps", "5 ms"], "--steps 5 ms: must be shares above 0 %"),
         (["--metric", "iops", "--set", "nothing"], "write PATH=VALUE"),
         (["--metric", "iops", "--set", "ssd.cpu.coers=2"], "cores"),
         (["--metric", "iops", "--out", "no/such/page.html"], "there is no folder"),

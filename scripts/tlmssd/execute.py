@@ -4,7 +4,6 @@ import contextlib
 import errno
 import json
 import os
-import re
 import resource
 import subprocess
 import time
@@ -20,12 +19,12 @@ CERTAIN = ("refused", "stalled", "failed")
 """What happens again whenever a run is carried out, so that it is remembered."""
 OUTSIDE = ("lost", "disk")
 """What the scenario has no part in: the same run would go well elsewhere, or later."""
-TOO_LITTLE_MEMORY = re.compile(r"of memory, of which \S+ GB are available")
-"""In a refusal that another machine or another hour would not have had (memory_estimate.cpp)."""
 NO_SPACE = os.strerror(errno.ENOSPC)
 
 COMMANDS_FAILED = 5
 """Exit code of a run with results in which commands failed: the report's warnings say which."""
+STATUSES = {2: "refused", 3: "stalled", 6: "memory"}
+"""Exit codes that say why there are no results; 6 is the machine's fault (docs/user-guide.md)."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +133,7 @@ class Workshop:
         if results.exists():
             return Done("ok", known=True, processor=store.processor_seconds(results))
         failure = store.failure(job.key)
-        if failure is None or TOO_LITTLE_MEMORY.search(failure[1]):  # stores of before have these
-            return None
-        return Done(*failure, known=True)
+        return Done(*failure, known=True) if failure else None
 
     def _run(self, store: Store, job: Job, snapshot: bool) -> Done:
         drive = store.snapshot(job.drive) if snapshot and job.drive else None
@@ -226,12 +223,7 @@ def judged(code: int, said: str) -> tuple[str, str]:
         return "disk", "no space left for its results"
     if code < 0 or code > 128:
         return "crashed", f"ended by signal {-code if code < 0 else code - 128}"
-    if "out of memory" in reason or "bad_alloc" in said:
-        return "memory", "needs more memory than it may use"
-    if TOO_LITTLE_MEMORY.search(reason):
-        return "memory", reason
-    status = {2: "refused", 3: "stalled"}.get(code, "failed")
-    return status, reason or f"exit code {code}"
+    return STATUSES.get(code, "failed"), reason or f"exit code {code}"
 
 
 def program_here(path: str, digest: str) -> Path | None:

@@ -31,6 +31,8 @@ namespace tlmssd {
 
 namespace {
 
+static_assert(int{k_exit_memory} == k_exit_out_of_memory);
+
 /// All of `text` on one line, so that what is reported can be found and counted by tools.
 std::string one_line(std::string text) {
   for (char& c : text) {
@@ -61,6 +63,14 @@ nlohmann::ordered_json errors_json(const InputError& error) {
     errors.push_back(std::move(entry));
   }
   return errors;
+}
+
+/// The exit code of a refusal: whose fault it is.
+int refused(const InputError& error) {
+  const std::vector<InputError> all = errors_of(error);
+  const bool of_machine =
+      std::all_of(all.begin(), all.end(), [](const InputError& one) { return one.complaint().of_machine; });
+  return of_machine ? k_exit_memory : k_exit_input;
 }
 
 /// Bytes that are no text become U+FFFD.
@@ -108,7 +118,7 @@ int reported(const std::function<int()>& command) {
     return command();
   } catch (const InputError& error) {
     for (const InputError& one : errors_of(error)) complain(k_exit_input, blamed() + one_line(one.what()));
-    return k_exit_input;
+    return refused(error);
   } catch (const Interrupted& interrupted) {
     return complain(k_exit_signal + interrupted.signal(), interrupted.what());
   } catch (...) {
@@ -191,7 +201,7 @@ int check_command(const CheckOptions& options) {
   } catch (const InputError& error) {
     if (!options.json) throw;
     std::cout << dumped({{"valid", false}, {"errors", errors_json(error)}}, 2) << "\n";
-    return k_exit_input;
+    return refused(error);
   }
   return k_exit_ok;
 }

@@ -128,7 +128,23 @@ void Run::build() {
 Run::~Run() = default;
 
 void Run::look_ahead() {
-  if (run_section_.timed && !until_.wanted()) located(scenario_, "load", [&] { tlmssd::look_ahead(loads_); });
+  if (run_section_.timed && !until_.wanted()) at_entries([&] { tlmssd::look_ahead(loads_); });
+}
+
+/// Does `work` with all loads; an error about one of them gets the place of its entry.
+void Run::at_entries(const std::function<void()>& work) const {
+  const auto at_entry = [&] {
+    try {
+      work();
+    } catch (const LoadTooLong& error) {
+      const auto load = std::find_if(loads_.begin(), loads_.end(),
+                                     [&](const Load& one) { return one.name == error.load(); });
+      if (load == loads_.end()) throw;
+      const std::size_t entry = entries_[static_cast<std::size_t>(load - loads_.begin())];
+      throw scenario_.complaint(fmt::format("load.{}", entry), error);
+    }
+  };
+  located(scenario_, "load", at_entry);
 }
 
 Replace Run::replaces() const {
@@ -406,7 +422,7 @@ void Run::measure_timed() {
   }
   observe_completions();
   try {
-    located(scenario_, "load", [&] { simulation_->run(loads_, *measurement_); });
+    at_entries([&] { simulation_->run(loads_, *measurement_); });
   } catch (const Interrupted& interrupted) {
     end_early(interrupted);
   }

@@ -70,6 +70,7 @@ class Run {
   void precondition();
   void warm_up();
   void note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before);
+  void at_entries(const std::function<void()>& work) const;
   void begin_measurement();
   void measure();
   void measure_timed();

@@ -78,7 +78,7 @@ void HostDriver::pump(Stream& stream) {
       stream.has_head = false;
       break;
     }
-    check_instant(load, due);
+    check_instant(load, due, due == stream.think_until ? "thinktime" : "");
     if (due > event_queue_.now()) {
       stream.sleeping = true;
       event_queue_.at(due, &Stream::wake, &stream);

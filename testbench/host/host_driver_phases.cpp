@@ -56,7 +56,7 @@ void HostDriver::begin_ramp_time(const Stream& stream) {
   --ramp_times_;
   const Picoseconds end = later(stream.start, stream.load->ramp_time);
   if (end <= ramp_end_) return;
-  check_instant(*stream.load, end);
+  check_instant(*stream.load, end, "ramp_time");
   ramp_end_ = end;
   event_queue_.at(
       end, [](void* self) { static_cast<HostDriver*>(self)->end_ramp_time(); }, this);
@@ -87,7 +87,7 @@ void HostDriver::next_phase() {
       ++running_in_phase_;
       stream->exhausted = false;
       stream->start = later(event_queue_.now(), stream->load->start);
-      check_instant(*stream->load, stream->start);
+      check_instant(*stream->load, stream->start, "startdelay");
       if (stream->load->runtime != k_never)
         stream->stop = later(later(stream->start, stream->load->ramp_time), stream->load->runtime);
       begin_ramp_time(*stream);

@@ -4,16 +4,23 @@
 #include <cstdint>
 #include <fmt/format.h>
 
-#include "models/base/input_error.h"
+#include "models/base/suggest.h"
 
 namespace tlmssd {
 
-void check_instant(const Load& load, Picoseconds when) {
-  if (when <= k_last_request) return;
-  throw InputError(
-      fmt::format("load: {} would go on after 53 days of simulated time, the most there can be; give it less "
-                  "startdelay, ramp_time or thinktime, more rate_iops, or fewer requests",
-                  load.name));
+LoadTooLong::LoadTooLong(const std::string& load, const std::string& key)
+    : InputError(Complaint{
+          {},
+          0,
+          key,
+          fmt::format("{} would go on after 53 days of simulated time, the most there can be; give it less "
+                      "startdelay, ramp_time or thinktime, more rate_iops, or fewer requests",
+                      in_quotes(load)),
+          {}}),
+      load_(load) {}
+
+void check_instant(const Load& load, Picoseconds when, const char* key) {
+  if (when > k_last_request) throw LoadTooLong(load.name, key);
 }
 
 namespace {
@@ -27,9 +34,9 @@ constexpr Picoseconds k_samples = k_drawn_ahead / k_sample;
 /// When `load` issues its last request at the earliest.
 Picoseconds look_ahead(Load& load, Picoseconds phase_start) {
   const Picoseconds start = later(phase_start, load.start);
-  check_instant(load, start);
+  check_instant(load, start, "startdelay");
   const Picoseconds ramp_end = later(start, load.ramp_time);
-  if (load.ramp_time > 0) check_instant(load, ramp_end);
+  if (load.ramp_time > 0) check_instant(load, ramp_end, "ramp_time");
   const Picoseconds stop = load.runtime == k_never ? k_never : later(ramp_end, load.runtime);
   PlacedRequest request;
   if (load.warm_up > k_drawn_ahead) return phase_start;
@@ -49,7 +56,7 @@ Picoseconds look_ahead(Load& load, Picoseconds phase_start) {
     Picoseconds due = std::max(start, think_until);
     if (load.pacing == Pacing::open_loop) due = std::max(due, later(start, request.time - first_time));
     if (due >= stop) break;
-    check_instant(load, due);
+    check_instant(load, due, due == think_until ? "thinktime" : "");
     last = due;
     if (load.think_time > 0 && load.queue_depth > 0 && (n + 1) % between == 0)
       think_until = later(due, load.think_time);

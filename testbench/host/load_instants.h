@@ -1,8 +1,10 @@
 // Instants at which a load issues: sums that cannot overflow, and the last that can be counted.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "models/base/input_error.h"
 #include "testbench/loads/load.h"
 
 namespace tlmssd {
@@ -15,8 +17,20 @@ inline Picoseconds later(Picoseconds when, Picoseconds by) {
 /// Requests come no later, so that sums of two times stay numbers: 53 days.
 constexpr Picoseconds k_last_request = (Picoseconds{1} << 62) - 1;
 
-/// Throws InputError when `load` would issue later than k_last_request.
-void check_instant(const Load& load, Picoseconds when);
+/// A load would issue later than k_last_request. Which entry of the scenario it comes from, the
+/// caller knows.
+class LoadTooLong : public InputError {
+ public:
+  LoadTooLong(const std::string& load, const std::string& key);
+  [[nodiscard]] const std::string& load() const { return load_; }
+
+ private:
+  std::string load_;
+};
+
+/// Throws LoadTooLong when `load` would issue later than k_last_request; `key`: what makes it so
+/// late, where that is known.
+void check_instant(const Load& load, Picoseconds when, const char* key = "");
 
 /// Throws what HostDriver::start() would throw in time about loads that go on longer than time can
 /// be counted, as far as it follows from the loads alone: on a drive that takes no time. Draws

@@ -41,9 +41,9 @@ Scan scan(const TraceFile& file, const LimitConfig& limits) {
   TraceReader reader(file);
   Scan result;
   Request request;
-  for (std::uint64_t n = 0;
-       (limits.requests == 0 || n < limits.skip + limits.requests) && reader.next(request); ++n) {
-    if (n < limits.skip) continue;
+  std::uint64_t read = 0;
+  while ((limits.requests == 0 || read < limits.skip + limits.requests) && reader.next(request)) {
+    if (read++ < limits.skip) continue;
     if (request.device >= result.extent.volume_bytes.size()) {
       result.extent.volume_bytes.resize(request.device + 1, 0);
       result.volume_requests.resize(request.device + 1, 0);
@@ -55,7 +55,9 @@ Scan scan(const TraceFile& file, const LimitConfig& limits) {
     result.last = request.time;
   }
   if (result.extent.requests == 0) {
-    throw InputError(file.path, 0, fmt::format("skip: {} leaves no request", limits.skip));
+    throw refusal("skip",
+                  fmt::format("{} leaves none of the {} requests of {}", limits.skip, read, file.path),
+                  std::to_string(read - 1));
   }
   result.volumes = reader.volumes();
   result.has_times = reader.has_times();
@@ -128,10 +130,12 @@ std::uint32_t chosen_volume(const PlacementConfig& config, const Scan& scan, con
   const auto index = static_cast<std::size_t>(found - scan.volumes.begin());
   if (found == scan.volumes.end() || index >= scan.volume_requests.size() ||
       scan.volume_requests[index] == 0) {
-    throw InputError(file, 0,
-                     "volume: " + in_quotes(config.volume) +
-                         " has no request in the part to be replayed, expected all, " + any_of(scan.volumes) +
-                         did_you_mean(config.volume, scan.volumes));
+    std::vector<std::string> replayed;
+    for (std::size_t i = 0; i < scan.volume_requests.size(); ++i)
+      if (scan.volume_requests[i] > 0) replayed.push_back(scan.volumes[i]);
+    throw InputError("volume: " + in_quotes(config.volume) + " has no request in the part of " + file +
+                     " to be replayed, expected all, " + any_of(replayed) +
+                     did_you_mean(config.volume, replayed));
   }
   return static_cast<std::uint32_t>(index);
 }
@@ -176,8 +180,8 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
   const Scan found = scan(file, config.limits);
   const bool open = config.pacing.is_open();
   if (open && !found.has_times) {
-    throw InputError(file.path, 0,
-                     "pacing: open-loop needs time stamps, which this trace has not; expected closed-loop");
+    throw refusal("pacing", "open-loop needs time stamps, which " + file.path + " does not have",
+                  "closed-loop");
   }
   Load load;
   load.name = config.kind.name.empty() ? std::filesystem::path(config.kind.trace).filename().string()
@@ -271,9 +275,8 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
     for (std::size_t i = first; i < loads.size(); ++i) loads[i].phase = phase;
   }
   if (loads.empty()) {
-    throw InputError(file.file, 0,
-                     "job: there is none called " + in_quotes(config.fio.job) + ", expected " +
-                         any_of(names) + did_you_mean(config.fio.job, names));
+    throw InputError("job: there is none called " + in_quotes(config.fio.job) + " in " + file.file +
+                     ", expected " + any_of(names) + did_you_mean(config.fio.job, names));
   }
   loads.front().warnings = file.warnings;
   return loads;

@@ -3,7 +3,7 @@
 
 namespace tlmssd {
 
-inline constexpr int k_exit_out_of_memory = 1;
+inline constexpr int k_exit_out_of_memory = 6;  ///< k_exit_memory
 
 /// "tlmssd: out of memory" to standard error, without asking for memory. Returns the exit code.
 int say_out_of_memory() noexcept;

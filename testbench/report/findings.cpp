@@ -147,7 +147,8 @@ Group remedy_of(const std::string& cause, const Drive& drive) {
     return {"the flash's own time", "ssd.flash.part", 0};
   if (cause == "decode" || cause == "decoder wait" || cause == "retry")
     return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
-  if (cause == "suspend") return {cause, "ssd.flash.suspend or ssd.flash.part", 0};
+  if (cause == "suspend")
+    return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
   return {cause, "", 0};
 }
 

@@ -18,6 +18,7 @@ from tlmssd.execute import OUTSIDE
 from tlmssd.runs import Runner, RunRequest
 from tlmssd.scenario import setting_text
 from tlmssd.study.axes import Settings
+from tlmssd.study.check import refuse_setting
 
 ROBUST = 4.0
 """Beyond so many sigma means and rates count linearly (Huber), and percentiles hardly any more
@@ -79,7 +80,11 @@ def targets_of(study: CalibrationStudy) -> tuple[Target, ...]:
                 sigma = math.hypot(study.loss[figure], math.sqrt(2) * known.error, known.spread)
                 found.append(Target(job, name, known, sigma, job in study.held_out))
     if not any(not target.held_out for target in found):
-        study.entry.fail("nothing that was measured has a place in the loss")
+        names = {name for figures in study.measured.figures.values() for name in figures}
+        measured = sorted({name.split(".", 1)[1] for name in names})
+        study.parts.get("loss", study.parts["measured"]).fail(
+            f"nothing that was measured has a place in the loss; measured: {', '.join(measured)}"
+        )
     return tuple(found)
 
 
@@ -226,7 +231,7 @@ class Model:
             number = int(np.flatnonzero(np.isnan(emulated) & self.fitted)[0])
             target = self.targets[number]
             jobs = ", ".join(figures) or "none"
-            self.study.entry.fail(
+            self.study.parts["measured"].fail(
                 f"the emulated run has no {target.figure} of the measured job '{target.job}'; "
                 f"its jobs: {jobs}"
             )
@@ -235,7 +240,11 @@ class Model:
     def _resolved(self) -> dict[str, Any]:
         """The base's value of every path that a parameter stands for; refuses unknown paths."""
         resolver = self._runner.resolver(self.study.base)
-        scenario = resolver.resolve(self.study.settings)
+        try:
+            scenario = resolver.resolve(self.study.settings)
+        except InputError as error:
+            refuse_setting(self.study.settings, self.study.parts.get("set"), str(error))
+            raise
         found = {}
         for parameter in self.parameters:
             for path in parameter.paths:

@@ -15,6 +15,7 @@ limits: {time: 10 min}                  # of each run
 """
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -53,7 +54,10 @@ class Search:
 
 @dataclass(frozen=True)
 class CalibrationStudy:
-    """A calibration study as read. `loss`: figure to the relative error that counts as 1 sigma."""
+    """A calibration study as read. `loss`: figure to the relative error that counts as 1 sigma.
+
+    `parts` are its keys, by name, with their lines.
+    """
 
     file: Path
     title: str
@@ -65,7 +69,7 @@ class CalibrationStudy:
     held_out: tuple[str, ...]
     search: Search
     limits: Limits
-    entry: Entry = field(repr=False)
+    parts: Mapping[str, Entry] = field(repr=False)
 
     @staticmethod
     def read(path: str | Path) -> "CalibrationStudy":
@@ -99,7 +103,7 @@ class CalibrationStudy:
             held_out,
             _search(parts.get("search"), len(parameters)),
             read_limits(parts.get("limits")),
-            parts["parameters"],
+            parts,
         )
 
     def with_runs(self, runs: int | None) -> "CalibrationStudy":

@@ -12,7 +12,7 @@ from tlmssd.errors import InputError
 from tlmssd.program import Program
 from tlmssd.resolve import Resolver
 from tlmssd.scenario import flat_parameters
-from tlmssd.study.axes import Axis, Choice
+from tlmssd.study.axes import Axis, Choice, Settings
 from tlmssd.study.document import Entry
 from tlmssd.study.study import Metric, Point, Study
 
@@ -134,15 +134,21 @@ def _refuse(study: Study, entry: Entry, choice: Choice, complaint: str) -> NoRet
         for path, value in one.settings:
             if reason := _reason(complaint, path, value):
                 raise InputError(f"{entry.file}:{one.line or entry.line}: {reason}")
-    _refuse_setting(study, complaint, "")
+    refuse_setting(study.settings, study.set_entry, complaint)
     entry.fail(complaint)
 
 
-def _refuse_setting(study: Study, complaint: str, where: str) -> None:
-    """Raises InputError with the line under `set:` that the program complains about, if it does."""
-    for path, value in study.settings:
-        if reason := _reason(complaint, path, value):
-            dict(study.set_entry.items())[path].fail(f"{where}{reason}")
+def refuse_setting(
+    settings: Settings, entry: Entry | None, complaint: str, where: str = ""
+) -> None:
+    """Raises InputError with the line under `set:` that the program complains about, if it does.
+
+    `entry` is that of `set:`; other `settings` than stand there have no line.
+    """
+    lines = dict(entry.items()) if entry else {}
+    for path, value in settings:
+        if path in lines and (reason := _reason(complaint, path, value)):
+            lines[path].fail(f"{where}{reason.removeprefix(f'{path}: ')}")
 
 
 def _first_drive(study: Study, program: Program, resolver: Resolver) -> tuple[dict, dict]:
@@ -158,7 +164,7 @@ def _first_drive(study: Study, program: Program, resolver: Resolver) -> tuple[di
         except InputError as error:
             first = first or error
     said = "every point is contradictory; the first: "
-    _refuse_setting(study, str(first), said)
+    refuse_setting(study.settings, study.set_entry, str(first), said)
     study.entry.fail(f"{said}{first}")
 
 

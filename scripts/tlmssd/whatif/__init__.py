@@ -1,6 +1,7 @@
 """tlmssd whatif: which part of a drive is the bottleneck, found by making each faster in turn."""
 
 import argparse
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from typing import Any
 
 from tlmssd.engine import add_engine_arguments, engine
 from tlmssd.errors import InputError
-from tlmssd.metrics import canonical, higher_is_better
+from tlmssd.metrics import Metric, UnknownMetric, canonical, higher_is_better, look_up
 from tlmssd.output import add_output_arguments, check_outputs, write_outputs
+from tlmssd.program import find_program
 from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
 from tlmssd.runs import Runner
@@ -145,6 +147,7 @@ def whatif(
         seeds,
         run or run_here(jobs, store),
     )
+    _check_metric(scenario, metric, bench.settings)
     more_is_better = _goal(metric, goal)
     bench.fetch([{}])
     base = bench.base()
@@ -194,13 +197,32 @@ def _goal(metric: str, goal: str | None) -> bool:
     return known
 
 
-def _shares(text: str) -> list[float]:
-    from tlmssd.units import parse
+def _check_metric(scenario: str | Path, metric: str, settings: Mapping[str, str]) -> None:
+    """Refuses a figure that no run of the scenario has, before anything is run."""
+    from tlmssd.study.check import figure_units
 
-    shares = [parse(part) for part in text.split(",")]
-    for share, part in zip(shares, text.split(","), strict=True):
+    arguments = [f"--set={path}={value}" for path, value in settings.items()]
+    report = json.loads(find_program().ask("figures", str(scenario), *arguments))
+    known = figure_units(report)
+    try:
+        look_up(dict.fromkeys(known, Metric(0.0, "")), metric)
+    except UnknownMetric as error:
+        raise UnknownMetric(f"--metric {metric}: {error}") from error
+
+
+def _shares(text: str) -> list[float]:
+    from tlmssd.units import in_base, split
+
+    shares = []
+    for part in text.split(","):
+        found = split(part)
+        share = in_base(*found)[0] if found and found[1] in ("%", "x", "") else 0
         if not 0 < share <= 10:
-            raise InputError(f"--steps {part}: must be above 0 % and at most 1000 %, such as 50%")
+            raise InputError(
+                f"--steps {part.strip() or text}: must be shares above 0 % and at most 1000 %, "
+                "such as 10%,50%"
+            )
+        shares.append(share)
     return shares
 
 

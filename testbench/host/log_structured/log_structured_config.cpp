@@ -47,6 +47,17 @@ Bytes nearest_multiple(Bytes value, Bytes step) {
   return std::max<Bytes>((value + step / 2) / step, 1) * step;
 }
 
+/// The largest grain of which a segment is made and which one command carries; without one, what
+/// one command carries.
+Bytes largest_grain(Bytes segment, const AttachedDrive& drive) {
+  const Bytes lba = drive.lba_bytes;
+  const Bytes most = drive.max_transfer / lba * lba;
+  for (Bytes grain = most; grain > 0; grain -= lba) {
+    if (segment % grain == 0) return grain;
+  }
+  return most;
+}
+
 }  // namespace
 
 SegmentLog::Shape log_shape(const LogStructuredConfig& config, const AttachedDrive& drive) {
@@ -59,7 +70,7 @@ SegmentLog::Shape log_shape(const LogStructuredConfig& config, const AttachedDri
     throw refusal(
         "log_structured.grain",
         fmt::format("{} B exceed the {} B of ssd.host.max_transfer", config.grain, drive.max_transfer),
-        fmt::format("{} B", drive.max_transfer / drive.lba_bytes * drive.lba_bytes));
+        fmt::format("{} B", largest_grain(config.segment, drive)));
   }
   if (config.segment % config.grain != 0) {
     throw refusal("log_structured.segment",

@@ -230,7 +230,7 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .flag("time_based", &G::time_based, "go on until runtime has passed, however much is done")
           .integer("loops", &G::loops, {1, 1000000}, "how many times to do the whole amount")
           .text("rate_iops", &G::rate_iops,
-                "requests per second, or for read,write,trim; issued at even times")
+                "requests per second (1000, or 10k: 10240), or for read,write,trim; issued at even times")
           .filled()
           .optional()
           .text("rate", &G::rate, "bytes per second (100m), or for read,write,trim; not with rate_iops")

@@ -249,9 +249,9 @@ void plan_rates(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits uni
   const char* option = iops ? "rate_iops" : "rate";
   const auto texts = by_direction(option, iops ? config.rate_iops : config.rate, "0");
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto value = iops ? fio_number(texts[i]) : fio_size(texts[i], units);
+    const auto value = fio_size(texts[i], units);  // in fio, numbers without a unit take k and m, too
     if (!value || *value > 1'000'000'000'000U)
-      refuse(option, texts[i], iops ? "requests per second" : "bytes per second (100m)");
+      refuse(option, texts[i], iops ? "requests per second (1000, 10k)" : "bytes per second (100m)");
     if (used(plan, i) && *value == 0) {
       throw InputError(
           fmt::format("{}: \"{}\" leaves a direction that the job uses without a rate, expected one for each",
@@ -276,14 +276,31 @@ void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
   }
 }
 
+/// What one pass through the region does. As in fio, requests of one size that go through it in
+/// order, or by its random map, leave out the rest at its end that holds none.
+Bytes bytes_of_pass(const GeneratorPlan& plan) {
+  const bool in_order = !plan.random && plan.mix == GeneratorPlan::Mix::one;
+  const bool by_map = plan.random && !plan.repeats && plan.mix != GeneratorPlan::Mix::trim_write &&
+                      plan.distribution.kind == DistributionSpec::Kind::random;
+  Bytes block = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!used(plan, i)) continue;
+    const bool one_size = plan.sizes[i].size() == 1 && plan.align[i] == plan.smallest[i];
+    const bool everywhere = in_order || (by_map && plan.random_percent[i] == 100);
+    if (!one_size || !everywhere || (block != 0 && block != plan.smallest[i])) return plan.size;
+    block = plan.smallest[i];
+  }
+  return plan.size / block * block;
+}
+
 void plan_end(GeneratorPlan& plan, const GeneratorConfig& config, const DriveSize& drive, FioUnits units) {
   plan.number_ios = config.number_ios;
   if (config.time_based) {
     plan.io_bytes = 0;
     return;
   }
-  plan.io_bytes =
-      config.io_size.empty() ? plan.size : size_or_share("io_size", config.io_size, drive.bytes, units);
+  plan.io_bytes = config.io_size.empty() ? bytes_of_pass(plan)
+                                         : size_or_share("io_size", config.io_size, drive.bytes, units);
   if (plan.io_bytes == 0) throw InputError("io_size: is 0, expected a size");
   if (__builtin_mul_overflow(plan.io_bytes, std::max<std::uint64_t>(config.loops, 1), &plan.io_bytes)) {
     throw InputError("loops: makes the load longer than can be counted");
@@ -314,8 +331,8 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
     throw refusal("random_distribution",
                   "lives are those of files of apps (target: files, and file_cache.apps)", "random");
   }
-  plan_end(plan, config, drive, units);
   plan.repeats = config.norandommap;
+  plan_end(plan, config, drive, units);
   plan.fsync = config.fsync;
   return plan;
 }

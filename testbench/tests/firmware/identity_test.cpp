@@ -47,6 +47,7 @@ TEST_CASE("the identity of a plain drive's firmware") {
 TEST_CASE("the identity has the marked parameters of what is chosen") {
   FirmwareConfig config;
   CHECK(value_of(config, "firmware.cache.medium").empty());
+  CHECK(value_of(config, "firmware.buffer.mode").empty());  // a drained buffer is empty in either
   CHECK(value_of(config, "firmware.pslc.fold_first").empty());
   CHECK(value_of(config, "firmware.streams.handles").empty());
   config.cache.policy = "lru";

@@ -128,6 +128,18 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
   }
 }
 
+TEST_CASE("what suspending costs is up to where programs stop for it", "[program]") {
+  const Json report = run_with(
+      {"load.iodepth=1", "load.rwmixread=95", "load.ramp_requests=2000", "load.number_ios=8000",
+       "ssd.flash.suspend=program", "ssd.flash.scheduling={policy: read-first, starvation_bound: 10 s}",
+       "ssd.flash.part.program_latency=[3 ms]", "ssd.flash.part.program_suspend_latency=1 ms",
+       "ssd.flash.part.erase_latency=200 us", "ssd.flash.part.max_suspends=1000"});
+  REQUIRE(report["findings"].size() == 1);
+  CHECK(report["findings"][0]["cause"] == "suspend");
+  CHECK(report["findings"][0]["look_at"] ==
+        "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part");
+}
+
 TEST_CASE("a limit that was chosen is no default", "[program]") {
   const Settings slow = {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32",
                          "ssd.cpu.clock=450 MHz"};

@@ -104,6 +104,46 @@ TEST_CASE("scenarios with wrong values", "[program]") {
   });
 }
 
+TEST_CASE("what is proposed fits all of the scenario, and the user's own key is named", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", replaced(k_small, "{lba_size: 4 KiB}", "{}"));
+  const auto told = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments = {"check", scenario};
+    for (const std::string& one : settings) arguments.insert(arguments.end(), {"--set", one});
+    const Outcome outcome = run(folder, arguments);
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  using Catch::EndsWith;
+  CHECK_THAT(told({"ssd.flash.part.page_size=16 kB"}),
+             EndsWith("not a multiple of the logical block of 512 B; nearest valid: 16 KiB\n"));
+  CHECK_THAT(told({"ssd.flash.part.page_size=6 KiB"}),
+             EndsWith(": ssd.flash.part.page_size: with 6 KiB, firmware.mapping.unit: 4096 B does not divide "
+                      "the page of 6144 B into whole logical blocks of 512 B; nearest valid: "
+                      "firmware.mapping.unit: 3072 B\n"));
+  const std::vector<std::string> log = {"ssd.flash.part.blocks_per_plane=512",
+                                        "log_structured.policy=log-structured"};
+  CHECK_THAT(told({log[0], log[1], "log_structured.grain=3 MiB"}),
+             EndsWith("exceed the 2097152 B of ssd.host.max_transfer; nearest valid: 1048576 B\n"));
+  CHECK_THAT(told({log[0], log[1], "log_structured.grain=600 KiB", "log_structured.segment=600 KiB",
+                   "ssd.host.max_transfer=512 KiB"}),
+             EndsWith("exceed the 524288 B of ssd.host.max_transfer; nearest valid: 307200 B\n"));
+  CHECK_THAT(
+      told({"ssd.dram.capacity=512 KiB"}),
+      EndsWith(": ssd.dram.capacity: 512 KiB do not hold the mapping table and write buffer (1 MiB) and "
+               "one transfer (2 MiB); nearest valid: 3 MiB\n"));
+}
+
+TEST_CASE("a proposal that brings up another refusal comes with that one", "[program]") {
+  const Folder folder;
+  const std::string corpus = TLMSSD_SOURCE_DIR "/testbench/fuzz/corpus/refused/";
+  const Outcome outcome = run(folder, {"check", corpus + "files-profile.yaml"});
+  INFO(outcome.err);
+  CHECK(outcome.err.find(": load.0.target: files can only be read, and a profile writes; nearest valid: ") !=
+        std::string::npos);
+  CHECK(outcome.err.find("nearest valid: load.0.addresses: wrap\n") != std::string::npos);
+}
+
 TEST_CASE("scenarios whose values contradict each other", "[program]") {
   refuse_all({
       {"40 %", "40 %\n    spare_factor: 20 %",

@@ -11,7 +11,7 @@ namespace {
 struct BrokenTrace {
   const char* more;      ///< further words of the load
   std::string text;      ///< of the trace
-  const char* expected;  ///< the complaint, after "tlmssd: "; @ stands for the trace's path
+  const char* expected;  ///< the complaint, after "tlmssd: "; @ stands for the trace's path, $ the scenario's
 };
 
 const std::string k_good =
@@ -54,8 +54,10 @@ std::vector<BrokenTrace> broken_traces() {
       {", format: msr", third("128166372003061631,hm,0,Read,1099511627776,4096,0"),
        "@:3: field offset: the request of 4096 B at 1099511627776 B ends beyond ..."},
       {", volume: nix", k_good,
-       "@: volume: 'nix' has no request in the part to be replayed, expected all, hm.0"},
-      {", skip: 100", k_good, "@: skip: 100 leaves no request"},
+       "$:12: load.0.volume: 'nix' has no request in the part of @ to be replayed, expected all, hm.0"},
+      {", skip: 100", k_good, "$:12: load.0.skip: 100 leaves none of the 2 requests of @; nearest valid: 1"},
+      {", pacing: open-loop", "fio version 2 iolog\n/d read 0 4096\n",
+       "$:12: load.0.pacing: open-loop needs time stamps, which @ does not have; nearest valid: closed-loop"},
       {", pacing: open-loop, format: mqsim", k_good, "@:1: field ..."},
       {"", "\x1f\x8b\x08 this is no gzip", "@: ..."},
       {"",
@@ -78,7 +80,8 @@ TEST_CASE("broken traces", "[program]") {
     const std::string scenario =
         folder.write("s.yaml", replaced(k_small, "{rw: randrw, number_ios: 500}", load));
     const Outcome outcome = run(folder, {"run", scenario, "-o", folder / "results"});
-    std::string expected = "tlmssd: " + replaced_all(broken.expected, "@", trace);
+    std::string expected =
+        "tlmssd: " + replaced_all(replaced_all(broken.expected, "@", trace), "$", scenario);
     const bool beginning = expected.ends_with("...");
     if (beginning) expected.resize(expected.size() - 3);
     INFO("load: " << load << "\nexpected: " << expected << "\nprinted:  " << outcome.err);
@@ -122,8 +125,9 @@ TEST_CASE("a trace that is not there, a fio file that is wrong", "[program]") {
   CHECK(complaint("{trace: .}").find("is a folder, expected a file\n") != std::string::npos);
   CHECK(complaint("{fio: bad.fio}") ==
         here + "/bad.fio:3: job job: bs: \"4q\" is not understood, expected a size (4k, 128k, 1m)\n");
-  CHECK(complaint("{fio: ok.fio, job: nix}") ==
-        here + "/ok.fio: job: there is none called 'nix', expected job\n");
+  CHECK(complaint("{fio: ok.fio, job: nix}") == here +
+                                                    "/s.yaml:12: load.0.job: there is none called 'nix' in " +
+                                                    (folder / "ok.fio") + ", expected job\n");
 }
 
 }  // namespace tlmssd::program_tests

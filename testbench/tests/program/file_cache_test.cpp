@@ -105,7 +105,8 @@ TEST_CASE("scenarios whose file cache is at fault", "[program]") {
            "65536 B; nearest valid: 65536"},
           {"bs: 64k", "bs: 64k, offset: 4k",
            "@:14: load.0.offset: 4096 B are no whole files of 65536 B; nearest valid: 0"},
-          {"rw: randread, bs: 64k, io_size: 20m, random_distribution: \"zipf:1.1\"", "profile: hm_0",
+          {"rw: randread, bs: 64k, io_size: 20m, random_distribution: \"zipf:1.1\"",
+           "profile: hm_0, addresses: wrap",
            "@:14: load.0.target: files can only be read, and a profile writes; nearest valid: drive"},
       },
       k_files);

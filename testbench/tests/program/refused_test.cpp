@@ -146,6 +146,8 @@ const std::set<std::string> k_without_scenario = {
     " B make more than 2^32 grains of this drive",
     " placement handles (firmware.streams.handles)",
     "files can only be read, and a source may write",
+    " leaves none of the ",  // skip, of a trace
+    "open-loop needs time stamps, which ",
     "files of apps (file_cache.apps) are read by their lives, not by a trace",
     "nothing is left for loads",  // a drive of less than a hundred mapping pages
 };
