@@ -64,6 +64,7 @@ Run::Run(const RunOptions& options)
   if (report_section_.timeline)
     window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
   make_writers();
+  if (directory_) make_repeatable();
   if (!directory_ && (report_section_.timeline || report_section_.logs_commands() ||
                       !report_section_.decisions.empty() || !writers_.empty()))
     warnings_.emplace_back("report: files beside the report are written only with --out");
@@ -92,6 +93,17 @@ void Run::read_breaks() {
   if (report_section_.decisions.empty()) return;
   filter_ = DecisionFilter::parameters().read(scenario_.values("report.decision_filter"));
   located(scenario_, "report.decision_filter", [&] { filter_.check(); });
+}
+
+/// The scenario that the results hold.
+void Run::make_repeatable() {
+  try {
+    repeatable_ = source_.resolved_yaml(ScenarioSource::PluginNames::paths);
+  } catch (const InputError& error) {  // a folder whose name is no text
+    repeatable_ = source_.resolved_yaml(ScenarioSource::PluginNames::files);
+    warnings_.push_back(fmt::format(
+        "scenario.yaml names plug-ins without their folders, run it again with --plugin: {}", error.what()));
+  }
 }
 
 /// Those of plug-ins that the scenario names.

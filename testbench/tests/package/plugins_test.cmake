@@ -75,6 +75,12 @@ file(COPY ${SOURCES}/ DESTINATION ${WORK}/named FILES_MATCHING PATTERN "*.yaml" 
 file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/liblayered.so]\n${scenario}")
 expect(0 "" ${program} run ${WORK}/named/drive.yaml -q --set ssd.flash.part=layered-plugin.yaml --out ${WORK}/named/out)
 expect(0 "" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/same.py ${WORK}/table ${WORK}/named/out)
+# What a run leaves behind can be run again from anywhere, with the same report.
+foreach(results plugin named/out)
+  file(COPY ${WORK}/${results}/scenario.yaml DESTINATION ${WORK}/again/${results})
+  expect(0 "" ${program} run ${WORK}/again/${results}/scenario.yaml -q --out ${WORK}/again/${results}/out)
+  expect(0 "" ${CMAKE_COMMAND} -E compare_files ${WORK}/${results}/report.json ${WORK}/again/${results}/out/report.json)
+endforeach()
 file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/libnone.so]\n${scenario}")
 expect(2 "drive.yaml:1: plug-in" ${program} check ${WORK}/named/drive.yaml)
 
