@@ -60,6 +60,8 @@ class Run {
   void build();
   void read_breaks();
   void make_repeatable();
+  template <class Work>
+  auto placed(Work work);
   void make_writers();
   void prepare();
   void write_until_steady(std::size_t step);
