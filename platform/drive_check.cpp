@@ -87,7 +87,60 @@ void check_flash(const SsdConfig& config, const firmware::DriveShape& shape) {
   static_cast<void>(make_bit_errors(config));
 }
 
+template <class Config>
+void check_ranges(ErrorList& errors, const std::string& section, const Config& config,
+                  const ParameterTable<Config>& table = Config::parameters()) {
+  table.each(config, [&](const ParameterSpec& spec, const Value& value) {
+    errors.attempt([&] { in_section(join_path(section, spec.name), [&] { check_value(spec, value); }); });
+  });
+}
+
+void check_hardware_ranges(ErrorList& errors, const SsdConfig& config) {
+  check_ranges(errors, "ssd.host", config.host);
+  check_ranges(errors, "ssd.cpu", config.cpu);
+  check_ranges(errors, "ssd.cpu.cycles", config.cpu.cycles);
+  check_ranges(errors, "ssd.cpu.assignment", config.cpu.assignment);
+  check_ranges(errors, "ssd.dram", config.dram);
+  check_ranges(errors, "ssd.dram", config.dram, DramConfig::timing_parameters());
+  if (config.scm) {
+    check_ranges(errors, "ssd.scm", *config.scm);
+    check_ranges(errors, "ssd.scm", *config.scm, ScmConfig::bank_parameters());
+  }
+  check_ranges(errors, "ssd.bus", config.bus);
+  check_ranges(errors, "ssd.flash", config.flash);
+  check_ranges(errors, "ssd.flash", config.flash, FlashConfig::gang_parameters());
+  check_ranges(errors, "ssd.flash", config.flash, FlashConfig::power_parameters());
+  check_ranges(errors, "ssd.flash", config.capacity);
+  check_ranges(errors, "ssd.flash.part", config.part);
+  check_ranges(errors, "ssd.flash.part.cost", config.cost);
+  check_ranges(errors, "ssd.flash.reliability", config.errors);
+  check_ranges(errors, "ssd.flash.reliability", config.retention);
+  check_ranges(errors, "ssd.flash.ecc", config.ecc);
+}
+
+void check_firmware_ranges(ErrorList& errors, const firmware::FirmwareConfig& config) {
+  check_ranges(errors, "firmware.mapping", config.mapping);
+  check_ranges(errors, "firmware.allocation", config.allocation);
+  check_ranges(errors, "firmware.buffer", config.buffer);
+  check_ranges(errors, "firmware.cache", config.cache);
+  check_ranges(errors, "firmware.gc", config.gc);
+  check_ranges(errors, "firmware.wear", config.wear);
+  check_ranges(errors, "firmware.pslc", config.pslc);
+}
+
 }  // namespace
+
+void check_values(const SsdConfig& config) {
+  ErrorList errors;
+  check_hardware_ranges(errors, config);
+  check_firmware_ranges(errors, config.firmware);
+  errors.throw_if_any();
+  errors.attempt([&] { config.host.validate(); });
+  errors.attempt([&] { config.cpu.validate(); });
+  errors.attempt([&] { in_section("ssd.flash", [&] { config.flash.check(); }); });
+  errors.attempt([&] { in_section("ssd.flash.part", [&] { config.part.check(); }); });
+  errors.throw_if_any();
+}
 
 std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config) {
   if (!config.has_errors()) return nullptr;

@@ -10,6 +10,10 @@
 
 namespace tlmssd {
 
+/// Throws InputError, with keys, when values of a configuration that was filled in by hand are out
+/// of their parameters' ranges or do not fit each other. A scenario's have been looked at before.
+void check_values(const SsdConfig& config);
+
 /// Throws the InputError that building such a drive would throw, without SystemC.
 void check_drive(const SsdConfig& config);
 

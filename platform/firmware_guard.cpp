@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/base/ecc_codes.h"
 #include "models/base/input_error.h"
 
 namespace tlmssd {
@@ -76,7 +77,7 @@ void FirmwareGuard::refuse(const std::string& what) const {
 bool FirmwareGuard::decodes() const {
   const EccCodes codes = firmware_->codes();
   bool any = false;
-  for (std::size_t code = 1; code < k_ecc_codes; ++code) any = any || codes.has(static_cast<EccCode>(code));
+  for (std::size_t code = 1; code < ecc_codes(); ++code) any = any || codes.has(static_cast<EccCode>(code));
   return any;
 }
 

@@ -34,6 +34,11 @@ std::uint64_t most_untimed_steps(const firmware::DriveShape& shape, std::uint32_
   return 1'000'000 + k_rounds * units * (2 * attempts + 4);
 }
 
+firmware::DriveShape checked_shape(const SsdConfig& config) {
+  check_values(config);
+  return config.shape();
+}
+
 }  // namespace
 
 ProtocolChecker& Ssd::add_checker(std::string name) {
@@ -60,7 +65,7 @@ void Ssd::connect(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket
 }
 
 Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
-    : sc_core::sc_module(name), config_(config), shape_(config_.shape()) {
+    : sc_core::sc_module(name), config_(config), shape_(checked_shape(config_)) {
   config_.part.blocks_per_plane = shape_.geometry.blocks;
   check_drive(config_);  // before anything of it is made: many dies take their time
   process_ = std::make_unique<EventQueueProcess>("event_queue", event_queue_);

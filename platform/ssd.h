@@ -41,8 +41,8 @@ struct SsdObservers {
 
 class Ssd : public sc_core::sc_module {
  public:
-  /// Throws InputError when the configuration's parts do not fit each other; the message names the
-  /// scenario's key.
+  /// Throws InputError when a value of the configuration is out of its range or its parts do not
+  /// fit each other; the message names the scenario's key.
   Ssd(const sc_core::sc_module_name& name, const SsdConfig& config);
   ~Ssd() override;
 

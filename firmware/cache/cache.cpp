@@ -64,6 +64,19 @@ Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_b
   return grain;
 }
 
+/// Grains of `capacity` to keep free, as the policy wants them.
+std::uint64_t checked_free(const CachePolicy& policy, const std::string& name, std::uint64_t capacity) {
+  const double share = policy.keep_free();
+  if (!(share >= 0 && share < 1))
+    throw InputError(Complaint{
+        {},
+        0,
+        "firmware.cache.policy",
+        fmt::format("{} keeps {} of the cache free, which is no share from 0 to below 1", name, share),
+        {}});
+  return static_cast<std::uint64_t>(share * static_cast<double>(capacity));
+}
+
 }  // namespace
 
 Cache::Cache(Core& core, Flusher& flusher, const DriveShape& shape, const FirmwareConfig& config)
@@ -81,7 +94,7 @@ Cache::Cache(Core& core, Flusher& flusher, const DriveShape& shape, const Firmwa
       policy_(
           make_policy(cache_family(), "firmware.cache.policy", config.cache.policy, config.cache_policy,
                       CacheContext{store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
-      keep_free_(static_cast<std::uint64_t>(policy_->keep_free() * static_cast<double>(store_.capacity()))) {
+      keep_free_(checked_free(*policy_, config.cache.policy, store_.capacity())) {
   flusher.completions().attach(*this);
 }
 

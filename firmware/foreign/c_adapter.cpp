@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
@@ -234,8 +235,33 @@ void CFirmware::archive(Archive& archive) {
         fmt::format("the snapshot is of {} {}, this is {}", firmware_.name, version, firmware_.version));
   archive(buffers_);
   buffers_.resize(std::size_t{buffer_count_} * sectors_);
-  tlmssd_archive own{&archive};
+  // In one piece: what the firmware does wrong must not be taken for a damaged file.
+  tlmssd_archive own{this, archive.saving(), {}, 0};
+  if (!own.saving) archive(own.bytes);
   enter([&] { ask(firmware_.archive, self_, &own); });
+  if (own.saving) archive(own.bytes);
+  if (!own.saving && own.at < own.bytes.size()) {
+    throw InputError(fmt::format(
+        "firmware {}: restores {} of the {} bytes that were saved; another build of it may have saved them",
+        firmware_.name, own.at, own.bytes.size()));
+  }
+}
+
+void CFirmware::save_or_restore(tlmssd_archive& archive, void* data, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (data == nullptr) throw InputError("saves or restores bytes, but does not say where they are (null)");
+  if (archive.saving) {
+    const auto* const begin = static_cast<const unsigned char*>(data);
+    archive.bytes.insert(archive.bytes.end(), begin, begin + bytes);
+    return;
+  }
+  if (archive.bytes.size() - archive.at < bytes) {
+    throw InputError(fmt::format(
+        "restores more than the {} bytes that were saved; another build of it may have saved them",
+        archive.bytes.size()));
+  }
+  std::memcpy(data, archive.bytes.data() + archive.at, bytes);
+  archive.at += bytes;
 }
 
 bool CFirmware::power_cycle() {

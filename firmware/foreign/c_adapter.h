@@ -23,9 +23,16 @@
 #include "models/base/intrusive_queue.h"
 #include "models/base/slab.h"
 
+namespace tlmssd::firmware::foreign {
+class CFirmware;
+}  // namespace tlmssd::firmware::foreign
+
 // NOLINTBEGIN(readability-identifier-naming): names as in C
 struct tlmssd_archive {
-  tlmssd::Archive* archive;
+  tlmssd::firmware::foreign::CFirmware* owner;
+  bool saving;
+  std::vector<unsigned char> bytes;  ///< that have been saved
+  std::size_t at;                    ///< restored up to here
 };
 struct tlmssd_report {
   tlmssd::StatisticsSink* sink;
@@ -33,8 +40,6 @@ struct tlmssd_report {
 // NOLINTEND(readability-identifier-naming)
 
 namespace tlmssd::firmware::foreign {
-
-class CFirmware;
 
 struct Command {
   tlmssd_command seen{};  ///< by the firmware; first
@@ -140,6 +145,7 @@ class CFirmware final : public Firmware {
   void charge(tlmssd_command* command, tlmssd_wait wait);
   void timer(std::uint64_t picoseconds, tlmssd_done done, void* self);
   void drained();
+  void save_or_restore(tlmssd_archive& archive, void* data, std::size_t bytes);
   void refuse(const char* parameter, const char* what);
   [[nodiscard]] double number(std::string_view name);
   [[nodiscard]] const char* text(std::string_view name);

@@ -79,9 +79,11 @@ constexpr tlmssd_api k_api = {
     .number = [](const tlmssd_host* host,
                  const char* parameter) { return of(host).number(text_of(parameter)); },
     .text = [](const tlmssd_host* host, const char* parameter) { return of(host).text(text_of(parameter)); },
-    .archive = [](tlmssd_archive* archive, void* data,
-                  std::size_t bytes) { archive->archive->bytes(data, bytes); },
-    .saving = [](const tlmssd_archive* archive) { return archive->archive->saving() ? 1 : 0; },
+    .archive =
+        [](tlmssd_archive* archive, void* data, std::size_t bytes) {
+          archive->owner->called([&] { archive->owner->save_or_restore(*archive, data, bytes); });
+        },
+    .saving = [](const tlmssd_archive* archive) { return archive->saving ? 1 : 0; },
     .value = [](tlmssd_report* report, const char* name, double value, const char* unit,
                 const char* doc) { report->sink->value(name, value, unit, doc); },
     .notes = [](const tlmssd_host* host) { return wanted(of(host).hardware(), DecisionKind::own) ? 1 : 0; },

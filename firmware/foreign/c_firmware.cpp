@@ -2,23 +2,67 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "firmware/base/firmware.h"
 #include "firmware/foreign/c_adapter.h"
 #include "models/base/input_error.h"
+#include "models/base/suggest.h"
 
 namespace tlmssd::firmware {
 
 namespace {
 
+constexpr std::array k_kinds = {Kind::integer, Kind::real, Kind::share, Kind::time,
+                                Kind::bytes,   Kind::flag, Kind::text};
+
+bool is_key(std::string_view name) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && small(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+    return small(c) || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// What is wrong with range and default; empty: nothing. Without limits both are 0.
+std::string wrong_numbers(const tlmssd_parameter& parameter, Kind kind) {
+  if (kind == Kind::flag || kind == Kind::text) return {};
+  const double fallback = parameter.fallback;
+  const double minimum = parameter.minimum;
+  const double maximum = parameter.maximum;
+  if (std::isnan(minimum) || std::isnan(maximum) || !std::isfinite(fallback))
+    return "has a default or a range that is no number";
+  if (minimum > maximum) return fmt::format("has a range from {} down to {}", minimum, maximum);
+  const bool limits = minimum != 0 || maximum != 0;
+  if (limits && (fallback < minimum || fallback > maximum))
+    return fmt::format("has the default {}, which is not in its range of {} to {}", fallback, minimum,
+                       maximum);
+  constexpr double k_most = 9.2e18;  // that an integer holds
+  const bool whole = kind != Kind::real && kind != Kind::share;
+  if (whole && (fallback != std::floor(fallback) || std::abs(fallback) > k_most))
+    return fmt::format("has the default {}, which is no whole number that fits", fallback);
+  return {};
+}
+
+/// What is wrong with a parameter behind those before it; empty: nothing.
+std::string wrong_with(const tlmssd_parameter& parameter, const std::vector<ParameterSpec>& before) {
+  if (!is_key(parameter.name)) return "is no key; write small letters, digits and _, a letter first";
+  if (std::string_view(parameter.name) == "model") return "is taken: firmware.model says which firmware";
+  const auto same = [&](const ParameterSpec& other) { return other.name == parameter.name; };
+  if (std::any_of(before.begin(), before.end(), same)) return "is declared twice";
+  const auto kind = static_cast<std::size_t>(parameter.kind);
+  if (kind >= k_kinds.size())
+    return fmt::format("is of kind {}; valid: 0 to {}", static_cast<unsigned>(parameter.kind),
+                       k_kinds.size() - 1);
+  return wrong_numbers(parameter, k_kinds.at(kind));
+}
+
 ParameterSpec spec_of(const tlmssd_parameter& parameter) {
-  constexpr std::array k_kinds = {Kind::integer, Kind::real, Kind::share, Kind::time,
-                                  Kind::bytes,   Kind::flag, Kind::text};
   ParameterSpec spec;
   spec.name = parameter.name;
   spec.kind = k_kinds.at(static_cast<std::size_t>(parameter.kind));
@@ -40,6 +84,23 @@ ParameterSpec spec_of(const tlmssd_parameter& parameter) {
       spec.fallback = static_cast<std::int64_t>(parameter.fallback);
   }
   return spec;
+}
+
+std::vector<ParameterSpec> specs_of(const tlmssd_firmware& firmware, const std::string& origin) {
+  if (firmware.parameter_count > 0 && firmware.parameters == nullptr)
+    throw InputError(fmt::format("plug-in {}: its firmware has {} parameters, but names none (null)", origin,
+                                 firmware.parameter_count));
+  std::vector<ParameterSpec> specs;
+  for (std::size_t i = 0; i < firmware.parameter_count; ++i) {
+    const tlmssd_parameter& parameter = firmware.parameters[i];
+    if (parameter.name == nullptr)
+      throw InputError(fmt::format("plug-in {}: parameter {} of its firmware has no name", origin, i + 1));
+    if (const std::string wrong = wrong_with(parameter, specs); !wrong.empty())
+      throw InputError(fmt::format("plug-in {}: parameter {} of its firmware {}", origin,
+                                   in_quotes(parameter.name), wrong));
+    specs.push_back(spec_of(parameter));
+  }
+  return specs;
 }
 
 /// The struct as this version knows it: what an older header had not is null.
@@ -69,8 +130,7 @@ void add_c_firmware(const tlmssd_firmware& firmware, const std::string& origin) 
     std::vector<ParameterSpec> parameters;
   };
   const auto known = std::make_shared<Known>(Known{whole(firmware, origin), {}});
-  for (std::size_t i = 0; i < known->firmware.parameter_count; ++i)
-    known->parameters.push_back(spec_of(known->firmware.parameters[i]));
+  known->parameters = specs_of(known->firmware, origin);
   const char* const summary = known->firmware.summary;
   PolicyInfo info{known->firmware.name, summary == nullptr ? "" : summary, known->parameters, origin};
   if (firmware_family().find(info.name) != nullptr)

@@ -227,12 +227,17 @@ class ParameterTable {
     }
     return result;
   }
-  /// Calls visit(spec, value) for the parameters that shape the state, with the values of `config`.
+  /// Calls visit(spec, value) for each parameter, with the values of `config`.
+  template <class Visit>
+  void each(const T& config, Visit visit) const {
+    for (const Field& field : fields_) visit(field.spec, field.get(config));
+  }
+  /// The same for the parameters that shape the state.
   template <class Visit>
   void each_of_state(const T& config, Visit visit) const {
-    for (const Field& field : fields_) {
-      if (field.spec.shapes_state) visit(field.spec, field.get(config));
-    }
+    each(config, [&](const ParameterSpec& spec, const Value& value) {
+      if (spec.shapes_state) visit(spec, value);
+    });
   }
   [[nodiscard]] std::vector<ParameterSpec> specs() const {
     std::vector<ParameterSpec> result;

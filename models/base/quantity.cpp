@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 #include "models/base/decimal.h"
 #include "models/base/suggest.h"
@@ -207,6 +208,12 @@ bool parse_flag(std::string_view text) {
   throw InputError(in_quotes(text) + " is not true or false");
 }
 
+void check_choice(const ParameterSpec& spec, std::string_view text) {
+  if (std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end()) return;
+  throw InputError(in_quotes(text) + " is not one of " + any_of(spec.choices, 40) +
+                   did_you_mean(text, spec.choices));
+}
+
 Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
   switch (spec.kind) {
     case Kind::flag:
@@ -231,11 +238,8 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
         throw InputError("is empty; give it a value, or leave the key out");
       return std::string(text);
     case Kind::choice:
-      for (const std::string& choice : spec.choices) {
-        if (choice == text) return choice;
-      }
-      throw InputError(in_quotes(text) + " is not one of " + any_of(spec.choices, 40) +
-                       did_you_mean(text, spec.choices));
+      check_choice(spec, text);
+      return std::string(text);
     default:
       return read_quantity(spec, text);
   }
@@ -287,6 +291,21 @@ Value parse_value(const ParameterSpec& spec, std::string_view text) {
   Value value = parse_unchecked(spec, text);
   check_range(spec, value);
   return value;
+}
+
+void check_value(const ParameterSpec& spec, const Value& value) {
+  if (value == spec.fallback) return;
+  const auto check = [&]<class T>(const T& held) {
+    constexpr bool k_list = requires { typename T::value_type; } && !std::is_same_v<T, std::string>;
+    if constexpr (k_list) {
+      for (const auto& element : held) check_range(spec, element);
+    } else if (spec.kind == Kind::choice) {
+      check_choice(spec, std::get<std::string>(value));
+    } else {
+      check_range(spec, value);
+    }
+  };
+  std::visit(check, value);
 }
 
 std::string acceptable(const ParameterSpec& spec, std::string_view text) {

@@ -27,6 +27,10 @@ namespace tlmssd {
 /// One scalar of the spec's kind (for a list: one element), checked against choices and range.
 Value parse_value(const ParameterSpec& spec, std::string_view text);
 
+/// Throws InputError when a value that was not parsed, an element of a list too, is none of the
+/// choices or out of range. The default, which may mean something of its own, is accepted.
+void check_value(const ParameterSpec& spec, const Value& value);
+
 /// `text` itself where the spec accepts it (for a list: as one element), else the nearest guess
 /// that it accepts, else a value of its range; empty where there is none.
 std::string acceptable(const ParameterSpec& spec, std::string_view text);

@@ -49,12 +49,17 @@ void ForeignMemory::check_traits() const {
                   bytes_text(capacity_) + " is more than model " + name_ + " holds",
                   bytes_text(traits_.capacity));
   }
-  if (traits_.burst != 0 && !std::has_single_bit(traits_.burst))
-    throw error("says that its burst is " + std::to_string(traits_.burst) + " B, which is no power of two");
-  if (traits_.blocking && at_once_ > k_most_threads) {
-    throw error("says that b_transport may be called " + std::to_string(at_once_) +
-                " times at once, more than " + std::to_string(k_most_threads));
+  if (const std::string wrong = contradiction(traits_); !wrong.empty()) throw error(wrong);
+}
+
+std::string ForeignMemory::contradiction(const MemoryTraits& traits) {
+  if (traits.burst != 0 && !std::has_single_bit(traits.burst))
+    return "says that its burst is " + std::to_string(traits.burst) + " B, which is no power of two";
+  if (traits.blocking && traits.at_once > k_most_threads) {
+    return "says that b_transport may be called " + std::to_string(traits.at_once) +
+           " times at once, more than " + std::to_string(k_most_threads);
   }
+  return {};
 }
 
 InputError ForeignMemory::error(const std::string& what) const {

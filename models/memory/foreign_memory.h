@@ -58,6 +58,8 @@ class ForeignMemory final : public sc_core::sc_module {
   ResponsePort<ForeignMemory, Access> bus_tsock;
   RequestPort<ForeignMemory, Part> memory_isock;  ///< for memory() to be bound to
   [[nodiscard]] MemorySocket memory() { return model_->socket(); }
+  /// What no memory can say of itself; empty: nothing.
+  [[nodiscard]] static std::string contradiction(const MemoryTraits& traits);
 
   [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
   [[nodiscard]] const std::string& model() const { return name_; }

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 struct Loaded {
   std::vector<LoadedPlugin> plugins;
   std::vector<const void*> bases;  ///< where each library lies in memory
+  std::string loading;             ///< as it was named, while it is loaded
 };
 Loaded& loaded() {
   static Loaded all;
@@ -36,6 +37,24 @@ thread_local std::optional<std::size_t> thrower;  // index of the plug-in
 const void* base_of(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Index of the plug-in nearest to the top of this thread's stack.
+std::optional<std::size_t> on_stack() noexcept {
+  const auto& bases = loaded().bases;
+  if (bases.empty()) return {};
+  std::array<void*, 64> frames{};
+  const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
+  for (int i = 0; i < depth; ++i) {
+    const auto found = std::find(bases.begin(), bases.end(), base_of(frames[static_cast<std::size_t>(i)]));
+    if (found != bases.end()) return static_cast<std::size_t>(found - bases.begin());
+  }
+  return {};
+}
+
+std::string title_of(std::size_t plugin) {
+  const LoadedPlugin& one = loaded().plugins[plugin];
+  return one.name + " " + one.version;
 }
 
 /// Where plug-ins are installed: lib/tlmssd/plugins beside the program's bin.
@@ -110,9 +129,11 @@ void load_plugin(const std::string& name, const std::string& folder) {
   if (name.empty()) throw InputError("the name of a plug-in is empty");
   if (is_loaded(name)) return;
   const fs::path file = find_library(name, folder);
+  loaded().loading = name;
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw InputError("plug-in " + in_quotes(name) + ": cannot be loaded: " + dlerror());
   enrol(name, file, library);
+  loaded().loading.clear();
 }
 
 void load_plugins_of_environment() {
@@ -131,23 +152,16 @@ const std::vector<LoadedPlugin>& loaded_plugins() {
 }
 
 void note_throw() noexcept {
-  thrower.reset();
-  const auto& bases = loaded().bases;
-  if (bases.empty()) return;
-  std::array<void*, 64> frames{};
-  const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
-  for (int i = 0; i < depth; ++i) {
-    const auto found = std::find(bases.begin(), bases.end(), base_of(frames[static_cast<std::size_t>(i)]));
-    if (found == bases.end()) continue;
-    thrower = static_cast<std::size_t>(found - bases.begin());
-    return;
-  }
+  thrower = on_stack();
 }
 
 std::string thrown_by_plugin() {
-  if (!thrower) return {};
-  const LoadedPlugin& plugin = loaded().plugins[*thrower];
-  return plugin.name + " " + plugin.version;
+  return thrower ? title_of(*thrower) : std::string();
+}
+
+std::string calling_plugin() {
+  if (const auto caller = on_stack()) return title_of(*caller);
+  return loaded().loading.empty() ? std::string() : in_quotes(loaded().loading);
 }
 
 }  // namespace tlmssd

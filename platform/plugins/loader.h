@@ -30,5 +30,7 @@ bool is_loaded(const std::string& name);
 void note_throw() noexcept;
 /// Name and version of the plug-in that threw the latest exception of this thread; empty: none did.
 std::string thrown_by_plugin();
+/// Of the one that has called what this thread is in, or that is being loaded; empty: none has.
+std::string calling_plugin();
 
 }  // namespace tlmssd

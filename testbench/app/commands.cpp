@@ -22,6 +22,7 @@
 #include "testbench/host/host_driver.h"
 #include "testbench/loads/profiles/profile_report.h"
 #include "testbench/loads/traces/trace_info.h"
+#include "testbench/process/exit_watch.h"
 #include "testbench/process/interrupt.h"
 #include "testbench/process/last_words.h"
 #include "testbench/process/standard_output.h"
@@ -82,6 +83,12 @@ std::string dumped(const nlohmann::ordered_json& json, int indent) {
 std::string blamed() {
   const std::string plugin = thrown_by_plugin();
   return plugin.empty() ? plugin : "plug-in " + plugin + ": ";
+}
+
+/// Who has called exit().
+std::string caller_of_exit() {
+  const std::string plugin = calling_plugin();
+  return plugin.empty() ? plugin : "plug-in " + plugin;
 }
 
 /// What the exception under way says.
@@ -155,6 +162,8 @@ nlohmann::ordered_json answer(const ScenarioSource& source, const std::string& l
 int guarded(const std::function<int()>& command) {
   try {
     StandardOutput output;
+    static_cast<void>(loaded_plugins());  // made before the watch, to be there when it asks
+    const ExitWatch watch(&caller_of_exit, k_exit_input);
     const int code = reported(command);
     const int told = reported([&] {
       output.finish();

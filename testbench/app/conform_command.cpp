@@ -9,6 +9,7 @@
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
 #include "models/flash/scheduling/scheduler.h"
+#include "models/memory/foreign_memory.h"
 #include "models/memory/scm.h"
 #include "models/nand/reliability/reliability_model.h"
 #include "models/nand/timing/timing_model.h"
@@ -20,6 +21,7 @@
 #include "testbench/app/scenarios_folder.h"
 #include "testbench/app/simulation.h"
 #include "testbench/conform/conform_ecc_code.h"
+#include "testbench/conform/conform_ecc_policy.h"
 #include "testbench/conform/conform_error_prediction.h"
 #include "testbench/conform/conform_mapping.h"
 #include "testbench/conform/conform_memory.h"
@@ -68,6 +70,15 @@ Conformance of_mapping(const Scenario& scenario, const std::string& policy) {
       scenario.seed());
 }
 
+Conformance of_ecc_policy(const Scenario& scenario, const std::string& policy) {
+  const ParameterValues& values = scenario.values("firmware.ecc");
+  return conform_ecc_policy(
+      [&](const firmware::EccContext& context) {
+        return firmware::ecc_family().make(policy, values, context);
+      },
+      scenario.seed());
+}
+
 Conformance of_ecc_code(const Scenario& scenario, const std::string& code) {
   const EccConfig config = SsdConfig::from(scenario).ecc;
   return conform_ecc_code(config.of(ecc_code_called(code)), config.frame_bits());
@@ -102,7 +113,7 @@ const std::array<Family, 14>& families() {
       {"cache", "firmware.cache", "policy", {"ssd.scm={capacity: 4 MiB}"}, nullptr},
       {"scheduling", "ssd.flash.scheduling", "policy", {}, nullptr},
       {"mapping", "firmware.mapping", "scheme", {}, of_mapping},
-      {"ecc", "firmware.ecc", "policy", wrong_bits, nullptr},
+      {"ecc", "firmware.ecc", "policy", wrong_bits, of_ecc_policy},
       {"ecc-code", "firmware.ecc", "code", fixed_code, of_ecc_code},
       {"error-prediction", "ssd.flash.ecc", "prediction", told, of_error_prediction},
       {"refresh", "firmware.refresh", "policy", errors, nullptr},
@@ -210,6 +221,9 @@ Conformance of_foreign_memory(const Scenario& scenario, const std::string& model
   const MemoryContext context{"dram", DramConfig::parameters().read(values).capacity, scenario.seed()};
   const auto memory = memory_models().make(model, values, context);
   const MemoryTraits traits = memory->traits();
+  Conformance found;
+  found.check("what it says of itself can be", [&] { return ForeignMemory::contradiction(traits); });
+  if (!found.passed()) return found;
   MemoryConformance kit("kit", memory->socket(),
                         {.base = traits.base,
                          .capacity = traits.capacity != 0 ? traits.capacity : context.capacity,
@@ -217,9 +231,11 @@ Conformance of_foreign_memory(const Scenario& scenario, const std::string& model
                          .burst = traits.burst,
                          .blocking = traits.blocking,
                          .phases = !traits.blocking,
-                         .debug = false});
+                         .debug = false,
+                         .at_once = traits.at_once});
   kit.run();
-  return kit.found();
+  found.add(kit.found());
+  return found;
 }
 
 /// One of the drive's own memories, or one from outside, alone.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "firmware/blocks/block_pool.h"
@@ -15,6 +16,11 @@ namespace {
 using firmware::Decision;
 using firmware::DecisionKind;
 using Json = nlohmann::ordered_json;
+
+/// Of whichever firmware the drive has.
+firmware::Layout layout_of(const Ssd& ssd) {
+  return ssd.own_ftl() != nullptr ? ssd.own_ftl()->blocks().layout() : firmware::Layout(ssd.shape(), {});
+}
 
 bool within(const std::vector<std::int64_t>& range, std::uint64_t number) {
   return range.empty() || (number >= static_cast<std::uint64_t>(range.front()) &&
@@ -44,13 +50,25 @@ std::uint32_t decision_kinds(const std::vector<std::string>& names) {
   return kinds;
 }
 
+void check_within_drive(const DecisionFilter& filter, const Ssd& ssd) {
+  const firmware::Layout layout = layout_of(ssd);
+  const auto check = [](const char* key, const std::vector<std::int64_t>& range, const char* what,
+                        std::uint64_t count) {
+    if (range.empty() || static_cast<std::uint64_t>(range.front()) < count) return;
+    throw refusal(key,
+                  fmt::format("{} is beyond the drive, whose last {} is {}", range.front(), what, count - 1),
+                  fmt::format("[{}]", count - 1));
+  };
+  check("report.decision_filter.lpn", filter.lpn, "mapping page", layout.kept_units());
+  check("report.decision_filter.block", filter.block, "block", layout.total_blocks());
+}
+
 DecisionLog::DecisionLog(const std::string& path, std::uint32_t kinds, const DecisionFilter& filter, Ssd& ssd)
     : DecisionObserver(kinds),
       file_(path),
       filter_(filter),
       event_queue_(ssd.event_queue()),
-      layout_(ssd.own_ftl() != nullptr ? ssd.own_ftl()->blocks().layout()
-                                       : firmware::Layout(ssd.shape(), {})),
+      layout_(layout_of(ssd)),
       start_(event_queue_.now()) {}
 
 bool DecisionLog::passes(const Decision& decision) const {

@@ -19,6 +19,9 @@ namespace tlmssd {
 /// The kinds that report.decisions names, as DecisionObserver wants them. Throws InputError.
 std::uint32_t decision_kinds(const std::vector<std::string>& names);
 
+/// Throws InputError when no decision can be about what the filter asks for.
+void check_within_drive(const DecisionFilter& filter, const Ssd& ssd);
+
 class DecisionLog final : public firmware::DecisionObserver {
  public:
   DecisionLog(const std::string& path, std::uint32_t kinds, const DecisionFilter& filter, Ssd& ssd);

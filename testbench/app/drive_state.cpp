@@ -141,9 +141,6 @@ class Inspection {
   }
 
   [[nodiscard]] Json what_is_at(std::uint64_t lba) const {
-    if (lba >= ssd_.shape().logical_blocks)
-      throw InputError(fmt::format("--lba: {} is beyond the drive, whose last logical block is {}", lba,
-                                   ssd_.shape().logical_blocks - 1));
     const auto unit = static_cast<Lpn>(lba / layout_.sectors);
     Json state = {{"lba", lba}, {"sector", lba % layout_.sectors}};
     state.update(place_of(unit));
@@ -374,12 +371,23 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& option, c
   return {first, last};
 }
 
-Json drive_state(Simulation& simulation, const StateQuery& query) {
-  if (simulation.ssd().own_ftl() == nullptr) {
-    if (query.overview) return outside(simulation);
+void check_query(const StateQuery& query, const Ssd& ssd, const std::string& option) {
+  if (!query.blocks && !query.map && !query.lba) return;
+  if (ssd.own_ftl() == nullptr)
     throw InputError(
-        "firmware.model: the blocks and the map of other firmware than tlmssd's own cannot be shown");
-  }
+        option +
+        ": the blocks and the map of other firmware than tlmssd's own (firmware.model) cannot be shown");
+  const auto check = [&](std::uint64_t number, const char* what, std::uint64_t count) {
+    if (number >= count)
+      throw InputError(
+          fmt::format("{}: {} is beyond the drive, whose last {} is {}", option, number, what, count - 1));
+  };
+  if (query.lba) check(*query.lba, "logical block", ssd.shape().logical_blocks);
+  if (query.map) check(query.map->first, "mapping page", ssd.own_ftl()->blocks().layout().kept_units());
+}
+
+Json drive_state(Simulation& simulation, const StateQuery& query) {
+  if (simulation.ssd().own_ftl() == nullptr) return outside(simulation);
   Inspection inspection(simulation);
   Json state = Json::object();
   if (query.overview) state = inspection.overview();

@@ -26,6 +26,10 @@ struct StateQuery {
 /// "5", or "5-9". Throws InputError naming `option`.
 std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& option, const std::string& text);
 
+/// Throws InputError, which begins with `option`, when the drive has not what is asked for.
+void check_query(const StateQuery& query, const Ssd& ssd, const std::string& option);
+
+/// `query` must have passed check_query().
 nlohmann::ordered_json drive_state(Simulation& simulation, const StateQuery& query);
 std::string state_text(const nlohmann::ordered_json& state);
 

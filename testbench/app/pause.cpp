@@ -250,6 +250,7 @@ bool Pauser::obey(const std::string& line) {
       } else if (!argument.empty()) {
         throw InputError("inspect: expected nothing, blocks, map FIRST-LAST or lba N");
       }
+      check_query(query, simulation_.ssd(), "inspect");
       std::cerr << state_text(drive_state(simulation_, query));
       return false;
     }

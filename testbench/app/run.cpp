@@ -64,6 +64,7 @@ Run::Run(const RunOptions& options)
   if (report_section_.timeline)
     window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
   make_writers();
+  if (directory_) make_repeatable();
   if (!directory_ && (report_section_.timeline || report_section_.logs_commands() ||
                       !report_section_.decisions.empty() || !writers_.empty()))
     warnings_.emplace_back("report: files beside the report are written only with --out");
@@ -71,6 +72,9 @@ Run::Run(const RunOptions& options)
 
 /// Where the run is to stop, and which decisions are to be written.
 void Run::read_breaks() {
+  if (!options_.breaks.empty() && (options_.prepare_only || loads_.empty()))
+    throw InputError(options_.prepare_only ? "--break: there is no measured run with --prepare-only"
+                                           : "--break: there is no measured run without a load");
   for (const std::string& text : options_.breaks) breaks_.push_back(parse_break(text));
   if (run_section_.pause_at > 0) breaks_.push_back({.time = run_section_.pause_at, .text = "run.pause_at"});
   for (const Break& one : breaks_) {
@@ -88,10 +92,25 @@ void Run::read_breaks() {
   } else if (!show.empty()) {
     throw InputError("--show " + in_quotes(show) + ": expected lba=N, map=FIRST-LAST or blocks");
   }
+  check_query(shown_, simulation_->ssd(), "--show");
   located(scenario_, "report", [&] { static_cast<void>(decision_kinds(report_section_.decisions)); });
   if (report_section_.decisions.empty()) return;
   filter_ = DecisionFilter::parameters().read(scenario_.values("report.decision_filter"));
-  located(scenario_, "report.decision_filter", [&] { filter_.check(); });
+  located(scenario_, "report.decision_filter", [&] {
+    filter_.check();
+    check_within_drive(filter_, simulation_->ssd());
+  });
+}
+
+/// The scenario that the results hold.
+void Run::make_repeatable() {
+  try {
+    repeatable_ = source_.resolved_yaml(ScenarioSource::PluginNames::paths);
+  } catch (const InputError& error) {  // a folder whose name is no text
+    repeatable_ = source_.resolved_yaml(ScenarioSource::PluginNames::files);
+    warnings_.push_back(fmt::format(
+        "scenario.yaml names plug-ins without their folders, run it again with --plugin: {}", error.what()));
+  }
 }
 
 /// Those of plug-ins that the scenario names.
@@ -380,8 +399,12 @@ void Run::watch_firmware() {
 void Run::end_watch() {
   simulation_->ssd().observe_decisions(nullptr);
   if (pauser_) {
-    for (const std::string& one : pauser_->not_reached())
+    for (const std::string& one : pauser_->not_reached()) {
       warnings_.push_back("the run has ended before the break at " + one);
+      // Where the summary, which has the warnings, is not shown.
+      if (options_.quiet || options_.json)
+        std::cerr << "tlmssd: " << printable(warnings_.back()) << std::endl;
+    }
     pauser_.reset();
   }
   if (!decisions_) return;
@@ -495,16 +518,30 @@ ExitCode Run::exit_code() const {
   return (advised_ || missed_) && options_.strict ? k_exit_advice : k_exit_ok;
 }
 
+/// Errors about a key that come up while the drive works get the place where it was given.
+template <class Work>
+auto Run::placed(Work work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    if (error.complaint().key.empty() || !error.complaint().file.empty()) throw;
+    throw scenario_.complaint("", error);
+  }
+}
+
 void Run::execute() {
-  prepare();
-  if (loads_.empty() || options_.prepare_only) return;
-  warm_up();
-  measure();
-  write_results();
+  placed([this] {
+    prepare();
+    if (loads_.empty() || options_.prepare_only) return;
+    warm_up();
+    measure();
+    write_results();
+  });
 }
 
 nlohmann::ordered_json Run::inspect(const StateQuery& query) {
-  prepare();
+  check_query(query, simulation_->ssd(), query.lba ? "--lba" : query.map ? "--map" : "--blocks");
+  placed([this] { prepare(); });
   return drive_state(*simulation_, query);
 }
 

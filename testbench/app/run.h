@@ -59,6 +59,9 @@ class Run {
   [[nodiscard]] Replace replaces() const;
   void build();
   void read_breaks();
+  void make_repeatable();
+  template <class Work>
+  auto placed(Work work);
   void make_writers();
   void prepare();
   void write_until_steady(std::size_t step);
@@ -92,6 +95,7 @@ class Run {
   RunOptions options_;
   std::string started_;  ///< when, ISO 8601
   ScenarioSource source_;
+  std::string repeatable_;  ///< the scenario with the paths of plug-ins
   Scenario scenario_;
   RunSection run_section_;
   ReportSection report_section_;

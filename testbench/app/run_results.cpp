@@ -98,7 +98,7 @@ RunFacts Run::facts() const {
   }
   facts.merge = report_section_.merge;
   facts.age = age_text_;
-  facts.scenario = scenario_.resolved_yaml();
+  facts.scenario = source_.resolved_yaml(ScenarioSource::PluginNames::files);
   if (run_section_.timed && simulation_->ssd().own_ftl() != nullptr)
     facts.blocks = census(simulation_->ssd());
   for (const Load& load : loads_) facts.loads.push_back(load_facts(load));
@@ -206,7 +206,7 @@ void Run::write_results() {
   host.started = started_;
   host.command_line = options_.command_line;
   if (directory_) {
-    directory_->write("scenario.yaml", facts.scenario);
+    directory_->write("scenario.yaml", repeatable_);
     directory_->write("report.json", to_text(report));
     directory_->write("fio.json", to_text(fio_json(facts, *measurement_)));
     directory_->write("run.json", to_text(build_run(facts, host)));

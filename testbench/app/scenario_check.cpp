@@ -88,6 +88,16 @@ std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& opt
   return errors.errors();
 }
 
+std::string yaml_list(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    list += list.empty() ? "['" : ", '";
+    for (const char c : name) list.append(c == '\'' ? 2 : 1, c);
+    list += '\'';
+  }
+  return list + "]";
+}
+
 /// Those that the scenario names, and those that were loaded without it; empty: there are none of
 /// these. The resolved scenario names all of them, without folders: a report is the same wherever
 /// they lie.
@@ -101,10 +111,7 @@ std::string all_plugins(const std::vector<std::string>& named) {
     });
     if (!known) all.push_back(file.string());
   }
-  if (all.size() == named.size()) return {};
-  std::string list;
-  for (const std::string& name : all) list.append(list.empty() ? "['" : ", '").append(name).append("'");
-  return list.append("]");
+  return all.size() == named.size() ? std::string() : yaml_list(all);
 }
 
 }  // namespace
@@ -134,6 +141,16 @@ Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
   if (plugins.empty()) return scenario;
   overrides.push_back("plugins=" + plugins);
   return read_it();
+}
+
+std::string ScenarioSource::resolved_yaml(PluginNames names) const {
+  std::vector<std::string> all;
+  for (const LoadedPlugin& plugin : loaded_plugins()) {
+    const std::filesystem::path file = plugin.file;
+    all.push_back(names == PluginNames::files ? file.filename().string() : file.string());
+  }
+  if (all.empty()) return read().resolved_yaml();
+  return read({"plugins=" + yaml_list(all)}).resolved_yaml();
 }
 
 SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {

@@ -1,6 +1,7 @@
 // A scenario read, and all that is wrong with it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,12 @@ class ScenarioSource {
  public:
   explicit ScenarioSource(const RunOptions& options);
   /// With `settings` after those of the command line. Throws InputError, or InputErrors.
+  /// How a resolved scenario names the plug-ins that are loaded.
+  enum class PluginNames : std::uint8_t {
+    files,  ///< without folders: the same wherever they lie
+    paths,  ///< so that the scenario can be run wherever it lies
+  };
+  [[nodiscard]] std::string resolved_yaml(PluginNames names) const;
   [[nodiscard]] Scenario read(const std::vector<std::string>& settings = {}) const;
   [[nodiscard]] const RunOptions& options() const { return options_; }
 

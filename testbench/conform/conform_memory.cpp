@@ -1,3 +1,5 @@
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): SystemC asks for it
+#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "testbench/conform/conform_memory.h"
 
 #include <algorithm>
@@ -11,7 +13,12 @@ namespace tlmssd {
 namespace {
 
 constexpr int k_accesses = 2'000;
-constexpr std::uint32_t k_most_outstanding = 4;
+constexpr std::uint32_t k_most_outstanding = 64;
+constexpr std::uint32_t k_most_callers = 16;
+constexpr std::size_t k_most_held = 4;                    // payloads that have been answered
+constexpr std::size_t k_most_answered = 32;               // whose data are looked at again
+constexpr std::size_t k_around = 4096;                    // bytes before and behind those of a payload
+constexpr unsigned char k_nobodys = 0xA5;                 // what these are
 constexpr std::size_t k_region = std::size_t{64} << 10U;  // of which the bytes are compared
 constexpr std::size_t k_longest = 4096;
 constexpr std::size_t k_word = 64;
@@ -21,6 +28,14 @@ std::string text(const sc_core::sc_time& time) {
 }
 
 }  // namespace
+
+std::span<unsigned char> MemoryConformance::Data::bytes() {
+  return std::span(room).subspan(k_around, room.size() - 2 * k_around);
+}
+
+void MemoryConformance::Data::resize(std::size_t bytes) {
+  room.assign(bytes + 2 * k_around, k_nobodys);
+}
 
 /// Those that were never answered.
 MemoryConformance::Pool::~Pool() {
@@ -41,7 +56,9 @@ MemoryConformance::MemoryConformance(const sc_core::sc_module_name& name, const 
       random_(seed, "conformance of memories"),
       word_(shape.burst != 0 ? std::min<std::size_t>(shape.burst, k_word) : k_word),
       longest_(shape.burst != 0 ? std::min<std::size_t>(shape.burst, k_longest) : k_longest),
+      whole_(shape.burst != 0 ? std::min<std::size_t>(shape.burst, k_region) : k_region),
       bytes_(std::min<std::size_t>(k_region, shape.capacity)) {
+  whole_ = std::min(whole_, bytes_.size());
   socket_.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
   socket_.bind(checker_.tsock);
   memory.bind_to(checker_.isock);
@@ -52,7 +69,7 @@ void MemoryConformance::run() {
   pauses_ = true;
   for (std::uint64_t before = ~std::uint64_t{0}; !ended() && accesses_ != before;) {
     before = accesses_;
-    sc_core::sc_start(4 * shape_.longest);
+    sc_core::sc_start(4 * limit(whole_));
   }
 }
 
@@ -72,6 +89,8 @@ Conformance MemoryConformance::found() const {
     });
   if (shape_.keeps_bytes)
     found.check("what was written is read, however it was written", [&] { return bytes_wrong_; });
+  found.check("of a payload's data only what is read changes, and before the answer",
+              [&] { return data_wrong_; });
   if (shape_.blocking) found.check("an access beyond the end is refused", [&] { return beyond_wrong_; });
   found.check(shape_.debug ? "debug transport moves every byte and takes no time"
                            : "debug transport moves every byte, or there is none, and takes no time",
@@ -82,6 +101,7 @@ Conformance MemoryConformance::found() const {
     return fmt::format("{} ({} in all)", violations.front(), violations.size());
   });
   found.check("no payload is held on to", [&] {
+    if (!held_wrong_.empty()) return held_wrong_;
     return pool_.used.empty() || outstanding_ > 0 ? std::string()
                                                   : fmt::format("{} are still held", pool_.used.size());
   });
@@ -93,11 +113,27 @@ void MemoryConformance::wrong(std::string& check, const std::string& what) const
 }
 
 /// Exceptions end the thread, not the simulation: others may be under way.
-void MemoryConformance::work() {
+void MemoryConformance::guarded(const std::function<void()>& work) {
   try {
+    work();
+  } catch (const sc_core::sc_unwind_exception&) {
+    throw;
+  } catch (const std::exception& error) {
+    wrong(broken_, error.what());
+  } catch (...) {
+    wrong(broken_, "something that is no std::exception");
+  }
+}
+
+void MemoryConformance::work() {
+  guarded([this] {
     if (shape_.blocking) {
       at_ = "loosely timed";
       blocking();
+      at_ = "whole bursts";
+      whole_bursts();
+      at_ = "several at once";
+      if (shape_.at_once > 1) several_at_once();
       at_ = "ahead of the kernel";
       run_ahead();
       at_ = "beyond the end";
@@ -107,14 +143,9 @@ void MemoryConformance::work() {
     at_ = "approximately timed";
     if (shape_.phases) phases();
     if (!shape_.blocking) debug();
+    for (const Answered& one : answered_) check_answered(one);
     done_ = true;
-  } catch (const sc_core::sc_unwind_exception&) {
-    throw;
-  } catch (const std::exception& error) {
-    broken_ = fmt::format("{}: {}", at_, error.what());
-  } catch (...) {
-    broken_ = fmt::format("{}: something that is no std::exception", at_);
-  }
+  });
   if (pauses_) sc_core::sc_pause();
 }
 
@@ -126,36 +157,87 @@ void MemoryConformance::fill(Access& access, tlm::tlm_command command) {
   const std::size_t left = longest_ - (shape_.burst == 0 ? 0 : first * word_ % longest_);
   const std::size_t count = 1 + random_.below(std::min(words - first, left / word_));
   access.offset = first * word_;
-  access.bytes.resize(count * word_);
-  for (unsigned char& byte : access.bytes) byte = static_cast<unsigned char>(random_());
+  access.data.resize(count * word_);
   access.set_command(command);
   forget(access, shape_.base + access.offset);
 }
 
-/// A fresh transaction with the payload's bytes.
+/// Disjoint parts that each have room for the longest access.
+std::uint32_t MemoryConformance::parts(std::uint32_t most) const {
+  const std::uint32_t wanted = shape_.at_once == 0 ? most : std::min(shape_.at_once, most);
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(bytes_.size() / unit(), 1, std::max(wanted, 1U)));
+}
+
+/// A random access to one of the disjoint parts of the bytes.
+void MemoryConformance::fill_part(Access& access, std::uint32_t part, std::uint32_t parts) {
+  fill(access, random_.below(2) == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  const std::size_t size = bytes_.size() / parts / unit() * unit();
+  const std::size_t length = std::min(access.data.bytes().size(), size);
+  access.data.resize(length);
+  access.offset = part * size + (shape_.burst == 0 ? access.offset % (size - length + word_) / word_ * word_
+                                                   : access.offset % size);
+  forget(access, shape_.base + access.offset);
+}
+
+/// A fresh transaction of the payload's length, with bytes of its own.
 void MemoryConformance::forget(Access& access, std::uint64_t address) {
+  const std::span<unsigned char> bytes = access.data.bytes();
+  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random_());
+  access.written.assign(bytes.begin(), bytes.end());
   access.set_address(address);
-  access.set_data_ptr(access.bytes.data());
-  access.set_data_length(static_cast<unsigned>(access.bytes.size()));
-  access.set_streaming_width(static_cast<unsigned>(access.bytes.size()));
+  access.set_data_ptr(bytes.data());
+  access.set_data_length(static_cast<unsigned>(bytes.size()));
+  access.set_streaming_width(static_cast<unsigned>(bytes.size()));
   access.set_byte_enable_ptr(nullptr);
   access.set_dmi_allowed(false);
   access.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   ++accesses_;
 }
 
-void MemoryConformance::compare(const Access& access, const char* where) {
+/// An access that has been answered; takes its data.
+void MemoryConformance::compare(Access& access, const char* where) {
   unsigned char* const kept = bytes_.data() + access.offset;
   if (access.is_write()) {
-    std::memcpy(kept, access.bytes.data(), access.bytes.size());
-    return;
+    std::memcpy(kept, access.written.data(), access.written.size());
+  } else if (shape_.keeps_bytes) {
+    const std::span<unsigned char> bytes = access.data.bytes();
+    const auto [here, there] = std::mismatch(bytes.begin(), bytes.end(), kept);
+    if (here != bytes.end())
+      wrong(bytes_wrong_, fmt::format("{}: byte {} is {:#x}, expected {:#x}", where,
+                                      access.get_address() + static_cast<std::uint64_t>(here - bytes.begin()),
+                                      *here, *there));
   }
-  const auto [here, there] = std::mismatch(access.bytes.begin(), access.bytes.end(), kept);
-  if (here == access.bytes.end() || !shape_.keeps_bytes) return;
-  wrong(bytes_wrong_,
-        fmt::format("{}: byte {} is {:#x}, expected {:#x}", where,
-                    access.get_address() + static_cast<std::uint64_t>(here - access.bytes.begin()), *here,
-                    *there));
+  check_data(access);
+}
+
+void MemoryConformance::check_data(Access& access) {
+  const std::span<unsigned char> bytes = access.data.bytes();
+  const std::vector<unsigned char>& room = access.data.room;
+  const auto spoilt = [](unsigned char byte) { return byte != k_nobodys; };
+  const auto begin = room.begin() + k_around;
+  const auto end = room.end() - k_around;
+  const char* const kind = access.is_write() ? "write" : "read";
+  if (const auto behind = std::find_if(end, room.end(), spoilt); behind != room.end())
+    wrong(data_wrong_,
+          fmt::format("a {} of {} B changes byte {} of its data", kind, bytes.size(), behind - begin));
+  if (std::find_if(room.begin(), begin, spoilt) != begin)
+    wrong(data_wrong_, fmt::format("a {} of {} B changes what lies before its data", kind, bytes.size()));
+  if (access.is_write() && !std::equal(bytes.begin(), bytes.end(), access.written.begin()))
+    wrong(data_wrong_, fmt::format("a write of {} B at {} changes them", bytes.size(), access.get_address()));
+  if (answered_.size() == k_most_answered) {
+    check_answered(answered_.front());
+    answered_.pop_front();
+  }
+  answered_.push_back({std::move(access.data), {}});
+  answered_.back().then = answered_.back().data.room;
+}
+
+void MemoryConformance::check_answered(const Answered& one) {
+  if (one.data.room != one.then) wrong(data_wrong_, "data change after the answer");
+}
+
+sc_core::sc_time MemoryConformance::limit(std::size_t bytes) const {
+  return shape_.longest * std::max(1.0, static_cast<double>(bytes) / static_cast<double>(k_longest));
 }
 
 // ---- loosely timed hosts
@@ -168,9 +250,10 @@ void MemoryConformance::check_blocking(Access& access, sc_core::sc_time& delay) 
     wrong(answers_, fmt::format("{} B at {}: {}", access.get_data_length(), access.get_address(),
                                 access.get_response_string()));
   if (ended < called) wrong(forwards_, fmt::format("called for {}, ended at {}", text(called), text(ended)));
-  if (ended > called + shape_.longest)
-    wrong(forwards_, fmt::format("called for {}, ended at {}, more than {} later", text(called), text(ended),
-                                 text(shape_.longest)));
+  const sc_core::sc_time latest = called + limit(access.get_data_length());
+  if (ended > latest)
+    wrong(forwards_,
+          fmt::format("called for {}, ended at {}, later than {}", text(called), text(ended), text(latest)));
   compare(access, "b_transport");
 }
 
@@ -183,8 +266,8 @@ void MemoryConformance::blocking() {
     check_blocking(access, delay);
     wait(delay);
   };
-  for (std::size_t offset = 0; offset < bytes_.size(); offset += access.bytes.size()) {
-    access.bytes.assign(std::min(longest_, bytes_.size() - offset), static_cast<unsigned char>(offset >> 8U));
+  for (std::size_t offset = 0; offset < bytes_.size(); offset += longest_) {
+    access.data.resize(std::min(longest_, bytes_.size() - offset));
     access.offset = offset;
     access.set_command(tlm::TLM_WRITE_COMMAND);
     forget(access, shape_.base + offset);
@@ -194,6 +277,46 @@ void MemoryConformance::blocking() {
     fill(access, i % 2 == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
     use();
   }
+}
+
+/// All of the bytes, in accesses as long as the memory takes.
+void MemoryConformance::whole_bursts() {
+  Access access;
+  for (const tlm::tlm_command command :
+       {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND, tlm::TLM_READ_COMMAND}) {
+    for (std::size_t offset = 0; offset + whole_ <= bytes_.size(); offset += whole_) {
+      access.data.resize(whole_);
+      access.offset = offset;
+      access.set_command(command);
+      forget(access, shape_.base + offset);
+      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+      check_blocking(access, delay);
+      wait(delay);
+      if (whole_ == longest_) return;  // such have been tried
+    }
+  }
+}
+
+/// b_transport is called before it has come back to others.
+void MemoryConformance::several_at_once() {
+  const std::uint32_t callers = parts(k_most_callers);
+  running_ = callers;
+  for (std::uint32_t part = 0; part < callers; ++part) {
+    sc_core::sc_spawn([this, part, callers] {
+      guarded([&] {
+        Access access;
+        for (int i = 0; i < k_accesses / 10; ++i) {
+          fill_part(access, part, callers);
+          sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+          check_blocking(access, delay);
+          wait(delay);
+        }
+      });
+      --running_;
+      progress_.notify(sc_core::SC_ZERO_TIME);
+    });
+  }
+  while (running_ > 0) wait(progress_);
 }
 
 /// Lets the kernel catch up only now and then (temporal decoupling).
@@ -214,17 +337,18 @@ void MemoryConformance::run_ahead() {
 
 void MemoryConformance::beyond() {
   Access access;
-  access.bytes.resize(word_);
   const std::uint64_t end = shape_.base + shape_.capacity;
   for (const std::uint64_t address : {end, end - word_ / 2, end + (std::uint64_t{1} << 30U)}) {
     for (const tlm::tlm_command command : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
       access.set_command(command);
+      access.data.resize(word_);
       forget(access, address);
       sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
       socket_->b_transport(access, delay);
       if (!access.is_response_error())
         wrong(beyond_wrong_, fmt::format("{} B at {}: {}, the memory ends at {}", word_, address,
                                          access.get_response_string(), end));
+      check_data(access);
       wait(delay);
     }
   }
@@ -251,45 +375,44 @@ void MemoryConformance::debug() {
 
 // ---- the approximately timed host
 
-/// Several requests at once, over disjoint parts of the bytes: which of them comes first is the
-/// memory's business.
+/// As many requests at once as the memory takes, over disjoint parts of the bytes: which of them
+/// comes first is the memory's business.
 void MemoryConformance::phases() {
-  if (!shape_.blocking) write_all();
-  const std::size_t unit = shape_.burst == 0 ? word_ : longest_;
-  const std::size_t part = bytes_.size() / k_most_outstanding / unit * unit;
+  if (!shape_.blocking) one_by_one(longest_, tlm::TLM_WRITE_COMMAND);
+  const std::uint32_t lanes = parts(k_most_outstanding);
   for (int i = 0; i < k_accesses && phases_wrong_.empty(); ++i) {
     auto* const access = new Access(&pool_);
     pool_.used.insert(access);
     access->acquire();
-    fill(*access, random_.below(2) == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    const std::size_t lane = static_cast<std::size_t>(i) % k_most_outstanding;
-    access->bytes.resize(std::min(access->bytes.size(), part));
-    access->offset =
-        lane * part + (shape_.burst == 0
-                           ? access->offset % (part - access->bytes.size() + word_) / word_ * word_
-                           : access->offset % part);
-    forget(*access, shape_.base + access->offset);
+    const std::uint32_t lane = static_cast<std::uint32_t>(i) % lanes;
+    fill_part(*access, lane, lanes);
     issue(*access);
     // One lane again only when all of them have been answered.
-    while (phases_wrong_.empty() && (requesting_ || (lane + 1 == k_most_outstanding && outstanding_ > 0))) {
+    while (phases_wrong_.empty() && (requesting_ || (lane + 1 == lanes && outstanding_ > 0))) {
       wait_for_progress();
       collect();
     }
     if (request_ends_ > sc_core::sc_time_stamp()) wait(request_ends_ - sc_core::sc_time_stamp());
   }
-  collect();
+  while (phases_wrong_.empty() && outstanding_ > 0) {
+    wait_for_progress();
+    collect();
+  }
+  if (whole_ == longest_) return;
+  at_ = "whole bursts";
+  one_by_one(whole_, tlm::TLM_WRITE_COMMAND);
+  one_by_one(whole_, tlm::TLM_READ_COMMAND);
 }
 
-/// One after another, so that the bytes are known.
-void MemoryConformance::write_all() {
-  for (std::size_t offset = 0; offset < bytes_.size() && phases_wrong_.empty(); offset += longest_) {
+/// All of the bytes, by accesses of so many that wait for each other.
+void MemoryConformance::one_by_one(std::size_t bytes, tlm::tlm_command command) {
+  for (std::size_t offset = 0; offset < bytes_.size() && phases_wrong_.empty(); offset += bytes) {
     auto* const access = new Access(&pool_);
     pool_.used.insert(access);
     access->acquire();
-    access->bytes.assign(std::min(longest_, bytes_.size() - offset),
-                         static_cast<unsigned char>(offset >> 8U));
+    access->data.resize(std::min(bytes, bytes_.size() - offset));
     access->offset = offset;
-    access->set_command(tlm::TLM_WRITE_COMMAND);
+    access->set_command(command);
     forget(*access, shape_.base + offset);
     issue(*access);
     while (phases_wrong_.empty() && (requesting_ || outstanding_ > 0)) {
@@ -304,10 +427,10 @@ void MemoryConformance::wait_for_progress() {
   if (!responses_.empty()) return;
   // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a reference would go on with time
   const sc_core::sc_time before = sc_core::sc_time_stamp();
-  wait(shape_.longest, progress_);
-  if (responses_.empty() && sc_core::sc_time_stamp() - before >= shape_.longest)
-    wrong(phases_wrong_,
-          fmt::format("{} requests are not answered within {}", outstanding_, text(shape_.longest)));
+  const sc_core::sc_time most = limit(whole_);
+  wait(most, progress_);
+  if (responses_.empty() && sc_core::sc_time_stamp() - before >= most)
+    wrong(phases_wrong_, fmt::format("{} requests are not answered within {}", outstanding_, text(most)));
 }
 
 void MemoryConformance::issue(Access& access) {
@@ -350,6 +473,8 @@ void MemoryConformance::collect() {
     }
     access.release();
   }
+  if (outstanding_ == 0 && pool_.used.size() > k_most_held)
+    wrong(held_wrong_, fmt::format("{} that have all been answered are held", pool_.used.size()));
 }
 
 tlm::tlm_sync_enum MemoryConformance::nb_transport_bw(tlm::tlm_generic_payload& payload,

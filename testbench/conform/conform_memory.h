@@ -13,7 +13,9 @@
 #include <tlm>
 
 #include <deque>
+#include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,12 +30,13 @@ namespace tlmssd {
 struct MemoryShape {
   std::uint64_t base = 0;
   Bytes capacity = 0;
-  bool keeps_bytes = true;  ///< it holds data, not only times
-  Bytes burst = 0;          ///< longest transaction, a power of two whose multiples none crosses; 0: any
-  bool blocking = true;     ///< b_transport is tried
-  bool phases = true;       ///< nb_transport is tried
-  bool debug = true;        ///< it must have debug transport
-  /// No access of some kilobytes takes longer, waiting for others included.
+  bool keeps_bytes = true;    ///< it holds data, not only times
+  Bytes burst = 0;            ///< longest transaction, a power of two whose multiples none crosses; 0: any
+  bool blocking = true;       ///< b_transport is tried
+  bool phases = true;         ///< nb_transport is tried
+  bool debug = true;          ///< it must have debug transport
+  std::uint32_t at_once = 0;  ///< accesses under way at once; 0: one of b_transport, any of nb_transport
+  /// No access of up to 4 KiB takes longer, waiting for others included; longer ones in proportion.
   sc_core::sc_time longest = sc_core::sc_time(1, sc_core::SC_MS);
 };
 
@@ -49,12 +52,25 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   [[nodiscard]] Conformance found() const;
 
  private:
+  /// What a payload's data pointer points into: its bytes, and before and behind them what is none
+  /// of its own.
+  struct Data {
+    std::vector<unsigned char> room;
+    [[nodiscard]] std::span<unsigned char> bytes();
+    void resize(std::size_t bytes);
+  };
   /// A payload with its bytes, which comes back with its last reference.
   struct Access : tlm::tlm_generic_payload {
     using tlm::tlm_generic_payload::tlm_generic_payload;
-    std::vector<unsigned char> bytes;
-    std::size_t offset = 0;  ///< within the region that is compared
+    Data data;
+    std::vector<unsigned char> written;  ///< what a write gave
+    std::size_t offset = 0;              ///< within the region that is compared
     bool responded = false;
+  };
+  /// Data of an access that has been answered, and what they were then.
+  struct Answered {
+    Data data;
+    std::vector<unsigned char> then;
   };
   struct Pool final : tlm::tlm_mm_interface {
     ~Pool() override;
@@ -64,19 +80,28 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
 
   [[nodiscard]] bool ended() const { return done_ || !broken_.empty(); }
   void work();
+  void guarded(const std::function<void()>& work);
   void fill(Access& access, tlm::tlm_command command);
+  void fill_part(Access& access, std::uint32_t part, std::uint32_t parts);
   void forget(Access& access, std::uint64_t address);
   void blocking();
-  void write_all();
+  void whole_bursts();
+  void several_at_once();
   void run_ahead();
   void phases();
+  void one_by_one(std::size_t bytes, tlm::tlm_command command);
   void wait_for_progress();
   void issue(Access& access);
   void request_ended(const sc_core::sc_time& delay);
   void collect();
   void beyond();
   void debug();
-  void compare(const Access& access, const char* where);
+  void compare(Access& access, const char* where);
+  void check_data(Access& access);
+  void check_answered(const Answered& one);
+  [[nodiscard]] std::uint32_t parts(std::uint32_t most) const;
+  [[nodiscard]] std::size_t unit() const { return shape_.burst == 0 ? word_ : longest_; }
+  [[nodiscard]] sc_core::sc_time limit(std::size_t bytes) const;
   void wrong(std::string& check, const std::string& what) const;
   void check_blocking(Access& access, sc_core::sc_time& delay);
 
@@ -90,7 +115,8 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   RandomStream random_;
   Pool pool_;
   std::size_t word_;                  ///< what addresses and lengths are multiples of
-  std::size_t longest_;               ///< transaction
+  std::size_t longest_;               ///< transaction of random length
+  std::size_t whole_;                 ///< longest transaction
   std::vector<unsigned char> bytes_;  ///< that the memory's first ones should hold
 
   // the approximately timed host
@@ -106,8 +132,11 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   sc_core::sc_event progress_;
 
   // what is wrong, check by check; empty: nothing
-  std::string answers_, forwards_, bytes_wrong_, phases_wrong_, beyond_wrong_, debug_wrong_, broken_;
-  const char* at_ = "nothing";  ///< which part is under way
+  std::string answers_, forwards_, bytes_wrong_, data_wrong_, phases_wrong_, beyond_wrong_, debug_wrong_,
+      held_wrong_, broken_;
+  std::deque<Answered> answered_;  ///< the latest
+  std::uint32_t running_ = 0;      ///< threads of several_at_once()
+  const char* at_ = "nothing";     ///< which part is under way
   bool done_ = false;
   bool pauses_ = false;         ///< the kernel, when all has been tried
   std::uint64_t accesses_ = 0;  ///< that have been begun

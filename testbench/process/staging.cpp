@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace tlmssd {
 namespace {
@@ -16,6 +17,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view k_prefix = ".tlmssd-";
 constexpr std::string_view k_suffix = ".partial";
 constexpr int k_most_names = 10'000;
+
+Staging* latest = nullptr;  // of those under construction
 
 [[noreturn]] void fail(const fs::path& path, int error) {
   throw fs::filesystem_error("cannot be written", path, {error, std::generic_category()});
@@ -90,15 +93,26 @@ Staging::Staging(const fs::path& folder, Kind kind) {
       fail(folder, error);
     }
     errno = 0;
-    if (lock(descriptor_, path_) || errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return;
+    if (lock(descriptor_, path_) || errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) break;
     close(descriptor_);  // a sweep has taken it for dead between its making and its lock
   }
+  next_ = std::exchange(latest, this);
+  if (next_ != nullptr) next_->previous_ = this;
 }
 
 Staging::~Staging() {
   std::error_code ignored;
   if (!path_.empty()) fs::remove_all(path_, ignored);
   close(descriptor_);
+  (previous_ == nullptr ? latest : previous_->next_) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
+
+void Staging::remove_all() {
+  std::error_code ignored;
+  for (const Staging* one = latest; one != nullptr; one = one->next_) {
+    if (!one->path_.empty()) fs::remove_all(one->path_, ignored);
+  }
 }
 
 bool Staging::is_name(const std::string& name) {

@@ -41,10 +41,14 @@ class Staging {
   static bool is_name(const std::string& name);
   /// Removes what dead processes of this host have left behind in `folder`.
   static void sweep(const std::filesystem::path& folder);
+  /// Removes what this process has under construction: it ends without unwinding its stack.
+  static void remove_all();
 
  private:
   std::filesystem::path path_;
   int descriptor_ = -1;
+  Staging* previous_ = nullptr;  // of those under construction
+  Staging* next_ = nullptr;
 };
 
 /// A lock on a folder for as long as it lives; waits for it. Without effect where the file system

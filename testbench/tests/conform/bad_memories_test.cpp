@@ -4,7 +4,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <utility>
 
+#include "models/memory/foreign_memory.h"
 #include "models/memory/scm.h"
 #include "models/tlm/kernel_time.h"
 #include "testbench/conform/conform_memory.h"
@@ -33,7 +35,15 @@ enum class MemoryFault {
   changes_address,
   keeps_payload,
   hasty_responses,
-  throws
+  throws,
+  changes_written,
+  overruns,
+  underruns,
+  writes_late,
+  holds_many,
+  short_long_bursts,
+  few_places,
+  one_at_a_time
 };
 
 /// A memory of 50 ns that answers nb_transport by all four phases.
@@ -56,6 +66,7 @@ class FaultyMemory final : public sc_core::sc_module {
       return tlm::TLM_COMPLETED;
     }
     payload.acquire();
+    if (fault_ == MemoryFault::few_places && waiting_.size() >= 8) return tlm::TLM_ACCEPTED;  // lost
     ++accesses_;
     if (fault_ == MemoryFault::changes_address && accesses_ == 4500) payload.set_address(0);
     waiting_.emplace(sc_core::sc_time_stamp() + delay + latency_, &payload);
@@ -66,6 +77,12 @@ class FaultyMemory final : public sc_core::sc_module {
 
   void blocking(unsigned /*index*/, tlm::tlm_generic_payload& payload, sc_time& delay) {
     ++accesses_;
+    if (fault_ == MemoryFault::one_at_a_time) {
+      address_ = payload.get_address();
+      wait(delay + latency_);
+      delay = sc_core::SC_ZERO_TIME;
+      payload.set_address(address_);
+    }
     if (fault_ == MemoryFault::throws && accesses_ == 700) throw std::runtime_error("row not found");
     access(payload);
     if (fault_ == MemoryFault::forgets_offset) delay = sc_core::SC_ZERO_TIME;
@@ -91,12 +108,23 @@ class FaultyMemory final : public sc_core::sc_module {
       return;
     }
     if (fault_ == MemoryFault::short_bursts && length > 2048) --length;
+    if (fault_ == MemoryFault::short_long_bursts) length = std::min<std::size_t>(length, 4096);
     if (fault_ == MemoryFault::drops_writes && payload.is_write() && accesses_ % 97 == 0) return;
     unsigned char* const place =
         bytes_.data() +
         (fault_ == MemoryFault::address_mixed_up ? address & ~std::uint64_t{0x8000} : address);
     if (payload.is_write()) std::memcpy(place, payload.get_data_ptr(), length);
     if (payload.is_read()) std::memcpy(payload.get_data_ptr(), place, length);
+    spoil(payload);
+  }
+
+  /// What is none of its business.
+  void spoil(tlm::tlm_generic_payload& payload) {
+    unsigned char* const data = payload.get_data_ptr();
+    if (fault_ == MemoryFault::changes_written && payload.is_write() && accesses_ % 50 == 0) ++data[7];
+    if (fault_ == MemoryFault::overruns && payload.is_read()) data[payload.get_data_length()] = 0;
+    if (fault_ == MemoryFault::underruns && accesses_ == 90) data[-1] = 0;
+    if (fault_ == MemoryFault::writes_late && accesses_ % 2 == 0) ++*std::exchange(earlier_, data);
   }
 
   /// One response at a time.
@@ -112,7 +140,14 @@ class FaultyMemory final : public sc_core::sc_module {
       if (fault_ == MemoryFault::never_answers && ++answers_ == 500) continue;
       answer(payload);
       if (fault_ == MemoryFault::answers_twice && ++answers_ == 500) answer(payload);
-      if (fault_ != MemoryFault::keeps_payload || ++answers_ != 500) payload.release();
+      if (fault_ == MemoryFault::holds_many) {
+        held_.push_back(&payload);
+        if (held_.size() < 7) continue;  // all have gone in the end
+        for (tlm::tlm_generic_payload* const one : held_) one->release();
+        held_.clear();
+      } else if (fault_ != MemoryFault::keeps_payload || ++answers_ != 500) {
+        payload.release();
+      }
     }
   }
 
@@ -135,12 +170,17 @@ class FaultyMemory final : public sc_core::sc_module {
   std::uint64_t accesses_ = 0;
   std::uint64_t answers_ = 0;
   std::uint64_t errors_ = 0;
+  std::uint64_t address_ = 0;
+  unsigned char nothing_ = 0;
+  unsigned char* earlier_ = &nothing_;  // data of an access before
+  std::vector<tlm::tlm_generic_payload*> held_;
 };
 
 struct PlantedFault {
   const char* name;
   MemoryFault fault;
   const char* found_by;
+  std::uint32_t at_once = 0;
 };
 
 }  // namespace
@@ -150,6 +190,7 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
   const char* const bytes = "what was written is read, however it was written";
   const char* const phases = "nb_transport answers every request once";
   const char* const protocol = "the base protocol of TLM-2.0 is kept";
+  const char* const data = "of a payload's data only what is read changes, and before the answer";
   const PlantedFault rows[] = {
       {"sound", MemoryFault::none, nullptr},
       {"drops_writes", MemoryFault::drops_writes, bytes},
@@ -168,14 +209,23 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
       {"keeps_payload", MemoryFault::keeps_payload, "no payload is held on to"},
       {"hasty_responses", MemoryFault::hasty_responses, protocol},
       {"throws", MemoryFault::throws, "every call comes back, without an exception"},
+      {"changes_written", MemoryFault::changes_written, data},
+      {"overruns", MemoryFault::overruns, data},
+      {"underruns", MemoryFault::underruns, data},
+      {"writes_late", MemoryFault::writes_late, data},
+      {"holds_many", MemoryFault::holds_many, "no payload is held on to"},
+      {"short_long_bursts", MemoryFault::short_long_bursts, bytes},
+      {"few_places", MemoryFault::few_places, phases},
+      {"one_at_a_time", MemoryFault::one_at_a_time, bytes, 8},
+      {"sound_at_once", MemoryFault::none, nullptr, 8},
   };
   std::vector<std::unique_ptr<FaultyMemory>> memories;
   std::vector<std::unique_ptr<MemoryConformance>> kits;
   for (const PlantedFault& row : rows) {
     memories.push_back(std::make_unique<FaultyMemory>(row.name, row.fault));
-    kits.push_back(std::make_unique<MemoryConformance>((std::string("kit_") + row.name).c_str(),
-                                                       memories.back()->socket,
-                                                       MemoryShape{.capacity = k_capacity}));
+    kits.push_back(
+        std::make_unique<MemoryConformance>((std::string("kit_") + row.name).c_str(), memories.back()->socket,
+                                            MemoryShape{.capacity = k_capacity, .at_once = row.at_once}));
   }
   EventQueue event_queue;
   EventQueueProcess process("event_queue", event_queue);
@@ -199,4 +249,11 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
     INFO(kit->name() << "\n" << found.text());
     CHECK(found.passed());
   }
+}
+
+TEST_CASE("what a memory cannot say of itself is found") {
+  CHECK(ForeignMemory::contradiction({}).empty());
+  CHECK(ForeignMemory::contradiction({.burst = 64, .at_once = 8}).empty());
+  CHECK(!ForeignMemory::contradiction({.burst = 48}).empty());
+  CHECK(!ForeignMemory::contradiction({.at_once = ForeignMemory::k_most_threads + 1}).empty());
 }

@@ -3,6 +3,7 @@
 #include <systemc>
 
 #include <catch2/catch.hpp>
+#include <memory>
 
 #include "testbench/tests/drive/mixed_load.h"
 
@@ -187,12 +188,25 @@ struct Ticker {
   EventQueue& event_queue;
 };
 
+/// As slow as no data sheet may say.
+class SluggishTiming final : public TimingModel {
+ public:
+  explicit SluggishTiming(const NandPart& part) : part_(part) {}
+  [[nodiscard]] ArrayAnswer answer(const ArrayOperation& op) const override {
+    return {.duration = op.command == ArrayCommand::program ? static_cast<Picoseconds>(1000_s)
+                                                            : data_sheet_latency(part_, op)};
+  }
+
+ private:
+  const NandPart& part_;
+};
+
 /// A drive whose writes take a thousand seconds each.
 SsdConfig sluggish_drive() {
   SsdConfig config = worn_drive();
   config.part.endurance = 0;
   config.firmware.buffer.mode = "write-through";
-  config.part.program_latency = {static_cast<std::int64_t>(1000_s)};
+  config.make_timing = [](const NandPart& part) { return std::make_unique<SluggishTiming>(part); };
   return config;
 }
 

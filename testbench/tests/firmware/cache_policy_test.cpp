@@ -1,12 +1,31 @@
 // What the cache policies promise: what is taken in, in which order lines go, how much stays free;
 // and which caches are refused.
+#include <limits>
+
 #include "firmware/cache/lru_order.h"
+#include "firmware/cache/lru_policy.h"
 #include "models/base/input_error.h"
 #include "testbench/tests/firmware/cache_rig.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
 using namespace tlmssd::firmware::testing;
+
+namespace {
+
+template <int Percent>
+class KeepsFree final : public LruPolicy {
+ public:
+  static constexpr std::string_view k_name = Percent < 0 ? "keeps-nan" : "keeps-all";
+  static constexpr std::string_view k_summary = "keeps free what is no share";
+  using Config = NoParameters;
+  KeepsFree(const Config& /*config*/, const CacheContext& context) : LruPolicy(context, {}) {}
+  [[nodiscard]] double keep_free() const override {
+    return Percent < 0 ? std::numeric_limits<double>::quiet_NaN() : 0.01 * Percent;
+  }
+};
+
+}  // namespace
 
 TEST_CASE("the cache policies are those that the documentation names") {
   std::vector<std::string> names;
@@ -200,6 +219,12 @@ TEST_CASE("a cache that does not fit the drive is refused with the nearest valid
              Contains("cannot hold two program units"));
   CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.grain = 1536; }),
              Contains("firmware.cache.grain: 1536 B does not divide"));
+  cache_family().add<KeepsFree<-1>>("acme 1.0");
+  cache_family().add<KeepsFree<100>>("acme 1.0");
+  CHECK(refusal([](auto&, auto&, auto& config) { config.cache.policy = "keeps-nan"; }) ==
+        "firmware.cache.policy: keeps-nan keeps nan of the cache free, which is no share from 0 to below 1");
+  CHECK(refusal([](auto&, auto&, auto& config) { config.cache.policy = "keeps-all"; }) ==
+        "firmware.cache.policy: keeps-all keeps 1 of the cache free, which is no share from 0 to below 1");
   CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.policy = "lruu"; }),
              Contains("there is no 'lruu'"));
 }

@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "firmware/foreign/c_adapter.h"
+#include "firmware/foreign/c_firmware.h"
 #include "testbench/tests/firmware/fake_hardware.h"
+#include "testbench/tests/firmware/model_host.h"
 
 namespace tlmssd::firmware::testing {
 namespace {
@@ -71,6 +73,73 @@ std::string refused_program(const std::function<void(tlmssd_flash& request)>& ch
   });
 }
 
+/// What a firmware with these parameters is refused with; empty: it is taken.
+std::string refused_parameters(const std::vector<tlmssd_parameter>& parameters) {
+  tlmssd_firmware firmware{};
+  firmware.size = sizeof firmware;
+  firmware.api = TLMSSD_FIRMWARE_API;
+  firmware.name = "acme-with-parameters";
+  firmware.version = "1";
+  firmware.create = [](tlmssd_host*, const tlmssd_shape*) -> void* { return nullptr; };
+  firmware.destroy = [](void*) {};
+  firmware.buffers = [](void*) { return 0U; };
+  firmware.dram_bytes = [](void*) { return std::uint64_t{0}; };
+  firmware.submit = [](void*, tlmssd_command*) {};
+  firmware.drain = [](void*) {};
+  firmware.parameters = parameters.data();
+  firmware.parameter_count = parameters.size();
+  try {
+    add_c_firmware(firmware, "acme 1");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+tlmssd_parameter whole_number(const char* name, double fallback = 3, double minimum = 1, double maximum = 8) {
+  return {name, TLMSSD_INTEGER, fallback, minimum, maximum, "a number"};
+}
+
+/// What becomes of a snapshot of a firmware that saves and restores by `act`; empty: it fits.
+std::string after_snapshot(void (*act)(tlmssd_host* host, tlmssd_archive* archive)) {
+  static decltype(act) acting;
+  acting = act;
+  tlmssd_firmware firmware{};
+  firmware.size = sizeof firmware;
+  firmware.api = TLMSSD_FIRMWARE_API;
+  firmware.name = "acme";
+  firmware.version = "1";
+  firmware.create = [](tlmssd_host* host, const tlmssd_shape*) -> void* { return host; };
+  firmware.destroy = [](void*) {};
+  firmware.buffers = [](void*) { return 1U; };
+  firmware.dram_bytes = [](void*) { return std::uint64_t{0}; };
+  firmware.submit = [](void*, tlmssd_command*) {};
+  firmware.drain = [](void*) {};
+  firmware.archive = [](void* self, tlmssd_archive* archive) {
+    acting(static_cast<tlmssd_host*>(self), archive);
+  };
+  DriveShape shape;
+  shape.geometry = {1, 1, 1, 2, 4, 64, 16384, 0};
+  shape.lba_bytes = 4096;
+  shape.logical_blocks = 64;
+  FakeHardware hardware(shape, {.timed = true});
+  const std::vector<ParameterSpec> parameters;
+  foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
+  MemoryArchive saved;
+  std::uint32_t behind = 77;
+  try {
+    adapter.archive(saved);
+    saved(behind);
+    MemoryArchive reader(saved.content());
+    adapter.archive(reader);
+    behind = 0;
+    reader(behind);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return behind == 77 ? "" : "what lies behind is lost";
+}
+
 constexpr std::uint32_t k_most = std::numeric_limits<std::uint32_t>::max();
 const std::string k_order = "firmware acme: orders a flash operation ";
 
@@ -125,6 +194,58 @@ TEST_CASE("null pointers of firmware in C are refused") {
         }) == "firmware acme: runs stages, but names none (null)");
   CHECK(refused([](tlmssd_host* host, tlmssd_command*) { tlmssd_number(host, nullptr); }) ==
         "firmware acme: asks for a parameter other than in create()");
+}
+
+TEST_CASE("parameters of firmware in C that cannot be are refused") {
+  const std::string its = "plug-in acme 1: parameter ";
+  CHECK(refused_parameters({whole_number(nullptr)}) == its + "1 of its firmware has no name");
+  for (const char* const name : {"", "Depth", "queue-depth", "queue depth", "9lives", "_depth", "a.b"}) {
+    CHECK(refused_parameters({whole_number("depth"), whole_number(name)}) ==
+          its + "'" + name +
+              "' of its firmware is no key; write small letters, digits and _, a letter first");
+  }
+  const std::string depth = its + "'depth' of its firmware ";
+  CHECK(refused_parameters({whole_number("model")}) ==
+        its + "'model' of its firmware is taken: firmware.model says which firmware");
+  CHECK(refused_parameters({whole_number("depth"), whole_number("depth")}) == depth + "is declared twice");
+  CHECK(refused_parameters({{"depth", static_cast<tlmssd_kind>(77), 0, 0, 0, ""}}) ==
+        depth + "is of kind 77; valid: 0 to 6");
+  CHECK(refused_parameters({whole_number("depth", 3, 8, 1)}) == depth + "has a range from 8 down to 1");
+  CHECK(refused_parameters({whole_number("depth", 9)}) ==
+        depth + "has the default 9, which is not in its range of 1 to 8");
+  CHECK(refused_parameters({whole_number("depth", 2.5)}) ==
+        depth + "has the default 2.5, which is no whole number that fits");
+  CHECK(refused_parameters({whole_number("depth", 1e19, 0, 1e20)}) ==
+        depth + "has the default 1e+19, which is no whole number that fits");
+  constexpr double k_none = std::numeric_limits<double>::quiet_NaN();
+  CHECK(refused_parameters({whole_number("depth", k_none)}) ==
+        depth + "has a default or a range that is no number");
+  CHECK(refused_parameters({whole_number("depth", 3, 1, k_none)}) ==
+        depth + "has a default or a range that is no number");
+  CHECK(refused_parameters({whole_number("depth"),
+                            whole_number("free", 7, 0, 0),
+                            {"eager", TLMSSD_FLAG, 1, 0, 0, "?"},
+                            {"title", TLMSSD_TEXT, 0, 0, 0, nullptr}})
+            .empty());
+}
+
+TEST_CASE("what firmware in C saves and restores amiss is its own fault") {
+  const auto restores = [](tlmssd_host* host, tlmssd_archive* archive, std::size_t saved,
+                           std::size_t restored) {
+    std::uint32_t state[3] = {1, 2, 3};
+    tlmssd_save(host, archive, state, 4 * (tlmssd_saving(host, archive) != 0 ? saved : restored));
+  };
+  static auto with = restores;
+  CHECK(
+      after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) { with(host, archive, 3, 3); }).empty());
+  CHECK(after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) { with(host, archive, 2, 3); }) ==
+        "firmware acme: restores more than the 8 bytes that were saved; another build of it may have saved "
+        "them");
+  CHECK(after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) { with(host, archive, 3, 1); }) ==
+        "firmware acme: restores 4 of the 12 bytes that were saved; another build of it may have saved them");
+  CHECK(after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) {
+          tlmssd_save(host, archive, nullptr, 4);
+        }) == "firmware acme: saves or restores bytes, but does not say where they are (null)");
 }
 
 }  // namespace tlmssd::firmware::testing

@@ -120,3 +120,7 @@ fault(crash "firmware my-ftl: crashed (SEGV)" "  struct job* job = calloc(1, siz
   "  struct job* job = calloc(1, sizeof *job); if (f->s.seq == 500) *(volatile int*)0 = 1;")
 fault(worn_block_used "tlmssd: firmware my-ftl: " "block->state = result->status == TLMSSD_OK ? FREE : BAD;" "block->state = FREE;")
 fault(forgotten_map "wrong data: firmware my-ftl" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);" "")
+fault(leaves "plug-in my-ftl 1.0: called exit(0) before the program was done" "  struct job* job = calloc(1, sizeof *job);"
+  "  struct job* job = calloc(1, sizeof *job); if (f->s.seq == 500) exit(0);")
+fault(restores_less "firmware my-ftl: restores" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);"
+  "  if (tlmssd_saving(f->host, a)) tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);")

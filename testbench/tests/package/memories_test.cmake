@@ -48,4 +48,5 @@ set(run ${program} --plugin ${WORK}/build/libfaulty.so run ${drive} -q --set ssd
 expect(2 "ssd.dram.model: faulty answered TLM_ADDRESS_ERROR_RESPONSE to a" ${run} --set ssd.dram.fault=small)
 expect(2 "ssd.dram.model: faulty has not answered for 100 ms" ${run} --set ssd.dram.fault=silent)
 expect(2 "plug-in faulty 0.1: row not found" ${run} --set ssd.dram.fault=throws)
+expect(2 "--set ssd.dram.model=faulty: ssd.dram.model: faulty moved" ${run} --set ssd.dram.fault=half)
 expect(2 "ssd.dram.capacity: 64 MiB is more than model faulty holds; nearest valid: 1 MiB" ${run} --set ssd.dram.fault=tiny)

@@ -75,6 +75,12 @@ file(COPY ${SOURCES}/ DESTINATION ${WORK}/named FILES_MATCHING PATTERN "*.yaml" 
 file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/liblayered.so]\n${scenario}")
 expect(0 "" ${program} run ${WORK}/named/drive.yaml -q --set ssd.flash.part=layered-plugin.yaml --out ${WORK}/named/out)
 expect(0 "" ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/same.py ${WORK}/table ${WORK}/named/out)
+# What a run leaves behind can be run again from anywhere, with the same report.
+foreach(results plugin named/out)
+  file(COPY ${WORK}/${results}/scenario.yaml DESTINATION ${WORK}/again/${results})
+  expect(0 "" ${program} run ${WORK}/again/${results}/scenario.yaml -q --out ${WORK}/again/${results}/out)
+  expect(0 "" ${CMAKE_COMMAND} -E compare_files ${WORK}/${results}/report.json ${WORK}/again/${results}/out/report.json)
+endforeach()
 file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/libnone.so]\n${scenario}")
 expect(2 "drive.yaml:1: plug-in" ${program} check ${WORK}/named/drive.yaml)
 
@@ -87,6 +93,18 @@ expect(2 "plug-in layered is 1.0 there, absent here" ${program} run ${SOURCES}/d
 set(throwing ${WORK}/vendor/libthrowing.so)
 expect(2 "plug-in throwing 0.3: no idea how long this takes" ${program} --plugin ${throwing} run ${SOURCES}/drive.yaml -q
   --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=throwing)
+# No end in silence, and nothing half-written beside the results that were there.
+foreach(file report.json scenario.yaml)
+  file(WRITE ${WORK}/left/${file} "of before")
+endforeach()
+expect(2 "plug-in throwing 0.3: called exit(0) before the program was done; no results were written" ${program} --plugin ${throwing}
+  run ${SOURCES}/drive.yaml --force --out ${WORK}/left --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=leaving)
+file(GLOB left LIST_DIRECTORIES true ${WORK}/left/* ${WORK}/left/.* ${WORK}/.tlmssd*)
+list(LENGTH left count)
+file(READ ${WORK}/left/report.json kept)
+if(NOT count EQUAL 2 OR NOT kept STREQUAL "of before")
+  message(FATAL_ERROR "exit() leaves behind ${left}: ${kept}")
+endif()
 expect(1 "WRONG answers every operation" ${program} --plugin ${throwing} conform timing throwing)
 expect(2 "is built for tlmssd 0.0.1" ${program} --plugin ${WORK}/vendor/libforeign.so list)
 expect(2 "there is a table already" ${program} --plugin ${WORK}/vendor/libtwice.so list)

@@ -130,6 +130,17 @@ TEST_CASE("bad kinds of decisions and bad breaks are one line", "[program]") {
   refused({"--break", "decision=gx"}, "no kind of decision");
   refused({"--break", "time=1 us", "--set", "run.timed=false"}, "untimed");
   refused({"--break", "event=1", "--show", "lba=x"}, "no range");
+  // What the drive has not, also where the run would never stop.
+  refused({"--break", "time=1000 s", "--show", "lba=999999999"}, "--show: 999999999 is beyond the drive");
+  refused({"--break", "event=1", "--show", "map=4000000-4000001"},
+          "is beyond the drive, whose last mapping page");
+  refused({"--set", "report.decisions=[remap]", "--set", "report.decision_filter.lpn=[4000000, 4000009]"},
+          "report.decision_filter.lpn: 4000000 is beyond the drive, whose last mapping page is");
+  refused({"--set", "report.decisions=[gc]", "--set", "report.decision_filter.block=[4000]"},
+          "report.decision_filter.block: 4000 is beyond the drive, whose last block is 63");
+  refused({"--break", "event=1", "--save-snapshot", folder / "s.snap", "--prepare-only"},
+          "--break: there is no measured run with --prepare-only");
+  CHECK(!fs::exists(folder.path() / "s.snap"));
 }
 
 TEST_CASE("a run stops at a time, an event, a command and a decision, and goes on to the same end",
@@ -156,6 +167,9 @@ TEST_CASE("a run stops at a time, an event, a command and a decision, and goes o
   CHECK(plain.at("results") == same.at("results"));
   const Outcome late = run_ok(folder, {"run", scenario, "--break", "time=1000 s"});
   CHECK(late.out.find("ended before the break at time=1000 s") != std::string::npos);
+  // Without the summary, too.
+  const Outcome quiet = run_ok(folder, {"run", scenario, "-q", "--break", "event=1000000000"});
+  CHECK(quiet.err == "tlmssd: the run has ended before the break at event=1000000000\n");
 }
 
 TEST_CASE("an untimed run stops at steps, commands and decisions", "[program]") {
@@ -198,7 +212,8 @@ TEST_CASE("inspect shows a scenario's drive and its snapshot alike", "[program]"
   CHECK(text.find("LBA 5 is sector") != std::string::npos);
   const Outcome beyond = run(folder, {"inspect", snapshot, "--lba", "999999999999"});
   CHECK(beyond.code == 2);
-  CHECK(beyond.err.find("beyond the drive") != std::string::npos);
+  CHECK(beyond.err.find("--lba: 999999999999 is beyond the drive") != std::string::npos);
+  CHECK(run(folder, {"inspect", snapshot, "--map", "4000000-4000001"}).code == 2);
 }
 
 TEST_CASE("inspect counts the map's own pages in flash", "[program]") {

@@ -13,6 +13,7 @@ class FaultyModule final : public sc_core::sc_module {
   FaultyModule(const sc_core::sc_module_name& name, std::string fault)
       : sc_core::sc_module(name), socket("socket"), fault_(std::move(fault)) {
     socket.register_b_transport(this, &FaultyModule::b_transport);
+    socket.register_transport_dbg(this, &FaultyModule::transport_dbg);
   }
   tlm_utils::simple_target_socket<FaultyModule> socket;
 
@@ -22,7 +23,12 @@ class FaultyModule final : public sc_core::sc_module {
     if (fault_ == "silent") wait();
     payload.set_response_status(fault_ == "small" ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
   }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+    if (fault_ == "half" && ++asked_ > 100) return payload.get_data_length() / 2;
+    return fault_ == "half" ? payload.get_data_length() : 0;
+  }
   std::string fault_;
+  int asked_ = 0;
 };
 
 class Faulty final : public tlmssd::MemoryModel {
@@ -33,7 +39,8 @@ class Faulty final : public tlmssd::MemoryModel {
     std::string fault = "none";
     static const tlmssd::ParameterTable<Config>& parameters() {
       static const auto table = tlmssd::ParameterTable<Config>{}.choice(
-          "fault", &Config::fault, {"none", "small", "silent", "throws", "tiny"}, "what it does wrong");
+          "fault", &Config::fault, {"none", "small", "silent", "throws", "tiny", "half"},
+          "what it does wrong");
       return table;
     }
   };
