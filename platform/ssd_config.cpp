@@ -54,13 +54,11 @@ namespace {
 CapacityConfig read_capacity(const Scenario& scenario) {
   const ParameterValues& values = scenario.values("ssd.flash");
   CapacityConfig capacity = CapacityConfig::parameters().read(values);
-  if (values.find("spare_factor") == nullptr) return capacity;
-  if (values.find("over_provisioning") != nullptr) {
+  if (values.find("spare_factor") != nullptr && values.find("over_provisioning") != nullptr) {
     throw scenario.error(
         "ssd.flash.spare_factor",
         "spare_factor and over_provisioning are two definitions of the same thing: give one of them");
   }
-  capacity.over_provisioning = 1 / (1 - capacity.spare_factor) - 1;
   return capacity;
 }
 
@@ -296,7 +294,7 @@ Geometry SsdConfig::geometry() const {
   constexpr double k_most_blocks = 16'000'000;
   Geometry geometry = part.geometry(flash.channels, flash.ways, flash.dies_per_way);
   if (capacity.user_capacity > 0) {
-    const double needed = static_cast<double>(capacity.user_capacity) * (1 + capacity.over_provisioning);
+    const double needed = static_cast<double>(capacity.user_capacity) * (1 + capacity.beyond_user());
     const double row = static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
     const double blocks = std::ceil(needed / row);
     if (blocks > k_most_blocks) {
@@ -305,7 +303,7 @@ Geometry SsdConfig::geometry() const {
           fmt::format("needs {:.0f} blocks per plane, more than {}; there may be more channels, ways "
                       "or larger blocks",
                       blocks, k_most_blocks),
-          fmt::format("{:.0f} B", std::floor(k_most_blocks * row / (1 + capacity.over_provisioning))));
+          fmt::format("{:.0f} B", std::floor(k_most_blocks * row / (1 + capacity.beyond_user()))));
     }
     geometry.blocks = static_cast<std::uint32_t>(blocks);
   }
@@ -315,8 +313,7 @@ Geometry SsdConfig::geometry() const {
 firmware::DriveShape SsdConfig::shape() const {
   firmware::DriveShape shape;
   shape.geometry = geometry();
-  const double capacity_bytes =
-      static_cast<double>(shape.geometry.bytes()) / (1 + capacity.over_provisioning);
+  const double capacity_bytes = static_cast<double>(shape.geometry.bytes()) / (1 + capacity.beyond_user());
   check_memory(shape.geometry, static_cast<std::uint64_t>(written_share * capacity_bytes /
                                                           static_cast<double>(firmware.mapping.unit)));
   shape.program_unit = part.pages_per_program();

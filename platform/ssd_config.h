@@ -30,8 +30,12 @@ namespace tlmssd {
 /// user bytes.
 struct CapacityConfig {
   double over_provisioning = 0.25;
-  double spare_factor = 0;
+  double spare_factor = 0;  ///< other than 0: in place of over_provisioning
   Bytes user_capacity = 0;
+  /// OP, by whichever of the two is given.
+  [[nodiscard]] double beyond_user() const {
+    return spare_factor != 0 ? 1 / (1 - spare_factor) - 1 : over_provisioning;
+  }
   static const ParameterTable<CapacityConfig>& parameters();
 };
 

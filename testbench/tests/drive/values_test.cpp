@@ -46,6 +46,7 @@ constexpr BadValue k_bad_values[] = {
      }},
     {"ssd.flash.over_provisioning", [](SsdConfig& config) { config.capacity.over_provisioning = NAN; }},
     {"ssd.flash.over_provisioning", [](SsdConfig& config) { config.capacity.over_provisioning = -1; }},
+    {"ssd.flash.spare_factor", [](SsdConfig& config) { config.capacity.spare_factor = 1.5; }},
     {"ssd.flash.part.planes", [](SsdConfig& config) { config.part.planes = 0; }},
     {"ssd.flash.part.blocks_per_plane", [](SsdConfig& config) { config.part.blocks_per_plane = 0; }},
     {"ssd.flash.part.pages_per_block", [](SsdConfig& config) { config.part.pages_per_block = 0; }},
@@ -86,6 +87,16 @@ TEST_CASE("a drive configured by hand refuses impossible values by their keys") 
   several.flash.ways = 0;
   CHECK(refused_keys(several) == std::vector<std::string>{"ssd.cpu.cores", "ssd.flash.ways"});
   CHECK(refused_keys(small_drive()).empty());
+}
+
+TEST_CASE("a drive configured by hand offers what its spare factor leaves") {
+  SsdConfig config = small_drive();
+  config.capacity.over_provisioning = 0.25;
+  const std::uint64_t units = config.shape().logical_blocks;
+  config.capacity.over_provisioning = 3;
+  CHECK(config.shape().logical_blocks < units);
+  config.capacity.spare_factor = 0.2;
+  CHECK(config.shape().logical_blocks == units);
 }
 
 TEST_CASE("a drive configured by hand says what a value may be") {
