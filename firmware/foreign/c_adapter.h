@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <map>
@@ -40,6 +41,15 @@ struct tlmssd_report {
 // NOLINTEND(readability-identifier-naming)
 
 namespace tlmssd::firmware::foreign {
+
+/// The number of an enumeration of C, which may be none of those that C++ takes it to have.
+template <class Enumeration>
+std::uint32_t number_in(const Enumeration& field) {
+  static_assert(sizeof field == sizeof(std::uint32_t));
+  std::uint32_t number = 0;
+  std::memcpy(&number, &field, sizeof number);
+  return number;
+}
 
 struct Command {
   tlmssd_command seen{};  ///< by the firmware; first

@@ -21,15 +21,6 @@ Cause cause_of(tlmssd_wait wait) {
   return k_causes.at(n);
 }
 
-/// The number of an enumeration of C, which may be none of those that C++ takes it to have.
-template <class Enumeration>
-std::uint32_t number_in(const Enumeration& field) {
-  static_assert(sizeof field == sizeof(std::uint32_t));
-  std::uint32_t number = 0;
-  std::memcpy(&number, &field, sizeof number);
-  return number;
-}
-
 /// Numbers of the firmware's, before any of them is cut to fewer bits.
 void check_below(const char* what, std::uint64_t number, std::uint64_t end) {
   if (number >= end) {

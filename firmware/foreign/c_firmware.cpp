@@ -55,10 +55,8 @@ std::string wrong_with(const tlmssd_parameter& parameter, const std::vector<Para
   if (std::string_view(parameter.name) == "model") return "is taken: firmware.model says which firmware";
   const auto same = [&](const ParameterSpec& other) { return other.name == parameter.name; };
   if (std::any_of(before.begin(), before.end(), same)) return "is declared twice";
-  const auto kind = static_cast<std::size_t>(parameter.kind);
-  if (kind >= k_kinds.size())
-    return fmt::format("is of kind {}; valid: 0 to {}", static_cast<unsigned>(parameter.kind),
-                       k_kinds.size() - 1);
+  const std::uint32_t kind = foreign::number_in(parameter.kind);
+  if (kind >= k_kinds.size()) return fmt::format("is of kind {}; valid: 0 to {}", kind, k_kinds.size() - 1);
   return wrong_numbers(parameter, k_kinds.at(kind));
 }
 

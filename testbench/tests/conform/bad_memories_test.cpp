@@ -124,7 +124,9 @@ class FaultyMemory final : public sc_core::sc_module {
     if (fault_ == MemoryFault::changes_written && payload.is_write() && accesses_ % 50 == 0) ++data[7];
     if (fault_ == MemoryFault::overruns && payload.is_read()) data[payload.get_data_length()] = 0;
     if (fault_ == MemoryFault::underruns && accesses_ == 90) data[-1] = 0;
-    if (fault_ == MemoryFault::writes_late && accesses_ % 2 == 0) ++*std::exchange(earlier_, data);
+    // As long as what it writes to is still there: later hosts give up what they had.
+    if (fault_ == MemoryFault::writes_late && accesses_ % 2 == 0 && accesses_ < 200)
+      ++*std::exchange(earlier_, data);
   }
 
   /// One response at a time.
