@@ -143,13 +143,13 @@ Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
   return read_it();
 }
 
-std::string ScenarioSource::resolved_yaml(PluginNames names) const {
+std::string ScenarioSource::resolved_yaml(const Scenario& scenario, PluginNames names) const {
   std::vector<std::string> all;
   for (const LoadedPlugin& plugin : loaded_plugins()) {
     const std::filesystem::path file = plugin.file;
     all.push_back(names == PluginNames::files ? file.filename().string() : file.string());
   }
-  if (all.empty()) return read().resolved_yaml();
+  if (all.empty()) return scenario.resolved_yaml();
   return read({"plugins=" + yaml_list(all)}).resolved_yaml();
 }
 

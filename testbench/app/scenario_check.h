@@ -19,13 +19,14 @@ namespace tlmssd {
 class ScenarioSource {
  public:
   explicit ScenarioSource(const RunOptions& options);
-  /// With `settings` after those of the command line. Throws InputError, or InputErrors.
   /// How a resolved scenario names the plug-ins that are loaded.
   enum class PluginNames : std::uint8_t {
     files,  ///< without folders: the same wherever they lie
     paths,  ///< so that the scenario can be run wherever it lies
   };
-  [[nodiscard]] std::string resolved_yaml(PluginNames names) const;
+  /// `scenario`, as it was read, resolved. Read again only to name plug-ins, where there are any.
+  [[nodiscard]] std::string resolved_yaml(const Scenario& scenario, PluginNames names) const;
+  /// With `settings` after those of the command line. Throws InputError, or InputErrors.
   [[nodiscard]] Scenario read(const std::vector<std::string>& settings = {}) const;
   [[nodiscard]] const RunOptions& options() const { return options_; }
 

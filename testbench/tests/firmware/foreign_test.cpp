@@ -13,10 +13,8 @@ namespace {
 
 using Act = std::function<void(tlmssd_host* host, tlmssd_command* command)>;
 
-/// What a firmware that does this with its first command is refused with; empty: nothing.
-std::string refused(const Act& act) {
-  static Act acting;
-  acting = act;
+/// A firmware that knows its host and does nothing.
+tlmssd_firmware idle_firmware() {
   tlmssd_firmware firmware{};
   firmware.size = sizeof firmware;
   firmware.api = TLMSSD_FIRMWARE_API;
@@ -26,14 +24,28 @@ std::string refused(const Act& act) {
   firmware.destroy = [](void*) {};
   firmware.buffers = [](void*) { return 4U; };
   firmware.dram_bytes = [](void*) { return std::uint64_t{0}; };
-  firmware.submit = [](void* self, tlmssd_command* command) {
-    acting(static_cast<tlmssd_host*>(self), command);
-  };
+  firmware.submit = [](void*, tlmssd_command*) {};
   firmware.drain = [](void*) {};
+  return firmware;
+}
+
+DriveShape small_shape() {
   DriveShape shape;
   shape.geometry = {1, 1, 1, 2, 4, 64, 16384, 0};
   shape.lba_bytes = 4096;
   shape.logical_blocks = 64;
+  return shape;
+}
+
+/// What a firmware that does this with its first command is refused with; empty: nothing.
+std::string refused(const Act& act) {
+  static Act acting;
+  acting = act;
+  tlmssd_firmware firmware = idle_firmware();
+  firmware.submit = [](void* self, tlmssd_command* command) {
+    acting(static_cast<tlmssd_host*>(self), command);
+  };
+  const DriveShape shape = small_shape();
   FakeHardware hardware(shape, {.timed = true});
   const std::vector<ParameterSpec> parameters;
   foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
@@ -104,24 +116,11 @@ tlmssd_parameter whole_number(const char* name, double fallback = 3, double mini
 std::string after_snapshot(void (*act)(tlmssd_host* host, tlmssd_archive* archive)) {
   static decltype(act) acting;
   acting = act;
-  tlmssd_firmware firmware{};
-  firmware.size = sizeof firmware;
-  firmware.api = TLMSSD_FIRMWARE_API;
-  firmware.name = "acme";
-  firmware.version = "1";
-  firmware.create = [](tlmssd_host* host, const tlmssd_shape*) -> void* { return host; };
-  firmware.destroy = [](void*) {};
-  firmware.buffers = [](void*) { return 1U; };
-  firmware.dram_bytes = [](void*) { return std::uint64_t{0}; };
-  firmware.submit = [](void*, tlmssd_command*) {};
-  firmware.drain = [](void*) {};
+  tlmssd_firmware firmware = idle_firmware();
   firmware.archive = [](void* self, tlmssd_archive* archive) {
     acting(static_cast<tlmssd_host*>(self), archive);
   };
-  DriveShape shape;
-  shape.geometry = {1, 1, 1, 2, 4, 64, 16384, 0};
-  shape.lba_bytes = 4096;
-  shape.logical_blocks = 64;
+  const DriveShape shape = small_shape();
   FakeHardware hardware(shape, {.timed = true});
   const std::vector<ParameterSpec> parameters;
   foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
