@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/file_cache/rig.h"
 
 namespace tlmssd::filecache_tests {

@@ -6,6 +6,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"
 #include "testbench/tests/support/given.h"

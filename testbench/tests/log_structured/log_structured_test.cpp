@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/log_structured/rig.h"
 #include "testbench/tests/support/wa_oracle.h"
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/tests/drive/support.h"
 
