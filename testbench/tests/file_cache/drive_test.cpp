@@ -202,7 +202,7 @@ TEST_CASE("a file cache restored goes on as the one saved") {
         simulation.run_untimed(loads);
       };
       run(7);
-      drive_tests::MemoryArchive saved;
+      MemoryArchive saved;
       simulation.archive(saved);
       const auto after = [&] {
         simulation.reset_statistics();
