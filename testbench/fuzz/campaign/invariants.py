@@ -93,10 +93,14 @@ def _rates(report):
     parts = sum(load["iops"] for load in report["results"]["loads"])
     if not _near(total["iops"], parts):
         yield "rates add up", f"{total['iops']} IOPS, {parts} of the loads"
-    counted = total["iops"] * report["rate_time"]["value"]
+    span = report["rate_time"]["value"]
+    counted = total["iops"] * span
     failed = sum(sum(operation["errors"].values()) for operation in total["operations"].values())
-    if 2 * (round(counted) + failed) < total["commands"]:
+    # What completes all at once, at the end of the ramp-up, has no rate.
+    if span > 0 and 2 * (round(counted) + failed) < total["commands"]:
         yield "most commands are in the rates", f"{counted} of {total['commands']}"
+    if span == 0 and total["iops"] != 0:
+        yield "no time, no rate", f"{total['iops']} IOPS"
 
 
 def _latency(where, operation, span, rate_time):
