@@ -344,7 +344,7 @@ namespace {
 // The map learns of places in an order of its own: entries lie anywhere, and one after another, as
 // they are drawn, each would wait for the processor's address translation.
 constexpr std::uint64_t k_region = std::uint64_t{1} << 19U;  ///< entries that lie near one another
-constexpr std::size_t k_together = 2048;                     ///< of one region at a time
+constexpr std::size_t k_together = 8192;                     ///< of one region at a time
 
 }  // namespace
 
