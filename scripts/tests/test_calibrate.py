@@ -254,8 +254,8 @@ def test_which_writes_wait_for_room_is_no_chance(folder):
         (("search:", "loss: {p50: 3 %, speed: 2 %}\nsearch:"), "speed: is no figure of a job"),
         (("search:", "loss: {p50: 3}\nsearch:"), "must be a relative error"),
         (
-            ("search:", "loss: {p10.5: 3 %}\nsearch:"),
-            "study.yaml:7: loss: nothing that was measured has a place in the loss; measured: ",
+            ("search:", "loss: {p50: 3 %, p10.5: 3 %}\nsearch:"),
+            "study.yaml:7: loss.p10.5: was not measured in any job; measured: bandwidth, iops, ",
         ),
         (
             ("measured:", "set: {ssd.host.quues: 8}\nmeasured:"),
