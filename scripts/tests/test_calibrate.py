@@ -299,7 +299,7 @@ def test_a_folder_of_the_users_is_left_alone(small, capsys):
         # As by a build beneath it: another content under the same name, or none.
         ('echo "#" >>"$0"', "fake-tlmssd is not the build any more that this began with"),
         ('rm "$0"', "fake-tlmssd is not the build any more that this began with"),
-        ('echo "tlmssd: No space left on device" >&2; exit 1', "no space left for its results"),
+        ('echo "tlmssd: no room" >&2; exit 7', "runs: no room"),
         ("rm ../../tlmssd-store", "store is not to be seen from this worker's machine"),
         ("rm -r ../../locks", "the worker could not read or write: No such file or directory"),
     ],
