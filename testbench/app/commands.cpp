@@ -134,7 +134,11 @@ int reported(const std::function<int()>& command) {
   try {
     return command();
   } catch (const InputError& error) {
-    for (const InputError& one : errors_of(error)) complain(k_exit_input, blamed() + one_line(one.what()));
+    const std::string plugin = blamed();
+    for (const InputError& one : errors_of(error)) {
+      const std::string line = one_line(one.what());
+      complain(k_exit_input, line.starts_with(plugin) ? line : plugin + line);  // it may name itself
+    }
     return refused(error);
   } catch (const Interrupted& interrupted) {
     return complain(k_exit_signal + interrupted.signal(), interrupted.what());
