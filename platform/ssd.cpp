@@ -265,6 +265,8 @@ void Ssd::check_archives() const {
 void Ssd::archive(Archive& archive) {
   check_archives();
   flash_->archive(archive);
+  cpu_->archive(archive);
+  bus_->archive(archive);
   if (dram_) dram_->archive(archive);
   if (foreign_dram_) foreign_dram_->archive(archive);
   if (scm_) scm_->archive(archive);

@@ -8,7 +8,6 @@
 #include "firmware/flash/erase.h"
 #include "firmware/flash/flash_await.h"
 #include "firmware/flash/program.h"
-#include "firmware/steady/permutation.h"
 
 namespace tlmssd::firmware {
 
@@ -340,10 +339,20 @@ void SteadyState::erase_empty() {
 
 // --------------------------------------------------------------------------------------------------------------- contents
 
+namespace {
+
+// The map learns of places in an order of its own: entries lie anywhere, and one after another, as
+// they are drawn, each would wait for the processor's address translation.
+constexpr std::uint64_t k_region = std::uint64_t{1} << 19U;  ///< entries that lie near one another
+constexpr std::size_t k_together = 2048;                     ///< of one region at a time
+
+}  // namespace
+
 /// Blocks with the same number one after another, as a fill goes.
 void SteadyState::write_contents() {
   for (std::uint64_t unit = 0; unit < layout_.logical_units; ++unit)
     core_.map->update(static_cast<Lpn>(unit), k_nowhere);  // entries lie in their order
+  placed_.resize(layout_.logical_units / k_region + 1);
   const Permutation permutation(layout_.logical_units, random_);
   ProgramJob& job = core_.jobs.take();
   std::vector<std::uint32_t> programs(layout_.pus);
@@ -360,16 +369,33 @@ void SteadyState::write_contents() {
           if (front.block == block) written = front.next;
         });
       }
-      for (std::uint32_t i = 0; i < layout_.block_units; ++i) {
-        const bool valid = pool_.valid(layout_.first_unit(block) + i);
-        units_[i] = static_cast<Lpn>(valid ? permutation(laid_++) : random_.below(layout_.logical_units));
-        if (valid) core_.map->prefetch(units_[i]);
-      }
+      draw_contents(block, permutation);
       write_block(block, written, job);
     }
   }
+  for (std::vector<Placed>& placed : placed_) tell_map(placed);
   core_.jobs.give(job);
   if (laid_ != layout_.logical_units) throw std::logic_error("steady state: units were left over");
+}
+
+void SteadyState::draw_contents(BlockNumber block, const Permutation& permutation) {
+  const Ppn first = layout_.first_unit(block);
+  for (std::uint32_t i = 0; i < layout_.block_units; ++i) {
+    const bool valid = pool_.valid(first + i);
+    units_[i] = static_cast<Lpn>(valid ? permutation(laid_++) : random_.below(layout_.logical_units));
+    if (valid) place(units_[i], first + i);
+  }
+}
+
+void SteadyState::place(Lpn unit, Ppn where) {
+  std::vector<Placed>& placed = placed_[unit / k_region];
+  placed.push_back({unit, where});
+  if (placed.size() == k_together) tell_map(placed);
+}
+
+void SteadyState::tell_map(std::vector<Placed>& placed) {
+  for (const Placed& one : placed) core_.map->update(one.unit, one.where);
+  placed.clear();
 }
 
 void SteadyState::write_block(BlockNumber block, std::uint32_t programs, ProgramJob& job) {
@@ -384,7 +410,6 @@ void SteadyState::write_block(BlockNumber block, std::uint32_t programs, Program
       const bool valid = pool_.valid(where);
       order_.content(unit, !valid, stamps);
       job.put(unit, where.number(), stamps.data());
-      if (valid) core_.map->update(unit, where);
     }
     prepare_program(core_, job, Purpose::gc, core_.map->dram_bytes());
     for (std::uint32_t n = 0; n < job.operations; ++n) submit_untimed(core_.hw, job.parts[n].op);

@@ -30,6 +30,7 @@
 #include "firmware/base/steady_order.h"
 #include "firmware/core/core.h"
 #include "firmware/gc/worker.h"
+#include "firmware/steady/permutation.h"
 #include "firmware/steady/stationary.h"
 #include "models/base/random.h"
 
@@ -79,6 +80,13 @@ class SteadyState {
   void erase_empty();
   // ---- contents
   void write_contents();
+  void draw_contents(BlockNumber block, const Permutation& permutation);
+  void place(Lpn unit, Ppn where);
+  struct Placed {
+    Lpn unit;
+    Ppn where;
+  };
+  void tell_map(std::vector<Placed>& placed);
   void write_block(BlockNumber block, std::uint32_t programs, ProgramJob& job);
   void erase(BlockNumber block);
 
@@ -91,11 +99,12 @@ class SteadyState {
   std::vector<std::uint32_t> valid_;  ///< by parallel unit
   double mean_valid_;
   StationaryChoice choice_;
-  std::vector<Plan> plans_;      ///< those that a parallel unit may begin with
-  std::vector<Victim> victims_;  ///< of the parallel unit that is being collected
-  std::vector<Ppn> gathered_;    ///< valid units of these that are to be moved next
-  std::uint64_t laid_ = 0;       ///< logical units that have their place
-  std::vector<Lpn> units_;       ///< of a block
+  std::vector<Plan> plans_;                  ///< those that a parallel unit may begin with
+  std::vector<Victim> victims_;              ///< of the parallel unit that is being collected
+  std::vector<Ppn> gathered_;                ///< valid units of these that are to be moved next
+  std::uint64_t laid_ = 0;                   ///< logical units that have their place
+  std::vector<Lpn> units_;                   ///< of a block
+  std::vector<std::vector<Placed>> placed_;  ///< by region of the map, which has yet to learn of it
 };
 
 }  // namespace tlmssd::firmware

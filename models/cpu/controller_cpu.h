@@ -101,6 +101,8 @@ class CoreSet {
   void set_observer(CpuObserver* observer) { observer_ = observer; }
   void report(StatisticsSink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
+  /// What is booked beyond an idle moment; another number of cores may take it up.
+  void archive(Archive& a);
   [[nodiscard]] Picoseconds busy(std::uint32_t core) const { return cores_[core].busy; }
 
  private:
@@ -215,7 +217,7 @@ class ControllerCpu : public sc_core::sc_module {
   void set_observer(CpuObserver* observer) { cores_.set_observer(observer); }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
-  void archive(Archive& /*a*/) {}  // nothing lives across an idle moment
+  void archive(Archive& a) { cores_.archive(a); }
 
   // For the ports: the mailbox's, then the flash controller's.
   Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);

@@ -196,6 +196,13 @@ void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {
   }
 }
 
+void CoreSet::archive(Archive& a) {
+  std::vector<Picoseconds> free;
+  for (const Core& core : cores_) free.push_back(core.free);
+  a(free);
+  for (std::size_t i = 0; i < std::min(free.size(), cores_.size()); ++i) cores_[i].free = free[i];
+}
+
 void CoreSet::reset_statistics(Picoseconds now) {
   since_ = now;
   for (Core& core : cores_) {

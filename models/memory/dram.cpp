@@ -157,6 +157,7 @@ void Dram::reset_statistics() {
 }
 
 void Dram::archive(Archive& a) {
+  a(timing_);
   if (config_.storage) a(bytes_);
 }
 

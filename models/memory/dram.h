@@ -52,6 +52,7 @@ class DramTiming {
   [[nodiscard]] Picoseconds ahead(Picoseconds now, BytesPerSecond feed) const {
     return booked_ahead(free_, now, feed, rate_);
   }
+  void archive(Archive& a) { a(free_); }
 
  private:
   TransferTimes times_;
@@ -92,7 +93,8 @@ class Dram : public sc_core::sc_module, public DirectAccess {
   void set_feed(BytesPerSecond feed) { feed_ = feed; }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
-  /// Nothing lives across an idle moment but the bytes, if they are kept.
+  /// What is booked beyond an idle moment, which is waited for by no one; and the bytes, if they
+  /// are kept.
   void archive(Archive& a);
 
   tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,

@@ -186,7 +186,15 @@ void Scm::reset_statistics() {
   counters_.restart(now, timing_.ahead(now, feed_));
 }
 
+void ScmTiming::archive(Archive& a) {
+  const std::size_t banks = bank_free_.size();
+  a(bank_free_);
+  if (bank_free_.size() != banks) throw ArchiveError("snapshot's SCM has another number of banks");
+  a(interface_free_);
+}
+
 void Scm::archive(Archive& a) {
+  a(timing_);
   const std::size_t regions = wear_.size();
   a(wear_);
   if (wear_.size() != regions) throw ArchiveError("snapshot's SCM has another number of wear regions");

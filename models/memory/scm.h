@@ -62,6 +62,7 @@ class ScmTiming {
   [[nodiscard]] Picoseconds ahead(Picoseconds now, BytesPerSecond feed) const {
     return booked_ahead(interface_free_, now, feed, bandwidth_);
   }
+  void archive(Archive& a);
 
  private:
   std::vector<Picoseconds> bank_free_;

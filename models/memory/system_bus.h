@@ -61,7 +61,8 @@ class SystemBus : public sc_core::sc_module {
   void set_observer(MemoryObserver* observer) { observer_ = observer; }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
-  void archive(Archive& /*a*/) {}  // nothing lives across an idle moment
+  /// What is booked beyond an idle moment, which is waited for by no one.
+  void archive(Archive& a) { a(free_); }
 
   // For the ports: the masters', then the memories'.
   Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);

@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "models/base/ecc_codes.h"
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
-#include "testbench/conform/memory_archive.h"
 
 namespace tlmssd {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/conform/call_cost.h"
-#include "testbench/conform/memory_archive.h"
 
 namespace tlmssd {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/conform/call_cost.h"
-#include "testbench/conform/memory_archive.h"
 
 namespace tlmssd {
 

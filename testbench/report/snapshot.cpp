@@ -26,7 +26,7 @@ constexpr std::size_t k_frame = std::size_t{1} << 20U;
 
 /// Byte order and type sizes: what must be the same because state is stored as it lies in memory.
 struct Machine {
-  std::uint32_t format = 9;
+  std::uint32_t format = 10;
   std::uint32_t order = 0x01020304;
   std::uint8_t size_bytes = sizeof(std::size_t);
   std::uint8_t time_bytes = sizeof(Picoseconds);

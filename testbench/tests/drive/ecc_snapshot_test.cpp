@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "firmware/ecc/ecc_policy.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/drive/errors.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"
@@ -84,16 +85,15 @@ void save(Simulation& simulation, const std::string& path) {
   MemoryArchive archive;
   simulation.archive(archive);
   std::ofstream(path, std::ios::binary)
-      .write(archive.data().data(), static_cast<std::streamsize>(archive.data().size()));
+      .write(reinterpret_cast<const char*>(archive.content().data()),
+             static_cast<std::streamsize>(archive.content().size()));
 }
 
 void restore(Simulation& simulation, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+  std::vector<std::uint8_t> bytes((std::istreambuf_iterator<char>(file)), {});
   REQUIRE_FALSE(bytes.empty());
-  MemoryArchive archive;
-  archive.bytes(bytes.data(), bytes.size());
-  archive.rewind();
+  MemoryArchive archive(std::move(bytes));
   simulation.archive(archive);
   REQUIRE(archive.at_end());
 }

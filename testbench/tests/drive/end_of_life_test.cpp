@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/drive/mixed_load.h"
 
 namespace tlmssd::drive_tests {

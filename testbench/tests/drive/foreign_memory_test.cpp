@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "testbench/report/json_sink.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"

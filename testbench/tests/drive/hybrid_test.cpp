@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "firmware/cache/cache.h"
+#include "models/base/memory_archive.h"
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/report/json_sink.h"
 #include "testbench/report/snapshot.h"
@@ -109,7 +110,7 @@ LastWork last_work(Simulation& simulation, std::uint64_t seed) {
   end.statistics = hash(report.data(), report.size());
   MemoryArchive archive;
   simulation.archive(archive);
-  end.state = hash(archive.data().data(), archive.data().size());
+  end.state = hash(archive.content().data(), archive.content().size());
   simulation.ssd().finish_checks();
   return end;
 }

@@ -22,6 +22,7 @@
 #include "firmware/mapping/mapping.h"
 #include "firmware/pslc/data_path.h"
 #include "firmware/victims/victim_policy.h"
+#include "models/base/memory_archive.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "testbench/tests/drive/mixed_load.h"
 #include "testbench/tests/support/given.h"

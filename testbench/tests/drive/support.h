@@ -157,33 +157,6 @@ inline std::vector<Seen> run_unloaded(Simulation& simulation, const std::vector<
   return seen;
 }
 
-/// An archive in memory.
-class MemoryArchive final : public Archive {
- public:
-  [[nodiscard]] bool saving() const override { return saving_; }
-  void bytes(void* data, std::size_t size) override {
-    auto* const raw = static_cast<char*>(data);
-    if (saving_) {
-      bytes_.insert(bytes_.end(), raw, raw + size);
-      return;
-    }
-    if (size > bytes_.size() - at_) throw ArchiveError("the archive ends early");
-    if (size > 0) std::memcpy(raw, bytes_.data() + at_, size);
-    at_ += size;
-  }
-  void rewind() {
-    saving_ = false;
-    at_ = 0;
-  }
-  [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
-  [[nodiscard]] const std::vector<char>& data() const { return bytes_; }
-
- private:
-  bool saving_ = true;
-  std::vector<char> bytes_;
-  std::size_t at_ = 0;
-};
-
 /// Runs `work` in a child process and returns what it returned; an exception in it is thrown here
 /// as a std::runtime_error.
 template <class Result>

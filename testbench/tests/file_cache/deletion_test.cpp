@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/file_cache/rig.h"
 
 namespace tlmssd::filecache_tests {
@@ -135,7 +136,7 @@ TEST_CASE("deletions at any time lose no slot and leave nothing behind") {
         std::vector<Step> all;
         for (FileNumber file = 0; file < 16; ++file) all.push_back(remove(rig, file));
         rig.run(drive_tests::script(all, rig.files()));
-        drive_tests::MemoryArchive saved;  // which is read back only when no slot is missing
+        MemoryArchive saved;  // which is read back only when no slot is missing
         rig.cache.archive(saved);
         saved.rewind();
         rig.cache.archive(saved);

@@ -6,6 +6,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"
 #include "testbench/tests/support/given.h"
@@ -201,7 +202,7 @@ TEST_CASE("a file cache restored goes on as the one saved") {
         simulation.run_untimed(loads);
       };
       run(7);
-      drive_tests::MemoryArchive saved;
+      MemoryArchive saved;
       simulation.archive(saved);
       const auto after = [&] {
         simulation.reset_statistics();

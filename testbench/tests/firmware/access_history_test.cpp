@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <deque>
 
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
-using tlmssd::firmware::testing::MemoryArchive;
 
 namespace {
 

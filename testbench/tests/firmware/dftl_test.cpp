@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 

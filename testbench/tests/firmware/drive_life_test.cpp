@@ -5,6 +5,7 @@
 
 #include "firmware/base/allocation_order.h"
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;

@@ -7,6 +7,7 @@
 #include "firmware/ecc/conventional.h"
 #include "firmware/ecc/fixed.h"
 #include "firmware/ecc/retry_only.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;

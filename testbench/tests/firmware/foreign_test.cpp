@@ -5,6 +5,7 @@
 
 #include "firmware/foreign/c_adapter.h"
 #include "firmware/foreign/c_firmware.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/fake_hardware.h"
 #include "testbench/tests/firmware/model_host.h"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "firmware/ftl.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/fake_hardware.h"
 
 namespace tlmssd::firmware::testing {
@@ -251,30 +252,6 @@ struct ModelRig {
   FakeHardware hw;
   Ftl ftl;
   ModelHost host;
-};
-
-/// A byte vector as an archive.
-class MemoryArchive final : public Archive {
- public:
-  MemoryArchive() = default;
-  explicit MemoryArchive(std::vector<std::uint8_t> content) : saving_(false), content_(std::move(content)) {}
-  [[nodiscard]] bool saving() const override { return saving_; }
-  void bytes(void* data, std::size_t size) override {
-    auto* raw = static_cast<std::uint8_t*>(data);
-    if (saving_) {
-      content_.insert(content_.end(), raw, raw + size);
-      return;
-    }
-    if (content_.size() - at_ < size) throw ArchiveError("snapshot ends early");
-    std::copy_n(content_.begin() + static_cast<std::ptrdiff_t>(at_), size, raw);
-    at_ += size;
-  }
-  [[nodiscard]] const std::vector<std::uint8_t>& content() const { return content_; }
-
- private:
-  bool saving_ = true;
-  std::vector<std::uint8_t> content_;
-  std::size_t at_ = 0;
 };
 
 /// What the parts of a drive save, one after another.

@@ -1,6 +1,7 @@
 // A drive with blocks in SLC mode through its life: failures in either mode, the end, and
 // snapshots.
 #include "firmware/pslc/data_path.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;

@@ -8,6 +8,7 @@
 #include "firmware/pslc/hyflex.h"
 #include "firmware/pslc/lru_count.h"
 #include "firmware/pslc/request_size.h"
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/tests/firmware/model_case.h"
 
@@ -178,9 +179,9 @@ TEST_CASE("every data path goes on after a snapshot as if nothing had happened")
       view.valid += draw % 40;
       step(*one, draw);
     }
-    testing::MemoryArchive saved;
+    MemoryArchive saved;
     one->archive(saved);
-    testing::MemoryArchive loaded(saved.content());
+    MemoryArchive loaded(saved.content());
     other->archive(loaded);
     for (int n = 0; n < 5000; ++n) {
       const std::uint64_t draw = random.below(1'000'000);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_case.h"
 #include "testbench/tests/firmware/one_plane.h"
 #include "testbench/tests/support/wa_oracle.h"

@@ -10,6 +10,7 @@
 #include "firmware/blocks/wear_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_host.h"
 
 using namespace tlmssd;

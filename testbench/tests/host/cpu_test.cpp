@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "models/base/stalled.h"
 #include "testbench/tests/host/host_rig.h"
 #include "testbench/tests/support/statistics_of.h"
@@ -29,6 +30,22 @@ TEST_CASE("a stage takes its cycles and waits for the earliest free core") {
   CHECK(two.run(0, Stage::gc, 3).end == 300_ns + 360_ns);
   CHECK(two.run(1_us, Stage::buffer, 1).start == 1_us);
   CHECK(two.busy(0) + two.busy(1) == 300_ns + 300_ns + 100_ns + 360_ns + 80_ns);
+}
+
+TEST_CASE("what cores are booked for is saved; where there are fewer, as many take it up") {
+  CoreSet two(cores(2));
+  CHECK(two.run(0, Stage::command, 1).end == 300_ns);
+  CHECK(two.run(0, Stage::translate, 1).end == 100_ns);
+  MemoryArchive archive;
+  two.archive(archive);
+  for (const std::uint32_t count : {1U, 2U, 3U}) {
+    CoreSet other(cores(count));
+    MemoryArchive saved(archive.content());
+    other.archive(saved);
+    CHECK(saved.at_end());
+    const Picoseconds free[] = {300_ns, 100_ns, 0};
+    CHECK(other.run(0, Stage::command, 1).start == free[count - 1]);
+  }
 }
 
 TEST_CASE("a saturated core serves in order without gaps") {

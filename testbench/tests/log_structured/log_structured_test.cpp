@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/log_structured/rig.h"
 #include "testbench/tests/support/wa_oracle.h"
 
@@ -228,7 +229,7 @@ TEST_CASE("a log-structured host layer restored goes on as the one saved") {
     Rig rig(small_log());
     rig.run_untimed(mixed_load({.requests = 5000, .hot_blocks = 1'000'000}, rig.size(), 1));
     if (restored) {
-      drive_tests::MemoryArchive archive;
+      MemoryArchive archive;
       rig.log_structured.archive(archive);
       rig.run_untimed(script({{HostOpcode::trim, 0, 64_KiB}}, rig.size()));  // undone by what follows
       archive.rewind();

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/tests/drive/support.h"
 
@@ -95,7 +96,7 @@ TEST_CASE("the log against plain tables") {
 TEST_CASE("a log restored goes on as the one saved") {
   Model saved(2);
   for (int i = 0; i < 3'000; ++i) saved.step();
-  drive_tests::MemoryArchive archive;
+  MemoryArchive archive;
   saved.log.archive(archive);
   Model restored(3);
   for (int i = 0; i < 500; ++i) restored.step();  // what it held before must not shine through

@@ -141,8 +141,8 @@ TEST_CASE("damaged, truncated and foreign snapshots are refused in one line") {
   }
   refused("PK\x03\x04 something else altogether", "is not a tlmssd snapshot");
   std::string newer = whole;
-  newer[8] = 10;
-  refused(newer, "is of snapshot format 10; this program reads format 9");
+  newer[8] = 11;
+  refused(newer, "is of snapshot format 11; this program reads format 10");
   std::string foreign = whole;
   std::swap(foreign[12], foreign[15]);
   refused(foreign, "machine of another type");

@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 
 namespace tlmssd {
@@ -447,28 +448,6 @@ TEST_CASE("a trim of a whole huge drive is quick and exact, also with commands i
   CHECK(board.end_read(read, std::vector<Stamp>{k_zeros, k_zeros, k_zeros, k_zeros}, true) != nullptr);
 }
 
-namespace {
-
-struct MemoryArchive : Archive {
-  explicit MemoryArchive(bool saves) : saves_(saves) {}
-  [[nodiscard]] bool saving() const override { return saves_; }
-  void bytes(void* data, std::size_t size) override {
-    auto* raw = static_cast<char*>(data);
-    if (saves_) {
-      content.insert(content.end(), raw, raw + size);
-      return;
-    }
-    if (size > content.size() - at) throw ArchiveError("the snapshot ends early");
-    if (size != 0) std::memcpy(raw, content.data() + at, size);
-    at += size;
-  }
-  std::vector<char> content;
-  std::size_t at = 0;
-  bool saves_;
-};
-
-}  // namespace
-
 TEST_CASE("a scoreboard survives a snapshot, contended units included") {
   RandomStream random(3, "snapshot");
   Scoreboard board(1000, 8);
@@ -484,15 +463,14 @@ TEST_CASE("a scoreboard survives a snapshot, contended units included") {
   std::vector<Stamp> failed(4);
   board.begin_write(ticket, 950, 4, failed);
   board.end_write(ticket, false);
-  MemoryArchive saved(true);
+  MemoryArchive saved;
   board.archive(saved);
-  MemoryArchive load(false);
-  load.content = saved.content;
+  MemoryArchive load(saved.content());
   Scoreboard other(1000, 8);
   other.archive(load);
-  MemoryArchive again(true);
+  MemoryArchive again;
   other.archive(again);
-  CHECK(again.content == saved.content);
+  CHECK(again.content() == saved.content());
   other.begin_read(ticket, 0, 950);
   CHECK(other.end_read(ticket, std::span(content).first(950), true) == nullptr);
   other.begin_read(ticket, 950, 4);
@@ -502,8 +480,7 @@ TEST_CASE("a scoreboard survives a snapshot, contended units included") {
   CHECK(other.end_read(ticket, failed, true) !=
         nullptr);  // blocks 952 and 953 have been seen to hold the old content
   Scoreboard wrong_size(1001, 8);
-  MemoryArchive reload(false);
-  reload.content = saved.content;
+  MemoryArchive reload(saved.content());
   CHECK_THROWS_AS(wrong_size.archive(reload), ArchiveError);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/memory/memory_rig.h"
 
 namespace tlmssd {
@@ -207,21 +208,6 @@ TEST_CASE("blocking and debug transport reach memories through the bus and bytes
   CHECK(payload.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-/// An archive in memory.
-struct MemoryArchive : Archive {
-  explicit MemoryArchive(std::stringstream& s, bool save) : stream(s), save_(save) {}
-  [[nodiscard]] bool saving() const override { return save_; }
-  void bytes(void* data, std::size_t size) override {
-    if (save_) {
-      stream.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    } else {
-      stream.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
-    }
-  }
-  std::stringstream& stream;
-  bool save_;
-};
-
 TEST_CASE("SCM counts wear by region and keeps it") {
   EventQueue event_queue;
   ScmConfig config;
@@ -240,11 +226,11 @@ TEST_CASE("SCM counts wear by region and keeps it") {
   CHECK(rig.scm.wear()[0] == 128 + 2);
   CHECK(rig.scm.wear()[1] == 1);
   CHECK(rig.scm.wear()[16] == 1);
-  std::stringstream snapshot;
-  MemoryArchive save(snapshot, true);
-  rig.scm.archive(save);
-  MemoryArchive load(snapshot, false);
-  restored.archive(load);
+  MemoryArchive archive;
+  rig.scm.archive(archive);
+  archive.rewind();
+  restored.archive(archive);
+  CHECK(archive.at_end());
   CHECK(restored.wear() == rig.scm.wear());
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/tests/nand/die_fixture.h"
 
@@ -317,11 +318,11 @@ TEST_CASE("random operations in both modes agree with a simple model, also after
     if (step % 4000 != 3999) continue;
     MemoryArchive archive;
     die->state.archive(archive);
-    archive.save = false;
+    archive.rewind();
     auto restored = std::make_unique<Die>(part, 4096, 2);
     erase(*restored, 0, k_slc);  // goes away
     restored->state.archive(archive);
-    CHECK(archive.position == archive.data.size());
+    CHECK(archive.at_end());
     die = std::move(restored);
     for (std::uint32_t b = 0; b < 5; ++b) {
       for (const BlockMode mode : {k_native, k_slc}) {
@@ -342,7 +343,7 @@ TEST_CASE("a snapshot with more pages in SLC mode than the block has is refused"
   for (std::uint32_t page = 0; page < 4; ++page) program(die, 0, page, k_slc);
   MemoryArchive archive;
   die.state.archive(archive);
-  archive.save = false;
+  archive.rewind();
   part.cell = "qlc";
   Die smaller(part);
   CHECK_THROWS_WITH(smaller.state.archive(archive), Contains("a page beyond its block"));

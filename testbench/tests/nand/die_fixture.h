@@ -1,4 +1,4 @@
-// A die without a kernel, with buffers for its operations, and an archive in memory.
+// A die without a kernel, with buffers for its operations.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -8,24 +8,6 @@
 #include "models/nand/die_state.h"
 
 namespace tlmssd::test {
-
-struct MemoryArchive final : Archive {
-  bool save = true;
-  std::vector<unsigned char> data;
-  std::size_t position = 0;
-  [[nodiscard]] bool saving() const override { return save; }
-  void bytes(void* p, std::size_t size) override {
-    if (size == 0) return;
-    auto* b = static_cast<unsigned char*>(p);
-    if (save) {
-      data.insert(data.end(), b, b + size);
-      return;
-    }
-    if (position + size > data.size()) throw ArchiveError("short");
-    std::memcpy(p, data.data() + position, size);
-    position += size;
-  }
-};
 
 inline NandPart small_part() {
   NandPart part;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/tests/nand/die_fixture.h"
 
@@ -272,11 +273,11 @@ TEST_CASE("random operations agree with a simple model, also after saving and re
     if (step % 5000 == 4999) {
       MemoryArchive archive;
       die->state.archive(archive);
-      archive.save = false;
+      archive.rewind();
       auto restored = std::make_unique<Die>(part, 4096, 2);
       restored->program(0, 0, 0);  // goes away
       restored->state.archive(archive);
-      CHECK(archive.position == archive.data.size());
+      CHECK(archive.at_end());
       die = std::move(restored);
     }
   }
@@ -288,14 +289,15 @@ TEST_CASE("a snapshot of another shape or a damaged one is refused") {
   die.program(0, 0, 0);
   MemoryArchive archive;
   die.state.archive(archive);
-  archive.save = false;
+  archive.rewind();
   NandPart other = small_part();
   other.blocks_per_plane = 6;
   Die bigger(other);
   CHECK_THROWS_AS(bigger.state.archive(archive), ArchiveError);
-  archive.position = 0;
-  archive.data.resize(archive.data.size() / 2);
-  CHECK_THROWS_AS(die.state.archive(archive), ArchiveError);
+  std::vector<std::uint8_t> half = archive.content();
+  half.resize(half.size() / 2);
+  MemoryArchive torn(half);
+  CHECK_THROWS_AS(die.state.archive(torn), ArchiveError);
 }
 
 TEST_CASE("a filled block holds what its programs would have put there, until it is erased") {
@@ -340,7 +342,7 @@ TEST_CASE("a filled block holds what its programs would have put there, until it
   MemoryArchive archive;
   filled.state.archive(archive);
   Die restored(part);
-  archive.save = false;
+  archive.rewind();
   restored.state.archive(archive);
   for (std::uint32_t page = 0; page < 9; ++page) same(restored, 2, page);
   restored.erase(0, 2, 2);

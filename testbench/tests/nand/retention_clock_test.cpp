@@ -4,32 +4,10 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "models/base/memory_archive.h"
+
 using namespace tlmssd;
 using namespace tlmssd::literals;
-
-namespace {
-
-/// An archive in memory: first saves, then restores.
-class Memory final : public Archive {
- public:
-  [[nodiscard]] bool saving() const override { return saving_; }
-  void bytes(void* data, std::size_t size) override {
-    if (saving_) {
-      kept_.append(static_cast<const char*>(data), size);
-    } else {
-      REQUIRE(kept_.size() >= size);
-      std::memcpy(data, kept_.data(), size);
-      kept_.erase(0, size);
-    }
-  }
-  void restore() { saving_ = false; }
-
- private:
-  bool saving_ = true;
-  std::string kept_;
-};
-
-}  // namespace
 
 TEST_CASE("13 hours at 85 degrees are about a year at 30") {
   RetentionClock clock({.temperature = 30, .reference_temperature = 30});
@@ -66,11 +44,11 @@ TEST_CASE("skipped time adds up, is kept in a snapshot, and ends rather than ove
   clock.age(3600, 40);
   clock.age(0.5, 40);
   CHECK(clock.at(1_s) == 3'601'500'000'000);
-  Memory memory;
-  clock.archive(memory, 20_s);
-  memory.restore();
+  MemoryArchive archive;
+  clock.archive(archive, 20_s);
+  archive.rewind();
   RetentionClock restored(RetentionConfig{});
-  restored.archive(memory, 5_s);  // the restored drive's event queue stands elsewhere
+  restored.archive(archive, 5_s);  // the restored drive's event queue stands elsewhere
   CHECK(restored.at(5_s) == clock.at(20_s));
   CHECK(restored.at(6_s) == clock.at(21_s));
   clock.age(1e12, 150);

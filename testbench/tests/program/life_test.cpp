@@ -32,6 +32,22 @@ TEST_CASE("a run from a snapshot equals the run that preconditioned", "[program]
         read_file(folder.path() / "other" / "report.json"));
 }
 
+TEST_CASE("a run from a snapshot knows what was booked beyond the end of preconditioning", "[program]") {
+  // These end with an access to the map that no one waits for.
+  const Folder folder;
+  for (const std::string spare : {"185.71", "250"}) {
+    const std::string drive =
+        replaced(k_small, "over_provisioning: 40 %", "over_provisioning: " + spare + " %");
+    const std::string scenario = folder.write(spare + ".yaml", replaced(drive, "load:", R"(precondition:
+  - {fill: 100 %, order: sequential}
+  - {fill: 100 %, order: random, until: steady, bs: 64 KiB}
+load:)"));
+    const std::string snapshot = folder / (spare + ".snap");
+    const Json direct = report_of(folder, scenario, "direct " + spare, {"--save-snapshot", snapshot});
+    CHECK(report_of(folder, scenario, "restored " + spare, {"--from-snapshot", snapshot}) == direct);
+  }
+}
+
 TEST_CASE("a snapshot knows nothing of when writes complete", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_worked);
