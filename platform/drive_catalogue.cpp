@@ -62,8 +62,7 @@ void add_hardware(Catalogue& catalogue) {
               "what quick-ldpc and ep-ldpc make of knowing where errors are likely, in place of their "
               "correctable");
   for (const EccCodeInfo& info : ecc_code_family())
-    catalogue.section(join_path("ssd.flash.ecc", info.name), described(info.summary, info.origin),
-                      info.parameters());
+    catalogue.section_of(info.origin, join_path("ssd.flash.ecc", info.name), info.summary, info.parameters());
 }
 
 void add_firmware(Catalogue& catalogue) {
@@ -89,7 +88,7 @@ void add_firmware(Catalogue& catalogue) {
       .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
       .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");
   for (const FeatureInfo& info : features()) {
-    catalogue.section(info.path, described(info.doc, info.origin), info.parameters)
+    catalogue.section_of(info.origin, info.path, info.doc, info.parameters)
         .policy("policy", info.policies(), "none", info.choice_doc);
   }
 }

@@ -43,7 +43,7 @@ double gigabytes(Bytes bytes) {
 
 /// `nearest`: a value of `key` that fits; empty: none is known.
 InputError too_large(const std::string& key, const std::string& nearest, const std::string& what) {
-  Complaint complaint{{}, 0, key, what, {}, true};
+  Complaint complaint{{}, 0, key, what, {}, Blame::memory};
   if (!nearest.empty()) complaint.proposal = Proposal{key, nearest};
   return InputError(complaint);
 }

@@ -38,15 +38,17 @@ install_missing() {
 }
 
 # configure <folder> [cmake options...]: configures the build folder once; Ninja re-runs CMake by itself when it must.
-# Warnings are errors where TLMSSD_WERROR=ON is in the environment: in CI.
+# Warnings are errors where TLMSSD_WERROR=ON is in the environment: in CI. Where it is not, a folder keeps what it was
+# configured with, which is off for a new one: the other value would compile all of it anew.
 configure() {
-  local folder=$1
+  local folder=$1 warnings=()
   shift
+  [ -z "${TLMSSD_WERROR:-}" ] || warnings=(-D "TLMSSD_WERROR=$TLMSSD_WERROR")
   mkdir -p "$folder" 2>/dev/null || fail "cannot write to $folder"
   [ -w "$folder" ] || fail "cannot write to $folder"
   : >"$folder/build.log" || fail "cannot write to $folder/build.log"
   run_logged "Configuring" "$folder/build.log" cmake -S "$root" -B "$folder" -G Ninja "$@" \
-    -D "TLMSSD_WERROR=${TLMSSD_WERROR:-OFF}"
+    "${warnings[@]}"
 }
 
 # build <folder> [targets...]: builds the named targets, or all.

@@ -14,7 +14,7 @@
 
 #include "firmware/base/layout.h"
 #include "models/base/archive.h"
-#include "models/base/ecc_code.h"
+#include "models/base/ecc_codes.h"
 #include "models/base/parameters.h"
 #include "models/base/statistics.h"
 
@@ -46,6 +46,10 @@ struct EccContext {
   std::uint64_t logical_blocks = 0;
 };
 
+/// Attempts at one page after which a run ends with an error: a policy that has not given up by
+/// then never will. Every code that there can be, with each of the read-retry levels.
+inline constexpr std::uint32_t k_most_attempts = 256 * k_most_ecc_codes;
+
 class EccPolicy {
  public:
   virtual ~EccPolicy() = default;
@@ -58,7 +62,8 @@ class EccPolicy {
   /// After `last` has failed, which was attempt number `tried` (from 1); nothing: the page is given
   /// up.
   virtual std::optional<ReadAttempt> next(const PageFacts& page, ReadAttempt last, std::uint32_t tried) = 0;
-  /// Attempts at one page, the first one included, after which it gives up at the latest.
+  /// Attempts at one page, the first one included, after which it gives up at the latest; no more
+  /// than k_most_attempts.
   [[nodiscard]] virtual std::uint32_t most_attempts() const { return 2; }
   /// A page has been decoded at last.
   virtual void decoded(const PageFacts& /*page*/, ReadAttempt /*how*/, const Decoded& /*result*/) {}

@@ -1,12 +1,14 @@
 #include "firmware/flash/error_correction.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
 #include <vector>
 
 #include "firmware/core/decision_texts.h"
 #include "firmware/flash/flash_await.h"
 #include "firmware/flash/read_batch.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -96,6 +98,7 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
       tell_code(core_, read, "given up", "the policy names no further attempt");
       break;
     }
+    if (tried >= k_most_attempts) refuse_policy(read);
     ++core_.stats.retries;
     op.code = next->code;
     op.retry_level = next->retry_level;
@@ -109,6 +112,15 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
   op.ledger = ledger;
   if (ledger != nullptr) ledger->charge(Cause::retry, core_.hw.event_queue.now());
   end(read);
+}
+
+void ErrorCorrection::refuse_policy(const ReadOp& read) const {
+  throw InputError(Complaint{{},
+                             0,
+                             "firmware.ecc.policy",
+                             fmt::format("{} has not given up a page of block {} after {} attempts",
+                                         core_.config.ecc.policy, read.block, k_most_attempts),
+                             {}});
 }
 
 /// Decoded or given up: counts it and tells the batch.

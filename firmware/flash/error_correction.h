@@ -20,6 +20,7 @@ class ErrorCorrection {
  private:
   [[nodiscard]] PageFacts facts(const ReadOp& read) const;
   Task<> read_again(ReadOp& read);
+  [[noreturn]] void refuse_policy(const ReadOp& read) const;
   void end(ReadOp& read);
 
   Core& core_;

@@ -1,5 +1,7 @@
 #include "models/base/input_error.h"
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace tlmssd {
@@ -36,6 +38,12 @@ InputError refusal(const std::string& key, const std::string& what, const std::s
 
 InputError refusal(const std::string& key, const std::string& what, const Proposal& proposal) {
   return InputError(Complaint{{}, 0, key, what, proposal});
+}
+
+InputError not_written(const std::string& path, const std::string& what, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT;
+  return InputError(
+      Complaint{path, 0, {}, what + ": " + std::strerror(error), {}, full ? Blame::disk : Blame::input});
 }
 
 InputErrors::InputErrors(std::vector<InputError> all)

@@ -18,6 +18,10 @@ struct Proposal {
   std::string value;
 };
 
+/// Whose fault it is that something is refused. Of a machine that has too little of something, what
+/// else is wrong has not been looked at.
+enum class Blame : std::uint8_t { input, memory, disk };
+
 /// What is wrong and where; every field but `what` may be empty.
 struct Complaint {
   std::string file;        ///< or "--set a.b=c"
@@ -25,7 +29,7 @@ struct Complaint {
   std::string key;  ///< of the scenario, whole ("ssd.dram.capacity") or from its section on ("capacity")
   std::string what;
   std::optional<Proposal> proposal;
-  bool of_machine = false;  ///< the machine is too small: what else is wrong has not been looked at
+  Blame blame = Blame::input;
 };
 
 /// "file:line: key: what is wrong; nearest valid: value", or with "nearest valid: key: value" when
@@ -50,6 +54,10 @@ struct InputError : std::runtime_error {
 InputError refusal(const std::string& key, const std::string& what, const std::string& nearest);
 /// The same where another key is the one to change.
 InputError refusal(const std::string& key, const std::string& what, const Proposal& proposal);
+
+/// `path` "cannot be written", or what else is said: for the reason `error`, an errno. The fault of
+/// a disk that is full.
+InputError not_written(const std::string& path, const std::string& what, int error);
 
 /// Several errors at once, one line each; as an InputError it is the first of them.
 struct InputErrors : InputError {

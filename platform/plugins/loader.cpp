@@ -116,6 +116,31 @@ void enrol(const std::string& name, const fs::path& file, void* library) {
   description.enrol(registrar);
 }
 
+/// The library; what a constructor in it throws is told as what the loader itself says.
+void* opened(const std::string& name, const fs::path& file) {
+  const std::string cannot = "plug-in " + in_quotes(name) + ": cannot be loaded: ";
+  // Declared to throw nothing, which holds for the loader and not for constructors: called
+  // directly, the compiler would leave out the catch.
+  void* (*volatile const open)(const char*, int) = &dlopen;
+  void* library = nullptr;
+  try {
+    library = open(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const std::exception& error) {
+    throw InputError(cannot + error.what());
+  }
+  if (library == nullptr) throw InputError(cannot + dlerror());
+  return library;
+}
+
+/// While it lives, the plug-in `name` is being loaded.
+class Loading {
+ public:
+  explicit Loading(const std::string& name) { loaded().loading = name; }
+  ~Loading() { loaded().loading.clear(); }
+  Loading(const Loading&) = delete;
+  Loading& operator=(const Loading&) = delete;
+};
+
 }  // namespace
 
 bool is_loaded(const std::string& name) {
@@ -129,11 +154,8 @@ void load_plugin(const std::string& name, const std::string& folder) {
   if (name.empty()) throw InputError("the name of a plug-in is empty");
   if (is_loaded(name)) return;
   const fs::path file = find_library(name, folder);
-  loaded().loading = name;
-  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw InputError("plug-in " + in_quotes(name) + ": cannot be loaded: " + dlerror());
-  enrol(name, file, library);
-  loaded().loading.clear();
+  const Loading loading(name);
+  enrol(name, file, opened(name, file));
 }
 
 void load_plugins_of_environment() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -75,7 +76,7 @@ void write_file(const fs::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.close();
-  if (!out) throw InputError("cannot write " + file.string());
+  if (!out) throw not_written(file.string(), "cannot be written", errno);
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ void write_project(const std::string& kind, const std::string& name, const std::
     }
   } catch (const fs::filesystem_error& failure) {
     fs::remove_all(target, error);
-    throw InputError("cannot write " + target.string() + ": " + failure.code().message());
+    throw not_written(target.string(), "cannot be written", failure.code().value());
   } catch (...) {
     fs::remove_all(target, error);
     throw;

@@ -5,6 +5,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "models/base/input_error.h"
+#include "models/base/suggest.h"
+
 namespace tlmssd {
 namespace {
 
@@ -18,41 +21,85 @@ bool same_meaning(const ParameterSpec& a, const ParameterSpec& b) {
   throw std::logic_error("catalogue: section '" + section.path() + "': " + what);
 }
 
-void check_parameter(const Section& section, const ParameterSpec& spec) {
+/// A key, and what declares it.
+struct Declared {
+  const KeyGroup& group;
+  const ParameterSpec& spec;
+  const PolicyInfo* policy;  ///< null: a table, or the key that selects a policy
+};
+
+/// The plug-in that declares it; empty: the program.
+const std::string& origin_of(const Section& section, const Declared& key) {
+  return key.policy != nullptr && !key.policy->origin.empty() ? key.policy->origin : section.origin();
+}
+
+/// "firmware.gc", or "'second-chance' (firmware.gc.policy)".
+std::string declarer_of(const Section& section, const Declared& key) {
+  if (key.policy == nullptr) return section.path();
+  return in_quotes(key.policy->name) + " (" + join_path(section.path(), key.group.parameters.front().name) +
+         ")";
+}
+
+/// What a plug-in declares is its user's matter; all else is a mistake of the program.
+[[noreturn]] void wrong(const Section& section, const Declared& key, const std::string& what) {
+  const std::string& origin = origin_of(section, key);
+  if (origin.empty()) wrong(section, in_quotes(key.spec.name) + " " + what);
+  throw InputError("plug-in " + origin + ": parameter " + in_quotes(key.spec.name) + " of " +
+                   declarer_of(section, key) + " " + what);
+}
+
+void check_parameter(const Section& section, const Declared& key) {
+  const ParameterSpec& spec = key.spec;
   if (spec.name.empty() || spec.name.find_first_of(". \t:") != std::string::npos || is_position(spec.name)) {
-    wrong(section, "'" + spec.name + "' cannot be a key");
+    wrong(section, key, "cannot be a key of a scenario");
   }
-  if (section.child(spec.name) != nullptr) wrong(section, "'" + spec.name + "' is both a key and a section");
+  if (const Section* const child = section.child(spec.name)) {
+    if (!child->origin().empty() && origin_of(section, key).empty())
+      throw InputError("plug-in " + child->origin() + ": its section " + child->path() + " is a key already");
+    wrong(section, key, "has the name of a section: " + child->path());
+  }
   if (spec.list && (spec.kind == Kind::flag || spec.kind == Kind::bytes_or_share)) {
-    wrong(section, "'" + spec.name + "': no lists of this kind");
+    wrong(section, key, "is a list of a kind that has no lists");
   }
-  if (spec.kind == Kind::choice && spec.choices.empty()) wrong(section, "'" + spec.name + "' has no choices");
-  if (section.is_from_file() && spec.name == "file") wrong(section, "'file' is taken");
+  if (spec.kind == Kind::choice && spec.choices.empty()) wrong(section, key, "has no choices");
+  if (section.is_from_file() && spec.name == "file") wrong(section, key, "is taken: it names a file");
+}
+
+/// `key` and one declared before it have one name and mean different things.
+[[noreturn]] void wrong_twice(const Section& section, const Declared& key, const Declared& before) {
+  const bool later = !origin_of(section, key).empty() || origin_of(section, before).empty();
+  const Declared& at_fault = later ? key : before;
+  const Declared& other = later ? before : key;
+  wrong(section, at_fault,
+        "is a " +
+            (other.policy == nullptr ? "key of " + section.path()
+                                     : "parameter of " + declarer_of(section, other)) +
+            " too, with another meaning");
 }
 
 /// Two keys that can be active together must not share a name unless they mean the same.
 void check_names(const Section& section) {
-  std::vector<std::pair<const KeyGroup*, const ParameterSpec*>> seen;
-  const auto add = [&](const KeyGroup& group, const ParameterSpec& spec, std::size_t same_family_from) {
-    check_parameter(section, spec);
+  std::vector<Declared> seen;
+  const auto add = [&](const Declared& key, std::size_t same_family_from) {
+    check_parameter(section, key);
+    const KeyGroup& group = key.group;
     for (std::size_t i = 0; i < seen.size(); ++i) {
-      const auto& [other_group, other] = seen[i];
-      if (other->name != spec.name || (i >= same_family_from && other_group == &group)) continue;
+      const Declared& other = seen[i];
+      if (other.spec.name != key.spec.name || (i >= same_family_from && &other.group == &group)) continue;
       const bool together =
-          group.only_with.empty() || other_group->only_with.empty() ||
+          group.only_with.empty() || other.group.only_with.empty() ||
           std::any_of(group.only_with.begin(), group.only_with.end(),
-                      [&theirs = other_group](const std::string& v) { return theirs->goes_with(v); });
-      if (together && !same_meaning(*other, spec))
-        wrong(section, "'" + spec.name + "' is declared twice, differently");
+                      [&theirs = other.group](const std::string& v) { return theirs.goes_with(v); });
+      if (together && !same_meaning(other.spec, key.spec)) wrong_twice(section, key, other);
     }
-    seen.emplace_back(&group, &spec);
+    seen.push_back(key);
   };
   constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
   for (const KeyGroup& group : section.groups()) {
-    for (const ParameterSpec& spec : group.parameters) add(group, spec, k_none);
+    for (const ParameterSpec& spec : group.parameters) add({group, spec, nullptr}, k_none);
     const std::size_t from = seen.size();  // policies of one family never apply together
     for (const PolicyInfo& policy : group.policies) {
-      for (const ParameterSpec& spec : policy.parameters) add(group, spec, from);
+      for (const ParameterSpec& spec : policy.parameters) add({group, spec, &policy}, from);
     }
   }
 }
@@ -177,6 +224,10 @@ Section& Section::required() {
   required_ = true;
   return *this;
 }
+Section& Section::of_plugin(std::string origin) {
+  origin_ = std::move(origin);
+  return *this;
+}
 
 std::string Section::name() const {
   return path_.substr(path_.rfind('.') + 1);
@@ -268,6 +319,13 @@ Section& Catalogue::section(std::string_view path, std::string doc, std::vector<
   if (at->doc_.empty()) at->doc_ = std::move(doc);
   if (!parameters.empty()) at->keys(std::move(parameters));
   return *at;
+}
+
+Section& Catalogue::section_of(const std::string& origin, const std::string& path, std::string doc,
+                               std::vector<ParameterSpec> parameters) {
+  if (!origin.empty() && find(path) != nullptr)
+    throw InputError("plug-in " + origin + ": there is a section " + path + " already");
+  return section(path, described(doc, origin), std::move(parameters)).of_plugin(origin);
 }
 
 const Section* Catalogue::find(std::string_view path) const {

@@ -77,12 +77,15 @@ class Section {
   Section& optional();
   /// Must be given.
   Section& required();
+  /// Declared by the plug-in `origin` (empty: by the program).
+  Section& of_plugin(std::string origin);
 
   // ---- asking
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string name() const;  ///< the last word of the path
   [[nodiscard]] const std::string& doc() const { return doc_; }
+  [[nodiscard]] const std::string& origin() const { return origin_; }  ///< plug-in; empty: the program
   [[nodiscard]] const std::vector<KeyGroup>& groups() const { return groups_; }
   [[nodiscard]] const std::vector<Variant>& variants() const { return variants_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Section>>& children() const { return children_; }
@@ -103,6 +106,7 @@ class Section {
   friend class Catalogue;
   std::string path_;
   std::string doc_;
+  std::string origin_;
   std::vector<KeyGroup> groups_;
   std::vector<Variant> variants_;
   std::vector<std::unique_ptr<Section>> children_;
@@ -126,6 +130,9 @@ class Catalogue {
   Section& section(std::string_view path, std::string doc, const ParameterTable<T>& table) {
     return section(path, std::move(doc), table.specs());
   }
+  /// One that a plug-in may bring. InputError when there is one at that path already.
+  Section& section_of(const std::string& origin, const std::string& path, std::string doc,
+                      std::vector<ParameterSpec> parameters);
   /// A list of such sections.
   template <class Parameters>
   Section& list(std::string_view path, std::string doc, const Parameters& parameters,
@@ -148,7 +155,8 @@ class Catalogue {
   [[nodiscard]] const Section* find(std::string_view path) const;
   /// Throws std::logic_error when the declarations contradict each other (a name given twice with
   /// different meanings, a default policy that does not exist, a variant's key that is no
-  /// parameter...). The scenario reader calls it.
+  /// parameter...); InputError, with its name, when a plug-in has declared what contradicts. Who
+  /// makes a catalogue calls it at the end.
   void check() const;
 
  private:

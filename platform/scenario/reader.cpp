@@ -74,7 +74,6 @@ class ScenarioReader {
   }
 
   Scenario read(std::string_view text, const std::vector<std::string>& overrides) {
-    catalogue_.check();
     Node root = parse_document(text, file_);
     if (root.type == Node::Type::null)
       throw InputError(*file_, 1, "is empty; a scenario begins with title: ...");

@@ -254,8 +254,8 @@ def test_which_writes_wait_for_room_is_no_chance(folder):
         (("search:", "loss: {p50: 3 %, speed: 2 %}\nsearch:"), "speed: is no figure of a job"),
         (("search:", "loss: {p50: 3}\nsearch:"), "must be a relative error"),
         (
-            ("search:", "loss: {p10.5: 3 %}\nsearch:"),
-            "study.yaml:7: loss: nothing that was measured has a place in the loss; measured: ",
+            ("search:", "loss: {p50: 3 %, p10.5: 3 %}\nsearch:"),
+            "study.yaml:7: loss.p10.5: was not measured in any job; measured: bandwidth, iops, ",
         ),
         (
             ("measured:", "set: {ssd.host.quues: 8}\nmeasured:"),
@@ -299,7 +299,7 @@ def test_a_folder_of_the_users_is_left_alone(small, capsys):
         # As by a build beneath it: another content under the same name, or none.
         ('echo "#" >>"$0"', "fake-tlmssd is not the build any more that this began with"),
         ('rm "$0"', "fake-tlmssd is not the build any more that this began with"),
-        ('echo "tlmssd: No space left on device" >&2; exit 1', "no space left for its results"),
+        ('echo "tlmssd: no room" >&2; exit 7', "runs: no room"),
         ("rm ../../tlmssd-store", "store is not to be seen from this worker's machine"),
         ("rm -r ../../locks", "the worker could not read or write: No such file or directory"),
     ],

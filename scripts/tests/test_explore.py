@@ -226,11 +226,12 @@ def test_memory_that_others_have_taken_is_a_reason_that_is_not_remembered(folder
 
 
 def test_a_full_disk_is_a_reason_that_is_not_remembered(folder, monkeypatch):
-    full = 'echo "tlmssd: out/report.json: cannot be written in full: No space left on device" >&2'
-    program = fake_program(folder, "[ ! -e room ]", f"{full}; exit 2")
-    program.write_text(program.read_text().replace("[ ! -e room ]", f"[ ! -e {folder}/room ]"))
+    full = 'echo "tlmssd: out/report.json: no room" >&2; exit 7'  # the exit code says it
+    program = fake_program(folder, f"[ ! -e {folder}/room ]", full)
     monkeypatch.setenv("TLMSSD_PROGRAM", str(program))
-    assert carry_out("study.yaml", "out").statuses == {"disk": 8}
+    assert carry_out("study.yaml", "out", share=False).statuses == {"disk": 8}
+    reasons = pd.read_parquet(folder / "out/results.parquet")["reason"]
+    assert set(reasons) == {"out/report.json: no room"}
     (folder / "room").touch()
     assert carry_out("study.yaml", "out").statuses == {"ok": 8}
 

@@ -1,7 +1,6 @@
 """Carries out jobs: looks in the store first, runs the program otherwise, within limits."""
 
 import contextlib
-import errno
 import json
 import os
 import resource
@@ -19,12 +18,11 @@ CERTAIN = ("refused", "stalled", "failed")
 """What happens again whenever a run is carried out, so that it is remembered."""
 OUTSIDE = ("lost", "disk")
 """What the scenario has no part in: the same run would go well elsewhere, or later."""
-NO_SPACE = os.strerror(errno.ENOSPC)
 
 COMMANDS_FAILED = 5
 """Exit code of a run with results in which commands failed: the report's warnings say which."""
-STATUSES = {2: "refused", 3: "stalled", 6: "memory"}
-"""Exit codes that say why there are no results; 6 is the machine's fault (docs/user-guide.md)."""
+STATUSES = {2: "refused", 3: "stalled", 6: "memory", 7: "disk"}
+"""Exit codes that say why there are no results; 6 and 7 are the machine's fault (user-guide.md)."""
 
 
 @dataclass(frozen=True)
@@ -219,8 +217,6 @@ def judged(code: int, said: str) -> tuple[str, str]:
         return "ok", ""
     if code == -9:
         return "memory", "killed by the system, which does so for want of memory"
-    if NO_SPACE in reason:
-        return "disk", "no space left for its results"
     if code < 0 or code > 128:
         return "crashed", f"ended by signal {-code if code < 0 else code - 128}"
     return STATUSES.get(code, "failed"), reason or f"exit code {code}"

@@ -69,9 +69,19 @@ nlohmann::ordered_json errors_json(const InputError& error) {
 /// The exit code of a refusal: whose fault it is.
 int refused(const InputError& error) {
   const std::vector<InputError> all = errors_of(error);
-  const bool of_machine =
-      std::all_of(all.begin(), all.end(), [](const InputError& one) { return one.complaint().of_machine; });
-  return of_machine ? k_exit_memory : k_exit_input;
+  const Blame blame = all.front().complaint().blame;
+  if (std::any_of(all.begin(), all.end(),
+                  [&](const InputError& one) { return one.complaint().blame != blame; }))
+    return k_exit_input;
+  switch (blame) {
+    case Blame::memory:
+      return k_exit_memory;
+    case Blame::disk:
+      return k_exit_disk;
+    case Blame::input:
+      break;
+  }
+  return k_exit_input;
 }
 
 /// Bytes that are no text become U+FFFD.
@@ -124,7 +134,11 @@ int reported(const std::function<int()>& command) {
   try {
     return command();
   } catch (const InputError& error) {
-    for (const InputError& one : errors_of(error)) complain(k_exit_input, blamed() + one_line(one.what()));
+    const std::string plugin = blamed();
+    for (const InputError& one : errors_of(error)) {
+      const std::string line = one_line(one.what());
+      complain(k_exit_input, line.starts_with(plugin) ? line : plugin + line);  // it may name itself
+    }
     return refused(error);
   } catch (const Interrupted& interrupted) {
     return complain(k_exit_signal + interrupted.signal(), interrupted.what());

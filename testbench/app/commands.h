@@ -16,6 +16,7 @@ enum ExitCode : int {
   k_exit_advice = 4,    ///< with --strict: the adviser has spoken, or a target is missed
   k_exit_failed = 5,    ///< the results are there, but commands failed (run.errors: accept)
   k_exit_memory = 6,    ///< this machine has too little memory for it; the input may be as it should
+  k_exit_disk = 7,      ///< a disk is full; the input may be as it should
   k_exit_signal = 128,  ///< and the signal's number: a signal has ended the run
 };
 

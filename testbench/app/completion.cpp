@@ -189,7 +189,7 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
   text +=
       ".SH \"EXIT STATUS\"\n0 done; 1 the emulator is at fault; 2 the input is; 3 the drive has stalled; 4 "
       "with \\-\\-strict the adviser has something to say or a target is missed; 5 commands failed; 6 this "
-      "machine has too little memory; 128 + n "
+      "machine has too little memory; 7 a disk is full; 128 + n "
       "signal n has ended the run.\n.SH ENVIRONMENT\n.TP\n.B TLMSSD_TRACES\nfolder in which traces are "
       "looked up\n.TP\n.B TLMSSD_PLUGINS\nplug\\-ins to load, with colons between them\n.TP\n.B "
       "NO_COLOR\nno colour on terminals\n";

@@ -54,10 +54,12 @@ void check_within_drive(const DecisionFilter& filter, const Ssd& ssd) {
   const firmware::Layout layout = layout_of(ssd);
   const auto check = [](const char* key, const std::vector<std::int64_t>& range, const char* what,
                         std::uint64_t count) {
-    if (range.empty() || static_cast<std::uint64_t>(range.front()) < count) return;
-    throw refusal(key,
-                  fmt::format("{} is beyond the drive, whose last {} is {}", range.front(), what, count - 1),
-                  fmt::format("[{}]", count - 1));
+    const auto beyond = [&](std::int64_t number) { return static_cast<std::uint64_t>(number) >= count; };
+    const auto found = std::find_if(range.begin(), range.end(), beyond);
+    if (found == range.end()) return;
+    throw refusal(key, fmt::format("{} is beyond the drive, whose last {} is {}", *found, what, count - 1),
+                  found == range.begin() ? fmt::format("[{}]", count - 1)
+                                         : fmt::format("[{}, {}]", range.front(), count - 1));
   };
   check("report.decision_filter.lpn", filter.lpn, "mapping page", layout.kept_units());
   check("report.decision_filter.block", filter.block, "block", layout.total_blocks());

@@ -383,7 +383,9 @@ void check_query(const StateQuery& query, const Ssd& ssd, const std::string& opt
           fmt::format("{}: {} is beyond the drive, whose last {} is {}", option, number, what, count - 1));
   };
   if (query.lba) check(*query.lba, "logical block", ssd.shape().logical_blocks);
-  if (query.map) check(query.map->first, "mapping page", ssd.own_ftl()->blocks().layout().kept_units());
+  if (!query.map) return;
+  for (const std::uint64_t end : {query.map->first, query.map->second})
+    check(end, "mapping page", ssd.own_ftl()->blocks().layout().kept_units());
 }
 
 Json drive_state(Simulation& simulation, const StateQuery& query) {

@@ -146,7 +146,10 @@ AdviserFacts Run::adviser_facts() const {
 void Run::advise_on(nlohmann::ordered_json& report) {
   const bool own_firmware = simulation_->ssd().own_ftl() != nullptr;
   report["findings"] = nlohmann::ordered_json::array();
-  for (const Finding& one : findings(report))
+  const SsdConfig& config = simulation_->ssd().config();
+  const Suspending suspending{config.flash.suspends_programs(), config.flash.suspends_erases(),
+                              config.part.finishes_pulse()};
+  for (const Finding& one : findings(report, suspending))
     report["findings"].push_back({{"cause", one.cause},
                                   {"text", one.text},
                                   {"look_at", own_firmware ? one.look_at_all() : one.look_at}});

@@ -200,7 +200,9 @@ Catalogue make_catalogue() {
                DecisionFilter::parameters())
       .optional();
   for (const PolicyInfo& info : report_writers().infos())
-    catalogue.section(join_path("report", info.name), described(info), info.parameters).optional();
+    catalogue.section_of(info.origin, join_path("report", info.name), info.summary, info.parameters)
+        .optional();
+  catalogue.check();
   return catalogue;
 }
 

@@ -188,7 +188,7 @@ SimulationConfig read_simulation(const Scenario& scenario) {
 
 void throw_advised(const ScenarioSource& source, const InputError& original) {
   for (const InputError& error : errors_of(original)) {
-    if (error.complaint().of_machine) throw InputError(error);
+    if (error.complaint().blame != Blame::input) throw InputError(error);
   }
   const Scenario scenario = source.read();
   const auto examine = [&](const std::vector<std::string>& settings, bool loads) {

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <iostream>
 #include <unistd.h>
@@ -37,8 +36,7 @@ StandardOutput::~StandardOutput() {
 
 void StandardOutput::finish() {
   sync();
-  if (error_ != 0 && error_ != EPIPE)
-    throw InputError(std::string("standard output: cannot be written: ") + std::strerror(error_));
+  if (error_ != 0 && error_ != EPIPE) throw not_written("standard output", "cannot be written", error_);
 }
 
 StandardOutput::int_type StandardOutput::overflow(int_type c) {

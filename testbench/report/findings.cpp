@@ -25,10 +25,25 @@ struct Group {
 
 /// The statistics, and what is worked out of them once.
 struct Drive {
-  explicit Drive(const Json& of) : statistics(of), uses(plain_utilisations(of)) {}
+  Drive(const Json& of, const Suspending& suspends)
+      : statistics(of), uses(plain_utilisations(of)), suspending(suspends) {}
   const Json& statistics;
   std::vector<Utilisation> uses;
+  Suspending suspending;
 };
+
+/// What keeps reads from waiting for programs, and for erases with `erases`; empty: nothing that is
+/// not done.
+std::string suspend_key(const Drive& drive, bool programs, bool erases) {
+  const Suspending& now = drive.suspending;
+  if ((programs && !now.programs) || (erases && !now.erases)) return "ssd.flash.suspend";
+  return programs && now.finishes_pulse ? "ssd.flash.part.suspend_point" : "";
+}
+
+/// Both, joined by `by`, or the one that there is.
+std::string joined(const std::string& a, const std::string& by, const std::string& b) {
+  return a + (a.empty() || b.empty() ? "" : by) + b;
+}
 
 /// Mean utilisation of a resource, by its label.
 double busy(const Drive& drive, std::string_view label) {
@@ -67,7 +82,7 @@ double held(const Drive& drive) {
 }
 
 /// `own`, but a die whose array rests is kept busy by the channel: data wait to get in or out.
-Group of_die_work(const Drive& drive, const char* own, const char* look_at) {
+Group of_die_work(const Drive& drive, const char* own, const std::string& look_at) {
   if (busy(drive, "channels") > busy(drive, "die arrays")) return of_transfers(drive);
   return {own, look_at, 0};
 }
@@ -77,12 +92,13 @@ bool transfers_limit(const Drive& drive) {
   return held(drive) >= k_held_for_rate || busy(drive, "channels") > busy(drive, "die arrays");
 }
 
-Group of_collection() {
-  return {k_collection, "ssd.flash.spare_factor, ssd.flash.suspend", 0, "firmware.gc"};
+Group of_collection(const Drive& drive) {
+  return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, true, true)), 0,
+          "firmware.gc"};
 }
 
 Group of_collection(const Drive& drive, bool transfers) {
-  return transfers ? of_transfers(drive) : of_collection();
+  return transfers ? of_transfers(drive) : of_collection(drive);
 }
 
 Group of_reads(const Drive& drive) {
@@ -99,7 +115,7 @@ Group of_dies(const Drive& drive) {
   Group group = of_reads(drive);
   double own = reads;
   if (collection >= std::max(programs, reads)) {
-    group = of_collection();
+    group = of_collection(drive);
     own = collection;
   } else if (programs >= reads) {
     group = of_die_work(drive, k_programs, "ssd.flash.ways or ssd.flash.channels");
@@ -142,7 +158,9 @@ Group remedy_of(const std::string& cause, const Drive& drive) {
     return {"the flash channels", "ssd.flash.bus or ssd.flash.channels", 0};
   if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
-    return of_die_work(drive, k_programs, "ssd.flash.suspend or ssd.flash.ways");
+    return of_die_work(drive, k_programs,
+                       joined(suspend_key(drive, cause == "die busy: program", cause == "die busy: erase"),
+                              " or ", "ssd.flash.ways"));
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
   if (cause == "decode" || cause == "decoder wait" || cause == "retry")
@@ -182,7 +200,8 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
     double rest = share;
     for (const auto& [name, part] : writers) {
       if (load.empty() || name == load) continue;
-      add({"writes of " + name, "that load, or ssd.flash.suspend", 0}, share * part);
+      add({"writes of " + name, joined("that load", ", or ", suspend_key(drive, true, false)), 0},
+          share * part);
       rest -= share * part;
     }
     add(own, rest);
@@ -298,10 +317,10 @@ const Resource* find_resource(std::string_view label, const Json& statistics) {
   return found != all.end() ? &*found : nullptr;
 }
 
-std::vector<Finding> findings(const Json& report) {
+std::vector<Finding> findings(const Json& report, const Suspending& suspending) {
   std::vector<Finding> found;
   if (report["measured_picoseconds"] == 0) return found;
-  const Drive drive(report["statistics"]);
+  const Drive drive(report["statistics"], suspending);
   saturated(drive, found);
   saturated_dies(report, drive, found);
   for (const ShownResults& part : shown_results(report)) slow_commands(part, report, drive, found);

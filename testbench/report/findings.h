@@ -25,6 +25,13 @@ struct Finding {
   }
 };
 
+/// What dies put aside for reads, which is no advice any more.
+struct Suspending {
+  bool programs = false;
+  bool erases = false;
+  bool finishes_pulse = false;  ///< reads wait for the end of the pulse (suspend_point: next)
+};
+
 /// A resource of the drive whose use is in the statistics.
 struct Resource {
   std::string_view label;  ///< as in plain_utilisations()
@@ -38,6 +45,6 @@ struct Resource {
 const Resource* find_resource(std::string_view label, const nlohmann::ordered_json& statistics);
 
 /// The most important first. `report`: as build_report makes it.
-std::vector<Finding> findings(const nlohmann::ordered_json& report);
+std::vector<Finding> findings(const nlohmann::ordered_json& report, const Suspending& suspending = {});
 
 }  // namespace tlmssd

@@ -4,7 +4,6 @@
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 
 #include "models/base/input_error.h"
@@ -19,7 +18,7 @@ struct OutputFile::Stream {
 OutputFile::OutputFile(const std::string& path) : path_(path), stream_(std::make_unique<Stream>()) {
   buffer_.reserve(k_buffer + 4096);
   stream_->file.open(path, std::ios::binary | std::ios::trunc);
-  if (!stream_->file) throw InputError(path, 0, "cannot be written");
+  if (!stream_->file) throw not_written(path, "cannot be written", errno);
   if (path.ends_with(".gz")) stream_->out.push(boost::iostreams::gzip_compressor(), k_buffer);
   if (path.ends_with(".zst")) stream_->out.push(boost::iostreams::zstd_compressor(), k_buffer);
   stream_->out.push(stream_->file, k_buffer);
@@ -33,7 +32,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::incomplete() const {
-  throw InputError(path_, 0, std::string("cannot be written in full: ") + std::strerror(errno));
+  throw not_written(path_, "cannot be written in full", errno);
 }
 
 void OutputFile::flush() {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -119,8 +118,7 @@ void write_file(const fs::path& path, std::string_view content, const fs::path& 
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(content.data(), static_cast<std::streamsize>(content.size()));
   file.close();
-  if (!file)
-    throw InputError(shown.string(), 0, std::string("cannot be written in full: ") + std::strerror(errno));
+  if (!file) throw not_written(shown.string(), "cannot be written in full", errno);
 }
 
 /// Files of one folder that take the places of others in a second one; back in their places unless
@@ -188,7 +186,7 @@ RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace
     prepare();
   } catch (const fs::filesystem_error& error) {
     remove_parents();
-    throw InputError(target, 0, "cannot be written: " + error.code().message());
+    throw not_written(target, "cannot be written", error.code().value());
   }
 }
 
@@ -250,7 +248,7 @@ void RunDirectory::commit() {
     for (const std::string& name : names_) sync_to_disk(staging_->path() / name);
     if (!put_in_place_as_a_whole()) replace_files();
   } catch (const fs::filesystem_error& error) {
-    throw InputError(target_.string(), 0, "cannot be put in place: " + error.code().message());
+    throw not_written(target_.string(), "cannot be put in place", error.code().value());
   }
   parents_.clear();
   staging_.reset();

@@ -159,7 +159,7 @@ class SavingArchive final : public FileArchive {
     try {
       return std::make_unique<Staging>(folder_of(path), Staging::Kind::file);
     } catch (const std::filesystem::filesystem_error& error) {
-      throw InputError(path, 0, "cannot be written: " + error.code().message());
+      throw not_written(path, "cannot be written", error.code().value());
     }
   }
   void put_in_place() {
@@ -170,7 +170,7 @@ class SavingArchive final : public FileArchive {
       staging_->moved();
       sync_to_disk(folder_of(path_));
     } catch (const std::filesystem::filesystem_error& error) {
-      throw InputError(path_, 0, "cannot be put in place: " + error.code().message());
+      throw not_written(path_, "cannot be put in place", error.code().value());
     }
   }
   void put_frame() {
@@ -182,7 +182,7 @@ class SavingArchive final : public FileArchive {
     if (!stream_) incomplete(error_ != 0 ? error_ : errno);
   }
   [[noreturn]] void incomplete(int error) const {
-    throw InputError(path_, 0, "cannot be written in full: " + std::string(std::strerror(error)));
+    throw not_written(path_, "cannot be written in full", error);
   }
   std::string path_;
   Replace replace_;
@@ -332,12 +332,11 @@ void reading(const std::string& path, Step&& step) {
 }  // namespace
 
 void check_snapshot_target(const std::string& path, Replace replace) {
-  if (access(folder_of(path).c_str(), W_OK) != 0)
-    throw InputError(path, 0, "cannot be written: " + std::string(std::strerror(errno)));
+  if (access(folder_of(path).c_str(), W_OK) != 0) throw not_written(path, "cannot be written", errno);
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
-    throw InputError(path, 0, "cannot be written: " + std::string(std::strerror(errno)));
+    throw not_written(path, "cannot be written", errno);
   }
   if (!S_ISREG(status.st_mode)) {
     throw InputError(path, 0,

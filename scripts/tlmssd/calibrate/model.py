@@ -71,7 +71,16 @@ class Trial:
 
 
 def targets_of(study: CalibrationStudy) -> tuple[Target, ...]:
-    """Everything that was measured and has a place in the loss."""
+    """Everything that was measured and has a place in the loss.
+
+    A figure that the study names must have been measured in some job.
+    """
+    names = {name for figures in study.measured.figures.values() for name in figures}
+    measured = sorted({name.split(".", 1)[1] for name in names})
+    if "loss" in study.parts:
+        for figure, part in study.parts["loss"].items():
+            if figure not in measured:
+                part.fail(f"was not measured in any job; measured: {', '.join(measured)}")
     found = []
     for job in study.measured.jobs:
         for name, known in study.measured.figures[job].items():
@@ -80,8 +89,6 @@ def targets_of(study: CalibrationStudy) -> tuple[Target, ...]:
                 sigma = math.hypot(study.loss[figure], math.sqrt(2) * known.error, known.spread)
                 found.append(Target(job, name, known, sigma, job in study.held_out))
     if not any(not target.held_out for target in found):
-        names = {name for figures in study.measured.figures.values() for name in figures}
-        measured = sorted({name.split(".", 1)[1] for name in names})
         study.parts.get("loss", study.parts["measured"]).fail(
             f"nothing that was measured has a place in the loss; measured: {', '.join(measured)}"
         )

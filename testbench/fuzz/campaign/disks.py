@@ -11,6 +11,7 @@ from campaign.findings import Result
 
 NAME = "disks"
 COUNT = 40
+_FULL = 7  # the exit code for it
 
 # Commands that print to standard output; all must tell when that is full.
 _PRINTING = (["run", "s.yaml"], ["check", "s.yaml"], ["figures", "s.yaml"], ["conform", "victim", "greedy", "--quick"],
@@ -49,9 +50,9 @@ def _small_disk(setup, number, chance):
     done = subprocess.run(command, cwd=trial.folder, capture_output=True, text=True, timeout=60, check=False)
     seen = set((trial.folder / "seen").read_text().split())
     what = f"a disk of {4 * pages} KiB"
-    if done.returncode not in (0, 2):
+    if done.returncode not in (0, _FULL):
         trial.found(f"exit code {done.returncode}", f"after {what}: {done.stderr.strip()[:300]}")
-    if done.returncode == 2 and not done.stderr.startswith("tlmssd: "):
+    if done.returncode == _FULL and not done.stderr.startswith("tlmssd: "):
         trial.found("unclear refusal", f"after {what}: {done.stderr.strip()[:300]}")
     # The snapshot is whole before the run begins, and stays when its results do not fit.
     wanted = {"drive.snapshot", "results"} if done.returncode == 0 else set()

@@ -72,9 +72,9 @@ class Program:
 def results_are_there(code):
     """0 for a run in which commands failed: drawn scenarios may ask what a drive refuses, and wear it out.
 
-    2 for one that this machine has no memory for: that, too, is refused with a line.
+    2 for one that this machine has no memory or no room on a disk for: that, too, is refused with a line.
     """
-    return {5: 0, 6: 2}.get(code, code)
+    return {5: 0, 6: 2, 7: 2}.get(code, code)
 
 
 def _processor_seconds():

@@ -20,8 +20,9 @@ using Setter = void (*)(FioJob&, const std::string&);
   throw std::invalid_argument("expected " + what);
 }
 
-std::uint64_t number(const std::string& text, std::uint64_t low, std::uint64_t high) {
-  const auto value = fio_number(text);
+/// fio takes its suffixes of sizes behind every whole number: iodepth=1k is 1024.
+std::uint64_t number(const FioJob& job, const std::string& text, std::uint64_t low, std::uint64_t high) {
+  const auto value = fio_size(text, job.units);
   if (!value || *value < low || *value > high)
     expected(fmt::format("a whole number from {} to {}", low, high));
   return *value;
@@ -77,12 +78,12 @@ constexpr Option k_options[] = {
     {"readwrite", set_rw},
     {"rwmixread",
      [](FioJob& job, const std::string& text) {
-       job.generator.rwmixread = static_cast<std::int32_t>(number(text, 0, 100));
+       job.generator.rwmixread = static_cast<std::int32_t>(number(job, text, 0, 100));
        job.generator.rwmixwrite = -1;
      }},
     {"rwmixwrite",
      [](FioJob& job, const std::string& text) {
-       job.generator.rwmixwrite = static_cast<std::int32_t>(number(text, 0, 100));
+       job.generator.rwmixwrite = static_cast<std::int32_t>(number(job, text, 0, 100));
      }},
     {"bs", set_bs},
     {"blocksize", set_bs},
@@ -93,11 +94,11 @@ constexpr Option k_options[] = {
     {"ba", set_blockalign},
     {"iodepth",
      [](FioJob& job, const std::string& text) {
-       job.generator.iodepth = static_cast<std::uint32_t>(number(text, 1, 65536));
+       job.generator.iodepth = static_cast<std::uint32_t>(number(job, text, 1, 65536));
      }},
     {"numjobs",
      [](FioJob& job, const std::string& text) {
-       job.generator.numjobs = static_cast<std::uint32_t>(number(text, 1, 1024));
+       job.generator.numjobs = static_cast<std::uint32_t>(number(job, text, 1, 1024));
      }},
     {"offset", [](FioJob& job, const std::string& text) { job.generator.offset = text; }},
     {"offset_increment", [](FioJob& job, const std::string& text) { job.generator.offset_increment = text; }},
@@ -105,9 +106,10 @@ constexpr Option k_options[] = {
     {"io_size", set_io_size},
     {"io_limit", set_io_size},
     {"number_ios",
-     [](FioJob& job, const std::string& text) { job.generator.number_ios = number(text, 0, k_any); }},
+     [](FioJob& job, const std::string& text) { job.generator.number_ios = number(job, text, 0, k_any); }},
     {"time_based", [](FioJob& job, const std::string& text) { job.generator.time_based = flag(text); }, true},
-    {"loops", [](FioJob& job, const std::string& text) { job.generator.loops = number(text, 1, 1'000'000); }},
+    {"loops",
+     [](FioJob& job, const std::string& text) { job.generator.loops = number(job, text, 1, 1'000'000); }},
     {"rate_iops", [](FioJob& job, const std::string& text) { job.generator.rate_iops = text; }},
     {"rate", [](FioJob& job, const std::string& text) { job.generator.rate = text; }},
     {"rate_process",
@@ -119,18 +121,20 @@ constexpr Option k_options[] = {
      [](FioJob& job, const std::string& text) { job.generator.thinktime = duration(text, k_microsecond); }},
     {"thinktime_blocks",
      [](FioJob& job, const std::string& text) {
-       job.generator.thinktime_blocks = static_cast<std::uint32_t>(number(text, 1, 1'000'000'000));
+       job.generator.thinktime_blocks = static_cast<std::uint32_t>(number(job, text, 1, 1'000'000'000));
      }},
     {"random_distribution",
      [](FioJob& job, const std::string& text) { job.generator.random_distribution = text; }},
     {"norandommap", [](FioJob& job, const std::string& text) { job.generator.norandommap = flag(text); },
      true},
     {"randseed",
-     [](FioJob& job, const std::string& text) { job.generator.randseed = number(text, 0, k_any); }},
+     [](FioJob& job, const std::string& text) { job.generator.randseed = number(job, text, 0, k_any); }},
     {"percentage_random",
      [](FioJob& job, const std::string& text) { job.generator.percentage_random = text; }},
-    {"fsync", [](FioJob& job, const std::string& text) { job.generator.fsync = number(text, 0, k_any); }},
-    {"fdatasync", [](FioJob& job, const std::string& text) { job.generator.fsync = number(text, 0, k_any); }},
+    {"fsync",
+     [](FioJob& job, const std::string& text) { job.generator.fsync = number(job, text, 0, k_any); }},
+    {"fdatasync",
+     [](FioJob& job, const std::string& text) { job.generator.fsync = number(job, text, 0, k_any); }},
     {"runtime", set_runtime},
     {"timeout", set_runtime},
     {"ramp_time", [](FioJob& job, const std::string& text) { job.run.ramp_time = duration(text, k_second); }},
@@ -277,6 +281,7 @@ class Parser {
     if (line.back() != ']' || line.size() < 3)
       lines_.fail("section " + quoted_input(line) + " is not closed, expected [name]");
     const std::string name(trimmed(line.substr(1, line.size() - 2)));
+    given_.clear();
     if (name == "global") {
       current_ = &global_;
       return;
@@ -301,13 +306,13 @@ class Parser {
       // A flag may stand alone; any other option without a value has been forgotten.
       if (value.empty() && (equals != std::string_view::npos || !known.flag))
         lines_.fail("option " + name + " has no value");
-      try {
-        known.set(*current_, value);
-      } catch (const std::invalid_argument& error) {
-        lines_.fail(
-            fmt::format("option {}: {} is not understood, {}", name, quoted_input(value), error.what()));
-      }
-      current_->lines[name] = lines_.line();
+      const Given given{&known, value, lines_.line()};
+      set(given);
+      current_->lines[name] = given.line;
+      // fio reads kb_base before the other options of its section.
+      if (name == "kb_base") std::for_each(given_.begin(), given_.end(), [this](const Given& g) { set(g); });
+      std::erase_if(given_, [&](const Given& before) { return before.option == &known; });
+      given_.push_back(given);
       return;
     }
     for (const char* harmless : k_without_effect) {
@@ -322,10 +327,26 @@ class Parser {
     lines_.fail("option " + quoted_input(name) + " is not supported" + did_you_mean(name, names));
   }
 
+  struct Given {
+    const Option* option;
+    std::string value;
+    std::uint64_t line;
+  };
+  void set(const Given& given) {
+    try {
+      given.option->set(*current_, given.value);
+    } catch (const std::invalid_argument& error) {
+      throw InputError(lines_.file(), given.line,
+                       fmt::format("option {}: {} is not understood, {}", given.option->name,
+                                   quoted_input(given.value), error.what()));
+    }
+  }
+
   LineReader& lines_;
   FioJobFile& result_;
   FioJob global_;
   FioJob* current_ = nullptr;
+  std::vector<Given> given_;  ///< so far in the current section, the last of each option
 };
 
 FioJobFile parse(LineReader& lines) {

@@ -33,11 +33,11 @@ std::optional<double> size_unit(std::string_view suffix, FioUnits units) {
   if (power == std::string_view::npos) return std::nullopt;
   unit.erase(0, 1);
   bool binary = true;
-  if (unit.empty()) {
+  if (unit.empty() || unit == "i") {
     binary = units != FioUnits::job_1000;
   } else if (unit == "b") {
     binary = units == FioUnits::job_1024;
-  } else if (unit == "i" || unit == "ib") {
+  } else if (unit == "ib") {
     binary = units != FioUnits::job_1024;
   } else {
     return std::nullopt;

@@ -2,7 +2,8 @@
 //
 // Sizes: k, m, g, t, p are powers of 1024. With a B or iB behind, a scenario means what it means
 // everywhere else in it (kB = 1000, KiB = 1024); in a job file fio's own rule holds, which depends
-// on kb_base: with 1024 (its default) KB = 1024 and KiB = 1000, with 1000 the other way round.
+// on kb_base: with 1024 (its default) KB = 1024 and KiB = 1000, with 1000 the other way round; a
+// lone i says nothing to fio, so Ki is k, in a scenario too.
 // Times: d, h, m, s, ms, us; a bare number is in the option's own unit.
 #pragma once
 

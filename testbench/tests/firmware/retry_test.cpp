@@ -2,6 +2,7 @@
 // is lost stays lost until it is written anew, wherever it is moved meanwhile.
 #include <algorithm>
 
+#include "firmware/ecc/code_choice.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
@@ -52,6 +53,21 @@ struct RetryRig {
   FakeHardware hw;
   Ftl ftl;
   ModelHost host;
+};
+
+/// Always has one attempt more.
+class NeverGivesUp final : public EccPolicy {
+ public:
+  static constexpr std::string_view k_name = "never-gives-up";
+  static constexpr std::string_view k_summary = "always has one attempt more";
+  using Config = NoParameters;
+  NeverGivesUp(const Config& /*config*/, const EccContext& /*context*/) {}
+  [[nodiscard]] EccCodes codes() const override { return codes_of({EccCode::bch}); }
+  ReadAttempt first(const PageFacts& /*page*/) override { return {EccCode::bch, 0}; }
+  std::optional<ReadAttempt> next(const PageFacts& /*page*/, ReadAttempt last,
+                                  std::uint32_t /*tried*/) override {
+    return last;
+  }
 };
 
 bool holds(const FlashOp& op, Lpn unit) {
@@ -115,6 +131,28 @@ TEST_CASE("a failure is final where the policy has nothing else, and another cod
     CHECK(rig.read(80) == (lost ? HostStatus::media_error : HostStatus::success));
     CHECK(rig.stats().retries == (lost ? 0 : 1));
     CHECK(rig.stats().lost_reads == (lost ? 1 : 0));
+  }
+}
+
+TEST_CASE("a policy that never gives a page up ends the run by its name") {
+  ecc_family().add<NeverGivesUp>("acme 1.0");
+  for (const bool timed : {false, true}) {
+    RetryRig rig("never-gives-up", {}, timed);
+    rig.fill();
+    std::uint32_t left = k_most_attempts - 1;
+    rig.hw.flash.fails = [&](const FlashOp& /*op*/) { return left-- > 0; };
+    CHECK(rig.read(80) == HostStatus::success);  // the last attempt that there is
+    CHECK(rig.stats().retries == k_most_attempts - 1);
+    left = 2 * k_most_attempts;  // an end, should nothing end it before
+    std::string said = "nothing";
+    try {
+      rig.read(80);
+    } catch (const InputError& error) {
+      said = error.what();
+    }
+    CHECK_THAT(said,
+               Catch::StartsWith("firmware.ecc.policy: never-gives-up has not given up a page of block "));
+    CHECK_THAT(said, Catch::EndsWith(" after 4096 attempts"));
   }
 }
 

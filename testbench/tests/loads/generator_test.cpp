@@ -299,6 +299,9 @@ TEST_CASE("sizes and times as fio writes them") {
   CHECK(fio_size("4KiB", FioUnits::job_1024) == 4000U);
   CHECK(fio_size("4KiB", FioUnits::job_1000) == 4096U);
   CHECK(fio_size("4k", FioUnits::job_1000) == 4000U);
+  CHECK(fio_size("4Ki", FioUnits::job_1024) == 4096U);  // as fio 3.33 does: only a whole KiB is special
+  CHECK(fio_size("4Ki", FioUnits::job_1000) == 4000U);
+  CHECK(fio_size("4Ki", FioUnits::scenario) == 4096U);
   CHECK(fio_size("4 KiB", FioUnits::scenario) == 4096U);
   CHECK(fio_size("4 kB", FioUnits::scenario) == 4000U);
   CHECK(fio_size("0x1000", FioUnits::scenario) == 4096U);

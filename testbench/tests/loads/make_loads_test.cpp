@@ -267,6 +267,29 @@ TEST_CASE("a fio job file: global section, phases, units, comments, what has no 
         "job: there is none called 'mixd' in " + file + ", expected fill or mixed; did you mean 'mixed'?");
 }
 
+TEST_CASE("whole numbers of a job file have fio's suffixes") {
+  const auto job = [](const std::string& options) {
+    return parse_fio_jobs("j.fio", "[a]\nrw=read\n" + options).jobs.front();
+  };
+  const FioJob binary = job("iodepth=1k\nnumber_ios=2ki\nfsync=1kib\nrandseed=1m\nthinktime_blocks=0x10\n");
+  CHECK(binary.generator.iodepth == 1024);
+  CHECK(binary.generator.number_ios == 2048);
+  CHECK(binary.generator.fsync == 1000);
+  CHECK(binary.generator.randseed == 1U << 20U);
+  CHECK(binary.generator.thinktime_blocks == 16);
+  // kb_base holds for all of its section, wherever it stands there.
+  for (const char* options :
+       {"kb_base=1000\niodepth=1k\nfsync=1kib\n", "iodepth=1k\nfsync=1kib\nkb_base=1000\n"}) {
+    CHECK(job(options).generator.iodepth == 1000);
+    CHECK(job(options).generator.fsync == 1024);
+  }
+  CHECK(job("rwmixwrite=30\nrwmixread=60\nkb_base=1000\n").generator.rwmixwrite == -1);
+  CHECK(fio_refused("[a]\niodepth=1k\nnumjobs=1ms\n") ==
+        "j.fio:3: option numjobs: \"1ms\" is not understood, expected a whole number from 1 to 1024");
+  CHECK(fio_refused("[a]\niodepth=64kib\nrw=read\nnumjobs=2k\n") ==
+        "j.fio:4: option numjobs: \"2k\" is not understood, expected a whole number from 1 to 1024");
+}
+
 TEST_CASE("a fio job file may begin with a byte order mark, and holds no control characters") {
   CHECK(parse_fio_jobs("j.fio", "\xEF\xBB\xBF[a]\r\nrw=randread\r\n").jobs.front().generator.rw ==
         "randread");

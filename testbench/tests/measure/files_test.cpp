@@ -4,12 +4,14 @@
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstring>
 #include <sstream>
 
 #include "models/base/input_error.h"
 #include "testbench/process/interrupt.h"
 #include "testbench/report/command_log.h"
+#include "testbench/report/output_file.h"
 #include "testbench/report/progress.h"
 #include "testbench/report/run_directory.h"
 #include "testbench/report/snapshot.h"
@@ -68,6 +70,25 @@ std::string through(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("a full disk is told apart from other reasons for not writing") {
+  const auto blame_of = [](const std::string& path) {
+    try {
+      OutputFile file(path);
+      file.write("more than nothing");
+      file.close();
+    } catch (const InputError& error) {
+      CHECK(error.what() ==
+            path + ": cannot be written" +
+                (path == "/dev/full" ? " in full: No space left on device" : ": No such file or directory"));
+      return error.complaint().blame;
+    }
+    return Blame::memory;  // nothing was wrong
+  };
+  CHECK(blame_of("/dev/full") == Blame::disk);
+  CHECK(blame_of("/dev/none/there") == Blame::input);
+  CHECK(not_written("out", "cannot be written", EDQUOT).complaint().blame == Blame::disk);
+}
 
 TEST_CASE("a snapshot comes back as it was") {
   const Scratch scratch;

@@ -140,6 +140,32 @@ TEST_CASE("what suspending costs is up to where programs stop for it", "[program
         "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part");
 }
 
+TEST_CASE("suspending is not named where it is at work", "[program]") {
+  const auto look_at = [](const Settings& more) {
+    Settings settings = {"load.iodepth=1",
+                         "load.rwmixread=95",
+                         "load.ramp_requests=2000",
+                         "load.number_ios=8000",
+                         "ssd.flash.scheduling={policy: read-first, starvation_bound: 10 s}",
+                         "ssd.flash.part.program_latency=[3 ms]",
+                         "ssd.flash.part.max_suspends=1000"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    const Json report = run_with(settings);
+    for (const Json& one : report["findings"]) {
+      if (one["text"].get<std::string>().starts_with("p99.9 of read"))
+        return one["look_at"].get<std::string>();
+    }
+    return std::string("no such finding");
+  };
+  CHECK(look_at({}) == "ssd.flash.spare_factor, ssd.flash.suspend or firmware.gc");
+  CHECK(look_at({"ssd.flash.suspend=both", "ssd.flash.part.max_suspends=0"}) ==
+        "ssd.flash.spare_factor or firmware.gc");
+  // Each program is one pulse, to whose end a read waits.
+  CHECK(look_at({"ssd.flash.suspend=both", "ssd.flash.part.suspend_point=next"}) ==
+        "ssd.flash.part.suspend_point or ssd.flash.ways");
+  CHECK(look_at({"ssd.flash.suspend=erase"}) == "ssd.flash.suspend or ssd.flash.ways");
+}
+
 TEST_CASE("a limit that was chosen is no default", "[program]") {
   const Settings slow = {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32",
                          "ssd.cpu.clock=450 MHz"};

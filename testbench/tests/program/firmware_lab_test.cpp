@@ -138,6 +138,13 @@ TEST_CASE("bad kinds of decisions and bad breaks are one line", "[program]") {
           "report.decision_filter.lpn: 4000000 is beyond the drive, whose last mapping page is");
   refused({"--set", "report.decisions=[gc]", "--set", "report.decision_filter.block=[4000]"},
           "report.decision_filter.block: 4000 is beyond the drive, whose last block is 63");
+  // Nor what lies there only in part.
+  refused({"--break", "event=1", "--show", "map=0-4000000"},
+          "--show: 4000000 is beyond the drive, whose last mapping page is");
+  refused({"--set", "report.decisions=[remap]", "--set", "report.decision_filter.lpn=[4, 4000009]"},
+          "report.decision_filter.lpn: 4000009 is beyond the drive, whose last mapping page is");
+  refused({"--set", "report.decisions=[gc]", "--set", "report.decision_filter.block=[5, 64]"},
+          "64 is beyond the drive, whose last block is 63; nearest valid: [5, 63]");
   refused({"--break", "event=1", "--save-snapshot", folder / "s.snap", "--prepare-only"},
           "--break: there is no measured run with --prepare-only");
   CHECK(!fs::exists(folder.path() / "s.snap"));
@@ -193,8 +200,14 @@ TEST_CASE("inspect shows a scenario's drive and its snapshot alike", "[program]"
     CHECK(one.at(key) == two.at(key));
   CHECK(one.at("consistency").at("consistent") == true);
   const auto mapped = one.at("consistency").at("mapped").get<std::uint64_t>();
+  const Outcome ends_beyond = run(folder, {"inspect", snapshot, "--map", "0-999999999"});
+  CHECK(ends_beyond.code == 2);
+  const std::string last_is = "--map: 999999999 is beyond the drive, whose last mapping page is ";
+  REQUIRE(ends_beyond.err.find(last_is) != std::string::npos);
+  const std::string last =
+      std::to_string(std::stoull(ends_beyond.err.substr(ends_beyond.err.find(last_is) + last_is.size())));
   const Json map =
-      Json::parse(run_ok(folder, {"inspect", snapshot, "--json", "-", "--map", "0-999999999"}).out).at("map");
+      Json::parse(run_ok(folder, {"inspect", snapshot, "--json", "-", "--map", "0-" + last}).out).at("map");
   CHECK(map.size() == mapped);
   std::set<std::uint32_t> places;
   for (const Json& line : map) {

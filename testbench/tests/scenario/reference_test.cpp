@@ -135,8 +135,59 @@ TEST_CASE("a catalogue that contradicts itself is a programming error") {
   refused([&](Catalogue& c) { c.policy("a", "policy", {{"x", "", {number}}}, "x").keys({other}); });
   refused([&](Catalogue& c) { c.section("a", "", {number}).variant("m", ""); });
   refused([&](Catalogue& c) { c.section("a", "", {number}).keys({other}, {"n"}); });
+  refused([&](Catalogue& c) { c.policy("a", "policy", {{"x", "", {other}}}, "x").keys({number}); });
   Catalogue fine;
   fine.section("a", "", {number}).keys({number});
   fine.policy("b", "policy", {{"x", "", {number}}, {"y", "", {other}}}, "y");
   CHECK_NOTHROW(fine.check());
+}
+
+TEST_CASE("what a plug-in declares and the scenario has already is refused by its name") {
+  ParameterSpec number;
+  number.name = "n";
+  number.fallback = std::int64_t{1};
+  ParameterSpec other = number;
+  other.fallback = std::int64_t{2};
+  ParameterSpec spaced = number;
+  spaced.name = "n n";
+  const PolicyInfo own{"x", "", {}};
+  const auto refusal_of = [](auto build) -> std::string {
+    try {
+      Catalogue catalogue;
+      build(catalogue);
+      catalogue.check();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const auto with = [&](const ParameterSpec& spec) {
+    return std::vector<PolicyInfo>{own, {"mine", "", {spec}, "acme 1.0"}};
+  };
+  const std::string mine = "plug-in acme 1.0: parameter 'n' of 'mine' (a.policy) ";
+  // Whichever of the two is declared first.
+  CHECK(refusal_of([&](Catalogue& c) { c.section("a", "", {number}).policy("policy", with(other), "x"); }) ==
+        mine + "is a key of a too, with another meaning");
+  CHECK(refusal_of([&](Catalogue& c) { c.policy("a", "policy", with(other), "x").keys({number}); }) ==
+        mine + "is a key of a too, with another meaning");
+  CHECK(refusal_of([&](Catalogue& c) {
+          c.policy("a", "policy", with(other), "x").policy("way", {{"y", "", {number}}}, "y");
+        }) == mine + "is a parameter of 'y' (a.way) too, with another meaning");
+  CHECK(refusal_of([&](Catalogue& c) { c.policy("a", "policy", with(number), "x"), c.section("a.n", ""); }) ==
+        mine + "has the name of a section: a.n");
+  CHECK(refusal_of([&](Catalogue& c) { c.policy("a", "policy", with(spaced), "x"); }) ==
+        "plug-in acme 1.0: parameter 'n n' of 'mine' (a.policy) cannot be a key of a scenario");
+  CHECK(refusal_of([&](Catalogue& c) { c.policy("a", "policy", with(number), "x").keys({number}); }) ==
+        "none");
+  // A section of its own.
+  CHECK(refusal_of([&](Catalogue& c) {
+          c.section("a", "", {number}), c.section_of("acme 1.0", "a", "", {other});
+        }) == "plug-in acme 1.0: there is a section a already");
+  CHECK(refusal_of([&](Catalogue& c) {
+          c.section("a", "", {number}), c.section_of("acme 1.0", "a.n", "", {other});
+        }) == "plug-in acme 1.0: its section a.n is a key already");
+  CHECK(refusal_of([&](Catalogue& c) {
+          c.section_of("acme 1.0", "b", "", {number, other});
+        }) == "plug-in acme 1.0: parameter 'n' of b is a key of b too, with another meaning");
+  CHECK(refusal_of([&](Catalogue& c) { c.section_of("acme 1.0", "b", "", {number}); }) == "none");
 }

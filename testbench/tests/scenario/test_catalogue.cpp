@@ -233,6 +233,7 @@ Catalogue make_catalogue() {
               "closed-loop", "when requests are issued", {"trace"})
       .keys(GeneratorConfig::parameters(), {""});
   catalogue.section("load.columns", "columns of a csv trace", ColumnsConfig::parameters()).optional();
+  catalogue.check();
   return catalogue;
 }
 
