@@ -212,8 +212,15 @@ void add_markdown(std::string& out, const Section& section) {
         "- " + (variant.key.empty() ? "otherwise" : "with `" + variant.key + "`") + ": " + variant.doc + "\n";
   }
   if (!section.variants().empty()) out += "\n";
+  std::vector<ParameterSpec> plain;  // keys without conditions, whatever tables they come from
+  const auto tell_plain = [&] { add_rows(out, std::exchange(plain, {})); };
   for (const KeyGroup& group : section.groups()) {
     if (group.parameters.empty()) continue;
+    if (group.only_with.empty() && !group.is_family()) {
+      plain.insert(plain.end(), group.parameters.begin(), group.parameters.end());
+      continue;
+    }
+    tell_plain();
     if (!group.only_with.empty()) out += "Only " + variants_text(section, group.only_with) + ":\n\n";
     add_rows(out, group.parameters);
     for (const PolicyInfo& policy : group.policies) {
@@ -222,6 +229,7 @@ void add_markdown(std::string& out, const Section& section) {
       add_rows(out, policy.parameters);
     }
   }
+  tell_plain();
   for (const auto& child : section.children()) add_markdown(out, *child);
 }
 

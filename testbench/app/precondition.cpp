@@ -9,6 +9,20 @@ namespace tlmssd {
 
 using namespace literals;
 
+PreconditionStep PreconditionStep::read(const ParameterValues& values) {
+  PreconditionStep step = parameters().read(values);
+  step.steady = SteadyConfig::read(values);
+  if (step.steady.wanted()) step.iodepth = steady_parameters().read(values).iodepth;
+  return step;
+}
+
+const ParameterTable<PreconditionStep>& PreconditionStep::steady_parameters() {
+  static const auto table = ParameterTable<PreconditionStep>{}.integer(
+      "iodepth", &PreconditionStep::iodepth, {1, 65536},
+      "writes outstanding with until: steady, which takes simulated time");
+  return table;
+}
+
 const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
   static const auto table =
       ParameterTable<PreconditionStep>{}
@@ -32,8 +46,6 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
                 "which blocks random overwrites prefer, in fio's words (random, zipf:1.1, pareto:0.2, "
                 "zoned:50/10:50/90)")
           .filled()
-          .integer("iodepth", &PreconditionStep::iodepth, {1, 65536},
-                   "writes outstanding with until: steady, which takes simulated time")
           .flag("idle", &PreconditionStep::idle,
                 "then the drive is left alone until its firmware has nothing more to do in idle time: "
                 "collecting up to "

@@ -31,7 +31,9 @@ struct PreconditionStep {
   std::uint32_t iodepth = 32;  ///< of what is written until steady
   bool idle = false;           ///< afterwards the firmware does all that it would do in idle time
   SteadyConfig steady;         ///< whether, and until when, it writes on in simulated time
+  static PreconditionStep read(const ParameterValues& values);
   static const ParameterTable<PreconditionStep>& parameters();
+  static const ParameterTable<PreconditionStep>& steady_parameters();  ///< read with until: steady
   [[nodiscard]] bool to_steady_state() const { return state == "steady"; }
   /// Whether it says anything to be done.
   [[nodiscard]] bool does_something() const {

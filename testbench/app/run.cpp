@@ -48,7 +48,7 @@ Run::Run(const RunOptions& options)
       run_section_(RunSection::parameters().read(scenario_.values("run"))),
       report_section_(ReportSection::parameters().read(scenario_.values("report"))),
       age_(AgeConfig::parameters().read(scenario_.values("age"))),
-      until_(SteadyConfig::parameters().read(scenario_.values("run"))) {
+      until_(SteadyConfig::read(scenario_.values("run"))) {
   check_plugins(scenario_);
   silenced_ = located(scenario_, "report", [&] { return report_section_.silenced(); });
   try {

@@ -183,7 +183,9 @@ Catalogue make_catalogue() {
       .list("precondition",
             "how the drive is filled before the load, step by step and without simulated time",
             PreconditionStep::parameters())
-      .keys(SteadyConfig::parameters());
+      .keys(SteadyConfig::parameters())
+      .keys(PreconditionStep::steady_parameters())
+      .keys(SteadyConfig::round_parameters());
   catalogue.section("age", "wear and time that the drive has behind it when the load begins",
                     AgeConfig::parameters());
   add_load(catalogue);
@@ -192,7 +194,8 @@ Catalogue make_catalogue() {
       "figures that the run is to reach; with --strict one that is missed ends it with exit code 4",
       TargetSection::parameters());
   catalogue.section("run", "how the measured run is carried out", RunSection::parameters())
-      .keys(SteadyConfig::parameters());
+      .keys(SteadyConfig::parameters())
+      .keys(SteadyConfig::round_parameters());
   catalogue.section("report", "what is written beside the report", ReportSection::parameters());
   catalogue.section("report.window", "window of the timeline", TimelineSection::parameters());
   catalogue

@@ -167,7 +167,7 @@ SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {
 
 SimulationConfig read_simulation(const Scenario& scenario) {
   const RunSection run = RunSection::parameters().read(scenario.values("run"));
-  if (SteadyConfig::parameters().read(scenario.values("run")).wanted() && !run.timed) {
+  if (SteadyConfig::read(scenario.values("run")).wanted() && !run.timed) {
     throw scenario.complaint(
         "run", refusal("until", "takes simulated time, which run.timed: false does without", "end"));
   }

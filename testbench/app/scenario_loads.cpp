@@ -58,10 +58,7 @@ std::uint32_t phase_after(const std::vector<Load>& loads) {
 }  // namespace
 
 PreconditionStep read_step(const Scenario& scenario, std::size_t number) {
-  const ParameterValues& values = scenario.values(fmt::format("precondition.{}", number));
-  PreconditionStep step = PreconditionStep::parameters().read(values);
-  step.steady = SteadyConfig::parameters().read(values);
-  return step;
+  return PreconditionStep::read(scenario.values(fmt::format("precondition.{}", number)));
 }
 
 LoadConfig read_load(const Scenario& scenario, std::size_t number) {

@@ -26,7 +26,7 @@ class ScenarioLoads {
         space_(space),
         short_form_(short_form),
         timed_(RunSection::parameters().read(scenario.values("run")).timed),
-        until_steady_(SteadyConfig::parameters().read(scenario.values("run")).wanted()) {}
+        until_steady_(SteadyConfig::read(scenario.values("run")).wanted()) {}
 
   struct Made {
     std::vector<Load> loads;

@@ -55,14 +55,27 @@ bool SteadyConfig::looks_at_reads() const {
   return find_metric(metric).operation == HostOpcode::read;
 }
 
+SteadyConfig SteadyConfig::read(const ParameterValues& values) {
+  SteadyConfig config = parameters().read(values);
+  if (!config.wanted()) return config;
+  SteadyConfig with_rounds = round_parameters().read(values);
+  with_rounds.until = config.until;
+  return with_rounds;
+}
+
 const ParameterTable<SteadyConfig>& SteadyConfig::parameters() {
+  static const auto table = ParameterTable<SteadyConfig>{}.choice(
+      "until", &SteadyConfig::until, {"end", "steady"},
+      "end: until the loads end; steady: in rounds, until metric is steady by SNIA PTS (over five "
+      "rounds at most 20 % of range and 10 % of slope)");
+  return table;
+}
+
+const ParameterTable<SteadyConfig>& SteadyConfig::round_parameters() {
   static const auto table = [] {
     std::vector<std::string> names;
     for (const RoundMetric& known : round_metrics()) names.emplace_back(known.name);
     return ParameterTable<SteadyConfig>{}
-        .choice("until", &SteadyConfig::until, {"end", "steady"},
-                "end: until the loads end; steady: in rounds, until metric is steady by SNIA PTS (over five "
-                "rounds at most 20 % of range and 10 % of slope)")
         .choice("metric", &SteadyConfig::metric, names, "which figure is to be steady")
         .share("round", &SteadyConfig::round, {1e-6, 1000},
                "bytes read and written in a round, as a multiple of the capacity; shorter ones than 1x may "

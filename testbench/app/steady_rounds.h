@@ -29,7 +29,10 @@ struct SteadyConfig {
   [[nodiscard]] bool wanted() const { return until == "steady"; }
   /// Whether `metric` is a figure of reads alone.
   [[nodiscard]] bool looks_at_reads() const;
+  /// What is said of rounds is read where there are rounds: elsewhere it is reported as unread.
+  static SteadyConfig read(const ParameterValues& values);
   static const ParameterTable<SteadyConfig>& parameters();
+  static const ParameterTable<SteadyConfig>& round_parameters();
 };
 
 /// What the drive has written, as far as write amplification needs it.

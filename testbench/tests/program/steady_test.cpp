@@ -85,6 +85,25 @@ TEST_CASE("a step until steady, and a snapshot of it", "[program]") {
   CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));
 }
 
+TEST_CASE("what is said of rounds is reported as unread where there are none", "[program]") {
+  const Folder folder;
+  const std::string said = "metric: iops, round: 2x, most_rounds: 9";
+  const std::string load = "load: {rw: write, bs: 4k, number_ios: 10}\n";
+  const auto unread = [&](const std::string& text) {
+    return report_of(folder, folder.write("s.yaml", k_two_dies + text + load), "a",
+                     {"--force"})["unread_parameters"]
+        .dump();
+  };
+  const std::string none =
+      unread("run: {" + said + "}\nprecondition: {fill: 10 %, iodepth: 4, " + said + "}\n");
+  for (const std::string section : {"run.", "precondition.0."}) {
+    for (const std::string key : {"metric", "round", "most_rounds"})
+      CHECK_THAT(none, Catch::Contains(section + key + " ("));
+  }
+  CHECK_THAT(none, Catch::Contains("precondition.0.iodepth ("));
+  CHECK(unread("precondition: {until: steady, iodepth: 4, " + said + "}\n") == "[]");
+}
+
 TEST_CASE("a snapshot keeps what a slow link has still booked", "[program]") {
   // Small packets put off data beyond the end of the last command: visible where nothing follows
   // it, as on a drive that has gone read-only.
