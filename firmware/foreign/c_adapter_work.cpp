@@ -2,7 +2,6 @@
 // accesses and timers.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 

@@ -355,7 +355,6 @@ void SteadyState::write_contents() {
   placed_.resize(layout_.logical_units / k_region + 1);
   const Permutation permutation(layout_.logical_units, random_);
   ProgramJob& job = core_.jobs.take();
-  std::vector<std::uint32_t> programs(layout_.pus);
   for (std::uint32_t n = 0; n < layout_.blocks; ++n) {
     for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
       const BlockNumber block(pu * layout_.blocks + n);

@@ -1,12 +1,15 @@
 """Tests of the campaigns' own parts: python3 -m unittest, as CTest does; TLMSSD_PROGRAM names the program."""
 
 import errno
+import json
 import os
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from campaign import budgets, corpus, failing_calls, knowledge, minimise, quantities, schema, twice_as_slow
+from campaign import (budgets, corpus, failing_calls, invariants, knowledge, minimise, quantities, schema,
+                      twice_as_slow)
 from campaign.findings import Finding
 from campaign.program import Program
 from campaign.setup import Setup
@@ -116,6 +119,33 @@ class Budgets(unittest.TestCase):
     def test_work_folder_is_made(self):
         with tempfile.TemporaryDirectory() as work:
             self.assertTrue(Path(Setup(Program(_PROGRAM), 1, f"{work}/deep").folder("x", 1)).is_dir())
+
+
+class Rates(unittest.TestCase):
+    """What must hold of rates, against reports in which they are wrong."""
+
+    def _found(self, load, iops):
+        """Rules that a report does not keep in which every rate of operations a second is `iops` times what it was, or,
+        where nothing was measured, `iops`."""
+        scenario = ("ssd: {host: {lba_size: 4 KiB, coalesce_count: 3}, flash: {channels: 1, ways: 1, "
+                    f"part: {{blocks_per_plane: 28}}}}}}\nload: {{rw: write, bs: 4 KiB, {load}}}\n")
+        with tempfile.TemporaryDirectory() as work:
+            Path(work, "s.yaml").write_text(scenario)
+            subprocess.run([_PROGRAM, "run", "s.yaml", "-q", "-o", "out"], cwd=work, check=True)
+            report = json.loads(Path(work, "out/report.json").read_text())
+        for part in (report["results"]["total"], *report["results"]["loads"]):
+            for rates in (part, *part["operations"].values()):
+                rates["iops"] = rates["iops"] * iops if report["rate_time"]["value"] > 0 else iops
+        return {rule for rule, _ in invariants.check(report, True)}
+
+    def test_hold_and_are_missed_where_they_are_too_low(self):
+        self.assertEqual(self._found("number_ios: 100", 1), set())
+        self.assertIn("most commands are in the rates", self._found("number_ios: 100", 0.3))
+
+    def test_there_are_none_where_all_completes_at_once(self):
+        at_once = "number_ios: 6, iodepth: 256, ramp_requests: 5"
+        self.assertEqual(self._found(at_once, 0), set())
+        self.assertIn("no time, no rate", self._found(at_once, 1))
 
 
 class FailingCalls(unittest.TestCase):

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <set>

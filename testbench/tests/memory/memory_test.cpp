@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
-#include <sstream>
 
 #include "models/base/memory_archive.h"
 #include "testbench/tests/memory/memory_rig.h"
@@ -226,12 +225,33 @@ TEST_CASE("SCM counts wear by region and keeps it") {
   CHECK(rig.scm.wear()[0] == 128 + 2);
   CHECK(rig.scm.wear()[1] == 1);
   CHECK(rig.scm.wear()[16] == 1);
+  const Picoseconds unloaded = rig.scm.access(0, k_scm_base, 4096, false);
   MemoryArchive archive;
   rig.scm.archive(archive);
   archive.rewind();
   restored.archive(archive);
   CHECK(archive.at_end());
   CHECK(restored.wear() == rig.scm.wear());
+  CHECK(restored.access(0, k_scm_base, 4096, false) > unloaded);  // behind what was booked
+}
+
+TEST_CASE("what an SCM is booked for is saved, of banks and interface; other banks are refused") {
+  ScmConfig config;
+  ScmTiming timing(config);
+  timing.reserve(0, 0, 3, true, false, false);
+  MemoryArchive archive;
+  timing.archive(archive);
+  archive.rewind();
+  ScmTiming restored(config);
+  restored.archive(archive);
+  CHECK(archive.at_end());
+  const Picoseconds end = timing.reserve(0, 0, 1, false, false, false).end;
+  CHECK(restored.reserve(0, 0, 1, false, false, false).end == end);
+  CHECK(ScmTiming(config).reserve(0, 0, 1, false, false, false).end < end);
+  config.banks /= 2;
+  ScmTiming other(config);
+  MemoryArchive again(archive.content());
+  CHECK_THROWS_AS(other.archive(again), ArchiveError);
 }
 
 }  // namespace

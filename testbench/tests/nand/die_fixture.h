@@ -2,7 +2,6 @@
 #pragma once
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <vector>
 
 #include "models/nand/die_state.h"

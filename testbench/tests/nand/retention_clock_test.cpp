@@ -2,7 +2,6 @@
 #include "models/nand/reliability/retention_clock.h"
 
 #include <catch2/catch.hpp>
-#include <cstring>
 
 #include "models/base/memory_archive.h"
 
