@@ -24,6 +24,10 @@ bool is_drive(std::string_view key) {
          section == "file_cache" || section == "contents";
 }
 
+bool is_number(const ParameterSpec& spec) {
+  return spec.kind != Kind::choice && spec.kind != Kind::flag && spec.kind != Kind::text;
+}
+
 std::string_view section_of(std::string_view key) {
   return key.substr(0, std::min(key.rfind('.'), key.size()));
 }
@@ -173,6 +177,24 @@ class Adviser {
     });
   }
 
+  /// Whether `refused` is refused no more even when what the proposal brings up is mended, too:
+  /// else that came first, and only hid it.
+  bool stays_away(const std::string& refused, const Proposal& proposal) {
+    std::vector<std::string> settings = fixes_;
+    settings.push_back(setting(proposal));
+    for (int n = 0; n < k_most_replaced && examined_ < k_most_examined; ++n) {
+      ++examined_;
+      const std::vector<InputError> errors = examine_(settings, !is_drive(refused));
+      if (judge(errors, {proposal.key, refused}) == Verdict::refused) return false;
+      const std::size_t before = settings.size();
+      for (const InputError& error : errors) {
+        if (error.complaint().proposal) settings.push_back(setting(*error.complaint().proposal));
+      }
+      if (settings.size() == before) break;
+    }
+    return true;
+  }
+
   /// The same complaint about the key that the user wrote and that is its cause.
   std::optional<InputError> blame(const Complaint& complaint, Suspects which) {
     if (!is_drive(complaint.key)) return {};
@@ -180,9 +202,7 @@ class Adviser {
     const bool own_here = own != nullptr && !elsewhere(*own);
     std::vector<const Scenario::Written*> suspects;
     for (const Scenario::Written& one : written_) {
-      const Kind kind = one.setting->spec->kind;
-      if (which != Suspects::all && (kind == Kind::choice || kind == Kind::flag || kind == Kind::text))
-        continue;
+      if (which != Suspects::all && !is_number(*one.setting->spec)) continue;
       if (own_here && elsewhere(*one.setting))
         continue;  // what is written here does not fit the file: not the reverse
       if (is_drive(one.path) && one.path != complaint.key && !seen_.contains(one.path))
@@ -200,7 +220,10 @@ class Adviser {
         if ((wanted == Verdict::other_key || which == Suspects::neighbours) && distance(suspect) > 0)
           continue;
         const auto value = innocent_value(*suspect, complaint.key, wanted);
-        if (value) return blamed(*suspect, complaint, Proposal{suspect->path, *value});
+        if (!value) continue;
+        const Proposal proposal{suspect->path, *value};
+        if (wanted == Verdict::accepted || stays_away(complaint.key, proposal))
+          return blamed(*suspect, complaint, proposal);
       }
     }
     return {};
@@ -211,8 +234,7 @@ class Adviser {
     const Scenario::Written* found = nullptr;
     for (const Scenario::Written& one : written_) {
       const ParameterSpec& spec = *one.setting->spec;
-      const bool number = spec.kind != Kind::choice && spec.kind != Kind::flag && spec.kind != Kind::text;
-      if (!number || !is_drive(one.path) || spec.required || spec.optional ||
+      if (!is_number(spec) || !is_drive(one.path) || spec.required || spec.optional ||
           spec.fallback == *one.setting->given || examined_ >= k_most_examined)
         continue;
       const Proposal without{one.path, written_text(spec, spec.fallback)};

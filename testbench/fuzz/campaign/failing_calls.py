@@ -94,12 +94,12 @@ def _disturbed(setup, number, what, call, **limits):
     if not _clear(outcome):
         rule = "hang" if outcome.code is None else f"exit code {outcome.code}"
         trial.found(rule, f"after {what}: {verdict.last_line(outcome)}")
-    elif outcome.code == 2 and not _out_of_memory(outcome):
+    elif outcome.code == 2 and not verdict.out_of_memory(outcome):
         for rule, detail in verdict.promised(outcome, {"tlmssd"}):
             trial.found(rule, f"after {what}: {detail}")
     # What cannot be removed stays, and what cannot be opened in the end is a folder to be removed; the next run sweeps it,
     # as it does after a run that had no memory left to remove anything.
-    may_leave = call == "unlink" or (call == "open" and outcome.code == 0) or (call == "allocate" and _out_of_memory(outcome))
+    may_leave = call == "unlink" or (call == "open" and outcome.code == 0) or (call == "allocate" and verdict.out_of_memory(outcome))
     trial.judge(outcome.code, [2], what, may_leave=may_leave)
     trial.close()
     return Result(number, _word(outcome), outcome.seconds, 1, trial.findings)
@@ -109,12 +109,8 @@ def _clear(outcome):
     return outcome.code in (0, 2)
 
 
-def _out_of_memory(outcome):
-    return outcome.code == 2 and outcome.err.strip() == "tlmssd: out of memory"
-
-
 def _word(outcome):
-    if _out_of_memory(outcome):
+    if verdict.out_of_memory(outcome):
         return "out of memory"
     return {0: "ran", 2: "refused"}.get(outcome.code, "failed")
 

@@ -51,9 +51,15 @@ def _judge(setup, number, tree, files):
     try:
         write_inputs(folder, tree, files)
         outcome = trial_.judge()
+    except _TooLarge:
+        outcome = "more than there is memory"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Result(number, outcome, time.monotonic() - begin, trial_.runs, trial_.findings)
+
+
+class _TooLarge(Exception):
+    """The scenario takes more memory than a case may have."""
 
 
 class _Trial:
@@ -77,6 +83,8 @@ class _Trial:
         if outcome.code not in (0, 2):
             self.found("check fails", f"exit code {outcome.code} with {settings}: {verdict.last_line(outcome)}")
             return []
+        if verdict.out_of_memory(outcome):
+            raise _TooLarge
         return json.loads(outcome.out)["errors"] if outcome.code == 2 else []
 
     def judge(self):

@@ -23,6 +23,11 @@ def promised(outcome, keys):
         yield f"exit code {outcome.code}", last_line(outcome)
 
 
+def out_of_memory(outcome):
+    """Whether the program had less memory than the input takes."""
+    return outcome.code == 2 and outcome.err.strip() == "tlmssd: out of memory"
+
+
 def last_line(outcome):
     return outcome.lines[-1][:300] if outcome.lines else "without a word"
 

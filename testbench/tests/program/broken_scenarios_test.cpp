@@ -132,6 +132,13 @@ TEST_CASE("what is proposed fits all of the scenario, and the user's own key is 
       told({"ssd.dram.capacity=512 KiB"}),
       EndsWith(": ssd.dram.capacity: 512 KiB do not hold the mapping table and write buffer (1 MiB) and "
                "one transfer (2 MiB); nearest valid: 3 MiB\n"));
+  // Of two mistakes the one that hides the other is not blamed on a choice that has nothing to do
+  // with it.
+  const std::string both = told({"ssd.host.protocol=sata", "ssd.host.link=sata3",
+                                 "ssd.host.arbitration=weighted", "ssd.flash.over_provisioning=2 %"});
+  CHECK(both.find("ssd.host.weights: has 0 numbers, but there are 1 queues") != std::string::npos);
+  CHECK(both.find("ssd.flash.over_provisioning: ") != std::string::npos);
+  CHECK(both.find("sata3") == std::string::npos);
 }
 
 TEST_CASE("a proposal that brings up another refusal comes with that one", "[program]") {
