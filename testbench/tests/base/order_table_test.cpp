@@ -80,7 +80,8 @@ TEST_CASE("commands wait for exactly those before them that they overlap and of 
       commands[one].gone = true;
       --under_way;
     }
-    for (std::size_t n = 0; n < commands.size(); ++n) {
+    const bool look = commands.size() <= 60 || step % 8 == 0;  // each is compared with all before it
+    for (std::size_t n = 0; look && n < commands.size(); ++n) {
       if (!commands[n].gone) REQUIRE(commands[n].ticket.blocked() == must_wait(commands, n));
     }
     while (!commands.empty() && commands.front().gone) commands.pop_front();
