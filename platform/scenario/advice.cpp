@@ -97,12 +97,19 @@ class Adviser {
   [[nodiscard]] bool elsewhere(const SectionValues::Setting& setting) const {
     return *setting.origin.file != scenario_.file() && !setting.origin.set;
   }
-  /// The same scenario with the proposals made so far and this one.
-  std::vector<InputError> examine_with(const Proposal& proposal, const std::string& refused) {
+  /// The same scenario with these settings, for what they do to the refusal of the key `refused`.
+  std::vector<InputError> examine_set(const std::vector<std::string>& settings, const std::string& refused) {
     ++examined_;
+    return examine_(settings, !is_drive(refused));
+  }
+  /// The same with the proposals made so far and this one.
+  std::vector<InputError> examine_with(const Proposal& proposal, const std::string& refused) {
+    return examine_set(fixes_and(proposal), refused);
+  }
+  [[nodiscard]] std::vector<std::string> fixes_and(const Proposal& proposal) const {
     std::vector<std::string> settings = fixes_;
     settings.push_back(setting(proposal));
-    return examine_(settings, !is_drive(refused));
+    return settings;
   }
   /// What becomes of the refusal of the keys `refused` with this proposal.
   Verdict judge(const std::vector<InputError>& errors, const std::set<std::string>& refused) const {
@@ -180,11 +187,9 @@ class Adviser {
   /// Whether `refused` is refused no more even when what the proposal brings up is mended, too:
   /// else that came first, and only hid it.
   bool stays_away(const std::string& refused, const Proposal& proposal) {
-    std::vector<std::string> settings = fixes_;
-    settings.push_back(setting(proposal));
+    std::vector<std::string> settings = fixes_and(proposal);
     for (int n = 0; n < k_most_replaced && examined_ < k_most_examined; ++n) {
-      ++examined_;
-      const std::vector<InputError> errors = examine_(settings, !is_drive(refused));
+      const std::vector<InputError> errors = examine_set(settings, refused);
       if (judge(errors, {proposal.key, refused}) == Verdict::refused) return false;
       const std::size_t before = settings.size();
       for (const InputError& error : errors) {

@@ -93,7 +93,7 @@ TEST_CASE("every mapping scheme of the program conforms") {
   }
 }
 
-TEST_CASE("planted faults of mapping schemes are found", "[slow]") {
+TEST_CASE("planted faults of mapping schemes are found") {
   const char* const finds = "finds each unit where it was put last";
   const char* const snapshot = "a snapshot holds all of it";
   const Conformance sound = of(MappingFault::none);
