@@ -84,7 +84,7 @@ HostStatus Commands::check(const HostCommand& command) const {
 
 void Commands::enter(Active& self, UnitRange units, bool changes) {
   const auto unit = static_cast<Lpn>(units.first);
-  if (!changes) core.map->prefetch(unit);  // a write meets the map when it leaves the buffer, if at all
+  core.map->prefetch(unit);
   flusher.buffer().prefetch(unit);
   if (front != nullptr) front->prefetch(unit);
   for (Feature* const feature : core.hooks.host_command) feature->on_host_command(self.command);

@@ -6,6 +6,7 @@
 #include "models/base/input_error.h"
 #include "testbench/host/host_driver_parts.h"
 #include "testbench/host/load_instants.h"
+#include "testbench/host/look_ahead.h"
 
 namespace tlmssd {
 
@@ -352,19 +353,15 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
     if (load.endless())
       throw InputError("time_based: no time passes in an untimed run, which would never end");
   }
-  std::vector<Load*> live;
-  std::vector<std::uint64_t> issued(loads.size());
-  for (Load& load : loads) live.push_back(&load);
+  std::vector<LookAhead> live;
+  for (Load& load : loads) live.emplace_back(load, scoreboard_);
   PlacedRequest request;
   while (!live.empty()) {
-    for (std::size_t i = 0; i < live.size();) {
-      Load& load = *live[i];
-      std::uint64_t& count = issued[static_cast<std::size_t>(&load - loads.data())];
-      if ((load.requests != 0 && count >= load.requests) || !load.source->next(request)) {
-        live.erase(live.begin() + static_cast<std::ptrdiff_t>(i));
+    for (auto load = live.begin(); load != live.end();) {
+      if (!load->next(request)) {
+        load = live.erase(load);
         continue;
       }
-      ++count;
       PlacedRequest piece = request;
       do {
         piece.blocks = config_.limit.first_piece(request);
@@ -372,7 +369,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
         piece.lba = request.lba += piece.blocks;
         request.blocks -= piece.blocks;
       } while (request.blocks > 0);
-      ++i;
+      ++load;
     }
   }
 }

@@ -1,0 +1,55 @@
+// The requests of a load that is carried out untimed, some of them ahead.
+//
+// Untimed, a command is over before the next one is asked for, and most of its time the processor
+// would wait for what is known of the addresses it names. So requests are taken from the load a few
+// before their turn, and what they will meet is fetched meanwhile.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "testbench/loads/load.h"
+#include "testbench/scoreboard/scoreboard.h"
+
+namespace tlmssd {
+
+class LookAhead {
+ public:
+  /// Both outlive it. While it lives, requests are taken from the load through it alone.
+  LookAhead(Load& load, const Scoreboard& scoreboard) : load_(&load), scoreboard_(&scoreboard) {}
+
+  /// The next request; false at the end. Throws what the load's source throws.
+  bool next(PlacedRequest& request) {
+    while (taken_ < given_ + k_ahead && take()) {
+    }
+    if (given_ == taken_) return false;
+    request = at(given_++);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t k_ahead = 4;
+
+  [[nodiscard]] PlacedRequest& at(std::uint64_t number) { return ahead_[number % k_ahead]; }
+
+  bool take() {
+    if (ended_ || (load_->requests != 0 && taken_ >= load_->requests)) return false;
+    ended_ = !load_->source->next(at(taken_));
+    if (ended_) return false;
+    scoreboard_->announce(at(taken_).lba);
+    // By now the one before can be found without waiting.
+    if (taken_ > given_) scoreboard_->prefetch(at(taken_ - 1).lba);
+    ++taken_;
+    return true;
+  }
+
+  Load* load_;
+  const Scoreboard* scoreboard_;
+  std::array<PlacedRequest, k_ahead> ahead_;
+  std::uint64_t taken_ = 0;  ///< from the load
+  std::uint64_t given_ = 0;  ///< of them
+  bool ended_ = false;
+};
+
+}  // namespace tlmssd
