@@ -84,7 +84,7 @@ HostStatus Commands::check(const HostCommand& command) const {
 
 void Commands::enter(Active& self, UnitRange units, bool changes) {
   const auto unit = static_cast<Lpn>(units.first);
-  core.map->prefetch(unit);
+  core.map->prefetch(unit);  // of a write, too: untimed, its unit leaves the buffer at once
   flusher.buffer().prefetch(unit);
   if (front != nullptr) front->prefetch(unit);
   for (Feature* const feature : core.hooks.host_command) feature->on_host_command(self.command);

@@ -44,7 +44,7 @@ bool HostDriver::fetch(Stream& stream) {
   if (stream.has_head) return true;
   if (stream.exhausted) return false;
   const Load& load = *stream.load;
-  if ((load.requests != 0 && stream.issued >= load.requests) || !stream.load->source->next(stream.head)) {
+  if (!load.next(stream.head, stream.issued)) {
     stream.exhausted = true;
     return false;
   }
@@ -354,7 +354,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
       throw InputError("time_based: no time passes in an untimed run, which would never end");
   }
   std::vector<LookAhead> live;
-  for (Load& load : loads) live.emplace_back(load, scoreboard_);
+  for (const Load& load : loads) live.emplace_back(load, scoreboard_);
   PlacedRequest request;
   while (!live.empty()) {
     for (auto load = live.begin(); load != live.end();) {

@@ -1,12 +1,11 @@
 // The requests of a load that is carried out untimed, some of them ahead.
 //
-// Untimed, a command is over before the next one is asked for, and most of its time the processor
-// would wait for what is known of the addresses it names. So requests are taken from the load a few
-// before their turn, and what they will meet is fetched meanwhile.
+// Untimed, a command is over before the next one is asked for, and the processor would wait for
+// what is known of the addresses it names. So requests are taken from the load a few before their
+// turn, and what the scoreboard will look at is fetched meanwhile.
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "testbench/loads/load.h"
@@ -17,9 +16,10 @@ namespace tlmssd {
 class LookAhead {
  public:
   /// Both outlive it. While it lives, requests are taken from the load through it alone.
-  LookAhead(Load& load, const Scoreboard& scoreboard) : load_(&load), scoreboard_(&scoreboard) {}
+  LookAhead(const Load& load, const Scoreboard& scoreboard) : load_(&load), scoreboard_(&scoreboard) {}
 
-  /// The next request; false at the end. Throws what the load's source throws.
+  /// The next request; false at the end. Throws what the load's source throws, up to k_ahead - 1
+  /// requests before its turn.
   bool next(PlacedRequest& request) {
     while (taken_ < given_ + k_ahead && take()) {
     }
@@ -34,8 +34,7 @@ class LookAhead {
   [[nodiscard]] PlacedRequest& at(std::uint64_t number) { return ahead_[number % k_ahead]; }
 
   bool take() {
-    if (ended_ || (load_->requests != 0 && taken_ >= load_->requests)) return false;
-    ended_ = !load_->source->next(at(taken_));
+    ended_ = ended_ || !load_->next(at(taken_), taken_);
     if (ended_) return false;
     scoreboard_->announce(at(taken_).lba);
     // By now the one before can be found without waiting.
@@ -44,7 +43,7 @@ class LookAhead {
     return true;
   }
 
-  Load* load_;
+  const Load* load_;
   const Scoreboard* scoreboard_;
   std::array<PlacedRequest, k_ahead> ahead_;
   std::uint64_t taken_ = 0;  ///< from the load

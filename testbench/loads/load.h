@@ -40,6 +40,11 @@ struct Load {
   std::uint64_t wanted = 0;  ///< requests that number_ios asks for; 0: none in particular
   bool made = false;         ///< by a generator, alike from beginning to end
   bool time_based = false;   ///< the source never ends by itself
+  /// The next request, when `before` have been taken; false when there is to be none. Throws what
+  /// the source throws.
+  bool next(PlacedRequest& request, std::uint64_t before) const {
+    return (requests == 0 || before < requests) && source->next(request);
+  }
   /// Whether `runtime` alone ends the load.
   [[nodiscard]] bool endless() const { return time_based && requests == 0; }
   std::vector<std::string> warnings;  ///< things in the input that have no effect here

@@ -14,11 +14,12 @@ namespace {
 
 const DriveSize k_drive{64_MiB, 4096};
 
-/// Writes of one block each, from block `first` up to `end`.
+/// Writes of one block each, from block `first` up to `end`. May be asked once what comes then.
 Load numbered(std::uint64_t first, std::uint64_t end) {
   return make_load(
-      [at = first, end](Request& request) mutable {
-        if (at == end) return false;
+      [at = first, end, ended = false](Request& request) mutable {
+        if (std::exchange(ended, ended || at == end)) throw std::logic_error("asked behind its end");
+        if (ended) return false;
         request = {};
         request.opcode = HostOpcode::write;
         request.offset = at++ * 4096;
