@@ -9,6 +9,7 @@ std::string_view name_of(Cause cause) {
                                                                      "log_structured",
                                                                      "network",
                                                                      "link",
+                                                                     "interrupt wait",
                                                                      "firmware",
                                                                      "core wait",
                                                                      "map fetch",

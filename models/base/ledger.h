@@ -20,6 +20,7 @@ enum class Cause : std::uint8_t {
   log_structured,   ///< host software before the drive: its processor, earlier commands, a free segment
   network,          ///< a file of the network on its way, and its turn
   link,             ///< command fetch, payload, completion on the host link, interrupt
+  interrupt_wait,   ///< completion held back to share its interrupt with others (coalescing)
   firmware,         ///< controller core executing a stage for this command
   core_wait,        ///< waiting for a busy controller core
   map_fetch,        ///< mapping table access in DRAM or flash

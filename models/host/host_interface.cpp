@@ -362,7 +362,8 @@ void HostInterface::flush(Queue& queue) {
 
 Picoseconds HostInterface::responding(Entry& entry) {
   const Picoseconds now = event_queue_.now();
-  if (entry.ledger.mark() < now) entry.ledger.charge(Cause::link, now);
+  if (entry.ledger.mark() < now)
+    entry.ledger.charge(config_.coalesce_count > 1 ? Cause::interrupt_wait : Cause::link, now);
   count(entry);
   entry.payload->set_response_status(entry.status == HostStatus::success ? tlm::TLM_OK_RESPONSE
                                                                          : tlm::TLM_GENERIC_ERROR_RESPONSE);

@@ -60,10 +60,17 @@ ScmTiming::Span ScmTiming::reserve(Picoseconds arrival, std::uint64_t first_sect
     if (write && first_partial && n == 0) work += read_latency_;
     if (write && last_partial && bank == last_bank) work += read_latency_;
     bank_free_[bank] = std::max(bank_free_[bank], arrival) + work;
+    banks_booked_ += work;
     last = std::max(last, bank_free_[bank]);
     if (++bank == banks) bank = 0;
   }
   return {start, interface_free_, std::max(interface_free_ + latency, last + sector_time_)};
+}
+
+Picoseconds ScmTiming::banks_ahead(Picoseconds now) const {
+  Picoseconds sum = 0;
+  for (const Picoseconds free : bank_free_) sum += booked_ahead(free, now);
+  return sum;
 }
 
 // ----------------------------------------------------------------------------------------------------------------------
@@ -174,6 +181,10 @@ void Scm::report(StatisticsSink& sink) const {
   sink.open("scm", "storage-class memory");
   const Picoseconds now = event_queue_.now();
   counters_.report(sink, now, timing_.ahead(now, feed_));
+  const auto banks_time = (now - counters_.since) * static_cast<Picoseconds>(timing_.banks());
+  sink.value("banks utilisation",
+             share_within(banks_time, timing_.banks_booked() - banks_before_, timing_.banks_ahead(now)), "",
+             "share of the banks' time spent reading and programming sectors");
   sink.value("mean wear", static_cast<double>(total) / sectors, "programs",
              "sector programs over sectors, since new");
   sink.value("highest wear", static_cast<double>(most) / region_sectors, "programs",
@@ -184,6 +195,7 @@ void Scm::report(StatisticsSink& sink) const {
 void Scm::reset_statistics() {
   const Picoseconds now = event_queue_.now();
   counters_.restart(now, timing_.ahead(now, feed_));
+  banks_before_ = timing_.banks_booked() - timing_.banks_ahead(now);
 }
 
 void ScmTiming::archive(Archive& a) {

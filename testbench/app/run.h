@@ -25,6 +25,7 @@
 #include "testbench/process/interrupt.h"
 #include "testbench/report/adviser.h"
 #include "testbench/report/command_log.h"
+#include "testbench/report/findings.h"
 #include "testbench/report/progress.h"
 #include "testbench/report/report.h"
 #include "testbench/report/report_writer.h"
@@ -85,6 +86,7 @@ class Run {
   void end_early(const Interrupted& interrupted);
   [[nodiscard]] RunFacts facts() const;
   [[nodiscard]] AdviserFacts adviser_facts() const;
+  [[nodiscard]] ChosenLimits chosen_limits() const;
   void advise_on(nlohmann::ordered_json& report);
   void tell_rounds(nlohmann::ordered_json& report);
   void judge_targets(nlohmann::ordered_json& report);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
+#include <limits>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -142,14 +143,35 @@ AdviserFacts Run::adviser_facts() const {
   return facts;
 }
 
+ChosenLimits Run::chosen_limits() const {
+  const SsdConfig& config = simulation_->ssd().config();
+  ChosenLimits limits{config.flash.suspends_programs(), config.flash.suspends_erases(),
+                      config.part.finishes_pulse(), ""};
+  std::uint64_t wanted = 0;  // by all loads
+  bool open_loop = false;    // with a limit of its own
+  for (const Load& load : loads_) {
+    const bool unlimited = load.queue_depth == 0;
+    open_loop |= load.pacing == Pacing::open_loop && !unlimited;
+    wanted += unlimited ? std::numeric_limits<std::uint32_t>::max() : load.queue_depth;
+  }
+  const std::uint64_t at_once = config.host.outstanding_limit;
+  const std::uint64_t queued = std::uint64_t{config.host.effective_depth()} * config.host.effective_queues();
+  if (at_once > 0 && at_once < std::min(wanted, queued)) {
+    limits.commands_under_way = "ssd.host.outstanding_limit";
+  } else if (queued < wanted) {
+    const bool as_deep_as_can_be = config.host.is_sata() && config.host.queue_depth > queued;
+    limits.commands_under_way = as_deep_as_can_be ? "ssd.host.protocol" : "ssd.host.queue_depth";
+  } else if (open_loop) {
+    limits.commands_under_way = "load.iodepth or load.max_outstanding";
+  }
+  return limits;
+}
+
 /// A shortened run means nothing, and is not advised on. Other firmware has none of our own's keys.
 void Run::advise_on(nlohmann::ordered_json& report) {
   const bool own_firmware = simulation_->ssd().own_ftl() != nullptr;
   report["findings"] = nlohmann::ordered_json::array();
-  const SsdConfig& config = simulation_->ssd().config();
-  const Suspending suspending{config.flash.suspends_programs(), config.flash.suspends_erases(),
-                              config.part.finishes_pulse()};
-  for (const Finding& one : findings(report, suspending))
+  for (const Finding& one : findings(report, chosen_limits()))
     report["findings"].push_back({{"cause", one.cause},
                                   {"text", one.text},
                                   {"look_at", own_firmware ? one.look_at_all() : one.look_at}});

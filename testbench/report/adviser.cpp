@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 #include "models/base/quantity_text.h"
-#include "testbench/report/findings.h"
+#include "testbench/report/resources.h"
 #include "testbench/report/statistics_view.h"
 #include "testbench/report/steadiness.h"
 
@@ -15,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double k_share_of_writes = 0.1;  ///< from which on a run is also about writes
 constexpr double k_share_unwritten = 0.01;
+constexpr double k_share_of_waits = 0.01;
 constexpr double k_turnovers = 1;
 constexpr double k_blocks_of_spare = 8;
 constexpr double k_saturated = 0.8;
@@ -55,16 +57,36 @@ void unwritten_reads(const Evidence& e) {
        "precondition"});
 }
 
-/// What may still lie in the write buffer has cost no flash yet.
+/// What the host's data have cost in flash; firmware that does not count it: what does not fit into
+/// the write buffer.
+double programmed(const Evidence& e) {
+  const Json* const amplification = find_group(e.report["statistics"], "write_amplification");
+  if (amplification != nullptr && amplification->contains("host"))
+    return number_in(*amplification, "host") * e.written();
+  return std::max(e.written() - static_cast<double>(e.facts.write_buffer), 0.0);
+}
+
 void short_for_amplification(const Evidence& e) {
-  const double flushed = std::max(e.written() - static_cast<double>(e.facts.write_buffer), 0.0);
+  const double flushed = programmed(e);
   if (!e.about_writes() || flushed >= k_turnovers * e.spare()) return;
   e.advice.push_back(
       {"short-for-amplification",
-       fmt::format("{} were written, beyond the write buffer {:.2g} times the spare flash of {}: write "
+       fmt::format("{} were written and {} of them programmed, {:.2g} times the spare flash of {}: write "
                    "amplification and collection need some turnovers to settle",
-                   bytes_text(e.written()), flushed / e.spare(), bytes_text(e.spare())),
+                   bytes_text(e.written()), bytes_text(flushed), flushed / e.spare(), bytes_text(e.spare())),
        "load.number_ios or precondition"});
+}
+
+/// Whether writes waited for flash, of their own or for room: then they are not those of the
+/// memory.
+bool writes_waited(const Evidence& e) {
+  double share = 0;
+  for (const auto& [cause, part] : e.report["results"]["total"]["operations"]["write"]["ledger"].items()) {
+    if (cause == "buffer wait" || cause == "space wait" || cause == "program" ||
+        cause.starts_with("die busy"))
+      share += part["share"].get<double>();
+  }
+  return share >= k_share_of_waits;
 }
 
 void buffer_holds_load(const Evidence& e) {
@@ -72,7 +94,7 @@ void buffer_holds_load(const Evidence& e) {
   const Json* held = cache == nullptr ? nullptr : find_value(*cache, "capacity");
   const double buffer = std::max(static_cast<double>(e.facts.write_buffer),
                                  held == nullptr ? 0 : (*held)["value"].get<double>());
-  if (!e.about_writes() || e.written() > buffer) return;
+  if (!e.about_writes() || e.written() > buffer || writes_waited(e)) return;
   e.advice.push_back(
       {"buffer-holds-load",
        fmt::format("all that was written, {}, fits into the {} of write buffer or cache: write "
@@ -112,11 +134,10 @@ void not_measured(const Evidence& e) {
 void ended_by_size(const Evidence& e) {
   for (const LoadEnd& load : e.facts.loads) {
     if (load.wanted == 0 || load.by_time || load.issued >= load.wanted) continue;
-    e.advice.push_back(
-        {"ended-by-size",
-         fmt::format("{} ended after {} of its {} requests, when it had gone through its size once",
-                     load.name, load.issued, load.wanted),
-         "load.loops or load.time_based"});
+    e.advice.push_back({"ended-by-size",
+                        fmt::format("{} ended after {} of its {} requests: it has no more to ask for",
+                                    load.name, load.issued, load.wanted),
+                        "load.loops, load.io_size or load.time_based"});
   }
 }
 
@@ -200,13 +221,13 @@ void default_matters(const Evidence& e) {
   const auto& statistics = e.report["statistics"];
   for (const Utilisation& use : plain_utilisations(statistics)) {
     if (use.mean() < k_saturated) continue;
-    const Resource* const resource = find_resource(use.label, statistics);
-    if (resource == nullptr) continue;
+    const std::optional<Resource> resource = find_resource(use.label, statistics);
+    if (!resource) continue;
     if (std::any_of(resource->keys.begin(), resource->keys.end(), e.facts.changed)) continue;
     e.advice.push_back({"default-matters",
                         fmt::format("{}: {} busy, and what it can do is a default of the emulator",
                                     resource->full_name(), share_text(use.mean())),
-                        std::string(resource->keys.front())});
+                        resource->keys.front()});
   }
 }
 
@@ -215,8 +236,9 @@ void default_matters(const Evidence& e) {
 const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules() {
   static const std::vector<std::pair<std::string_view, std::string_view>> rules = {
       {"unwritten-reads", "1 % or more of what was read had never been written"},
-      {"short-for-amplification", "less than the spare flash was written, beyond the write buffer"},
-      {"buffer-holds-load", "all that was written fits into the write buffer or cache"},
+      {"short-for-amplification", "less than the spare flash was programmed with what was written"},
+      {"buffer-holds-load",
+       "all that was written fits into the write buffer or cache, and did not wait for flash"},
       {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},
       {"not-measured", "a load ended before the ramps of all loads were over"},
       {"ended-by-size", "a load ended before its number_ios"},

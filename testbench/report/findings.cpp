@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 #include "models/base/quantity_text.h"
+#include "testbench/report/resources.h"
 #include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
 
@@ -14,6 +16,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr double k_busy_resource = 0.85;
 constexpr double k_share_of_commands = 0.05;  ///< from which on an operation is worth a finding
+/// What is idle for longer than this makes nothing wait that has no cause of its own.
+constexpr double k_idle = 0.5;
 
 /// Causes of the ledger that have one remedy.
 struct Group {
@@ -25,18 +29,18 @@ struct Group {
 
 /// The statistics, and what is worked out of them once.
 struct Drive {
-  Drive(const Json& of, const Suspending& suspends)
-      : statistics(of), uses(plain_utilisations(of)), suspending(suspends) {}
+  Drive(const Json& of, const ChosenLimits& chosen)
+      : statistics(of), uses(plain_utilisations(of)), limits(chosen) {}
   const Json& statistics;
   std::vector<Utilisation> uses;
-  Suspending suspending;
+  ChosenLimits limits;
 };
 
 /// What keeps reads from waiting for programs, and for erases with `erases`; empty: nothing that is
 /// not done.
 std::string suspend_key(const Drive& drive, bool programs, bool erases) {
-  const Suspending& now = drive.suspending;
-  if ((programs && !now.programs) || (erases && !now.erases)) return "ssd.flash.suspend";
+  const ChosenLimits& now = drive.limits;
+  if ((programs && !now.suspends_programs) || (erases && !now.suspends_erases)) return "ssd.flash.suspend";
   return programs && now.finishes_pulse ? "ssd.flash.part.suspend_point" : "";
 }
 
@@ -60,19 +64,45 @@ constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection
 constexpr double k_held_for_rate = 1.0 / 3;
 constexpr double k_held_for_wait = 1.0 / 2;
 
+Group of_resource(const Resource& resource) {
+  return {resource.name, resource.all_keys(), 0};
+}
+
+/// The busiest of these, which are known.
+Group of_busiest(const Drive& drive, std::initializer_list<std::string_view> labels) {
+  const std::string_view busiest = *std::max_element(
+      labels.begin(), labels.end(),
+      [&](std::string_view a, std::string_view b) { return busy(drive, a) < busy(drive, b); });
+  return of_resource(*find_resource(busiest, drive.statistics));
+}
+
+/// Decoders that are waited for: those with most to do.
+Group of_decoders(const Drive& drive) {
+  const Utilisation* busiest = nullptr;
+  for (const Utilisation& use : drive.uses) {
+    if (use.label.ends_with(" decoders") && (busiest == nullptr || use.mean() > busiest->mean()))
+      busiest = &use;
+  }
+  if (busiest == nullptr) return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
+  return of_resource(*find_resource(busiest->label, drive.statistics));
+}
+
 Group of_memory(const Drive& drive) {
-  if (busy(drive, "bus") >= busy(drive, "DRAM"))
-    return {"the system bus", "ssd.bus.clock or ssd.bus.width", 0};
-  const Resource& dram = *find_resource("DRAM", drive.statistics);
-  return {std::string(dram.name), std::string(dram.keys.front()), 0};
+  return of_busiest(drive, {"bus", "DRAM", "SCM", "SCM banks"});
+}
+
+/// Channels, or the lines that some of them share.
+Group of_channels(const Drive& drive) {
+  return of_busiest(drive, {"channels", "gangs"});
 }
 
 /// What brings data to the dies and away: the channels, unless these wait for the memory behind
 /// them.
 Group of_transfers(const Drive& drive) {
   const double memory = std::max(busy(drive, "bus"), busy(drive, "DRAM"));
-  if (memory >= 0.98 * busy(drive, "channels")) return of_memory(drive);
-  return {"the flash channels", "ssd.flash.bus or ssd.flash.channels", 0};
+  if (memory >= 0.98 * busy(drive, "channels") && memory >= busy(drive, "gangs"))
+    return of_busiest(drive, {"bus", "DRAM"});
+  return of_channels(drive);
 }
 
 /// Of the time in which dies are taken, the share in which their arrays rest.
@@ -97,8 +127,26 @@ Group of_collection(const Drive& drive) {
           "firmware.gc"};
 }
 
-Group of_collection(const Drive& drive, bool transfers) {
-  return transfers ? of_transfers(drive) : of_collection(drive);
+/// What moves data that are not collected: out of blocks in SLC mode, or as a feature has it.
+Group of_migration(const Drive& drive) {
+  if (number_in(drive.statistics, "blocks folded") > 0) return {"folding", "", 0, "firmware.pslc"};
+  return {"moves between blocks", "", 0};
+}
+
+/// What makes room for what is written.
+Group of_making_room(const Drive& drive) {
+  const bool folding = number_in(drive.statistics, "busy migration") > number_in(drive.statistics, "busy gc");
+  return folding ? of_migration(drive) : of_collection(drive);
+}
+
+/// Pages of a map that is in flash.
+Group of_map_pages() {
+  return {"pages of the map", "", 0, "firmware.mapping.cache"};
+}
+
+bool has_map_in_flash(const Drive& drive) {
+  const Json* const mapping = find_group(drive.statistics, "mapping");
+  return mapping != nullptr && mapping->contains("cache_bytes");
 }
 
 Group of_reads(const Drive& drive) {
@@ -107,64 +155,85 @@ Group of_reads(const Drive& drive) {
 
 /// What takes most of the dies' time; `share`: of the run.
 Group of_dies(const Drive& drive) {
-  const double held_time = held(drive) * busy(drive, "dies");
-  const double collection = number_in(drive.statistics, "busy gc");
-  const double programs =
-      number_in(drive.statistics, "busy program") + number_in(drive.statistics, "busy erase");
-  const double reads = number_in(drive.statistics, "busy read");
-  Group group = of_reads(drive);
-  double own = reads;
-  if (collection >= std::max(programs, reads)) {
-    group = of_collection(drive);
-    own = collection;
-  } else if (programs >= reads) {
-    group = of_die_work(drive, k_programs, "ssd.flash.ways or ssd.flash.channels");
-    own = programs;
-  }
+  const auto time = [&](std::string_view work) { return number_in(drive.statistics, work); };
+  std::vector<Group> works = {of_collection(drive),
+                              of_die_work(drive, k_programs, "ssd.flash.ways or ssd.flash.channels"),
+                              of_reads(drive),
+                              of_migration(drive),
+                              of_map_pages(),
+                              {"refresh", "", 0, "firmware.refresh"},
+                              {"wear levelling", "", 0, "firmware.wear"}};
+  const std::vector<double> times = {time("busy gc"),   time("busy program") + time("busy erase"),
+                                     time("busy read"), time("busy migration"),
+                                     time("busy map"),  time("busy refresh"),
+                                     time("busy wear")};
+  const auto longest = std::max_element(times.begin(), times.end());
+  Group group = works[static_cast<std::size_t>(longest - times.begin())];
+  double own = *longest;
   const Group transfers = of_transfers(drive);
   if (transfers_limit(drive)) group = transfers;
-  group.share = group.cause == transfers.cause ? held_time : own;
+  if (group.cause == transfers.cause) own = held(drive) * busy(drive, "dies");
+  group.share = own;
   return group;
 }
 
 /// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
-Group bottleneck(const Drive& drive) {
-  double most = 0;
-  Group result = of_dies(drive);
-  result.share = 0;
-  for (const Utilisation& use : drive.uses) {
-    if (use.mean() <= most) continue;
-    if (use.label == "dies") {
-      most = use.mean();
-      result = of_dies(drive);
-      result.share = 0;
+/// Nothing: all are idle for most of the time.
+std::optional<Group> bottleneck(const Drive& drive) {
+  const auto busiest = [&](double (Utilisation::*measure)() const) {
+    double most = k_idle;
+    std::optional<Group> result;
+    for (const Utilisation& use : drive.uses) {
+      if ((use.*measure)() <= most) continue;
+      const std::optional<Resource> resource = find_resource(use.label, drive.statistics);
+      if (use.label != "dies" && !resource) continue;
+      most = (use.*measure)();
+      result = use.label == "dies" ? of_dies(drive) : of_resource(*resource);
+      result->share = 0;
     }
-    if (const Resource* const resource = find_resource(use.label, drive.statistics)) {
-      most = use.mean();
-      result = {std::string(resource->name), std::string(resource->keys.front()), 0};
-    }
-  }
-  return result;
+    return result;
+  };
+  const std::optional<Group> all = busiest(&Utilisation::mean);
+  return all ? all : busiest(&Utilisation::highest);
+}
+
+/// A wait that has no cause of its own, and what it is called where nothing is busy.
+Group of_wait(const std::string& cause, const Drive& drive) {
+  if (std::optional<Group> busiest = bottleneck(drive)) return *busiest;
+  if (cause == "buffer wait") return {"room in the write buffer", "", 0, "firmware.buffer.capacity"};
+  if (cause == "submission" && !drive.limits.commands_under_way.empty())
+    return {"the limit of commands under way", drive.limits.commands_under_way, 0};
+  return {cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0};
 }
 
 Group remedy_of(const std::string& cause, const Drive& drive) {
-  if (cause == "die busy: gc") return of_collection(drive, held(drive) >= k_held_for_wait);
-  if (cause == "space wait") return of_collection(drive, transfers_limit(drive));
-  if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait") return bottleneck(drive);
+  if (cause == "die busy: gc")
+    return held(drive) >= k_held_for_wait ? of_transfers(drive) : of_collection(drive);
+  if (cause == "space wait") return transfers_limit(drive) ? of_transfers(drive) : of_making_room(drive);
+  if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait")
+    return of_wait(cause, drive);
+  if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
   if (cause == "memory" || cause == "map fetch") return of_memory(drive);
   if (cause == "link") return {"the host link", "ssd.host.link", 0};
+  if (cause == "interrupt wait")
+    return {"interrupt coalescing", "ssd.host.coalesce_time or ssd.host.coalesce_count", 0};
+  if (cause == "log_structured") return {"the log-structured host", "log_structured", 0};
+  if (cause == "network")
+    return {"the network", "file_cache.bandwidth, file_cache.latency or file_cache.admission", 0};
   if (cause == "firmware" || cause == "core wait") return {"the controller's cores", "ssd.cpu.clock", 0};
-  if (cause == "bus wait" || cause == "transfer" || cause == "flash command")
-    return {"the flash channels", "ssd.flash.bus or ssd.flash.channels", 0};
+  if (cause == "bus wait" || cause == "transfer" || cause == "flash command") return of_channels(drive);
   if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
     return of_die_work(drive, k_programs,
                        joined(suspend_key(drive, cause == "die busy: program", cause == "die busy: erase"),
                               " or ", "ssd.flash.ways"));
+  if (cause == "die busy: migration") return of_migration(drive);
+  if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
+  if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
-  if (cause == "decode" || cause == "decoder wait" || cause == "retry")
-    return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
+  if (cause == "decoder wait") return of_decoders(drive);
+  if (cause == "decode" || cause == "retry") return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
   if (cause == "suspend")
     return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
   return {cause, "", 0};
@@ -234,27 +303,28 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
 }
 
 void saturated(const Drive& drive, std::vector<Finding>& found) {
-  std::vector<std::pair<double, const Resource*>> busy;
+  std::vector<std::pair<double, Resource>> busy;
   for (const Utilisation& use : drive.uses) {
-    const Resource* const resource = find_resource(use.label, drive.statistics);
-    if (resource != nullptr && use.mean() >= k_busy_resource) busy.emplace_back(use.mean(), resource);
+    const std::optional<Resource> resource = find_resource(use.label, drive.statistics);
+    if (resource && use.mean() >= k_busy_resource) busy.emplace_back(use.mean(), *resource);
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [share, resource] : busy) {
-    std::string keys;
-    for (const std::string_view key : resource->keys) keys += (keys.empty() ? "" : " or ") + std::string(key);
-    found.push_back({std::string(resource->name),
+    found.push_back({resource.name,
                      fmt::format("{}: {} of the time busy, which bounds the rate at {:.2f} times this one",
-                                 resource->full_name(), share_text(share), 1 / share),
-                     keys});
+                                 resource.full_name(), share_text(share), 1 / share),
+                     resource.all_keys()});
   }
 }
 
-/// Utilisation of the busiest resource beside the dies, which limits the rate when these do not.
-double busiest_beside_dies(const Drive& drive) {
+/// Utilisation of the busiest resource but the dies and `cause`, which limits the rate when these
+/// do not.
+double busiest_beside(const std::string& cause, const Drive& drive) {
   double most = 0;
-  for (const Utilisation& use : drive.uses)
-    if (find_resource(use.label, drive.statistics) != nullptr) most = std::max(most, use.mean());
+  for (const Utilisation& use : drive.uses) {
+    const std::optional<Resource> resource = find_resource(use.label, drive.statistics);
+    if (resource && resource->name != cause) most = std::max(most, use.mean());
+  }
   return most;
 }
 
@@ -265,12 +335,13 @@ void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>
   const Group group = of_dies(drive);
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
     return;
-  found.push_back({group.cause,
-                   fmt::format("the dies: {} of the time busy, {} for {}; without that at most {:.1f} times "
-                               "the rate",
-                               share_text(dies), share_text(group.share), group.cause,
-                               1 / std::max({1 - group.share / dies, busiest_beside_dies(drive), 1e-3})),
-                   group.look_at, group.look_at_firmware});
+  found.push_back(
+      {group.cause,
+       fmt::format("the dies: {} of the time busy, {} for {}; without that at most {:.1f} times "
+                   "the rate",
+                   share_text(dies), share_text(group.share), group.cause,
+                   1 / std::max({1 - group.share / dies, busiest_beside(group.cause, drive), 1e-3})),
+       group.look_at, group.look_at_firmware});
 }
 
 void slow_commands(const ShownResults& part, const Json& report, const Drive& drive,
@@ -296,31 +367,10 @@ void slow_commands(const ShownResults& part, const Json& report, const Drive& dr
 
 }  // namespace
 
-const Resource* find_resource(std::string_view label, const Json& statistics) {
-  static const Resource other_dram = {"DRAM", "the DRAM", {"ssd.dram.model"}};
-  if (label == "DRAM" && statistics.contains("dram") && statistics["dram"].contains("model"))
-    return &other_dram;
-  if (label == "link in" || label == "link out") {
-    const Json* const link = find_group(statistics, "link");
-    if (link != nullptr && link->contains("utilisation")) return nullptr;
-  }
-  static const std::vector<Resource> all = {
-      {"link in", "the host link", {"ssd.host.link"}, ", to the device"},
-      {"link out", "the host link", {"ssd.host.link"}, ", to the host"},
-      {"link", "the host link", {"ssd.host.link"}},
-      {"cores", "the controller's cores", {"ssd.cpu.clock", "ssd.cpu.cores"}},
-      {"bus", "the system bus", {"ssd.bus.clock", "ssd.bus.width"}},
-      {"DRAM", "the DRAM", {"ssd.dram.bandwidth"}},
-      {"channels", "the flash channels", {"ssd.flash.bus", "ssd.flash.channels"}}};
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Resource& one) { return one.label == label; });
-  return found != all.end() ? &*found : nullptr;
-}
-
-std::vector<Finding> findings(const Json& report, const Suspending& suspending) {
+std::vector<Finding> findings(const Json& report, const ChosenLimits& limits) {
   std::vector<Finding> found;
   if (report["measured_picoseconds"] == 0) return found;
-  const Drive drive(report["statistics"], suspending);
+  const Drive drive(report["statistics"], limits);
   saturated(drive, found);
   saturated_dies(report, drive, found);
   for (const ShownResults& part : shown_results(report)) slow_commands(part, report, drive, found);

@@ -108,6 +108,8 @@ std::vector<Utilisation> plain_utilisations(const Json& tree) {
       {"dram", "DRAM"},
       {"host link", "link"},
       {"scm", "SCM"},
+      {"scm banks", "SCM banks"},
+      {"flash gang", "gangs"},
       {"flash channel bus", "channels"},
       {"flash channel die", "dies"},
       {"flash nand die array", "die arrays"},
@@ -207,8 +209,8 @@ std::vector<std::string> map_items(const Json& tree) {
   if (group == nullptr || !group->contains("scheme")) return {};
   const auto number = [&](const char* name) { return number_in(*group, name); };
   const std::string scheme = word_in(*group, "scheme");
-  if (!group->contains("cache bytes") && !group->contains("block")) return {};
-  if (!group->contains("cache bytes")) {
+  if (!group->contains("cache_bytes") && !group->contains("block")) return {};
+  if (!group->contains("cache_bytes")) {
     std::vector<std::string> items{fmt::format("{} with blocks of {}", scheme, bytes_text(number("block"))),
                                    fmt::format("tables {}", bytes_text(number("tables")))};
     if (group->contains("merges")) {
@@ -216,7 +218,7 @@ std::vector<std::string> map_items(const Json& tree) {
       items.push_back(
           fmt::format("merges {} switch, {} partial, {} full", count_text(number_in(merges, "switch")),
                       count_text(number_in(merges, "partial")), count_text(number_in(merges, "full"))));
-    } else if (group->contains("units rewritten")) {
+    } else if (group->contains("units_rewritten")) {
       items.push_back(fmt::format("{} units rewritten", count_text(number("units rewritten"))));
     }
     return items;

@@ -184,7 +184,8 @@ const ParameterTable<ColumnsConfig>& ColumnsConfig::parameters() {
           .choice("separator", &ColumnsConfig::separator, {"comma", "semicolon", "tab", "blank"},
                   "what separates columns; blank stands for any run of blanks and tabs")
           .integer("header_lines", &ColumnsConfig::header_lines, {0, 1000},
-                   "lines to pass over at the beginning (a row of titles is recognised by itself)");
+                   "lines to pass over at the beginning (a row of titles in them, or behind them, is "
+                   "recognised by itself)");
   return table;
 }
 

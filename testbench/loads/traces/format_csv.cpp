@@ -48,8 +48,7 @@ class CsvFormat final : public TraceFormat {
         time_unit_(time_unit(config.time_unit)),
         offset_unit_(config.offset_unit),
         size_unit_(config.size_unit),
-        has_times_(config.time != 0),
-        headers_(config.header_lines) {
+        has_times_(config.time != 0) {
     assign(config.time, Role::time, "time", false);
     assign(config.op, Role::op, "op", true);
     assign(config.offset, Role::offset, "offset", true);
@@ -64,10 +63,6 @@ class CsvFormat final : public TraceFormat {
   }
 
   bool parse(std::string_view line, const LineReader& at, TraceRecord& record) override {
-    if (headers_ > 0) {
-      --headers_;
-      return false;
-    }
     std::array<std::string_view, 6> found{};
     Fields fields(line, separator_);
     for (const Role role : roles_) {
@@ -138,7 +133,6 @@ class CsvFormat final : public TraceFormat {
   std::uint64_t offset_unit_;
   std::uint64_t size_unit_;
   bool has_times_;
-  std::uint32_t headers_;
   std::vector<Role> roles_;
   std::vector<std::pair<std::string, HostOpcode>> words_;
   std::size_t last_ = 0;

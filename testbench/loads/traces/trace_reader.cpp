@@ -80,6 +80,7 @@ void TraceReader::open(const TraceFile& file) {
   }
   const bool csv = info_->name == "csv";
   parser_ = info_->make(file.blkparse, csv && file.columns ? &*file.columns : nullptr);
+  if (csv) to_pass_over_ = file.columns->header_lines;
   separator_ = csv ? separator_of(*file.columns) : info_->separator;
 }
 
@@ -117,6 +118,10 @@ bool TraceReader::next(Request& request) {
   std::string_view line;
   TraceRecord record;
   while (lines_.next(line)) {
+    if (to_pass_over_ > 0) {
+      --to_pass_over_;
+      continue;
+    }
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
     if (!started_ && header(line)) continue;
     if (!parser_->parse(line, lines_, record) || !sound(record)) continue;

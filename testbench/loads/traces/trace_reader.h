@@ -62,7 +62,8 @@ class TraceReader final : public RequestSource {
   std::unique_ptr<TraceFormat> parser_;
   bool recognised_ = false;
   char separator_ = '\0';
-  bool started_ = false;  ///< a line that is not a header has been seen
+  std::uint32_t to_pass_over_ = 0;  ///< lines at the beginning
+  bool started_ = false;            ///< a line that is not a header has been seen
   bool header_row_ = false;
   bool any_ = false;
   WideTime first_ = 0;

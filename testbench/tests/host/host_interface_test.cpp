@@ -213,6 +213,11 @@ TEST_CASE("completions that share interrupts wait for each other no longer than 
   CHECK(done[4]->done == done[5]->done);
   CHECK(done[4]->done > done[3]->done + 19_us);
   CHECK(done[4]->done < done[3]->done + 21_us);
+  // The wait for the others is told by its name, and the last waits for no one.
+  const auto waited = [](const Submission& s) { return s.command.ledger.spent(Cause::interrupt_wait); };
+  CHECK(waited(*done[0]) > 0);
+  CHECK(waited(*done[3]) == 0);
+  CHECK(waited(*done[4]) == 20_us);
 }
 
 TEST_CASE("malformed and misplaced commands are refused with their reason") {

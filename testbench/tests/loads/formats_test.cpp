@@ -142,6 +142,10 @@ TEST_CASE("csv with a column map") {
   file.columns->header_lines = 2;
   file.columns->separator = "blank";
   CHECK(read_text("1 2 3\n junk\n1 a - 0 1 1\n", "csv", file).size() == 1);
+  // Titles among them are one of them, and titles behind them are passed over, too.
+  file.columns->header_lines = 1;
+  CHECK(read_text("when disk x op lba n\n1 a - 0 1 1\n2 a - 0 1 1\n", "csv", file).size() == 2);
+  CHECK(read_text("from 1 host\nwhen disk x op lba n\n1 a - 0 1 1\n2 a - 0 1 1\n", "csv", file).size() == 2);
 }
 
 TEST_CASE("small disorder is put right and counted") {

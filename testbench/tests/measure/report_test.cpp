@@ -102,6 +102,24 @@ TEST_CASE("findings say of the host link what holds of it, once of each of its p
   CHECK(told(0.9, 0.1, false) == Texts{"the host link, to the device: 90.0 % of the time busy"});
 }
 
+TEST_CASE("the summary tells of a map in flash, and of regions that are rewritten") {
+  JsonSink sink;
+  sink.open("mapping", "");
+  sink.text("scheme", "dftl", "");
+  sink.value("cache bytes", std::uint64_t{16384}, "B", "");
+  sink.value("look-ups", std::uint64_t{10}, "", "");
+  sink.value("hit share", 0.4, "", "");
+  sink.close();
+  CHECK(map_items(sink.take()) == std::vector<std::string>{"dftl in 16.0 KiB: 40 % of look-ups hit",
+                                                           "0 map pages read", "0 map pages written"});
+  sink.open("mapping", "");
+  sink.text("scheme", "block", "");
+  sink.value("block", std::uint64_t{1048576}, "B", "");
+  sink.value("units rewritten", std::uint64_t{7}, "units", "");
+  sink.close();
+  CHECK(map_items(sink.take()).back() == "7 units rewritten");
+}
+
 TEST_CASE("report.json agrees with the measurement") {
   const Measurement m = example_measurement();
   const Json report = build_report(example_facts(), m, example_statistics());

@@ -14,8 +14,8 @@ using namespace literals;
 constexpr Bytes k_write = 256_KiB;
 constexpr BytesPerSecond k_slow = 100_MBps;
 
-double utilisation(const auto& module, const char* group) {
-  return test::statistics_of(module).at(std::string(group) + "/utilisation");
+double utilisation(const auto& module, const char* group, const char* of = "") {
+  return test::statistics_of(module).at(std::string(group) + "/" + of + "utilisation");
 }
 double share(Picoseconds busy, Picoseconds span) {
   return static_cast<double>(busy) / static_cast<double>(span);
@@ -47,6 +47,7 @@ struct WriteEach {
   void look(std::size_t window) {
     dram[window] = utilisation(rig.dram, "dram");
     scm[window] = utilisation(rig.scm, "scm");
+    banks[window] = utilisation(rig.scm, "scm", "banks ");
     bus[window] = utilisation(rig.bus, "bus");
   }
   void reset() {
@@ -57,8 +58,22 @@ struct WriteEach {
   MemoryRig rig;
   double dram[2] = {};
   double scm[2] = {};
+  double banks[2] = {};
   double bus[2] = {};
 };
+
+TEST_CASE("of a write to slow banks of an SCM a window has what happens in it") {
+  ScmConfig scm;
+  scm.program_latency = 50_us;
+  const SystemBusConfig bus;
+  const WriteEach seen({}, scm, bus);
+  const Picoseconds on_banks = static_cast<Picoseconds>(k_write / 512 / scm.banks) * 50_us;
+  REQUIRE(on_banks > 1_ms);
+  const Picoseconds start = 1_us + bus.latency + transfer_time(k_write, bus.bandwidth());
+  CHECK(seen.banks[0] == Approx(share(1_ms - start, 1_ms)).epsilon(1e-12));
+  CHECK(seen.banks[1] == Approx(share(start + on_banks - 1_ms, 9_ms)).epsilon(1e-12));
+  CHECK(seen.scm[0] < 0.1);
+}
 
 TEST_CASE("of a write to a slow DRAM or SCM a window has what happens in it") {
   DramConfig dram;

@@ -106,7 +106,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
   const std::vector<Plant> planted = {
       {"unwritten-reads", {}, prepared("[{fill: 80 %}]")},
       {"short-for-amplification", {"load.number_ios=23000"}},
-      {"buffer-holds-load", {"load.number_ios=20300"}},
+      {"buffer-holds-load", {"load.ramp_requests=0", "load.number_ios=300"}},
       {"few-blocks", {"ssd.flash.part.pages_per_block=512"}},
       {"not-measured",
        {"load.0.ramp_requests=0"},
@@ -281,6 +281,104 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
                 "ssd.flash.channels=8", "ssd.flash.ways=4", "load.ramp_requests=0", "load.number_ios=5000"});
   CHECK(first(link) == "the host link");
   CHECK(share(link, "load", {"link"}) > 0.5);
+}
+
+namespace {
+
+/// A drive of four or sixteen dies that no wait below is for.
+std::string drive_with(const std::string& flash, const std::string& rest) {
+  return "ssd:\n  host: {lba_size: 4 KiB}\n  dram: {bandwidth: 50 GB/s}\n  flash: {" + flash + "}\n" + rest;
+}
+std::string flash_of(const std::string& size, const std::string& part) {
+  return size + ", part: {cell: slc, pages_per_block: 64, " + part + "}";
+}
+const std::string k_fill = "precondition: [{fill: 100 %, order: sequential}]\n";
+
+}  // namespace
+
+TEST_CASE("what limits is named where it is none of link, cores, memory, channels and dies",
+          "[program][figure]") {
+  struct Case {
+    std::string cause;
+    std::string look_at;
+    std::string text;
+    Settings settings = {};
+  };
+  const std::string small =
+      flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB");
+  const std::string reads = drive_with(small, k_fill + "load: {rw: randread, bs: 4k, number_ios: 4000}\n");
+  const std::string folding = R"(ssd:
+  host: {lba_size: 4 KiB}
+  flash: {channels: 2, ways: 1, user_capacity: 1 GiB, over_provisioning: 40 %, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
+firmware:
+  allocation: {multi_plane: true}
+  pslc: {policy: all, static: 5 %, dynamic: 10 %, when_full: wait}
+load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
+)";
+  const std::string limit = "the limit of commands under way";
+  const std::vector<Case> cases = {
+      {"the SCM", "ssd.scm.banks or ssd.scm.read_latency or ssd.scm.program_latency",
+       replaced(
+           drive_with(flash_of("channels: 2, ways: 2, user_capacity: 256 MiB, over_provisioning: 50 %",
+                               "planes: 1, page_size: 16 KiB"),
+                      "firmware: {mapping: {unit: 16 KiB}, cache: {policy: nv-wb, grain: 4 KiB}}\n" + k_fill +
+                          "load: {rw: randwrite, bs: 4k, iodepth: 16, size: 32m, number_ios: 4000}\n"),
+           "  dram:", "  scm: {capacity: 64 MiB, program_latency: 50 us}\n  dram:")},
+      {"folding", "firmware.pslc", folding},
+      {"pages of the map",
+       "firmware.mapping.cache",
+       reads,
+       {"firmware.mapping={scheme: dftl, cache: 16 KiB}"}},
+      {"room in the write buffer", "firmware.buffer.capacity",
+       drive_with(flash_of("channels: 4, ways: 4, user_capacity: 256 MiB", "planes: 1, page_size: 16 KiB"),
+                  "firmware: {mapping: {unit: 4 KiB}, buffer: {capacity: 32 KiB}}\n"
+                  "load: {rw: write, bs: 16k, iodepth: 32, number_ios: 4000}\n")},
+      {limit, "ssd.host.outstanding_limit", reads, {"ssd.host.outstanding_limit=1", "load.iodepth=32"}},
+      {limit,
+       "ssd.host.queue_depth",
+       reads,
+       {"ssd.host.queue_depth=1", "ssd.host.queues=1", "load.iodepth=64", "load.rate_iops=40000"}},
+      {limit, "load.iodepth or load.max_outstanding", reads, {"load.iodepth=1", "load.rate_iops=40000"}},
+      {"interrupt coalescing",
+       "ssd.host.coalesce_time or ssd.host.coalesce_count",
+       reads,
+       {"ssd.host.coalesce_count=8"}},
+      {"the BCH decoders", "ssd.flash.ecc.engines or ssd.flash.ecc.bch.throughput",
+       drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+                           "planes: 1, page_size: 16 KiB, spare_size: 1680 B") +
+                      ", reliability: {model: power-law}, ecc: {bch: {throughput: 20 MB/s}}",
+                  "firmware: {ecc: {policy: retry-only, code: bch}}\n" + k_fill +
+                      "load: {rw: randread, bs: 16k, iodepth: 16, number_ios: 2000}\n")},
+      {"the lines that channels share", "ssd.flash.gang or ssd.flash.bus",
+       drive_with(
+           flash_of("channels: 2, ways: 2, user_capacity: 128 MiB, organisation: shared-bus-gang, gang: 2",
+                    "planes: 2, page_size: 16 KiB"),
+           k_fill + "load: {rw: read, bs: 256k, iodepth: 16, number_ios: 1000, loops: 20}\n")}};
+  for (const auto& [cause, look_at, text, settings] : cases) {
+    INFO(look_at);
+    const Json report = run_with(settings, text);
+    REQUIRE_FALSE(report["findings"].empty());
+    INFO(report["findings"].dump());
+    for (const Json& one : report["findings"]) {
+      CHECK(one["cause"] == cause);
+      CHECK(one["look_at"] == look_at);
+    }
+  }
+}
+
+TEST_CASE("the adviser tells memory's latencies from those of flash", "[program]") {
+  // As much as the buffer holds, but into one that is full, past it, or in pieces of its units.
+  const std::string drive =
+      drive_with(flash_of("channels: 1, ways: 1, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+                 "firmware: {buffer: {capacity: 1 MiB}}\n" + k_fill +
+                     "load: {rw: write, bs: 4k, iodepth: 1, number_ios: 200}\n");
+  const auto holds = [&](const Settings& settings) {
+    return advice(run_with(settings, drive)).contains("buffer-holds-load");
+  };
+  CHECK(holds({}));
+  CHECK_FALSE(holds({"load.ramp_requests=1000", "load.number_ios=1200"}));
+  CHECK_FALSE(holds({"firmware.buffer.mode=write-through"}));
+  CHECK_FALSE(holds({"ssd.host.lba_size=512 B", "load.bs=512", "load.rw=randwrite", "load.number_ios=2000"}));
 }
 
 }  // namespace tlmssd::program_tests

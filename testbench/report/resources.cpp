@@ -1,0 +1,64 @@
+#include "testbench/report/resources.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "testbench/report/statistics_view.h"
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A memory from outside, which is not made of what ours is.
+bool is_foreign(const Json& statistics, const char* memory) {
+  return statistics.contains(memory) && statistics[memory].contains("model");
+}
+
+/// "BCH decoders" -> "bch", for the section of that code.
+std::string code_of(std::string_view decoders) {
+  std::string code(decoders.substr(0, decoders.find(' ')));
+  std::transform(code.begin(), code.end(), code.begin(), [](unsigned char c) { return std::tolower(c); });
+  return code;
+}
+
+}  // namespace
+
+std::string Resource::all_keys() const {
+  return fmt::format("{}", fmt::join(keys, " or "));
+}
+
+std::optional<Resource> find_resource(std::string_view label, const Json& statistics) {
+  if (label == "DRAM" && is_foreign(statistics, "dram"))
+    return Resource{"DRAM", "the DRAM", {"ssd.dram.model"}};
+  if (label == "SCM" && is_foreign(statistics, "scm")) return Resource{"SCM", "the SCM", {"ssd.scm.model"}};
+  if (label.ends_with(" decoders")) {
+    return Resource{std::string(label),
+                    "the " + std::string(label),
+                    {"ssd.flash.ecc.engines", "ssd.flash.ecc." + code_of(label) + ".throughput"}};
+  }
+  if (label == "link in" || label == "link out") {
+    const Json* const link = find_group(statistics, "link");
+    if (link != nullptr && link->contains("utilisation")) return std::nullopt;
+  }
+  static const std::vector<Resource> all = {
+      {"link in", "the host link", {"ssd.host.link"}, ", to the device"},
+      {"link out", "the host link", {"ssd.host.link"}, ", to the host"},
+      {"link", "the host link", {"ssd.host.link"}},
+      {"cores", "the controller's cores", {"ssd.cpu.clock", "ssd.cpu.cores"}},
+      {"bus", "the system bus", {"ssd.bus.clock", "ssd.bus.width"}},
+      {"DRAM", "the DRAM", {"ssd.dram.bandwidth"}},
+      {"SCM", "the SCM", {"ssd.scm.bandwidth"}, ", its interface"},
+      {"SCM banks",
+       "the SCM",
+       {"ssd.scm.banks", "ssd.scm.read_latency", "ssd.scm.program_latency"},
+       ", its banks"},
+      {"gangs", "the lines that channels share", {"ssd.flash.gang", "ssd.flash.bus"}},
+      {"channels", "the flash channels", {"ssd.flash.bus", "ssd.flash.channels"}}};
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Resource& one) { return one.label == label; });
+  if (found == all.end()) return std::nullopt;
+  return *found;
+}
+
+}  // namespace tlmssd
