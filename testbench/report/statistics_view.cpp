@@ -174,7 +174,8 @@ std::vector<std::string> error_correction_items(const Json& tree) {
   }
   std::vector<std::string> items = {
       fmt::format("{}: {}", word_in(*group, "policy"), list_text(codes)),
-      fmt::format("raw bit error rate {:.1e}", number_in(*decoders, "raw bit error rate"))};
+      fmt::format("raw bit error rate {:.1e}{}", number_in(*decoders, "raw bit error rate"),
+                  retries > 0 ? " with retries" : "")};
   const double retried = number_in(*group, "reads retried");
   if (retries > 0) {
     items.push_back(fmt::format("{:.1f} % of reads retried, {:.1f} times on average", 100 * retried / first,
