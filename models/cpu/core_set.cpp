@@ -175,17 +175,19 @@ void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {
     sink.open("core " + std::to_string(i), "one controller core");
     sink.value("utilisation", share_within(now - since_, cores_[i].busy, booked_ahead(cores_[i].free, now)),
                "", "share of time the core executed stages");
-    sink.value("stages", cores_[i].runs, "runs", "stages executed");
+    sink.value("stages", cores_[i].runs, "runs",
+               "times that it was taken, each for one execution of a stage or several in a row");
     sink.close();
   }
   for (std::size_t i = 0; i < k_stages; ++i) {
     const StageState& state = stages_[i];
     const double runs = static_cast<double>(std::max<std::uint64_t>(state.executions, 1));
     sink.open("stage " + std::string(name_of(static_cast<Stage>(i))), "one kind of firmware work");
-    sink.value("executions", state.executions, "runs", "times executed");
+    sink.value("executions", state.executions, "executions",
+               "for a command, a mapping page or a flash operation each");
     sink.value("busy", static_cast<double>(state.busy) * 1e-12, "s", "core time spent");
     sink.value("mean wait", static_cast<double>(state.waiting) * 1e-12 / runs, "s",
-               "mean time it waited for a core");
+               "time for which it waited for a core, per execution; those in a row wait once");
     if (costs_) {
       sink.value("mean cycles", static_cast<double>(state.busy) * 1e-12 * static_cast<double>(clock_) / runs,
                  "cycles", "mean cycles of one execution, by the table ssd.cpu.costs");
