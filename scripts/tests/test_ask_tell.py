@@ -142,3 +142,26 @@ def test_a_reward_of_ones_own_and_axes_without_steps(study, tmp_path):
     with pytest.raises(InputError, match="needs objectives"):
         environment.study.ask()
     environment.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*Box observation space")
+@pytest.mark.parametrize("order", [("read", "write"), ("write", "read")])
+def test_what_a_constraint_asks_for_and_is_not_there_is_infeasible(order, study, tmp_path):
+    """Whichever constraint comes first: the base has no writes."""
+    constraints = ", ".join(f"{operation}.p99 < 100 ms" for operation in order)
+    study.write_text(STUDY + f"constraints: [{constraints}]\n")
+    design = {"ssd.flash.channels": 2, "ssd.flash.spare_factor": 20}
+    with tlmssd.AskTell(study, store=tmp_path / "store") as asked:
+        (found,) = asked.evaluate([design])
+        assert found["status"] == "ok"
+        assert found["violation"] == math.inf
+        for point in asked.ask(3):
+            asked.tell(point, found)
+        (point,) = asked.ask()
+        asked.tell(point, {"iops": 1.0, "violation": math.nan})
+        assert asked.best() == []
+    pytest.importorskip("gymnasium")
+    environment = tlmssd.StudyEnv(study, store=tmp_path / "store")
+    environment.reset()
+    assert environment.step((1, 0))[1] == -10
+    environment.close()

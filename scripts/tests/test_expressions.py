@@ -37,3 +37,28 @@ def test_a_cause_that_took_no_time_is_zero_and_an_unknown_figure_is_none(tmp_pat
     found = Reader(tuple((name, parse(name)) for name in names))(folder, {})
     assert list(found.values())[:2] == [0.0, 0.0]
     assert all(math.isnan(value) for value in list(found.values())[2:])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "read.p99 < 5 ms",
+        "5 ms > read.p99",
+        "read.p99 != 5 ms",
+        "max(write.p99, read.p99) < 5 ms",
+        "max(read.p99, write.p99) < 5 ms",
+        "write.p99 ** 0.5 < sqrt(-1)",
+    ],
+)
+def test_a_constraint_without_its_figure_does_not_hold(text):
+    known = {"read.p99": math.nan, "write.p99": 1e-3}
+    assert parse(text).violation(known.get) == math.inf
+
+
+@pytest.mark.parametrize("text", ["max(1, read.p99)", "max(read.p99, 1)", "min(iops, read.p99)"])
+def test_no_function_hides_that_a_figure_is_not_there(text):
+    assert math.isnan(parse(text).value({"read.p99": math.nan, "iops": 1.0}.get))
+
+
+def test_a_comparison_of_roots_of_negative_numbers_does_not_hold():
+    assert parse("(iops - 5) ** 0.5 < 3").violation({"iops": 1.0}.get) == math.inf

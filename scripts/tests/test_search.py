@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.conftest import SMALL
+from tests.conftest import SMALL, carry_out
 from tlmssd.engine import thread_pool
 from tlmssd.runs import Runner
 from tlmssd.study.axes import Choice
@@ -155,3 +155,24 @@ search: {sampler: tpe, points: 40, batch: 5}
     assert len(rows) == 40
     assert isinstance(rows[0].point.choices[0], Choice)
     assert 20 < statistics.median(late) <= 45  # near 40, the largest that holds
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2"])
+def test_points_that_lack_what_a_constraint_asks_for_are_infeasible(sampler, folder):
+    """Among what a search tries are loads without reads, and such without writes."""
+    (folder / "search.yaml").write_text(
+        f"""base: small.yaml
+set: {{load.number_ios: 100}}
+axes: {{load.rw: [randrw, randread, randwrite], load.iodepth: [1, 2, 4]}}
+constraints: [write.p99 < 100 ms, read.p99 < 100 ms]
+objectives: {{iops: maximize}}
+search: {{sampler: {sampler}, points: 24, batch: 4}}
+"""
+    )
+    report = carry_out("search.yaml", "out")
+    feasible = {
+        pattern: {row.feasible for row in report.rows if row.point.choices[0].label == pattern}
+        for pattern in ("randrw", "randread", "randwrite")
+    }
+    assert feasible == {"randrw": {True}, "randread": {False}, "randwrite": {False}}
+    assert report.code == 0

@@ -82,7 +82,8 @@ class AskTell(contextlib.ExitStack):
         """Runs `points`, all seeds of each, unless the store knows them.
 
         Of each: 'status', 'reason', and if it is 'ok' metrics (means over seeds, base units) and
-        'violation', by how much constraints are missed.
+        'violation', by how much constraints are missed: infinite where a point does not have what
+        one asks for, such as latencies of reads without reads.
         """
         rows = self._session.evaluate([self.point(values) for values in points])
         each = len(rows) // max(len(points), 1)

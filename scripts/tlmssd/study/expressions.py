@@ -40,7 +40,7 @@ OPERATORS: dict[type, Callable] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
+    ast.Pow: math.pow,  # no complex roots of negative numbers: ValueError
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Lt: operator.lt,
@@ -86,25 +86,39 @@ class Expression:
                     yield asked, units.in_base(1.0, limit["unit"] or "")[1]
 
     def value(self, look_up: Callable[[str], float]) -> float | bool:
-        """The value with the figures that `look_up` gives; NaN where it has none."""
-        found = {f"_{i}": look_up(name) for i, name in enumerate(self.names)}
+        """The value with the figures that `look_up` gives; NaN where one of them is NaN."""
+        found = self._figures(look_up)
+        if found is None:
+            return math.nan
         try:
-            result = _evaluate(_parsed(self._code), found)
+            return _evaluate(_parsed(self._code), found)
         except (ArithmeticError, ValueError):
             return math.nan
-        return result if not isinstance(result, complex) else math.nan
 
     def violation(self, look_up: Callable[[str], float]) -> float:
-        """By how much a comparison misses, relative to its right side; at most 0: it holds."""
+        """By how much a comparison misses, relative to its right side; at most 0: it holds.
+
+        Never NaN, which compares differently from either side: where a figure is, it misses by
+        infinity.
+        """
+        found = self._figures(look_up)
+        if found is None:
+            return math.inf
         tree = _parsed(self._code)
-        found = {f"_{i}": look_up(name) for i, name in enumerate(self.names)}
         try:
             left, right = _evaluate(tree.left, found), _evaluate(tree.comparators[0], found)
             holds = OPERATORS[type(tree.ops[0])](left, right)
+            miss = abs(left - right) / (abs(right) or 1.0)
         except (ArithmeticError, ValueError):
-            return math.nan
-        miss = abs(left - right) / (abs(right) or 1.0)
+            return math.inf
+        if math.isnan(miss):
+            return math.inf
         return -miss if holds else max(miss, sys.float_info.min)
+
+    def _figures(self, look_up: Callable[[str], float]) -> dict[str, float] | None:
+        """What its names stand for; None where one is NaN, which max() and min() may lose."""
+        found = {f"_{i}": look_up(name) for i, name in enumerate(self.names)}
+        return None if any(math.isnan(value) for value in found.values()) else found
 
 
 def parse(text: str) -> Expression:

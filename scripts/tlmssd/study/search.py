@@ -87,11 +87,15 @@ def tell(
     values: Sequence[float],
     violations: Sequence[float],
 ) -> None:
-    """What the objectives came to, and by how much constraints are missed; NaN: it has failed."""
+    """What the objectives came to, and by how much constraints are missed.
+
+    With an objective that is NaN it has failed. A NaN among violations, as others than this
+    package's may tell, is a constraint that does not hold.
+    """
     if any(math.isnan(value) for value in values):
         asked.tell(trial, state=optuna.trial.TrialState.FAIL)
         return
-    trial.set_user_attr("violations", list(violations))
+    trial.set_user_attr("violations", [math.inf if math.isnan(v) else v for v in violations])
     asked.tell(trial, values)
 
 

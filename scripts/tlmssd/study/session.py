@@ -20,7 +20,8 @@ from tlmssd.study.study import Point, Study
 class Row:
     """One run of a point. `values`: of the metrics, in base units; empty without results.
 
-    `violations`: by how much each constraint is missed, relative to its bound; at most 0: it holds.
+    `violations`: by how much each constraint is missed, relative to its bound; at most 0: it holds;
+    infinite where the run does not know what it asks for.
     """
 
     number: int
@@ -98,7 +99,7 @@ class Session:
 
     def _row(self, number: int, point: Point, seed: int | None, key: str, done: Done) -> Row:
         figures = dict(done.figures)
-        violations = tuple(figures.pop(name, math.nan) for name in self._constraints)
+        violations = tuple(figures.pop(name, math.inf) for name in self._constraints)
         if done.status != "ok":
             return Row(number, point, seed, done.status, done.reason, key, {}, ())
         return Row(number, point, seed, "ok", "", key, figures, violations)
