@@ -4,11 +4,12 @@ import re
 
 import pytest
 
+from tests.conftest import SCRIPTS
 from tlmssd.cli import main
 from tlmssd.study import axes
 from tlmssd.study.axes import read_axis
 from tlmssd.study.document import read_document
-from tlmssd.study.study import is_parameter
+from tlmssd.study.study import Study, is_parameter
 
 EXAMPLES = re.findall(r"^([\w.]+: [\[{].*?[\]}])(?: {2,}| a |$)", axes.__doc__, re.MULTILINE)
 
@@ -52,3 +53,47 @@ def test_whether_values_are_whole_is_the_parameter_s_type(name, values, folder):
 def test_sections_of_a_scenario_are_no_names_of_one_s_own():
     assert all(is_parameter(name) for name in ("load", "age", "log_structured", "ssd.cpu"))
     assert not is_parameter("pattern")
+
+
+PARTS = "ssd.flash.part: [parts/nand/tlc-48l.yaml, {file: parts/nand/tlc-48l.yaml, planes: 4}]"
+PLANES = "ssd.flash.part.planes: [2, 4]"
+
+
+@pytest.mark.parametrize(("first", "second"), [(PARTS, PLANES), (PLANES, PARTS)])
+def test_axes_of_a_section_and_of_what_is_in_it(first, second, folder, capsys):
+    """Refused in either order; what is offered in their place is taken."""
+    base = folder / "small.yaml"
+    base.write_text(base.read_text().replace("    over_provisioning: 40 %\n", ""))
+    path = folder / "study.yaml"
+    path.write_text(f"base: small.yaml\naxes:\n  {first}\n  {second}\n")
+    assert main(["explore", "study.yaml", "--check"]) == 2
+    said = capsys.readouterr().err
+    keys = [axis.partition(": ")[0] for axis in (first, second)]
+    assert said.startswith(
+        f"tlmssd: study.yaml:4: axes.{keys[1]}: sets {keys[1]}, and axes.{keys[0]} in line 3 sets "
+    )
+    offered = said.partition("such as ")[2]
+    path.write_text(f"base: small.yaml\naxes:\n  {offered}\n")
+    assert main(["explore", "study.yaml", "--check"]) == 0, capsys.readouterr().err
+    (axis,) = Study.read(path).axes
+    assert dict(axis.choices[0].settings)["ssd.flash.part.planes"] == "4"
+    assert axis.choices[0].settings[0][0] == "ssd.flash.part"
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        "load.iodepth: [1, 4]\n  load.1.iodepth: [2, 4]",
+        "depth: [{load.iodepth: 1}, {load.0.iodepth: 4}]",
+        "seed of its own: {a: {seed: 1}, b: {seed: 2}}",
+        "part: {a: {ssd.flash: {channels: 2}, ssd.flash.ways: 2}}",
+    ],
+)
+def test_axes_that_do_not_set_the_same(axes, folder):
+    (folder / "study.yaml").write_text(f"base: small.yaml\naxes:\n  {axes}\n")
+    Study.read(folder / "study.yaml")
+
+
+@pytest.mark.parametrize("path", sorted((SCRIPTS.parent / "scenarios/studies").glob("*.yaml")))
+def test_the_studies_that_come_with_it_are_good(path, folder, capsys):
+    assert main(["explore", str(path), "--check"]) == 0, capsys.readouterr().err

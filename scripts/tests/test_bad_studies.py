@@ -105,6 +105,30 @@ BAD = {
         ("[1, 4]", "{from: 1, to: 40, step: 2, scale: log}"),
         "4: axes.load.iodepth.scale: contradicts step, which is for scale: linear",
     ),
+    "two axes for one parameter": (
+        ("load.iodepth: [1, 4]", "load.iodepth: [1, 4]\n  depth: {a: {load.iodepth: 8}}"),
+        "5: axes.depth: sets load.iodepth, as axes.load.iodepth in line 4 does; leave it out of",
+    ),
+    "two axes for one parameter, the named one first": (
+        ("load.iodepth: [1, 4]", "depth: {a: {load.iodepth: 8}}\n  load.iodepth: [1, 4]"),
+        "5: axes.load.iodepth: sets load.iodepth, as axes.depth in line 4 does; leave it out of",
+    ),
+    "one parameter by two names": (
+        ("load.iodepth: [1, 4]", "load.iodepth: [1, 4]\n  load.0.iodepth: [8, 16]"),
+        "5: axes.load.0.iodepth: sets load.0.iodepth, as axes.load.iodepth in line 4 does; leave",
+    ),
+    "a parameter twice in one choice": (
+        ("load.iodepth: [1, 4]", "depth: {a: {load.0.iodepth: 4, load.iodepth: 8}}"),
+        "4: axes.depth: 'a' sets load.0.iodepth, and then load.iodepth over it; leave one of them",
+    ),
+    "a section after a parameter in it": (
+        ("load.iodepth: [1, 4]", "depth: [{load.rw: read, load: {iodepth: 8}}]"),
+        "4: axes.depth: 'read, {\"iodepth\": 8}' sets load.rw, and then load over it; leave",
+    ),
+    "the seed beside seeds": (
+        ("load.iodepth: [1, 4]", "chance: {a: {seed: 1}, b: {seed: 2}}"),
+        "4: axes.chance: sets seed, as seeds in line 5 do; leave seeds out",
+    ),
     "search that takes no account of constraints": (
         (
             "seeds: 2",

@@ -9,6 +9,8 @@ ssd.flash.part: [parts/nand/a.yaml, {file: parts/nand/b.yaml, planes: 2}]   whol
 size:                                                   several parameters together, by name
   small: {ssd.flash.channels: 4, ssd.flash.ways: 1}
   large: {ssd.flash.channels: 8, ssd.flash.ways: 4}
+
+No two axes set the same parameter, or one a section and the other what is in it.
 """
 
 import math

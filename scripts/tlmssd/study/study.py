@@ -29,6 +29,7 @@ from tlmssd.study.axes import Axis, Choice, Settings, read_axis
 from tlmssd.study.designs import Design, check_fit, read_design
 from tlmssd.study.document import Entry, nearest, read_document
 from tlmssd.study.expressions import Expression, ExpressionError, parse
+from tlmssd.study.overlaps import refuse_overlaps
 
 KEYS = (
     "title",
@@ -125,6 +126,8 @@ class Study:
         metrics, objectives = _objectives(parts.get("objectives"), metrics)
         _refuse_shared_names(axes, metrics)
         constraints = _constraints(parts.get("constraints"))
+        seeds = _seeds(parts.get("seeds"))
+        refuse_overlaps(axes, parts.get("seeds"))
         search = None
         if "search" in parts:
             search = _search(parts["search"], objectives, axes, constraints)
@@ -137,7 +140,7 @@ class Study:
             read_settings(parts.get("set")),
             axes,
             design,
-            _seeds(parts.get("seeds")),
+            seeds,
             metrics,
             constraints,
             objectives,
