@@ -70,6 +70,31 @@ def test_the_spread_over_seeds():
     assert is_beyond_spread([5], [5]) is False
 
 
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1234.5678, 8.7e9, -0.7, 0.0])
+@pytest.mark.parametrize("counts", [(3, 5), (2, 3), (1, 3), (3, 1), (5, 10), (3, 3)])
+def test_equal_values_are_equal_however_many(value, counts):
+    """Their means and spreads are not, in the last digits."""
+    assert is_beyond_spread(*([value] * count for count in counts)) is False
+    nearly = value * (1 + 2e-16)
+    assert is_beyond_spread([value, nearly], [nearly] * 3) is False
+    assert is_beyond_spread([1.0, 1.0], [1.0 + 1e-6] * 3) is True
+
+
+def test_a_difference_or_spread_of_rounding_is_none(tmp_path, capsys):
+    read = operation(0.1, {"sense": 0.1}, {"sense": 0.1})
+    for name, seeds in (("three", 3), ("five", 5)):
+        for seed in range(1, seeds + 1):
+            write(tmp_path / name / f"{seed}", report(seed, f"seed: {seed}\n", read=read))
+    found = compare(tmp_path / "three", tmp_path / "five")
+    for row in found.metrics:
+        assert [value.deviation for value in row.values] == [0, 0], row.name
+        assert (row.changes[0].difference, row.changes[0].beyond) == (0, False), row.name
+    assert cli.main(["compare", str(tmp_path / "three"), str(tmp_path / "five"), "--all"]) == 0
+    told = capsys.readouterr().out
+    assert "±" not in told
+    assert "* beyond" in told and told.count("*") - told.count("_*") == 1
+
+
 def test_a_report_without_ledgers_by_latency_is_explained_by_mean_and_tail(two):
     for path in two[0].glob("*/report.json"):
         content = json.loads(path.read_text())

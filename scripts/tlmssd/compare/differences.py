@@ -19,6 +19,8 @@ from tlmssd.compare.sides import Side
 from tlmssd.metrics import OPERATIONS, Metric, higher_is_better
 
 CONFIDENCE = 0.95
+ROUNDING = 1e-12
+"""Share of the values below which spreads and differences come from adding them up."""
 MAIN = ("iops", "bandwidth", "mean", "p50", "p90", "p99", "p99.9", "max")
 HIDDEN = ("seed", "checks.", "loads.")
 NUMBERED = re.compile(r"_\d+(?=\.)")
@@ -103,15 +105,28 @@ def _merged(figures: Mapping[str, Metric]) -> dict[str, Metric]:
 def _value(sample: Sequence[float]) -> Value:
     if not sample:
         return Value(math.nan, math.nan, 0)
-    deviation = float(np.std(sample, ddof=1)) if len(sample) > 1 else math.nan
+    deviation = _deviation(sample) if len(sample) > 1 else math.nan
     return Value(float(np.mean(sample)), deviation, len(sample))
+
+
+def _deviation(sample: Sequence[float]) -> float:
+    """Standard deviation of two values or more; 0 where they are equal."""
+    return _unless_rounding(float(np.std(sample, ddof=1)), sample)
+
+
+def _difference(first: Sequence[float], other: Sequence[float]) -> float:
+    return _unless_rounding(float(np.mean(other)) - float(np.mean(first)), (*first, *other))
+
+
+def _unless_rounding(value: float, of: Sequence[float]) -> float:
+    return 0.0 if abs(value) < ROUNDING * max(map(abs, of)) else value
 
 
 def _change(name: str, first: Sequence[float], other: Sequence[float]) -> Change:
     if not first or not other:
         return Change(math.nan, math.nan, None, None)
     base = float(np.mean(first))
-    difference = float(np.mean(other)) - base
+    difference = _difference(first, other)
     share = difference / abs(base) if base else math.copysign(math.inf, difference)
     direction = higher_is_better(name)
     better = None if direction is None or not difference else (difference > 0) == direction
@@ -122,19 +137,20 @@ def _change(name: str, first: Sequence[float], other: Sequence[float]) -> Change
 
 def is_beyond_spread(first: Sequence[float], other: Sequence[float]) -> bool | None:
     """Whether two samples differ by more than their spread explains; None if nothing is known."""
-    difference = abs(float(np.mean(other)) - float(np.mean(first)))
     if not all(math.isfinite(value) for value in (*first, *other)):
         return None
+    difference = abs(_difference(first, other))
     if len(first) == 1 and len(other) == 1:
         return None if difference else False
-    if len(first) > 1 and len(other) > 1:
-        spread = np.var(first, ddof=1) / len(first) + np.var(other, ddof=1) / len(other)
-        if spread == 0:
-            return difference > 0
-        moments = [(np.mean(part), np.std(part, ddof=1), len(part)) for part in (first, other)]
-        test = stats.ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False)
+    deviations = [_deviation(part) for part in (first, other) if len(part) > 1]
+    if not any(deviations):
+        return difference > 0
+    if len(deviations) > 1:
+        test = stats.ttest_ind_from_stats(
+            float(np.mean(first)), deviations[0], len(first),
+            float(np.mean(other)), deviations[1], len(other), equal_var=False,
+        )  # fmt: skip
         return bool(test.pvalue < 1 - CONFIDENCE)
-    several = first if len(first) > 1 else other
-    freedom = len(several) - 1
-    width = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * np.std(several, ddof=1)
-    return bool(difference > width * math.sqrt(1 + 1 / len(several)))
+    several = max(len(first), len(other))
+    width = stats.t.ppf((1 + CONFIDENCE) / 2, several - 1) * deviations[0]
+    return bool(difference > width * math.sqrt(1 + 1 / several))
