@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from tlmssd import units
-from tlmssd.errors import InputError
+from tlmssd.errors import InputError, reason_of
 
 MARK = "tlmssd-store"
 PROCESSOR = "processor_seconds"
@@ -91,9 +91,21 @@ class Store:
         return target
 
     def discard(self, key: str) -> None:
-        """Removes a run's results that cannot be read."""
+        """Removes a run's results that cannot be read; raises InputError where that cannot be."""
+        place = self.run(key)
         with self.locked(key):
-            shutil.rmtree(self.run(key), ignore_errors=True)
+            try:
+                if place.is_dir() and not place.is_symlink():
+                    shutil.rmtree(place)
+                else:
+                    place.unlink()
+            except FileNotFoundError:  # where locks do not reach, another has removed it
+                pass
+            except OSError as error:
+                raise InputError(
+                    f"{place}: damaged, and cannot be removed: {reason_of(error)}; remove it, or "
+                    "name another store by --store or TLMSSD_STORE"
+                ) from error
 
     def failure(self, key: str) -> tuple[str, str] | None:
         """Status and reason of a run that is known to fail."""
