@@ -165,3 +165,49 @@ def test_what_a_constraint_asks_for_and_is_not_there_is_infeasible(order, study,
     environment.reset()
     assert environment.step((1, 0))[1] == -10
     environment.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*Box observation space")
+def test_an_objective_that_comes_to_nothing(study, tmp_path):
+    """To the good or to the bad it counts as a millionth of the base's; absent, as a failure."""
+    pytest.importorskip("gymnasium")
+    text = STUDY.replace("ssd.flash.spare_factor: [20 %, 40 %, 2 %]", "load.rw: [read, write]")
+    text = text.replace("    # with the last, nothing can be collected", "")
+    fewer = "{few: scenario.ssd.flash.channels - 1, tail: read.p99}"
+    text = text.replace("[iops, read.p99, scenario.ssd.cpu.clock]", fewer)
+
+    def step(objectives, action):
+        study.write_text(text.replace("{iops: maximize}", objectives))
+        environment = tlmssd.StudyEnv(study, store=tmp_path / "store", penalty=-20.0)
+        environment.reset()
+        observation, reward, *_ = environment.step(action)
+        assert environment.observation_space.contains(observation)
+        environment.close()
+        return observation, reward
+
+    for goal, sign in (("minimize", 1), ("maximize", -1)):
+        observation, reward = step(f"{{few: {goal}}}", (0, 0))
+        assert observation[0] == 0
+        assert reward == pytest.approx(sign * math.log(1e6))
+        assert step(f"{{few: {goal}}}", (2, 0))[1] == pytest.approx(-sign * math.log(3))
+    observation, reward = step("{tail: minimize}", (0, 1))
+    assert observation[1] == 0
+    assert reward == -20
+
+
+@pytest.mark.filterwarnings("ignore:.*Box observation space")
+def test_a_base_with_nothing_to_compare_with_is_refused(study, tmp_path):
+    pytest.importorskip("gymnasium")
+    for objective, value in (("write_amplification.refresh", "0"), ("write.p99", "nan")):
+        study.write_text(STUDY.replace("{iops: maximize}", f"{{{objective}: minimize}}"))
+        environment = tlmssd.StudyEnv(study, store=tmp_path / "store")
+        for _ in range(2):
+            with pytest.raises(
+                InputError, match=rf"study\.yaml:7: objectives.*{objective} is {value} in .*reward="
+            ):
+                environment.reset()
+        environment.close()
+        free = tlmssd.StudyEnv(study, store=tmp_path / "store", reward=lambda found: found["iops"])
+        free.reset()
+        assert free.step((0, 0))[1] > 0
+        free.close()

@@ -18,19 +18,22 @@ from tlmssd.ask_tell import AskTell
 from tlmssd.errors import RunFailed
 
 Found = Mapping[str, Any]
+LEAST = 1e-6
+"""Share of the base scenario's objective that counts for what is less: of 0 there is no ratio."""
 
 
 class StudyEnv(gymnasium.Env):
     """Action: one number per axis, MultiDiscrete (the place of its value) where all axes have
     steps, else Box from 0 to 1 (the share of the way). Observation: Box of the study's metrics,
-    float64, base units, means over seeds; all 0 without results. `info`: point, status, reason,
-    metrics.
+    float64, base units, means over seeds; 0 where there is none, all 0 without results. `info`:
+    point, status, reason, metrics.
 
     `reward` is worked out from the metrics; without one it is the sum over the objectives of the
-    natural logarithm of how many times better than the base scenario they are. A point that fails
-    or misses a constraint has `penalty`. Episodes are truncated after `steps` designs. Further
-    arguments are those of AskTell. Raises InputError for what is wrong in the study, and RunFailed
-    when the base scenario itself has no results to compare with.
+    natural logarithm of how many times better than the base scenario they are, where less than a
+    millionth of the base's counts as that. A point that fails, misses a constraint or lacks an
+    objective has `penalty`. Episodes are truncated after `steps` designs. Further arguments are
+    those of AskTell. Raises InputError for what is wrong in the study, such as an objective that is
+    0 in the base scenario, and RunFailed when that has no results to compare with.
     """
 
     def __init__(
@@ -62,9 +65,12 @@ class StudyEnv(gymnasium.Env):
         super().reset(seed=seed)
         self._taken = 0
         if self._base is None:
-            self._base = self.study.evaluate([{}])[0]
-            if self._base["status"] != "ok":
-                raise RunFailed(f"the study's base scenario: {self._base['reason']}")
+            base = self.study.evaluate([{}])[0]
+            if base["status"] != "ok":
+                raise RunFailed(f"the study's base scenario: {base['reason']}")
+            if self._reward == self._better_than_base:
+                self._check_base(base)
+            self._base = base
         return self._observation(self._base), {"point": {}, **self._base}
 
     def step(self, action: Any):
@@ -72,7 +78,8 @@ class StudyEnv(gymnasium.Env):
         values = self.values(action)
         found = self.study.evaluate([values])[0]
         good = found["status"] == "ok" and found["violation"] <= 0
-        reward = max(float(self._reward(found)), self.penalty) if good else self.penalty
+        reward = float(self._reward(found)) if good else math.nan
+        reward = self.penalty if math.isnan(reward) else max(reward, self.penalty)
         self._taken += 1
         info = {"point": values, **found}
         return self._observation(found), reward, False, self._taken >= self.steps, info
@@ -89,11 +96,27 @@ class StudyEnv(gymnasium.Env):
         self.study.close()
 
     def _observation(self, found: Found) -> np.ndarray:
-        return np.array([found.get(name, 0.0) for name in self._names], np.float64)
+        known = np.array([found.get(name, 0.0) for name in self._names], np.float64)
+        return np.nan_to_num(known, nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+    def _check_base(self, base: Found) -> None:
+        """Raises InputError where an objective of the base scenario is nothing to compare with."""
+        study = self.study.study
+        entries = {metric.name: metric.entry or study.entry for metric in study.metrics}
+        for goal in study.objectives:
+            value = base[goal.metric]
+            if not (math.isfinite(value) and value > 0):
+                entries[goal.metric].fail(
+                    f"{goal.metric} is {value:g} in {study.base}; the reward compares by ratios "
+                    "and needs objectives above 0, or reward= of your own"
+                )
 
     def _better_than_base(self, found: Found) -> float:
         total = 0.0
         for goal in self.study.study.objectives:
-            ratio = found[goal.metric] / self._base[goal.metric]
-            total += math.log(ratio) * (1 if goal.maximize else -1)
+            base = self._base[goal.metric]
+            value = found[goal.metric]
+            if not math.isnan(value):  # which max() may lose
+                value = max(value, LEAST * base)
+            total += (math.log(value) - math.log(base)) * (1 if goal.maximize else -1)
         return total
