@@ -9,7 +9,9 @@ from reports import operation, report, write
 from tlmssd import cli
 from tlmssd.compare import compare
 from tlmssd.compare.differences import is_beyond_spread
+from tlmssd.compare.sides import read_sides
 from tlmssd.errors import InputError
+from tlmssd.result import Result, Results
 
 SCENARIO = "seed: {seed}\nssd:\n  flash: {{channels: {channels}}}\n"
 
@@ -143,7 +145,20 @@ def test_two_results_of_one_name_are_told_apart(tmp_path):
     side(tmp_path / "a/run", 3000, 4)
     side(tmp_path / "b/run", 1000, 4)
     names = [one.name for one in compare(tmp_path / "a/run", tmp_path / "b/run").sides]
-    assert len(set(names)) == 2
+    assert names == ["a/run", "b/run"]
+    runs = [tmp_path / f"{side}/run/seed-1" for side in "ab"]
+    assert [one.name for one in compare(*runs).sides] == ["run/seed-1 (1)", "run/seed-1 (2)"]
+    reports = [tmp_path / f"{side}/run/seed-{seed}/report.json" for side, seed in ("a1", "b2")]
+    assert [one.name for one in compare(*reports).sides] == ["seed-1", "seed-2"]
+
+
+def test_two_scenarios_of_one_name_are_told_apart(tmp_path):
+    """By their own folders, not those of the store."""
+    ran = {}
+    for name, gc in (("a", 3000), ("b", 1000)):
+        folders = sorted(side(tmp_path / "store" / f"9{name}", gc, 4).iterdir())
+        ran[tmp_path / name / "drive.yaml"] = Results([Result(folder) for folder in folders])
+    assert [one.name for one in read_sides(list(ran), ran)] == ["a/drive", "b/drive"]
 
 
 def test_a_side_of_results_may_be_objects(two):

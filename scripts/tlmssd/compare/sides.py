@@ -40,12 +40,8 @@ def read_sides(
     """
     if len(given) < 2:
         raise InputError("compare needs two results or more: compare A B [C...]")
-    labels, contents = [], []
-    for one in given:
-        label, content = _read(one, ran or {})
-        labels.append(label)
-        contents.append(content)
-    names = _distinct(labels, contents)
+    labels, places, contents = zip(*(_read(one, ran or {}) for one in given), strict=True)
+    names = _distinct(labels, places)
     sides = [Side(name, Results(content)) for name, content in zip(names, contents, strict=True)]
     for side in sides:
         _check(side)
@@ -54,19 +50,23 @@ def read_sides(
 
 def _read(
     given: str | Path | Result | Results, ran: Mapping[Path, Results]
-) -> tuple[str, list[Result]]:
+) -> tuple[str, Path, list[Result]]:
+    """What a side is called, the file or folder that it is, and its results."""
     if isinstance(given, Result):
-        return given.name, [given]
+        return given.name, given.folder, [given]
     if isinstance(given, Sequence) and not isinstance(given, (str, Path)):
-        return "", list(given)
+        return given[0].name, given[0].folder, list(given)
     label, parts = split_side(str(given))
     scenarios = [part for part in parts if part in ran]
     if scenarios:
         if len(parts) > 1:
             raise InputError(f"{scenarios[0]}: a scenario is a side of its own; give it alone")
-        return label or scenarios[0].stem, list(ran[scenarios[0]])
+        return label or scenarios[0].stem, scenarios[0], list(ran[scenarios[0]])
     found = [result for part in parts for result in _results_in(part)]
-    return label or (parts[0].resolve().name if len(parts) == 1 else ""), found
+    if len(parts) > 1:
+        return label or found[0].name, found[0].folder, found
+    place = found[0].folder if parts[0].name == "report.json" else parts[0]
+    return label or place.resolve().name, place, found
 
 
 def split_side(text: str) -> tuple[str, list[Path]]:
@@ -94,13 +94,13 @@ def _results_in(path: Path) -> list[Result]:
     return [FioResult(path)]
 
 
-def _distinct(labels: list[str], contents: list[list[Result]]) -> list[str]:
+def _distinct(labels: Sequence[str], places: Sequence[Path]) -> list[str]:
     """Names of sides; of equal ones the folder above is told as well, or they are numbered."""
-    names = [label or contents[i][0].name for i, label in enumerate(labels)]
-    often = Counter(names)
-    for i, name in enumerate(names):
-        if often[name] > 1:
-            names[i] = f"{contents[i][0].folder.resolve().parent.name}/{name}"
+    often = Counter(labels)
+    names = [
+        f"{place.resolve().parent.name}/{label}" if often[label] > 1 else label
+        for label, place in zip(labels, places, strict=True)
+    ]
     often = Counter(names)
     return [f"{name} ({i + 1})" if often[name] > 1 else name for i, name in enumerate(names)]
 
