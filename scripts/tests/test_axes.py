@@ -97,3 +97,29 @@ def test_axes_that_do_not_set_the_same(axes, folder):
 @pytest.mark.parametrize("path", sorted((SCRIPTS.parent / "scenarios/studies").glob("*.yaml")))
 def test_the_studies_that_come_with_it_are_good(path, folder, capsys):
     assert main(["explore", str(path), "--check"]) == 0, capsys.readouterr().err
+
+
+ONE = "{rw: read, bs: 4k, number_ios: 9}"
+TWO = "[{rw: read, bs: 4k, number_ios: 9}, {rw: write, bs: 4k, number_ios: 9}]"
+ODD = "[{rw: read, bs: 4k, number_ios: 9}, {name: 'a: b.1', rw: write, bs: 4k, number_ios: 9}]"
+
+
+@pytest.mark.parametrize("loads", [(ONE, TWO, ODD), (ODD, TWO, ONE), (TWO, ONE, ODD)])
+def test_a_metric_may_be_of_any_choice_of_an_axis(loads, folder, capsys):
+    """Whatever the order; and what is offered for a name that is not known can be written so."""
+    path = folder / "study.yaml"
+    text = "base: small.yaml\naxes:\n  ssd.flash.ways: [1, 2]\n  load: [LOADS]\n"
+    text += "metrics:\n  second: loads.load 2.write.p99\n  depth: scenario.load.1.iodepth\n"
+    text += "  odd: METRIC\nconstraints: [loads.load 2.write.iops > 3]\n"
+    text = text.replace("LOADS", ", ".join(loads))
+    path.write_text(text.replace("METRIC", "loads.a b.1.write.p99"))
+    assert main(["explore", "study.yaml", "--check"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("tlmssd: study.yaml:8: metrics.odd: there is no metric 'loads.a b.1.")
+    offered = said.partition("the nearest is ")[2].strip()
+    assert offered == "'\"loads.a: b.1.write.p99\"'"
+    path.write_text(text.replace("METRIC", offered))
+    assert main(["explore", "study.yaml", "--check"]) == 0, capsys.readouterr().err
+    path.write_text(text.replace("METRIC", "scenario.load.2.iodepth"))
+    assert main(["explore", "study.yaml", "--check"]) == 2
+    assert "there is no parameter 'load.2.iodepth'" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from tlmssd.study.figures import Reader
         ("read.ledger.map fetch.share * 2", ("read.ledger.map fetch.share",), 6.0),
         ('"read.ledger.die busy: gc" / iops', ("read.ledger.die busy: gc", "iops"), 1.0),
         ("max(iops, 5 ms) - 20 %", ("iops",), 2.8),
+        ("loads.load 2.read.p99 * 2", ("loads.load 2.read.p99",), 6.0),
     ],
 )
 def test_names_and_values(text, names, value):

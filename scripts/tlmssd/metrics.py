@@ -9,7 +9,7 @@ A metric has a short name, and its path in report.json means the same:
 | `read.mean`, `read.p99.9`, `write.max` | `results.total.operations.read.latency.mean`, ... (ns) |
 | `read.ledger.sense` | `results.total.operations.read.ledger.sense.mean_ns` |
 | `read.tail.ledger.die busy: gc` | the same of the slowest per cent |
-| `loads.NAME.read.p99` | the same of one load, by its name (a second one: `NAME_2`) |
+| `loads.NAME.read.p99` | the same of one load, by its name (without one: `load`, `load 2`, ...) |
 | `write_amplification` | `write_amplification.total.value` |
 | `write_amplification.refresh` | `write_amplification.refresh.value` |
 | `statistics.firmware.flash.erases` | `statistics.firmware.flash.erases.value` |

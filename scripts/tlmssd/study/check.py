@@ -1,9 +1,10 @@
 """What the program says to a study, before anything is run."""
 
+import contextlib
 import itertools
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from tlmssd import metrics as names
@@ -14,6 +15,7 @@ from tlmssd.resolve import Resolver
 from tlmssd.scenario import flat_parameters
 from tlmssd.study.axes import Axis, Choice, Settings
 from tlmssd.study.document import Entry
+from tlmssd.study.expressions import as_name
 from tlmssd.study.study import Metric, Point, Study
 
 TRIES = 2000
@@ -73,23 +75,24 @@ def check(study: Study, program: Program, resolver: Resolver) -> Checked:
     for axis in study.axes:
         for choice in axis.ends():
             _check_choice(study, axis, choice, resolver)
-    figures, scenario = _first_drive(study, program, resolver)
-    known = figure_units(figures)
     own = {metric.name: metric for metric in study.metrics}
+    asked = {name for metric in study.metrics for name in metric.expression.names}
+    asked |= {name for metric in study.constraints for name in metric.expression.names} - set(own)
+    known = _known_of_points(study, program, resolver, asked)
     for metric in study.metrics:
         for name in metric.expression.names:
-            _check_name(name, metric.entry or study.entry, known, known, scenario)
+            _check_name(name, metric.entry or study.entry, known, known.units)
     for metric in study.constraints:
         for name in metric.expression.names:
             if name not in own:
-                _check_name(name, metric.entry, known, {**own, **known}, scenario)
+                _check_name(name, metric.entry, known, {**own, **known.units})
         for name, unit in metric.expression.limits():
             if name not in own:
-                _check_limit(name, unit, _base_unit(name, known, scenario), metric.entry)
+                _check_limit(name, unit, known.base_unit(name), metric.entry)
             elif own[name].expression.is_name:
                 figure = own[name].expression.names[0]
-                _check_limit(name, unit, _base_unit(figure, known, scenario), metric.entry)
-    return Checked(known)
+                _check_limit(name, unit, known.base_unit(figure), metric.entry)
+    return Checked(known.units)
 
 
 def _check_choice(study: Study, axis: Axis, choice: Choice, resolver: Resolver) -> None:
@@ -151,21 +154,67 @@ def refuse_setting(
             lines[path].fail(f"{where}{reason.removeprefix(f'{path}: ')}")
 
 
-def _first_drive(study: Study, program: Program, resolver: Resolver) -> tuple[dict, dict]:
-    """Figures and scenario of the first point whose drive can be built; raises InputError."""
-    first = None
-    seed = study.seeds[0] if study.seeds else None
+@dataclass
+class _Known:
+    """What any point may have that was looked at: units of figures, and values of parameters."""
+
+    units: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+
+    def add(self, report: dict, scenario: dict) -> None:
+        """Takes in a point: `report` is of `tlmssd figures`."""
+        for name, unit in figure_units(report).items():
+            self.units.setdefault(name, unit)
+        for path, value in flat_parameters(json.dumps(scenario)).items():
+            if units.split(self.parameters.get(path, "")) is None:
+                self.parameters[path] = value
+
+    def has(self, name: str) -> bool:
+        """Whether a figure, or a parameter that is a number, goes by this name."""
+        if name.startswith("scenario."):
+            return units.split(self.parameters.get(name.removeprefix("scenario."), "")) is not None
+        return names.canonical(name) in self.units
+
+    def base_unit(self, name: str) -> str:
+        """Of what has() knows."""
+        if name.startswith("scenario."):
+            unit = units.split(self.parameters[name.removeprefix("scenario.")])[1]
+        else:
+            unit = self.units[names.canonical(name)]
+        return units.in_base(1.0, unit)[1]
+
+
+def _known_of_points(
+    study: Study, program: Program, resolver: Resolver, asked: Iterable[str]
+) -> _Known:
+    """What is known of the first point whose drive can be built and, until all that is `asked` for
+    is, of those that differ from it by one axis; raises InputError where none can be built."""
+    known, first, complaint = _Known(), None, None
     for point in itertools.islice(_points(study), DRIVES):
-        settings = study.settings_of(point, seed)
         try:
-            scenario = resolver.resolve(settings)
-            arguments = [f"--set={path}={value}" for path, value in settings]
-            return json.loads(program.ask("figures", str(study.base), *arguments)), scenario
+            known.add(*_drive(study, point, program, resolver))
+            first = point
+            break
         except InputError as error:
-            first = first or error
-    said = "every point is contradictory; the first: "
-    refuse_setting(study.settings, study.set_entry, str(first), said)
-    study.entry.fail(f"{said}{first}")
+            complaint = complaint or error
+    if first is None:
+        said = "every point is contradictory; the first: "
+        refuse_setting(study.settings, study.set_entry, str(complaint), said)
+        study.entry.fail(f"{said}{complaint}")
+    for point in itertools.islice(_neighbours(study, first), DRIVES):
+        if all(known.has(name) for name in asked):
+            break
+        with contextlib.suppress(InputError):
+            known.add(*_drive(study, point, program, resolver))
+    return known
+
+
+def _drive(study: Study, point: Point, program: Program, resolver: Resolver) -> tuple[dict, dict]:
+    """Figures that a run of `point` may have, and its scenario; raises InputError."""
+    settings = study.settings_of(point, study.seeds[0] if study.seeds else None)
+    scenario = resolver.resolve(settings)
+    arguments = [f"--set={path}={value}" for path, value in settings]
+    return json.loads(program.ask("figures", str(study.base), *arguments)), scenario
 
 
 def _points(study: Study) -> Iterator[Point]:
@@ -174,11 +223,18 @@ def _points(study: Study) -> Iterator[Point]:
     return (Point(choices) for choices in itertools.product(*(axis.ends() for axis in study.axes)))
 
 
+def _neighbours(study: Study, point: Point) -> Iterator[Point]:
+    for place, axis in enumerate(study.axes):
+        for choice in axis.ends():
+            if choice != point.choices[place]:
+                yield Point((*point.choices[:place], choice, *point.choices[place + 1 :]))
+
+
 def figure_units(report: dict) -> dict[str, str]:
     """Unit of every figure that a report may have; `report` is of `tlmssd figures`."""
     found = {name: figure.unit for name, figure in names.figures(report).items()}
-    loads = [name.rsplit(".", 1)[0] + "." for name in found if name.startswith("loads.")]
-    for prefix in dict.fromkeys(["", *(load for load in loads if load.count(".") == 2)]):
+    loads = report.get("results", {}).get("loads", [])
+    for prefix in ["", *(f"loads.{load['name']}." for load in loads)]:
         for operation in names.OPERATIONS:
             for name, unit in OPERATION_FIGURES.items():
                 found[f"{prefix}{operation}.{name}"] = unit
@@ -189,28 +245,16 @@ def figure_units(report: dict) -> dict[str, str]:
     return found
 
 
-def _check_name(
-    name: str, entry: Entry, known: dict[str, str], offered: Iterable[str], scenario: dict
-) -> None:
-    if name.startswith("scenario."):
-        path = name.removeprefix("scenario.")
-        parameters = flat_parameters(json.dumps(scenario))
-        if path not in parameters:
-            entry.fail(f"there is no parameter '{path}'{_near(path, parameters)}")
-        if units.split(parameters[path]) is None:
-            entry.fail(f"'{path}' is no number but '{parameters[path]}'")
-    elif names.canonical(name) not in known:
-        entry.fail(f"there is no metric '{name}'{_near(names.canonical(name), offered)}")
-
-
-def _base_unit(name: str, known: dict[str, str], scenario: dict) -> str:
-    if name.startswith("scenario."):
-        path = name.removeprefix("scenario.")
-        number = units.split(flat_parameters(json.dumps(scenario))[path])
-        unit = number[1] if number else ""
-    else:
-        unit = known[names.canonical(name)]
-    return units.in_base(1.0, unit)[1]
+def _check_name(name: str, entry: Entry, known: _Known, offered: Iterable[str]) -> None:
+    if known.has(name):
+        return
+    if not name.startswith("scenario."):
+        near = _near(names.canonical(name), offered, as_name)
+        entry.fail(f"there is no metric '{name}'{near}")
+    path = name.removeprefix("scenario.")
+    if path not in known.parameters:
+        entry.fail(f"there is no parameter '{path}'{_near(path, known.parameters)}")
+    entry.fail(f"'{path}' is no number but '{known.parameters[path]}'")
 
 
 def _check_limit(name: str, given: str, unit: str, entry: Entry) -> None:
@@ -224,8 +268,8 @@ def _check_limit(name: str, given: str, unit: str, entry: Entry) -> None:
     entry.fail(f"'{entry.text}': '{name}' must be compared with {right}")
 
 
-def _near(name: str, known: Iterable[str]) -> str:
+def _near(name: str, known: Iterable[str], written: Callable[[str], str] = str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1, 0.3)
-    return f"; the nearest is '{near[0]}'" if near else ""
+    return f"; the nearest is '{written(near[0])}'" if near else ""

@@ -1,12 +1,13 @@
 """Expressions over figures of a report: 'read.p99.9', 'iops / scenario.ssd.flash.channels < 5000'.
 
 Figures go by the names of tlmssd.metrics and are in base units (s, B, B/s); `scenario.PATH` is a
-parameter; quantities have units ('5 ms'). A name may have spaces ('read.ledger.map fetch.share');
-with other characters it stands in quotes: '"read.ledger.die busy: gc"'. Functions: min, max, abs,
-sqrt, log, log2, exp, round.
+parameter; quantities have units ('5 ms'). A name may have spaces ('read.ledger.map fetch.share',
+'loads.load 2.iops'); with other characters it stands in quotes: '"read.ledger.die busy: gc"'.
+Functions: min, max, abs, sqrt, log, log2, exp, round.
 """
 
 import ast
+import contextlib
 import math
 import operator
 import re
@@ -19,7 +20,7 @@ from tlmssd import units
 TOKEN = re.compile(
     r"""\s*(?:
       (?P<quoted>"[^"]*"|'[^']*')
-    | (?P<name>[A-Za-z_]\w*(?:\.\w+)*(?:\ [A-Za-z_]\w*(?:\.\w+)*)*)
+    | (?P<name>[A-Za-z_]\w*(?:\.\w+)*(?:\ (?:[A-Za-z_]\w*|\d+(?=\.[A-Za-z_]))(?:\.\w+)*)*)
     | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:\s*(?P<unit>%|[A-Za-z]+(?:/s)?))?
     | (?P<operator>\*\*|<=|>=|==|!=|[-+*/%(),<>])
     )""",
@@ -143,6 +144,14 @@ def parse(text: str) -> Expression:
         if isinstance(error, ExpressionError):
             raise
     return Expression(text, tuple(names), joined)
+
+
+def as_name(name: str) -> str:
+    """The name of a figure as it stands in an expression: in quotes where it needs them."""
+    with contextlib.suppress(ExpressionError):
+        if parse(name).names == (name,):
+            return name
+    return f'"{name}"'
 
 
 def _translated(match: re.Match, text: str, names: list[str]) -> str:
