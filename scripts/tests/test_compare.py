@@ -1,7 +1,12 @@
 """tlmssd compare: what differs, whether seeds explain it, and why."""
 
+import contextlib
+import gzip
 import json
+import os
 import re
+import resource
+import subprocess
 
 import pytest
 from reports import operation, report, write
@@ -11,6 +16,7 @@ from tlmssd.compare import compare
 from tlmssd.compare.differences import is_beyond_spread
 from tlmssd.compare.sides import read_sides
 from tlmssd.errors import InputError
+from tlmssd.output import check_writable
 from tlmssd.result import Result, Results
 
 SCENARIO = "seed: {seed}\nssd:\n  flash: {{channels: {channels}}}\n"
@@ -115,6 +121,53 @@ def test_the_command_line(two, tmp_path, capsys):
     assert "ssd.flash.channels" in text
     assert "https://cdn" not in page.read_text()
     assert "read.p99.9" in table.read_text()
+
+
+@contextlib.contextmanager
+def files_of_at_most(size: int):
+    """As on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("option", ["--out", "--csv"])
+@pytest.mark.parametrize("earlier", [None, "of an earlier comparison"])
+def test_what_cannot_be_written_is_named_and_left_as_it_was(two, option, earlier, capsys):
+    path = two[0].parent / "results/file"
+    path.parent.mkdir()
+    if earlier:
+        path.write_text(earlier)
+    with files_of_at_most(1000):
+        assert cli.main(["compare", *map(str, two), option, str(path)]) == 2
+    assert capsys.readouterr().err == f"tlmssd: {path}: cannot be written: File too large\n"
+    assert [file.name for file in path.parent.iterdir()] == (["file"] if earlier else [])
+    assert not earlier or path.read_text() == earlier
+
+
+def test_links_and_pipes_are_written_to_themselves_and_endings_count(two, tmp_path):
+    link, target = tmp_path / "link.csv", tmp_path / "target.csv"
+    link.symlink_to(target)
+    assert cli.main(["compare", *map(str, two), "--csv", str(link)]) == 0
+    assert link.is_symlink()
+    pressed = tmp_path / "all.csv.gz"
+    assert cli.main(["compare", *map(str, two), "--csv", str(pressed)]) == 0
+    assert gzip.decompress(pressed.read_bytes()) == target.read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        assert cli.main(["compare", *map(str, two), "--csv", str(pipe)]) == 0
+        assert reader.communicate(timeout=60)[0] == target.read_bytes()
+    assert pipe.is_fifo()
+
+
+def test_a_folder_that_takes_no_files_is_told_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # whoever runs the test may write
+    with pytest.raises(InputError, match=rf"{tmp_path} cannot be written to"):
+        check_writable(tmp_path / "page.html")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
-from tlmssd.output import check_folder, whole
+from tlmssd.output import check_folder, write_text
 from tlmssd.runs import Runner
 from tlmssd.study.check import Checked
 from tlmssd.study.progress import Progress, duration
@@ -132,8 +132,7 @@ class Report:
         out.mkdir(parents=True, exist_ok=True)
         (out / MARK).touch()
         write_tables(self.table, out)
-        with whole(out / "resolved-study.yaml") as draft:
-            draft.write_text(resolved_study(self.study), encoding="utf-8")
+        write_text(out / "resolved-study.yaml", resolved_study(self.study))
         summary = {
             "title": self.study.title,
             "program": self.runner.program.version,
@@ -142,8 +141,7 @@ class Report:
             "seconds": round(self.seconds, 3),
             "savings": self.savings,
         }
-        with whole(out / "summary.json") as draft:
-            draft.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+        write_text(out / "summary.json", json.dumps(summary, indent=1) + "\n")
         if page:
             from tlmssd.study_page import write_page
 

@@ -27,20 +27,35 @@ def write_outputs(
 ) -> None:
     """Writes the table and the page where they were asked for, and says so."""
     if arguments.csv:
-        frame().to_csv(arguments.csv, index=False)
+        table = frame()
+        with whole(arguments.csv) as draft:
+            table.to_csv(draft, index=False)
     if arguments.out:
-        arguments.out.write_text(page(), encoding="utf-8")
+        write_text(arguments.out, page())
         print(f"\nPage in {arguments.out}")
+
+
+def write_text(path: Path, text: str) -> None:
+    """A file that is there whole or not at all; raises InputError."""
+    with whole(path) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """A hidden file to write to, which becomes `path` when it is done and is gone otherwise.
 
-    Its name is its own, so that others may write the same file at once. Raises InputError where it
-    cannot be written.
+    Its name is its own, so that others may write the same file at once, with the same ending. Links
+    and devices (/dev/stdout) are written to themselves. Raises InputError where it cannot be
+    written.
     """
-    draft = path.with_name(f".{path.name}-{secrets.token_hex(6)}")
+    if _is_special(path):
+        try:
+            yield path
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {reason_of(error)}") from error
+        return
+    draft = path.with_name(f".{secrets.token_hex(6)}-{path.name}")
     try:
         yield draft
         draft.replace(path)
@@ -49,6 +64,10 @@ def whole(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    return path.is_symlink() or (path.exists() and not path.is_file())
 
 
 def check_folder(path: Path) -> None:
@@ -63,10 +82,14 @@ def check_folder(path: Path) -> None:
 
 
 def check_writable(path: Path | None) -> None:
-    """Raises InputError where a file cannot be written: a folder, or in one that is not there."""
+    """Raises InputError where a file cannot be written: a folder, or in one that is not there or
+    takes none."""
     if path is None:
         return
     if path.is_dir():
         raise InputError(f"{path}: a folder; name a file")
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}")
+    place = path if _is_special(path) else path.absolute().parent
+    if not os.access(place, os.W_OK) and os.path.exists(place):
+        raise InputError(f"{path}: {place} cannot be written to")

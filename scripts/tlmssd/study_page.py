@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from tlmssd.latency import Histogram
-from tlmssd.output import whole
+from tlmssd.output import write_text
 from tlmssd.pictures import study_charts
 from tlmssd.pictures.assets import asset
 from tlmssd.pictures.page import Cell, Page
@@ -35,8 +35,7 @@ def write_page(out: Path, store: Store) -> None:
     Runs that are no longer in the store are shown without latencies and whole scenario.
     """
     data = StudyData.read(out / "results.parquet")
-    with whole(out / "study.html") as draft:
-        draft.write_text(page_of(data, store), encoding="utf-8")
+    write_text(out / "study.html", page_of(data, store))
 
 
 def page_of(data: StudyData, store: Store) -> str:

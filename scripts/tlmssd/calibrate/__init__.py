@@ -14,7 +14,7 @@ from tlmssd.calibrate.profile import Profile, profiles
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.engine import Pool, cluster_pool, positive, scheduler_pool, thread_pool
 from tlmssd.errors import InputError
-from tlmssd.output import check_folder
+from tlmssd.output import check_folder, write_text
 from tlmssd.quantities import percent_text
 from tlmssd.runs import Runner
 
@@ -66,7 +66,7 @@ def main(arguments: argparse.Namespace) -> int:
     if not arguments.no_page:
         from tlmssd.calibrate.page import page_of
 
-        (out / "calibration.html").write_text(page_of(found), encoding="utf-8")
+        write_text(out / "calibration.html", page_of(found))
     sys.stdout.write(text_of(found))
     print(f"\nThe drive is {out / 'drive.yaml'}; residuals and profiles are beside it")
     return OK

@@ -9,6 +9,7 @@ calibration.html  the page
 """
 
 import csv
+import io
 import json
 import shutil
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tlmssd.calibrate.parameters import Parameter
+from tlmssd.output import write_text
 from tlmssd.resolve import FILE_KEYS
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def write_drive(found: "Calibration", folder: Path) -> None:
         whole["name"] = f"{whole.get('name', 'part')}-calibrated"
         for path, value in part.items():
             put(whole, path, value)
-        (folder / "part.yaml").write_text(_head(found, "Flash part") + dump(whole))
+        write_text(folder / "part.yaml", _head(found, "Flash part") + dump(whole))
         put(tree, PART, "part.yaml")
     for path, value in marked.items():
         if not path.startswith(PART + "."):
@@ -63,7 +65,7 @@ def write_drive(found: "Calibration", folder: Path) -> None:
     loads = tree.get("load")
     for load in loads if isinstance(loads, list) else [loads] if loads else []:
         _bring_along(load, found.study.base.parent, folder)
-    (folder / "drive.yaml").write_text(_head(found, "Drive") + dump(tree))
+    write_text(folder / "drive.yaml", _head(found, "Drive") + dump(tree))
 
 
 def _bring_along(load: dict, base: Path, folder: Path) -> None:
@@ -160,7 +162,7 @@ def write_tables(found: "Calibration", folder: Path) -> None:
         "parameters": {p.parameter.name: _parameter(p) for p in found.profiles},
     }
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    (folder / "calibration.json").write_text(text + "\n", encoding="utf-8")
+    write_text(folder / "calibration.json", text + "\n")
 
 
 def _parameter(profile: Any) -> dict:
@@ -175,7 +177,8 @@ def _parameter(profile: Any) -> dict:
 
 
 def _write_csv(path: Path, columns: list[str], rows: Any) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(rows)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    write_text(path, text.getvalue())

@@ -9,6 +9,7 @@ from pathlib import Path
 from tlmssd import units
 from tlmssd.engine import positive
 from tlmssd.errors import InputError
+from tlmssd.output import write_text
 from tlmssd.probe.analyse import analyse, findings_of
 from tlmssd.probe.findings import Finding
 from tlmssd.probe.plan import Target, write_plan
@@ -93,13 +94,13 @@ def _analyse(arguments: argparse.Namespace) -> int:
     sys.stdout.write(text_of(findings))
     written = write_scenario(findings, results, arguments.results)
     path = arguments.results / "probe-findings.json"
-    path.write_text(json.dumps(_as_json(findings), indent=1, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(_as_json(findings), indent=1, ensure_ascii=False) + "\n")
     written.append(path)
     if not arguments.no_page:
         from tlmssd.probe.page import page_of
 
         page = arguments.results / "probe.html"
-        page.write_text(page_of(findings, f"Probe: {arguments.results.name}"), encoding="utf-8")
+        write_text(page, page_of(findings, f"Probe: {arguments.results.name}"))
         written.append(page)
     print(f"\nWritten: {', '.join(map(str, written))}")
     return OK

@@ -16,6 +16,7 @@ import yaml
 
 from tlmssd.engine import add_engine_arguments, engine, positive
 from tlmssd.errors import InputError
+from tlmssd.output import whole, write_text
 from tlmssd.pts.measure import Measured, measure
 from tlmssd.pts.tests import TESTS, Run, Terms
 from tlmssd.runs import Runner, RunRequest
@@ -75,10 +76,11 @@ def main(arguments: argparse.Namespace) -> int:
     results = run_tests(names, arguments)
     for result in results:
         for table, frame in result.tables.items():
-            frame.to_csv(arguments.out / f"{table}.csv", index=False)
+            with whole(arguments.out / f"{table}.csv") as draft:
+                frame.to_csv(draft, index=False)
         print(result.text())
     page = arguments.out / "pts.html"
-    page.write_text(page_of(arguments.drive, results), encoding="utf-8")
+    write_text(page, page_of(arguments.drive, results))
     print(f"Tables and figures in {page}")
     return 0
 

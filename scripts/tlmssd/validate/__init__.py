@@ -9,7 +9,7 @@ from pathlib import Path
 from tlmssd.calibrate.measured import Measured, figures_of, join_measured
 from tlmssd.engine import positive
 from tlmssd.errors import InputError
-from tlmssd.output import check_writable
+from tlmssd.output import check_writable, write_text
 from tlmssd.runs import RunRequest, run_many
 from tlmssd.validate.card import Line, card_of, fitted_jobs
 from tlmssd.validate.statements import Statement, statements_of
@@ -56,7 +56,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.out:
         from tlmssd.validate.page import page_of
 
-        arguments.out.write_text(page_of(card), encoding="utf-8")
+        write_text(arguments.out, page_of(card))
         print(f"\nPage in {arguments.out}")
     return OK
 
