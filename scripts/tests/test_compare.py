@@ -165,7 +165,7 @@ def test_links_and_pipes_are_written_to_themselves_and_endings_count(two, tmp_pa
 
 
 def test_a_folder_that_takes_no_files_is_told_before_anything_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.access", lambda path, mode: False)  # whoever runs the test may write
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write anywhere
     with pytest.raises(InputError, match=rf"{tmp_path} cannot be written to"):
         check_writable(tmp_path / "page.html")
 
@@ -178,6 +178,11 @@ def test_a_folder_that_takes_no_files_is_told_before_anything_runs(tmp_path, mon
         (["old", "empty"], "no results in it"),
         (["old", "mixed"], "ssd.flash.channels is 4 in .* and 8 in"),
         (["old", "old/seed-1,old/seed-1"], "seed 1 is there 2 times"),
+        (["old", "nothing"], "nothing/report.json: not a report of tlmssd"),
+        (["nothing", "old"], "nothing/report.json: not a report of tlmssd"),
+        (["old", "nameless"], r"nameless/report.json: damaged: KeyError\('name'\)"),
+        (["old", "torn"], "torn/report.json: damaged: ParserError"),
+        (["old", "worded"], "worded/report.json: damaged: ValueError"),
         (["old", "old", "--out", "no/such/page.html"], "there is no folder"),
     ],
 )
@@ -187,6 +192,15 @@ def test_mistakes_are_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys, gi
     (tmp_path / "empty").mkdir()
     side(tmp_path / "mixed", 3000, 4, seeds=[1])
     read = operation(100.0, {"sense": 100.0}, {"sense": 200.0})
+    write(tmp_path / "nothing", {"results": {}})
+    nameless, worded = report(read=read), report(read=read)
+    del nameless["results"]["loads"][0]["name"]
+    write(tmp_path / "nameless", nameless)
+    worded["results"]["total"]["operations"] = {
+        "read": {**read, "ledger": {"sense": {"mean_ns": "a", "share": 1}}}
+    }
+    write(tmp_path / "worded", worded)
+    write(tmp_path / "torn", report(1, "ssd: [", read=read))
     write(tmp_path / "mixed/x", report(2, SCENARIO.format(seed=2, channels=8), read=read))
     assert cli.main(["compare", *given]) == 2
     error = capsys.readouterr().err

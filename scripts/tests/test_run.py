@@ -39,7 +39,10 @@ def test_damaged_results_in_the_store_are_made_again(name, damage, tmp_path):
     assert len(file.read_text()) > len(content) / 2
 
 
-@pytest.mark.parametrize("damage", ["[]", '{"a": 1}'])
+@pytest.mark.parametrize(
+    "damage",
+    ["[]", '{"a": 1}', '{"results": {}}', '{"results": null}', '{"results": {"total": []}}'],
+)
 def test_what_is_no_report_is_made_again(damage, tmp_path):
     scenario = tmp_path / "tiny.yaml"
     scenario.write_text(TINY)

@@ -41,6 +41,14 @@ class Metric:
     unit: str
 
 
+def is_report(content: object) -> bool:
+    """Whether this is what a report.json holds, with results of all loads together."""
+    node = content
+    for key in ("results", "total", "operations"):
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return isinstance(node, Mapping)
+
+
 def figures(report: Mapping) -> dict[str, Metric]:
     """Every figure of a report.json by its short name, in the report's order."""
     found: dict[str, Metric] = {}

@@ -1,11 +1,13 @@
 """Results of runs as objects: figures, histograms, ledgers, time series, and a picture."""
 
+import contextlib
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 from tlmssd import metrics
 from tlmssd.errors import InputError
@@ -38,8 +40,8 @@ class Result:
             raise InputError(f"{path}: {error.strerror}; not a folder of results") from error
         except ValueError as error:
             raise InputError(f"{path}: not JSON: {error}") from error
-        if not isinstance(report, dict) or "results" not in report:
-            raise InputError(f"{path}: not a report of tlmssd (no 'results')")
+        if not metrics.is_report(report):
+            raise InputError(f"{path}: not a report of tlmssd (no results.total.operations)")
         return report
 
     @property
@@ -54,8 +56,9 @@ class Result:
 
     @functools.cached_property
     def figures(self) -> dict[str, metrics.Metric]:
-        """Every figure by its name, see tlmssd.metrics."""
-        return metrics.figures(self.report)
+        """Every figure by its name, see tlmssd.metrics; raises InputError for a damaged report."""
+        with self._damage_told():
+            return metrics.figures(self.report)
 
     def value(self, path: str) -> float:
         """A figure by name or path: 'read.p99.9' (ns), 'statistics.firmware.commands', ...
@@ -125,7 +128,17 @@ class Result:
     def parameters(self) -> dict[str, str]:
         """The resolved scenario's parameters by path; empty for a real drive."""
         text = self.report.get("scenario")
-        return flat_parameters(text) if text else {}
+        with self._damage_told():
+            return flat_parameters(text) if text else {}
+
+    @contextlib.contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """Raises InputError where a report's parts are not what they are in a report."""
+        try:
+            yield
+        except (AttributeError, LookupError, TypeError, ValueError, yaml.YAMLError) as error:
+            reason = " ".join(repr(error).split())
+            raise InputError(f"{self.folder / 'report.json'}: damaged: {reason}") from error
 
     def _repr_html_(self) -> str:
         from tlmssd.pictures.notebook import result_html

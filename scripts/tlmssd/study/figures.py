@@ -30,7 +30,7 @@ class Reader:
         """
         with open(folder / "report.json", encoding="utf-8") as file:
             report = json.load(file)
-        if "results" not in report:
+        if not metrics.is_report(report):
             raise ValueError("not a report")
         if not self._asks_for_statistics:
             report.pop("statistics", None)  # most of it
