@@ -37,7 +37,8 @@ FlashArray::FlashArray(EventQueue& event_queue, const NandPart& part, const Flas
       std::make_shared<ContentStore>(
           geometry_, static_cast<std::uint32_t>(geometry_.page_bytes / std::max<Bytes>(unit_bytes, 1)), 0,
           geometry_.dies()),
-      {bit_errors_.get(), &clock_, static_cast<std::uint32_t>(std::max<Bytes>(unit_bytes / ecc_.frame, 1))},
+      {bit_errors_.get(), &clock_, static_cast<std::uint32_t>(std::max<Bytes>(unit_bytes / ecc_.frame, 1)),
+       bit_errors_ && bit_errors_->looks_at_variation() ? &variation_ : nullptr},
       &variation_,
       budget_ ? &*budget_ : nullptr};
   const auto bind = [&between](tlm::tlm_initiator_socket<>& from, tlm::tlm_target_socket<>& to) {

@@ -142,6 +142,7 @@ double DieState::rber(PlaneId plane, BlockId number, PageId page, std::uint32_t 
   shape_.place(stress, page);
   stress.retry_level = retry_level;
   stress.pass_voltage = pass_voltage;
+  if (errors_.variation != nullptr) errors_.variation->vary(stress);
   return errors_.bits->rber(place(index(plane), number, page), stress, retry_level, pass_voltage);
 }
 

@@ -44,9 +44,10 @@ namespace tlmssd {
 
 /// What a die needs to get bits wrong; the objects are shared by all dies of a drive.
 struct DieErrors {
-  const BitErrors* bits = nullptr;        ///< null: every bit is right
-  const RetentionClock* clock = nullptr;  ///< null: data do not age; needed when there are `bits`
-  std::uint32_t frames_per_unit = 1;      ///< ECC frames of a mapping page
+  const BitErrors* bits = nullptr;           ///< null: every bit is right
+  const RetentionClock* clock = nullptr;     ///< null: data do not age; needed when there are `bits`
+  std::uint32_t frames_per_unit = 1;         ///< ECC frames of a mapping page
+  const NandVariation* variation = nullptr;  ///< null: `bits` do not look at it, or all places are alike
 };
 
 class DieState {

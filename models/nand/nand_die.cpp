@@ -42,7 +42,6 @@ NandDie::NandDie(const sc_core::sc_module_name& name, EventQueue& event_queue, c
              setup.contents),
       history_(setup.timing.looks_at_history()) {
   state_.attach(setup.errors);
-  if (setup.variation != nullptr) die_deviate_ = setup.variation->die(die);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- sockets
@@ -151,13 +150,6 @@ void NandDie::check_free(const FlashOp& op) const {
   }
 }
 
-void NandDie::vary(ArrayOperation& asked) const {
-  if (setup_.variation == nullptr) return;
-  asked.die_deviate = die_deviate_;
-  asked.block_deviate = setup_.variation->block(asked.die, asked.plane, asked.block);
-  asked.layer_deviate = setup_.variation->layer(asked.layer);
-}
-
 /// What the timing model says of the array's work on `number` in every plane of `op`, and on the
 /// other links of a multi-plane read: the slowest plane's time, the energy of all.
 ArrayAnswer NandDie::ask_all(ArrayOperation& asked, const FlashOp& op, BlockId number,
@@ -192,7 +184,7 @@ ArrayAnswer NandDie::ask(ArrayOperation& asked, PlaneId plane, BlockId number, P
     state_.describe_data(asked, plane, number, now);
     asked.mode = mode;
     if (asked.command != ArrayCommand::sense) asked.age_days = 0;
-    vary(asked);
+    if (setup_.variation != nullptr) setup_.variation->vary(asked);
   } else {
     state_.describe(asked, plane, number);
   }

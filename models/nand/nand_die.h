@@ -116,7 +116,6 @@ class NandDie : public sc_core::sc_module {
   [[nodiscard]] ArrayAnswer ask_all(ArrayOperation& asked, const FlashOp& op, BlockId number,
                                     Picoseconds now) const;
   [[nodiscard]] ArrayAnswer ask(ArrayOperation& asked, PlaneId plane, BlockId number, Picoseconds now) const;
-  void vary(ArrayOperation& asked) const;
   void check_suspend_points(const ArrayOperation& asked, const ArrayAnswer& answer) const;
   [[noreturn]] void refuse_answer(const ArrayOperation& asked, const std::string& answer) const;
   [[nodiscard]] ArrayAnswer ask_sense(const FlashOp& op, BlockId number, PageId page, BlockMode mode,
@@ -155,8 +154,7 @@ class NandDie : public sc_core::sc_module {
   Active suspended_;
   std::array<tlm::tlm_generic_payload*, 2> held_{};  // array done, waiting for END_RESP of the one before
 
-  bool history_;  // whether the timing model looks at more than page and cycles
-  double die_deviate_ = 0;
+  bool history_;                // whether the timing model looks at more than page and cycles
   double energy_ = 0;           // joules since the last reset; 0: the timing model says nothing of it
   Picoseconds array_busy_ = 0;  // by what has ended
   std::uint64_t suspends_ = 0;

@@ -42,6 +42,7 @@ class ReliabilityChecks {
     grows("never better with older data", &ArrayOperation::age_days, 100);
     grows("never better with more reads", &ArrayOperation::reads_per_page, 10'000);
     if (part_.has_slc_mode() && model_->knows_slc_mode())
+    found_.check("looks_at_variation() is true where it matters", [&] { return variation(); });
       found_.check("SLC mode has no more errors than the native mode", [&] { return slc(); });
     found_.check("a call takes at most 2 us", [&] { return cost(); });
     found_.note(fmt::format("{:.0f} ns", nanoseconds_));
@@ -86,6 +87,20 @@ class ReliabilityChecks {
   }
 
   std::string slc() {
+  std::string variation() const {
+    if (model_->looks_at_variation()) return {};
+    for (std::size_t i = 0; i < k_operations; ++i) {
+      ArrayOperation other = operations_[i];
+      other.die_deviate -= 1;
+      other.block_deviate += 1;
+      other.layer_deviate += 2;
+      const double rate = model_->rber(other);
+      if (!same_number(rate, rates_[i]))
+        return fmt::format("it is false, but {}, then {} for the {}", rates_[i], rate, to_text(other));
+    }
+    return {};
+  }
+
     for (std::size_t i = 0; i < k_series; ++i) {
       const ArrayOperation op = samples_.next(ArrayCommand::sense, true);
       ArrayOperation native = op;

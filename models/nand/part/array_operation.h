@@ -101,6 +101,12 @@ class NandVariation {
   [[nodiscard]] double die(DieId die) const;
   [[nodiscard]] double block(DieId die, PlaneId plane, BlockId block) const;
   [[nodiscard]] double layer(std::uint32_t layer) const;
+  /// Sets the deviates of an operation whose place is set.
+  void vary(ArrayOperation& op) const {
+    op.die_deviate = die(op.die);
+    op.block_deviate = block(op.die, op.plane, op.block);
+    op.layer_deviate = layer(op.layer);
+  }
 
  private:
   [[nodiscard]] double deviate(std::uint64_t kind, std::uint64_t number) const;

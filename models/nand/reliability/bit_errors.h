@@ -104,6 +104,9 @@ class BitErrors {
   [[nodiscard]] double rber(const Place& place, const ArrayOperation& stress, std::uint32_t level,
                             double pass_voltage = 1) const;
 
+  /// Whether rber() looks at the deviates in `stress`.
+  [[nodiscard]] bool looks_at_variation() const { return model_->looks_at_variation(); }
+
   /// Disturb of a sense with this pass voltage, as a share of that of a nominal one.
   [[nodiscard]] double disturb_weight(double pass_voltage) const;
 

@@ -67,6 +67,7 @@ class CalibratedMlc final : public ReliabilityModel {
   [[nodiscard]] double rber(const ArrayOperation& stress) const override {
     return at_most_half(fresh_ + scale_ * std::pow(stress.cycles, k_) * std::pow(stress.age_days, n_));
   }
+  [[nodiscard]] bool looks_at_variation() const override { return false; }
 
  private:
   double fresh_;

@@ -51,6 +51,7 @@ class LogRetention final : public ReliabilityModel {
     return at_most_half(std::exp((c_.wear_retention * stress.cycles + c_.retention) * log_days +
                                  c_.wear * stress.cycles + c_.level));
   }
+  [[nodiscard]] bool looks_at_variation() const override { return false; }
 
  private:
   Config c_;

@@ -12,6 +12,7 @@ class NoErrors final : public ReliabilityModel {
   using Config = NoParameters;
   NoErrors(const Config& /*config*/, const NandPart& /*part*/) {}
   [[nodiscard]] double rber(const ArrayOperation& /*stress*/) const override { return 0; }
+  [[nodiscard]] bool looks_at_variation() const override { return false; }
 };
 
 }  // namespace tlmssd

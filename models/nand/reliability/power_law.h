@@ -61,6 +61,7 @@ class PowerLaw final : public ReliabilityModel {
                            std::pow(stress.reads_per_page, c_.disturb_exponent);
     return at_most_half(c_.base + wear + retention + disturb);
   }
+  [[nodiscard]] bool looks_at_variation() const override { return false; }
 
  private:
   Config c_;

@@ -38,6 +38,7 @@ class RberTable final : public ReliabilityModel {
   RberTable(const Config& config, const NandPart& part);
 
   [[nodiscard]] double rber(const ArrayOperation& stress) const override;
+  [[nodiscard]] bool looks_at_variation() const override { return false; }
 
  private:
   /// One axis: its points, and where a value lies among them.

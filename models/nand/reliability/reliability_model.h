@@ -5,7 +5,7 @@
 // through. BitErrors adds what all models have in common: the page type's share, the variation from
 // block to block and page to page, the gain of a read retry, and how many bits of a frame are wrong
 // at that rate. A model must be a pure function of its argument, which is what a timing model is
-// given (array_operation.h).
+// given for the sense of this one page (array_operation.h).
 //
 // What all of them leave out: program disturb, open blocks, recovery of charge while a block rests,
 // the value that is stored.
@@ -31,6 +31,9 @@ class ReliabilityModel {
   /// Whether rber() looks at stress.slc(). If not, a page in SLC mode has a fixed share of the
   /// errors that it says.
   [[nodiscard]] virtual bool knows_slc_mode() const { return false; }
+  /// Whether rber() looks at the deviates of die, block and layer. If not, dies leave them at 0,
+  /// which saves the time to work them out.
+  [[nodiscard]] virtual bool looks_at_variation() const { return true; }
 
  protected:
   /// Half of the bits are wrong when a page says nothing any more.

@@ -260,12 +260,15 @@ namespace {
 
 class ToldErrors final : public ReliabilityModel {
  public:
-  explicit ToldErrors(std::function<double(const ArrayOperation&)> rate) : rate_(std::move(rate)) {}
+  explicit ToldErrors(std::function<double(const ArrayOperation&)> rate, bool looks_at_variation = true)
+      : rate_(std::move(rate)), looks_at_variation_(looks_at_variation) {}
   [[nodiscard]] double rber(const ArrayOperation& op) const override { return rate_(op); }
   [[nodiscard]] bool knows_slc_mode() const override { return true; }
+  [[nodiscard]] bool looks_at_variation() const override { return looks_at_variation_; }
 
  private:
   std::function<double(const ArrayOperation&)> rate_;
+  bool looks_at_variation_;
 };
 
 }  // namespace
@@ -302,4 +305,33 @@ TEST_CASE("each planted fault of a reliability model is found by the check that 
       CHECK(found.failed(row.found_by));
     }
   }
+}
+
+TEST_CASE("a reliability model that hides its look at the deviates is found", "[slow]") {
+  const NandPart part = tlc();
+  for (const auto deviate :
+       {&ArrayOperation::die_deviate, &ArrayOperation::block_deviate, &ArrayOperation::layer_deviate}) {
+    const auto rate = [deviate](const ArrayOperation& op) { return 1e-4 * std::exp(0.1 * op.*deviate); };
+    for (const bool says_so : {true, false}) {
+      const Conformance found =
+          conform_reliability([&] { return std::make_unique<ToldErrors>(rate, says_so); }, part);
+      INFO(found.text());
+      CHECK(found.passed() == says_so);
+      CHECK(found.failed("looks_at_variation() is true where it matters") == !says_so);
+    }
+  }
+}
+
+TEST_CASE("an answer that is no number is complained of as such, and not as another one", "[slow]") {
+  const NandPart part = tlc();
+  const auto complaints = [](const Conformance& found) {
+    std::vector<std::string> all;
+    for (const Conformance::Finding& finding : found.findings()) {
+      if (!finding.wrong.empty()) all.push_back(finding.check);
+    }
+    return all;
+  };
+  const auto rate = [](const ArrayOperation& op) { return op.reads > 5e6 ? std::nan("") : 1e-4; };
+  CHECK(complaints(conform_reliability([&] { return std::make_unique<ToldErrors>(rate); }, part)) ==
+        std::vector<std::string>{"rates are 0 to 0.5"});
 }

@@ -183,6 +183,49 @@ TEST_CASE("a model is told what the drive knows, and its energies are added up")
   CHECK(sense.layer_deviate == variation.layer(0));
 }
 
+TEST_CASE("models of timing and of reliability are told of the same dies, blocks and layers") {
+  Options o = suspending();
+  o.part.layers = 4;
+  o.part.planes = 2;
+  std::vector<ArrayOperation> timed;
+  std::vector<ArrayOperation> stressed;
+  o.timing = [&](const NandPart& part, const ArrayOperation& op) {
+    timed.push_back(op);
+    return ArrayAnswer{.duration = data_sheet_latency(part, op)};
+  };
+  o.rber = [&](const ArrayOperation& op) {
+    stressed.push_back(op);
+    return 0;
+  };
+  o.config.ways = 2;
+  Bench b(o);
+  for (const std::uint32_t die : {0U, 1U}) {
+    for (const std::uint32_t block : {3U, 5U}) {
+      for (std::uint32_t page = 0; page < o.part.pages_per_block; ++page) {
+        Operation program = make(b, FlashCommand::program, die, block, page, 2);
+        submit(program);
+        b.run();
+        timed.clear();
+        stressed.clear();
+        Operation read = make(b, FlashCommand::read, die, block, page, 2);
+        read.op.code = EccCode::bch;
+        submit(read);
+        b.run();
+        REQUIRE(timed.size() == 2);
+        REQUIRE(stressed.size() == 2);
+        for (std::size_t plane : {0U, 1U}) {
+          CHECK(stressed[plane].plane == timed[plane].plane);
+          CHECK(stressed[plane].layer == timed[plane].layer);
+          CHECK(stressed[plane].die_deviate == timed[plane].die_deviate);
+          CHECK(stressed[plane].block_deviate == timed[plane].block_deviate);
+          CHECK(stressed[plane].layer_deviate == timed[plane].layer_deviate);
+          CHECK(stressed[plane].die_deviate == NandVariation(k_flash_seed).die(DieId{die}));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a duration that is none ends the run with the operation it is of") {
   check_refused({.duration = 0}, "0 ps");
 }
