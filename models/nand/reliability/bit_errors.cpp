@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 #include "models/base/input_error.h"
 #include "models/base/mixing.h"
@@ -166,7 +165,7 @@ double BitErrors::rber(const Place& place, const ArrayOperation& stress, std::ui
   const std::uint64_t block = block_hash(seed_, place);
   const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);
   const double average = model_->rber(stress);
-  if (!(average >= 0 && average <= std::numeric_limits<double>::max())) refuse_rate(stress, average);
+  if (!(average >= 0 && average <= 0.5)) refuse_rate(stress, average);
   const double rate = (average + misplaced_rate(stress, level) + pass_rate(pass_voltage)) *
                       mode_factor(stress) * pick(block_factors_, block) * pick(page_factors_, page) *
                       retry_factor(stress, level);

@@ -365,8 +365,9 @@ TEST_CASE("errors that each step away from the best read voltages adds") {
 TEST_CASE("a rate that is none is refused with the model's name and the operation it is of") {
   NandPart part;
   part.cell = "tlc";
-  const std::vector<std::pair<double, std::string>> wrong = {
-      {std::nan(""), "nan"}, {-1e-9, "-1e-09"}, {HUGE_VAL, "inf"}, {-HUGE_VAL, "-inf"}};
+  const std::vector<std::pair<double, std::string>> wrong = {{std::nan(""), "nan"},  {-1e-9, "-1e-09"},
+                                                             {0.500001, "0.500001"}, {2, "2"},
+                                                             {HUGE_VAL, "inf"},      {-HUGE_VAL, "-inf"}};
   for (const auto& [rate, text] : wrong) {
     const BitErrors errors(std::make_unique<Constant>(rate), part, plain(), k_frame_bits, 1, "acme");
     ArrayOperation stress;
@@ -375,4 +376,5 @@ TEST_CASE("a rate that is none is refused with the model's name and the operatio
                           ", which is none of 0 to 0.5, to " + to_text(stress));
   }
   CHECK(make_errors(plain(), 0).rber(place(3), {}, 0) == 0);
+  CHECK(make_errors(plain(), 0.5).rber(place(3), {}, 0) == 0.5);
 }
