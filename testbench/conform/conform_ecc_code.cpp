@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "testbench/conform/call_cost.h"
+#include "testbench/conform/same_number.h"
 
 namespace tlmssd {
 
@@ -41,7 +42,7 @@ Conformance conform_ecc_code(const CodeConfig& code, std::uint32_t frame_bits) {
   found.check("the same question has the same answer", [&]() -> std::string {
     for (std::uint32_t wrong = frame_bits + 1; wrong-- > 0;) {
       const double again = failure(code, wrong);
-      if (again != odds[wrong])
+      if (!same_number(again, odds[wrong]))
         return fmt::format("{}, then {} with {} wrong bits", odds[wrong], again, wrong);
     }
     return {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "testbench/conform/call_cost.h"
+#include "testbench/conform/same_number.h"
 
 namespace tlmssd {
 
@@ -72,7 +73,8 @@ Conformance conform_error_prediction(
   found.check("the same question has the same answer", [&]() -> std::string {
     for (auto page = pages.rbegin(); page != pages.rend(); ++page) {
       const double answer = again->correctable(SideInformation::word_line, *page);
-      if (answer != prediction->correctable(SideInformation::word_line, *page)) return said(*page, answer);
+      if (!same_number(answer, prediction->correctable(SideInformation::word_line, *page)))
+        return said(*page, answer);
     }
     return {};
   });

@@ -8,6 +8,7 @@
 #include "testbench/conform/call_cost.h"
 #include "testbench/conform/conformance.h"
 #include "testbench/conform/found_by.h"
+#include "testbench/conform/same_number.h"
 #include "testbench/conform/sampled_operations.h"
 
 namespace tlmssd {
@@ -15,7 +16,7 @@ namespace tlmssd {
 namespace {
 
 bool same(const ArrayAnswer& a, const ArrayAnswer& b) {
-  return a.duration == b.duration && a.energy == b.energy && a.suspend_points == b.suspend_points;
+  return a.duration == b.duration && same_number(a.energy, b.energy) && a.suspend_points == b.suspend_points;
 }
 
 std::string differs(const ArrayOperation& op, const ArrayAnswer& first, const ArrayAnswer& then) {
