@@ -9,6 +9,7 @@
 #include "models/base/mixing.h"
 #include "models/nand/timing/expression.h"
 #include "models/nand/timing/formula_check.h"
+#include "models/nand/timing/timing_model.h"
 
 namespace tlmssd {
 
@@ -66,7 +67,7 @@ class Formula::Evaluator {
 
   Picoseconds evaluated(const ArrayOperation& op, double base) const {
     const double time = expression_.value(values_, base);
-    if (!(time >= 0.5 && time < 1e15))  // nothing takes longer than a quarter of an hour
+    if (!(time >= 0.5 && time < static_cast<double>(k_longest_work)))
       throw InputError(Complaint{{}, 0, key_, fmt_value(time) + " is no latency, of the " + to_text(op), {}});
     return std::llround(time);
   }

@@ -17,6 +17,9 @@
 
 namespace tlmssd {
 
+/// Nothing takes longer than a quarter of an hour: what a model may answer at most.
+inline constexpr Picoseconds k_longest_work = 1'000'000'000'000'000;
+
 class TimingModel {
  public:
   virtual ~TimingModel() = default;

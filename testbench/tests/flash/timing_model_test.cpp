@@ -230,6 +230,11 @@ TEST_CASE("a duration that is none ends the run with the operation it is of") {
   check_refused({.duration = 0}, "0 ps");
 }
 
+TEST_CASE("so does one that nothing takes") {
+  check_refused({.duration = 4'000'000 * 1_s},
+                "4000000000000000000 ps, which is more than a quarter of an hour,");
+}
+
 TEST_CASE("so does an energy that is no number") {
   check_refused({.duration = 1_us, .energy = std::nan("")}, "an energy of nan J");
 }
