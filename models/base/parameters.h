@@ -17,9 +17,11 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -62,6 +64,8 @@ struct ParameterSpec {
   Value fallback;              ///< default (unless required or optional)
   double minimum = 0;          ///< inclusive, in the base unit; numbers only
   double maximum = 0;
+  double least = -std::numeric_limits<double>::infinity();  ///< that what it is read into can hold
+  double most = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices;
   std::string doc;
 };
@@ -260,6 +264,10 @@ class ParameterTable {
     field.spec.fallback = Value(static_cast<Held>(T{}.*member));
     field.spec.minimum = range.minimum;
     field.spec.maximum = range.maximum;
+    if constexpr (std::is_integral_v<M>) {
+      field.spec.least = static_cast<double>(std::numeric_limits<M>::lowest());
+      field.spec.most = static_cast<double>(std::numeric_limits<M>::max());
+    }
     field.spec.doc = std::move(doc);
     field.get = [member](const T& source) { return Value(static_cast<Held>(source.*member)); };
     field.set = [member](T& target, const Value& value) {

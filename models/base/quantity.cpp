@@ -30,10 +30,6 @@ bool is_real_valued(Kind kind) {
   return kind == Kind::real || kind == Kind::share || kind == Kind::duration || kind == Kind::temperature;
 }
 
-bool has_limits(const ParameterSpec& spec) {
-  return spec.minimum != 0 || spec.maximum != 0;
-}
-
 /// A limit of a range of whole numbers, which is held as double.
 std::int64_t whole_limit(double limit) {
   constexpr double k_end = 0x1p63;
@@ -315,9 +311,16 @@ std::string acceptable(const ParameterSpec& spec, std::string_view text) {
   return with_units ? guesses(spec, own).front() : example_of_range(spec);
 }
 
+bool has_limits(const ParameterSpec& spec) {
+  return spec.minimum != 0 || spec.maximum != 0;
+}
+
+bool is_number(Kind kind) {
+  return kind != Kind::flag && kind != Kind::text && kind != Kind::choice;
+}
+
 std::string range_text(const ParameterSpec& spec) {
-  const bool number = spec.kind != Kind::flag && spec.kind != Kind::text && spec.kind != Kind::choice;
-  if (!number || !has_limits(spec)) return {};
+  if (!is_number(spec.kind) || !has_limits(spec)) return {};
   return limit_text(spec.kind, spec.minimum) + " to " + limit_text(spec.kind, spec.maximum);
 }
 

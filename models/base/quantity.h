@@ -53,6 +53,10 @@ std::string format_value(Kind kind, const Value& value);
 /// The canonical texts of a list's elements; of a scalar: just the one.
 std::vector<std::string> format_elements(Kind kind, const Value& value);
 
+/// Whether values of the kind are numbers, which may have a range.
+bool is_number(Kind kind);
+/// Whether there is a range: 0 to 0 is none.
+bool has_limits(const ParameterSpec& spec);
 /// "0 s to 1 ms", "at least 1 KiB"; empty when the kind has no range or there is no limit.
 std::string range_text(const ParameterSpec& spec);
 /// What a user must write: "time (ps, ns, ...)", "whole number", "one of a, b or c".

@@ -2,10 +2,14 @@
 #include "platform/scenario/catalogue.h"
 
 #include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 #include "models/base/input_error.h"
+#include "models/base/quantity.h"
 #include "models/base/suggest.h"
 
 namespace tlmssd {
@@ -48,6 +52,57 @@ std::string declarer_of(const Section& section, const Declared& key) {
                    declarer_of(section, key) + " " + what);
 }
 
+/// The numbers of a value; none of another kind.
+std::vector<double> numbers_in(const Value& value) {
+  return std::visit(
+      [](const auto& held) -> std::vector<double> {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::int64_t> || std::is_same_v<Held, double>) {
+          return {static_cast<double>(held)};
+        } else if constexpr (std::is_same_v<Held, std::vector<std::int64_t>> ||
+                             std::is_same_v<Held, std::vector<double>>) {
+          return {held.begin(), held.end()};
+        } else {
+          return {};
+        }
+      },
+      value);
+}
+
+/// Range and default go together, and what the value is read into can hold the range.
+void check_range(const Section& section, const Declared& key, bool has_default) {
+  const ParameterSpec& spec = key.spec;
+  using Any = std::numeric_limits<std::int64_t>;
+  const bool limits = has_limits(spec);
+  const double minimum = limits ? spec.minimum : static_cast<double>(Any::lowest());
+  const double maximum = limits ? spec.maximum : static_cast<double>(Any::max());
+  const std::string range = limits ? fmt::format("the range {} to {}", minimum, maximum) : "no range";
+  if (!(minimum <= maximum)) wrong(section, key, "has " + range + ", which is none");
+  if (minimum < spec.least || maximum > spec.most) {
+    wrong(section, key,
+          fmt::format("has {}, but what it is read into holds {} to {}", range, spec.least, spec.most));
+  }
+  if (!has_default) return;
+  for (const double number : numbers_in(spec.fallback)) {
+    if (limits ? number >= minimum && number <= maximum : !std::isnan(number)) continue;
+    wrong(section, key,
+          fmt::format("has the default {}, which is {}", number, limits ? "not in " + range : "no number"));
+  }
+}
+
+/// The default is one of what may be given.
+void check_values(const Section& section, const Declared& key) {
+  const ParameterSpec& spec = key.spec;
+  const bool has_default = !spec.required && !spec.optional;
+  if (spec.kind == Kind::choice) {
+    if (spec.choices.empty()) wrong(section, key, "has no choices");
+    const auto& fallback = std::get<std::string>(spec.fallback);
+    if (has_default && std::find(spec.choices.begin(), spec.choices.end(), fallback) == spec.choices.end())
+      wrong(section, key, "has the default " + in_quotes(fallback) + ", which is none of its choices");
+  }
+  if (is_number(spec.kind)) check_range(section, key, has_default);
+}
+
 void check_parameter(const Section& section, const Declared& key) {
   const ParameterSpec& spec = key.spec;
   if (spec.name.empty() || spec.name.find_first_of(". \t:") != std::string::npos || is_position(spec.name)) {
@@ -61,7 +116,7 @@ void check_parameter(const Section& section, const Declared& key) {
   if (spec.list && (spec.kind == Kind::flag || spec.kind == Kind::bytes_or_share)) {
     wrong(section, key, "is a list of a kind that has no lists");
   }
-  if (spec.kind == Kind::choice && spec.choices.empty()) wrong(section, key, "has no choices");
+  check_values(section, key);
   if (section.is_from_file() && spec.name == "file") wrong(section, key, "is taken: it names a file");
 }
 
@@ -85,6 +140,8 @@ void check_names(const Section& section) {
     const KeyGroup& group = key.group;
     for (std::size_t i = 0; i < seen.size(); ++i) {
       const Declared& other = seen[i];
+      if (other.spec.name == key.spec.name && &other.group == &group && other.policy == key.policy)
+        wrong(section, key, "is declared twice");
       if (other.spec.name != key.spec.name || (i >= same_family_from && &other.group == &group)) continue;
       const bool together =
           group.only_with.empty() || other.group.only_with.empty() ||

@@ -2,6 +2,8 @@
 #include "platform/scenario/reference.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -142,6 +144,77 @@ TEST_CASE("a catalogue that contradicts itself is a programming error") {
   CHECK_NOTHROW(fine.check());
 }
 
+namespace {
+
+struct Declared {
+  std::uint8_t narrow = 7;
+  std::uint64_t wide = 5;
+  double real = 1;
+  Picoseconds time = 1000;
+  std::string word = "one";
+  std::vector<double> many = {1, 2};
+};
+using DeclaredTable = ParameterTable<Declared>;
+
+struct NotANumber {
+  double n = std::nan("");
+};
+
+/// What is wrong with this table of a plug-in.
+template <class Config>
+std::string refusal_of_table(const ParameterTable<Config>& table) {
+  Catalogue catalogue;
+  catalogue.policy("a", "policy", {{"x", "", {}}, {"mine", "", table.specs(), "acme 1.0"}}, "x");
+  try {
+    catalogue.check();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a parameter of a plug-in that contradicts itself is refused by its name") {
+  using D = Declared;
+  const std::string mine = "plug-in acme 1.0: parameter 'n' of 'mine' (a.policy) ";
+  CHECK(refusal_of_table(DeclaredTable{}.real("n", &D::real, {2, 3}, "")) ==
+        mine + "has the default 1, which is not in the range 2 to 3");
+  CHECK(refusal_of_table(DeclaredTable{}.reals("n", &D::many, {0, 1.5}, "")) ==
+        mine + "has the default 2, which is not in the range 0 to 1.5");
+  CHECK(refusal_of_table(DeclaredTable{}.real("n", &D::real, {2, 3}, "").required()) == "none");
+  CHECK(refusal_of_table(DeclaredTable{}.real("n", &D::real, {2, 3}, "").optional()) == "none");
+  CHECK(refusal_of_table(DeclaredTable{}.time("n", &D::time, {5000, 0}, "")) ==
+        mine + "has the range 5000 to 0, which is none");
+  CHECK(refusal_of_table(DeclaredTable{}.real("n", &D::real, {0, std::nan("")}, "")) ==
+        mine + "has the range 0 to nan, which is none");
+  CHECK(refusal_of_table(DeclaredTable{}.integer("n", &D::narrow, {0, 300}, "")) ==
+        mine + "has the range 0 to 300, but what it is read into holds 0 to 255");
+  CHECK(refusal_of_table(DeclaredTable{}.integer("n", &D::narrow, {-1, 200}, "")) ==
+        mine + "has the range -1 to 200, but what it is read into holds 0 to 255");
+  CHECK(refusal_of_table(DeclaredTable{}.integer("n", &D::narrow, {0, 0}, "")) ==
+        mine + "has no range, but what it is read into holds 0 to 255");
+  CHECK_THAT(refusal_of_table(DeclaredTable{}.integer("n", &D::wide, {-1, 9}, "")),
+             Catch::StartsWith(mine + "has the range -1 to 9, but what it is read into holds 0 to 1.8"));
+  CHECK(refusal_of_table(DeclaredTable{}.choice("n", &D::word, {"two", "three"}, "")) ==
+        mine + "has the default 'one', which is none of its choices");
+  CHECK(refusal_of_table(DeclaredTable{}.choice("n", &D::word, {"two", "three"}, "").optional()) == "none");
+  CHECK(refusal_of_table(DeclaredTable{}
+                             .real("n", &D::real, {0, 3}, "")
+                             .text("m", &D::word, "")
+                             .real("n", &D::real, {0, 3}, "")) == mine + "is declared twice");
+  CHECK(refusal_of_table(DeclaredTable{}
+                             .integer("n", &D::narrow, {0, 255}, "")
+                             .real("real", &D::real, {0, 0}, "")
+                             .integer("wide", &D::wide, {0, std::numeric_limits<std::int64_t>::max()}, "")
+                             .reals("many", &D::many, {0, HUGE_VAL}, "")) == "none");
+  using N = NotANumber;
+  CHECK(refusal_of_table(ParameterTable<N>{}.real("n", &N::n, {0, 1}, "")) ==
+        mine + "has the default nan, which is not in the range 0 to 1");
+  CHECK(refusal_of_table(ParameterTable<N>{}.real("n", &N::n, {0, 0}, "")) ==
+        mine + "has the default nan, which is no number");
+}
+
 TEST_CASE("what a plug-in declares and the scenario has already is refused by its name") {
   ParameterSpec number;
   number.name = "n";
@@ -188,6 +261,6 @@ TEST_CASE("what a plug-in declares and the scenario has already is refused by it
         }) == "plug-in acme 1.0: its section a.n is a key already");
   CHECK(refusal_of([&](Catalogue& c) {
           c.section_of("acme 1.0", "b", "", {number, other});
-        }) == "plug-in acme 1.0: parameter 'n' of b is a key of b too, with another meaning");
+        }) == "plug-in acme 1.0: parameter 'n' of b is declared twice");
   CHECK(refusal_of([&](Catalogue& c) { c.section_of("acme 1.0", "b", "", {number}); }) == "none");
 }
