@@ -311,21 +311,27 @@ void BlockPool::invalidate(Ppn unit) {
 BlockNumber BlockPool::take_victim(std::uint32_t n) {
   const BlockNumber block = victims_->select(n);
   if (block == k_no_block) return block;
-  if (block >= info_.size() || layout_.pu_of(block) != n) refuse_victim(n, block);
+  if (!may_choose(n, block)) refuse_choice("firmware.gc.policy", options_.victims, n, block);
   BlockInfo& info = info_[block];
-  if (info.state != BlockState::closed || info.mode == BlockMode::slc) refuse_victim(n, block);
   info.state = BlockState::victim;
   pus_[n].invalid -= layout_.block_units - info.valid;
   return block;
 }
 
-void BlockPool::refuse_victim(std::uint32_t pu, BlockNumber block) const {
+BlockNumber BlockPool::due_for_wear(std::uint32_t n) {
+  const BlockNumber block = wear_->due(n, *this);
+  if (block != k_no_block && !may_choose(n, block))
+    refuse_choice("firmware.wear.policy", options_.wear, n, block);
+  return block;
+}
+
+void BlockPool::refuse_choice(const char* key, const std::string& policy, std::uint32_t pu,
+                              BlockNumber block) {
   throw InputError(Complaint{{},
                              0,
-                             "firmware.gc.policy",
-                             options_.victims + " chose block " + std::to_string(block) +
-                                 " of parallel unit " + std::to_string(pu) +
-                                 ", which is none of those that may be chosen there",
+                             key,
+                             policy + " chose block " + std::to_string(block) + " of parallel unit " +
+                                 std::to_string(pu) + ", which is none of those that may be chosen there",
                              {}});
 }
 

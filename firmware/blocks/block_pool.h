@@ -64,6 +64,7 @@ class BlockPool {
         0;                ///< blocks per parallel unit that are only ever used in SLC mode: the first ones
     double slc_wear = 1;  ///< cycles in native mode that one in SLC mode counts for
     std::string victims = {};  ///< name of the victim policy, for messages
+    std::string wear = {};     ///< and of the wear-levelling policy
     /// Blocks per parallel unit that cannot hold data: the reserve, the open block of collection,
     /// with wear levelling and moves of features their own, with two modes the open block of the
     /// one while a program waits for the other, and those of other handles, of which handle 0 can
@@ -202,6 +203,9 @@ class BlockPool {
   /// Chooses a victim by the policy and takes it out of the candidates; k_no_block when there is
   /// none.
   BlockNumber take_victim(std::uint32_t pu);
+  /// A closed native block of the parallel unit whose data should move now, as the wear-levelling
+  /// policy says; k_no_block when there is none.
+  BlockNumber due_for_wear(std::uint32_t pu);
   /// Takes a given closed block out of the candidates in order to empty it.
   void take_closed(BlockNumber block);
   /// The failed block of the parallel unit that take_grown_bad() would name.
@@ -358,7 +362,13 @@ class BlockPool {
   BlockNumber take_ready(std::uint32_t pu);
   void invalidated_in_slc(std::uint32_t pu, BlockNumber block);
   [[noreturn]] static void broken(const char* what, std::uint32_t number);
-  [[noreturn]] void refuse_victim(std::uint32_t pu, BlockNumber block) const;
+  /// Whether a policy may choose the block: a closed native one of the parallel unit.
+  [[nodiscard]] bool may_choose(std::uint32_t pu, BlockNumber block) const {
+    return block < info_.size() && layout_.pu_of(block) == pu && info_[block].state == BlockState::closed &&
+           info_[block].mode != BlockMode::slc;
+  }
+  [[noreturn]] static void refuse_choice(const char* key, const std::string& policy, std::uint32_t pu,
+                                         BlockNumber block);
   void close(BlockNumber block);
   [[nodiscard]] Kind& kind(std::uint32_t pu, BlockNumber block) {
     return slc_[pu].kinds[is_static(block) ? 1 : 0];

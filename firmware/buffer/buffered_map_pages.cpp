@@ -5,11 +5,11 @@
 namespace tlmssd::firmware {
 
 bool BufferedMapPages::in_flash(Lpn page) const {
-  return flusher_.buffer().find(page) == WriteBuffer::k_none && core_.map->lookup(page) != k_nowhere;
+  return flusher_.buffer().find(page) == WriteBuffer::k_none && core_.lookup(page) != k_nowhere;
 }
 
 bool BufferedMapPages::stored(Lpn page) const {
-  return flusher_.buffer().find(page) != WriteBuffer::k_none || core_.map->lookup(page) != k_nowhere;
+  return flusher_.buffer().find(page) != WriteBuffer::k_none || core_.lookup(page) != k_nowhere;
 }
 
 Task<> BufferedMapPages::read(Lpn page) {
@@ -20,7 +20,7 @@ Task<> BufferedMapPages::read(Lpn page) {
     co_await copy;
     co_return;
   }
-  const Ppn where = core_.map->lookup(page);
+  const Ppn where = core_.lookup(page);
   if (where == k_nowhere) co_return;
   ReadBatch reads(core_, Purpose::map, core_.map->dram_bytes());
   reads.add(where, page);
@@ -55,7 +55,7 @@ Task<bool> BufferedMapPages::write(Lpn page) {
 
 void BufferedMapPages::drop(Lpn page) {
   flusher_.discard(page, std::uint64_t{page} + 1);
-  const Ppn where = core_.map->lookup(page);
+  const Ppn where = core_.lookup(page);
   if (where == k_nowhere) return;
   core_.map_nowhere(page, where, "the map page is void");
 }

@@ -19,7 +19,7 @@ Task<> Destination::read_modify_write(ProgramJob& job) {
     WriteBuffer::Entry& entry = buffer_.entry(job.source[n]);
     if (entry.mask == all) continue;
     if (!core_.poisoned.empty() && core_.poisoned.contains(entry.unit)) entry.damaged = true;
-    const Ppn where = core_.map->lookup(entry.unit);
+    const Ppn where = core_.lookup(entry.unit);
     if (where == k_nowhere) {
       complete(job, n, [](std::uint32_t) { return k_zeros; });
       continue;
@@ -51,7 +51,7 @@ void Destination::prefetch_behind(const ProgramJob& job) const {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const Lpn unit = unit_of(job, n);
     buffer_.prefetch(unit);
-    const Ppn where = core_.map->lookup(unit);
+    const Ppn where = core_.lookup(unit);
     if (where != k_nowhere) core_.pool.prefetch(where);
   }
 }
@@ -63,7 +63,7 @@ void Destination::commit(ProgramJob& job) {
     const WriteBuffer::Index i = job.source[n];
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
-      core_.remap(entry.unit, core_.map->lookup(entry.unit), job, n, "written by the host");
+      core_.remap(entry.unit, core_.lookup(entry.unit), job, n, "written by the host");
       core_.rewritten(entry.unit);
       completions_.note_damage(entry);
     }

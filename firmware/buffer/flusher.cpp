@@ -190,7 +190,7 @@ bool Flusher::discard(Lpn unit) {
     buffer_.free_entry(i);
     space_.grant({});
   }
-  return had_any && core_.map->lookup(unit) == k_nowhere;
+  return had_any && core_.lookup(unit) == k_nowhere;
 }
 
 std::uint64_t Flusher::discard(std::uint64_t first, std::uint64_t end) {

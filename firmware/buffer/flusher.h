@@ -75,7 +75,7 @@ class Flusher {
   }
   /// What flash holds at `where` is what `unit` holds, and nothing newer waits here.
   [[nodiscard]] bool current(Lpn unit, Ppn where) const {
-    return core_.map->lookup(unit) == where && buffer_.find(unit) == WriteBuffer::k_none &&
+    return core_.lookup(unit) == where && buffer_.find(unit) == WriteBuffer::k_none &&
            (core_.poisoned.empty() || !core_.poisoned.contains(unit));
   }
   /// Data of the units from `first` up to `end` are void (trim). Returns how many were here that

@@ -131,7 +131,7 @@ std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) con
   for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
     const Index i = store_.find(static_cast<Lpn>(unit));
     const std::uint64_t want = core_.layout.sectors_of(unit, lba, end);
-    if (store_.has(i, want) || core_.map->lookup(static_cast<Lpn>(unit)) == k_nowhere) continue;
+    if (store_.has(i, want) || core_.lookup(static_cast<Lpn>(unit)) == k_nowhere) continue;
     grains += store_.missing(i, copy_units_ ? store_.all_sectors() : want);
   }
   // A read that would fill a good part of the cache copies what there is room for.
@@ -141,7 +141,7 @@ std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) con
 void Cache::copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Hold* hold) {
   auto* const promised = static_cast<Reservation*>(hold);
   // The host may have written or trimmed the unit since it was read.
-  if (core_.map->lookup(unit) != place || flusher_.buffer().find(unit) != WriteBuffer::k_none) return;
+  if (core_.lookup(unit) != place || flusher_.buffer().find(unit) != WriteBuffer::k_none) return;
   if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;
   Index i = store_.find(unit);
   if (i == LineStore::k_none && !policy_->admits_read(unit)) return;
@@ -266,7 +266,7 @@ bool Cache::discard(Lpn unit) {
   }
   store_.remove(i);
   grant({});
-  return core_.map->lookup(unit) == k_nowhere && flusher_.buffer().find(unit) == WriteBuffer::k_none;
+  return core_.lookup(unit) == k_nowhere && flusher_.buffer().find(unit) == WriteBuffer::k_none;
 }
 
 std::uint64_t Cache::discard(std::uint64_t first, std::uint64_t end) {

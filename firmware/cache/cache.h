@@ -164,6 +164,7 @@ class Cache final : public Layer, public Evictions {
   [[nodiscard]] std::uint64_t room() const { return store_.free() - reserved_; }
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;
+  [[nodiscard]] Index next_victim();
   void grant(const CollectionWait& of_program);
   void forget(Reservation& room);
   bool discard(Lpn unit);

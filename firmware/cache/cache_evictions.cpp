@@ -1,8 +1,10 @@
 // Evictions: which lines go, how they come into the write buffer, and what becomes of them there.
 #include <bit>
+#include <fmt/format.h>
 
 #include "firmware/base/decisions.h"
 #include "firmware/cache/cache.h"
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
@@ -20,12 +22,25 @@ Cache::More Cache::wants_more() const {
   return staged % program != 0 ? More::filling : More::none;
 }
 
+/// The line that the policy gives up.
+Cache::Index Cache::next_victim() {
+  const Index i = policy_->victim();
+  if (i == LineStore::k_none || (i < store_.used() && store_.line(i).state == State::resident)) return i;
+  throw InputError(Complaint{{},
+                             0,
+                             "firmware.cache.policy",
+                             fmt::format("{} chose line {} as a victim, which is none of those that may be "
+                                         "chosen",
+                                         core_.config.cache.policy, i),
+                             {}});
+}
+
 void Cache::pump() {
   if (pumping_ || core_.read_only) return;
   pumping_ = true;
   bool stuck = false;
   for (More more = wants_more(); more != More::none && !stuck && !core_.read_only; more = wants_more()) {
-    const Index i = policy_->victim();
+    const Index i = next_victim();
     if (i == LineStore::k_none) {
       stuck = true;
     } else if (store_.line(i).dirty != 0 || write_all_) {

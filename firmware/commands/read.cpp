@@ -33,7 +33,7 @@ Task<> Commands::read(HostCommand& command) {
     }
     self.waits_for = "the map";
     if (!core.map_at_hand(unit, count)) co_await core.map->fetch(unit, count, &command.ledger);
-    const MappingScheme::Span where = core.map->entries(unit, count);
+    const MappingScheme::Span where = core.map_entries(unit, count);
     MemoryAccess entries(hw, MemoryKind::dram, where.address, where.bytes, false, &command.ledger,
                          Cause::map_fetch);
     co_await entries;
@@ -116,7 +116,7 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
       if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, from_buffer);
       if (want == 0) continue;
     }
-    const Ppn where = core.map->lookup(unit);
+    const Ppn where = core.lookup(unit);
     if (where == k_nowhere) {
       ++core.stats.unmapped_reads;
       copy_sectors(command, u * sectors, want, zeros.data());

@@ -48,7 +48,7 @@ Task<> Commands::trim(HostCommand& command) {
 }
 
 bool Commands::holds_data(Lpn unit) {
-  return core.map->lookup(unit) != k_nowhere || flusher.buffer().find(unit) != WriteBuffer::k_none ||
+  return core.lookup(unit) != k_nowhere || flusher.buffer().find(unit) != WriteBuffer::k_none ||
          (front != nullptr && front->holds(unit));
 }
 
@@ -90,7 +90,7 @@ void Commands::deallocate(std::uint64_t first_unit, std::uint64_t end_unit) {
   for (std::uint64_t u = core.map->next_touched(first_unit, end_unit); u < end_unit;
        u = core.map->next_touched(u + 1, end_unit)) {
     const auto unit = static_cast<Lpn>(u);
-    const Ppn where = core.map->lookup(unit);
+    const Ppn where = core.lookup(unit);
     if (where == k_nowhere) continue;
     core.deallocate(unit, where);
     ++core.stats.units_trimmed;

@@ -1,6 +1,7 @@
 #include "firmware/core/core.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "firmware/base/make_policy.h"
 #include "firmware/core/feature_info.h"
@@ -71,7 +72,7 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
   const bool shared_open = config.allocation.shares_open_blocks();
   if (config.gc.low_water == 0)
     throw refusal("firmware.gc.low_water", "0 leaves garbage collection no room", "1");
-  if (map.set_aside() > 0) return {.reserve = map.set_aside() - 1, .owned = true};
+  if (map.set_aside() > 0) return {.reserve = map.set_aside() - 1, .owned = true, .wear = config.wear.policy};
   const PslcSize slc = pslc_size(config.pslc, layout);
   const Handles handles = handles_of(config);
   return {.shared_open = shared_open,
@@ -84,7 +85,8 @@ BlockPool::Options pool_options(const FirmwareConfig& config, const DriveShape& 
           .modes = slc.statics + slc.dynamic > 0,
           .statics = std::min(slc.statics, layout.blocks),  // Pslc::check_size() refuses more
           .slc_wear = shape.slc_wear,
-          .victims = config.gc.policy};
+          .victims = config.gc.policy,
+          .wear = config.wear.policy};
 }
 
 Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& configuration,
@@ -116,6 +118,27 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
   config.ecc_policy = nullptr;
   config.pslc_policy = nullptr;
   pool.attach(*victims, *wear, pslc ? &pslc->victims() : nullptr);
+}
+
+void Core::refuse_place(Lpn unit, Ppn where) const {
+  throw InputError(Complaint{{},
+                             0,
+                             "firmware.mapping.scheme",
+                             fmt::format("{} has logical unit {} at physical unit {}, but there are {}",
+                                         config.mapping.scheme, unit, where.number(), flash_units_),
+                             {}});
+}
+
+void Core::refuse_entries(Lpn first, std::uint64_t count, const MappingScheme::Span& entries) const {
+  throw InputError(Complaint{
+      {},
+      0,
+      "firmware.mapping.scheme",
+      fmt::format("{} has the entries of logical units {} to {} in {} B from address {} on, which are "
+                  "not within the {} B that it takes",
+                  config.mapping.scheme, first, first + count - 1, entries.bytes, entries.address,
+                  map_bytes_),
+      {}});
 }
 
 void Core::check_capacity() {

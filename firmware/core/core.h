@@ -53,6 +53,20 @@ class Core {
   }
 
   // ---- the map
+  /// Where `unit` is, as the mapping scheme says; InputError when that is no place in flash.
+  [[nodiscard]] Ppn lookup(Lpn unit) const {
+    const Ppn where = map->lookup(unit);
+    if (where.entry() > flash_units_) refuse_place(unit, where);
+    return where;
+  }
+  /// Where the map entries of `count` units from `first` on lie in DRAM, as the mapping scheme
+  /// says; InputError when that is not in the DRAM that it takes.
+  [[nodiscard]] MappingScheme::Span map_entries(Lpn first, std::uint64_t count) const {
+    const MappingScheme::Span entries = map->entries(first, count);
+    if (entries.bytes == 0 || entries.address > map_bytes_ || entries.bytes > map_bytes_ - entries.address)
+      refuse_entries(first, count, entries);
+    return entries;
+  }
   /// The map points `unit` at unit `n` of a program that has succeeded instead of `from`, if
   /// anywhere. `why`: for the log of decisions.
   void remap(Lpn unit, Ppn from, const ProgramJob& job, std::uint32_t n, std::string_view why) {
@@ -79,7 +93,7 @@ class Core {
 
   /// Accounts for map updates: bandwidth is taken, nothing waits.
   void post_map_update(Lpn first, std::uint32_t count) {
-    const MappingScheme::Span entries = map->entries(first, count);
+    const MappingScheme::Span entries = map_entries(first, count);
     hw.memory.access(MemoryKind::dram, entries.address, entries.bytes, true, posted_);
   }
   /// Whether the map entries of `count` units from `first` on can be looked up without
@@ -132,6 +146,12 @@ class Core {
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 
  private:
+  [[noreturn, gnu::cold]] void refuse_place(Lpn unit, Ppn where) const;
+  [[noreturn, gnu::cold]] void refuse_entries(Lpn first, std::uint64_t count,
+                                              const MappingScheme::Span& entries) const;
+
+  std::uint64_t flash_units_ = layout.total_units();
+  Bytes map_bytes_ = map->dram_bytes();
   Completion posted_;
 };
 

@@ -54,12 +54,11 @@ void Gathering::fill(bool collects) {
       take_over_slot(job, read, at);
       continue;
     }
-    if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != where) {
+    if (unit >= core_.layout.kept_units() || core_.lookup(unit) != where) {
       throw std::logic_error(fmt::format(
           "firmware: the spare area of valid physical unit {} names logical unit {}, which the map has at {}",
           where.number(), unit,
-          static_cast<std::int64_t>(unit < core_.layout.kept_units() ? core_.map->lookup(unit).entry() : 0) -
-              1));
+          static_cast<std::int64_t>(unit < core_.layout.kept_units() ? core_.lookup(unit).entry() : 0) - 1));
     }
     read.wanted[at] = unit;
     check_moved(core_, read, at);

@@ -151,7 +151,7 @@ void PuWorker::commit(ProgramJob& job, Purpose purpose) {
   if (core_.places != nullptr) commit_block(job);
   for (std::uint32_t n = 0; core_.places == nullptr && n < job.live; ++n) {
     const Lpn unit = job.lpn(n);
-    if (unit >= core_.layout.kept_units() || core_.map->lookup(unit) != job.source_unit(n)) {
+    if (unit >= core_.layout.kept_units() || core_.lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_invalid_copies;  // overwritten or trimmed in the meantime
       continue;
     }

@@ -19,8 +19,7 @@ class WearMoves final : public MoveSource {
   [[nodiscard]] bool urgent() const override { return check_; }
   Move next() override {
     if (!std::exchange(check_, false) || state_.moving() || !state_.may_move()) return {};
-    return {
-        .purpose = Purpose::wear, .block = core_.wear->due(pu_, core_.pool), .why = core_.config.wear.policy};
+    return {.purpose = Purpose::wear, .block = core_.pool.due_for_wear(pu_), .why = core_.config.wear.policy};
   }
   void begun(const Move& move) {
     ++core_.stats.wear_moves;

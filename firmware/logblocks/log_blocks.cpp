@@ -152,7 +152,7 @@ std::size_t LogBlocks::make_batch(BlockNumber block, std::span<const Lpn> units,
     for (std::uint32_t n = 0; n < whole && at < units.size(); ++n, ++at) {
       job.put_hole();
       const Lpn unit = units[at];
-      const Ppn where = unit == k_no_unit ? k_nowhere : core_.map->lookup(unit);
+      const Ppn where = unit == k_no_unit ? k_nowhere : core_.lookup(unit);
       if (where == k_nowhere) continue;  // a hole, or trimmed meanwhile
       --job.holes;
       job.lpn(n) = unit;
@@ -235,7 +235,7 @@ void LogBlocks::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     const Lpn unit = job.lpn(n);
-    if (core_.map->lookup(unit) != job.source_unit(n)) {
+    if (core_.lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_invalid_copies;  // trimmed in the meantime
       continue;
     }
@@ -285,7 +285,7 @@ Task<bool> LogBlocks::maintain_once(std::uint32_t pu) {
     co_return co_await evacuate(pu, move.block, move.purpose);
   }
   if (std::exchange(work_[pu].check_wear, false)) {
-    const BlockNumber block = core_.wear->due(pu, core_.pool);
+    const BlockNumber block = core_.pool.due_for_wear(pu);
     if (block != k_no_block) {
       ++core_.stats.wear_moves;
       co_return co_await evacuate(pu, block, Purpose::wear);

@@ -112,7 +112,7 @@ void Partition::committed(const ProgramJob& job, Picoseconds /*took*/) {
     const auto found = moving_.find(unit);
     if (found == moving_.end() || found->second != job.source[n]) continue;
     moving_.erase(found);
-    core_.remap(unit, core_.map->lookup(unit), job, n, "moved to the read dies");
+    core_.remap(unit, core_.lookup(unit), job, n, "moved to the read dies");
     core_.post_map_update(unit, 1);
     if (!core_.poisoned.empty()) core_.poisoned.erase(unit);  // what has been lost since lies here
   }

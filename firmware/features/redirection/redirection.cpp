@@ -182,7 +182,7 @@ bool Redirection::redirect_read(Lpn unit, Ppn where, std::uint64_t need, ReadBat
   read.original = where;
   core_.pool.pin(core_.layout.block_of(where));
   const bool own = copy.unit >= core_.layout.first_feature_unit();
-  if (own && core_.map->lookup(copy.unit) == Ppn(copy.where)) replicas_.used(replicas_.slot_of(copy.unit));
+  if (own && core_.lookup(copy.unit) == Ppn(copy.where)) replicas_.used(replicas_.slot_of(copy.unit));
   return true;
 }
 
@@ -329,7 +329,7 @@ void Redirection::aborted(const ProgramJob& job, bool refused) {
 void Redirection::drop_replica(ReplicaTable::Slot slot) {
   const Lpn number = replicas_.number(slot);
   if (!replicas_.drop(slot)) return;
-  core_.map_nowhere(number, core_.map->lookup(number), "a replica is given up");
+  core_.map_nowhere(number, core_.lookup(number), "a replica is given up");
   if (!core_.poisoned.empty()) core_.poisoned.erase(number);
 }
 

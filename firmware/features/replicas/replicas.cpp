@@ -91,7 +91,7 @@ Ppn Replicas::choose(Lpn unit, Ppn where) {
     drop(slot);
     return k_nowhere;
   }
-  const Ppn copy = core_.map->lookup(table_.number(slot));
+  const Ppn copy = core_.lookup(table_.number(slot));
   return !die_writes(core_.hw, die_of(copy)) ? copy : k_nowhere;
 }
 
@@ -190,7 +190,7 @@ void Replicas::on_rewritten(Lpn unit) {
 void Replicas::drop(ReplicaTable::Slot slot) {
   const Lpn number = table_.number(slot);
   if (!table_.drop(slot)) return;
-  core_.map_nowhere(number, core_.map->lookup(number), "a replica is given up");
+  core_.map_nowhere(number, core_.lookup(number), "a replica is given up");
   if (!core_.poisoned.empty()) core_.poisoned.erase(number);
 }
 

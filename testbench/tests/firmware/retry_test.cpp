@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "firmware/ecc/code_choice.h"
+#include "firmware/ecc/ecc_policy.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
 
