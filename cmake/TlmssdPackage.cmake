@@ -29,6 +29,8 @@ target_include_directories(tlmssd_headers INTERFACE
 target_link_libraries(tlmssd_library PUBLIC tlmssd_headers)
 # libsystemc asks for sc_main; a program that has none gets the library's (platform/plugins/sc_main.h).
 target_link_options(tlmssd_library INTERFACE LINKER:-u,sc_main)
+# A program of one's own loads plug-ins, too, which find in it what they use of the library.
+target_link_options(tlmssd_library INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:LINKER:--export-dynamic>)
 include(TlmssdPlugin)
 
 set_target_properties(tlmssd PROPERTIES EXPORT_NAME program)
