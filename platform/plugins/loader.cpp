@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <system_error>
+#include <unistd.h>
 
 #include "firmware/foreign/c_firmware.h"
 #include "models/base/input_error.h"
@@ -132,6 +136,32 @@ void* opened(const std::string& name, const fs::path& file) {
   return library;
 }
 
+/// While it lives, what is written to standard output goes to standard error: a plug-in may say
+/// something of itself, but not in the midst of a schema.
+class OutputToErrors {
+ public:
+  OutputToErrors() {
+    flush();
+    output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~OutputToErrors() {
+    if (output_ < 0) return;
+    flush();
+    dup2(output_, STDOUT_FILENO);
+    close(output_);
+  }
+  OutputToErrors(const OutputToErrors&) = delete;
+  OutputToErrors& operator=(const OutputToErrors&) = delete;
+
+ private:
+  static void flush() {
+    std::cout.flush();
+    std::fflush(stdout);
+  }
+  int output_ = -1;  ///< standard output meanwhile; below 0: there is none
+};
+
 /// While it lives, the plug-in `name` is being loaded.
 class Loading {
  public:
@@ -139,6 +169,9 @@ class Loading {
   ~Loading() { loaded().loading.clear(); }
   Loading(const Loading&) = delete;
   Loading& operator=(const Loading&) = delete;
+
+ private:
+  OutputToErrors output_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct LoadedPlugin {
 
 /// Loads the shared library `name`, looked for in `folder` (empty: where the program was started),
 /// then among the installed plug-ins. One whose file is loaded already is passed over. InputError:
-/// one line.
+/// one line. What it prints meanwhile goes to standard error.
 void load_plugin(const std::string& name, const std::string& folder = {});
 /// Those that TLMSSD_PLUGINS names, separated by colons.
 void load_plugins_of_environment();

@@ -112,6 +112,20 @@ set(clashing ${WORK}/vendor/libclashing.so)
 set(taken "tlmssd: plug-in clashing 1.2: parameter 'cycle_time' of 'clashing' (ssd.flash.part.timing) is a key of ssd.flash.part too")
 expect(2 "${taken}" ${program} --plugin ${clashing} check ${SOURCES}/drive.yaml)
 expect(2 "${taken}" ${program} --plugin ${clashing} list)
+set(narrow ${WORK}/vendor/libnarrow.so)
+set(contradicts "tlmssd: plug-in narrow 1.0: parameter 'steps' of 'narrow' (ssd.flash.part.timing) has the range 0 to 300, but what it is read into holds 0 to 255")
+expect(2 "${contradicts}" ${program} --plugin ${narrow} check ${SOURCES}/drive.yaml)
+expect(2 "${contradicts}" ${program} --plugin ${narrow} list)
+# What a plug-in prints while it is loaded is no part of what a command prints.
+set(chatty ${WORK}/vendor/libchatty.so)
+execute_process(COMMAND ${program} schema OUTPUT_VARIABLE schema COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${program} --plugin ${chatty} schema OUTPUT_VARIABLE output ERROR_VARIABLE errors COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output STREQUAL schema OR NOT errors MATCHES "chatty says good morning" OR NOT errors MATCHES "chatty is enrolled as chatty 2.0")
+  message(FATAL_ERROR "a plug-in that prints while it is loaded: the schema is\n${output}\nand standard error has\n${errors}")
+endif()
+# A program that links the library loads plug-ins, too.
+expect(2 "plug-in throwing 0.3: no idea how long this takes" ${WORK}/vendor/linked --plugin ${throwing} run ${SOURCES}/drive.yaml -q
+  --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=throwing)
 # Whatever fails, nothing is being loaded afterwards.
 set(unready ${WORK}/vendor/libunready.so)
 expect(2 "': cannot be loaded: no licence for this machine" ${program} --plugin ${unready} list)
