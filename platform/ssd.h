@@ -63,6 +63,7 @@ class Ssd : public sc_core::sc_module {
     return own_ != nullptr ? own_->statistics() : guard_->statistics();
   }
   [[nodiscard]] FlashArray& flash() { return *flash_; }
+  [[nodiscard]] const FlashArray& flash() const { return *flash_; }
   [[nodiscard]] ControllerCpu& cpu() { return *cpu_; }
   /// The drive's own memories. Null: there is none, or another stands there.
   [[nodiscard]] const Dram* dram() const { return dram_.get(); }

@@ -43,6 +43,7 @@ class FlashArray {
   /// None when every channel has lines of its own.
   [[nodiscard]] const std::vector<std::unique_ptr<BusGang>>& gangs() const { return gangs_; }
   [[nodiscard]] NandDie& die(DieId die) { return *dies_[index(die)]; }
+  [[nodiscard]] const NandDie& die(DieId die) const { return *dies_[index(die)]; }
   /// Has the processor fetch what an operation will touch. The state of a few dies stays in the
   /// caches without that.
   void prefetch(const FlashOp& op) const {

@@ -104,6 +104,16 @@ void DieState::load(const FlashOp& op) const {
   }
 }
 
+Lpn DieState::spare(const FlashOp& op, std::uint32_t slot) const {
+  const bool copies = op.command == FlashCommand::copyback;
+  const std::uint32_t first = copies ? 0 : op.first_slot;
+  const std::uint32_t pages = copies ? op.pages : 1;
+  const std::uint32_t page = (first + slot) / units_per_page_;
+  return spare(PlaneId{index(op.plane) + page / pages}, copies ? op.source_block : op.block,
+               PageId{index(copies ? op.source_page : op.page) + page % pages},
+               (first + slot) % units_per_page_);
+}
+
 void DieState::disturb(std::uint32_t reads) {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (blocks_[i].next_page == 0) continue;

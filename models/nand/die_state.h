@@ -159,6 +159,8 @@ class DieState {
     const std::uint32_t at_page = index(page) * units_per_page_ + unit;
     return content(block(plane, number), contents_of(at(index(plane), index(number))), at_page).spare;
   }
+  /// The same of slot `slot` of what a read or copyback reads, whether it has read that yet or not.
+  [[nodiscard]] Lpn spare(const FlashOp& op, std::uint32_t slot) const;
   [[nodiscard]] const PageShape& shape() const { return shape_; }
   /// Pages of one plane that a program in this mode takes at a time.
   [[nodiscard]] std::uint32_t step_pages(BlockMode mode) const {

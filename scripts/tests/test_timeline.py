@@ -130,6 +130,19 @@ def test_arrows_lead_from_reads_to_their_operations_and_back(tmp_path):
         check_ways(trace, command, [sense])
 
 
+def test_every_sense_of_a_read_names_the_unit_that_is_asked_for(tmp_path):
+    settings = ("load.rw=randread", "load.number_ios=300", "ssd.flash.reliability.model=power-law")
+    codes = ("firmware.ecc.policy=fixed", "firmware.ecc.code=soft-ldpc")
+    trace = timeline(tmp_path, "{length: 10 s}", *settings, *codes)
+    of_command = operations(trace)
+    reads = trace.of("queues")
+    assert len(reads) == 300
+    for command in reads:
+        senses = of_command[command["arguments"]["command"]]
+        assert len(senses) > 1
+        assert {one["arguments"]["LPN"] for one in senses} == {command["arguments"]["LBA"]}
+
+
 def test_arrows_lead_to_each_operation_of_long_reads(tmp_path):
     load = ("load.rw=read", "load.bs=128k", "load.iodepth=4", "load.number_ios=200")
     trace = timeline(tmp_path, "{length: 10 s}", *load)

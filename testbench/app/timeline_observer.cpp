@@ -64,16 +64,24 @@ std::uint64_t TimelineObserver::ppn_of(const FlashOp& op) const {
          plane * layout.units_per_page + (op.command == FlashCommand::read ? op.first_slot : 0);
 }
 
+/// The first logical unit that the operation programs or reads; k_no_unit: none. What it reads is
+/// looked up in the die: `spare` is filled in by the last sense.
+Lpn TimelineObserver::first_unit(const FlashOp& op) const {
+  const DieState& die = ssd_.flash().die(op.die).state();
+  for (std::uint32_t i = 0; op.spare != nullptr && i < op.slots; ++i) {
+    const Lpn unit = op.command == FlashCommand::program ? op.spare[i] : die.spare(op, i);
+    if (unit != k_no_unit) return unit;
+  }
+  return k_no_unit;
+}
+
 void TimelineObserver::add_place(const FlashOp& op, TraceSlice& slice) const {
   slice.arguments.push_back({"cause", std::string(tlmssd::name_of(op.purpose))});
   if (op.command != FlashCommand::erase) {
     if (ssd_.own_ftl() != nullptr) slice.arguments.push_back({"PPN", ppn_of(op)});
     slice.arguments.push_back({"units", std::uint64_t{op.all_slots()}});
-    for (std::uint32_t i = 0; op.spare != nullptr && i < op.slots; ++i) {
-      if (op.spare[i] == k_no_unit) continue;
-      slice.arguments.push_back({"LPN", std::uint64_t{op.spare[i]}});
-      break;
-    }
+    if (const Lpn unit = first_unit(op); unit != k_no_unit)
+      slice.arguments.push_back({"LPN", std::uint64_t{unit}});
   }
   slice.arguments.push_back({"planes", std::uint64_t{op.all_planes()}});
 }

@@ -68,6 +68,7 @@ class TimelineObserver final : public FlashObserver, public CpuObserver, public 
   }
   [[nodiscard]] std::uint32_t pu_of(const FlashOp& op) const;
   [[nodiscard]] std::uint64_t ppn_of(const FlashOp& op) const;
+  [[nodiscard]] Lpn first_unit(const FlashOp& op) const;
   void add_place(const FlashOp& op, TraceSlice& slice) const;
   static std::uint64_t place_of(const FlashOp& op);
   const Way* way_of(const FlashOp& op);

@@ -42,6 +42,40 @@ TEST_CASE("a die refuses what silicon refuses, and says where and after what") {
   CHECK(die.state.block(PlaneId{0}, BlockId{1}).next_page == 3);
 }
 
+TEST_CASE("which units an operation reads is known before it has read them") {
+  Die die(small_part());
+  const std::uint32_t units = die.state.units_per_page();
+  for (std::uint32_t page = 0; page < 4; ++page) {
+    FlashOp program = die.op(FlashCommand::program, 0, 1, page, 2);
+    for (std::uint32_t i = 0; i < program.slots; ++i) die.spare[i] = 100 * page + i;
+    die.state.execute(program, 0);
+  }
+  const auto known = [&](const FlashOp& op) {
+    std::vector<Lpn> list;
+    for (std::uint32_t i = 0; i < op.slots; ++i) list.push_back(die.state.spare(op, i));
+    return list;
+  };
+  FlashOp read = die.op(FlashCommand::read, 0, 1, 2, 2);
+  read.first_slot = 1;
+  read.slots = 2 * units - 2;
+  die.spare.resize(read.slots);
+  const std::vector<Lpn> before = known(read);
+  die.state.execute(read, 0);
+  CHECK(before == die.spare);
+  CHECK(before.front() == 201);
+  CHECK(before.back() == 200 + 2 * units - 2);
+  FlashOp copy = die.copy_op(0, 1, 3, 2, 0, 2);
+  const std::vector<Lpn> copied = known(copy);
+  die.state.execute(copy, 0);
+  CHECK(copied == die.spare);
+  CHECK(copied.front() == 300);
+  FlashOp steps = die.copy_op(0, 1, 1, 3, 0, 2, 3);  // of another part: only where its slots come from
+  CHECK(known(steps)[units] == 200);
+  CHECK(known(steps)[3 * units] == 100 + units);
+  FlashOp blank = die.op(FlashCommand::read, 0, 1, 4);
+  CHECK(known(blank) == std::vector<Lpn>(units, k_no_unit));
+}
+
 TEST_CASE("a copyback keeps the rules of reads at its source and of programs at its destination") {
   Die die(small_part());
   for (std::uint32_t page = 0; page < 3; ++page) die.program(0, 1, page);

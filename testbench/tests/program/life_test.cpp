@@ -32,6 +32,29 @@ TEST_CASE("a run from a snapshot equals the run that preconditioned", "[program]
         read_file(folder.path() / "other" / "report.json"));
 }
 
+TEST_CASE("a run from a snapshot has the timeline of the run that preconditioned", "[program]") {
+  const Folder folder;
+  // Reads of several senses, of which all but the last have brought nothing yet.
+  const std::string scenario = folder.write("s.yaml", R"(title: senses
+ssd:
+  host: {lba_size: 4 KiB}
+  flash:
+    channels: 2
+    ways: 1
+    spare_factor: 30 %
+    reliability: {model: power-law}
+    part: {planes: 1, blocks_per_plane: 63, pages_per_block: 24, page_size: 16 KiB}
+firmware: {ecc: {policy: fixed, code: soft-ldpc}}
+precondition: [{fill: 100 %}, {overwrite: 40 %}]
+load: {rw: randread, bs: 4k, iodepth: 4, number_ios: 300}
+report: {timeline: true}
+)");
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "one", "--save-snapshot", folder / "s.snap"});
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "two", "--from-snapshot", folder / "s.snap"});
+  CHECK(read_file(folder.path() / "one" / "timeline.perfetto") ==
+        read_file(folder.path() / "two" / "timeline.perfetto"));
+}
+
 TEST_CASE("a run from a snapshot knows what was booked beyond the end of preconditioning", "[program]") {
   // These end with an access to the map that no one waits for.
   const Folder folder;
