@@ -175,10 +175,13 @@ void statistics_tree(std::string& html, const Json& group) {
     if (!is_value(member)) continue;
     if (!table) html += "<div class=\"scroll\"><table>";
     table = true;
-    const std::string doc = member.contains("doc") ? member["doc"].get<std::string>() : "";
-    html += fmt::format(
-        "<tr><td class=\"text\">{}</td><td class=\"number\">{}</td><td class=\"text doc\">{}</td></tr>",
-        html_text(plain_name(name)), html_text(value_text(member, name)), html_text(doc));
+    html += "<tr><td class=\"text\">";
+    append_html_text(html, plain_name(name));
+    html += "</td><td class=\"number\">";
+    append_html_text(html, value_text(member, name));
+    html += "</td><td class=\"text doc\">";
+    if (member.contains("doc")) append_html_text(html, member["doc"].get_ref<const std::string&>());
+    html += "</td></tr>";
   }
   if (table) html += "</table></div>";
   for (const auto& [name, member] : group.items()) {
@@ -199,25 +202,27 @@ std::string figures(const char* heading, std::initializer_list<const char*> sect
   return html;
 }
 
-std::string script(std::string_view code) {
-  return fmt::format("<script type=\"module\">{}</script>\n", code);
-}
-
-std::string scripts(const Json& report) {
+void scripts(std::string& html, const Json& report) {
   const Json content = {
       {"charts", Json::object()}, {"tables", Json::object()}, {"data", {{"report", figure_data(report)}}}};
-  std::string code;
+  html += "<script type=\"application/json\" id=\"content\">";
+  append_html_json(html, content);
+  html += "</script>\n<script type=\"module\">";
+  html += asset("vega.js");
+  html += "</script>\n<script type=\"module\">";
   for (const char* name : {"page.js", "base.js", "latency.js", "over_time.js", "drive.js", "report.js"})
-    code += asset(name);
-  return "<script type=\"application/json\" id=\"content\">" + html_json(content) + "</script>\n" +
-         script(asset("vega.js")) + script(code);
+    html += asset(name);
+  html += "</script>\n";
 }
 
 }  // namespace
 
 std::string html_report(const Json& report) {
   const std::vector<ShownResults> parts = shown_results(report);
-  std::string html =
+  constexpr std::size_t k_usual_size = 2'000'000;  // not copied while it grows; costs only what is used
+  std::string html;
+  html.reserve(k_usual_size);
+  html +=
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\"><title>" +
       html_text(report["title"].get<std::string>()) + "</title>\n<style>";
@@ -234,8 +239,9 @@ std::string html_report(const Json& report) {
   html += "<h2>Statistics</h2>";
   statistics_tree(html, report["statistics"]);
   html += "<h2>Scenario</h2><details><summary>resolved</summary><pre>" +
-          html_text(report["scenario"].get<std::string>()) + "</pre></details>\n" + scripts(report) +
-          "</body></html>\n";
+          html_text(report["scenario"].get<std::string>()) + "</pre></details>\n";
+  scripts(html, report);
+  html += "</body></html>\n";
   return html;
 }
 

@@ -9,7 +9,8 @@ namespace tlmssd {
 
 /// Text in HTML or in an attribute.
 std::string html_text(std::string_view text);
+void append_html_text(std::string& html, std::string_view text);
 /// JSON that cannot end the script element it stands in.
-std::string html_json(const nlohmann::ordered_json& json);
+void append_html_json(std::string& html, const nlohmann::ordered_json& json);
 
 }  // namespace tlmssd

@@ -5,6 +5,14 @@
 
 namespace tlmssd {
 
+/// An object with room for so many members. One that grows beyond its room copies all that its
+/// members hold.
+inline nlohmann::ordered_json object_for(std::size_t members) {
+  nlohmann::ordered_json made = nlohmann::ordered_json::object();
+  made.get_ref<nlohmann::ordered_json::object_t&>().reserve(members);
+  return made;
+}
+
 /// A value with its unit.
 inline nlohmann::ordered_json quantity(const nlohmann::ordered_json& value, const char* unit) {
   return {{"value", value}, {"unit", unit}};

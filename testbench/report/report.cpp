@@ -13,6 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// More than any object has that holds large ones; of a report, with what the run adds.
+constexpr std::size_t k_most_members = 32;
+
 Json latency_json(const Histogram& histogram) {
   Json json = {{"unit", "ns"},
                {"min", nanoseconds(histogram.minimum())},
@@ -64,10 +67,11 @@ Json device_json(const LoadMeasurement& load, HostOpcode opcode, const RateWindo
 
 Json operation_json(const OperationMeasurement& operation, const RateWindow& rates,
                     const std::vector<std::string>& loads) {
-  Json json = {{"commands", operation.count()},
-               {"bytes", operation.bytes()},
-               {"iops", rates.iops(operation)},
-               {"bandwidth", quantity(rates.bandwidth(operation), "B/s")}};
+  Json json = object_for(k_most_members);
+  json["commands"] = operation.count();
+  json["bytes"] = operation.bytes();
+  json["iops"] = rates.iops(operation);
+  json["bandwidth"] = quantity(rates.bandwidth(operation), "B/s");
   Json errors = Json::object();
   for (std::size_t i = 1; i < k_statuses; ++i) {
     const auto status = static_cast<HostStatus>(i);
@@ -103,14 +107,14 @@ Json depth_json(const LoadMeasurement& load, Picoseconds span) {
   return {{"mean", load.mean_depth()}, {"max", highest}, {"share_of_time_at_depth", at}};
 }
 
-Json load_json(const LoadMeasurement& load, const Measurement& measurement,
-               const std::vector<std::string>& loads) {
+void add_load(Json& json, const LoadMeasurement& load, const Measurement& measurement,
+              const std::vector<std::string>& loads) {
   const Picoseconds span = measurement.span();
   const RateWindow& rates = measurement.rates();
-  Json json = {{"commands", load.count()},
-               {"bytes", load.bytes()},
-               {"iops", rates.iops(load)},
-               {"bandwidth", quantity(rates.bandwidth(load), "B/s")}};
+  json["commands"] = load.count();
+  json["bytes"] = load.bytes();
+  json["iops"] = rates.iops(load);
+  json["bandwidth"] = quantity(rates.bandwidth(load), "B/s");
   json["queue_depth"] = depth_json(load, span);
   json["operations"] = Json::object();
   for (std::size_t op = 0; op < k_opcodes; ++op) {
@@ -121,7 +125,6 @@ Json load_json(const LoadMeasurement& load, const Measurement& measurement,
     if (load.device(opcode) != nullptr) entry["device"] = device_json(load, opcode, rates);
   }
   json["series"] = series_json(load, span);
-  return json;
 }
 
 Json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
@@ -142,7 +145,7 @@ bool merges_by_itself(const RunFacts& facts) {
 
 Json build_report(const RunFacts& facts, const Measurement& measurement, Json statistics) {
   const Picoseconds span = measurement.span();
-  Json report;
+  Json report = object_for(k_most_members);
   report["tlmssd"] = {{"version", facts.version}, {"schema", k_report_schema}};
   report["title"] = facts.title;
   report["seed"] = facts.seed;
@@ -157,20 +160,24 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
   report["checks"] = {{"blocks_compared", facts.checked_blocks}, {"wrong_reads", facts.mismatches}};
   std::vector<std::string> names;
   for (std::size_t i = 0; i < measurement.loads(); ++i) names.push_back(measurement.name(i));
-  report["results"]["shown"] = merges_by_itself(facts) ? "total" : facts.merge ? "both" : "loads";
-  report["results"]["total"] = load_json(measurement.total(), measurement, names);
+  Json results = object_for(k_most_members);
+  results["shown"] = merges_by_itself(facts) ? "total" : facts.merge ? "both" : "loads";
+  results["total"] = object_for(k_most_members);
+  add_load(results["total"], measurement.total(), measurement, names);
   Json loads = Json::array();
   for (std::size_t i = 0; i < measurement.loads(); ++i) {
-    Json load = {{"name", measurement.name(i)}};
+    Json load = object_for(k_most_members);
+    load["name"] = measurement.name(i);
     if (i < facts.loads.size()) {
       load["description"] = facts.loads[i].description;
       if (facts.loads[i].warm_up > 0) load["warm_up_requests"] = facts.loads[i].warm_up;
       if (!facts.loads[i].trace.empty()) load["trace"] = pairs_json(facts.loads[i].trace);
     }
-    load.update(load_json(measurement.load(i), measurement, names));
+    add_load(load, measurement.load(i), measurement, names);
     loads.push_back(std::move(load));
   }
-  report["results"]["loads"] = std::move(loads);
+  results["loads"] = std::move(loads);
+  report["results"] = std::move(results);
   if (const Json* amplification = find_group(statistics, "write amplification")) {
     report["write_amplification"] = *amplification;
   }

@@ -24,8 +24,9 @@ const Json* find(const Json& tree, std::string_view name, bool group) {
     if (!here.is_object()) continue;
     for (const auto& [key, member] : here.items()) {
       if (!member.is_object()) continue;
-      if (is_value(member) != group && plain_name(key) == wanted) return &member;
-      if (!is_value(member)) queue.push_back(&member);
+      const bool is_group = !is_value(member);
+      if (is_group == group && plain_name(key) == wanted) return &member;
+      if (is_group) queue.push_back(&member);
     }
   }
   return nullptr;
@@ -75,7 +76,9 @@ std::string plain_name(std::string_view name) {
 }
 
 bool is_value(const Json& json) {
-  return json.is_object() && json.contains("value") && !json["value"].is_object();
+  if (!json.is_object()) return false;
+  const auto value = json.find("value");
+  return value != json.end() && !value->is_object();
 }
 
 const Json* find_group(const Json& tree, std::string_view name) {
