@@ -86,6 +86,8 @@ class Run {
   void end_early(const Interrupted& interrupted);
   [[nodiscard]] RunFacts facts() const;
   [[nodiscard]] AdviserFacts adviser_facts() const;
+  [[nodiscard]] bool drawn_steady() const;
+  [[nodiscard]] std::string unlike_steady(const Load& load) const;
   [[nodiscard]] ChosenLimits chosen_limits() const;
   void advise_on(nlohmann::ordered_json& report);
   void tell_rounds(nlohmann::ordered_json& report);

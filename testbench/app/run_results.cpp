@@ -77,6 +77,24 @@ LoadFacts load_facts(const Load& load) {
   return facts;
 }
 
+constexpr double k_all_of_it = 0.99;  ///< shares of the drive rarely come out whole
+
+/// Bytes that the loads of one job write, between them.
+Bytes written_by_job(const std::vector<Load>& loads, const std::string& job) {
+  std::vector<std::pair<Bytes, Bytes>> parts;
+  for (const Load& load : loads)
+    if (load.job == job && load.writes)
+      parts.emplace_back(load.writes->offset, load.writes->offset + load.writes->size);
+  std::sort(parts.begin(), parts.end());
+  Bytes sum = 0;
+  Bytes reached = 0;
+  for (const auto& [begin, end] : parts) {
+    sum += end > reached ? end - std::max(begin, reached) : 0;
+    reached = std::max(reached, end);
+  }
+  return sum;
+}
+
 }  // namespace
 
 RunFacts Run::facts() const {
@@ -115,6 +133,34 @@ RunFacts Run::facts() const {
   return facts;
 }
 
+/// Whether the drive is as `state: steady` has left it.
+bool Run::drawn_steady() const {
+  if (steady_steps_.empty()) return false;
+  const auto last = nlohmann::ordered_json::parse(steady_steps_).back();
+  if (!last.contains("state")) return false;
+  for (std::size_t i = last["step"].get<std::size_t>() + 1; i < scenario_.count("precondition"); ++i) {
+    const PreconditionStep step = steps_->read_step(i);
+    if (step.fill > 0 || step.overwrite > 0) return false;
+  }
+  return true;
+}
+
+/// In what a load's writes differ from uniform random ones of a mapping page all over the drive, as
+/// far as that is known beforehand; empty: in nothing, or it does not write.
+std::string Run::unlike_steady(const Load& load) const {
+  if (!load.writes) return "";
+  const WritePattern& writes = *load.writes;
+  const Bytes unit = simulation_->ssd().shape().mapping_page_bytes;
+  const Bytes drive = simulation_->drive_size().bytes;
+  const double share = static_cast<double>(written_by_job(loads_, load.job)) / static_cast<double>(drive);
+  if (!writes.random) return "writes in sequence";
+  if (!writes.uniform) return "does not write all places alike (random_distribution, norandommap)";
+  if (share < k_all_of_it) return "writes " + share_text(share) + " of the drive";
+  if (writes.largest > unit)
+    return "writes up to " + bytes_text(static_cast<double>(writes.largest)) + " at once";
+  return "";
+}
+
 AdviserFacts Run::adviser_facts() const {
   const Ssd& ssd = simulation_->ssd();
   const Geometry& geometry = ssd.shape().geometry;
@@ -125,12 +171,14 @@ AdviserFacts Run::adviser_facts() const {
   facts.blocks_of_spare =
       static_cast<double>(facts.flash - facts.user) /
       static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
+  facts.drawn_steady = drawn_steady();
   facts.changed = [this](std::string_view path) { return scenario_.changes(path); };
   const std::vector<StreamEnd> ends = simulation_->driver().stream_ends();
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     LoadEnd end;
     end.name = loads_[i].name;
     end.made = loads_[i].made && loads_[i].pacing == Pacing::closed_loop;
+    if (i == 0 || loads_[i].job != loads_[i - 1].job) end.unlike_steady = unlike_steady(loads_[i]);
     if (i < ends.size()) {
       end.wanted = loads_[i].wanted - std::min(loads_[i].wanted, loads_[i].warm_up);
       end.issued = ends[i].issued;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct Load {
   std::uint32_t think_blocks = 1;
   std::uint64_t wanted = 0;  ///< requests that number_ios asks for; 0: none in particular
   bool made = false;         ///< by a generator, alike from beginning to end
-  bool time_based = false;   ///< the source never ends by itself
+  std::optional<WritePattern> writes = std::nullopt;  ///< of made loads that write
+  bool time_based = false;                            ///< the source never ends by itself
   /// The next request, when `before` have been taken; false when there is to be none. Throws what
   /// the source throws.
   bool next(PlacedRequest& request, std::uint64_t before) const {

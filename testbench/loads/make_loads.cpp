@@ -242,6 +242,7 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.time_based = config.time_based && config.number_ios == 0;
     load.wanted = config.number_ios;
     load.made = true;
+    load.writes = plan.writes();
     load.think_time = config.thinktime;
     load.think_blocks = config.thinktime_blocks;
     loads.push_back(std::move(load));

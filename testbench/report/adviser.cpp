@@ -193,6 +193,21 @@ void never_steady(const Evidence& e) {
   if (e.report.contains("steady")) say("run", e.report["steady"]);
 }
 
+/// A load that goes on until it is steady has come into the steady state of its own.
+void steady_of_another_load(const Evidence& e) {
+  if (!e.facts.drawn_steady || !e.about_writes() || e.report.contains("steady")) return;
+  for (const LoadEnd& load : e.facts.loads) {
+    if (load.unlike_steady.empty()) continue;
+    e.advice.push_back(
+        {"steady-of-another-load",
+         fmt::format("{} {}, and the drive is in the steady state of uniform random writes of a "
+                     "mapping page all over it: write amplification and the speed of writes are "
+                     "those of neither until the load has turned its spare flash over some times",
+                     load.name, load.unlike_steady),
+         "precondition.overwrite or precondition.until"});
+  }
+}
+
 void not_steady(const Evidence& e) {
   if (e.report.contains("steady")) return;  // judged by the figure that was asked for
   const Json& loads = e.report["results"]["loads"];
@@ -244,6 +259,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"ended-by-size", "a load ended before its number_ios"},
       {"falls-behind", "an open-loop load is issued late, and later all the time"},
       {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
+      {"steady-of-another-load", "the drive is in the steady state of other writes (state: steady)"},
       {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},
       {"default-matters", "a resource is busy 80 % of the time or more, and its speed is a default"}};
   return rules;
@@ -256,7 +272,7 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   if (report["results"]["total"]["commands"] != 0) {
     for (const auto rule :
          {unwritten_reads, short_for_amplification, buffer_holds_load, few_blocks, not_measured,
-          ended_by_size, falls_behind, never_steady, not_steady, default_matters}) {
+          ended_by_size, falls_behind, never_steady, steady_of_another_load, not_steady, default_matters}) {
       rule(evidence);
     }
   }

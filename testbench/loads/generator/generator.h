@@ -52,6 +52,8 @@ struct GeneratorPlan {
   std::shared_ptr<const AppFiles>
       apps;  ///< lives of their files, in place of all about directions and places
   [[nodiscard]] bool paced() const;
+  /// None: it does not write.
+  [[nodiscard]] std::optional<WritePattern> writes() const;
 };
 
 /// Job `job` (from 0) of `config.numjobs` on `drive`. Throws InputError "option: what is wrong".

@@ -314,6 +314,20 @@ bool GeneratorPlan::paced() const {
          std::any_of(rate_bytes.begin(), rate_bytes.end(), [](auto rate) { return rate != 0; });
 }
 
+std::optional<WritePattern> GeneratorPlan::writes() const {
+  constexpr std::size_t k_write = 1;
+  if (!used(*this, k_write)) return std::nullopt;
+  WritePattern pattern;
+  pattern.random = random && random_percent[k_write] == 100;
+  pattern.uniform = pattern.random && repeats && distribution.kind == DistributionSpec::Kind::random;
+  pattern.offset = offset;
+  pattern.size = size;
+  pattern.largest = range_high[k_write];
+  for (const SizeShare& share : sizes[k_write])
+    if (share.percent > 0) pattern.largest = std::max(pattern.largest, share.bytes);
+  return pattern;
+}
+
 GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& drive, FioUnits units,
                              std::uint32_t job) {
   GeneratorPlan plan;

@@ -31,6 +31,15 @@ struct SequentialRun {
   std::uint64_t requests = 0;  ///< 0: something else comes next
 };
 
+/// What is known of a load's writes before they are made.
+struct WritePattern {
+  bool random = false;   ///< all of them
+  bool uniform = false;  ///< each place as likely as any other, whatever came before
+  Bytes offset = 0;
+  Bytes size = 0;     ///< of what they touch, from `offset` on
+  Bytes largest = 0;  ///< one of them
+};
+
 /// A stream of requests. Files are read as the run proceeds; nothing holds a whole trace.
 class RequestSource {
  public:

@@ -116,6 +116,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
       {"not-steady",
        {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=12000"},
        prepared("[{fill: 100 %}]")},
+      {"steady-of-another-load", {"load.size=25%"}, prepared("{state: steady}")},
       {"warm-up-visible", {}, prepared("[{fill: 80 %}]")},
       {"default-matters", {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32"}},
   };
@@ -126,6 +127,39 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
     silent.push_back("report.silence=" + rule);
     CHECK(advice(run_with(silent, text)).count(rule) == 0);
   }
+}
+
+TEST_CASE("a drawn steady state is that of uniform random writes all over the drive", "[program]") {
+  const auto speaks = [](const Settings& settings, const std::string& steps = "{state: steady}") {
+    const std::string text = replaced(k_sound, "[{fill: 100 %}, {overwrite: 3x, order: random}]", steps);
+    Settings all = {"load.ramp_requests=0", "load.number_ios=3000"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return advice(run_with(all, text)).count("steady-of-another-load") == 1;
+  };
+  for (const Settings& settings : std::vector<Settings>{{"load.rw=write"},
+                                                        {"load.percentage_random=50"},
+                                                        {"load.random_distribution=zipf:1.1"},
+                                                        {"load.norandommap=false"},
+                                                        {"load.size=50%"},
+                                                        {"load.size=50%", "load.numjobs=2"},
+                                                        {"load.bs=4k,64k"},
+                                                        {"load.bssplit=4k/90:16k/10"},
+                                                        {"load.rw=randwrite", "load.bsrange=4k-16k"}}) {
+    INFO(settings.front());
+    CHECK(speaks(settings));
+  }
+  for (const Settings& settings :
+       std::vector<Settings>{{"load.rw=randwrite"},
+                             {"load.rwmixread=70"},
+                             {"load.bs=64k,4k"},
+                             {"load.size=50%", "load.numjobs=2", "load.offset_increment=50%"},
+                             {"load.rw=randread", "load.size=25%"},
+                             {"load.rw=randread", "load.bs=64k"}}) {
+    INFO(settings.front());
+    CHECK_FALSE(speaks(settings));
+  }
+  CHECK_FALSE(speaks({"load.size=25%"}, "[{state: steady}, {overwrite: 2x, region: 25 %}]"));
+  CHECK_FALSE(speaks({"load.size=25%"}, "[{fill: 100 %}, {overwrite: 3x}]"));
 }
 
 TEST_CASE("what suspending costs is up to where programs stop for it", "[program]") {
