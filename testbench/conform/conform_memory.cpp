@@ -69,7 +69,7 @@ void MemoryConformance::run() {
   pauses_ = true;
   for (std::uint64_t before = ~std::uint64_t{0}; !ended() && accesses_ != before;) {
     before = accesses_;
-    sc_core::sc_start(4 * limit(whole_));
+    sc_core::sc_start(4 * shape_.longest);
   }
 }
 
@@ -236,21 +236,17 @@ void MemoryConformance::check_answered(const Answered& one) {
   if (one.data.room != one.then) wrong(data_wrong_, "data change after the answer");
 }
 
-sc_core::sc_time MemoryConformance::limit(std::size_t bytes) const {
-  return shape_.longest * std::max(1.0, static_cast<double>(bytes) / static_cast<double>(k_longest));
-}
-
 // ---- loosely timed hosts
 
 void MemoryConformance::check_blocking(Access& access, sc_core::sc_time& delay) {
   const sc_core::sc_time called = sc_core::sc_time_stamp() + delay;
+  const sc_core::sc_time latest = called + shape_.longest * std::max(running_, 1U);
   socket_->b_transport(access, delay);
   const sc_core::sc_time ended = sc_core::sc_time_stamp() + delay;
   if (!access.is_response_ok())
     wrong(answers_, fmt::format("{} B at {}: {}", access.get_data_length(), access.get_address(),
                                 access.get_response_string()));
   if (ended < called) wrong(forwards_, fmt::format("called for {}, ended at {}", text(called), text(ended)));
-  const sc_core::sc_time latest = called + limit(access.get_data_length());
   if (ended > latest)
     wrong(forwards_,
           fmt::format("called for {}, ended at {}, later than {}", text(called), text(ended), text(latest)));
@@ -427,7 +423,7 @@ void MemoryConformance::wait_for_progress() {
   if (!responses_.empty()) return;
   // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): a reference would go on with time
   const sc_core::sc_time before = sc_core::sc_time_stamp();
-  const sc_core::sc_time most = limit(whole_);
+  const sc_core::sc_time most = shape_.longest;
   wait(most, progress_);
   if (responses_.empty() && sc_core::sc_time_stamp() - before >= most)
     wrong(phases_wrong_, fmt::format("{} requests are not answered within {}", outstanding_, text(most)));

@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "models/base/random.h"
+#include "models/memory/foreign_memory.h"
 #include "models/memory/memory_model.h"
+#include "models/tlm/kernel_time.h"
 #include "models/tlm/protocol_checker.h"
 #include "testbench/conform/conformance.h"
 
@@ -36,8 +38,8 @@ struct MemoryShape {
   bool phases = true;         ///< nb_transport is tried
   bool debug = true;          ///< it must have debug transport
   std::uint32_t at_once = 0;  ///< accesses under way at once; 0: one of b_transport, any of nb_transport
-  /// No access of up to 4 KiB takes longer, waiting for others included; longer ones in proportion.
-  sc_core::sc_time longest = sc_core::sc_time(1, sc_core::SC_MS);
+  /// Of an access, those that are under way with it not counted: for so long a drive waits.
+  sc_core::sc_time longest = to_sc_time(ForeignMemory::k_longest_silence);
 };
 
 class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_transport_if<> {
@@ -101,7 +103,6 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   void check_answered(const Answered& one);
   [[nodiscard]] std::uint32_t parts(std::uint32_t most) const;
   [[nodiscard]] std::size_t unit() const { return shape_.burst == 0 ? word_ : longest_; }
-  [[nodiscard]] sc_core::sc_time limit(std::size_t bytes) const;
   void wrong(std::string& check, const std::string& what) const;
   void check_blocking(Access& access, sc_core::sc_time& delay);
 

@@ -43,10 +43,12 @@ enum class MemoryFault {
   holds_many,
   short_long_bursts,
   few_places,
-  one_at_a_time
+  one_at_a_time,
+  slow
 };
 
-/// A memory of 50 ns that answers nb_transport by all four phases.
+/// A memory of 50 ns (99 ms when it is slow, which is no fault) that answers nb_transport by all
+/// four phases.
 class FaultyMemory final : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(FaultyMemory);
@@ -163,8 +165,9 @@ class FaultyMemory final : public sc_core::sc_module {
     socket->nb_transport_bw(payload, phase, delay);
   }
 
-  const sc_time latency_{50, sc_core::SC_NS};
   MemoryFault fault_;
+  const sc_time latency_ =
+      fault_ == MemoryFault::slow ? sc_time(99, sc_core::SC_MS) : sc_time(50, sc_core::SC_NS);
   std::vector<unsigned char> bytes_;
   std::multimap<sc_time, tlm::tlm_generic_payload*> waiting_;
   tlm::tlm_generic_payload* responding_ = nullptr;
@@ -220,6 +223,7 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
       {"few_places", MemoryFault::few_places, phases},
       {"one_at_a_time", MemoryFault::one_at_a_time, bytes, 8},
       {"sound_at_once", MemoryFault::none, nullptr, 8},
+      {"slow", MemoryFault::slow, nullptr},
   };
   std::vector<std::unique_ptr<FaultyMemory>> memories;
   std::vector<std::unique_ptr<MemoryConformance>> kits;
