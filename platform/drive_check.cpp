@@ -30,7 +30,12 @@ const ParameterValues& given(const PolicyValues& values) {
   return values != nullptr ? *values : k_none;
 }
 
-/// Does `work`; the keys of its errors are those of `section`.
+/// Whether a key is that of a scenario already ("ssd.flash.over_provisioning"), not of a section.
+bool is_whole(const std::string& key) {
+  return key.starts_with("ssd.") || key.starts_with("firmware.");
+}
+
+/// Does `work`; the keys of its errors are those of `section`, unless they are whole.
 template <class Work>
 auto in_section(const std::string& section, Work work) {
   try {
@@ -39,8 +44,10 @@ auto in_section(const std::string& section, Work work) {
     ErrorList placed;
     for (const InputError& one : errors_of(error)) {
       Complaint complaint = one.complaint();
-      complaint.key = complaint.key.empty() ? section : section + "." + complaint.key;
-      if (complaint.proposal) complaint.proposal->key = complaint.key;
+      const bool of_plugin = complaint.key.empty() && !complaint.thrower.empty();
+      if (!of_plugin && !is_whole(complaint.key))
+        complaint.key = complaint.key.empty() ? section : section + "." + complaint.key;
+      if (complaint.proposal && !is_whole(complaint.proposal->key)) complaint.proposal->key = complaint.key;
       placed.add(InputError(complaint));
     }
     placed.throw_if_any();

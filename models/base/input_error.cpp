@@ -19,6 +19,8 @@ std::string text_of(const Complaint& complaint) {
   std::string text = complaint.file;
   if (complaint.line != 0) text += ':' + std::to_string(complaint.line);
   if (!text.empty()) text += ": ";
+  const bool names_itself = complaint.thrower.empty() || complaint.what.starts_with(complaint.thrower);
+  if (text.empty() && complaint.key.empty() && !names_itself) text = complaint.thrower + ": ";
   if (!complaint.key.empty()) text += complaint.key + ": ";
   text += complaint.what;
   if (!complaint.proposal) return text;
@@ -31,6 +33,12 @@ InputError::InputError(Complaint complaint) : InputError(text_of(complaint), com
 
 InputError::InputError(const std::string& text, Complaint complaint)
     : std::runtime_error(text), complaint_(std::move(complaint)) {}
+
+void InputError::set_thrower(const std::string& thrower) {
+  if (!complaint_.thrower.empty()) return;  // it is known already
+  complaint_.thrower = thrower;
+  set_text(text_of(complaint_));
+}
 
 InputError refusal(const std::string& key, const std::string& what, const std::string& nearest) {
   return refusal(key, what, Proposal{key, nearest});
@@ -48,6 +56,12 @@ InputError not_written(const std::string& path, const std::string& what, int err
 
 InputErrors::InputErrors(std::vector<InputError> all)
     : InputError(lines_of(all), all.front().complaint()), all_(std::move(all)) {}
+
+void InputErrors::set_thrower(const std::string& thrower) {
+  InputError::set_thrower(thrower);
+  for (InputError& one : all_) one.set_thrower(thrower);
+  set_text(lines_of(all_));
+}
 
 std::vector<InputError> errors_of(const InputError& error) {
   const auto* const several = dynamic_cast<const InputErrors*>(&error);

@@ -30,10 +30,13 @@ struct Complaint {
   std::string what;
   std::optional<Proposal> proposal;
   Blame blame = Blame::input;
+  /// Another's code that is at fault, "plug-in acme 1.0" or "firmware acme". Without a key it is to
+  /// blame, not the place in the user's files that was being worked on.
+  std::string thrower = {};
 };
 
 /// "file:line: key: what is wrong; nearest valid: value", or with "nearest valid: key: value" when
-/// another key has to change.
+/// another key has to change. "plug-in acme 1.0: what is wrong" when that is to blame.
 std::string text_of(const Complaint& complaint);
 
 struct InputError : std::runtime_error {
@@ -42,9 +45,14 @@ struct InputError : std::runtime_error {
   InputError(const std::string& file, std::uint64_t line, const std::string& message)
       : InputError(Complaint{file, line, {}, message, {}}) {}
   [[nodiscard]] const Complaint& complaint() const { return complaint_; }
+  /// It is being thrown by a plug-in, as Complaint::thrower says.
+  virtual void set_thrower(const std::string& thrower);
 
  protected:
   InputError(const std::string& text, Complaint complaint);
+  void set_text(const std::string& text) {
+    static_cast<std::runtime_error&>(*this) = std::runtime_error(text);
+  }
 
  private:
   Complaint complaint_;
@@ -64,6 +72,7 @@ struct InputErrors : InputError {
   /// `all` must hold at least one.
   explicit InputErrors(std::vector<InputError> all);
   [[nodiscard]] const std::vector<InputError>& all() const { return all_; }
+  void set_thrower(const std::string& thrower) override;
 
  private:
   std::vector<InputError> all_;

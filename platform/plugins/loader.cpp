@@ -68,7 +68,18 @@ fs::path installed_folder() {
   return error ? fs::path{} : program.parent_path() / TLMSSD_INSTALLED_PLUGINS;
 }
 
-fs::path find_library(const std::string& name, const std::string& folder) {
+/// The loaded one whose file has the name of `name`, by which reports, resolved scenarios and
+/// snapshots know it; null: there is none.
+const LoadedPlugin* namesake_of(const std::string& name) {
+  const auto& all = loaded().plugins;
+  const auto same = std::find_if(all.begin(), all.end(), [&](const LoadedPlugin& plugin) {
+    return fs::path(plugin.file).filename() == fs::path(name).filename();
+  });
+  return same == all.end() ? nullptr : &*same;
+}
+
+/// The file of `name`. Empty: it lies nowhere, but `namesake` is meant, from another folder.
+fs::path find_library(const std::string& name, const std::string& folder, const LoadedPlugin* namesake) {
   std::error_code error;
   std::vector<fs::path> folders = {fs::path(folder.empty() ? "." : folder)};
   if (!fs::path(name).has_parent_path()) folders.push_back(installed_folder());
@@ -76,6 +87,7 @@ fs::path find_library(const std::string& name, const std::string& folder) {
     const fs::path candidate = place / name;
     if (fs::is_regular_file(candidate, error)) return fs::weakly_canonical(candidate, error);
   }
+  if (namesake != nullptr) return {};
   throw InputError("plug-in " + in_quotes(name) + ": there is no such file in " + folders.front().string() +
                    (folders.size() > 1 ? " or " + folders.back().lexically_normal().string() : ""));
 }
@@ -177,16 +189,19 @@ class Loading {
 }  // namespace
 
 bool is_loaded(const std::string& name) {
-  const auto& all = loaded().plugins;
-  return std::any_of(all.begin(), all.end(), [&](const LoadedPlugin& plugin) {
-    return fs::path(plugin.file).filename() == fs::path(name).filename();
-  });
+  return namesake_of(name) != nullptr;
 }
 
 void load_plugin(const std::string& name, const std::string& folder) {
   if (name.empty()) throw InputError("the name of a plug-in is empty");
-  if (is_loaded(name)) return;
-  const fs::path file = find_library(name, folder);
+  const LoadedPlugin* const namesake = namesake_of(name);
+  const fs::path file = find_library(name, folder, namesake);
+  std::error_code error;
+  if (namesake != nullptr) {
+    if (file.empty() || fs::equivalent(file, namesake->file, error)) return;
+    throw InputError("plug-in " + in_quotes(name) + ": " + file.string() + " has the file name of " +
+                     namesake->file + ", which is loaded; rename one of them, they are told apart by it");
+  }
   const Loading loading(name);
   enrol(name, file, opened(name, file));
 }
@@ -206,8 +221,9 @@ const std::vector<LoadedPlugin>& loaded_plugins() {
   return loaded().plugins;
 }
 
-void note_throw() noexcept {
+void note_throw(InputError* error) noexcept {
   thrower = on_stack();
+  if (thrower && error != nullptr) error->set_thrower("plug-in " + title_of(*thrower));
 }
 
 std::string thrown_by_plugin() {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/base/input_error.h"
+
 namespace tlmssd {
 
 struct LoadedPlugin {
@@ -16,8 +18,10 @@ struct LoadedPlugin {
 };
 
 /// Loads the shared library `name`, looked for in `folder` (empty: where the program was started),
-/// then among the installed plug-ins. One whose file is loaded already is passed over. InputError:
-/// one line. What it prints meanwhile goes to standard error.
+/// then among the installed plug-ins. One that is loaded already is passed over, as is one that is
+/// there no more but whose namesake is loaded: the results of a run name files that may have moved.
+/// InputError: one line, also for another file of the same name. What it prints meanwhile goes to
+/// standard error.
 void load_plugin(const std::string& name, const std::string& folder = {});
 /// Those that TLMSSD_PLUGINS names, separated by colons.
 void load_plugins_of_environment();
@@ -26,8 +30,9 @@ const std::vector<LoadedPlugin>& loaded_plugins();
 /// Whether the library `name` (or one with that file name) is loaded.
 bool is_loaded(const std::string& name);
 
-/// Notes where an exception is being thrown; called for each one (thrown.cpp).
-void note_throw() noexcept;
+/// Notes where an exception is being thrown; called for each one (thrown.cpp). `error`: the
+/// exception, if it is one of input, which remembers the plug-in wherever it is passed on to.
+void note_throw(InputError* error) noexcept;
 /// Name and version of the plug-in that threw the latest exception of this thread; empty: none did.
 std::string thrown_by_plugin();
 /// Of the one that has called what this thread is in, or that is being loaded; empty: none has.

@@ -151,7 +151,9 @@ InputError Scenario::complaint(std::string_view path, const InputError& error) c
     const std::size_t end = complaint.what.find_first_of(": ");
     word = complaint.what.substr(0, end);
     const bool section = end != std::string::npos && complaint.what[end] == ':';
-    const std::string key = whole_path(path, word, section);
+    const bool of_plugin = !complaint.thrower.empty();  // whose words may begin with a key by chance
+    const std::string key = section || !of_plugin ? whole_path(path, word, section) : std::string();
+    if (of_plugin && key.empty()) return InputError(complaint);
     if (end == std::string::npos || key.empty()) return this->error(path, complaint.what);
     return this->error(key, complaint.what.substr(complaint.what.find_first_not_of(": ", end)));
   }

@@ -36,7 +36,7 @@ void load_plugins_of_scenario(const std::string& path) {
     try {
       load_plugin(name.value.text, folder);
     } catch (const InputError& problem) {
-      throw given->value.origin.error(problem.complaint().what);
+      throw given->value.origin.error(problem.what());
     }
   }
 }

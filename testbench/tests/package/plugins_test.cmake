@@ -84,6 +84,16 @@ endforeach()
 file(WRITE ${WORK}/named/drive.yaml "plugins: [../vendor/libnone.so]\n${scenario}")
 expect(2 "drive.yaml:1: plug-in" ${program} check ${WORK}/named/drive.yaml)
 
+# Plug-ins are told apart by the names of their files: the same file again is no matter, another is.
+file(MAKE_DIRECTORY ${WORK}/link)
+file(CREATE_LINK ${layered} ${WORK}/link/liblayered.so SYMBOLIC)
+file(COPY ${layered} DESTINATION ${WORK}/copy)
+expect(0 "plug-in layered 1.0" ${program} --plugin ${layered} --plugin ${WORK}/vendor/../link/liblayered.so list layered)
+set(namesake "${WORK}/copy/liblayered.so has the file name of ${layered}, which is loaded; rename one")
+expect(2 "${namesake}" ${program} --plugin ${layered} --plugin ${WORK}/copy/liblayered.so list layered)
+file(WRITE ${WORK}/named/drive.yaml "plugins: [../copy/liblayered.so]\n${scenario}")
+expect(2 "drive.yaml:1: plug-in '../copy/liblayered.so': ${namesake}" ${program} --plugin ${layered} check ${WORK}/named/drive.yaml)
+
 # A snapshot remembers what made it.
 set(prepared --set ssd.flash.part=layered-plugin.yaml -q)
 expect(0 "" ${program} --plugin ${layered} run ${SOURCES}/drive.yaml ${prepared} --save-snapshot ${WORK}/snapshot --prepare-only)
@@ -93,6 +103,12 @@ expect(2 "plug-in layered is 1.0 there, absent here" ${program} run ${SOURCES}/d
 set(throwing ${WORK}/vendor/libthrowing.so)
 expect(2 "plug-in throwing 0.3: no idea how long this takes" ${program} --plugin ${throwing} run ${SOURCES}/drive.yaml -q
   --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=throwing)
+# What it refuses is not put down to the place in the scenario that was being worked on, unless it names a key.
+set(refusing --plugin ${throwing} run ${SOURCES}/drive.yaml -q --set ssd.flash.part=layered-part.yaml
+  --set ssd.flash.part.timing=refusing)
+expect(2 "tlmssd: plug-in throwing 0.3: title of the licence has run out" ${program} ${refusing})
+expect(2 "tlmssd: plug-in throwing 0.3: seed of doubt" ${program} ${refusing} --set ssd.flash.part.when=asked)
+expect(2 "made_for_a_key: ssd.flash.part.when: is no time for it" ${program} ${refusing} --set ssd.flash.part.when=made_for_a_key)
 # No end in silence, and nothing half-written beside the results that were there.
 foreach(file report.json scenario.yaml)
   file(WRITE ${WORK}/left/${file} "of before")

@@ -1,7 +1,8 @@
-// Models that throw, or end the program, at the first sense.
+// Models that throw, or end the program, when they are made or at the first sense.
 #include <cstdlib>
 #include <stdexcept>
 
+#include "models/base/input_error.h"
 #include "models/nand/timing/timing_model.h"
 #include "platform/plugins/plugin.h"
 
@@ -15,6 +16,33 @@ class ThrowingTiming final : public tlmssd::TimingModel {
   ThrowingTiming(const Config& /*config*/, const tlmssd::NandPart& part) : part_(part) {}
   [[nodiscard]] tlmssd::ArrayAnswer answer(const tlmssd::ArrayOperation& op) const override {
     if (op.command == tlmssd::ArrayCommand::sense) throw std::runtime_error("no idea how long this takes");
+    return {.duration = tlmssd::data_sheet_latency(part_, op)};
+  }
+
+ private:
+  const tlmssd::NandPart& part_;
+};
+
+/// Refuses in the program's own way, with or without a key.
+class RefusingTiming final : public tlmssd::TimingModel {
+ public:
+  static constexpr std::string_view k_name = "refusing";
+  static constexpr std::string_view k_summary = "refuses";
+  struct Config {
+    std::string when = "made";
+    static const tlmssd::ParameterTable<Config>& parameters() {
+      static const auto table = tlmssd::ParameterTable<Config>{}.choice(
+          "when", &Config::when, {"made", "made_for_a_key", "asked"}, "it refuses");
+      return table;
+    }
+  };
+  RefusingTiming(const Config& config, const tlmssd::NandPart& part) : part_(part) {
+    if (config.when == "made") throw tlmssd::InputError("title of the licence has run out");
+    if (config.when == "made_for_a_key")
+      throw tlmssd::InputError(tlmssd::Complaint{.key = "when", .what = "is no time for it"});
+  }
+  [[nodiscard]] tlmssd::ArrayAnswer answer(const tlmssd::ArrayOperation& op) const override {
+    if (op.command == tlmssd::ArrayCommand::sense) throw tlmssd::InputError("seed of doubt");
     return {.duration = tlmssd::data_sheet_latency(part_, op)};
   }
 
@@ -41,5 +69,6 @@ class LeavingTiming final : public tlmssd::TimingModel {
 
 TLMSSD_PLUGIN("throwing", "0.3") {
   registrar.add<ThrowingTiming>(tlmssd::timing_models());
+  registrar.add<RefusingTiming>(tlmssd::timing_models());
   registrar.add<LeavingTiming>(tlmssd::timing_models());
 }
