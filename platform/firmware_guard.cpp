@@ -71,7 +71,7 @@ FirmwareGuard::FirmwareGuard(std::string name, const firmware::Hardware& hardwar
 FirmwareGuard::~FirmwareGuard() = default;
 
 void FirmwareGuard::refuse(const std::string& what) const {
-  throw InputError(fmt::format("firmware {}: {}", name_, what));
+  throw InputError(Complaint{{}, 0, {}, what, {}, Blame::input, "firmware " + name_});
 }
 
 bool FirmwareGuard::decodes() const {
@@ -103,6 +103,15 @@ void FirmwareGuard::complete(HostCommand& command) {
     statistics_.host_blocks_written += command.blocks;
     statistics_.host_units_written += units();
   }
+}
+
+Task<> FirmwareGuard::drain() {
+  co_await firmware_->drain();
+  std::uint32_t under_way = 0;
+  for (std::uint32_t die = 0; die < shape_.geometry.dies(); ++die)
+    under_way += flash_->pending(static_cast<DieId>(die));
+  if (under_way > 0)
+    refuse(fmt::format("says that it is drained, but {} of its flash operations are under way", under_way));
 }
 
 // ---- flash

@@ -2,9 +2,9 @@
 // are true whatever it tells of itself, and holds it to the contract of firmware/base/firmware.h.
 //
 // Counted: commands, and the flash operations ordered, by purpose. Caught, in one line with the
-// firmware's name: flash operations outside the array or without a place for their data, and
-// commands completed twice or never taken. What the NAND refuses (pages out of order, ...) the dies
-// say, and what was read wrong the scoreboard.
+// firmware's name: flash operations outside the array, without a place for their data, or still
+// under way when all is said to be written out, and commands completed twice or never taken. What
+// the NAND refuses (pages out of order, ...) the dies say, and what was read wrong the scoreboard.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ class FirmwareGuard final : public firmware::Firmware {
   ~FirmwareGuard() override;
 
   void submit(HostCommand& command) override;
-  Task<> drain() override { return firmware_->drain(); }
+  /// InputError when flash operations are under way when its firmware says that it is drained.
+  Task<> drain() override;
   [[nodiscard]] Bytes dram_bytes() const override { return firmware_->dram_bytes(); }
   void set_timed(bool timed) override { firmware_->set_timed(timed); }
   [[nodiscard]] bool archives() const override { return firmware_->archives(); }
@@ -44,6 +45,7 @@ class FirmwareGuard final : public firmware::Firmware {
   [[nodiscard]] EccCodes codes() const override { return firmware_->codes(); }
   [[nodiscard]] std::uint32_t most_attempts() const override { return firmware_->most_attempts(); }
   [[nodiscard]] bool read_only() const override { return firmware_->read_only(); }
+  [[nodiscard]] std::size_t timers() const override { return firmware_->timers(); }
   void describe_stall(std::string& text) const override;
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override;

@@ -96,6 +96,9 @@ class Firmware {
   /// Times that a page is read until it is decoded or given up, at most.
   [[nodiscard]] virtual std::uint32_t most_attempts() const { return 1; }
   [[nodiscard]] virtual bool read_only() const { return false; }
+  /// Items of the event queue that are alarms of its own: nothing is under way for them, and a
+  /// drained drive is at rest whatever they do later.
+  [[nodiscard]] virtual std::size_t timers() const { return 0; }
   /// Appends, for the exit report of a run that cannot go on: what outstanding commands wait for.
   virtual void describe_stall(std::string& /*text*/) const {}
   virtual void report(StatisticsSink& /*sink*/) const {}

@@ -9,6 +9,13 @@
 
 namespace tlmssd::firmware::foreign {
 
+namespace {
+
+constexpr const char* k_saved_otherwise =
+    "another build of it may have saved them, or one with other parameters";
+
+}  // namespace
+
 CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& values,
                      const FirmwareContext& context, const std::vector<ParameterSpec>& parameters)
     : firmware_(firmware),
@@ -70,37 +77,53 @@ void CFirmware::run_ready() {
 
 /// With its name, unless it is about a key of the scenario.
 void CFirmware::fail(const std::exception_ptr& failure) const {
-  const std::string name = fmt::format("firmware {}: ", firmware_.name);
+  const std::string name = fmt::format("firmware {}", firmware_.name);
   try {
     std::rethrow_exception(failure);
   } catch (const InputError& error) {
-    const std::string what = error.what();
+    const std::string& what = error.complaint().what;
     if (!error.complaint().key.empty() || what.starts_with(name)) throw;
-    throw InputError(name + what);
+    throw InputError(Complaint{{}, 0, {}, what, {}, Blame::input, name});
   }
 }
 
 bool CFirmware::fire_timer() {
-  if (timers_.empty()) return false;
+  const auto next =
+      std::find_if(timers_.begin(), timers_.end(), [](const auto& timer) { return !timer.second->armed; });
+  if (next == timers_.end()) return false;
   // Firmware that waits for what never comes by asking again and again is found out like any other.
   static_cast<void>(hw_.cpu.run(Stage::command, 1));
-  Call& call = *timers_.begin()->second;
-  timers_.erase(timers_.begin());
+  Call& call = *next->second;
+  timers_.erase(next);
   later([this, &call] { come_back(call); });
   return true;
 }
 
+void CFirmware::timer_due(void* timer) {
+  Call& call = *static_cast<Call*>(timer);
+  CFirmware& self = *call.owner;
+  --self.armed_;
+  const auto [first, last] = self.timers_.equal_range(call.when);
+  self.timers_.erase(std::find_if(first, last, [&](const auto& one) { return one.second == &call; }));
+  self.enter([&self, &call] { self.come_back(call); });
+}
+
+void CFirmware::arm(Call& timer) {
+  if (std::exchange(timer.armed, true)) return;
+  ++armed_;
+  hw_.event_queue.at(timer.when, &CFirmware::timer_due, &timer);
+}
+
 void CFirmware::set_timed(bool timed) {
   timed_ = timed;
-  if (!timed) return;
-  for (const auto& [when, call] : std::exchange(timers_, {})) {
-    hw_.event_queue.at(
-        when,
-        [](void* late) {
-          Call& self = *static_cast<Call*>(late);
-          self.owner->enter([&] { self.owner->come_back(self); });
-        },
-        call);
+  for (const auto& [when, timer] : timers_) {
+    if (timed) {
+      arm(*timer);
+    } else if (timer->armed && when > hw_.event_queue.now()) {  // what is due now can be taken back no more
+      hw_.event_queue.cancel(&CFirmware::timer_due, timer);
+      timer->armed = false;
+      --armed_;
+    }
   }
 }
 
@@ -241,9 +264,8 @@ void CFirmware::archive(Archive& archive) {
   enter([&] { ask(firmware_.archive, self_, &own); });
   if (own.saving) archive(own.bytes);
   if (!own.saving && own.at < own.bytes.size()) {
-    throw InputError(fmt::format(
-        "firmware {}: restores {} of the {} bytes that were saved; another build of it may have saved them",
-        firmware_.name, own.at, own.bytes.size()));
+    throw InputError(fmt::format("firmware {}: restores {} of the {} bytes that were saved; {}",
+                                 firmware_.name, own.at, own.bytes.size(), k_saved_otherwise));
   }
 }
 
@@ -256,9 +278,8 @@ void CFirmware::save_or_restore(tlmssd_archive& archive, void* data, std::size_t
     return;
   }
   if (archive.bytes.size() - archive.at < bytes) {
-    throw InputError(fmt::format(
-        "restores more than the {} bytes that were saved; another build of it may have saved them",
-        archive.bytes.size()));
+    throw InputError(fmt::format("restores more than the {} bytes that were saved; {}", archive.bytes.size(),
+                                 k_saved_otherwise));
   }
   std::memcpy(data, archive.bytes.data() + archive.at, bytes);
   archive.at += bytes;

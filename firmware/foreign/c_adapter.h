@@ -83,6 +83,9 @@ struct Call {
   std::vector<tlmssd_work> work;  ///< still to be run
   Cause cause = Cause::count;
   Completion completion;
+  CpuPort::Run run{};    ///< of the stage under way
+  Picoseconds when = 0;  ///< timers: due
+  bool armed = false;    ///< timers: the event queue has it
   Call* next = nullptr;
 };
 
@@ -124,6 +127,7 @@ class CFirmware final : public Firmware {
     if (firmware_.reset_statistics != nullptr) ask(firmware_.reset_statistics, self_);
   }
   void set_timed(bool timed) override;
+  [[nodiscard]] std::size_t timers() const override { return armed_; }
 
   // ---- for the functions of tlmssd_api
 
@@ -169,6 +173,8 @@ class CFirmware final : public Firmware {
   void run_ready();
   [[noreturn]] void fail(const std::exception_ptr& failure) const;
   bool fire_timer();
+  void arm(Call& timer);
+  static void timer_due(void* timer);
   [[nodiscard]] Command& known(const tlmssd_command* command) const;
   [[nodiscard]] Stamp* buffer(std::uint32_t number);
   void check_ranges(FlashCommand kind, const tlmssd_flash& request) const;
@@ -177,6 +183,7 @@ class CFirmware final : public Firmware {
   void bring(const Operation& operation);
   void bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn, const Stamp* stamps) const;
   void advance(Call& call);
+  static void charge_stage(const Call& call);
   Task<> reach(Call& call, MemoryKind memory, std::uint64_t address, Bytes bytes, bool write);
   void come_back(Call& call);
   [[nodiscard]] const Value& value_of(std::string_view name) const;
@@ -199,7 +206,8 @@ class CFirmware final : public Firmware {
   Pool<Operation> operations_;
   Pool<Call> calls_;
   std::vector<Action> ready_;                 ///< to be done when the firmware has returned
-  std::multimap<Picoseconds, Call*> timers_;  ///< untimed
+  std::multimap<Picoseconds, Call*> timers_;  ///< all of them
+  std::size_t armed_ = 0;                     ///< those that the event queue has
   bool entered_ = false;
   bool timed_ = true;
   std::uint32_t under_way_ = 0;  ///< commands

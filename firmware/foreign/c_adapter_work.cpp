@@ -212,7 +212,7 @@ void CFirmware::advance(Call& call) {
   const tlmssd_work first = call.work.back();
   call.work.pop_back();
   const auto stage = static_cast<Stage>(first.stage);
-  CpuPort::Run run{};
+  CpuPort::Run& run = call.run;
   if (first.times == 1 && !call.work.empty() &&
       hw_.cpu.same_cores(stage, static_cast<Stage>(call.work.back().stage))) {
     run = hw_.cpu.run(stage, static_cast<Stage>(call.work.back().stage), call.work.back().times);
@@ -220,14 +220,8 @@ void CFirmware::advance(Call& call) {
   } else {
     run = hw_.cpu.run(stage, first.times);
   }
-  if (call.command != nullptr && call.command->alive) {
-    Ledger& ledger = call.command->command->ledger;
-    if (run.end > ledger.mark()) {
-      ledger.charge(Cause::core_wait, std::max(run.start, ledger.mark()));
-      ledger.charge(Cause::firmware, run.end);
-    }
-  }
   if (run.end <= hw_.event_queue.now()) {
+    charge_stage(call);
     later([this, &call] { advance(call); });
     return;
   }
@@ -235,9 +229,20 @@ void CFirmware::advance(Call& call) {
       run.end,
       [](void* late) {
         Call& self = *static_cast<Call*>(late);
+        self.owner->charge_stage(self);
         self.owner->enter([&self] { self.owner->advance(self); });
       },
       &call);
+}
+
+/// When it is done and not before: meanwhile the firmware may have other things done for the
+/// command, or complete it.
+void CFirmware::charge_stage(const Call& call) {
+  if (call.command == nullptr || !call.command->alive) return;
+  Ledger& ledger = call.command->command->ledger;
+  if (call.run.end <= ledger.mark()) return;
+  ledger.charge(Cause::core_wait, std::max(call.run.start, ledger.mark()));
+  ledger.charge(Cause::firmware, call.run.end);
 }
 
 void CFirmware::access(tlmssd_command* command, tlmssd_wait wait, tlmssd_memory memory, std::uint64_t address,
@@ -268,7 +273,9 @@ void CFirmware::timer(std::uint64_t picoseconds, tlmssd_done done, void* self) {
     throw InputError(fmt::format("sets a timer of {} ps, which ends beyond all time", picoseconds));
   const Picoseconds when = now + static_cast<Picoseconds>(picoseconds);
   Call& call = new_call(nullptr, done, self);
+  call.when = when;
+  call.armed = false;
   timers_.emplace(when, &call);
-  if (timed_) set_timed(true);
+  if (timed_) arm(call);
 }
 }  // namespace tlmssd::firmware::foreign

@@ -296,7 +296,8 @@ static inline uint64_t tlmssd_now(const struct tlmssd_host* host) {
 
 /* ---- the rest */
 
-/* What drain() was asked for is done. */
+/* What drain() was asked for is done, and no flash operation is under way. Timers may be: the drive is
+ * at rest whatever they do later. */
 static inline void tlmssd_drained(struct tlmssd_host* host) {
   host->api->drained(host);
 }
@@ -304,8 +305,8 @@ static inline void tlmssd_drained(struct tlmssd_host* host) {
 static inline void tlmssd_fail(struct tlmssd_host* host, const char* what) {
   host->api->fail(host, what);
 }
-/* In create(), before it returns null: what is wrong with a parameter ("firmware.NAME"), or with the
- * drive ("ssd.flash.over_provisioning"). */
+/* In create(), before it returns null: what is wrong with a key of the scenario, which is given whole: a
+ * parameter ("firmware.NAME") or one of the drive ("ssd.flash.over_provisioning"). */
 static inline void tlmssd_refuse(struct tlmssd_host* host, const char* parameter, const char* what) {
   host->api->refuse(host, parameter, what);
 }

@@ -231,7 +231,7 @@ void EventQueue::run_events(Picoseconds limit, const bool& stop) {
   Call call;
   while (!stop && take(limit, call)) {
     if (++at_this_instant_ > k_livelock) {
-      throw std::runtime_error("livelock: simulated time stands still at " + std::to_string(now_) + " ps");
+      throw Livelock("livelock: simulated time stands still at " + std::to_string(now_) + " ps");
     }
     ++executed_;
     call.callback(call.self);

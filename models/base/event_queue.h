@@ -15,11 +15,17 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "models/base/types.h"
 
 namespace tlmssd {
+
+/// Items without end at one instant: time has stopped.
+struct Livelock : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 class EventQueue {
  public:
@@ -60,8 +66,8 @@ class EventQueue {
   /// k_never).
   void run_until(Picoseconds limit);
   /// Runs every item due at or before `limit` and leaves the clock at the last item run; stops
-  /// early when `stop` is set. Throws std::runtime_error when some ten million items in a row run
-  /// at one instant: time has stopped (livelock).
+  /// early when `stop` is set. Throws Livelock when some ten million items in a row run at one
+  /// instant.
   void run_events(Picoseconds limit, const bool& stop);
   /// Something has come to its end at this instant: it is no livelock, however many items it has
   /// seen.

@@ -29,6 +29,24 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Parameters of the firmware that the scenario `saved` has otherwise, in words behind
+/// "parameters".
+std::string other_parameters(const Scenario& saved, const Scenario& here) {
+  using Json = nlohmann::ordered_json;
+  const Json there = Json::parse(saved.resolved_json()).at("firmware");
+  const Json own = Json::parse(here.resolved_json()).at("firmware");
+  const auto text = [](const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  std::string words;
+  for (const auto& [key, value] : there.items()) {
+    if (!own.contains(key) || own[key] == value) continue;
+    words += fmt::format("{} firmware.{} is {} there, {} here", words.empty() ? ":" : ",", key, text(value),
+                         text(own[key]));
+  }
+  return words;
+}
+
 /// The present moment, ISO 8601, UTC.
 std::string now_text() {
   const std::time_t now = std::time(nullptr);
@@ -274,7 +292,14 @@ void Run::age() {
 void Run::archive(Archive& archive) {
   std::string scenario = archive.saving() ? scenario_.resolved_yaml() : std::string();
   archive(scenario);  // for tlmssd inspect, which looks for it here
-  simulation_->archive(archive);
+  try {
+    simulation_->archive(archive);
+  } catch (const InputError& error) {  // of a firmware that restores otherwise than it saved
+    if (archive.saving()) throw;
+    Complaint complaint = error.complaint();
+    complaint.what += other_parameters(parse_scenario(scenario, "snapshot", scenario_catalogue()), scenario_);
+    throw InputError(complaint);
+  }
   archive(age_text_);
   archive(preparation_);
   archive(steady_steps_);

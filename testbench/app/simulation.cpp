@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 #include "models/base/input_error.h"
 #include "models/nand/violation.h"
@@ -121,15 +122,18 @@ void Simulation::blaming_firmware(Work work) {
     work();
     return;
   }
+  const std::string firmware = "firmware " + ssd_->config().firmware_model;
   const auto at_fault = [&](const std::exception& error) {
-    return fmt::format("firmware {}: {}", ssd_->config().firmware_model, error.what());
+    return InputError(Complaint{{}, 0, {}, error.what(), {}, Blame::input, firmware});
   };
   try {
     work();
   } catch (const NandViolation& violation) {
-    throw InputError(at_fault(violation));
+    throw at_fault(violation);
+  } catch (const Livelock& livelock) {
+    throw at_fault(livelock);
   } catch (const DataMismatch& mismatch) {
-    throw DataMismatch(at_fault(mismatch));
+    throw DataMismatch(firmware + ": " + mismatch.what());
   }
 }
 
@@ -256,19 +260,32 @@ void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {
   }
 }
 
+/// Until `done`. A firmware of another's may set timers for ever: with it the kernel is stopped
+/// after each instant.
+void Simulation::run_until(const std::function<bool()>& done, const char* stuck) {
+  constexpr std::uint64_t k_patience = 10'000'000;  // items without a program
+  EventQueue& queue = ssd_->event_queue();
+  std::uint64_t begin = queue.executed();
+  for (double programmed = 0; !done();) {
+    const std::uint64_t before = queue.executed();
+    const bool stops = ssd_->own_ftl() == nullptr && !queue.empty();
+    if (stops) stop_at(queue.next());
+    run_kernel();
+    if (const double now = flash_writes().programmed; std::exchange(programmed, now) != now) begin = before;
+    if ((stops ? queue.executed() - begin > k_patience : queue.executed() == before) && !done())
+      throw Stalled(fmt::format("{}:\n{}", stuck, describe_stall()));
+  }
+}
+
 void Simulation::drain() {
-  if (software_ && !software_->at_rest()) {
-    run_kernel();
-    if (!software_->at_rest())
-      throw Stalled("the host's software does not come to rest:\n" + describe_stall());
-  }
+  run_until([this] { return !software_ || software_->at_rest(); },
+            "the host's software does not come to rest");
   ssd_->start_drain();
-  while (!ssd_->drained()) {
-    const std::uint64_t before = ssd_->event_queue().executed();
-    run_kernel();
-    if (ssd_->event_queue().executed() == before)
-      throw Stalled("the drive does not come to rest:\n" + describe_stall());
-  }
+  const auto at_rest = [this] {
+    return ssd_->event_queue().size() <= ssd_->firmware().timers() && !ssd_->awaits_memory();
+  };
+  run_until([&] { return ssd_->drained() && (ssd_->own_ftl() != nullptr || at_rest()); },
+            "the drive does not come to rest");
 }
 
 FlashWrites Simulation::flash_writes() const {
@@ -281,10 +298,14 @@ FlashWrites Simulation::flash_writes() const {
   return writes;
 }
 
-void Simulation::advance_to(Picoseconds instant) {
-  if (instant <= ssd_->event_queue().now()) return;
+void Simulation::stop_at(Picoseconds instant) {
   ssd_->event_queue().at(
       instant, [](void* self) { static_cast<Simulation*>(self)->ssd_->process().stop(); }, this);
+}
+
+void Simulation::advance_to(Picoseconds instant) {
+  if (instant <= ssd_->event_queue().now()) return;
+  stop_at(instant);
   run_kernel();
 }
 

@@ -9,6 +9,7 @@
 // SystemC elaborates once per process, so a process holds one Simulation.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +100,9 @@ class Simulation {
 
  private:
   void run_kernel();
+  void run_until(const std::function<bool()>& done, const char* stuck);
+  /// After what happens then.
+  void stop_at(Picoseconds instant);
   void drain_untimed();
   void fill_ahead(Load& load);
   /// Carries `work` out untimed; adds to what it throws what the drive knows about it.

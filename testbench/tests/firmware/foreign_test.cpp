@@ -236,13 +236,13 @@ TEST_CASE("what firmware in C saves and restores amiss is its own fault") {
     tlmssd_save(host, archive, state, 4 * (tlmssd_saving(host, archive) != 0 ? saved : restored));
   };
   static auto with = restores;
+  const std::string otherwise = "; another build of it may have saved them, or one with other parameters";
   CHECK(
       after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) { with(host, archive, 3, 3); }).empty());
   CHECK(after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) { with(host, archive, 2, 3); }) ==
-        "firmware acme: restores more than the 8 bytes that were saved; another build of it may have saved "
-        "them");
+        "firmware acme: restores more than the 8 bytes that were saved" + otherwise);
   CHECK(after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) { with(host, archive, 3, 1); }) ==
-        "firmware acme: restores 4 of the 12 bytes that were saved; another build of it may have saved them");
+        "firmware acme: restores 4 of the 12 bytes that were saved" + otherwise);
   CHECK(after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) {
           tlmssd_save(host, archive, nullptr, 4);
         }) == "firmware acme: saves or restores bytes, but does not say where they are (null)");

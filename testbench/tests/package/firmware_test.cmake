@@ -23,13 +23,18 @@ foreach(language c c++)
     check ${project}/drive.yaml --set firmware.gc.policy=greedy)
   expect(2 "asks for no code that corrects them" ${program} --plugin ${plugin} check ${project}/drive.yaml
     --set ssd.flash.reliability=parts/reliability/tlc-72l.yaml)
-  expect(2 "spare blocks in" ${program} --plugin ${plugin} check ${project}/drive.yaml --set ssd.flash.over_provisioning=2%)
+  expect(2 ": ssd.flash.over_provisioning: leaves less than 5 spare blocks in a plane" ${program} --plugin ${plugin} check ${project}/drive.yaml --set ssd.flash.over_provisioning=2%)
 endforeach()
 expect(2 "takes no snapshots" ${program} --plugin ${WORK}/project-c++/build/libmy_ftl.so run ${WORK}/project-c++/drive.yaml -q
   --prepare-only --save-snapshot ${WORK}/snapshot)
-expect(2 "holds less than a program unit" ${program} --plugin ${WORK}/project-c/build/libmy_ftl.so check
+expect(2 "4 KiB: firmware.buffer_size: holds less than a program unit" ${program} --plugin ${WORK}/project-c/build/libmy_ftl.so check
   ${WORK}/project-c/drive.yaml --set "firmware.buffer_size=4 KiB")
 set(plugin ${WORK}/project-c/build/libmy_ftl.so)
+# Of a snapshot it says what may be the matter.
+set(run --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q)
+expect(0 "" ${program} ${run} --prepare-only --save-snapshot ${WORK}/snapshot)
+expect(2 "or one with other parameters: firmware.buffer_size is 8 MiB there, 16 MiB here" ${program} ${run}
+  --from-snapshot ${WORK}/snapshot --set "firmware.buffer_size=16 MiB")
 
 # Its decisions in the log, and what the drive shows of it at a break.
 expect(0 "" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --set "report.decisions=[own]" --out ${WORK}/decisions)

@@ -45,7 +45,8 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     const std::uint64_t kept =
         std::uint64_t{planes_} * (shape_.geometry.blocks - k_reserve - 2) * block_units_;
     if (shape_.geometry.blocks <= k_reserve + 2 || kept < map_.size())
-      throw tlmssd::InputError("needs 5 spare blocks in every plane; give it more over-provisioning");
+      throw tlmssd::InputError(tlmssd::Complaint{.key = "ssd.flash.over_provisioning",
+                                                 .what = "leaves less than 5 spare blocks in a plane"});
     for (Plane& plane : plane_) plane.free = shape_.geometry.blocks;
   }
 

@@ -1,0 +1,178 @@
+// Firmware in C in a whole drive: what it refuses keeps its keys, its timers do not hold up a
+// drain, and what it does wrong is said with its name.
+#include <catch2/catch.hpp>
+
+#include "firmware/foreign/c_adapter.h"
+#include "models/base/input_error.h"
+#include "models/base/stalled.h"
+#include "testbench/tests/drive/support.h"
+
+namespace tlmssd::drive_tests {
+namespace {
+
+/// What each piece of firmware is: it knows its host.
+struct Acme {
+  tlmssd_host* host = nullptr;
+  std::uint32_t page = 0;
+  tlmssd_command* command = nullptr;
+};
+
+Acme& of(void* self) {
+  return *static_cast<Acme*>(self);
+}
+
+void nothing(void* /*self*/) {}
+void programmed(void* /*self*/, const tlmssd_result* /*result*/) {}
+
+void complete(void* self) {
+  tlmssd_complete(of(self).host, of(self).command, TLMSSD_SUCCESS);
+}
+
+/// One command at a time, each through a stage; what is written is lost.
+tlmssd_firmware plain_firmware() {
+  tlmssd_firmware firmware{};
+  firmware.size = sizeof firmware;
+  firmware.api = TLMSSD_FIRMWARE_API;
+  firmware.name = "acme";
+  firmware.version = "1";
+  firmware.create = [](tlmssd_host* host, const tlmssd_shape*) -> void* { return new Acme{.host = host}; };
+  firmware.destroy = [](void* self) { delete &of(self); };
+  firmware.buffers = [](void*) { return 4U; };
+  firmware.dram_bytes = [](void*) { return std::uint64_t{0}; };
+  firmware.submit = [](void* self, tlmssd_command* command) {
+    of(self).command = command;
+    const tlmssd_work work{TLMSSD_STAGE_COMMAND, 1};
+    tlmssd_run(of(self).host, command, &work, 1, complete, self);
+  };
+  firmware.drain = [](void* self) { tlmssd_drained(of(self).host); };
+  return firmware;
+}
+
+SsdConfig with(const tlmssd_firmware& firmware) {
+  static const std::vector<ParameterSpec> k_none;
+  SsdConfig config = small_drive();
+  config.firmware_model = "acme";
+  config.make_firmware = [firmware](const firmware::FirmwareContext& context) {
+    static tlmssd_firmware kept;
+    kept = firmware;
+    return std::make_unique<firmware::foreign::CFirmware>(kept, NoValues{}, context, k_none);
+  };
+  return config;
+}
+
+std::vector<Load> writes(Simulation& simulation) {
+  return one(script(std::vector<Step>(20, {HostOpcode::write, 0, 4096}), simulation.drive_size()));
+}
+
+/// What a run of writes and the drain after it end in; empty: all was well.
+std::string outcome(const tlmssd_firmware& firmware) {
+  SsdConfig config = with(firmware);
+  config.check_protocol = true;
+  Simulation simulation(config);
+  std::vector<Load> loads = writes(simulation);
+  Measurement measurement({"writes"});
+  try {
+    simulation.run(loads, measurement);
+    simulation.drain();
+    simulation.finish_checks();
+  } catch (const InputError& error) {
+    return error.what();
+  } catch (const Stalled& error) {
+    return std::string("stalled: ") + error.what();
+  }
+  CHECK(measurement.completed() == 20);
+  return {};
+}
+
+/// The key that a firmware's refusal of `key` comes to.
+std::string refused_key(const char* key) {
+  static const char* refused;
+  refused = key;
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.create = [](tlmssd_host* host, const tlmssd_shape*) -> void* {
+    tlmssd_refuse(host, refused, "is not for me");
+    return nullptr;
+  };
+  try {
+    const Ssd drive("drive", with(firmware));
+  } catch (const InputError& error) {
+    return error.complaint().key;
+  }
+  return "none";
+}
+
+void tick(void* self) {
+  tlmssd_timer(of(self).host, 100'000'000, tick, self);
+}
+
+tlmssd_firmware ticking() {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.create = [](tlmssd_host* host, const tlmssd_shape*) -> void* {
+    auto* const self = new Acme{.host = host};
+    tick(self);
+    return self;
+  };
+  return firmware;
+}
+
+void again(void* self) {
+  tlmssd_timer(of(self).host, 0, again, self);
+}
+
+}  // namespace
+
+TEST_CASE("keys that firmware refuses are those of the scenario", "[drive]") {
+  CHECK(refused_key("firmware.buffer_size") == "firmware.buffer_size");
+  CHECK(refused_key("buffer_size") == "firmware.buffer_size");
+  CHECK(refused_key("ssd.flash.over_provisioning") == "ssd.flash.over_provisioning");
+}
+
+TEST_CASE("a drain does not wait for timers that firmware sets again and again", "[drive]") {
+  tlmssd_firmware firmware = ticking();
+  firmware.drain = [](void* self) {
+    const tlmssd_work work{TLMSSD_STAGE_COMMAND, 1};
+    tlmssd_run(
+        of(self).host, nullptr, &work, 1, [](void* late) { tlmssd_drained(of(late).host); }, self);
+  };
+  CHECK(outcome(firmware).empty());
+}
+
+TEST_CASE("firmware that only sets timers when it is to drain is stalled", "[drive]") {
+  tlmssd_firmware firmware = ticking();
+  firmware.drain = [](void*) {};
+  CHECK(outcome(firmware).starts_with("stalled: the drive does not come to rest:\nfirmware acme: "));
+}
+
+TEST_CASE("timers without end at one instant are the firmware's fault", "[drive]") {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.submit = [](void* self, tlmssd_command*) { again(self); };
+  CHECK(outcome(firmware).starts_with("firmware acme: livelock: simulated time stands still at "));
+}
+
+TEST_CASE("firmware may have two stages under way for a command", "[drive]") {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.submit = [](void* self, tlmssd_command* command) {
+    of(self).command = command;
+    const tlmssd_work aside{TLMSSD_STAGE_GC, 100'000};
+    tlmssd_run(of(self).host, command, &aside, 1, nothing, self);
+    tlmssd_access(of(self).host, command, TLMSSD_WAIT_MEMORY, TLMSSD_DRAM, 0, 4096, 0, complete, self);
+  };
+  CHECK(outcome(firmware).empty());
+}
+
+TEST_CASE("firmware that is not yet drained when it says so is found out", "[drive]") {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.submit = [](void* self, tlmssd_command* command) {
+    const std::vector<std::uint32_t> lpns(64, TLMSSD_NO_UNIT);
+    tlmssd_flash program{};
+    program.size = sizeof program;
+    program.page = of(self).page;
+    program.lpns = lpns.data();
+    if (of(self).page < 16) tlmssd_program(of(self).host, &program, programmed, self);
+    ++of(self).page;
+    tlmssd_complete(of(self).host, command, TLMSSD_SUCCESS);
+  };
+  CHECK(outcome(firmware).starts_with("firmware acme: says that it is drained, but "));
+}
+
+}  // namespace tlmssd::drive_tests
