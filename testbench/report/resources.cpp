@@ -1,7 +1,6 @@
 #include "testbench/report/resources.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 #include "testbench/report/statistics_view.h"
 
@@ -25,7 +24,9 @@ std::string code_of(std::string_view decoders) {
 }  // namespace
 
 std::string Resource::all_keys() const {
-  return fmt::format("{}", fmt::join(keys, " or "));
+  std::string all;
+  for (const std::string& key : keys) all += (all.empty() ? "" : " or ") + key;
+  return all;
 }
 
 std::optional<Resource> find_resource(std::string_view label, const Json& statistics) {
