@@ -78,9 +78,9 @@ class SpoiltCache final : public LruPolicy {
 /// A filled drive with it.
 struct MapRig : RefreshRig {
   explicit MapRig(bool timed)
-      : RefreshRig(timed, 0.5, [](FirmwareConfig& config) {
+      : RefreshRig(timed, 0.5, [](FirmwareConfig& chosen) {
           spoilt = {};
-          config.mapping.scheme = "spoilt-map";
+          chosen.mapping.scheme = "spoilt-map";
         }) {
     fill();
   }
