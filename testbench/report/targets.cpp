@@ -8,8 +8,9 @@
 #include "models/base/suggest.h"
 
 namespace tlmssd {
-
+namespace {
 using Json = nlohmann::ordered_json;
+}  // namespace
 
 const ParameterTable<TargetSection>& TargetSection::parameters() {
   static const auto table =
