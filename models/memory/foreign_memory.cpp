@@ -63,7 +63,7 @@ std::string ForeignMemory::contradiction(const MemoryTraits& traits) {
 }
 
 InputError ForeignMemory::error(const std::string& what) const {
-  return InputError(Complaint{{}, 0, "ssd." + place_ + ".model", name_ + " " + what, {}});
+  return refusal("ssd." + place_ + ".model", name_ + " " + what);
 }
 
 void ForeignMemory::fail(std::exception_ptr thrown) {

@@ -182,9 +182,8 @@ void Scm::report(StatisticsSink& sink) const {
   const Picoseconds now = event_queue_.now();
   counters_.report(sink, now, timing_.ahead(now, feed_));
   const auto banks_time = (now - counters_.since) * static_cast<Picoseconds>(timing_.banks());
-  sink.value("banks utilisation",
-             share_within(banks_time, timing_.banks_booked() - banks_before_, timing_.banks_ahead(now)), "",
-             "share of the banks' time spent reading and programming sectors");
+  sink.value("banks utilisation", share_within(banks_time, timing_.banks_booked(), timing_.banks_ahead(now)),
+             "", "share of the banks' time spent reading and programming sectors");
   sink.value("mean wear", static_cast<double>(total) / sectors, "programs",
              "sector programs over sectors, since new");
   sink.value("highest wear", static_cast<double>(most) / region_sectors, "programs",
@@ -195,7 +194,7 @@ void Scm::report(StatisticsSink& sink) const {
 void Scm::reset_statistics() {
   const Picoseconds now = event_queue_.now();
   counters_.restart(now, timing_.ahead(now, feed_));
-  banks_before_ = timing_.banks_booked() - timing_.banks_ahead(now);
+  timing_.restart_banks(now);
 }
 
 void ScmTiming::archive(Archive& a) {

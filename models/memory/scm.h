@@ -62,10 +62,13 @@ class ScmTiming {
   [[nodiscard]] Picoseconds ahead(Picoseconds now, BytesPerSecond feed) const {
     return booked_ahead(interface_free_, now, feed, bandwidth_);
   }
-  /// Time for which banks have been reserved, all together, and what of it lies beyond `now`.
+  /// Time for which banks have been reserved since restart_banks(), all together, and what of it
+  /// lies beyond `now`.
   [[nodiscard]] Picoseconds banks_booked() const { return banks_booked_; }
   [[nodiscard]] Picoseconds banks_ahead(Picoseconds now) const;
   [[nodiscard]] std::size_t banks() const { return bank_free_.size(); }
+  /// Counts from `now` on, beginning with what lies ahead.
+  void restart_banks(Picoseconds now) { banks_booked_ = banks_ahead(now); }
   void archive(Archive& a);
 
  private:
@@ -117,8 +120,6 @@ class Scm : public sc_core::sc_module, public DirectAccess {
   std::uint64_t base_;
   ScmTiming timing_;
   MemoryCounters counters_;
-  Picoseconds banks_before_ =
-      0;  ///< of what banks have been reserved for, what lies before the time measured
   MemoryObserver* observer_ = nullptr;
   BytesPerSecond feed_ = k_no_limit;
   std::vector<std::uint64_t> wear_;

@@ -14,11 +14,19 @@ bool is_foreign(const Json& statistics, const char* memory) {
   return statistics.contains(memory) && statistics[memory].contains("model");
 }
 
-/// "BCH decoders" -> "bch", for the section of that code.
-std::string code_of(std::string_view decoders) {
-  std::string code(decoders.substr(0, decoders.find(' ')));
-  std::transform(code.begin(), code.end(), code.begin(), [](unsigned char c) { return std::tolower(c); });
-  return code;
+/// Decoders of one kind, and how fast they are with each code that they have decoded.
+Resource decoders(std::string_view label, const Json& statistics) {
+  Resource resource{std::string(label), "the " + std::string(label), {"ssd.flash.ecc.engines"}};
+  const std::string_view kind = label.substr(0, label.rfind(' '));
+  const Json* const group = find_group(statistics, "decoders");
+  if (group == nullptr) return resource;
+  for (const auto& [code, counts] : group->items()) {
+    if (!counts.is_object() || is_value(counts)) continue;
+    const bool own = group->contains(code + "_utilisation");  // BCH, or a code from outside
+    const std::string_view decoder = code == "bch" ? "BCH" : own ? std::string_view(code) : "LDPC";
+    if (decoder == kind) resource.keys.push_back("ssd.flash.ecc." + code + ".throughput");
+  }
+  return resource;
 }
 
 }  // namespace
@@ -33,11 +41,7 @@ std::optional<Resource> find_resource(std::string_view label, const Json& statis
   if (label == "DRAM" && is_foreign(statistics, "dram"))
     return Resource{"DRAM", "the DRAM", {"ssd.dram.model"}};
   if (label == "SCM" && is_foreign(statistics, "scm")) return Resource{"SCM", "the SCM", {"ssd.scm.model"}};
-  if (label.ends_with(" decoders")) {
-    return Resource{std::string(label),
-                    "the " + std::string(label),
-                    {"ssd.flash.ecc.engines", "ssd.flash.ecc." + code_of(label) + ".throughput"}};
-  }
+  if (label.ends_with(" decoders")) return decoders(label, statistics);
   if (label == "link in" || label == "link out") {
     const Json* const link = find_group(statistics, "link");
     if (link != nullptr && link->contains("utilisation")) return std::nullopt;

@@ -120,11 +120,16 @@ std::vector<Utilisation> plain_utilisations(const Json& tree) {
       {"flash controller decoders ldpc", "LDPC decoders"},
       {"flash bus", ""},
       {"flash dies", ""}};
+  static constexpr std::string_view k_decoders = "flash controller decoders ";
   std::vector<Utilisation> result = utilisations(tree);
   for (Utilisation& u : result) {
     const auto* known = std::find_if(std::begin(k_labels), std::end(k_labels),
                                      [&](const auto& pair) { return pair.first == u.label; });
-    if (known != std::end(k_labels)) u.label = known->second;
+    if (known != std::end(k_labels)) {
+      u.label = known->second;
+    } else if (u.label.starts_with(k_decoders)) {  // of a code from outside
+      u.label = u.label.substr(k_decoders.size()) + " decoders";
+    }
   }
   std::erase_if(result, [](const Utilisation& u) { return u.label.empty(); });
   return result;

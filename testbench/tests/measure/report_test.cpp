@@ -7,6 +7,7 @@
 #include "models/base/quantity_text.h"
 #include "testbench/report/findings.h"
 #include "testbench/report/html_report.h"
+#include "testbench/report/resources.h"
 #include "testbench/report/statistics_view.h"
 #include "testbench/report/summary.h"
 #include "testbench/tests/measure/support.h"
@@ -100,6 +101,24 @@ TEST_CASE("findings say of the host link what holds of it, once of each of its p
   CHECK(told(0.9, 0.95, false) == Texts{"the host link, to the host: 95.0 % of the time busy",
                                         "the host link, to the device: 90.0 % of the time busy"});
   CHECK(told(0.9, 0.1, false) == Texts{"the host link, to the device: 90.0 % of the time busy"});
+}
+
+TEST_CASE("decoders of a code from outside are told by its name") {
+  JsonSink sink;
+  for (const char* group : {"flash", "controller", "decoders"}) sink.open(group, "");
+  sink.open("polar", "");
+  sink.value("pages", std::uint64_t{1}, "", "");
+  sink.close();
+  sink.value("polar_utilisation", 0.9, "", "");
+  sink.value("ldpc_utilisation", 0.1, "", "");
+  const Json tree = sink.take();
+  const auto uses = plain_utilisations(tree);
+  REQUIRE(uses.size() == 2);
+  CHECK(uses[0].label == "polar decoders");
+  CHECK(uses[1].label == "LDPC decoders");
+  CHECK(find_resource("polar decoders", tree)->all_keys() ==
+        "ssd.flash.ecc.engines or ssd.flash.ecc.polar.throughput");
+  CHECK(find_resource("LDPC decoders", tree)->all_keys() == "ssd.flash.ecc.engines");
 }
 
 TEST_CASE("the summary tells of a map in flash, and of regions that are rewritten") {

@@ -397,7 +397,30 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
       CHECK(one["cause"] == cause);
       CHECK(one["look_at"] == look_at);
     }
+    // What is to be looked at is there.
+    const Folder folder;
+    const std::string scenario = folder.write("s.yaml", text);
+    for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 4) {
+      end = look_at.find(" or ", begin);
+      const std::string key = look_at.substr(begin, end - begin);
+      const std::string said = run(folder, {"check", scenario, "--set", key + "=nothing of the kind"}).err;
+      INFO(said);
+      CHECK(said.find(key) != std::string::npos);
+      CHECK(said.find("is not known") == std::string::npos);
+    }
   }
+}
+
+TEST_CASE("decoders are named with the codes that they decode", "[program]") {
+  const std::string decoding =
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+                          "planes: 1, page_size: 16 KiB, spare_size: 1680 B") +
+                     ", reliability: {model: power-law}, ecc: {soft-ldpc: {throughput: 20 MB/s}}",
+                 "firmware: {ecc: {policy: fixed, code: soft-ldpc}}\n" + k_fill +
+                     "load: {rw: randread, bs: 16k, iodepth: 16, number_ios: 1000}\n");
+  const Json first = run_with({}, decoding)["findings"][0];
+  CHECK(first["cause"] == "the LDPC decoders");
+  CHECK(first["look_at"] == "ssd.flash.ecc.engines or ssd.flash.ecc.soft-ldpc.throughput");
 }
 
 TEST_CASE("the adviser tells memory's latencies from those of flash", "[program]") {
