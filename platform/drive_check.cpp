@@ -173,13 +173,9 @@ std::unique_ptr<firmware::Firmware> make_firmware(const SsdConfig& config, firmw
     return std::make_unique<FirmwareGuard>(config.firmware_model, hardware, shape, config.seed, make);
   });
   if (config.has_errors() && !firmware->decodes()) {
-    throw InputError(
-        Complaint{{},
-                  0,
-                  "ssd.flash.reliability.model",
-                  fmt::format("{} gives wrong bits, but firmware {} asks for no code that corrects them",
-                              config.reliability, config.firmware_model),
-                  {}});
+    throw objection("ssd.flash.reliability.model",
+                    fmt::format("{} gives wrong bits, but firmware {} asks for no code that corrects them",
+                                config.reliability, config.firmware_model));
   }
   return firmware;
 }

@@ -71,7 +71,7 @@ FirmwareGuard::FirmwareGuard(std::string name, const firmware::Hardware& hardwar
 FirmwareGuard::~FirmwareGuard() = default;
 
 void FirmwareGuard::refuse(const std::string& what) const {
-  throw InputError(Complaint{{}, 0, {}, what, {}, Blame::input, "firmware " + name_});
+  throw fault_of("firmware " + name_, what);
 }
 
 bool FirmwareGuard::decodes() const {

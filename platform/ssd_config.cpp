@@ -91,16 +91,12 @@ void check_costs(const CpuConfig& cpu) {
                                            : one.buffer ? names_of(firmware::cache_family())
                                                         : names_of(firmware::mapping_family());
     if (std::find(known.begin(), known.end(), one.policy) != known.end()) continue;
-    throw InputError(
-        Complaint{{},
-                  0,
-                  "ssd.cpu.costs",
-                  fmt::format("line {}: {} is no {}, expected {}{}", one.line, in_quotes(one.policy),
-                              one.victim   ? "victim policy"
-                              : one.buffer ? "cache policy"
-                                           : "mapping scheme",
-                              any_of(known), did_you_mean(one.policy, known)),
-                  {}});
+    throw objection("ssd.cpu.costs",
+                    fmt::format("line {}: {} is no {}, expected {}{}", one.line, in_quotes(one.policy),
+                                one.victim   ? "victim policy"
+                                : one.buffer ? "cache policy"
+                                             : "mapping scheme",
+                                any_of(known), did_you_mean(one.policy, known)));
   }
 }
 

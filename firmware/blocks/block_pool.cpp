@@ -327,12 +327,8 @@ BlockNumber BlockPool::due_for_wear(std::uint32_t n) {
 
 void BlockPool::refuse_choice(const char* key, const std::string& policy, std::uint32_t pu,
                               BlockNumber block) {
-  throw InputError(Complaint{{},
-                             0,
-                             key,
-                             policy + " chose block " + std::to_string(block) + " of parallel unit " +
-                                 std::to_string(pu) + ", which is none of those that may be chosen there",
-                             {}});
+  throw objection(key, policy + " chose block " + std::to_string(block) + " of parallel unit " +
+                           std::to_string(pu) + ", which is none of those that may be chosen there");
 }
 
 void BlockPool::take_closed(BlockNumber block) {

@@ -26,13 +26,10 @@ Cache::More Cache::wants_more() const {
 Cache::Index Cache::next_victim() {
   const Index i = policy_->victim();
   if (i == LineStore::k_none || (i < store_.used() && store_.line(i).state == State::resident)) return i;
-  throw InputError(Complaint{{},
-                             0,
-                             "firmware.cache.policy",
-                             fmt::format("{} chose line {} as a victim, which is none of those that may be "
-                                         "chosen",
-                                         core_.config.cache.policy, i),
-                             {}});
+  throw objection("firmware.cache.policy",
+                  fmt::format("{} chose line {} as a victim, which is none of those that may be "
+                              "chosen",
+                              core_.config.cache.policy, i));
 }
 
 void Cache::pump() {

@@ -121,12 +121,9 @@ Core::Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& co
 }
 
 void Core::refuse_place(Lpn unit, Ppn where) const {
-  throw InputError(Complaint{{},
-                             0,
-                             "firmware.mapping.scheme",
-                             fmt::format("{} has logical unit {} at physical unit {}, but there are {}",
-                                         config.mapping.scheme, unit, where.number(), flash_units_),
-                             {}});
+  throw objection("firmware.mapping.scheme",
+                  fmt::format("{} has logical unit {} at physical unit {}, but there are {}",
+                              config.mapping.scheme, unit, where.number(), flash_units_));
 }
 
 void Core::refuse_entries(Lpn first, std::uint64_t count, const MappingScheme::Span& entries) const {

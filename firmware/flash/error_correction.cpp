@@ -115,12 +115,9 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
 }
 
 void ErrorCorrection::refuse_policy(const ReadOp& read) const {
-  throw InputError(Complaint{{},
-                             0,
-                             "firmware.ecc.policy",
-                             fmt::format("{} has not given up a page of block {} after {} attempts",
-                                         core_.config.ecc.policy, read.block, k_most_attempts),
-                             {}});
+  throw objection("firmware.ecc.policy",
+                  fmt::format("{} has not given up a page of block {} after {} attempts",
+                              core_.config.ecc.policy, read.block, k_most_attempts));
 }
 
 /// Decoded or given up: counts it and tells the batch.

@@ -83,7 +83,7 @@ void CFirmware::fail(const std::exception_ptr& failure) const {
   } catch (const InputError& error) {
     const std::string& what = error.complaint().what;
     if (!error.complaint().key.empty() || what.starts_with(name)) throw;
-    throw InputError(Complaint{{}, 0, {}, what, {}, Blame::input, name});
+    throw fault_of(name, what);
   }
 }
 
@@ -316,7 +316,7 @@ void CFirmware::report(StatisticsSink& sink) const {
 // ---- parameters
 
 void CFirmware::refuse(const char* parameter, const char* what) {
-  throw InputError(Complaint{{}, 0, parameter, what, {}});
+  throw objection(parameter, what);
 }
 
 /// What is given, else the default.

@@ -48,6 +48,14 @@ InputError refusal(const std::string& key, const std::string& what, const Propos
   return InputError(Complaint{{}, 0, key, what, proposal});
 }
 
+InputError objection(const std::string& key, const std::string& what) {
+  return InputError(Complaint{{}, 0, key, what, {}});
+}
+
+InputError fault_of(const std::string& thrower, const std::string& what) {
+  return InputError(Complaint{{}, 0, {}, what, {}, Blame::input, thrower});
+}
+
 InputError not_written(const std::string& path, const std::string& what, int error) {
   const bool full = error == ENOSPC || error == EDQUOT;
   return InputError(

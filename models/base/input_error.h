@@ -62,6 +62,10 @@ struct InputError : std::runtime_error {
 InputError refusal(const std::string& key, const std::string& what, const std::string& nearest);
 /// The same where another key is the one to change.
 InputError refusal(const std::string& key, const std::string& what, const Proposal& proposal);
+/// The same where no value can be named that would do.
+InputError objection(const std::string& key, const std::string& what);
+/// What another's code has done wrong: "firmware acme".
+InputError fault_of(const std::string& thrower, const std::string& what);
 
 /// `path` "cannot be written", or what else is said: for the reason `error`, an errno. The fault of
 /// a disk that is full.

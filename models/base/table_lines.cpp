@@ -15,7 +15,7 @@ constexpr std::string_view k_blanks = " \t\r";
 
 void TableLines::refuse_line(std::size_t line, const std::string& what) const {
   const std::string place = line == 0 ? "" : fmt::format("line {}: ", line);
-  throw InputError(Complaint{{}, 0, key_, place + what, {}});
+  throw objection(key_, place + what);
 }
 
 std::vector<std::string> TableLines::fields_of(const std::string& line) {

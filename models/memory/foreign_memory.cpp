@@ -63,7 +63,7 @@ std::string ForeignMemory::contradiction(const MemoryTraits& traits) {
 }
 
 InputError ForeignMemory::error(const std::string& what) const {
-  return refusal("ssd." + place_ + ".model", name_ + " " + what);
+  return objection("ssd." + place_ + ".model", name_ + " " + what);
 }
 
 void ForeignMemory::fail(std::exception_ptr thrown) {

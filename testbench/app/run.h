@@ -58,6 +58,7 @@ class Run {
 
  private:
   [[nodiscard]] Replace replaces() const;
+  [[nodiscard]] static double seconds_since(std::chrono::steady_clock::time_point start);
   void build();
   void read_breaks();
   void make_repeatable();

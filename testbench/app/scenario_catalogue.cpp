@@ -106,9 +106,8 @@ const ParameterTable<DecisionFilter>& DecisionFilter::parameters() {
 
 void DecisionFilter::check() const {
   const auto range = [](const char* key, const std::vector<std::int64_t>& of) {
-    if (of.size() > 2)
-      throw InputError(Complaint{{}, 0, key, "has more than two numbers, expected [first, last] or one", {}});
-    if (of.size() == 2 && of[1] < of[0]) throw InputError(Complaint{{}, 0, key, "ends before it begins", {}});
+    if (of.size() > 2) throw objection(key, "has more than two numbers, expected [first, last] or one");
+    if (of.size() == 2 && of[1] < of[0]) throw objection(key, "ends before it begins");
   };
   range("report.decision_filter.lpn", lpn);
   range("report.decision_filter.block", block);

@@ -34,7 +34,7 @@ std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
   const bool fio = !trace && !load.kind.fio.empty();
   const std::string& file = trace ? load.kind.trace : fio ? load.kind.fio : load.profile.traces_folder;
   const auto missing = [&](const std::string& text) {
-    return InputError(Complaint{{}, 0, trace ? "trace" : fio ? "fio" : "traces_folder", text, {}});
+    return objection(trace ? "trace" : fio ? "fio" : "traces_folder", text);
   };
   const fs::path own = fs::path(scenario.folder()) / file;
   if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();

@@ -123,9 +123,7 @@ void Simulation::blaming_firmware(Work work) {
     return;
   }
   const std::string firmware = "firmware " + ssd_->config().firmware_model;
-  const auto at_fault = [&](const std::exception& error) {
-    return InputError(Complaint{{}, 0, {}, error.what(), {}, Blame::input, firmware});
-  };
+  const auto at_fault = [&](const std::exception& error) { return fault_of(firmware, error.what()); };
   try {
     work();
   } catch (const NandViolation& violation) {

@@ -236,8 +236,7 @@ void NandPart::check_slc_mode() const {
     if (slc_endurance == 0) return;
     throw refusal("slc_endurance", part + "there is no SLC mode (no slc_read_latency)", "0");
   }
-  if (bits() == 1)
-    throw InputError(Complaint{{}, 0, given->key, part + "a part whose native mode is slc has none", {}});
+  if (bits() == 1) throw objection(given->key, part + "a part whose native mode is slc has none");
   ErrorList errors;
   for (const Latency& latency : latencies) {
     if (latency.given) continue;

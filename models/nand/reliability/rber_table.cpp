@@ -23,7 +23,7 @@ const ParameterTable<RberTableConfig>& RberTableConfig::parameters() {
 }
 
 RberTable::Axis::Axis(const char* key, const std::vector<double>& points) : points_(points) {
-  const auto refuse = [&](const std::string& what) { throw InputError(Complaint{{}, 0, key, what, {}}); };
+  const auto refuse = [&](const std::string& what) { throw objection(key, what); };
   if (points_.empty()) refuse("is empty; give at least one value");
   for (std::size_t i = 1; i < points_.size(); ++i) {
     if (points_[i] > points_[i - 1]) continue;
@@ -46,14 +46,9 @@ RberTable::RberTable(const Config& config, const NandPart& /*part*/)
     : cycles_("cycles", config.cycles), days_("days", config.days), read_disturb_(config.read_disturb) {
   const std::size_t wanted = cycles_.size() * days_.size();
   if (config.rber.size() != wanted) {
-    throw InputError(Complaint{{},
-                               0,
-                               "rber",
-                               "has " + std::to_string(config.rber.size()) +
-                                   " values; give one for each of " + std::to_string(cycles_.size()) +
-                                   " cycles x " + std::to_string(days_.size()) +
-                                   " days = " + std::to_string(wanted),
-                               {}});
+    throw objection("rber", "has " + std::to_string(config.rber.size()) + " values; give one for each of " +
+                                std::to_string(cycles_.size()) + " cycles x " + std::to_string(days_.size()) +
+                                " days = " + std::to_string(wanted));
   }
   for (const double rate : config.rber) log_rber_.push_back(std::log(rate));
   const std::size_t rows = cycles_.size();

@@ -53,7 +53,7 @@ FormulaTiming::FormulaTiming(const Config& config, const NandPart& part) : part_
     if (row.text.empty()) continue;
     errors.attempt([&] {
       if (row.slc && !part.has_slc_mode())
-        throw InputError(Complaint{{}, 0, row.key, "the part " + part.name + " has no SLC mode", {}});
+        throw objection(row.key, "the part " + part.name + " has no SLC mode");
       auto& formula = formulas_[row.slc ? 1 : 0][static_cast<std::size_t>(row.command)];
       formula.emplace(row.key, row.text, part, row.command, row.slc);
       history_ = history_ || formula->looks_at_history();

@@ -45,8 +45,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     const std::uint64_t kept =
         std::uint64_t{planes_} * (shape_.geometry.blocks - k_reserve - 2) * block_units_;
     if (shape_.geometry.blocks <= k_reserve + 2 || kept < map_.size())
-      throw tlmssd::InputError(tlmssd::Complaint{.key = "ssd.flash.over_provisioning",
-                                                 .what = "leaves less than 5 spare blocks in a plane"});
+      throw tlmssd::objection("ssd.flash.over_provisioning", "leaves less than 5 spare blocks in a plane");
     for (Plane& plane : plane_) plane.free = shape_.geometry.blocks;
   }
 

@@ -1,0 +1,133 @@
+// What the report advises: what is known of the scenario and the drive, for findings and adviser.
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+#include "models/base/quantity_text.h"
+#include "testbench/app/run.h"
+#include "testbench/report/findings.h"
+
+namespace tlmssd {
+
+namespace {
+
+constexpr double k_all_of_it = 0.99;  ///< shares of the drive rarely come out whole
+
+/// Bytes that the loads of one job write, between them.
+Bytes written_by_job(const std::vector<Load>& loads, const std::string& job) {
+  std::vector<std::pair<Bytes, Bytes>> parts;
+  for (const Load& load : loads)
+    if (load.job == job && load.writes)
+      parts.emplace_back(load.writes->offset, load.writes->offset + load.writes->size);
+  std::sort(parts.begin(), parts.end());
+  Bytes sum = 0;
+  Bytes reached = 0;
+  for (const auto& [begin, end] : parts) {
+    sum += end > reached ? end - std::max(begin, reached) : 0;
+    reached = std::max(reached, end);
+  }
+  return sum;
+}
+
+}  // namespace
+
+/// Whether the drive is as `state: steady` has left it.
+bool Run::drawn_steady() const {
+  if (steady_steps_.empty()) return false;
+  const auto last = nlohmann::ordered_json::parse(steady_steps_).back();
+  if (!last.contains("state")) return false;
+  for (std::size_t i = last["step"].get<std::size_t>() + 1; i < scenario_.count("precondition"); ++i) {
+    const PreconditionStep step = steps_->read_step(i);
+    if (step.fill > 0 || step.overwrite > 0) return false;
+  }
+  return true;
+}
+
+/// In what a load's writes differ from uniform random ones of a mapping page all over the drive, as
+/// far as that is known beforehand; empty: in nothing, or it does not write.
+std::string Run::unlike_steady(const Load& load) const {
+  if (!load.writes) return "";
+  const WritePattern& writes = *load.writes;
+  const Bytes unit = simulation_->ssd().shape().mapping_page_bytes;
+  const Bytes drive = simulation_->drive_size().bytes;
+  const double share = static_cast<double>(written_by_job(loads_, load.job)) / static_cast<double>(drive);
+  if (!writes.random) return "writes in sequence";
+  if (!writes.uniform) return "does not write all places alike (random_distribution, norandommap)";
+  if (share < k_all_of_it) return "writes " + share_text(share) + " of the drive";
+  if (writes.largest > unit)
+    return "writes up to " + bytes_text(static_cast<double>(writes.largest)) + " at once";
+  return "";
+}
+
+AdviserFacts Run::adviser_facts() const {
+  const Ssd& ssd = simulation_->ssd();
+  const Geometry& geometry = ssd.shape().geometry;
+  AdviserFacts facts;
+  facts.user = ssd.user_bytes();
+  facts.flash = geometry.bytes();
+  if (ssd.own_ftl() != nullptr) facts.write_buffer = ssd.config().firmware.buffer.capacity;
+  facts.blocks_of_spare =
+      static_cast<double>(facts.flash - facts.user) /
+      static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
+  facts.drawn_steady = drawn_steady();
+  facts.changed = [this](std::string_view path) { return scenario_.changes(path); };
+  const std::vector<StreamEnd> ends = simulation_->driver().stream_ends();
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    LoadEnd end;
+    end.name = loads_[i].name;
+    end.made = loads_[i].made && loads_[i].pacing == Pacing::closed_loop;
+    if (i == 0 || loads_[i].job != loads_[i - 1].job) end.unlike_steady = unlike_steady(loads_[i]);
+    if (i < ends.size()) {
+      end.wanted = loads_[i].wanted - std::min(loads_[i].wanted, loads_[i].warm_up);
+      end.issued = ends[i].issued;
+      end.lag = ends[i].lag;
+      end.lasted = ends[i].lasted;
+      end.by_time = ends[i].by_time;
+    }
+    facts.loads.push_back(std::move(end));
+  }
+  return facts;
+}
+
+ChosenLimits Run::chosen_limits() const {
+  const SsdConfig& config = simulation_->ssd().config();
+  ChosenLimits limits{config.flash.suspends_programs(), config.flash.suspends_erases(),
+                      config.part.finishes_pulse(), ""};
+  std::uint64_t wanted = 0;  // by all loads
+  bool open_loop = false;    // with a limit of its own
+  for (const Load& load : loads_) {
+    const bool unlimited = load.queue_depth == 0;
+    open_loop |= load.pacing == Pacing::open_loop && !unlimited;
+    wanted += unlimited ? std::numeric_limits<std::uint32_t>::max() : load.queue_depth;
+  }
+  const std::uint64_t at_once = config.host.outstanding_limit;
+  const std::uint64_t queued = std::uint64_t{config.host.effective_depth()} * config.host.effective_queues();
+  if (at_once > 0 && at_once < std::min(wanted, queued)) {
+    limits.commands_under_way = "ssd.host.outstanding_limit";
+  } else if (queued < wanted) {
+    const bool as_deep_as_can_be = config.host.is_sata() && config.host.queue_depth > queued;
+    limits.commands_under_way = as_deep_as_can_be ? "ssd.host.protocol" : "ssd.host.queue_depth";
+  } else if (open_loop) {
+    limits.commands_under_way = "load.iodepth or load.max_outstanding";
+  }
+  return limits;
+}
+
+/// A shortened run means nothing, and is not advised on. Other firmware has none of our own's keys.
+void Run::advise_on(nlohmann::ordered_json& report) {
+  const bool own_firmware = simulation_->ssd().own_ftl() != nullptr;
+  report["findings"] = nlohmann::ordered_json::array();
+  for (const Finding& one : findings(report, chosen_limits()))
+    report["findings"].push_back({{"cause", one.cause},
+                                  {"text", one.text},
+                                  {"look_at", own_firmware ? one.look_at_all() : one.look_at}});
+  report["advice"] = nlohmann::ordered_json::array();
+  if (interrupted_) report["partial"] = interrupted_->what();
+  if (options_.short_form || interrupted_) return;
+  for (const Advice& one : advise(report, adviser_facts(), silenced_)) {
+    report["advice"].push_back({{"name", one.name}, {"text", one.text}, {"look_at", one.look_at}});
+    advised_ = true;
+  }
+}
+
+}  // namespace tlmssd

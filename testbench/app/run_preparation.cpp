@@ -1,0 +1,199 @@
+// How the drive comes to be as the run finds it: preconditioning, age, or a snapshot; and the
+// loads' own warm-up.
+#include <fmt/format.h>
+#include <iostream>
+
+#include "models/base/input_error.h"
+#include "platform/plugins/loader.h"
+#include "testbench/app/run.h"
+#include "testbench/report/snapshot.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// Parameters of the firmware that the scenario `saved` has otherwise, in words behind
+/// "parameters".
+std::string other_parameters(const Scenario& saved, const Scenario& here) {
+  using Json = nlohmann::ordered_json;
+  const Json there = Json::parse(saved.resolved_json()).at("firmware");
+  const Json own = Json::parse(here.resolved_json()).at("firmware");
+  const auto text = [](const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  std::string words;
+  for (const auto& [key, value] : there.items()) {
+    if (!own.contains(key) || own[key] == value) continue;
+    words += fmt::format("{} firmware.{} is {} there, {} here", words.empty() ? ":" : ",", key, text(value),
+                         text(own[key]));
+  }
+  return words;
+}
+
+}  // namespace
+
+void Run::precondition() {
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
+    std::vector<Load> loads = steps_->make_step(i);
+    if (steps_->read_step(i).to_steady_state()) loads = make_steady_state(i);
+    const std::uint64_t before = simulation_->driver().completed();
+    Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
+                      expected_requests(loads), shows_progress());
+    simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
+    simulation_->run_untimed(loads);
+    write_until_steady(i);
+    if (steps_->read_step(i).idle) simulation_->idle();
+    progress.finish();
+  }
+  simulation_->driver().set_progress_hook(nullptr);
+  precondition_commands_ = simulation_->driver().completed();
+  precondition_seconds_ = seconds_since(start);
+  note_failures(preparation_, "preconditioning: ", 0);
+}
+
+/// Without writing, where the drive can; otherwise the loads that settle it.
+std::vector<Load> Run::make_steady_state(std::size_t number) {
+  std::string why_not;
+  const auto how = simulation_->make_steady(scenario_.seed(), why_not);
+  std::vector<Load> loads;
+  if (!how) loads = steps_->make_settling(number);
+  tell_step(
+      {{"step", number},
+       {"state", "steady"},
+       {"written", !how},
+       {"met", true},
+       {"text", how ? "steady state without being written: " + *how
+                    : fmt::format("steady state by a settling run, filled and overwritten {:g} times: {}",
+                                  steps_->settling_overwrites(), why_not)}});
+  return loads;
+}
+
+/// What became of a step, for the report.
+void Run::tell_step(const nlohmann::ordered_json& told) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  if (!steady_steps_.empty()) all = nlohmann::ordered_json::parse(steady_steps_);
+  all.push_back(told);
+  steady_steps_ = all.dump();
+}
+
+SteadyRounds Run::rounds(const SteadyConfig& config) {
+  const Bytes round = static_cast<Bytes>(config.round * static_cast<double>(simulation_->drive_size().bytes));
+  return {config, round, [this] { return simulation_->flash_writes(); }};
+}
+
+/// In simulated time, which a step takes with `until: steady` alone.
+void Run::write_until_steady(std::size_t number) {
+  const PreconditionStep step = steps_->read_step(number);
+  std::vector<Load> loads = step.steady.wanted() ? steps_->make_steady(number) : std::vector<Load>();
+  if (loads.empty()) return;
+  HostDriver& driver = simulation_->driver();
+  SteadyRounds steady = rounds(step.steady);
+  steady.begin(simulation_->ssd().event_queue().now());
+  driver.set_completion_hook([&](const Completed& command) {
+    if (steady.count(command) && (steady.steady() || steady.exhausted())) driver.stop_loads();
+  });
+  Measurement measurement({loads.front().name});
+  simulation_->run(loads, measurement);
+  driver.set_completion_hook(nullptr);
+  simulation_->drain();
+  nlohmann::ordered_json told{{"step", number}};
+  told.update(steady.json());
+  tell_step(told);
+}
+
+void Run::note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) {
+  HostDriver& driver = simulation_->driver();
+  if (driver.failed() == failed_before) return;
+  failures_ = true;
+  notes.push_back(fmt::format("{}{} commands failed, the first: {}", when, driver.failed() - failed_before,
+                              driver.take_first_failure()));
+}
+
+/// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do
+/// not contain it.
+void Run::age() {
+  const firmware::FtlStatistics& s = simulation_->ssd().firmware_statistics();
+  constexpr auto k_refresh = static_cast<std::size_t>(Purpose::refresh);
+  const std::uint64_t blocks = s.moves[k_refresh];
+  const std::uint64_t units = s.units_programmed[k_refresh];
+  const std::uint64_t lost = s.lost_reads;
+  simulation_->rest(age_);
+  age_text_ = age_text(age_);
+  if (s.moves[k_refresh] > blocks) {
+    age_text_ += fmt::format("; meanwhile {} blocks refreshed, {:.2f}x the user capacity written",
+                             s.moves[k_refresh] - blocks,
+                             static_cast<double>(s.units_programmed[k_refresh] - units) *
+                                 static_cast<double>(simulation_->ssd().shape().mapping_page_bytes) /
+                                 static_cast<double>(simulation_->ssd().user_bytes()));
+  }
+  if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);
+}
+
+/// The prepared drive, and what the report says of it.
+void Run::archive(Archive& archive) {
+  std::string scenario = archive.saving() ? scenario_.resolved_yaml() : std::string();
+  archive(scenario);  // for tlmssd inspect, which looks for it here
+  try {
+    simulation_->archive(archive);
+  } catch (const InputError& error) {  // of a firmware that restores otherwise than it saved
+    if (archive.saving()) throw;
+    Complaint complaint = error.complaint();
+    complaint.what += other_parameters(parse_scenario(scenario, "snapshot", scenario_catalogue()), scenario_);
+    throw InputError(complaint);
+  }
+  archive(age_text_);
+  archive(preparation_);
+  archive(steady_steps_);
+}
+
+void Run::prepare() {
+  Identity identity = simulation_->identity();
+  identify(identity, "age", age_);
+  for (const LoadedPlugin& plugin : loaded_plugins())
+    identity.emplace_back("plug-in " + plugin.name, plugin.version);
+  if (options_.from_snapshot.empty()) {
+    simulation_->wear(age_);
+    precondition();
+    age();
+  } else {
+    // The steps had their say when the snapshot was made; asking for them keeps them from being
+    // reported as unused.
+    for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) static_cast<void>(steps_->read_step(i));
+    const auto start = std::chrono::steady_clock::now();
+    load_snapshot(options_.from_snapshot, identity, [&](Archive& archive) { this->archive(archive); });
+    precondition_seconds_ = seconds_since(start);
+  }
+  warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
+  failures_ = !preparation_.empty();
+  if (!options_.save_snapshot.empty()) {
+    save_snapshot(
+        options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); }, replaces());
+    if (!options_.quiet && !options_.json)
+      std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << std::endl;
+  }
+}
+
+// ---- warming up
+
+/// The first requests of the loads, untimed: part of every run, also of one from a snapshot.
+void Run::warm_up() {
+  std::uint64_t requests = 0;
+  for (const Load& load : loads_) requests += load.warm_up;
+  if (requests == 0) return;
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t before = simulation_->driver().completed();
+  const std::uint64_t failed_before = simulation_->driver().failed();
+  Progress progress("warm-up", requests, shows_progress());
+  simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    if (loads_[i].warm_up == 0) continue;
+    located(scenario_, fmt::format("load.{}", entries_[i]), [&] { simulation_->warm_up(loads_[i]); });
+  }
+  simulation_->driver().set_progress_hook(nullptr);
+  progress.finish();
+  precondition_seconds_ += seconds_since(start);
+  note_failures(warnings_, "warm-up: ", failed_before);
+}
+
+}  // namespace tlmssd
