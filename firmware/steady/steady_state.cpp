@@ -104,9 +104,10 @@ std::string SteadyState::make() {
   const auto programs = static_cast<std::uint64_t>((share * mean_valid_ + phase) / layout_.program_units);
   const double before =
       erases(models.front().write_amplification(), static_cast<double>(programs) * layout_.program_units);
+  std::size_t point = 0;
   for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
     core_.hw.event_queue.checkpoint();
-    const std::size_t point = random_.below(plans_.size());
+    if (pu == 0 || !collect_together()) point = random_.below(plans_.size());
     wear_in(pu, before);
     make_blocks(pu, plans_[point], models[point]);
     play(pu, programs);
@@ -118,6 +119,14 @@ std::string SteadyState::make() {
       "there is no model of {}: block contents were settled by {:g} times the capacity in overwrites of the "
       "block pool alone",
       core_.config.gc.policy, share);
+}
+
+/// Whether parallel units that have begun to collect at the same time, as after a fill, do so for
+/// good: each collection frees as many blocks as any other. Not where it leaves a remainder that
+/// fills no program unit, which the host may overwrite or which becomes the first part of another
+/// program, nor where its blocks are also the host's.
+bool SteadyState::collect_together() const {
+  return layout_.program_units == 1 && pool_.streams() > 1;
 }
 
 StationaryBlocks SteadyState::model_of(const Plan& plan) const {

@@ -13,7 +13,8 @@
 // spare area, through the same port as ever; the map follows.
 //
 // All parallel units are at the same point of filling a block, because they take turns, and each at
-// its own point of the cycle of collection, which is drawn. Where so little is spare that some are
+// its own point of the cycle of collection, which is drawn; at the same one where nothing ever
+// takes them out of step. Where so little is spare that some are
 // passed over now and then, they are not: such a drive is settled by writing.
 //
 // A: wear is that of a fill and four times the capacity in overwrites; where chance puts more on a
@@ -62,6 +63,7 @@ class SteadyState {
   [[nodiscard]] double erases(double amplification, double played) const;
   void draw_valid();
   void make_plans();
+  [[nodiscard]] bool collect_together() const;
   [[nodiscard]] StationaryBlocks model_of(const Plan& plan) const;
   void make_blocks(std::uint32_t pu, const Plan& plan, const StationaryBlocks& model);
   void make_free(std::uint32_t pu);

@@ -2,6 +2,7 @@
 // was.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,37 @@ TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[prog
     CHECK(report["preconditioning"][0]["written"] == false);
     const Json state = inspected(folder, scenario, more);
     CHECK(state["consistency"]["consistent"] == true);
+  }
+}
+
+TEST_CASE("parallel units of a drawn drive collect together where those of an overwritten one do",
+          "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
+  // How many more blocks are free in one parallel unit than in another.
+  const auto apart = [&](const std::string& steps, const std::string& unit, int seed) {
+    const Json state = inspected(folder, scenario,
+                                 {"--set", "precondition=" + steps, "--set", "firmware.mapping.unit=" + unit,
+                                  "--set", "seed=" + std::to_string(seed), "--set",
+                                  "ssd.flash.spare_factor=40 %", "--set", "ssd.flash.part.page_size=16 KiB"});
+    int least = std::numeric_limits<int>::max();
+    int most = 0;
+    for (const Json& pu : state["parallel_units"]) {
+      least = std::min(least, pu["free"].get<int>());
+      most = std::max(most, pu["free"].get<int>());
+    }
+    return most - least;
+  };
+  for (const std::string steps : {"[{state: steady}]", "[{fill: 100 %}, {overwrite: 4x}]"}) {
+    int together = 0;
+    int alone = 0;
+    for (int seed = 1; seed <= 6; ++seed) {
+      together = std::max(together, apart(steps, "16 KiB", seed));
+      alone = std::max(alone, apart(steps, "4 KiB", seed));
+    }
+    INFO(steps);
+    CHECK(together <= 1);  // some may just have opened a block
+    CHECK(alone > 1);
   }
 }
 
