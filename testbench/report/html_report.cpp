@@ -170,6 +170,7 @@ std::string slowest_table(const std::vector<ShownResults>& parts) {
 }
 
 void statistics_tree(std::string& html, const Json& group) {
+  static const std::string k_doc = "doc";
   bool table = false;
   for (const auto& [name, member] : group.items()) {
     if (!is_value(member)) continue;
@@ -180,7 +181,8 @@ void statistics_tree(std::string& html, const Json& group) {
     html += "</td><td class=\"number\">";
     append_html_text(html, value_text(member, name));
     html += "</td><td class=\"text doc\">";
-    if (member.contains("doc")) append_html_text(html, member["doc"].get_ref<const std::string&>());
+    if (const auto doc = member.find(k_doc); doc != member.end())
+      append_html_text(html, doc->get_ref<const std::string&>());
     html += "</td></tr>";
   }
   if (table) html += "</table></div>";

@@ -14,6 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Keys that are looked up thousands of times: the length of a text that is no std::string would be
+// counted anew at every member.
+const std::string k_value = "value";
+const std::string k_unit = "unit";
+
 /// The first member called `name` that is a group or a value as asked, breadth first.
 const Json* find(const Json& tree, std::string_view name, bool group) {
   const std::string wanted = plain_name(name);
@@ -77,7 +82,7 @@ std::string plain_name(std::string_view name) {
 
 bool is_value(const Json& json) {
   if (!json.is_object()) return false;
-  const auto value = json.find("value");
+  const auto value = json.find(k_value);
   return value != json.end() && !value->is_object();
 }
 
@@ -279,12 +284,12 @@ std::vector<std::string> file_cache_items(const Json& tree) {
 
 std::string value_text(const Json& value, std::string_view name) {
   if (!is_value(value)) return "";
-  const Json& held = value["value"];
+  const Json& held = *value.find(k_value);
   if (held.is_string()) return held.get<std::string>();
   if (!held.is_number()) return "-";
   const double number = held.get<double>();
-  const std::string unit =
-      value.contains("unit") && value["unit"].is_string() ? value["unit"].get<std::string>() : "";
+  const auto unit_at = value.find(k_unit);
+  const std::string unit = unit_at != value.end() && unit_at->is_string() ? unit_at->get<std::string>() : "";
   if (unit == "B") return bytes_text(number);
   if (unit == "B/s") return bandwidth_text(number);
   if (unit == "ps") return time_text(number);
