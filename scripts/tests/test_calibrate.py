@@ -310,7 +310,8 @@ def test_what_is_not_the_parameters_fault_ends_the_study(
     """None of it may count as a drive that does not fit, and so as something about a parameter."""
     condition = f"echo >>{small}/count; [ $(wc -l <{small}/count) -eq 3 ]"
     monkeypatch.setenv("TLMSSD_PROGRAM", str(fake_program(small, condition, action)))
-    assert cli.main(["calibrate", "study.yaml", "--jobs", "1", "--out", "found"]) == 2
+    code = cli.DISK_FULL if "exit 7" in action else cli.INPUT
+    assert cli.main(["calibrate", "study.yaml", "--jobs", "1", "--out", "found"]) == code
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert len(captured.err.splitlines()) == 1

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import subprocess
+import sys
 
 import pytest
 from reports import operation, report, write
@@ -146,6 +147,26 @@ def test_what_cannot_be_written_is_named_and_left_as_it_was(two, option, earlier
     assert capsys.readouterr().err == f"tlmssd: {path}: cannot be written: File too large\n"
     assert [file.name for file in path.parent.iterdir()] == (["file"] if earlier else [])
     assert not earlier or path.read_text() == earlier
+
+
+@pytest.mark.parametrize("option", ["--out", "--csv"])
+def test_a_full_disk_has_an_exit_code_of_its_own(two, option, capsys):
+    assert cli.main(["compare", *map(str, two), option, "/dev/full"]) == cli.DISK_FULL
+    said = capsys.readouterr().err
+    assert said == "tlmssd: /dev/full: cannot be written: No space left on device\n"
+
+
+def test_so_has_standard_output_on_one(two):
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "tlmssd", "compare", *map(str, two)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.stderr == "tlmssd: standard output: cannot be written: No space left on device\n"
+    assert ended.returncode == cli.DISK_FULL
 
 
 def test_links_and_pipes_are_written_to_themselves_and_endings_count(two, tmp_path):

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from tests.conftest import STUDY, carry_out, explore, fake_program, start_explore
-from tlmssd.cli import main
+from tlmssd.cli import DISK_FULL, main
 from tlmssd.store import Store
 from tlmssd.study import table
 
@@ -278,7 +278,7 @@ def test_results_that_cannot_be_written_leave_nothing_hidden(folder, monkeypatch
 
     monkeypatch.setattr(table, "_write_csv", full)
     (folder / "study.yaml").write_text(STUDY.replace("seeds: 2", "design: {random: 1}"))
-    assert main(["explore", "study.yaml", "--jobs", "1", "--out", "out"]) == 2
+    assert main(["explore", "study.yaml", "--jobs", "1", "--out", "out"]) == DISK_FULL
     said = "tlmssd: out/results.csv: cannot be written: No space left on device"
     assert said in capsys.readouterr().err.splitlines()
     assert sorted(path.name for path in (folder / "out").iterdir()) == [

@@ -5,11 +5,13 @@ imported only when it is asked for.
 """
 
 import argparse
+import errno
 import importlib
 import os
 import sys
+from collections.abc import Callable
 
-from tlmssd.errors import CannotGoOn, InputError, RunFailed, reason_of
+from tlmssd.errors import CannotGoOn, InputError, RunFailed, is_disk_full, reason_of
 
 COMMANDS = {
     "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
@@ -26,8 +28,9 @@ COMMANDS = {
 }
 """Command to its module and what it does in a few words."""
 
-OK, FAILED, INPUT = 0, 1, 2
-"""Exit codes: all went well; something failed; a file or the command line is at fault."""
+OK, FAILED, INPUT, DISK_FULL = 0, 1, 2, 7
+"""Exit codes: all went well; something failed; a file or the command line is at fault; a disk is
+full."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,20 +45,42 @@ def main(arguments: list[str] | None = None) -> int:
             module = importlib.import_module(path)
             module.add_arguments(command)
     parsed = parser.parse_args(arguments)
+    code = _carry_out(module.main, parsed)
     try:
-        return module.main(parsed)
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left would be tried once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if code == OK and not isinstance(error, BrokenPipeError):
+            return _complain_of(error)
+    return code
+
+
+def _carry_out(command: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
+    try:
+        return command(parsed)
     except (InputError, CannotGoOn) as error:
-        return complain(INPUT, error)
+        return complain(_code_of(error), error)
     except RunFailed as error:
         return complain(FAILED, error)
     except KeyboardInterrupt:
         return complain(130, "interrupted")
     except BrokenPipeError:  # the reader has enough (| head)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return complain(INPUT, f"{where}{reason_of(error)}")
+        return _complain_of(error)
+
+
+def _complain_of(error: OSError) -> int:
+    place = f"{error.filename}: " if error.filename else ""
+    # Files are written by output.whole(), which names them: this was print().
+    if not place and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        place = "standard output: cannot be written: "
+    return complain(_code_of(error), f"{place}{reason_of(error)}")
+
+
+def _code_of(error: Exception) -> int:
+    return DISK_FULL if is_disk_full(error) else INPUT
 
 
 def complain(code: int, problem: object) -> int:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd.errors import InputError, RunFailed
+from tlmssd.output import write_text
 
 MARKS = Path(__file__).parent / "firmware"
 STAGES = ("command", "translate", "buffer", "flash", "complete", "gc", "victim")
@@ -91,10 +92,7 @@ def main(arguments: argparse.Namespace) -> int:
         counts = count(Path(folder), program, emulator, arguments)
     text = table(counts, heading(compiler, emulator, arguments), arguments.cpi)
     if arguments.out:
-        try:
-            Path(arguments.out).write_text(text)
-        except OSError as error:
-            raise InputError(f"{arguments.out}: cannot be written: {error.strerror}") from None
+        write_text(Path(arguments.out), text)
         print(f"{len(counts)} lines in {arguments.out}; use it as ssd.cpu.costs")
     else:
         sys.stdout.write(text)

@@ -13,7 +13,7 @@ from tlmssd.calibrate.parameters import can_be_scaled
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.campaign import Campaign
 from tlmssd.engine import Pool
-from tlmssd.errors import CannotGoOn, InputError, RunFailed
+from tlmssd.errors import CannotGoOn, DiskFull, InputError, RunFailed
 from tlmssd.execute import OUTSIDE
 from tlmssd.runs import Runner, RunRequest
 from tlmssd.scenario import setting_text
@@ -175,7 +175,8 @@ class Model:
         for number, done in sorted(self._campaign.carry_out(jobs), key=lambda pair: pair[0]):
             one = order[number]
             if done.status in OUTSIDE:
-                raise CannotGoOn(f"after {self.runs} runs: {done.reason}")
+                error = DiskFull if done.status == "disk" else CannotGoOn
+                raise error(f"after {self.runs} runs: {done.reason}")
             if done.status == "ok":
                 self._keep(one, self._trial(fresh[one], done.figures))
             else:
