@@ -37,7 +37,8 @@ struct ArrayOperation {
   std::uint32_t layer = 0;        ///< of that word line, counted in the order of programming
   std::uint32_t retry_level = 0;  ///< sense: step of the read-retry levels, 0: default voltages
   double pass_voltage = 1;        ///< sense: of the other word lines, as a share of the nominal one
-  double cycles = 0;              ///< program/erase cycles of the block, as cycles of the native mode
+  /// Program/erase cycles of the block, as cycles of the native mode; an erase counts itself.
+  double cycles = 0;
   /// Sense: days since the block's oldest data were programmed, all temperatures since then brought
   /// to the reference temperature by Arrhenius' law (retention_clock.h).
   double age_days = 0;

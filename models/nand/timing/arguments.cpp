@@ -40,7 +40,7 @@ constexpr std::array<TimingArgument, 20> k_arguments{{
     {"pages", "pages programmed together",
      [](const Op& op) -> double { return op.pages; },
      [](const Part& part) { return Range{1, part.pages_per_step()}; }, true, false, false},
-    {"cycles", "program/erase cycles of the block",
+    {"cycles", "program/erase cycles of the block; an erase counts itself",
      [](const Op& op) { return op.cycles; }, cycles, true, false, false},
     {"age_days", "retention of the data in days at the reference temperature",
      [](const Op& op) { return op.age_days; }, [](const Part&) { return Range{0, 3650}; }, false, false, true},
