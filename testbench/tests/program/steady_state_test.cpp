@@ -119,7 +119,7 @@ TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[prog
 }
 
 TEST_CASE("parallel units of a drawn drive collect together where those of an overwritten one do",
-          "[program]") {
+          "[program][figure]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
   // How many more blocks are free in one parallel unit than in another.
