@@ -119,7 +119,8 @@ def test_a_killed_worker_costs_only_its_runs(folder):
 def test_an_interrupted_study_goes_on(folder):
     (folder / "study.yaml").write_text(LONG)
     process = start_explore("study.yaml", "--jobs", 2, "--no-page")
-    wait_for_runs(folder / "store", 4)
+    seen = wait_for_runs(folder / "store", 4)
+    assert process.poll() is None, f"it was over, {seen} runs seen"
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
     out, err = process.communicate(timeout=200)
     assert process.returncode == 130, err
