@@ -68,12 +68,9 @@ Bytes checked_grain(const CacheConfig& config, const Layout& layout, Bytes lba_b
 std::uint64_t checked_free(const CachePolicy& policy, const std::string& name, std::uint64_t capacity) {
   const double share = policy.keep_free();
   if (!(share >= 0 && share < 1))
-    throw InputError(Complaint{
-        {},
-        0,
+    throw objection(
         "firmware.cache.policy",
-        fmt::format("{} keeps {} of the cache free, which is no share from 0 to below 1", name, share),
-        {}});
+        fmt::format("{} keeps {} of the cache free, which is no share from 0 to below 1", name, share));
   return static_cast<std::uint64_t>(share * static_cast<double>(capacity));
 }
 

@@ -127,15 +127,12 @@ void Core::refuse_place(Lpn unit, Ppn where) const {
 }
 
 void Core::refuse_entries(Lpn first, std::uint64_t count, const MappingScheme::Span& entries) const {
-  throw InputError(Complaint{
-      {},
-      0,
+  throw objection(
       "firmware.mapping.scheme",
       fmt::format("{} has the entries of logical units {} to {} in {} B from address {} on, which are "
                   "not within the {} B that it takes",
                   config.mapping.scheme, first, first + count - 1, entries.bytes, entries.address,
-                  map_bytes_),
-      {}});
+                  map_bytes_));
 }
 
 void Core::check_capacity() {

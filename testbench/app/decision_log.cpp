@@ -38,12 +38,8 @@ std::uint32_t decision_kinds(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto found = std::find(known.begin(), known.end(), name);
     if (found == known.end())
-      throw InputError(Complaint{
-          {},
-          0,
-          "report.decisions",
-          in_quotes(name) + " is no kind of decision, expected " + any_of(known) + did_you_mean(name, known),
-          {}});
+      throw objection("report.decisions", in_quotes(name) + " is no kind of decision, expected " +
+                                              any_of(known) + did_you_mean(name, known));
     kinds |= name == "all" ? (1U << firmware::k_decision_kinds) - 1
                            : 1U << static_cast<unsigned>(found - known.begin());
   }

@@ -9,14 +9,11 @@
 namespace tlmssd {
 
 LoadTooLong::LoadTooLong(const std::string& load, const std::string& key)
-    : InputError(Complaint{
-          {},
-          0,
+    : InputError(objection(
           key,
           fmt::format("{} would go on after 53 days of simulated time, the most there can be; give it less "
                       "startdelay, ramp_time or thinktime, more rate_iops, or fewer requests",
-                      in_quotes(load)),
-          {}}),
+                      in_quotes(load)))),
       load_(load) {}
 
 void check_instant(const Load& load, Picoseconds when, const char* key) {

@@ -188,8 +188,8 @@ void statistics_tree(std::string& html, const Json& group) {
   if (table) html += "</table></div>";
   for (const auto& [name, member] : group.items()) {
     if (!member.is_object() || is_value(member)) continue;
-    const std::string doc =
-        member.contains("doc") && member["doc"].is_string() ? member["doc"].get<std::string>() : "";
+    const auto found = member.find(k_doc);
+    const std::string doc = found != member.end() && found->is_string() ? found->get<std::string>() : "";
     html += fmt::format("<details><summary>{} <span class=\"doc\">{}</span></summary>",
                         html_text(plain_name(name)), html_text(doc));
     statistics_tree(html, member);

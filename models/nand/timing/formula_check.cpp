@@ -172,8 +172,7 @@ class Check {
  private:
   [[noreturn]] void refuse(std::size_t position, std::size_t length, const std::string& what) const {
     const std::string piece = text_.substr(position, length);
-    throw InputError(Complaint{
-        {}, 0, key_, fmt::format("position {}, at \"{}\": {}", position + 1, piece.substr(0, 60), what), {}});
+    throw objection(key_, fmt::format("position {}, at \"{}\": {}", position + 1, piece.substr(0, 60), what));
   }
 
   [[nodiscard]] std::unique_ptr<Expression> read() const {
