@@ -156,17 +156,20 @@ def test_a_full_disk_has_an_exit_code_of_its_own(two, option, capsys):
     assert said == "tlmssd: /dev/full: cannot be written: No space left on device\n"
 
 
-def test_so_has_standard_output_on_one(two):
-    with open("/dev/full", "w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "tlmssd", "compare", *map(str, two)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert ended.stderr == "tlmssd: standard output: cannot be written: No space left on device\n"
-    assert ended.returncode == cli.DISK_FULL
+@pytest.mark.parametrize(
+    ("output", "reason", "code"),
+    [
+        (">/dev/full", "No space left on device", cli.DISK_FULL),
+        (">&-", "Bad file descriptor", cli.INPUT),
+    ],
+)
+def test_standard_output_that_cannot_be_written_is_one_line(two, output, reason, code):
+    command = ["sh", "-c", f'exec "$@" {output}', "sh", sys.executable, "-m", "tlmssd", "compare"]
+    ended = subprocess.run(
+        command + [*map(str, two)], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert ended.stderr == f"tlmssd: standard output: cannot be written: {reason}\n"
+    assert ended.returncode == code
 
 
 def test_links_and_pipes_are_written_to_themselves_and_endings_count(two, tmp_path):

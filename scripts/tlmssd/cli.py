@@ -32,6 +32,9 @@ OK, FAILED, INPUT, DISK_FULL = 0, 1, 2, 7
 """Exit codes: all went well; something failed; a file or the command line is at fault; a disk is
 full."""
 
+LOST_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""What a write may fail with."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Carries out the command; the user's mistakes become one line on stderr and exit code 2."""
@@ -45,13 +48,18 @@ def main(arguments: list[str] | None = None) -> int:
             module = importlib.import_module(path)
             module.add_arguments(command)
     parsed = parser.parse_args(arguments)
+    closed = sys.stdout is None  # before this process began
+    if closed:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
     code = _carry_out(module.main, parsed)
     try:
-        sys.stdout.flush()
+        if closed:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        _print_all()
+    except BrokenPipeError:  # the reader has enough (| head)
+        pass
     except OSError as error:
-        # What is left would be tried once more at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if code == OK and not isinstance(error, BrokenPipeError):
+        if code == OK:
             return _complain_of(error)
     return code
 
@@ -65,16 +73,26 @@ def _carry_out(command: Callable[[argparse.Namespace], int], parsed: argparse.Na
         return complain(FAILED, error)
     except KeyboardInterrupt:
         return complain(130, "interrupted")
-    except BrokenPipeError:  # the reader has enough (| head)
+    except BrokenPipeError:
         return OK
     except OSError as error:
         return _complain_of(error)
 
 
+def _print_all() -> None:
+    """Raises OSError where what has been printed cannot leave this process."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # What is left would be tried once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
 def _complain_of(error: OSError) -> int:
     place = f"{error.filename}: " if error.filename else ""
     # Files are written by output.whole(), which names them: this was print().
-    if not place and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+    if not place and error.errno in LOST_OUTPUT:
         place = "standard output: cannot be written: "
     return complain(_code_of(error), f"{place}{reason_of(error)}")
 

@@ -11,7 +11,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -95,7 +94,7 @@ def main(arguments: argparse.Namespace) -> int:
         write_text(Path(arguments.out), text)
         print(f"{len(counts)} lines in {arguments.out}; use it as ssd.cpu.costs")
     else:
-        sys.stdout.write(text)
+        print(text, end="")
     return 0
 
 
