@@ -14,8 +14,8 @@
 //
 // All parallel units are at the same point of filling a block, because they take turns, and each at
 // its own point of the cycle of collection, which is drawn; at the same one where nothing ever
-// takes them out of step. Where so little is spare that some are
-// passed over now and then, they are not: such a drive is settled by writing.
+// takes them out of step. Where so little is spare that some are passed over now and then, they are
+// not: such a drive is settled by writing.
 //
 // A: wear is that of a fill and four times the capacity in overwrites; where chance puts more on a
 // block than it bears, it has as much behind it as it bears. The number of valid units of

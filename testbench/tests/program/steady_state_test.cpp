@@ -2,7 +2,6 @@
 // was.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -128,13 +127,10 @@ TEST_CASE("parallel units of a drawn drive collect together where those of an ov
                                  {"--set", "precondition=" + steps, "--set", "firmware.mapping.unit=" + unit,
                                   "--set", "seed=" + std::to_string(seed), "--set",
                                   "ssd.flash.spare_factor=40 %", "--set", "ssd.flash.part.page_size=16 KiB"});
-    int least = std::numeric_limits<int>::max();
-    int most = 0;
-    for (const Json& pu : state["parallel_units"]) {
-      least = std::min(least, pu["free"].get<int>());
-      most = std::max(most, pu["free"].get<int>());
-    }
-    return most - least;
+    std::vector<int> free;
+    for (const Json& pu : state["parallel_units"]) free.push_back(pu["free"].get<int>());
+    const auto [least, most] = std::minmax_element(free.begin(), free.end());
+    return *most - *least;
   };
   for (const std::string steps : {"[{state: steady}]", "[{fill: 100 %}, {overwrite: 4x}]"}) {
     int together = 0;
