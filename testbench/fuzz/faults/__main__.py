@@ -4,6 +4,7 @@ import argparse
 import math
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,6 +17,8 @@ def _arguments():
     parser.add_argument("--count", type=int, metavar="N", help="only N of them, others with every commit")
     parser.add_argument("--list", action="store_true", help="list the faults, plant none")
     parser.add_argument("--check", action="store_true", help="only see whether all of them still apply to the sources")
+    parser.add_argument("--sound", metavar="BUILD", type=Path,
+                        help="only see whether no detector finds anything in a build folder of these sources")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="compilations at a time (2)")
     parser.add_argument("--folder", default=tree.ROOT / "build" / "faults", type=Path,
                         help="where the copy and its build are kept (build/faults)")
@@ -64,22 +67,23 @@ def _find(fault, scratch, lab):
     return lab.test(fault.test)
 
 
-def _check_sound(faults, scratch, lab):
-    """Nothing may be found in sources without a fault."""
-    scratch.plant(None)
-    scratch.build("tlmssd")
-    for detector in sorted({detector for fault in faults for detector in fault.run}):
+def _check_sound(faults, lab):
+    """Nothing may be found in a build without a fault; returns how many detectors were asked."""
+    detectors = sorted({detector for fault in faults for detector in fault.run})
+    for detector in detectors:
         found = lab.detect(detector)
         if found:
             raise catalogue.CatalogueError(f"without any fault, {detector} finds one ({found.finder}): {found.detail}")
         lab.expect_failures(detector)
+    return len(detectors)
 
 
 def _plant_all(faults, arguments):
     scratch = tree.Tree(arguments.folder, arguments.jobs)
     lab = finders.Lab(scratch.build_folder, scratch.folder / "build" / "runs")
     scratch.refresh()
-    _check_sound(faults, scratch, lab)
+    scratch.build("tlmssd")
+    _check_sound(faults, lab)
     missed = []
     for number, fault in enumerate(faults, 1):
         begin = time.monotonic()
@@ -108,6 +112,13 @@ def main():
         catalogue.check(tree.ROOT, faults)
         if arguments.check:
             print(f"all {len(faults)} faults apply to the sources")
+            return 0
+        if arguments.sound:
+            if not (arguments.sound / "tlmssd").is_file():
+                raise ValueError(f"--sound {arguments.sound}: has no program tlmssd; build one, or name its folder")
+            with tempfile.TemporaryDirectory() as folder:
+                asked = _check_sound(faults, finders.Lab(arguments.sound, folder))
+            print(f"none of {asked} detectors finds a fault where there is none")
             return 0
         faults = _chosen(faults, arguments)
         if arguments.list:
