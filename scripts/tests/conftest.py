@@ -61,6 +61,8 @@ def start_explore(*arguments: object) -> subprocess.Popen:
         text=True,
         env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
         start_new_session=True,
+        # What a shell starts in the background ignores Ctrl-C, and so would this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

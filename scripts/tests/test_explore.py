@@ -86,13 +86,12 @@ def test_memory_has_a_limit(folder):
     assert set(statuses(folder / "out")) <= {"memory", "crashed", "failed"}
 
 
-def wait_for_runs(store: Path, least: int) -> int:
-    """Waits until a study has so many runs; how many it has then."""
+def wait_for_runs(store: Path, least: int) -> None:
+    """Waits until a study has so many runs."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        count = len(list(store.glob("runs/*/*")))
-        if count >= least:
-            return count
+        if len(list(store.glob("runs/*/*"))) >= least:
+            return
         time.sleep(0.02)
     raise AssertionError("nothing was run in time")
 
@@ -119,8 +118,7 @@ def test_a_killed_worker_costs_only_its_runs(folder):
 def test_an_interrupted_study_goes_on(folder):
     (folder / "study.yaml").write_text(LONG)
     process = start_explore("study.yaml", "--jobs", 2, "--no-page")
-    seen = wait_for_runs(folder / "store", 4)
-    assert process.poll() is None, f"it was over, {seen} runs seen"
+    wait_for_runs(folder / "store", 4)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
     out, err = process.communicate(timeout=200)
     assert process.returncode == 130, err

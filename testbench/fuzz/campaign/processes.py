@@ -14,6 +14,8 @@ def start(setup, folder, arguments, *, environment=None, memory=None, file_size=
     program = setup.program
 
     def limit():
+        for number in (signal.SIGINT, signal.SIGHUP):  # a campaign in the background may ignore them itself
+            signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None and not program.sanitized:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
