@@ -83,8 +83,11 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
 void report_reliability(StatisticsSink& sink, const FtlStatistics& s) {
   sink.value("reads retried", s.retried_reads, "", "flash reads that were not decoded at the first attempt");
   sink.value("retries", s.retries, "", "further attempts at these");
-  sink.value("reads lost", s.lost_reads, "", "flash reads given up: the host gets a media error");
-  sink.value("frames lost", s.lost_frames, "", "ECC frames of these that could not be decoded");
+  sink.value("reads lost", s.lost_reads, "",
+             "flash reads given up, firmware's own among them: the host gets a media error, unless parity or "
+             "a replica has the data");
+  sink.value("frames lost", s.lost_frames, "",
+             "ECC frames of these that could not be decoded, in the attempt with the fewest");
   sink.value("wrong bits per frame",
              ratio(static_cast<double>(s.corrected_bits), static_cast<double>(s.decoded_frames)), "bits",
              "corrected in an ECC frame on average; reads given up or decoded in parts left out");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace tlmssd::firmware {
 namespace {
 
 /// What several attempts at a read have brought to light together: a slot that was decoded once
-/// stays so.
+/// stays so. Frames are lost as in the attempt that came nearest to decoding the slots that are
+/// left.
 class Salvage {
  public:
   /// `read` has failed for the first time.
@@ -27,21 +29,31 @@ class Salvage {
   }
   /// Another attempt has ended.
   void add() {
+    std::uint32_t failed = 0;
     for (std::uint32_t slot = 0; slot < read_.op.slots; ++slot) {
-      if (!lost_[slot] || read_.lost(read_.low + slot)) continue;
+      if (read_.lost(read_.low + slot)) {
+        ++failed;
+        continue;
+      }
+      if (!lost_[slot]) continue;
       lost_[slot] = false;
       std::copy_n(read_.content(read_.low + slot), read_.sectors,
                   stamps_.begin() + std::ptrdiff_t{slot} * read_.sectors);
     }
+    beyond_one_ = std::min(beyond_one_, read_.op.failed_frames - std::min(failed, read_.op.failed_frames));
   }
   [[nodiscard]] bool incomplete() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
   /// The operation now stands for all attempts.
   void finish() {
     std::copy(stamps_.begin(), stamps_.end(), read_.op.stamps);
     read_.op.failed_slots = 0;
+    std::uint32_t lost = 0;
     for (std::uint32_t slot = 0; slot < read_.op.slots; ++slot) {
-      if (lost_[slot]) read_.op.failed_slots |= std::uint64_t{1} << (slot % 64);
+      if (!lost_[slot]) continue;
+      ++lost;
+      read_.op.failed_slots |= std::uint64_t{1} << (slot % 64);
     }
+    if (lost != 0) read_.op.failed_frames = lost + beyond_one_;
     read_.op.status = read_.op.failed_slots != 0 ? FlashStatus::uncorrectable : FlashStatus::ok;
   }
 
@@ -49,6 +61,8 @@ class Salvage {
   ReadOp& read_;
   std::vector<Stamp> stamps_;
   std::vector<bool> lost_;
+  /// Frames that failed beside the first of each slot, in the attempt with the fewest.
+  std::uint32_t beyond_one_ = std::numeric_limits<std::uint32_t>::max();
 };
 
 }  // namespace
@@ -83,15 +97,21 @@ void ErrorCorrection::decoded(ReadOp& read) {
   }
 }
 
-// Tries what the policy names until every slot has been decoded once or the policy gives up. All of
-// it is charged to retrying.
+// Where the pass voltage was lowered, tries the same with the nominal one; then what the policy
+// names until every slot has been decoded once or the policy gives up. All of it is charged to
+// retrying.
 Task<> ErrorCorrection::read_again(ReadOp& read) {
   FlashTransaction& op = read.op;
   Ledger* const ledger = std::exchange(op.ledger, nullptr);
   const PageFacts page = facts(read);
   ++core_.stats.retried_reads;
-  op.pass_voltage = 1;
+  const bool lowered = std::exchange(op.pass_voltage, 1.0F) < 1;
   Salvage salvage(read);
+  if (lowered) {
+    tell_code(core_, read, "another attempt", "the last one had a low pass voltage");
+    co_await attempt(read);
+    salvage.add();
+  }
   for (std::uint32_t tried = 1; salvage.incomplete(); ++tried) {
     const auto next = policy_.next(page, {op.code, op.retry_level}, tried);
     if (!next) {
@@ -99,19 +119,23 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
       break;
     }
     if (tried >= k_most_attempts) refuse_policy(read);
-    ++core_.stats.retries;
     op.code = next->code;
     op.retry_level = next->retry_level;
     tell_code(core_, read, "another attempt", "the last one was not decoded");
-    co_await RunStage(core_.hw, Stage::flash, nullptr);
-    FlashAwait again(core_.hw, op);
-    co_await again;
+    co_await attempt(read);
     salvage.add();
   }
   salvage.finish();
   op.ledger = ledger;
   if (ledger != nullptr) ledger->charge(Cause::retry, core_.hw.event_queue.now());
   end(read);
+}
+
+Task<> ErrorCorrection::attempt(ReadOp& read) {
+  ++core_.stats.retries;
+  co_await RunStage(core_.hw, Stage::flash, nullptr);
+  FlashAwait again(core_.hw, read.op);
+  co_await again;
 }
 
 void ErrorCorrection::refuse_policy(const ReadOp& read) const {

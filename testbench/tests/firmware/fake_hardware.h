@@ -123,8 +123,9 @@ class FakeFlash final : public FlashPort {
   /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once
   /// that has been read.
   std::function<bool(const FlashOp&)> fails;
-  std::function<std::uint64_t(const FlashOp&)> failed_slots;  ///< of a read that fails; none: all of them
-  std::function<std::uint32_t(const FlashOp&)> wrong_bits;    ///< in the worst frame of a read; null: none
+  std::function<std::uint64_t(const FlashOp&)> failed_slots;   ///< of a read that fails; none: all of them
+  std::function<std::uint32_t(const FlashOp&)> failed_frames;  ///< of a read that fails; none: one
+  std::function<std::uint32_t(const FlashOp&)> wrong_bits;     ///< in the worst frame of a read; null: none
 
  private:
   struct Block {
@@ -258,6 +259,7 @@ class FakeFlash final : public FlashPort {
     op.worst_errors = op.wrong_bits = wrong_bits ? wrong_bits(op) : 0;
     op.failed_frames = fails && fails(op) ? 1 : 0;
     if (op.failed_frames == 0) return;
+    if (failed_frames) op.failed_frames = failed_frames(op);
     op.status = FlashStatus::uncorrectable;
     op.failed_slots = failed_slots ? failed_slots(op) : 0;
     for (std::uint32_t n = 0; n < op.slots; ++n) {

@@ -314,37 +314,55 @@ TEST_CASE("a block's pass voltage goes down once in an interval") {
 }
 
 TEST_CASE("pages are read with the block's pass voltage, and with the nominal one after a failure") {
-  DisturbRig rig({.region_reads = 1'000'000, .pass_voltage = "tuned"});
-  rig.config.ecc.policy = "retry-only";
-  Ftl ftl(rig.hw.ports, rig.shape, rig.config);
-  ModelHost host(rig.hw, ftl, rig.shape, 1);
-  host.write(0, k_unit);
-  host.drain();
-  std::vector<float> seen;
-  bool fail = false;
-  rig.hw.flash.watch = [&](const FlashOp& op) {
-    if (op.command == FlashCommand::read) seen.push_back(op.pass_voltage);
-  };
-  rig.hw.flash.fails = [&](const FlashOp& op) { return fail && op.pass_voltage < 1; };
-  host.flush();
-  host.drain();
-  for (int i = 0; i < 9; ++i) {
+  for (const std::string policy : {"fixed", "retry-only"}) {
+    INFO(policy);
+    DisturbRig rig({.region_reads = 1'000'000, .pass_voltage = "tuned"});
+    rig.config.ecc.policy = policy;
+    Ftl ftl(rig.hw.ports, rig.shape, rig.config);
+    ModelHost host(rig.hw, ftl, rig.shape, 1);
+    host.write(0, k_unit);
+    host.drain();
+    std::vector<float> seen;
+    std::vector<int> level;
+    bool fail = false;
+    rig.hw.flash.watch = [&](const FlashOp& op) {
+      if (op.command != FlashCommand::read) return;
+      seen.push_back(op.pass_voltage);
+      level.push_back(op.retry_level);
+    };
+    rig.hw.flash.fails = [&](const FlashOp& op) { return fail && op.pass_voltage < 1; };
+    host.flush();
+    host.drain();
+    for (int i = 0; i < 9; ++i) {
+      host.read(0, k_unit);
+      host.wait_below(1);
+    }
+    REQUIRE(seen.size() == 9);
+    CHECK(seen.front() == 1.0F);
+    CHECK(seen.back() == Approx(0.98));
+    seen.clear();
+    level.clear();
+    fail = true;
     host.read(0, k_unit);
-    host.wait_below(1);
+    host.drain();
+    CHECK(host.last_status == HostStatus::success);
+    REQUIRE(seen.size() == 2);
+    CHECK(seen.front() == Approx(0.98));
+    CHECK(seen.back() == 1.0F);
+    CHECK(level == std::vector<int>{0, 0});  // only the voltage is another
+    CHECK(ftl.statistics().retries == 1);
+    host.read(0, k_unit);  // and the block from now on
+    host.drain();
+    CHECK(seen.back() == 1.0F);
   }
-  REQUIRE(seen.size() == 9);
-  CHECK(seen.front() == 1.0F);
-  CHECK(seen.back() == Approx(0.98));
-  seen.clear();
-  fail = true;
-  host.read(0, k_unit);
-  host.drain();
-  REQUIRE(seen.size() == 2);
-  CHECK(seen.front() == Approx(0.98));
-  CHECK(seen.back() == 1.0F);
-  host.read(0, k_unit);  // and the block from now on
-  host.drain();
-  CHECK(seen.back() == 1.0F);
+}
+
+TEST_CASE("steps of the pass voltage that lead nowhere, or are too many, are refused") {
+  CHECK_THROWS_WITH(TunedPassVoltage({.lowest = 0.94, .step = 0.07}, 8),
+                    Catch::Contains("goes below `lowest`"));
+  CHECK_THROWS_WITH(TunedPassVoltage({.lowest = 0.5, .step = 0.001}, 8), Catch::Contains("500 steps"));
+  CHECK_NOTHROW(TunedPassVoltage({.lowest = 0.94, .step = 0.06}, 8));
+  CHECK_NOTHROW(TunedPassVoltage({.lowest = 1}, 8));
 }
 
 TEST_CASE("a pass voltage that nothing is known about is refused") {

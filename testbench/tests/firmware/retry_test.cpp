@@ -1,6 +1,7 @@
 // Reads that cannot be decoded: retries follow the policy, who waits is charged for them, and what
 // is lost stays lost until it is written anew, wherever it is moved meanwhile.
 #include <algorithm>
+#include <bit>
 
 #include "firmware/ecc/code_choice.h"
 #include "firmware/ecc/ecc_policy.h"
@@ -230,6 +231,31 @@ TEST_CASE("slots that were decoded once stay so, whichever attempt it was") {
       CHECK(rig.read(lba, 64) == HostStatus::success);  // the model host compares the data
     CHECK(together > 0);
     CHECK(rig.stats().lost_reads == 0);
+  }
+}
+
+TEST_CASE("frames are lost as in the attempt that came nearest, however many follow it") {
+  for (const int steps : {2, 4, 40}) {
+    INFO(steps);
+    RetryRig rig("retry-only", Given({{"steps", whole(steps)}}));
+    rig.fill();
+    // Slot 0 of a page is beyond repair: one frame at step 2, all four elsewhere; slot 1 fails only
+    // at the steps after.
+    const auto failing = [](const FlashOp& op) {
+      std::uint64_t slots = 0;
+      for (std::uint32_t n = 0; n < op.slots; ++n) {
+        if ((op.first_slot + n) % 2 == 0 || op.retry_level > 2) slots |= std::uint64_t{1} << n;
+      }
+      return slots;
+    };
+    rig.hw.flash.failed_slots = failing;
+    rig.hw.flash.fails = [&](const FlashOp& op) { return failing(op) != 0; };
+    rig.hw.flash.failed_frames = [&](const FlashOp& op) {
+      return static_cast<std::uint32_t>(std::popcount(failing(op))) * (op.retry_level == 2 ? 1U : 4U);
+    };
+    for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64) rig.read(lba, 64);
+    REQUIRE(rig.stats().lost_reads > 0);
+    CHECK(rig.stats().lost_frames == rig.stats().lost_reads);
   }
 }
 
