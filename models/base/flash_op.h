@@ -73,7 +73,8 @@ struct FlashOp {
   std::uint8_t retry_level = 0;
   // How the array is read for that code, set by the flash controller: the senses it takes and which
   // pages they are of.
-  bool word_line = false;   ///< each sense is of another page of the word line, else all of the same
+  bool word_line =
+      false;  ///< the first senses are of the pages of the word line, one each; else all of the same
   std::uint8_t senses = 1;  ///< in all
   std::uint8_t program_pass =
       0;  ///< programs in several passes: those of the word line under way that are through

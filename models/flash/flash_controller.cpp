@@ -113,13 +113,14 @@ void FlashController::plan_senses(FlashOp& op) const {
   if (op.code == EccCode::none) return;
   const CodeConfig& code = setup_.ecc.of(op.code);
   op.word_line = code.word_line;
-  op.senses = static_cast<std::uint8_t>(1 + code.extra_senses);
+  std::uint32_t pages = 1;
   if (code.word_line) {
     // In SLC mode a page is a word line.
     const std::uint32_t bits = op.mode == BlockMode::slc ? 1 : setup_.part.bits();
     const std::uint32_t first = index(op.page) / bits * bits;
-    op.senses = static_cast<std::uint8_t>(std::min(bits, setup_.geometry.pages - first));
+    pages = std::min(bits, setup_.geometry.pages - first);
   }
+  op.senses = static_cast<std::uint8_t>(pages + code.extra_senses);
 }
 
 /// Where the die says how many bits of each frame were wrong.

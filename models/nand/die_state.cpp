@@ -137,6 +137,7 @@ PageId DieState::sensed_page(const FlashOp& op) const {
   if (!op.word_line || op.mode == BlockMode::slc) return op.page;
   const std::uint32_t first = index(op.page) / part_.bits() * part_.bits();
   const std::uint32_t pages = std::min(part_.bits(), geometry_.pages - first);
+  if (op.sense_count >= pages) return op.page;
   return PageId{first + (index(op.page) - first + op.sense_count) % pages};
 }
 

@@ -21,8 +21,8 @@ Picoseconds expected_sense(const Bench& b, const Options& o, const Operation& re
   const CodeConfig& config = o.ecc.of(code);
   const std::uint32_t bits = o.part.bits();
   const std::uint32_t page = index(read.op.page);
-  if (!config.word_line) return (1 + config.extra_senses) * b.array.part().read_time(PageId{page});
-  Picoseconds sum = 0;
+  Picoseconds sum = config.extra_senses * b.array.part().read_time(PageId{page});
+  if (!config.word_line) return sum + b.array.part().read_time(PageId{page});
   const std::uint32_t first = page / bits * bits;
   for (std::uint32_t p = first; p < std::min(first + bits, o.part.pages_per_block); ++p)
     sum += b.array.part().read_time(PageId{p});
@@ -33,7 +33,7 @@ std::uint32_t expected_senses(const Options& o, const Operation& read, EccCode c
   const CodeConfig& config = o.ecc.of(code);
   if (!config.word_line) return 1 + config.extra_senses;
   const std::uint32_t first = index(read.op.page) / o.part.bits() * o.part.bits();
-  return std::min(o.part.bits(), o.part.pages_per_block - first);
+  return std::min(o.part.bits(), o.part.pages_per_block - first) + config.extra_senses;
 }
 
 void check_unloaded(Bench& b, const Options& o, Operation& read, EccCode code) {
@@ -102,6 +102,12 @@ void program_all(Bench& b) {
 
 TEST_CASE("unloaded latency of every code on TLC") {
   unloaded(ecc_options("tlc"));
+}
+
+TEST_CASE("unloaded latency of further senses of a page beside those of its word line") {
+  Options o = ecc_options("tlc");
+  o.ecc.codes[static_cast<std::size_t>(EccCode::ep_ldpc)].extra_senses = 2;
+  unloaded(o);
 }
 
 TEST_CASE("unloaded latency of every code on MLC") {
