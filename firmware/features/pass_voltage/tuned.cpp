@@ -2,12 +2,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
 
 namespace {
 constexpr std::uint32_t k_most_steps = 255;
+
+std::string percent(double share) {
+  return fmt::format("{} %", std::ceil(share * 1e4 - 1e-6) / 100);
 }
+
+/// Steps from the nominal voltage down to the lowest.
+std::uint32_t steps_of(const TunedPassVoltageConfig& config) {
+  constexpr const char* k_key = "firmware.pass_voltage.step";
+  const double way = 1 - config.lowest;
+  const double steps = std::floor(way / config.step + 1e-9);
+  if (way > 0 && steps < 1) {
+    throw refusal(
+        k_key,
+        fmt::format("one step goes below `lowest` ({}), so that none would be made", percent(config.lowest)),
+        percent(way));
+  }
+  if (steps > k_most_steps) {
+    throw refusal(k_key, fmt::format("{} steps lead down to `lowest`; {} are the most", steps, k_most_steps),
+                  percent(way / k_most_steps));
+  }
+  return static_cast<std::uint32_t>(steps);
+}
+
+}  // namespace
 
 const ParameterTable<TunedPassVoltageConfig>& TunedPassVoltageConfig::parameters() {
   using C = TunedPassVoltageConfig;
@@ -15,7 +41,9 @@ const ParameterTable<TunedPassVoltageConfig>& TunedPassVoltageConfig::parameters
       ParameterTable<C>{}
           .share("lowest", &C::lowest, {0.5, 1}, "share of the nominal voltage below which no block is read")
           .share("step", &C::step, {0.001, 0.5}, "share of the nominal voltage that one change is")
-          .integer("correctable", &C::correctable, {1, 65535}, "wrong bits in a frame that the code corrects")
+          .integer("correctable", &C::correctable, {1, 65535},
+                   "wrong bits in a frame that the code corrects: `correctable` of ssd.flash.ecc, which is "
+                   "not looked up here")
           .share("reserve", &C::reserve, {0, 1},
                  "share of these bits that is kept for what a read does not show")
           .integer("samples", &C::samples, {1, 65535},
@@ -29,8 +57,7 @@ TunedPassVoltage::TunedPassVoltage(const Config& config, std::uint32_t blocks)
     : config_(config),
       interval_(std::llround(config.interval * 1e9)),
       allowed_(static_cast<std::uint32_t>((1 - config.reserve) * config.correctable)),
-      most_steps_(
-          std::min(k_most_steps, static_cast<std::uint32_t>((1 - config.lowest) / config.step + 1e-9))),
+      most_steps_(steps_of(config)),
       blocks_(blocks) {}
 
 TunedPassVoltage::Block& TunedPassVoltage::block(BlockNumber number, std::uint32_t erases) {
