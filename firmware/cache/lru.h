@@ -1,6 +1,6 @@
-// LRU: a plain write-back cache. Every write and every read goes through it; room is made when none
-// is left, at the expense of the line used longest ago. The baseline that other policies are
-// measured against.
+// LRU: a plain write-back cache. Every write goes through it and, with copy_waits, every read; room
+// is made when none is left, at the expense of the line used longest ago. Reads that do not wait
+// find a full cache and make no room. The baseline that other policies are measured against.
 #pragma once
 
 #include "firmware/cache/lru_policy.h"

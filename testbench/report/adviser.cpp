@@ -18,6 +18,7 @@ constexpr double k_share_of_writes = 0.1;  ///< from which on a run is also abou
 constexpr double k_share_unwritten = 0.01;
 constexpr double k_share_of_waits = 0.01;
 constexpr double k_turnovers = 1;
+constexpr double k_share_not_copied = 0.5;
 constexpr double k_blocks_of_spare = 8;
 constexpr double k_saturated = 0.8;
 constexpr double k_share_of_lag = 0.02;
@@ -101,6 +102,21 @@ void buffer_holds_load(const Evidence& e) {
                    "latencies and rates are those of the memory",
                    bytes_text(e.written()), bytes_text(buffer)),
        "firmware.buffer.capacity or load.number_ios"});
+}
+
+/// A read that may not wait copies nothing into a full cache, and evicts nothing from it.
+void reads_not_cached(const Evidence& e) {
+  const Json* const cache = find_group(e.report["statistics"], "cache");
+  if (cache == nullptr || find_value(*cache, "copies skipped") == nullptr) return;
+  const double skipped = number_in(*cache, "copies skipped");
+  const double all = skipped + number_in(*cache, "copies in");
+  if (all == 0 || skipped < k_share_not_copied * all) return;
+  e.advice.push_back(
+      {"reads-not-cached",
+       fmt::format("{} of what reads might have brought into the cache found no room there: it is full, "
+                   "and a read that does not wait makes none",
+                   share_text(skipped / all)),
+       "firmware.cache.copy_waits"});
 }
 
 void few_blocks(const Evidence& e) {
@@ -254,6 +270,8 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"short-for-amplification", "less than the spare flash was programmed with what was written"},
       {"buffer-holds-load",
        "all that was written fits into the write buffer or cache, and did not wait for flash"},
+      {"reads-not-cached",
+       "half of what reads might have brought into the cache, or more, found no room there"},
       {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},
       {"not-measured", "a load ended before the ramps of all loads were over"},
       {"ended-by-size", "a load ended before its number_ios"},
@@ -270,9 +288,9 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   std::vector<Advice> advice;
   const Evidence evidence{report, facts, advice};
   if (report["results"]["total"]["commands"] != 0) {
-    for (const auto rule :
-         {unwritten_reads, short_for_amplification, buffer_holds_load, few_blocks, not_measured,
-          ended_by_size, falls_behind, never_steady, steady_of_another_load, not_steady, default_matters}) {
+    for (const auto rule : {unwritten_reads, short_for_amplification, buffer_holds_load, reads_not_cached,
+                            few_blocks, not_measured, ended_by_size, falls_behind, never_steady,
+                            steady_of_another_load, not_steady, default_matters}) {
       rule(evidence);
     }
   }
