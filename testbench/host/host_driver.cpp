@@ -20,7 +20,7 @@ HostDriver::HostDriver(const sc_core::sc_module_name& name, EventQueue& event_qu
       scoreboard_(scoreboard),
       watch_(event_queue, *this, config.stall_after, config.patient),
       slots_(std::make_unique<Slots>()),
-      streams_of_queue_(config.queues),
+      waiting_(config.queues),
       queue_outstanding_(config.queues) {}
 
 HostDriver::~HostDriver() = default;
@@ -57,17 +57,22 @@ bool HostDriver::fetch(Stream& stream) {
   return true;
 }
 
-/// Issues all that the stream may issue now; arranges to come back when time alone holds it up.
-void HostDriver::pump(Stream& stream) {
+/// Issues all that the stream may issue now; arranges to come back when time alone holds it up, or
+/// stands in line when its queue has no room. `in_turn`: those in line let one command of it pass.
+void HostDriver::pump(Stream& stream, bool in_turn) {
   if (stream.ended || stream.sleeping || stream.load->phase != phase_) return;
   const Load& load = *stream.load;
   const bool open_loop = load.pacing == Pacing::open_loop;
   while (fetch(stream)) {
     if (stream.split == nullptr && load.queue_depth != 0 && stream.outstanding >= load.queue_depth) return;
-    if (queue_outstanding_[stream.queue] >= config_.queue_depth) return;
+    if (!has_room(stream.queue) || !(in_turn || waiting_[stream.queue].empty())) {
+      if (stream.next == nullptr) waiting_[stream.queue].push(stream);
+      return;
+    }
     if (stream.split == nullptr && stream.owes_pause()) return;
     if (stream.split != nullptr) {
       issue(stream);
+      in_turn = false;
       continue;
     }
     Picoseconds due = std::max(stream.start, stream.think_until);
@@ -86,12 +91,18 @@ void HostDriver::pump(Stream& stream) {
       return;
     }
     issue(stream);
+    in_turn = false;
   }
   if (stream.exhausted && stream.outstanding == 0) end_stream(stream);
 }
 
-void HostDriver::pump_queue(std::uint32_t queue) {
-  for (Stream* stream : streams_of_queue_[queue]) pump(*stream);
+bool HostDriver::has_room(std::uint32_t queue) const {
+  return queue_outstanding_[queue] < config_.queue_depth;
+}
+
+/// Room goes to those that wait for it, a command each in turn, so that none of them starves.
+void HostDriver::pump_waiting(std::uint32_t queue) {
+  while (has_room(queue) && !waiting_[queue].empty()) pump(waiting_[queue].pop(), true);
 }
 
 /// A slot with the command that the request is to be.
@@ -319,11 +330,8 @@ void HostDriver::complete(Slot& slot) {
     end_piece(completed, *slot.split);
   }
   release(slot);
-  if (streams_of_queue_[stream.queue].size() == 1) {
-    pump(stream);
-  } else {
-    pump_queue(stream.queue);
-  }
+  pump_waiting(stream.queue);
+  pump(stream);
 }
 
 // ---- reporting

@@ -4,8 +4,9 @@
 // One initiator socket. Each load has a host queue of its own (loads beyond the number of queues
 // share) and is issued closed loop at a queue depth or open loop by its time stamps. Commands that
 // find their queue full wait in the host, which counts as part of their latency in open loop only
-// (closed loop issues when there is room). Untimed, requests of all loads are taken in turn and
-// carried out by debug transport. Leaves out: the host's own processor time.
+// (closed loop issues when there is room); loads that wait for the same queue have turns. Untimed,
+// requests of all loads are taken in turn and carried out by debug transport. Leaves out: the
+// host's own processor time.
 #pragma once
 
 #include <systemc>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "models/base/event_queue.h"
+#include "models/base/intrusive_queue.h"
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/ports.h"
 #include "testbench/host/stall_watch.h"
@@ -120,8 +122,9 @@ class HostDriver : public sc_core::sc_module {
   struct SplitRequest;
 
   SplitRequest& take_split();
-  void pump(Stream& stream);
-  void pump_queue(std::uint32_t queue);
+  void pump(Stream& stream, bool in_turn = false);
+  [[nodiscard]] bool has_room(std::uint32_t queue) const;
+  void pump_waiting(std::uint32_t queue);
   bool fetch(Stream& stream);
   void issue(Stream& stream);
   void begin_request(Stream& stream, bool split);
@@ -153,7 +156,7 @@ class HostDriver : public sc_core::sc_module {
   Pool<SplitRequest> splits_;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<std::unique_ptr<Stream>> earlier_;  ///< of earlier runs; the event queue may still wake them
-  std::vector<std::vector<Stream*>> streams_of_queue_;
+  std::vector<IntrusiveQueue<Stream>> waiting_;   ///< for room in a queue
   std::vector<std::uint32_t> queue_outstanding_;
   std::uint64_t outstanding_ = 0;
   std::uint32_t issued_ = 0;  ///< number of the last command issued

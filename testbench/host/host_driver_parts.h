@@ -72,6 +72,7 @@ struct HostDriver::Stream {
       0;  ///< time stamp of the first request after a warm-up, from which the others count
   std::uint64_t paused_at = 0;  ///< `completed` when the last pause began
   Picoseconds think_until = 0;  ///< its end
+  Stream* next = nullptr;       ///< of those that wait for room in the queue
 
   /// Nothing more is issued until all that is outstanding has completed: then the load pauses.
   [[nodiscard]] bool owes_pause() const {

@@ -12,7 +12,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   std::move(streams_.begin(), streams_.end(), std::back_inserter(earlier_));
   streams_.clear();
   stopping_ = false;
-  for (auto& queue : streams_of_queue_) queue.clear();
+  for (auto& line : waiting_) line = {};
   finished_ = false;
   issued_ = 0;
   ramping_ = 0;
@@ -24,7 +24,6 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
     stream->number = static_cast<std::uint16_t>(streams_.size());
     stream->queue =
         (load.queue >= 0 ? static_cast<std::uint32_t>(load.queue) : stream->number) % config_.queues;
-    streams_of_queue_[stream->queue].push_back(stream.get());
     if (load.ramp_time > 0) ++ramp_times_;
     if (load.ramp_requests > 0) ++ramping_;
     streams_.push_back(std::move(stream));
