@@ -24,6 +24,7 @@ LoadSpace load_space(const SsdConfig& config, const SimulationConfig& simulation
   LoadSpace space;
   space.drive = {drive.blocks * lba, drive.lba_bytes};
   space.drive.handles = firmware::Ftl::placement_handles(config.firmware);
+  space.queues = drive.queues;
   space.unit = shape.mapping_page_bytes;
   space.idle_work = config.firmware.gc.idle_after != 0;
   if (simulation.log_structured) {

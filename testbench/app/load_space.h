@@ -13,9 +13,10 @@ namespace tlmssd {
 AttachedDrive attached_drive(const SsdConfig& config, const firmware::DriveShape& shape);
 
 struct LoadSpace {
-  DriveSize drive;  ///< what loads see as their drive
-  DriveSize files;  ///< the network's files; empty without a file cache
-  Bytes unit = 0;   ///< what is written as a whole: the mapping page, or a log-structured host layer's grain
+  DriveSize drive;           ///< what loads see as their drive
+  DriveSize files;           ///< the network's files; empty without a file cache
+  std::uint32_t queues = 1;  ///< of the drive, for the host
+  Bytes unit = 0;  ///< what is written as a whole: the mapping page, or a log-structured host layer's grain
   bool idle_work = false;  ///< firmware has something to do in idle time
 };
 /// Throws InputError when the host's software does not fit the drive.

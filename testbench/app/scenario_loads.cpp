@@ -140,6 +140,12 @@ void ScenarioLoads::let_go_on(LoadConfig& config) const {
 
 void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& made) const {
   LoadConfig config = read_load(scenario_, number);
+  if (config.kind.queue >= static_cast<std::int64_t>(space_.queues)) {
+    throw refusal("queue",
+                  fmt::format("{} is not a queue of the drive, which has {}, numbered from 0",
+                              config.kind.queue, space_.queues),
+                  std::to_string(space_.queues - 1));
+  }
   let_go_on(config);
   if (config.kind.stonewall) phase = phase_after(made.loads);
   std::vector<Load> loads = named_apart(config, made.loads);

@@ -39,7 +39,9 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
           .text("fio", &LoadKindConfig::fio, "fio job file to run")
           .filled()
           .integer("queue", &LoadKindConfig::queue, {-1, 65535},
-                   "host queue that the load uses; -1 gives every load the next queue in turn")
+                   "host queue that the load uses, one of ssd.host.queues, numbered from 0; -1 gives every "
+                   "load the "
+                   "next queue in turn, and begins again behind the last")
           .flag("stonewall", &LoadKindConfig::stonewall,
                 "the load, and those listed after it, begin when all listed before it have ended; startdelay "
                 "counts from there (idle time)")

@@ -72,6 +72,8 @@ TEST_CASE("scenarios with wrong values", "[program]") {
        "@:4: ssd.cpu.assignment.flash: '0' is a single value; write a list: [0]"},
       {"  buffer:", "  allocation: {multi_plane: yess}\n  buffer:",
        "@:11: firmware.allocation.multi_plane: 'yess' is not true or false"},
+      {"number_ios: 500", "queue: 64",
+       "@:12: load.0.queue: 64 is not a queue of the drive, which has 4, numbered from 0; nearest valid: 3"},
       {"rw: randrw", "rw: randwr", "@:12: load.0.rw: 'randwr' is not one of ..."},
       {"rw: randrw", "rw: randrw, bs: 3000",
        "@:12: load.0.bs: 3000 B is not a multiple of the drive's logical block of 4096 B"},
