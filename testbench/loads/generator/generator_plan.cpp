@@ -164,30 +164,44 @@ void check_blocks(const GeneratorPlan& plan, std::uint32_t lba) {
   }
 }
 
+Bytes up_to(Bytes bytes, Bytes unit) {
+  return unit == 0 ? bytes : (bytes + unit - 1) / unit * unit;
+}
+
+/// As in fio, an offset that is a share of the drive goes up to whole smallest requests, of any
+/// direction, and a size that is one goes down.
 void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const DriveSize& drive, FioUnits units,
                  std::uint32_t job) {
-  const Bytes increment = size_or_share("offset_increment", config.offset_increment, drive.bytes, units);
-  plan.offset = size_or_share("offset", config.offset, drive.bytes, units);
-  Bytes shift = 0;
-  if (__builtin_mul_overflow(increment, job, &shift) ||
-      __builtin_add_overflow(plan.offset, shift, &plan.offset) || plan.offset >= drive.bytes) {
-    throw InputError(fmt::format("offset: job {} begins beyond the drive's {} B", job, drive.bytes));
-  }
-  const bool rest = config.size == "100%";
-  plan.size = rest ? drive.bytes - plan.offset : size_or_share("size", config.size, drive.bytes, units);
-  if (plan.size > drive.bytes - plan.offset) {
-    throw InputError(fmt::format("size: {} B at offset {} B ends beyond the drive's {} B", plan.size,
-                                 plan.offset, drive.bytes));
-  }
   const std::uint32_t lba = drive.lba_bytes;
-  if (plan.offset % lba != 0 && config.offset.find('%') == std::string::npos &&
-      config.offset_increment.find('%') == std::string::npos) {
+  const Bytes smallest = *std::min_element(plan.smallest.begin(), plan.smallest.end());
+  const auto is_share = [](const std::string& text) { return text.find('%') != std::string::npos; };
+  const Bytes increment = size_or_share("offset_increment", config.offset_increment, drive.bytes, units);
+  Bytes asked = size_or_share("offset", config.offset, drive.bytes, units);
+  Bytes shift = 0;
+  bool beyond = __builtin_mul_overflow(increment, job, &shift) ||
+                __builtin_add_overflow(asked, shift, &asked) || asked >= drive.bytes;
+  plan.offset = asked;
+  if (!beyond && (is_share(config.offset) || is_share(config.offset_increment))) {
+    plan.offset = up_to(up_to(asked, smallest), lba);
+    beyond = plan.offset >= drive.bytes;
+  }
+  if (beyond)
+    throw InputError(fmt::format("offset: job {} begins beyond the drive's {} B", job, drive.bytes));
+  const Bytes left = drive.bytes - plan.offset;
+  const bool rest = config.size == "100%";
+  plan.size = rest ? left : size_or_share("size", config.size, drive.bytes, units);
+  if (plan.size > drive.bytes - asked) {
+    throw InputError(
+        fmt::format("size: {} B at offset {} B ends beyond the drive's {} B", plan.size, asked, drive.bytes));
+  }
+  plan.size = std::min(plan.size, left);
+  if (!rest && is_share(config.size) && smallest > 0 && plan.size >= smallest)
+    plan.size -= plan.size % smallest;
+  if (plan.offset % lba != 0) {
     throw InputError(
         fmt::format("offset: {} B is not a multiple of the drive's logical block of {} B", plan.offset, lba));
   }
-  const Bytes end = (plan.offset + plan.size) / lba * lba;
-  plan.offset = (plan.offset + lba - 1) / lba * lba;  // shares of the drive rarely come out whole
-  plan.size = end > plan.offset ? end - plan.offset : 0;
+  plan.size = plan.size / lba * lba;
   if (plan.size == 0) throw InputError("size: holds no whole logical block");
 }
 

@@ -256,6 +256,39 @@ TEST_CASE("percentage_random, fsync, offset_increment") {
   CHECK(plan_generator(config, k_drive, FioUnits::scenario, 3).offset == 48_MiB);
 }
 
+TEST_CASE("shares of the drive come out in whole smallest requests, as in fio") {
+  GeneratorConfig config;
+  const auto plan = [&](std::uint32_t job = 0) {
+    return plan_generator(config, k_drive, FioUnits::scenario, job);
+  };
+  config.offset = "30%";  // 4915.2 times 4 KiB
+  CHECK(plan().offset == 4916 * 4_KiB);
+  CHECK(plan().size == 64_MiB - 4916 * 4_KiB);
+  config.bs = "128k,4k";
+  CHECK(plan().offset == 4916 * 4_KiB);
+  config.bs = "128k";
+  CHECK(plan().offset == 154 * 128_KiB);
+  config.offset = "0";
+  config.size = "30%";
+  CHECK(plan().size == 153 * 128_KiB);
+  config.offset_increment = "20%";
+  config.size = "10m";
+  CHECK(plan(1).offset == 103 * 128_KiB);
+  CHECK(plan(1).size == 10_MiB);  // no request less than the other jobs have
+  config = {};
+  config.offset = "80%";
+  config.size = "20%";
+  CHECK(plan().offset == 13108 * 4_KiB);
+  CHECK(plan().size == 3276 * 4_KiB);
+  config.size = "13421772";  // ends on the drive, where it was not for rounding
+  CHECK(plan().size == 3276 * 4_KiB);
+  config.offset = "99.999999%";
+  CHECK(message_of([&] { plan(); }) == "offset: job 0 begins beyond the drive's 67108864 B");
+  config.offset = "512";  // bytes are taken at their word
+  config.size = "1m";
+  CHECK(plan().offset == 512);
+}
+
 TEST_CASE("same seed, same requests") {
   GeneratorConfig config;
   config.rw = "randrw";
