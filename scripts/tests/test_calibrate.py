@@ -123,6 +123,7 @@ def test_hidden_drives_are_found_within_five_per_cent(folder, number, seed):
 def small(folder):
     """Two parameters and few jobs, for what does not need the whole of it."""
     jobs = """[global]
+ioengine=libaio
 norandommap
 stonewall
 [read-4k]

@@ -9,6 +9,7 @@ from tlmssd import cli, run
 from tlmssd.validate import validate
 
 JOBS = """[global]
+ioengine=libaio
 norandommap
 stonewall
 [read-4k-qd1]

@@ -252,8 +252,19 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
 /// Gives a message of the form "option: ..." the option's line in the job file.
 InputError at_option(const InputError& error, const FioJobFile& file, const FioJob& job) {
   const std::string message = error.what();
-  const auto line = job.lines.find(message.substr(0, message.find(':')));
-  return {file.file, line == job.lines.end() ? job.line : line->second, "job " + job.name + ": " + message};
+  return {file.file, job.line_of(message.substr(0, message.find(':'))), "job " + job.name + ": " + message};
+}
+
+/// What is said of jobs whose iodepth their ioengine does not keep; the first of `jobs`.
+std::string depth_notice(const FioJobFile& file, const std::vector<const FioJob*>& jobs) {
+  const FioJob& job = *jobs.front();
+  return fmt::format(
+      "{}:{}: iodepth {} of job {}{} counts as 1, as in fio: ioengine {}{} is synchronous; libaio or "
+      "io_uring "
+      "keeps more outstanding",
+      file.file, job.line_of("iodepth"), job.generator.iodepth, job.name,
+      jobs.size() == 1 ? "" : fmt::format(" (and of {} more)", jobs.size() - 1), job.ioengine,
+      job.lines.contains("ioengine") ? "" : ", the default,");
 }
 
 std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
@@ -261,15 +272,21 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
   const FioJobFile file = read_fio_jobs(path_of(config.kind.fio, directory));
   std::vector<Load> loads;
   std::vector<std::string> names;
+  std::vector<const FioJob*> shallow;
   std::uint32_t phase = 0;
   for (const FioJob& job : file.jobs) {
     names.push_back(job.name);
     if (!config.fio.job.empty() && job.name != config.fio.job) continue;
     if (job.stonewall && !loads.empty()) ++phase;
     const std::size_t first = loads.size();
+    GeneratorConfig made = job.generator;
+    if (job.synchronous() && made.iodepth > 1) {
+      made.iodepth = 1;
+      shallow.push_back(&job);
+    }
     try {
-      add_jobs(loads, config.kind.name.empty() ? job.name : config.kind.name + "." + job.name, job.generator,
-               job.run, job.units, drive, seed);
+      add_jobs(loads, config.kind.name.empty() ? job.name : config.kind.name + "." + job.name, made, job.run,
+               job.units, drive, seed);
     } catch (const InputError& error) {
       throw at_option(error, file, job);
     }
@@ -280,6 +297,7 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
                      ", expected " + any_of(names) + did_you_mean(config.fio.job, names));
   }
   loads.front().warnings = file.warnings;
+  if (!shallow.empty()) loads.front().warnings.push_back(depth_notice(file, shallow));
   return loads;
 }
 

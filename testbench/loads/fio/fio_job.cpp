@@ -142,6 +142,7 @@ constexpr Option k_options[] = {
      [](FioJob& job, const std::string& text) { job.run.startdelay = duration(text, k_second); }},
     {"stonewall", set_stonewall, true},
     {"wait_for_previous", set_stonewall, true},
+    {"ioengine", [](FioJob& job, const std::string& text) { job.ioengine = text; }},
     {"kb_base",
      [](FioJob& job, const std::string& text) {
        if (text != "1000" && text != "1024") expected("1000 or 1024");
@@ -177,21 +178,18 @@ constexpr const char* k_without_effect[] = {"allow_file_create",
                                             "disable_lat",
                                             "disable_slat",
                                             "disk_util",
-                                            "end_fsync",
                                             "fadvise_hint",
                                             "fallocate",
                                             "file_service_type",
                                             "filename",
                                             "filename_format",
                                             "fixedbufs",
-                                            "fsync_on_close",
                                             "gid",
                                             "group_reporting",
                                             "gtod_cpu",
                                             "gtod_reduce",
                                             "hipri",
                                             "invalidate",
-                                            "ioengine",
                                             "iomem",
                                             "iopsavgtime",
                                             "lat_percentiles",
@@ -257,7 +255,7 @@ class Parser {
     }
     for (const FioJob& job : result_.jobs) {
       if (job.generator.time_based && job.run.runtime == 0) {
-        throw InputError(lines_.file(), line_of(job, "time_based"), "time_based: needs runtime as well");
+        throw InputError(lines_.file(), job.line_of("time_based"), "time_based: needs runtime as well");
       }
     }
     if (result_.jobs.empty())
@@ -265,10 +263,6 @@ class Parser {
   }
 
  private:
-  static std::uint64_t line_of(const FioJob& job, const std::string& option) {
-    const auto found = job.lines.find(option);
-    return found == job.lines.end() ? job.line : found->second;
-  }
   /// Names of jobs come into reports and onto the screen.
   void check_text(std::string_view line) const {
     for (const char c : line) {
@@ -322,6 +316,13 @@ class Parser {
                                              name == "filename" ? ": all jobs use the one drive" : ""));
       return;
     }
+    if (name == "end_fsync" || name == "fsync_on_close") {
+      if (value == "0") return;
+      result_.warnings.push_back(
+          fmt::format("{}:{}: option {} is not carried out: no flush is sent when a job ends", lines_.file(),
+                      lines_.line(), name));
+      return;
+    }
     std::vector<std::string> names;
     for (const Option& known : k_options) names.emplace_back(known.name);
     lines_.fail("option " + quoted_input(name) + " is not supported" + did_you_mean(name, names));
@@ -357,6 +358,12 @@ FioJobFile parse(LineReader& lines) {
 }
 
 }  // namespace
+
+bool FioJob::synchronous() const {
+  for (const char* engine : {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libzbc"})
+    if (ioengine == engine) return true;
+  return false;
+}
 
 FioJobFile read_fio_jobs(const std::string& path) {
   LineReader lines(path);

@@ -2,7 +2,8 @@
 //
 // Sections, [global] (which holds for the jobs below it), comments, and the options that a
 // GeneratorConfig has, with fio's own defaults and units. Options about the host's side of things
-// (ioengine, direct, filename, logging, ...) have no effect here and are noted. Every other option
+// (direct, filename, logging, ...) have no effect here and are noted, and so are flushes at a job's
+// end (end_fsync, fsync_on_close), which are not carried out. Every other option
 // is an InputError "file:line: ..." that names the nearest one understood: better no run than one
 // that does something else than asked.
 #pragma once
@@ -24,14 +25,21 @@ struct FioJob {
   GeneratorConfig generator;
   RunConfig run;
   FioUnits units = FioUnits::job_1024;
+  std::string ioengine = "psync";              ///< fio's default
   bool stonewall = false;                      ///< starts when everything above has ended
   std::map<std::string, std::uint64_t> lines;  ///< where each option was given
+  /// The ioengine waits for each request: in fio its queue depth is 1, whatever iodepth says.
+  [[nodiscard]] bool synchronous() const;
+  [[nodiscard]] std::uint64_t line_of(const std::string& option) const {
+    const auto found = lines.find(option);
+    return found == lines.end() ? line : found->second;
+  }
 };
 
 struct FioJobFile {
   std::string file;
   std::vector<FioJob> jobs;
-  std::vector<std::string> warnings;  ///< "file:line: option ... has no effect here"
+  std::vector<std::string> warnings;  ///< "file:line: option ... has no effect here", or the like
 };
 
 FioJobFile read_fio_jobs(const std::string& path);

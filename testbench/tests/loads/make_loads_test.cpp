@@ -255,8 +255,7 @@ TEST_CASE("a fio job file: global section, phases, units, comments, what has no 
   CHECK(loads[2].runtime == 10_s);
   CHECK(loads[2].start == 500_ms);
   CHECK(loads[2].think_time == 20_us);
-  CHECK(loads[0].warnings == std::vector<std::string>{file + ":3: option ioengine has no effect here",
-                                                      file + ":4: option direct has no effect here"});
+  CHECK(loads[0].warnings == std::vector<std::string>{file + ":4: option direct has no effect here"});
   const auto fill = drain(loads[0]);
   REQUIRE(fill.size() == 128);
   CHECK(fill[1].lba == 16);
@@ -265,6 +264,45 @@ TEST_CASE("a fio job file: global section, phases, units, comments, what has no 
   config.fio.job = "mixd";
   CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
         "job: there is none called 'mixd' in " + file + ", expected fill or mixed; did you mean 'mixed'?");
+}
+
+TEST_CASE("a synchronous ioengine keeps one request outstanding, as in fio") {
+  const Folder folder;
+  LoadConfig config;
+  const auto read = [&](const std::string& text) {
+    config.kind.fio = folder.write("jobs.fio", text);
+    return make_loads(config, k_drive, 1);
+  };
+  const auto unasked = read("[a]\nrw=read\nsize=1m\niodepth=32\n[b]\nrw=read\nsize=1m\niodepth=8\n");
+  CHECK(unasked[0].queue_depth == 1);
+  CHECK(unasked[1].queue_depth == 1);
+  CHECK(unasked[0].warnings ==
+        std::vector<std::string>{config.kind.fio +
+                                 ":4: iodepth 32 of job a (and of 1 more) counts as 1, as in fio: ioengine "
+                                 "psync, the default, is synchronous; libaio or io_uring keeps more "
+                                 "outstanding"});
+  CHECK(unasked[1].warnings.empty());
+  const auto mixed = read(
+      "[global]\nioengine=io_uring\nrw=read\nsize=1m\niodepth=4\n[a]\n[b]\nioengine=pvsync2\n[c]\nioengine="
+      "sync\n"
+      "iodepth=1\n");
+  CHECK(mixed[0].queue_depth == 4);
+  CHECK(mixed[1].queue_depth == 1);
+  CHECK(mixed[2].queue_depth == 1);
+  CHECK(mixed[0].warnings ==
+        std::vector<std::string>{config.kind.fio +
+                                 ":5: iodepth 4 of job b counts as 1, as in fio: ioengine pvsync2 is "
+                                 "synchronous; libaio or io_uring keeps more outstanding"});
+  config.fio.job = "a";
+  CHECK(make_loads(config, k_drive, 1)[0].warnings.empty());
+}
+
+TEST_CASE("flushes at the end of a fio job are named as not carried out") {
+  const FioJobFile file = parse_fio_jobs("j.fio", "[a]\nrw=write\nend_fsync=1\nfsync_on_close=1\n");
+  CHECK(file.warnings == std::vector<std::string>{
+                             "j.fio:3: option end_fsync is not carried out: no flush is sent when a job ends",
+                             "j.fio:4: option fsync_on_close is not carried out: no flush is sent when a "
+                             "job ends"});
 }
 
 TEST_CASE("whole numbers of a job file have fio's suffixes") {
