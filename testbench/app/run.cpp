@@ -270,7 +270,8 @@ void Run::keep_decisions() noexcept {
   }
 }
 
-void Run::measure_timed() {
+/// Commands that are measured.
+std::uint64_t Run::measure_timed() {
   if (directory_ && report_section_.logs_commands()) {
     log_ = std::make_unique<CommandLog>(directory_->file("commands." + report_section_.command_log));
   }
@@ -289,12 +290,26 @@ void Run::measure_timed() {
     end_early(interrupted);
   }
   if (log_) log_->close();
-  if (!timeline_) return;
-  timeline_->close();
-  if (timeline_->incomplete())
+  if (timeline_) timeline_->close();
+  if (timeline_ && timeline_->incomplete())
     warnings_.emplace_back(
         "report.window: more surrounds the slowest commands than the timeline can hold; ask for fewer, or "
         "for a smaller margin");
+  return measurement_->completed();
+}
+
+/// Its ramp is a number of requests: no time passes.
+std::uint64_t Run::measure_untimed() {
+  const HostDriver& driver = simulation_->driver();
+  std::uint64_t begun = driver.completed();
+  simulation_->driver().set_measurement_hook([&] {
+    simulation_->reset_statistics();
+    begun = driver.completed();
+  });
+  simulation_->run_untimed_together(loads_);
+  simulation_->driver().set_measurement_hook(nullptr);
+  measurement_->finish(0);
+  return driver.completed() - begun;
 }
 
 /// What has been measured so far is worth keeping, but not in place of earlier results.
@@ -328,13 +343,9 @@ void Run::measure() {
       [&](std::uint64_t done) { progress.update(done - before, simulation_->ssd().event_queue().now()); });
   const auto start = std::chrono::steady_clock::now();
   watch_firmware();
+  std::uint64_t measured = 0;
   try {
-    if (run_section_.timed) {
-      measure_timed();
-    } else {
-      simulation_->run_untimed_together(loads_);
-      measurement_->finish(0);
-    }
+    measured = run_section_.timed ? measure_timed() : measure_untimed();
   } catch (...) {
     keep_decisions();
     throw;
@@ -344,7 +355,7 @@ void Run::measure() {
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
   note_failures(warnings_, "", failed_before);
-  if (run_section_.timed && run_commands_ > 0 && measurement_->completed() == 0)
+  if (run_commands_ > 0 && measured == 0)
     warnings_.emplace_back(
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
   if (simulation_->ssd().firmware().read_only()) {

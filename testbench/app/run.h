@@ -78,7 +78,8 @@ class Run {
   void at_entries(const std::function<void()>& work) const;
   void begin_measurement();
   void measure();
-  void measure_timed();
+  std::uint64_t measure_timed();
+  std::uint64_t measure_untimed();
   void watch_firmware();
   void end_watch();
   void keep_decisions() noexcept;

@@ -361,12 +361,18 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
     if (load.endless())
       throw InputError("time_based: no time passes in an untimed run, which would never end");
   }
+  measurement_ = nullptr;
   std::vector<LookAhead> live;
-  for (const Load& load : loads) live.emplace_back(load, scoreboard_);
+  ramping_ = 0;
+  for (const Load& load : loads) {
+    live.emplace_back(load, scoreboard_);
+    if (load.ramp_requests > 0) ++ramping_;
+  }
   PlacedRequest request;
   while (!live.empty()) {
     for (auto load = live.begin(); load != live.end();) {
       if (!load->next(request)) {
+        if (load->given() < load->load().ramp_requests) end_ramp();
         load = live.erase(load);
         continue;
       }
@@ -377,6 +383,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
         piece.lba = request.lba += piece.blocks;
         request.blocks -= piece.blocks;
       } while (request.blocks > 0);
+      if (load->given() == load->load().ramp_requests) end_ramp();
       ++load;
     }
   }

@@ -151,7 +151,7 @@ class HostDriver : public sc_core::sc_module {
   HostDriverConfig config_;
   Scoreboard& scoreboard_;
   StallWatch watch_;
-  Measurement* measurement_ = nullptr;
+  Measurement* measurement_ = nullptr;  ///< null: untimed
   std::unique_ptr<Slots> slots_;
   Pool<SplitRequest> splits_;
   std::vector<std::unique_ptr<Stream>> streams_;

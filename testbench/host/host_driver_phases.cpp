@@ -45,7 +45,7 @@ void HostDriver::end_ramp() {
 }
 
 void HostDriver::measure_anew() {
-  measurement_->reset(event_queue_.now());
+  if (measurement_ != nullptr) measurement_->reset(event_queue_.now());
   if (on_measurement_) on_measurement_();
 }
 

@@ -28,6 +28,10 @@ class LookAhead {
     return true;
   }
 
+  [[nodiscard]] const Load& load() const { return *load_; }
+  /// Requests that next() has given.
+  [[nodiscard]] std::uint64_t given() const { return given_; }
+
  private:
   static constexpr std::uint64_t k_ahead = 4;
 

@@ -1,5 +1,5 @@
 // Warm-up: the first requests of a load are carried out untimed, the rest is measured. Ramp: they
-// are timed and not measured.
+// are carried out as the rest is, and not measured.
 
 #include "testbench/tests/program/report.h"
 
@@ -186,6 +186,36 @@ TEST_CASE("ramp: a run that is nothing else says so", "[program]") {
     CHECK(report["warnings"].dump().find("nothing was measured: the ramp") != std::string::npos);
     CHECK(outcome.out.find("nothing measured") != std::string::npos);
   }
+}
+
+TEST_CASE("a ramp of requests is left out of an untimed run's statistics, too", "[program]") {
+  const Folder folder;
+  const auto run = [&](const std::string& load) {
+    static int number = 0;
+    const std::string scenario = folder.write(
+        "s.yaml",
+        "ssd:\n  host: {lba_size: 4 KiB}\n  flash: {channels: 2, ways: 1, over_provisioning: 20 %, part: "
+        "{pages_per_block: 16, blocks_per_plane: 32}}\nfirmware: {buffer: {capacity: 256 KiB}}\n"
+        "run: {timed: false}\nload:\n" +
+            load);
+    return report_of(folder, scenario, "out" + std::to_string(number++));
+  };
+  const auto written = [](const Json& report) {
+    return report["statistics"]["host"]["write"]["bytes"]["value"].get<std::uint64_t>() / 4096;
+  };
+  const std::string one = "  - {name: a, rw: randwrite, bs: 4k, number_ios: 1000";
+  const std::string other = "  - {name: b, rw: randwrite, bs: 8k, number_ios: 1000";
+  CHECK(written(run(one + "}\n")) == 1000);
+  CHECK(written(run(one + ", ramp_requests: 300}\n")) == 700);
+  // In turn: when the longer ramp is over, the other load has done as many.
+  CHECK(written(run(one + ", ramp_requests: 300}\n" + other + ", ramp_requests: 100}\n")) == 700 + 2 * 701);
+  // One that ends before its ramp does not hold up the other.
+  CHECK(written(run(one + ", ramp_requests: 5000}\n" + replaced(other, "1000", "1500") + "}\n")) == 2 * 500);
+  const Json all = run(one + ", ramp_requests: 1000}\n");
+  CHECK(written(all) == 0);
+  REQUIRE(all["warnings"].size() == 1);
+  CHECK(all["warnings"][0] ==
+        "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
 }
 
 }  // namespace tlmssd::program_tests
