@@ -70,13 +70,19 @@ AdviserFacts Run::adviser_facts() const {
       static_cast<double>(facts.flash - facts.user) /
       static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
   facts.drawn_steady = drawn_steady();
+  facts.queue_depth = ssd.config().host.effective_depth();
+  facts.key_of_queue_depth = key_of_queue_depth();
   facts.changed = [this](std::string_view path) { return scenario_.changes(path); };
   const std::vector<StreamEnd> ends = simulation_->driver().stream_ends();
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     LoadEnd end;
     end.name = loads_[i].name;
     end.made = loads_[i].made && loads_[i].pacing == Pacing::closed_loop;
-    if (i == 0 || loads_[i].job != loads_[i - 1].job) end.unlike_steady = unlike_steady(loads_[i]);
+    if (i == 0 || loads_[i].job != loads_[i - 1].job) {
+      end.unlike_steady = unlike_steady(loads_[i]);
+      if (loads_[i].pacing == Pacing::closed_loop) end.depth = loads_[i].queue_depth;
+    }
+    end.key_of_depth = loads_[i].made ? "load.iodepth" : "load.queue_depth";
     if (i < ends.size()) {
       end.wanted = loads_[i].wanted - std::min(loads_[i].wanted, loads_[i].warm_up);
       end.issued = ends[i].issued;
@@ -87,6 +93,13 @@ AdviserFacts Run::adviser_facts() const {
     facts.loads.push_back(std::move(end));
   }
   return facts;
+}
+
+/// The parameter by which the host's queues would hold more.
+std::string Run::key_of_queue_depth() const {
+  const HostConfig& host = simulation_->ssd().config().host;
+  const bool as_deep_as_can_be = host.is_sata() && host.queue_depth > host.effective_depth();
+  return as_deep_as_can_be ? "ssd.host.protocol" : "ssd.host.queue_depth";
 }
 
 ChosenLimits Run::chosen_limits() const {
@@ -105,8 +118,7 @@ ChosenLimits Run::chosen_limits() const {
   if (at_once > 0 && at_once < std::min(wanted, queued)) {
     limits.commands_under_way = "ssd.host.outstanding_limit";
   } else if (queued < wanted) {
-    const bool as_deep_as_can_be = config.host.is_sata() && config.host.queue_depth > queued;
-    limits.commands_under_way = as_deep_as_can_be ? "ssd.host.protocol" : "ssd.host.queue_depth";
+    limits.commands_under_way = key_of_queue_depth();
   } else if (open_loop) {
     limits.commands_under_way = "load.iodepth or load.max_outstanding";
   }

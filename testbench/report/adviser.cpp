@@ -170,6 +170,19 @@ void falls_behind(const Evidence& e) {
   }
 }
 
+/// In open loop the wait for room in the queue is in the latencies.
+void beyond_queue(const Evidence& e) {
+  for (const LoadEnd& load : e.facts.loads) {
+    if (load.depth <= e.facts.queue_depth || load.issued <= e.facts.queue_depth) continue;
+    e.advice.push_back(
+        {"beyond-queue",
+         fmt::format("{} keeps {} requests outstanding, and its queue holds {}: the others wait "
+                     "in the host, and that wait is not in its latencies",
+                     load.name, load.depth, e.facts.queue_depth),
+         load.key_of_depth + " or " + e.facts.key_of_queue_depth});
+  }
+}
+
 /// Steps of the run in which the load had commands outstanding, from the first to behind the last.
 std::pair<std::size_t, std::size_t> active_steps(const Json& load) {
   const Json& depth = load["series"]["queue_depth"];
@@ -276,6 +289,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"not-measured", "a load ended before the ramps of all loads were over"},
       {"ended-by-size", "a load ended before its number_ios"},
       {"falls-behind", "an open-loop load is issued late, and later all the time"},
+      {"beyond-queue", "a closed-loop load keeps more outstanding than a host queue holds"},
       {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
       {"steady-of-another-load", "the drive is in the steady state of other writes (state: steady)"},
       {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},
@@ -289,7 +303,7 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   const Evidence evidence{report, facts, advice};
   if (report["results"]["total"]["commands"] != 0) {
     for (const auto rule : {unwritten_reads, short_for_amplification, buffer_holds_load, reads_not_cached,
-                            few_blocks, not_measured, ended_by_size, falls_behind, never_steady,
+                            few_blocks, not_measured, ended_by_size, falls_behind, beyond_queue, never_steady,
                             steady_of_another_load, not_steady, default_matters}) {
       rule(evidence);
     }

@@ -26,12 +26,15 @@ struct Advice {
 /// How a load came to its end.
 struct LoadEnd {
   std::string name;
-  std::uint64_t issued = 0;   ///< requests
-  std::uint64_t wanted = 0;   ///< number_ios; 0: not given
-  Picoseconds lag = 0;        ///< by which its last request was issued after its time; open loop only
-  Picoseconds lasted = 0;     ///< from its start to its last request
-  bool by_time = false;       ///< its runtime ended it
-  bool made = false;          ///< by a generator in closed loop: it asks for the same all the time
+  std::uint64_t issued = 0;  ///< requests
+  std::uint64_t wanted = 0;  ///< number_ios; 0: not given
+  Picoseconds lag = 0;       ///< by which its last request was issued after its time; open loop only
+  Picoseconds lasted = 0;    ///< from its start to its last request
+  bool by_time = false;      ///< its runtime ended it
+  bool made = false;         ///< by a generator in closed loop: it asks for the same all the time
+  std::uint32_t depth =
+      0;  ///< requests that it keeps outstanding; 0: open loop, or an earlier load of its job
+  std::string key_of_depth;   ///< parameter
   std::string unlike_steady;  ///< how its writes differ from those that `state: steady` assumes; empty: not
 };
 
@@ -39,8 +42,10 @@ struct AdviserFacts {
   Bytes user = 0;   ///< bytes
   Bytes flash = 0;  ///< all of it
   Bytes write_buffer = 0;
-  double blocks_of_spare = 0;  ///< of each parallel unit
-  bool drawn_steady = false;   ///< `state: steady` was the last to write the drive before the loads
+  double blocks_of_spare = 0;      ///< of each parallel unit
+  bool drawn_steady = false;       ///< `state: steady` was the last to write the drive before the loads
+  std::uint32_t queue_depth = 0;   ///< commands that a queue of the host holds
+  std::string key_of_queue_depth;  ///< parameter
   std::vector<LoadEnd> loads;
   std::function<bool(std::string_view path)> changed;  ///< whether this parameter is not at its default
 };

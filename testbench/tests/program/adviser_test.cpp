@@ -116,6 +116,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
        with_neighbour("name: scan, stonewall: true, rw: read, bs: 64k, ramp_requests: 50, number_ios: 2000")},
       {"ended-by-size", {"load.loops=1"}},
       {"falls-behind", {"load.rate_iops=200000"}},
+      {"beyond-queue", {"ssd.host.queue_depth=7"}},
       {"not-steady",
        {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=12000"},
        prepared("[{fill: 100 %}]")},
