@@ -51,6 +51,25 @@ def test_every_metric_with_its_difference(two):
     assert rows["statistics.flash.die_*.busy"].values[0].mean == pytest.approx(0.3)
 
 
+def test_a_cause_that_some_seeds_lack_took_no_time_there(tmp_path):
+    for seed in (1, 2):
+        slow = {"sense": 100.0, **({"erase": 300.0} if seed == 2 else {})}
+        read = operation(100.0, {"sense": 100.0}, slow)
+        write(
+            tmp_path / f"a/{seed}", report(seed, SCENARIO.format(seed=seed, channels=4), read=read)
+        )
+        plain = operation(100.0, {"sense": 100.0}, {"sense": 100.0})
+        write(
+            tmp_path / f"b/{seed}", report(seed, SCENARIO.format(seed=seed, channels=8), read=plain)
+        )
+    comparison = compare(tmp_path / "a", tmp_path / "b")
+    row = next(row for row in comparison.metrics if row.name == "read.ledger.erase")
+    assert [(value.mean, value.count) for value in row.values] == [(1.5, 2), (0, 2)]
+    assert row.changes[0].difference == -1.5
+    reason = next(reason for reason in comparison.reasons if reason.figure == "mean")
+    assert reason.causes["erase"] == (1.5, 0)
+
+
 def test_why_in_words(two):
     reasons = {reason.figure: reason for reason in compare(*two).reasons}
     assert reasons["p99.9"].sentence() == (

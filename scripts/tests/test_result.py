@@ -29,6 +29,19 @@ def test_a_name_and_its_path_mean_the_same(result):
     assert result.unit("bandwidth") == "B/s"
 
 
+def test_a_cause_that_took_no_time_is_0(result):
+    for name, unit in (
+        ("read.ledger.decode", "ns"),
+        ("read.ledger.decode.share", "share"),
+        ("read.tail.ledger.link", "ns"),
+        ("loads.load.read.ledger.decode", "ns"),
+    ):
+        assert (result.value(name), result.unit(name)) == (0.0, unit)
+    for name in ("write.ledger.decode", "read.ledger.decoding"):
+        with pytest.raises(UnknownMetric):
+            result.value(name)
+
+
 def test_an_unknown_metric_names_the_nearest(result):
     with pytest.raises(UnknownMetric, match=r"'read.p99.8'.*nearest is 'read.p99.9'"):
         result.value("read.p99.8")

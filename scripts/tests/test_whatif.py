@@ -4,6 +4,7 @@ import math
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from reports import operation, report, write
 
@@ -16,7 +17,7 @@ from tlmssd.scenario import flat_parameters
 from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.drive import Drive
-from tlmssd.whatif.experiment import Effect
+from tlmssd.whatif.experiment import Effect, _logs
 from tlmssd.whatif.resources import more_pieces, resources
 
 SCENARIO = """
@@ -128,8 +129,9 @@ class Lab:
         latency = self.latency(settings, seed)
         if latency is None:
             return Outcome(request, "refused", "contradiction")
-        whole = sum(self.causes.values())
-        causes = {cause: latency * part / whole for cause, part in self.causes.items()}
+        parts = self.causes(settings, seed) if callable(self.causes) else self.causes
+        whole = sum(parts.values())
+        causes = {cause: latency * part / whole for cause, part in parts.items()}
         read = operation(latency, causes, causes)
         folder = write(self.folder / str(self.runs), report(seed, read=read))
         return Outcome(request, "ok", "", folder)
@@ -178,6 +180,41 @@ def test_an_interaction_is_found(scenario, tmp_path):
     (pair,) = [i for i in found.interactions if i.names == ("core clock", "system bus")]
     assert pair.beyond.mean == pytest.approx(400 * 1000 / (900 * 950) - 1, rel=0.02)
     assert pair.beyond.is_certain
+
+
+def test_what_removes_a_cause_comes_first_and_a_seed_without_it_is_one_of_them(scenario, tmp_path):
+    """Of 0, 100 and 300 ns a bus four times as fast leaves half, and a clock as fast nothing."""
+
+    def causes(settings, seed):
+        spent = (0, 100, 300)[seed - 1] * (0.5 if "ssd.bus.clock" in settings else 1)
+        gone = spent == 0 or "ssd.cpu.clock" in settings
+        return {"sense": 1000 - spent, **({} if gone else {"die busy: gc": spent})}
+
+    lab = Lab(tmp_path / "lab", lambda settings, seed: 1000, causes)
+    metric = "read.ledger.die busy: gc"
+    found = whatif(scenario, metric, {"seed": 1}, seeds=3, steps=[3.0], run=lab)
+    assert [one.resource.name for one in found.findings[:2]] == ["core clock", "system bus"]
+    removed, halved = (one.largest.effect for one in found.findings[:2])
+    assert found.base == pytest.approx((0, 100, 300))
+    assert found.unit == "ns"
+    assert removed.mean == pytest.approx(-1, abs=1e-5)
+    assert removed.is_certain
+    assert halved.mean == pytest.approx(-0.5)
+    assert found.interactions == ()
+    assert "core clock: 2000 MHz instead of 500 MHz" in found._repr_html_()
+    assert "changes read.ledger.die busy: gc by -100 %" in found._repr_html_()
+
+
+def test_the_effect_on_a_cause_that_some_seeds_lack():
+    """One of four seeds loses 100 of the 400 ns that all have: a quarter, and not everything."""
+    effect = Effect(tuple(_logs(np.array([0.0, 100, 100, 100]), np.full(4, 100.0))))
+    assert effect.mean == pytest.approx(-0.25)
+    assert not effect.is_certain
+    assert Effect(tuple(_logs(np.array([2.0, 8]), np.array([1.0, 2])))).logs == pytest.approx(
+        (math.log(2), math.log(4))
+    )
+    with pytest.raises(RunFailed, match="became 0"):
+        _logs(np.ones(2), np.zeros(2))
 
 
 def dies_or(key, faster, latency):

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tlmssd.causes import CAUSES
 from tlmssd.errors import InputError
 
 OPERATIONS = ("read", "write", "trim", "flush", "write zeroes")
@@ -76,10 +77,25 @@ def canonical(path: str) -> str:
     return "write_amplification" if name == "write_amplification.total" else name
 
 
+def find(found: Mapping[str, Metric], path: str) -> Metric | None:
+    """The figure that `path` names, if these results know it.
+
+    Ledgers leave out what took no time: of an operation that has one, such a cause is 0.
+    """
+    name = canonical(path)
+    if metric := found.get(path) or found.get(name):
+        return metric
+    operation, _, cause = name.partition(".ledger.")
+    if f"{operation.removesuffix('.tail')}.tail.above" not in found:
+        return None  # no such operation, or a real drive's
+    if cause in CAUSES:
+        return Metric(0.0, "ns")
+    return Metric(0.0, "share") if cause.removesuffix(".share") in CAUSES else None
+
+
 def look_up(found: Mapping[str, Metric], path: str) -> Metric:
-    """The figure that `path` names; raises UnknownMetric with the nearest one there is."""
-    metric = found.get(path) or found.get(canonical(path))
-    if metric:
+    """What find() finds; raises UnknownMetric with the nearest figure there is."""
+    if metric := find(found, path):
         return metric
     near = difflib.get_close_matches(canonical(path), found, 1, 0)
     hint = f"; the nearest is '{near[0]}'" if near else ""

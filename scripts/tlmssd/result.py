@@ -63,7 +63,7 @@ class Result:
     def value(self, path: str) -> float:
         """A figure by name or path: 'read.p99.9' (ns), 'statistics.firmware.commands', ...
 
-        Raises UnknownMetric with the nearest name there is.
+        A cause of latency that took no time is 0. Raises UnknownMetric with the nearest name.
         """
         return metrics.look_up(self.figures, path).value
 

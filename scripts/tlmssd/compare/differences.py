@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from tlmssd import metrics
 from tlmssd.compare.sides import Side
 from tlmssd.metrics import OPERATIONS, Metric, higher_is_better
 
@@ -85,7 +86,9 @@ def compare_metrics(sides: Sequence[Side]) -> list[Row]:
     for name, unit in names.items():
         if name.startswith(HIDDEN):
             continue
-        samples = [[run[name].value for run in runs if name in run] for runs in known]
+        samples = [
+            [figure.value for run in runs if (figure := metrics.find(run, name))] for runs in known
+        ]
         first, *others = samples
         changes = tuple(_change(name, first, other) for other in others)
         rows.append(Row(name, unit, tuple(_value(sample) for sample in samples), changes))

@@ -48,12 +48,8 @@ def _look_up(values: dict, figures: dict, scenario: dict, name: str) -> float:
         return values[name]
     if name.startswith("scenario."):
         return _parameter(scenario, name.split(".")[1:])
-    known = metrics.canonical(name)
-    if known in figures:
-        return units.in_base(figures[known].value, figures[known].unit)[0]
-    operation, ledger, _ = known.partition(".ledger.")
-    measured = f"{operation.removesuffix('.tail')}.commands" in figures
-    return 0.0 if ledger and measured else math.nan  # ledgers leave out what took no time
+    figure = metrics.find(figures, name)
+    return units.in_base(figure.value, figure.unit)[0] if figure else math.nan
 
 
 def _parameter(scenario: dict, words: Sequence[str]) -> float:

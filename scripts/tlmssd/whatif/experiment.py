@@ -2,7 +2,8 @@
 
 The effect of a step is the ratio of the metric with and without it, for each seed by itself, so
 that what the seed does to both cancels out; the mean and its confidence interval (Student's t,
-95 %) are of the logarithms.
+95 %) are of the logarithms. Where the metric is 0 with some seed, as the time of a cause may be,
+the effect is the ratio of the means over seeds, and its spread that of both (delta method).
 """
 
 import math
@@ -24,6 +25,8 @@ from tlmssd.whatif.drive import Drive
 from tlmssd.whatif.resources import Resource, Step, resources
 
 CONFIDENCE = 0.95
+LEAST = 1e-6
+"""The ratio that stands for a metric that is 0 with every seed."""
 Settings = tuple[tuple[str, str], ...]
 Run = Callable[[Sequence[RunRequest]], list[Outcome]]
 
@@ -48,6 +51,11 @@ class Effect:
         error = float(np.std(self.logs, ddof=1)) / math.sqrt(len(self.logs))
         width = error * float(stats.t.ppf((1 + CONFIDENCE) / 2, len(self.logs) - 1))
         return math.expm1(middle - width), math.expm1(middle + width)
+
+    @property
+    def removes(self) -> bool:
+        """Whether nothing is left of the metric."""
+        return self.mean < 2 * LEAST - 1
 
     @property
     def is_certain(self) -> bool:
@@ -129,9 +137,10 @@ class Bench:
     def base(self) -> list[float]:
         """The metric of the drive as it is; raises InputError if a ratio of it means nothing."""
         values = self.values({})
-        if not all(math.isfinite(value) and value > 0 for value in values):
+        mean = float(np.mean(values))
+        if not (math.isfinite(mean) and mean > 0 and min(values) >= 0):
             raise InputError(
-                f"--metric {self.metric}: it is {values[0]:g} in {self.scenario}; what-if compares "
+                f"--metric {self.metric}: it is {mean:g} in {self.scenario}; what-if compares "
                 "by ratios and needs a metric above 0"
             )
         return values
@@ -140,13 +149,12 @@ class Bench:
         self, settings: Mapping[str, str], control: Mapping[str, str] | None = None
     ) -> Effect:
         """Effect against `control`, by default the drive as it is; raises as values() does."""
-        pairs = zip(self.values(settings), self.values(control or {}), strict=True)
-        logs = []
-        for with_it, without in pairs:
-            if not (with_it > 0 and without > 0):
-                raise RunFailed(f"the metric became {with_it:g}")
-            logs.append(math.log(with_it / without))
-        return Effect(tuple(logs))
+        with_it = np.array(self.values(settings))
+        without = np.array(self.values(control or {}))
+        for values in (with_it, without):
+            if not (np.isfinite(values) & (values >= 0)).all():
+                raise RunFailed(f"the metric became {values.min():g}")
+        return Effect(tuple(_logs(with_it, without)))
 
 
 def find(bench: Bench, shares: Sequence[float]) -> list[Finding]:
@@ -178,6 +186,18 @@ def _trial(bench: Bench, step: Step) -> Trial:
         return Trial(step, bench.effect(step.settings), "", cost)
     except (InputError, RunFailed) as error:
         return Trial(step, None, str(error), cost)
+
+
+def _logs(with_it: np.ndarray, without: np.ndarray) -> list[float]:
+    """Logarithms of the ratio by seed; raises RunFailed where there is nothing to divide by."""
+    if with_it.min() > 0 and without.min() > 0:
+        return np.log(with_it / without).tolist()
+    after, before = float(with_it.mean()), float(without.mean())
+    if not before:
+        raise RunFailed("the metric became 0")
+    if not after:
+        return [math.log(LEAST)] * len(with_it)
+    return (math.log(after / before) + with_it / after - without / before).tolist()
 
 
 def _key(settings: Mapping[str, str]) -> Settings:

@@ -28,7 +28,8 @@ class Interaction:
 
 
 def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]:
-    """Of the first three resources, pairs and all three; empty where less than two had an effect.
+    """Of the first three resources, pairs and all three; empty where less than two had an effect,
+    and where nothing is left of the metric, of which there are no ratios.
 
     Of resources whose steps set the same parameter differently, the later is left out.
     """
@@ -40,9 +41,12 @@ def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]
     bench.fetch(list(settings.values()))
     base = points[0]
     try:
-        effects = {point: bench.effect(settings[point], settings[base]).logs for point in points}
+        joint = {point: bench.effect(settings[point], settings[base]) for point in points}
     except (InputError, RunFailed):
         return []
+    if any(effect.removes for effect in joint.values()):
+        return []
+    effects = {point: effect.logs for point, effect in joint.items()}
     names = [finding.resource.name for finding in chosen]
     found = []
     for size in range(2, len(chosen) + 1):
