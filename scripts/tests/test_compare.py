@@ -70,6 +70,36 @@ def test_a_cause_that_some_seeds_lack_took_no_time_there(tmp_path):
     assert reason.causes["erase"] == (1.5, 0)
 
 
+def test_what_makes_a_side_hard_to_believe_is_said(two, tmp_path, capsys):
+    failed = "7 commands failed, the first: write of LBA 1 (1 blocks) at 0.1 s: write protected"
+    for seed, warning in (
+        (1, f"preconditioning: {failed}"),
+        (2, f"warm-up: {failed}"),
+        (3, failed),
+    ):
+        path = tmp_path / f"new/seed-{seed}/report.json"
+        content = json.loads(path.read_text())
+        content["warnings"] = ["a trace was cut", warning]
+        content["advice"] = [{"name": "few", "text": f"few of {seed}", "look_at": "load"}]
+        path.write_text(json.dumps(content))
+    assert cli.main(["compare", *map(str, two), "--out", str(tmp_path / "page.html")]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("! ")]
+    end = "1 of 3 runs: not to be compared; run.errors: accept takes such runs as they are"
+    assert lines == [
+        f"! new: commands failed in preconditioning: write protected, in {end}",
+        f"! new: commands failed in warm-up: write protected, in {end}",
+        f"! new: commands failed: write protected, in {end}",
+        "! new: few of 1 (look at load)",
+    ]
+    assert lines[0][2:] in (tmp_path / "page.html").read_text()
+    for seed in (1, 2, 3):
+        path = tmp_path / f"new/seed-{seed}/report.json"
+        content = json.loads(path.read_text())
+        content["scenario"] += "run: {errors: accept}\n"
+        path.write_text(json.dumps(content))
+    assert compare(*two).cautions == ["new: few of 1 (look at load)"]
+
+
 def test_why_in_words(two):
     reasons = {reason.figure: reason for reason in compare(*two).reasons}
     assert reasons["p99.9"].sentence() == (

@@ -12,6 +12,7 @@ import pandas as pd
 import psutil
 import pytest
 
+import tlmssd
 from tests.conftest import STUDY, carry_out, explore, fake_program, start_explore
 from tlmssd.cli import DISK_FULL, main
 from tlmssd.store import Store
@@ -77,6 +78,40 @@ def test_what_goes_wrong_is_a_row(action, status, reason, folder, monkeypatch):
     assert frame["reason"][1].startswith(reason) or reason in frame["reason"][1]
     assert frame["tail"].isna().tolist() == [False, True, False, True]
     assert any(line.startswith(f"2 {status}: ") for line in report.lines(folder / "out"))
+
+
+WORN = """base: small.yaml
+axes: {ssd.flash.part.endurance: [1, 0]}
+seeds: 2
+metrics: [iops]
+objectives: {iops: maximize}
+constraints: [iops > 1]
+"""
+
+
+def test_a_drive_that_has_worn_out_is_no_good_design(folder):
+    (folder / "study.yaml").write_text(WORN)
+    report = carry_out("study.yaml", "out")
+    again = carry_out("study.yaml", "again")  # from the store
+    assert report.code == again.code == 4
+    frame = pd.read_parquet(folder / "out/results.parquet")
+    assert list(frame["status"]) == ["errors", "errors", "ok", "ok"]
+    assert list(frame["iops"].isna()) == [True, True, False, False]
+    assert frame["feasible"].tolist() == [None, None, True, True]
+    said = "commands failed in preconditioning: write protected; run.errors: accept takes such runs"
+    assert frame["reason"][0].startswith(said)
+    assert f"2 errors: {frame['reason'][0]}" in list(report.lines(folder / "out"))
+    assert (folder / "again/results.csv").read_bytes() == (folder / "out/results.csv").read_bytes()
+
+    with tlmssd.AskTell("study.yaml", jobs=2) as asked:
+        worn, lasting = asked.evaluate([{"ssd.flash.part.endurance": one} for one in (1, 0)])
+    assert (worn["status"], worn["reason"]) == ("errors", frame["reason"][0])
+    assert lasting["status"] == "ok"
+
+    (folder / "study.yaml").write_text(
+        (folder / "study.yaml").read_text() + "set: {run.errors: accept}\n"
+    )
+    assert carry_out("study.yaml", "out").code == 0
 
 
 def test_memory_has_a_limit(folder):

@@ -104,3 +104,10 @@ def test_mistakes_are_one_line(drive: Path, capsys: pytest.CaptureFixture, words
     """Exit code 2 and a line, and nothing is run."""
     assert cli.main(["pts", str(drive), *words]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_drive_whose_commands_fail_is_refused(drive: Path, capsys: pytest.CaptureFixture):
+    drive.write_text(DRIVE.replace("{planes: 1", "{endurance: 1, planes: 1"))
+    words = ["pts", str(drive), "-o", "out", "--tests", "write-saturation", "--jobs", "1"]
+    assert cli.main(words) == 2
+    assert "yaml: commands failed: write protected\n" in capsys.readouterr().err

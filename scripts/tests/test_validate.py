@@ -104,6 +104,14 @@ def test_measurements_that_do_not_repeat_are_not_held_against_the_drive(drives):
     assert all(line.tolerance > 0.5 and line.holds for line in means)
 
 
+def test_a_drive_whose_commands_fail_is_refused(drives, capsys):
+    worn = BASE.replace("[50 us]}", "[50 us], endurance: 1}")
+    worn = worn.replace("sequential}]", "sequential}, {overwrite: 1x, order: random}]")
+    (drives / "worn.yaml").write_text(worn)
+    assert cli.main(["validate", "worn.yaml", "measured.json", "--seeds", "1"]) == 2
+    assert "worn.yaml: commands failed" in capsys.readouterr().err
+
+
 def test_bad_arguments_get_one_line(drives, capsys):
     assert cli.main(["validate", "none.yaml", "measured.json"]) == 2
     assert cli.main(["validate", "base.yaml", "none.json"]) == 2

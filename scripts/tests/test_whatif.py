@@ -1,6 +1,7 @@
 """What-if: steps of resources, effects with their confidence, costs, interactions."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -359,3 +360,22 @@ def test_a_drive_that_does_not_run_is_said(scenario, tmp_path):
     lab = Lab(tmp_path / "lab", lambda settings, seed: None)
     with pytest.raises((InputError, RunFailed), match="contradiction"):
         whatif(scenario, "read.mean", run=lab)
+
+
+def test_a_drive_whose_commands_fail_is_refused(scenario, tmp_path):
+    """And a step that makes them fail has no effect, but a reason."""
+    worn = {"ssd.cpu.clock": "errors"}
+
+    class Worn(Lab):
+        def outcome(self, request):
+            known = super().outcome(request)
+            status = max((worn.get(path, "") for path, _ in request.settings), default="")
+            return replace(known, status=status or worn.get("", "ok"), reason="commands failed")
+
+    found = whatif(scenario, "read.mean", seeds=2, run=Worn(tmp_path / "a", slow_clock))
+    clock = next(one for one in found.findings if one.resource.name == "core clock")
+    assert clock.largest is None
+    assert "commands failed" in clock.trials[0].reason
+    worn[""] = "errors"
+    with pytest.raises(InputError, match="drive.yaml: commands failed"):
+        whatif(scenario, "read.mean", seeds=2, run=Worn(tmp_path / "b", slow_clock))

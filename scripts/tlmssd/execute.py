@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tlmssd.failures import ACCEPT, refused_commands
 from tlmssd.program import Program, environment, find_program
 from tlmssd.store import Store
 
@@ -20,7 +21,9 @@ OUTSIDE = ("lost", "disk")
 """What the scenario has no part in: the same run would go well elsewhere, or later."""
 
 COMMANDS_FAILED = 5
-"""Exit code of a run with results in which commands failed: the report's warnings say which."""
+"""Exit code of a run with results in which commands failed: the report says which."""
+WITH_RESULTS = ("ok", "errors")
+"""Statuses of runs whose results are in the store."""
 STATUSES = {2: "refused", 3: "stalled", 6: "memory", 7: "disk"}
 """Exit codes that say why there are no results; 6 and 7 are the machine's fault (user-guide.md)."""
 
@@ -56,8 +59,9 @@ class Job:
 class Done:
     """What became of a job.
 
-    `status`: ok; refused (the scenario is contradictory), stalled, failed (the emulator is at
-    fault), crashed, timeout, memory, disk (full), lost (with its worker); `reason` is one line.
+    `status`: ok; errors (it has results, but commands failed); refused (the scenario is
+    contradictory), stalled, failed (the emulator is at fault), crashed, timeout, memory, disk
+    (full), lost (with its worker); `reason` is one line.
     `known`: it was in the store.
     `seconds` of wall-clock time; `saved`: those that a snapshot saved; `processor`: seconds of
     processor time, None where they were not recorded.
@@ -100,7 +104,11 @@ class Workshop:
         if done.status != "ok":
             return done
         try:
-            return replace(done, figures=read(store.run(job.key), job.scenario))
+            scenario, results = job.scenario, store.run(job.key)
+            figures = read(results, scenario)
+            if failed := refused_commands(results, scenario):
+                return replace(done, status="errors", reason=f"{failed}; {ACCEPT}")
+            return replace(done, figures=figures)
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             if not done.known:
                 raise

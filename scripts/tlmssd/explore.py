@@ -21,7 +21,7 @@ from tlmssd.study.table import table, write_tables
 
 MARK = ".tlmssd-study"
 OK, INCOMPLETE, INTERRUPTED = 0, 4, 130
-"""Exit codes: every run has results; some have none; ended by Ctrl-C."""
+"""Exit codes: every run has results; some have none, or commands failed; ended by Ctrl-C."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Carries out the study; the exit code says whether every run has results."""
+    """Carries out the study; the exit code says whether every run has results that count."""
     study = Study.read(arguments.study)
     out = arguments.out or Path("out") / arguments.study.stem
     refuse_foreign(out)

@@ -11,6 +11,7 @@ import yaml
 
 from tlmssd import metrics
 from tlmssd.errors import InputError
+from tlmssd.failures import failed_commands
 from tlmssd.latency import Histogram, Ledgers
 from tlmssd.scenario import flat_parameters
 
@@ -108,8 +109,19 @@ class Result:
     @property
     def advice(self) -> list[str]:
         """What the program has to say against these results, such as a load that was too short."""
+        return list(self.advice_by_rule.values())
+
+    @property
+    def advice_by_rule(self) -> dict[str, str]:
+        """The same by the name of the adviser's rule."""
         found = self.report.get("advice", [])
-        return [f"{part['text']} (look at {part['look_at']})" for part in found]
+        return {part["name"]: f"{part['text']} (look at {part['look_at']})" for part in found}
+
+    @property
+    def failures(self) -> str:
+        """Why commands failed; empty where none did, or its scenario accepts it (run.errors)."""
+        failed = failed_commands(self.report)
+        return "" if failed and self.parameters.get("run.errors") == "accept" else failed
 
     def time_series(self) -> pd.DataFrame:
         """Columns time (s, start of the step), series ('read.iops', 'queue_depth', ...), value."""

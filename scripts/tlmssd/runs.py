@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tlmssd.campaign import Campaign
 from tlmssd.engine import Pool, thread_pool
 from tlmssd.errors import CannotGoOn, InputError, RunFailed
-from tlmssd.execute import Job, Limits, Workshop, changed
+from tlmssd.execute import WITH_RESULTS, Job, Limits, Workshop, changed
 from tlmssd.program import find_program
 from tlmssd.resolve import Resolver, drive_key, run_key
 from tlmssd.scenario import setting_text
@@ -41,7 +41,8 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a request: `status` is 'ok', or why there are no results ('refused', ...)."""
+    """What became of a request: `status` is 'ok', 'errors' (it has results, but commands failed and
+    its scenario does not say `run: {errors: accept}`), or why there are none ('refused', ...)."""
 
     request: RunRequest
     status: str
@@ -58,6 +59,14 @@ class Outcome:
         from tlmssd.result import Result
 
         return Result(self.folder)
+
+    @property
+    def sound_result(self) -> "Result":
+        """The results; raises InputError also where commands failed."""
+        result = self.result
+        if self.status == "errors":
+            raise InputError(f"{self.request.scenario}: {self.reason}")
+        return result
 
 
 def run(
@@ -165,7 +174,7 @@ class Runner:
         numbers = list(jobs)
         for place, done in campaign.carry_out(list(jobs.values())):
             number = numbers[place]
-            folder = self.store.run(jobs[number].key) if done.status == "ok" else None
+            folder = self.store.run(jobs[number].key) if done.status in WITH_RESULTS else None
             outcomes[number] = Outcome(requests[number], done.status, done.reason, folder)
             ended(len(outcomes))
         return [outcomes[number] for number in range(len(requests))]

@@ -54,7 +54,8 @@ class Comparison:
     """Sides, the first of which is the one that the others are compared with.
 
     `metrics` has a row for every figure, `reasons` an explanation for every other side, kind of
-    command and figure, `parameters` what differs in the scenarios.
+    command and figure, `parameters` what differs in the scenarios, `cautions` what makes runs of a
+    side hard to believe, such as commands that failed or a load that is too short.
     """
 
     def __init__(self, sides: list[Side]):
@@ -62,6 +63,7 @@ class Comparison:
         self.metrics = compare_metrics(sides)
         self.reasons: list[Explanation] = explain(sides)
         self.parameters = parameter_differences(sides)
+        self.cautions = [f"{side.name}: {text}" for side in sides for text in side.cautions]
 
     def frame(self):
         """Tidy pandas: metric, unit, side, mean, deviation, seeds, difference, beyond_spread."""

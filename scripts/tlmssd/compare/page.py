@@ -28,6 +28,8 @@ def page_of(comparison: "Comparison") -> str:
     ]
     title = " against ".join(side.name for side in comparison.sides)
     page = Page.of_findings(title, subjects, _reasons(comparison))
+    for text in comparison.cautions:
+        page.text(text, "warn")
     page.heading("Figures")
     page.text(NOTE, "note")
     _add_metrics(

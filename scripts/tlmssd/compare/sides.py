@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd.errors import InputError
+from tlmssd.failures import ACCEPT
 from tlmssd.fio_json import FioResult, is_fio_json
 from tlmssd.result import Result, Results
 
@@ -24,6 +25,19 @@ class Side:
     def seeds(self) -> int:
         """How many runs there are."""
         return len(self.results)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What makes these runs hard to believe: commands that failed, and each advice once."""
+        failed = Counter(result.failures for result in self.results if result.failures)
+        told = [
+            f"{reason}, in {count} of {self.seeds} runs: not to be compared; {ACCEPT}"
+            for reason, count in failed.items()
+        ]
+        advice: dict[str, str] = {}
+        for result in self.results:
+            advice = result.advice_by_rule | advice
+        return told + list(advice.values())
 
     @property
     def has_ledgers(self) -> bool:

@@ -107,7 +107,10 @@ def run_tests(names: list[str], arguments: argparse.Namespace) -> list[Measured]
             outcomes = runner.run(requests, pool)
             folders: dict[str, list] = {}
             for (name, run), outcome in zip(runs, outcomes, strict=True):
-                folders.setdefault(name, []).append((run, outcome.result))
+                result = outcome.result
+                if result.failures:
+                    raise InputError(f"{outcome.request.scenario}: {result.failures}")
+                folders.setdefault(name, []).append((run, result))
             for name in left:
                 results[name] = measure(TESTS[name], terms, rounds, folders[name])
             left = [name for name in left if results[name].steady is False]

@@ -18,7 +18,7 @@ from tlmssd.study.study import Point, Study
 
 @dataclass(frozen=True)
 class Row:
-    """One run of a point. `values`: of the metrics, in base units; empty without results.
+    """One run of a point. `values`: of the metrics, in base units; empty unless it is ok.
 
     `violations`: by how much each constraint is missed, relative to its bound; at most 0: it holds;
     infinite where the run does not know what it asks for.

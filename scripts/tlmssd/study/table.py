@@ -2,8 +2,9 @@
 
 Columns: point (from 1), one for each axis (numbers in the axis's unit where all are, else texts),
 seed (none: the base's own), status, reason, run (key in the store), settings (for `tlmssd run
-BASE`), one for each metric (base units; empty without results), feasible (with constraints). The
-metadata of the Parquet fields say what a column is (role: axis or metric), its unit, and its goal.
+BASE`), one for each metric (base units; empty where the status is not ok), feasible (with
+constraints). The metadata of the Parquet fields say what a column is (role: axis or metric), its
+unit, and its goal.
 """
 
 import json

@@ -97,8 +97,8 @@ def validate(
     """Runs the measured jobs on `drive` with `seeds` seeds and compares.
 
     `run` is the job file, by default the drive's own loads; jobs named in `fitted` do not count in
-    the verdict. Raises InputError for what cannot be read or has no job in common, RunFailed when a
-    run ends without results.
+    the verdict. Raises InputError for what cannot be read or has no job in common, and where
+    commands fail, RunFailed when a run ends without results.
     """
     drive = Path(drive)
     if not drive.is_file():
@@ -110,7 +110,9 @@ def validate(
         raise InputError(f"{run}: there is no such file")
     requests = [RunRequest.of(drive, settings, seed) for seed in range(1, seeds + 1)]
     outcomes = run_many(requests, jobs=jobs, store=store)
-    runs = [figures_of(outcome.result.folder / "fio.json", known.jobs) for outcome in outcomes]
+    runs = [
+        figures_of(outcome.sound_result.folder / "fio.json", known.jobs) for outcome in outcomes
+    ]
     lines = card_of(known, runs, names)
     if not lines:
         raise InputError(

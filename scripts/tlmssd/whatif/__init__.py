@@ -135,8 +135,8 @@ def whatif(
 
     `metric` is a figure as in Result.value(); `goal` is 'min' or 'max', by default what is better
     for the metric. `run` carries the runs out (by default on this machine, `jobs` at a time).
-    Raises InputError for an unknown metric or a scenario that is wrong, RunFailed when the drive as
-    it is does not run.
+    Raises InputError for an unknown metric, a scenario that is wrong or a drive whose commands
+    fail, RunFailed when the drive as it is does not run.
     """
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: at least 1")

@@ -131,8 +131,9 @@ class Bench:
             self.known[key] = outcomes[number * len(self.seeds) : (number + 1) * len(self.seeds)]
 
     def values(self, settings: Mapping[str, str]) -> list[float]:
-        """The metric for each seed; raises InputError or RunFailed where a run has no results."""
-        return [outcome.result.value(self.metric) for outcome in self.known[_key(settings)]]
+        """The metric for each seed; raises InputError or RunFailed where a run has no results, or
+        commands failed in it."""
+        return [outcome.sound_result.value(self.metric) for outcome in self.known[_key(settings)]]
 
     def base(self) -> list[float]:
         """The metric of the drive as it is; raises InputError if a ratio of it means nothing."""
