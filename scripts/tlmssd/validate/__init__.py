@@ -17,6 +17,10 @@ from tlmssd.validate.verdict import verdict_of
 
 OK = 0
 SEEDS = 3
+NOTHING_HELD_OUT = (
+    "the drive was fitted to every job that was measured: measure others, or leave some out of the "
+    "fit (hold_out)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,23 +67,43 @@ def main(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class Card:
-    """A report card: figures side by side, statements, and what the drive may be used for."""
+    """A report card: figures side by side, statements, and what the drive may be used for, may not,
+    and of what more seeds have to say. Without a job that is held out there is no verdict."""
 
     drive: Path
     lines: tuple[Line, ...]
     statements: tuple[Statement, ...]
     good_for: tuple[str, ...]
     not_for: tuple[str, ...]
+    undecided: tuple[str, ...]
     repeats: int
 
+    @property
+    def held_out(self) -> bool:
+        """Whether there is a job that the drive was not fitted to."""
+        return not all(line.fitted for line in self.lines)
+
+    def verdict(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Headings, and the sentences under each."""
+        if not self.held_out:
+            return [("No verdict", (NOTHING_HELD_OUT,))]
+        told = [
+            ("It may be used for", self.good_for or ("nothing that was measured",)),
+            ("It may not be used for", self.not_for or ("nothing that was measured fails",)),
+        ]
+        return told + ([("Undecided: more seeds", self.undecided)] if self.undecided else [])
+
     def frame(self):
-        """Tidy pandas: job, figure, measured, emulated, spreads, fitted, difference, holds."""
+        """Tidy pandas: job, figure, measured, emulated, spreads, seeds, fitted, difference, holds.
+
+        `holds` is None where more seeds have to say.
+        """
         import pandas as pd
 
         rows = [(*vars(line).values(), line.difference, line.holds) for line in self.lines]
         names = [
             "job", "figure", "measured", "emulated", "measured_spread", "emulated_spread",
-            "fitted", "difference", "holds",
+            "seeds", "fitted", "difference", "holds",
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=names)
 
@@ -119,9 +143,10 @@ def validate(
             f"{drive}: emulates none of the measured jobs ({', '.join(known.jobs)}); "
             "name their job file by --run"
         )
-    statements = statements_of(lines)
-    good, bad = verdict_of(lines, statements)
-    return Card(drive, tuple(lines), tuple(statements), tuple(good), tuple(bad), known.repeats)
+    judged = [line for line in lines if not line.fitted]
+    statements = statements_of(judged)
+    verdict = (tuple(sentences) for sentences in verdict_of(judged, statements))
+    return Card(drive, tuple(lines), tuple(statements), *verdict, known.repeats)
 
 
 def _checked(fitted: Sequence[str], known: Measured) -> list[str]:

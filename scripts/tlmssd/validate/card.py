@@ -17,8 +17,8 @@ SHOWN = ("bandwidth", "mean", "p50", "p99", "p99.9")
 
 @dataclass(frozen=True)
 class Line:
-    """One figure of one job: measured and emulated (ns, B/s, 1/s), their relative spreads (0: not
-    known), and whether the drive was fitted to it."""
+    """One figure of one job: measured and emulated (ns, B/s, 1/s; the mean of so many `seeds`),
+    their relative spreads (0: not known), and whether the drive was fitted to it."""
 
     job: str
     figure: str
@@ -26,6 +26,7 @@ class Line:
     emulated: float
     measured_spread: float
     emulated_spread: float
+    seeds: int
     fitted: bool
 
     @property
@@ -45,14 +46,23 @@ class Line:
 
     @property
     def tolerance(self) -> float:
-        """What it may be off: as said for its kind, or what either side does not repeat."""
-        spread = 2 * math.hypot(self.measured_spread, self.emulated_spread)
-        return max(TOLERANCE.get(self.kind, TAIL), spread)
+        """What it may be off: as said for its kind, or twice what measurements do not repeat."""
+        return max(TOLERANCE.get(self.kind, TAIL), 2 * self.measured_spread)
 
     @property
-    def holds(self) -> bool:
-        """Whether the difference is within the tolerance, as a ratio."""
-        return abs(math.log(self.emulated / self.measured)) <= math.log1p(self.tolerance)
+    def error(self) -> float:
+        """How far the emulated figure may be from what more seeds would make it (two standard
+        errors), relative to the measured one."""
+        error = 2 * self.emulated_spread / math.sqrt(self.seeds)
+        return error * self.emulated / self.measured
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the difference is within the tolerance; None where more seeds have to say."""
+        off = abs(self.difference)
+        if self.error > self.tolerance and off <= self.tolerance + self.error:
+            return None
+        return off <= self.tolerance
 
 
 def card_of(
@@ -69,7 +79,12 @@ def card_of(
                 continue
             mean = statistics.fmean(values)
             spread = statistics.stdev(values) / mean if len(values) > 1 else 0.0
-            lines.append(Line(job, figure, known.value, mean, known.spread, spread, job in fitted))
+            lines.append(
+                Line(
+                    job, figure, known.value, mean, known.spread, spread, len(values),
+                    job in fitted,
+                )
+            )  # fmt: skip
     return lines
 
 

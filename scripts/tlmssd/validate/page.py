@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tlmssd.calibrate.terminal import figure_text
 from tlmssd.pictures.page import Cell, Page
 from tlmssd.quantities import percent_text
+from tlmssd.validate.terminal import MARKS
 
 if TYPE_CHECKING:
     from tlmssd.validate import Card
@@ -13,12 +14,10 @@ if TYPE_CHECKING:
 def page_of(card: "Card") -> str:
     """The page as one HTML file."""
     page = Page(f"Report card of {card.drive.name}", f"{len(card.lines)} figures compared.")
-    page.heading("It may be used for")
-    for sentence in card.good_for or ("nothing that was measured",):
-        page.text(sentence)
-    page.heading("It may not be used for")
-    for sentence in card.not_for or ("nothing that was measured fails",):
-        page.text(sentence)
+    for heading, sentences in card.verdict():
+        page.heading(heading)
+        for sentence in sentences:
+            page.text(sentence)
     page.heading("Figures")
     rows: list[list[Cell]] = [
         [
@@ -29,7 +28,7 @@ def page_of(card: "Card") -> str:
             (line.difference, percent_text(line.difference)),
             (line.measured_spread, percent_text(line.measured_spread, signed=False)),
             (line.emulated_spread, percent_text(line.emulated_spread, signed=False)),
-            "holds" if line.holds else "off",
+            MARKS[line.holds] or "holds",
             "fitted" if line.fitted else "held out",
         ]
         for line in card.lines

@@ -10,7 +10,7 @@ from tlmssd.validate.card import Line
 if TYPE_CHECKING:
     from tlmssd.validate import Card
 
-MARKS = {True: "", False: "off"}
+MARKS = {True: "", False: "off", None: "undecided"}
 
 
 def text_of(card: "Card") -> str:
@@ -23,8 +23,8 @@ def text_of(card: "Card") -> str:
         shown = [f"  {statement.text}" for statement in failed[:20]]
         more = [f"  and {len(failed) - 20} others"] if len(failed) > 20 else []
         parts.append("\n".join(["Measured, and not so in the emulation", *shown, *more]))
-    parts.append("\n".join(["It may be used for", *_list(card.good_for)]))
-    parts.append("\n".join(["It may not be used for", *_list(card.not_for)]))
+    for heading, sentences in card.verdict():
+        parts.append("\n".join([heading, *(f"  {sentence}" for sentence in sentences)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -45,11 +45,9 @@ def _cells(line: Line) -> list[str]:
 def _notes(card: "Card") -> str:
     held = sum(statement.holds for statement in card.statements)
     repeats = "once: its spread is not known" if card.repeats == 1 else f"{card.repeats} times"
+    if not card.statements:
+        return f"Measured {repeats}"
     return (
         f"Measured {repeats}. Statements of the measurements that the emulation bears out: {held} "
         f"of {len(card.statements)}"
     )
-
-
-def _list(sentences: tuple[str, ...]) -> list[str]:
-    return [f"  {sentence}" for sentence in sentences] or ["  nothing that was measured"]

@@ -23,32 +23,39 @@ CLAIMS = {
 }
 
 
-def verdict_of(lines: Sequence[Line], statements: Sequence[Statement]) -> tuple[list, list]:
-    """Sentences: what it may be used for, and what not, with the reason."""
-    good, bad = [], []
-    judged = [line for line in lines if not line.fitted] or list(lines)
-    for direction in dict.fromkeys(line.direction for line in judged):
+def verdict_of(lines: Sequence[Line], statements: Sequence[Statement]) -> tuple[list, list, list]:
+    """Sentences: what it may be used for, what not, with the reason, and what is undecided."""
+    good, bad, undecided = [], [], []
+    for direction in dict.fromkeys(line.direction for line in lines):
         for kind, words in KINDS.items():
-            of_kind = [x for x in judged if x.kind == kind and x.direction == direction]
+            of_kind = [x for x in lines if x.kind == kind and x.direction == direction]
             if of_kind:
-                (good if _share(of_kind) >= ENOUGH else bad).append(
+                text = (
                     f"{words} of {direction}s: {_count(of_kind)} within their tolerance, "
                     f"typically {percent_text(_typical(of_kind), signed=False)} off"
                 )
+                waiting = sum(line.holds is None for line in of_kind)
+                text += f", {waiting} undecided" if waiting else ""
+                if _share(of_kind) >= ENOUGH:
+                    good.append(text)
+                elif _share(of_kind) + waiting / len(of_kind) >= ENOUGH:
+                    undecided.append(text)
+                else:
+                    bad.append(text)
     for kind, words in CLAIMS.items():
         of_kind = [statement for statement in statements if statement.kind == kind]
         if of_kind:
             text = f"{words}: {_count(of_kind)} hold"
             (good if _share(of_kind) >= ENOUGH else bad).append(text)
-    return good, bad
+    return good, bad, undecided
 
 
 def _share(parts: Sequence[Line] | Sequence[Statement]) -> float:
-    return sum(part.holds for part in parts) / len(parts)
+    return sum(part.holds is True for part in parts) / len(parts)
 
 
 def _count(parts: Sequence[Line] | Sequence[Statement]) -> str:
-    return f"{sum(part.holds for part in parts)} of {len(parts)}"
+    return f"{sum(part.holds is True for part in parts)} of {len(parts)}"
 
 
 def _typical(lines: Sequence[Line]) -> float:
