@@ -3,10 +3,13 @@
 import pytest
 from browser import Looked, check_page, chromium
 from test_compare import side
+from test_study_data import table
 from test_whatif import SCENARIO, Lab, slow_clock
 
 from tlmssd import cli
 from tlmssd.pictures.page import Page
+from tlmssd.store import Store
+from tlmssd.study_page import page_of as study_page_of
 from tlmssd.whatif import whatif
 from tlmssd.whatif.page import page_of
 
@@ -87,6 +90,33 @@ def test_what_if(browser, tmp_path):
     check_page(browser, page)
     words = browser.find_element("tag name", "body").text
     assert "The bottleneck is core clock" in words
+
+
+def test_a_study_that_does_not_say_what_is_better_has_no_front(browser, tmp_path):
+    rows = [
+        (
+            number,
+            number,
+            "x",
+            seed,
+            "errors" if number == seed == 3 else "ok",
+            100.0 * number + seed,
+        )
+        for number in (1, 2, 3)
+        for seed in (2, 3)
+    ]
+    data = table(tmp_path / "results.parquet", rows, about={"expression": "iops / 1000"})
+    (tmp_path / "study.html").write_text(study_page_of(data, Store(tmp_path / "store")))
+    looked = check_page(browser, tmp_path / "study.html")
+    looked.at(1280)
+    said = browser.find_element("css selector", "#no-front").text
+    assert said.startswith("No Pareto front: whether more or less is better of iops is said by")
+    assert not browser.find_elements("css selector", "#chosen li")
+    browser.find_element("link text", "3").click()
+    details = browser.find_element("css selector", "#details")
+    assert "Failed: it does not have the results of all of its runs." in details.text
+    assert "Against a constraint" not in details.text
+    assert looked.complaints() == []
 
 
 def test_study(browser, tmp_path):

@@ -13,8 +13,10 @@ from tlmssd.study_data import StudyData
 from tlmssd.study_page import page_of
 from tlmssd.study_points import places_of, points_of
 
+IOPS = {"expression": "iops"}
 
-def table(path, rows, title="made by hand"):
+
+def table(path, rows, title="made by hand", about=None):
     """Rows (point, die count, policy, seed, status, iops) as explore writes them."""
 
     def field(name, kind, **about):
@@ -27,7 +29,7 @@ def table(path, rows, title="made by hand"):
             field("policy", pa.string(), role="axis", unit=""),
             field("seed", pa.uint64()),
             field("status", pa.string()),
-            field("iops", pa.float64(), role="metric", unit="1/s", expression="iops"),
+            field("iops", pa.float64(), role="metric", unit="1/s", **(about or IOPS)),
             field("reason", pa.string()),
             field("run", pa.string()),
             field("settings", pa.string()),
@@ -94,6 +96,50 @@ def test_points_keep_seeds_and_reasons(grid, tmp_path):
     assert places_of(data.rows["policy"]) == [0.5, 0.5]
     page = page_of(data, Store(tmp_path / "store"))
     assert "1 runs crashed: why" in page
+
+
+def test_a_point_without_all_of_its_results_has_failed(tmp_path):
+    """As for a search; one that lost a seed was on the front by those that lived."""
+    rows = [
+        *((1, 2, "x", seed, "ok", 100.0) for seed in (1, 2)),
+        (2, 4, "x", 1, "ok", 900.0),
+        (2, 4, "x", 2, "errors", None),
+        (3, 8, "x", 1, "ok", 300.0),
+        (3, 8, "x", 2, "ok", None),  # that does not know its IOPS
+    ]
+    data = table(tmp_path / "results.parquet", rows)
+    good, failed, partly = points_of(data)
+    (iops,) = data.metrics
+    assert [point.feasible for point in (good, failed, partly)] == [True, False, True]
+    assert [len(point.good) for point in (good, failed, partly)] == [2, 0, 2]
+    assert [point.text(iops) for point in (good, failed, partly)] == ["100/s", "-", "-"]
+    assert math.isnan(partly.mean(iops))
+    assert data.good["point"].unique().tolist() == [1, 3]
+    assert data.means()["iops"].dropna().to_dict() == {1: 100}
+    assert [row["level"] for row in data.effects(data.axes[0])] == ["2", "8"]
+    page = page_of(data, Store(tmp_path / "store"))
+    assert "5 runs with results, 1 that failed" in page
+    assert "1 point has failed: without the results of all of its runs" in page
+    assert '"point":2,"ok":false,"feasible":false' in page
+
+
+@pytest.mark.parametrize(
+    ("about", "more"),
+    [
+        ({"expression": "iops"}, True),
+        ({"expression": "loads.load.read.p99"}, False),
+        ({"expression": "queue_depth.mean"}, None),
+        ({"expression": "iops / 1000"}, None),
+        ({"expression": "write_amplification * iops"}, None),
+        ({"expression": "iops / 1000", "goal": "maximize"}, True),
+        ({"expression": "iops", "goal": "minimize"}, False),
+    ],
+)
+def test_which_way_is_better_is_known_of_figures_and_goals(about, more, tmp_path):
+    data = table(tmp_path / "results.parquet", [(1, 2, "x", 1, "ok", 5.0)], about=about)
+    assert data.metrics[0].more_is_better is more
+    page = page_of(data, Store(tmp_path / "store"))
+    assert f'"more":{json.dumps(more)}' in page
 
 
 def test_a_page_cannot_be_broken_by_a_title(tmp_path):

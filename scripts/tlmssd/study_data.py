@@ -14,6 +14,7 @@ from scipy import stats
 from tlmssd.errors import InputError
 from tlmssd.metrics import canonical, higher_is_better
 from tlmssd.quantities import quantity_text
+from tlmssd.study.expressions import parse
 
 LEVELS = 8
 """Axes with more values than this are cut into groups of as many points each."""
@@ -23,11 +24,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Column:
-    """An axis or a metric: name, unit, and for metrics which way is better."""
+    """An axis or a metric: name, unit, and for metrics which way is better, if that is known."""
 
     name: str
     unit: str
-    more_is_better: bool = False
+    more_is_better: bool | None = None
     has_goal: bool = False
 
 
@@ -65,16 +66,21 @@ class StudyData:
 
     @property
     def good(self) -> pd.DataFrame:
-        """Runs with results."""
-        return self.rows[self.rows["status"] == "ok"]
+        """Runs of the points all of whose runs have results: without one of them it has failed."""
+        sound = self.rows["status"] == "ok"
+        return self.rows[sound.groupby(self.rows["point"]).transform("all")]
 
     def objectives(self) -> list[Column]:
         """Metrics by how much they matter: those with a goal first, in their order."""
         return sorted(self.metrics, key=lambda metric: not metric.has_goal)
 
     def means(self) -> pd.DataFrame:
-        """Mean of every metric for each point, by its number; only of points with results."""
-        return self.good.groupby("point")[[metric.name for metric in self.metrics]].mean()
+        """Mean of every metric for each point, by its number; NaN unless all of its runs know it.
+
+        Only of points with results.
+        """
+        groups = self.good.groupby("point")[[metric.name for metric in self.metrics]]
+        return groups.mean().where(groups.count().eq(groups.size(), axis=0))
 
     def value_text(self, column: Column, value: object) -> str:
         """A value of an axis or a metric with its unit."""
@@ -146,8 +152,11 @@ def _metric(name: str, notes: dict[str, str]) -> Column:
     goal = notes.get("goal")
     if goal:
         return Column(name, notes["unit"], goal == "maximize", True)
-    guess = higher_is_better(canonical(notes.get("expression", name)))
-    return Column(name, notes["unit"], bool(guess), False)
+    figure = notes.get("expression", name)
+    if "expression" in notes:  # of several figures nothing is known
+        expression = parse(figure)
+        figure = expression.names[0] if expression.is_name else ""
+    return Column(name, notes["unit"], higher_is_better(canonical(figure)), False)
 
 
 def _is_numeric(values: pd.Series) -> bool:

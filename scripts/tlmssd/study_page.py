@@ -58,10 +58,10 @@ def _lead(data: StudyData) -> str:
     points = data.rows["point"].nunique()
     seeds = data.rows["seed"].nunique()
     per_point = f", {seeds} seeds each" if seeds > 1 else ""
-    good = len(data.good)
+    good = int((data.rows["status"] == "ok").sum())
     failed = len(data.rows) - good
     text = f"{points} points{per_point}: {good} runs with results"
-    return f"{text}, {failed} without. Base scenario: {data.base}." if failed else (
+    return f"{text}, {failed} that failed. Base scenario: {data.base}." if failed else (
         f"{text}. Base scenario: {data.base}.")  # fmt: skip
 
 
@@ -69,12 +69,19 @@ def _add_failures(page: Page, data: StudyData) -> None:
     failed = data.rows[data.rows["status"] != "ok"]
     for (status, reason), part in list(failed.groupby(["status", "reason"]))[:8]:
         page.text(f"{len(part)} runs {status}: {reason}", "warn")
+    if count := failed["point"].nunique():
+        points = f"{count} points have" if count > 1 else "1 point has"
+        page.text(
+            f"{points} failed: without the results of all of its runs a point is in no picture.",
+            "note",
+        )
 
 
 def _add_pictures(page: Page, data: StudyData) -> None:
     legend = study_charts.legend("feasible" in data.rows)
     page.heading("Trade-off")
     page.raw(_selects(("x", "across"), ("y", "up"), options=data.objectives()))
+    page.raw('<p class="note" id="no-front"></p>')
     _template(page, study_charts.scatter(), "Two metrics of every point", 380, legend)
     page.heading("What each axis does")
     page.raw(_selects(("effect", "metric"), options=data.objectives()))
@@ -232,12 +239,18 @@ def _latencies(
 
 
 def _worth_curves(data: StudyData) -> Iterable[int]:
-    """Points in the order of their worth: the best of each metric, then all others."""
+    """Points in the order of their worth: the best of each metric, then all others.
+
+    Metrics of which it is not known which way is better have no best.
+    """
     means = data.means()
-    ranks = []
-    for metric in data.objectives():
-        ranked = means[metric.name].rank(ascending=not metric.more_is_better)
-        ranks.append(ranked)
+    ranks = [
+        means[metric.name].rank(ascending=not metric.more_is_better)
+        for metric in data.objectives()
+        if metric.more_is_better is not None
+    ]
+    if not ranks:
+        return [int(number) for number in means.index[:LATENCIES]]
     best = pd.concat(ranks, axis=1).min(axis=1).sort_values(kind="stable")
     return [int(number) for number in best.index[:LATENCIES]]
 

@@ -25,14 +25,14 @@ class Point:
     runs: Sequence[dict[str, Any]]
 
     @property
-    def good(self) -> list[dict[str, Any]]:
-        """Runs with results."""
-        return [run for run in self.runs if run["status"] == "ok"]
+    def good(self) -> Sequence[dict[str, Any]]:
+        """Its runs, if all of them have results: without one of them it has failed."""
+        return self.runs if all(run["status"] == "ok" for run in self.runs) else []
 
     @property
     def feasible(self) -> bool:
-        """Whether all runs with results hold every constraint."""
-        return all(run.get("feasible", True) is not False for run in self.good)
+        """Whether it has results and all of them hold every constraint."""
+        return bool(self.good) and all(run.get("feasible") is not False for run in self.good)
 
     @property
     def reason(self) -> str:
@@ -45,9 +45,9 @@ class Point:
         return [value for value in found if value is not None and math.isfinite(value)]
 
     def mean(self, metric: Column) -> float:
-        """Mean over seeds; NaN where no run knows it."""
+        """Mean over seeds; NaN unless all runs know it."""
         values = self.values(metric)
-        return statistics.fmean(values) if values else math.nan
+        return statistics.fmean(values) if values and len(values) == len(self.runs) else math.nan
 
     def spread(self, metric: Column) -> float:
         """Standard deviation over seeds; NaN of fewer than two."""
@@ -56,11 +56,8 @@ class Point:
 
     def text(self, metric: Column) -> str:
         """Mean and standard deviation with units."""
-        values = self.values(metric)
-        if not values:
-            return "-"
         text, spread = quantity_text(self.mean(metric), metric.unit), self.spread(metric)
-        if not spread > 0:
+        if text == "-" or not spread > 0:
             return text
         return f"{text} ± {quantity_text(spread, metric.unit, 2)}"
 

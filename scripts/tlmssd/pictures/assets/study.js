@@ -19,8 +19,10 @@ function followClicks(view) {
   });
 }
 
-// Points that no other beats in both metrics; the best in x first.
+// Points that no other beats in both metrics; the best in x first. None where it is not known which way is better.
+const hasNoBest = (metric) => metric.more === null;
 function paretoFront(x, y) {
+  if (hasNoBest(x) || hasNoBest(y)) return [];
   const sign = (metric) => (metric.more ? -1 : 1);
   const known = good.filter((p) => p.feasible && p.means[x.name] !== null && p.means[y.name] !== null);
   const worth = (p, metric) => sign(metric) * p.means[metric.name];
@@ -39,6 +41,9 @@ async function drawTradeOff() {
   const x = metricOf(byId("x").value), y = metricOf(byId("y").value);
   front = paretoFront(x, y);
   const onFront = new Set(front.map((point) => point.point));
+  const open = [...new Set([x, y])].filter(hasNoBest).map((metric) => metric.name);
+  byId("no-front").textContent = open.length === 0 ? "" : "No Pareto front: whether more or less is better of " +
+    `${open.join(" and ")} is said by objectives of the study.`;
   const rows = good.map((point) => {
     const [a, b] = [point.means[x.name], point.means[y.name]];
     const [da, db] = [point.spread[x.name] || 0, point.spread[y.name] || 0];
@@ -49,7 +54,9 @@ async function drawTradeOff() {
     .sort((a, b) => onFront.has(a.point) - onFront.has(b.point));  // the front on top
   const line = front.map((point) => ({x: point.means[x.name], y: point.means[y.name]}));
   const units = {xUnit: x.unit, yUnit: y.unit};
-  followClicks(await draw(chartIds[places.tradeOff], {points: rows, front: line}, units));
+  // A line without points has no extent, of which Vega complains; one of one point is not seen.
+  const drawn = line.length ? line : rows.slice(0, 1);
+  followClicks(await draw(chartIds[places.tradeOff], {points: rows, front: drawn}, units));
   followClicks(await drawParallel(onFront));
 }
 
@@ -200,7 +207,8 @@ function showPoint(number) {
   const parts = [element("h3", about(point))];
   if (point.ok) parts.push(element("p", study.metrics.map((metric) =>
     `${metric.name} ${point.texts[metric.name]}`).join("; ")));
-  if (!point.feasible) parts.push(element("p", "Against a constraint.", {className: "warn"}));
+  if (!point.ok) parts.push(element("p", "Failed: it does not have the results of all of its runs.", {className: "warn"}));
+  else if (!point.feasible) parts.push(element("p", "Against a constraint.", {className: "warn"}));
   for (const run of point.runs) {
     if (run.status !== "ok")
       parts.push(element("p", `${run.status}: ${run.reason}`, {className: "warn"}));
