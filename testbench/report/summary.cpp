@@ -41,14 +41,12 @@ class Page {
       start = std::string(indent, ' ');
     }
   }
-  /// Items after a heading, as many to a line as fit, at most `most` lines.
-  void items(const std::string& heading, const std::vector<std::string>& items, std::size_t most) {
+  /// Items after a heading, as many to a line as fit.
+  void items(const std::string& heading, const std::vector<std::string>& items) {
     std::string text = fmt::format("{:<20}", heading);
-    std::size_t used = 0;
     std::size_t at = text.size();
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (at > 20 && at + 2 + items[i].size() > k_columns) {
-        if (++used == most) break;
         line(text);
         text = std::string(20, ' ');
         at = 20;
@@ -211,10 +209,10 @@ std::vector<std::string> blame(const Json& percentile, bool several) {
 void ledger(Page& page, const ShownResults& part) {
   for (const auto& [name, operation] : (*part.results)["operations"].items()) {
     if (number(operation["latency"], "max") == 0) continue;
-    page.items("  " + part.of(name), ledger_items(operation["ledger"]), 2);
+    page.items("  " + part.of(name), ledger_items(operation["ledger"]));
     const Json& tail = operation["percentiles"]["p99.9"];
     page.items(fmt::format("    p99.9 {}", time_text(number(tail, "latency_ns") * 1e3)),
-               blame(tail, !part.name.empty()), 2);
+               blame(tail, !part.name.empty()));
   }
 }
 
@@ -229,6 +227,8 @@ void findings(Page& page, const Json& report) {
                      (look_at.empty() ? "" : fmt::format(" (look at {})", look_at)),
                  2, 3);
   }
+  if (found.size() > k_most_findings)
+    page.line(fmt::format("> and {} more, in report.json", found.size() - k_most_findings));
 }
 
 void rounds(Page& page, const Json& report) {
@@ -262,11 +262,10 @@ void results(Page& page, const std::vector<ShownResults>& parts) {
 }
 
 /// The numbers of a group as "name value".
-std::vector<std::string> group_items(const Json& group, std::size_t most) {
+std::vector<std::string> group_items(const Json& group) {
   std::vector<std::string> result;
   for (const auto& [name, member] : group.items()) {
-    if (result.size() < most && is_value(member))
-      result.push_back(plain_name(name) + " " + value_text(member, name));
+    if (is_value(member)) result.push_back(plain_name(name) + " " + value_text(member, name));
   }
   return result;
 }
@@ -279,27 +278,27 @@ void drive(Page& page, const Json& statistics, bool timed) {
       {"streams", "Streams"}};
   for (const auto& [name, heading] : k_groups) {
     if (const Json* group = find_group(statistics, name)) {
-      page.items(heading, group_items(*group, 12), 2);
+      page.items(heading, group_items(*group));
     } else if (const Json* value = find_value(statistics, name)) {
-      page.items(heading, {value_text(*value, name)}, 1);
+      page.items(heading, {value_text(*value, name)});
     }
   }
   const std::vector<std::string> cache = cache_items(statistics);
-  if (!cache.empty()) page.items("Cache", cache, 2);
+  if (!cache.empty()) page.items("Cache", cache);
   const std::vector<std::string> log_structured = log_structured_items(statistics);
-  if (!log_structured.empty()) page.items("Log-structured host", log_structured, 2);
+  if (!log_structured.empty()) page.items("Log-structured host", log_structured);
   const std::vector<std::string> files = file_cache_items(statistics);
-  if (!files.empty()) page.items("File cache", files, 2);
+  if (!files.empty()) page.items("File cache", files);
   const std::vector<std::string> pslc = pslc_items(statistics);
-  if (!pslc.empty()) page.items("pSLC", pslc, 2);
+  if (!pslc.empty()) page.items("pSLC", pslc);
   const std::vector<std::string> map = map_items(statistics);
-  if (!map.empty()) page.items("Mapping", map, 2);
+  if (!map.empty()) page.items("Mapping", map);
   const std::vector<std::string> errors = error_correction_items(statistics);
-  if (!errors.empty()) page.items("Error correction", errors, 2);
+  if (!errors.empty()) page.items("Error correction", errors);
   std::vector<std::string> erases;
   for (const auto& [name, value] : erase_counts(statistics))
     erases.push_back(name + " " + value_text(*value, name));
-  if (!erases.empty()) page.items("Erase counts", erases, 1);
+  if (!erases.empty()) page.items("Erase counts", erases);
   if (!timed) return;
   std::vector<std::string> busy;
   for (const Utilisation& u : plain_utilisations(statistics)) {
@@ -307,7 +306,7 @@ void drive(Page& page, const Json& statistics, bool timed) {
                        ? fmt::format("{} {:.0f} %", u.label, u.mean() * 100)
                        : fmt::format("{} {:.0f} % (max {:.0f})", u.label, u.mean() * 100, u.highest() * 100));
   }
-  if (!busy.empty()) page.items("Utilisation", busy, 5);
+  if (!busy.empty()) page.items("Utilisation", busy);
 }
 
 }  // namespace

@@ -375,6 +375,34 @@ TEST_CASE("a summary of several loads still has what the drive did and what the 
   CHECK_THAT(text, Catch::Contains(" more warnings, in report.json\n"));
 }
 
+TEST_CASE("the summary leaves out no item, and says how many findings it does") {
+  JsonSink sink;
+  sink.open("error correction", "");
+  sink.text("policy", "retry-only", "");
+  sink.value("reads retried", std::uint64_t{24}, "", "");
+  sink.value("retries", std::uint64_t{41}, "", "");
+  sink.value("reads lost", std::uint64_t{3}, "", "");
+  sink.close();
+  sink.open("decoders", "");
+  sink.value("raw bit error rate", 2.6e-3, "", "");
+  sink.open("bch", "");
+  sink.value("pages", std::uint64_t{1041}, "", "");
+  sink.close();
+  sink.close();
+  sink.open("write amplification", "");
+  for (int i = 0; i < 20; ++i) sink.value("cause " + std::to_string(i), 1.0, "", "");
+  sink.close();
+  Json report = build_report(example_facts(), example_measurement(), sink.take());
+  for (int i = 0; i < 5; ++i)
+    report["findings"].push_back({{"cause", "c"}, {"text", "text " + std::to_string(i)}, {"look_at", ""}});
+  const std::string text = summary(report, HostRun{});
+  CHECK_THAT(text, Catch::Contains("\nError correction    retry-only: bch 100 %\n"
+                                   "                    raw bit error rate 2.6e-03 with retries\n"
+                                   "                    2.4 % of reads retried, 1.7 times on average, 3 reads lost\n"));
+  CHECK_THAT(text, Catch::Contains("cause 19 1.000"));
+  CHECK_THAT(text, Catch::Contains("> text 2\n> and 2 more, in report.json\n"));
+}
+
 TEST_CASE("summary and report.html have a line for the cache, if there is one") {
   const auto report = [](const Json& statistics) {
     return build_report(example_facts(), example_measurement(), statistics);
