@@ -52,8 +52,8 @@ void unwritten_reads(const Evidence& e) {
   if (all == 0 || unwritten < k_share_unwritten * all) return;
   e.advice.push_back(
       {"unwritten-reads",
-       fmt::format("{} of what was read had never been written: the drive answers that without "
-                   "touching its flash, far faster than data",
+       fmt::format("{} of what was read was not there (never written, or trimmed): the drive answers that "
+                   "without touching its flash, far faster than data",
                    share_text(unwritten / all)),
        "precondition"});
 }
@@ -279,7 +279,7 @@ void default_matters(const Evidence& e) {
 
 const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules() {
   static const std::vector<std::pair<std::string_view, std::string_view>> rules = {
-      {"unwritten-reads", "1 % or more of what was read had never been written"},
+      {"unwritten-reads", "1 % or more of what was read was not there (never written, or trimmed)"},
       {"short-for-amplification", "less than the spare flash was programmed with what was written"},
       {"buffer-holds-load",
        "all that was written fits into the write buffer or cache, and did not wait for flash"},

@@ -133,6 +133,14 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
   }
 }
 
+TEST_CASE("what was trimmed is not said to have never been written", "[program]") {
+  const std::string trimmed = replaced(k_sound, "{overwrite: 3x, order: random}", "{trim: 30 %}");
+  for (const Json& one : run_with({"load.rw=randread"}, trimmed)["advice"]) {
+    if (one["name"] == "unwritten-reads")
+      CHECK_THAT(one["text"].get<std::string>(), Catch::Contains("was not there (never written, or trimmed)"));
+  }
+}
+
 TEST_CASE("a drawn steady state is that of uniform random writes all over the drive", "[program]") {
   const auto speaks = [](const Settings& settings, const std::string& steps = "{state: steady}") {
     const std::string text = replaced(k_sound, "[{fill: 100 %}, {overwrite: 3x, order: random}]", steps);
