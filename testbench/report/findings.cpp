@@ -36,9 +36,16 @@ struct Drive {
   ChosenLimits limits;
 };
 
+/// Whose wait is explained; without a load, that of all together.
+struct Asker {
+  std::string load = "";
+  bool reads = false;  ///< of the host; else what it writes, or the rate of all
+};
+
 /// What keeps reads from waiting for programs, and for erases with `erases`; empty: nothing that is
-/// not done.
-std::string suspend_key(const Drive& drive, bool programs, bool erases) {
+/// not done, or no reads wait.
+std::string suspend_key(const Drive& drive, const Asker& asker, bool programs, bool erases) {
+  if (!asker.reads) return "";
   const ChosenLimits& now = drive.limits;
   if ((programs && !now.suspends_programs) || (erases && !now.suspends_erases)) return "ssd.flash.suspend";
   return programs && now.finishes_pulse ? "ssd.flash.part.suspend_point" : "";
@@ -122,8 +129,8 @@ bool transfers_limit(const Drive& drive) {
   return held(drive) >= k_held_for_rate || busy(drive, "channels") > busy(drive, "die arrays");
 }
 
-Group of_collection(const Drive& drive) {
-  return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, true, true)), 0,
+Group of_collection(const Drive& drive, const Asker& asker) {
+  return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, asker, true, true)), 0,
           "firmware.gc"};
 }
 
@@ -134,9 +141,9 @@ Group of_migration(const Drive& drive) {
 }
 
 /// What makes room for what is written.
-Group of_making_room(const Drive& drive) {
+Group of_making_room(const Drive& drive, const Asker& asker) {
   const bool folding = number_in(drive.statistics, "busy migration") > number_in(drive.statistics, "busy gc");
-  return folding ? of_migration(drive) : of_collection(drive);
+  return folding ? of_migration(drive) : of_collection(drive, asker);
 }
 
 /// Pages of a map that is in flash.
@@ -154,9 +161,9 @@ Group of_reads(const Drive& drive) {
 }
 
 /// What takes most of the dies' time; `share`: of the run.
-Group of_dies(const Drive& drive) {
+Group of_dies(const Drive& drive, const Asker& asker) {
   const auto time = [&](std::string_view work) { return number_in(drive.statistics, work); };
-  std::vector<Group> works = {of_collection(drive),
+  std::vector<Group> works = {of_collection(drive, asker),
                               of_die_work(drive, k_programs, "ssd.flash.ways or ssd.flash.channels"),
                               of_reads(drive),
                               of_migration(drive),
@@ -179,7 +186,7 @@ Group of_dies(const Drive& drive) {
 
 /// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
 /// Nothing: all are idle for most of the time.
-std::optional<Group> bottleneck(const Drive& drive) {
+std::optional<Group> bottleneck(const Drive& drive, const Asker& asker) {
   const auto busiest = [&](double (Utilisation::*measure)() const) {
     double most = k_idle;
     std::optional<Group> result;
@@ -188,7 +195,7 @@ std::optional<Group> bottleneck(const Drive& drive) {
       const std::optional<Resource> resource = find_resource(use.label, drive.statistics);
       if (use.label != "dies" && !resource) continue;
       most = (use.*measure)();
-      result = use.label == "dies" ? of_dies(drive) : of_resource(*resource);
+      result = use.label == "dies" ? of_dies(drive, asker) : of_resource(*resource);
       result->share = 0;
     }
     return result;
@@ -198,20 +205,20 @@ std::optional<Group> bottleneck(const Drive& drive) {
 }
 
 /// A wait that has no cause of its own, and what it is called where nothing is busy.
-Group of_wait(const std::string& cause, const Drive& drive) {
-  if (std::optional<Group> busiest = bottleneck(drive)) return *busiest;
+Group of_wait(const std::string& cause, const Drive& drive, const Asker& asker) {
+  if (std::optional<Group> busiest = bottleneck(drive, asker)) return *busiest;
   if (cause == "buffer wait") return {"room in the write buffer", "", 0, "firmware.buffer.capacity"};
   if (cause == "submission" && !drive.limits.commands_under_way.empty())
     return {"the limit of commands under way", drive.limits.commands_under_way, 0};
   return {cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0};
 }
 
-Group remedy_of(const std::string& cause, const Drive& drive) {
+Group remedy_of(const std::string& cause, const Drive& drive, const Asker& asker) {
   if (cause == "die busy: gc")
-    return held(drive) >= k_held_for_wait ? of_transfers(drive) : of_collection(drive);
-  if (cause == "space wait") return transfers_limit(drive) ? of_transfers(drive) : of_making_room(drive);
+    return held(drive) >= k_held_for_wait ? of_transfers(drive) : of_collection(drive, asker);
+  if (cause == "space wait") return transfers_limit(drive) ? of_transfers(drive) : of_making_room(drive, asker);
   if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait")
-    return of_wait(cause, drive);
+    return of_wait(cause, drive, asker);
   if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
   if (cause == "memory" || cause == "map fetch") return of_memory(drive);
   if (cause == "link") return {"the host link", "ssd.host.link", 0};
@@ -225,7 +232,7 @@ Group remedy_of(const std::string& cause, const Drive& drive) {
   if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
     return of_die_work(drive, k_programs,
-                       joined(suspend_key(drive, cause == "die busy: program", cause == "die busy: erase"),
+                       joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"),
                               " or ", "ssd.flash.ways"));
   if (cause == "die busy: migration") return of_migration(drive);
   if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
@@ -255,8 +262,9 @@ std::vector<std::pair<std::string, double>> writers_of(const Json& report) {
 /// The groups of a percentile's ledger, largest first; reads and writes of other loads by name. A
 /// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
 /// for the write buffer, which was behind a write of its blocks.
-std::vector<Group> remedies_of(const Json& told, const std::string& load, bool of_read, const Json& report,
+std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json& report,
                                const Drive& drive) {
+  const std::string& load = asker.load;
   std::vector<Group> groups;
   const auto add = [&](Group group, double share) {
     auto at =
@@ -269,7 +277,7 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
     double rest = share;
     for (const auto& [name, part] : writers) {
       if (load.empty() || name == load) continue;
-      add({"writes of " + name, joined("that load", ", or ", suspend_key(drive, true, false)), 0},
+      add({"writes of " + name, joined("that load", ", or ", suspend_key(drive, asker, true, false)), 0},
           share * part);
       rest -= share * part;
     }
@@ -286,12 +294,12 @@ std::vector<Group> remedies_of(const Json& told, const std::string& load, bool o
   }
   for (const auto& [cause, part] : told["ledger"].items()) {
     const double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
-    Group group = remedy_of(cause, drive);
+    Group group = remedy_of(cause, drive, asker);
     if (group.cause == k_collection && !load.empty() && !for_whom.empty() && for_whom != load) {
       group.cause += " for writes of " + for_whom;
       group.look_at.insert(0, "that load, ");
     }
-    if (group.cause == k_programs || cause == "LBA hazard wait" || (of_read && cause == "buffer wait")) {
+    if (group.cause == k_programs || cause == "LBA hazard wait" || (asker.reads && cause == "buffer wait")) {
       add_writes(group, share);
     } else {
       add(group, share);
@@ -332,7 +340,7 @@ double busiest_beside(const std::string& cause, const Drive& drive) {
 void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>& found) {
   const double dies = busy(drive, "dies");
   if (dies < k_busy_resource || shown_results(report).size() > 1) return;
-  const Group group = of_dies(drive);
+  const Group group = of_dies(drive, {});
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
     return;
   found.push_back(
@@ -353,7 +361,7 @@ void slow_commands(const ShownResults& part, const Json& report, const Drive& dr
     if (latency == 0 ||
         operation["commands"].get<double>() < k_share_of_commands * results["commands"].get<double>())
       continue;
-    const std::vector<Group> groups = remedies_of(told, part.name, name == "read", report, drive);
+    const std::vector<Group> groups = remedies_of(told, {part.name, name == "read"}, report, drive);
     std::string shares;
     for (std::size_t i = 0; i < std::min<std::size_t>(groups.size(), 3) && groups[i].share >= 0.005; ++i)
       shares += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", groups[i].cause, groups[i].share * 100);

@@ -212,6 +212,21 @@ TEST_CASE("suspending is not named where it is at work", "[program]") {
   CHECK(look_at({"ssd.flash.suspend=erase"}) == "ssd.flash.suspend or ssd.flash.ways");
 }
 
+TEST_CASE("suspending is named to reads alone", "[program]") {
+  const std::string suspend = "ssd.flash.suspend";
+  bool named = false;
+  for (const Json& one : run_with({"load.rwmixread=30"})["findings"]) {
+    const bool names = one["look_at"].get<std::string>().find(suspend) != std::string::npos;
+    named |= names;
+    CHECK(names == one["text"].get<std::string>().starts_with("p99.9 of read"));
+  }
+  CHECK(named);
+  const Json writes = run_with({"load.rw=randwrite"});
+  REQUIRE(writes["findings"][0]["cause"] == "collection");
+  for (const Json& one : writes["findings"])
+    CHECK(one["look_at"] == "ssd.flash.spare_factor or firmware.gc");
+}
+
 TEST_CASE("a limit that was chosen is no default", "[program]") {
   const Settings slow = {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32",
                          "ssd.cpu.clock=450 MHz"};
