@@ -129,7 +129,15 @@ bool transfers_limit(const Drive& drive) {
   return held(drive) >= k_held_for_rate || busy(drive, "channels") > busy(drive, "die arrays");
 }
 
+/// Whether what makes room is merges of log blocks, which have settings of their own.
+bool has_log_blocks(const Drive& drive) {
+  const Json* const mapping = find_group(drive.statistics, "mapping");
+  return mapping != nullptr && mapping->contains("merges");
+}
+
 Group of_collection(const Drive& drive, const Asker& asker) {
+  if (has_log_blocks(drive))
+    return {"merges of log blocks", suspend_key(drive, asker, true, true), 0, "firmware.mapping.log_blocks"};
   return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, asker, true, true)), 0,
           "firmware.gc"};
 }
@@ -295,7 +303,7 @@ std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json&
   for (const auto& [cause, part] : told["ledger"].items()) {
     const double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
     Group group = remedy_of(cause, drive, asker);
-    if (group.cause == k_collection && !load.empty() && !for_whom.empty() && for_whom != load) {
+    if (group.cause == of_collection(drive, asker).cause && !load.empty() && !for_whom.empty() && for_whom != load) {
       group.cause += " for writes of " + for_whom;
       group.look_at.insert(0, "that load, ");
     }

@@ -135,7 +135,9 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
 
 TEST_CASE("what was trimmed is not said to have never been written", "[program]") {
   const std::string trimmed = replaced(k_sound, "{overwrite: 3x, order: random}", "{trim: 30 %}");
-  for (const Json& one : run_with({"load.rw=randread"}, trimmed)["advice"]) {
+  const Json report = run_with({"load.rw=randread"}, trimmed);
+  REQUIRE(advice(report).contains("unwritten-reads"));
+  for (const Json& one : report["advice"]) {
     if (one["name"] == "unwritten-reads")
       CHECK_THAT(one["text"].get<std::string>(), Catch::Contains("was not there (never written, or trimmed)"));
   }
@@ -215,7 +217,8 @@ TEST_CASE("suspending is not named where it is at work", "[program]") {
 TEST_CASE("suspending is named to reads alone", "[program]") {
   const std::string suspend = "ssd.flash.suspend";
   bool named = false;
-  for (const Json& one : run_with({"load.rwmixread=30"})["findings"]) {
+  const Json mixed = run_with({"load.rwmixread=30"});
+  for (const Json& one : mixed["findings"]) {
     const bool names = one["look_at"].get<std::string>().find(suspend) != std::string::npos;
     named |= names;
     CHECK(names == one["text"].get<std::string>().starts_with("p99.9 of read"));
@@ -386,6 +389,12 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
                           "load: {rw: randwrite, bs: 4k, iodepth: 16, size: 32m, number_ios: 4000}\n"),
            "  dram:", "  scm: {capacity: 64 MiB, program_latency: 50 us}\n  dram:")},
       {"folding", "firmware.pslc", folding},
+      {"merges of log blocks",
+       "firmware.mapping.log_blocks",
+       drive_with("channels: 1, ways: 2, over_provisioning: 40 %, part: {cell: slc, planes: 1, "
+                  "blocks_per_plane: 120, pages_per_block: 24, page_size: 4 KiB}",
+                  "firmware: {buffer: {capacity: 64 KiB}, mapping: {scheme: fast, log_blocks: 4}}\n" +
+                      k_fill + "load: {rw: randwrite, bs: 4k, number_ios: 2000}\n")},
       {"pages of the map",
        "firmware.mapping.cache",
        reads,
