@@ -105,12 +105,15 @@ std::string Run::key_of_queue_depth() const {
 ChosenLimits Run::chosen_limits() const {
   const SsdConfig& config = simulation_->ssd().config();
   ChosenLimits limits{config.flash.suspends_programs(), config.flash.suspends_erases(),
-                      config.part.finishes_pulse(), ""};
+                      config.part.finishes_pulse()};
   std::uint64_t wanted = 0;  // by all loads
-  bool open_loop = false;    // with a limit of its own
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;
-    open_loop |= load.pacing == Pacing::open_loop && !unlimited;
+    if (load.pacing == Pacing::open_loop && !unlimited) {
+      limits.loads.push_back({load.name, load.queue_depth,
+                              load.key_of(load.made ? "iodepth" : "max_outstanding"),
+                              load.think_time > 0 ? load.key_of("thinktime") : ""});
+    }
     wanted += unlimited ? std::numeric_limits<std::uint32_t>::max() : load.queue_depth;
   }
   const std::uint64_t at_once = config.host.outstanding_limit;
@@ -119,8 +122,6 @@ ChosenLimits Run::chosen_limits() const {
     limits.commands_under_way = "ssd.host.outstanding_limit";
   } else if (queued < wanted) {
     limits.commands_under_way = key_of_queue_depth();
-  } else if (open_loop) {
-    limits.commands_under_way = "load.iodepth or load.max_outstanding";
   }
   return limits;
 }

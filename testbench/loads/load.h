@@ -23,7 +23,8 @@ enum class Pacing : std::uint8_t {
 
 struct Load {
   std::string name;
-  std::string job;          ///< the loads of one job (numjobs) have it in common
+  std::string job;  ///< the loads of one job (numjobs) have it in common
+  bool of_job_file = false;
   std::string description;  ///< one line for the report: what it is and how it was read
   std::unique_ptr<PlacedSource> source;
   Pacing pacing = Pacing::closed_loop;
@@ -46,6 +47,10 @@ struct Load {
   /// the source throws.
   bool next(PlacedRequest& request, std::uint64_t before) const {
     return (requests == 0 || before < requests) && source->next(request);
+  }
+  /// Where users find `option` of it.
+  [[nodiscard]] std::string key_of(const std::string& option) const {
+    return of_job_file ? option + " in the job file" : "load." + option;
   }
   /// Whether `runtime` alone ends the load.
   [[nodiscard]] bool endless() const { return time_based && requests == 0; }

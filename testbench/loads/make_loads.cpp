@@ -290,7 +290,10 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
     } catch (const InputError& error) {
       throw at_option(error, file, job);
     }
-    for (std::size_t i = first; i < loads.size(); ++i) loads[i].phase = phase;
+    for (std::size_t i = first; i < loads.size(); ++i) {
+      loads[i].phase = phase;
+      loads[i].of_job_file = true;
+    }
   }
   if (loads.empty()) {
     throw InputError("job: there is none called " + in_quotes(config.fio.job) + " in " + file.file +

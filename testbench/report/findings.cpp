@@ -29,9 +29,13 @@ struct Group {
 
 /// The statistics, and what is worked out of them once.
 struct Drive {
-  Drive(const Json& of, const ChosenLimits& chosen)
-      : statistics(of), uses(plain_utilisations(of)), limits(chosen) {}
+  Drive(const Json& report, const ChosenLimits& chosen)
+      : statistics(report["statistics"]),
+        loads(report["results"]["loads"]),
+        uses(plain_utilisations(statistics)),
+        limits(chosen) {}
   const Json& statistics;
+  const Json& loads;  ///< their results
   std::vector<Utilisation> uses;
   ChosenLimits limits;
 };
@@ -65,6 +69,7 @@ double busy(const Drive& drive, std::string_view label) {
 
 constexpr const char* k_programs = "programs of host data";
 constexpr const char* k_collection = "collection";
+constexpr const char* k_limit = "the limit of commands under way";
 constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
 /// From this share of the dies' time on, data on their way in or out are what limits them; and
 /// from which on they do so for a single wait, too, of which more may be an erase.
@@ -212,19 +217,39 @@ std::optional<Group> bottleneck(const Drive& drive, const Asker& asker) {
   return all ? all : busiest(&Utilisation::highest);
 }
 
+/// Requests that come at their times waited for their turn: the load paused, or had as many under
+/// way as it may; which of them, how many there were on average says. Nothing: it takes its time.
+std::optional<Group> of_pacing(const Drive& drive, const Asker& asker) {
+  for (const LimitOfLoad& limit : drive.limits.loads) {
+    if (!asker.load.empty() && limit.load != asker.load) continue;
+    double under_way = 0;
+    for (const Json& load : drive.loads) {
+      if (load["name"] == limit.load) under_way = load["queue_depth"]["mean"].get<double>();
+    }
+    if (!limit.pause_key.empty() && under_way < k_idle * limit.most)
+      return Group{"thinktime", limit.pause_key, 0};
+    return Group{k_limit, limit.key, 0};
+  }
+  return std::nullopt;
+}
+
 /// A wait that has no cause of its own, and what it is called where nothing is busy.
 Group of_wait(const std::string& cause, const Drive& drive, const Asker& asker) {
   if (std::optional<Group> busiest = bottleneck(drive, asker)) return *busiest;
   if (cause == "buffer wait") return {"room in the write buffer", "", 0, "firmware.buffer.capacity"};
   if (cause == "submission" && !drive.limits.commands_under_way.empty())
-    return {"the limit of commands under way", drive.limits.commands_under_way, 0};
+    return {k_limit, drive.limits.commands_under_way, 0};
+  if (cause == "submission") {
+    if (std::optional<Group> paced = of_pacing(drive, asker)) return *paced;
+  }
   return {cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0};
 }
 
 Group remedy_of(const std::string& cause, const Drive& drive, const Asker& asker) {
   if (cause == "die busy: gc")
     return held(drive) >= k_held_for_wait ? of_transfers(drive) : of_collection(drive, asker);
-  if (cause == "space wait") return transfers_limit(drive) ? of_transfers(drive) : of_making_room(drive, asker);
+  if (cause == "space wait")
+    return transfers_limit(drive) ? of_transfers(drive) : of_making_room(drive, asker);
   if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait")
     return of_wait(cause, drive, asker);
   if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
@@ -239,9 +264,10 @@ Group remedy_of(const std::string& cause, const Drive& drive, const Asker& asker
   if (cause == "bus wait" || cause == "transfer" || cause == "flash command") return of_channels(drive);
   if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
-    return of_die_work(drive, k_programs,
-                       joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"),
-                              " or ", "ssd.flash.ways"));
+    return of_die_work(
+        drive, k_programs,
+        joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"), " or ",
+               "ssd.flash.ways"));
   if (cause == "die busy: migration") return of_migration(drive);
   if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
   if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
@@ -270,8 +296,7 @@ std::vector<std::pair<std::string, double>> writers_of(const Json& report) {
 /// The groups of a percentile's ledger, largest first; reads and writes of other loads by name. A
 /// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
 /// for the write buffer, which was behind a write of its blocks.
-std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json& report,
-                               const Drive& drive) {
+std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json& report, const Drive& drive) {
   const std::string& load = asker.load;
   std::vector<Group> groups;
   const auto add = [&](Group group, double share) {
@@ -303,7 +328,8 @@ std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json&
   for (const auto& [cause, part] : told["ledger"].items()) {
     const double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
     Group group = remedy_of(cause, drive, asker);
-    if (group.cause == of_collection(drive, asker).cause && !load.empty() && !for_whom.empty() && for_whom != load) {
+    if (group.cause == of_collection(drive, asker).cause && !load.empty() && !for_whom.empty() &&
+        for_whom != load) {
       group.cause += " for writes of " + for_whom;
       group.look_at.insert(0, "that load, ");
     }
@@ -386,7 +412,7 @@ void slow_commands(const ShownResults& part, const Json& report, const Drive& dr
 std::vector<Finding> findings(const Json& report, const ChosenLimits& limits) {
   std::vector<Finding> found;
   if (report["measured_picoseconds"] == 0) return found;
-  const Drive drive(report["statistics"], limits);
+  const Drive drive(report, limits);
   saturated(drive, found);
   saturated_dies(report, drive, found);
   for (const ShownResults& part : shown_results(report)) slow_commands(part, report, drive, found);

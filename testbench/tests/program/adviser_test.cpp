@@ -139,7 +139,8 @@ TEST_CASE("what was trimmed is not said to have never been written", "[program]"
   REQUIRE(advice(report).contains("unwritten-reads"));
   for (const Json& one : report["advice"]) {
     if (one["name"] == "unwritten-reads")
-      CHECK_THAT(one["text"].get<std::string>(), Catch::Contains("was not there (never written, or trimmed)"));
+      CHECK_THAT(one["text"].get<std::string>(),
+                 Catch::Contains("was not there (never written, or trimmed)"));
   }
 }
 
@@ -226,8 +227,7 @@ TEST_CASE("suspending is named to reads alone", "[program]") {
   CHECK(named);
   const Json writes = run_with({"load.rw=randwrite"});
   REQUIRE(writes["findings"][0]["cause"] == "collection");
-  for (const Json& one : writes["findings"])
-    CHECK(one["look_at"] == "ssd.flash.spare_factor or firmware.gc");
+  for (const Json& one : writes["findings"]) CHECK(one["look_at"] == "ssd.flash.spare_factor or firmware.gc");
 }
 
 TEST_CASE("a limit that was chosen is no default", "[program]") {
@@ -389,8 +389,7 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
                           "load: {rw: randwrite, bs: 4k, iodepth: 16, size: 32m, number_ios: 4000}\n"),
            "  dram:", "  scm: {capacity: 64 MiB, program_latency: 50 us}\n  dram:")},
       {"folding", "firmware.pslc", folding},
-      {"merges of log blocks",
-       "firmware.mapping.log_blocks",
+      {"merges of log blocks", "firmware.mapping.log_blocks",
        drive_with("channels: 1, ways: 2, over_provisioning: 40 %, part: {cell: slc, planes: 1, "
                   "blocks_per_plane: 120, pages_per_block: 24, page_size: 4 KiB}",
                   "firmware: {buffer: {capacity: 64 KiB}, mapping: {scheme: fast, log_blocks: 4}}\n" +
@@ -408,7 +407,15 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
        "ssd.host.queue_depth",
        reads,
        {"ssd.host.queue_depth=1", "ssd.host.queues=1", "load.iodepth=64", "load.rate_iops=40000"}},
-      {limit, "load.iodepth or load.max_outstanding", reads, {"load.iodepth=1", "load.rate_iops=40000"}},
+      {limit, "load.iodepth", reads, {"load.iodepth=1", "load.rate_iops=40000"}},
+      {limit,
+       "load.iodepth",
+       reads,
+       {"load.iodepth=1", "load.rate_iops=40000", "load.thinktime=1 us", "load.thinktime_blocks=100"}},
+      {"thinktime",
+       "load.thinktime",
+       reads,
+       {"load.iodepth=4", "load.rate_iops=2000", "load.thinktime=4 ms", "load.thinktime_blocks=16"}},
       {"interrupt coalescing",
        "ssd.host.coalesce_time or ssd.host.coalesce_count",
        reads,
@@ -445,6 +452,26 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
       CHECK(said.find("is not known") == std::string::npos);
     }
   }
+}
+
+TEST_CASE("a limit of a load is named as its kind knows it", "[program]") {
+  const std::string drive =
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), "");
+  const Folder folder;
+  std::string trace;
+  for (int i = 0; i < 2000; ++i)
+    trace += std::to_string(i * 25) + ",R," + std::to_string(i % 97 * 4096) + ",4096\n";
+  folder.write("t.csv", trace);
+  folder.write("j.fio", "[j]\nrw=randread\nbs=4k\nnumber_ios=2000\niodepth=1\nrate_iops=40000\n");
+  const auto look_at = [&](const std::string& load) {
+    const std::string scenario = folder.write("s.yaml", drive + k_fill + load);
+    const Json report = report_of(folder, scenario, "out", {});
+    return report["findings"][0]["look_at"].get<std::string>();
+  };
+  CHECK(look_at(
+            "load: {trace: t.csv, format: csv, columns: {time: 1, op: 2, offset: 3, size: 4, time_unit: us}, "
+            "pacing: open-loop, max_outstanding: 1}\n") == "load.max_outstanding");
+  CHECK(look_at("load: {fio: j.fio}\n") == "iodepth in the job file");
 }
 
 TEST_CASE("decoders are named with the codes that they decode", "[program]") {
