@@ -15,6 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double k_busy_resource = 0.85;
+constexpr double k_even = 0.9;  ///< of the busiest, from which on all of a kind are as busy as it
+constexpr const char* k_addresses = "the addresses that are asked for";
 constexpr double k_share_of_commands = 0.05;  ///< from which on an operation is worth a finding
 /// What is idle for longer than this makes nothing wait that has no cause of its own.
 constexpr double k_idle = 0.5;
@@ -60,11 +62,51 @@ std::string joined(const std::string& a, const std::string& by, const std::strin
   return a + (a.empty() || b.empty() ? "" : by) + b;
 }
 
+/// Some of these are busy all the time, while all together are not: these limit.
+bool uneven(const Utilisation& use) {
+  return use.highest() >= k_busy_resource && use.mean() < k_busy_resource &&
+         use.mean() < k_even * use.highest();
+}
+
+/// How busy is what limits: all of these together, or the busiest.
+double load_of(const Utilisation& use) {
+  return uneven(use) ? use.highest() : use.mean();
+}
+
+const Utilisation* use_of(const Drive& drive, std::string_view label) {
+  for (const Utilisation& use : drive.uses)
+    if (use.label == label) return &use;
+  return nullptr;
+}
+
+/// Numbers of those of an uneven kind that are busy all the time.
+std::vector<std::string> busy_ones(const Utilisation& use) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < use.shares.size(); ++i)
+    if (use.shares[i] >= k_busy_resource) numbers.push_back(std::to_string(i));
+  return numbers;
+}
+
+std::string some_of(std::size_t number) {
+  return (number == 1 ? "one" : std::to_string(number)) + " of ";
+}
+
 /// Mean utilisation of a resource, by its label.
 double busy(const Drive& drive, std::string_view label) {
-  for (const Utilisation& use : drive.uses)
-    if (use.label == label) return use.mean();
-  return 0;
+  const Utilisation* const use = use_of(drive, label);
+  return use == nullptr ? 0 : use->mean();
+}
+
+/// What limits under this label, where some of a kind do by their numbers; nothing where no
+/// parameter would widen it.
+std::optional<Resource> limiting(const Utilisation& use, const Drive& drive) {
+  std::optional<Resource> resource = find_resource(use.label, drive.statistics);
+  if (!resource || !uneven(use) || resource->one.empty()) return resource;
+  const std::vector<std::string> numbers = busy_ones(use);
+  resource->name = some_of(numbers.size()) + "the " + resource->one + "s";
+  resource->part = ", " + resource->one + (numbers.size() == 1 ? " " : "s ") + list_text(numbers);
+  resource->keys = resource->keys_of_one;
+  return resource;
 }
 
 constexpr const char* k_programs = "programs of host data";
@@ -85,7 +127,8 @@ Group of_busiest(const Drive& drive, std::initializer_list<std::string_view> lab
   const std::string_view busiest = *std::max_element(
       labels.begin(), labels.end(),
       [&](std::string_view a, std::string_view b) { return busy(drive, a) < busy(drive, b); });
-  return of_resource(*find_resource(busiest, drive.statistics));
+  const Utilisation* const use = use_of(drive, busiest);
+  return of_resource(use == nullptr ? *find_resource(busiest, drive.statistics) : *limiting(*use, drive));
 }
 
 /// Decoders that are waited for: those with most to do.
@@ -170,6 +213,8 @@ bool has_map_in_flash(const Drive& drive) {
 }
 
 Group of_reads(const Drive& drive) {
+  if (const Utilisation* const dies = use_of(drive, "dies"); dies != nullptr && uneven(*dies))
+    return {"reads of the flash", k_addresses, 0};
   return of_die_work(drive, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
 }
 
@@ -200,21 +245,21 @@ Group of_dies(const Drive& drive, const Asker& asker) {
 /// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
 /// Nothing: all are idle for most of the time.
 std::optional<Group> bottleneck(const Drive& drive, const Asker& asker) {
-  const auto busiest = [&](double (Utilisation::*measure)() const) {
+  const auto busiest = [&](const auto& measure) {
     double most = k_idle;
     std::optional<Group> result;
     for (const Utilisation& use : drive.uses) {
-      if ((use.*measure)() <= most) continue;
-      const std::optional<Resource> resource = find_resource(use.label, drive.statistics);
+      if (measure(use) <= most) continue;
+      const std::optional<Resource> resource = limiting(use, drive);
       if (use.label != "dies" && !resource) continue;
-      most = (use.*measure)();
+      most = measure(use);
       result = use.label == "dies" ? of_dies(drive, asker) : of_resource(*resource);
       result->share = 0;
     }
     return result;
   };
-  const std::optional<Group> all = busiest(&Utilisation::mean);
-  return all ? all : busiest(&Utilisation::highest);
+  const std::optional<Group> all = busiest(load_of);
+  return all ? all : busiest([](const Utilisation& use) { return use.highest(); });
 }
 
 /// Requests that come at their times waited for their turn: the load paused, or had as many under
@@ -260,7 +305,11 @@ Group remedy_of(const std::string& cause, const Drive& drive, const Asker& asker
   if (cause == "log_structured") return {"the log-structured host", "log_structured", 0};
   if (cause == "network")
     return {"the network", "file_cache.bandwidth, file_cache.latency or file_cache.admission", 0};
-  if (cause == "firmware" || cause == "core wait") return {"the controller's cores", "ssd.cpu.clock", 0};
+  if (cause == "firmware" || cause == "core wait") {
+    const Utilisation* const cores = use_of(drive, "cores");
+    if (cores != nullptr && uneven(*cores)) return of_resource(*limiting(*cores, drive));
+    return {"the controller's cores", "ssd.cpu.clock", 0};
+  }
   if (cause == "bus wait" || cause == "transfer" || cause == "flash command") return of_channels(drive);
   if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
@@ -347,8 +396,8 @@ std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json&
 void saturated(const Drive& drive, std::vector<Finding>& found) {
   std::vector<std::pair<double, Resource>> busy;
   for (const Utilisation& use : drive.uses) {
-    const std::optional<Resource> resource = find_resource(use.label, drive.statistics);
-    if (resource && use.mean() >= k_busy_resource) busy.emplace_back(use.mean(), *resource);
+    const std::optional<Resource> resource = limiting(use, drive);
+    if (resource && load_of(use) >= k_busy_resource) busy.emplace_back(load_of(use), *resource);
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [share, resource] : busy) {
@@ -364,16 +413,30 @@ void saturated(const Drive& drive, std::vector<Finding>& found) {
 double busiest_beside(const std::string& cause, const Drive& drive) {
   double most = 0;
   for (const Utilisation& use : drive.uses) {
-    const std::optional<Resource> resource = find_resource(use.label, drive.statistics);
+    const std::optional<Resource> resource = limiting(use, drive);
     if (resource && resource->name != cause) most = std::max(most, use.mean());
   }
   return most;
 }
 
-/// Several loads are told by name, each in its own percentiles; of one it is said here.
-void saturated_dies(const Json& report, const Drive& drive, std::vector<Finding>& found) {
-  const double dies = busy(drive, "dies");
-  if (dies < k_busy_resource || shown_results(report).size() > 1) return;
+/// Some dies are busy all the time, the others are not.
+void uneven_dies(const Utilisation& dies, const Drive& drive, std::vector<Finding>& found) {
+  const std::string some = some_of(busy_ones(dies).size());
+  const Group group = of_dies(drive, {});
+  found.push_back(
+      {some + "the dies",
+       fmt::format("{}{} dies: {} of the time busy, mostly with {}; all of them {}: spread evenly "
+                   "at most {:.1f} times the rate",
+                   some, dies.shares.size(), share_text(dies.highest()), group.cause, share_text(dies.mean()),
+                   1 / std::max({dies.mean(), busiest_beside("", drive), 1e-3})),
+       group.look_at, group.look_at_firmware});
+}
+
+void saturated_dies(const Drive& drive, std::vector<Finding>& found) {
+  const Utilisation* const use = use_of(drive, "dies");
+  if (use == nullptr || load_of(*use) < k_busy_resource) return;
+  if (uneven(*use)) return uneven_dies(*use, drive, found);
+  const double dies = use->mean();
   const Group group = of_dies(drive, {});
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
     return;
@@ -414,7 +477,7 @@ std::vector<Finding> findings(const Json& report, const ChosenLimits& limits) {
   if (report["measured_picoseconds"] == 0) return found;
   const Drive drive(report, limits);
   saturated(drive, found);
-  saturated_dies(report, drive, found);
+  saturated_dies(drive, found);
   for (const ShownResults& part : shown_results(report)) slow_commands(part, report, drive, found);
   return found;
 }

@@ -50,7 +50,12 @@ std::optional<Resource> find_resource(std::string_view label, const Json& statis
       {"link in", "the host link", {"ssd.host.link"}, ", to the device"},
       {"link out", "the host link", {"ssd.host.link"}, ", to the host"},
       {"link", "the host link", {"ssd.host.link"}},
-      {"cores", "the controller's cores", {"ssd.cpu.clock", "ssd.cpu.cores"}},
+      {"cores",
+       "the controller's cores",
+       {"ssd.cpu.clock", "ssd.cpu.cores"},
+       "",
+       "core",
+       {"ssd.cpu.clock", "ssd.cpu.assignment"}},
       {"bus", "the system bus", {"ssd.bus.clock", "ssd.bus.width"}},
       {"DRAM", "the DRAM", {"ssd.dram.bandwidth"}},
       {"SCM", "the SCM", {"ssd.scm.bandwidth"}, ", its interface"},
@@ -58,8 +63,18 @@ std::optional<Resource> find_resource(std::string_view label, const Json& statis
        "the SCM",
        {"ssd.scm.banks", "ssd.scm.read_latency", "ssd.scm.program_latency"},
        ", its banks"},
-      {"gangs", "the lines that channels share", {"ssd.flash.gang", "ssd.flash.bus"}},
-      {"channels", "the flash channels", {"ssd.flash.bus", "ssd.flash.channels"}}};
+      {"gangs",
+       "the lines that channels share",
+       {"ssd.flash.gang", "ssd.flash.bus"},
+       "",
+       "gang",
+       {"ssd.flash.bus", "the addresses that are asked for"}},
+      {"channels",
+       "the flash channels",
+       {"ssd.flash.bus", "ssd.flash.channels"},
+       "",
+       "channel",
+       {"ssd.flash.bus", "the addresses that are asked for"}}};
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Resource& one) { return one.label == label; });
   if (found == all.end()) return std::nullopt;

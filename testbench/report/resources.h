@@ -15,6 +15,8 @@ struct Resource {
   std::string name;
   std::vector<std::string> keys;  ///< parameters that say how fast it is
   std::string part = "";          ///< which of its parts this is of, where they work side by side
+  std::string one = "";           ///< what one of several is called, before its number; empty: not told apart
+  std::vector<std::string> keys_of_one = {};  ///< what helps where one of them is busier than the others
   [[nodiscard]] std::string full_name() const { return name + part; }
   [[nodiscard]] std::string all_keys() const;  ///< joined by "or"
 };

@@ -253,6 +253,12 @@ TEST_CASE("advice has an exit code when asked, and rules that are silenced must 
 
 TEST_CASE("the first finding names what was planted, and so does p99.9", "[program][figure]") {
   const auto first = [](const Json& report) { return report["findings"][0]["cause"].get<std::string>(); };
+  // Behind what is said of the dies.
+  const auto of_load = [](const Json& report) -> std::string {
+    for (const Json& one : report["findings"])
+      if (one["text"].get<std::string>().starts_with("p99.9 of oltp read")) return one["cause"];
+    return "";
+  };
   const auto share = [](const Json& report, const char* load, const std::vector<std::string>& causes) {
     for (const Json& one : report["results"]["loads"]) {
       if (one["name"] != load) continue;
@@ -290,7 +296,7 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   const Json neighbour = run_with(
       {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
       with_neighbour("name: backup, rw: read, bs: 1m, iodepth: 4, number_ios: 3000, loops: 1000"));
-  CHECK(first(neighbour) == "reads of backup");
+  CHECK(of_load(neighbour) == "reads of backup");
   CHECK(share(neighbour, "oltp", {"die busy: read"}) > 0.5);
 
   const Json writer = run_with(
@@ -472,6 +478,35 @@ TEST_CASE("a limit of a load is named as its kind knows it", "[program]") {
             "load: {trace: t.csv, format: csv, columns: {time: 1, op: 2, offset: 3, size: 4, time_unit: us}, "
             "pacing: open-loop, max_outstanding: 1}\n") == "load.max_outstanding");
   CHECK(look_at("load: {fio: j.fio}\n") == "iodepth in the job file");
+}
+
+TEST_CASE("one of several that is always busy is named", "[program][figure]") {
+  const std::string drive = drive_with(
+      flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), k_fill);
+  const std::string reads = "load: {rw: randread, bs: 4k, iodepth: 16, number_ios: 4000}\n";
+  const auto first = [&](const std::string& text, const Settings& settings) -> Json {
+    return run_with(settings, text)["findings"][0];
+  };
+  const Json core =
+      first(drive + reads, {"ssd.cpu.cores=4", "ssd.cpu.clock=20 MHz", "ssd.cpu.assignment={translate: [2]}",
+                            "ssd.cpu.cycles.translate=2000"});
+  INFO(core.dump());
+  CHECK(core["cause"] == "one of the cores");
+  CHECK_THAT(core["text"].get<std::string>(),
+             Catch::StartsWith("one of the cores, core 2: ") && Catch::Contains("at 1.0"));
+  CHECK(core["look_at"] == "ssd.cpu.clock or ssd.cpu.assignment");
+  // Every sixteenth page lies on the same die.
+  const Json die = first(drive + reads, {"load.blockalign=64k"});
+  INFO(die.dump());
+  CHECK(die["cause"] == "one of the dies");
+  CHECK_THAT(die["text"].get<std::string>(), Catch::StartsWith("one of 4 dies: "));
+  CHECK(die["look_at"] == "the addresses that are asked for");
+  // Dies that are all busy are told of several loads as well.
+  const Json two = first(drive +
+                             "load:\n  - {name: a, rw: randread, bs: 4k, iodepth: 32, number_ios: 4000}\n"
+                             "  - {name: b, rw: randread, bs: 4k, iodepth: 32, number_ios: 4000}\n",
+                         {});
+  CHECK_THAT(two["text"].get<std::string>(), Catch::StartsWith("the dies: "));
 }
 
 TEST_CASE("decoders are named with the codes that they decode", "[program]") {
