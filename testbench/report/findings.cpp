@@ -27,6 +27,8 @@ struct Group {
   std::string look_at;
   double share = 0;
   std::string look_at_firmware = "";
+  double without = 0;          ///< of the time, what is free without it at most
+  bool takes_its_own = false;  ///< channels, bus, DRAM and decoders have less to do without it, too
 };
 
 /// The statistics, and what is worked out of them once.
@@ -218,6 +220,30 @@ Group of_reads(const Drive& drive) {
   return of_die_work(drive, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
 }
 
+/// Of the attempts at reads, those after a decoding failure.
+struct Retries {
+  double share = 0;
+  bool alike = true;  ///< as long as the first attempts, all with one code
+};
+
+Retries retries_of(const Drive& drive) {
+  const Json* const decoders = find_group(drive.statistics, "decoders");
+  if (decoders == nullptr) return {};
+  double pages = 0;
+  int codes = 0;
+  for (const auto& [name, code] : decoders->items()) {
+    if (!code.is_object() || is_value(code)) continue;
+    pages += number_in(code, "pages");
+    ++codes;
+  }
+  const double retries = number_in(drive.statistics, "retries");
+  return {pages > 0 ? retries / pages : 0, codes < 2};
+}
+
+Group of_error_correction() {
+  return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
+}
+
 /// What takes most of the dies' time; `share`: of the run.
 Group of_dies(const Drive& drive, const Asker& asker) {
   const auto time = [&](std::string_view work) { return number_in(drive.statistics, work); };
@@ -227,17 +253,30 @@ Group of_dies(const Drive& drive, const Asker& asker) {
                               of_migration(drive),
                               of_map_pages(),
                               {"refresh", "", 0, "firmware.refresh"},
-                              {"wear levelling", "", 0, "firmware.wear"}};
-  const std::vector<double> times = {time("busy gc"),   time("busy program") + time("busy erase"),
-                                     time("busy read"), time("busy migration"),
-                                     time("busy map"),  time("busy refresh"),
-                                     time("busy wear")};
+                              {"wear levelling", "", 0, "firmware.wear"},
+                              of_error_correction()};
+  const Retries retries = retries_of(drive);
+  const double reads = time("busy read");
+  const std::vector<double> times = {time("busy gc"),
+                                     time("busy program") + time("busy erase"),
+                                     reads * (1 - retries.share),
+                                     time("busy migration"),
+                                     time("busy map"),
+                                     time("busy refresh"),
+                                     time("busy wear"),
+                                     reads * retries.share};
   const auto longest = std::max_element(times.begin(), times.end());
-  Group group = works[static_cast<std::size_t>(longest - times.begin())];
+  const auto which = longest - times.begin();
+  Group group = works[static_cast<std::size_t>(which)];
   double own = *longest;
   const Group transfers = of_transfers(drive);
-  if (transfers_limit(drive)) group = transfers;
-  if (group.cause == transfers.cause) own = held(drive) * busy(drive, "dies");
+  const double transferring = held(drive) * busy(drive, "dies");
+  const bool retried = which == std::ssize(times) - 1;
+  // Reading again brings its data over the channels again.
+  if (transfers_limit(drive) && !(retried && own > transferring)) group = transfers;
+  if (group.cause == transfers.cause) own = transferring;
+  group.takes_its_own = group.cause != transfers.cause && which != 1 && which != 2;
+  group.without = retried && group.takes_its_own && !retries.alike ? reads : own;
   group.share = own;
   return group;
 }
@@ -323,7 +362,7 @@ Group remedy_of(const std::string& cause, const Drive& drive, const Asker& asker
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
   if (cause == "decoder wait") return of_decoders(drive);
-  if (cause == "decode" || cause == "retry") return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
+  if (cause == "decode" || cause == "retry") return of_error_correction();
   if (cause == "suspend")
     return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
   return {cause, "", 0};
@@ -408,13 +447,14 @@ void saturated(const Drive& drive, std::vector<Finding>& found) {
   }
 }
 
-/// Utilisation of the busiest resource but the dies and `cause`, which limits the rate when these
-/// do not.
-double busiest_beside(const std::string& cause, const Drive& drive) {
+/// Utilisation of the busiest resource but the dies and what `group` names or takes along, which
+/// limits the rate when these do not.
+double busiest_beside(const Group& group, const Drive& drive) {
   double most = 0;
   for (const Utilisation& use : drive.uses) {
     const std::optional<Resource> resource = limiting(use, drive);
-    if (resource && resource->name != cause) most = std::max(most, use.mean());
+    if (!resource || resource->name == group.cause) continue;
+    if (!group.takes_its_own || use.label.starts_with("link")) most = std::max(most, use.mean());
   }
   return most;
 }
@@ -428,7 +468,7 @@ void uneven_dies(const Utilisation& dies, const Drive& drive, std::vector<Findin
        fmt::format("{}{} dies: {} of the time busy, mostly with {}; all of them {}: spread evenly "
                    "at most {:.1f} times the rate",
                    some, dies.shares.size(), share_text(dies.highest()), group.cause, share_text(dies.mean()),
-                   1 / std::max({dies.mean(), busiest_beside("", drive), 1e-3})),
+                   1 / std::max({dies.mean(), busiest_beside({}, drive), 1e-3})),
        group.look_at, group.look_at_firmware});
 }
 
@@ -440,13 +480,12 @@ void saturated_dies(const Drive& drive, std::vector<Finding>& found) {
   const Group group = of_dies(drive, {});
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
     return;
-  found.push_back(
-      {group.cause,
-       fmt::format("the dies: {} of the time busy, {} for {}; without that at most {:.1f} times "
-                   "the rate",
-                   share_text(dies), share_text(group.share), group.cause,
-                   1 / std::max({1 - group.share / dies, busiest_beside(group.cause, drive), 1e-3})),
-       group.look_at, group.look_at_firmware});
+  found.push_back({group.cause,
+                   fmt::format("the dies: {} of the time busy, {} for {}; without that at most {:.1f} times "
+                               "the rate",
+                               share_text(dies), share_text(group.share), group.cause,
+                               1 / std::max({dies - group.without, busiest_beside(group, drive), 1e-3})),
+                   group.look_at, group.look_at_firmware});
 }
 
 void slow_commands(const ShownResults& part, const Json& report, const Drive& drive,

@@ -480,6 +480,27 @@ TEST_CASE("a limit of a load is named as its kind knows it", "[program]") {
   CHECK(look_at("load: {fio: j.fio}\n") == "iodepth in the job file");
 }
 
+TEST_CASE("what reading again costs is told from reads, and no less than what it gives",
+          "[program][figure]") {
+  const std::string text = drive_with(
+      flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+               "planes: 1, page_size: 16 KiB, spare_size: 1680 B, endurance: 0") +
+          ", reliability: {model: power-law, base: 0.012, wear: 0, retention: 0, disturb: 0, "
+          "distribution: binomial, block_variation: 0, page_variation: 0}",
+      "firmware: {ecc: {policy: retry-only, code: bch}}\nage: {cycles: 1000, retention: 90 d}\n" + k_fill +
+          "run: {errors: accept}\nload: {rw: randread, bs: 16k, iodepth: 64, number_ios: 4000}\n");
+  const Json retried = run_with({}, text);
+  const Json& found = retried["findings"][0];
+  INFO(found.dump());
+  CHECK(found["cause"] == "error correction");
+  CHECK(found["look_at"] == "ssd.flash.ecc or firmware.ecc");
+  const Json sound = run_with({"ssd.flash.reliability.base=0.0001"}, text);
+  const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  const std::string told = found["text"].get<std::string>();
+  const std::string at_most = "at most ";
+  CHECK(std::stod(told.substr(told.find(at_most) + at_most.size())) >= iops(sound) / iops(retried) - 0.05);
+}
+
 TEST_CASE("one of several that is always busy is named", "[program][figure]") {
   const std::string drive = drive_with(
       flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), k_fill);
