@@ -120,6 +120,8 @@ ChosenLimits Run::chosen_limits() const {
   const std::uint64_t queued = std::uint64_t{config.host.effective_depth()} * config.host.effective_queues();
   if (at_once > 0 && at_once < std::min(wanted, queued)) {
     limits.commands_under_way = "ssd.host.outstanding_limit";
+    if (config.host.effective_queues() > 1)
+      limits.turns = config.host.is_weighted() ? "ssd.host.weights" : "ssd.host.arbitration";
   } else if (queued < wanted) {
     limits.commands_under_way = key_of_queue_depth();
   }

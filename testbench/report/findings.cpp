@@ -381,9 +381,30 @@ std::vector<std::pair<std::string, double>> writers_of(const Json& report) {
   return writers;
 }
 
+/// Shares of the loads in what the drive has under way, by name: how long it has had their commands
+/// since it took them out of their queues.
+std::vector<std::pair<std::string, double>> occupants_of(const Drive& drive) {
+  std::vector<std::pair<std::string, double>> occupants;
+  double sum = 0;
+  for (const Json& load : drive.loads) {
+    double time = 0;
+    for (const auto& [name, operation] : load["operations"].items()) {
+      double mean = operation["latency"]["mean"].get<double>();
+      const Json& ledger = operation["ledger"];
+      if (ledger.contains("submission")) mean -= ledger["submission"]["mean_ns"].get<double>();
+      time += mean * operation["commands"].get<double>();
+    }
+    occupants.emplace_back(load["name"].get<std::string>(), time);
+    sum += time;
+  }
+  for (auto& [name, share] : occupants) share /= std::max(sum, 1.0);
+  return occupants;
+}
+
 /// The groups of a percentile's ledger, largest first; reads and writes of other loads by name. A
 /// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
-/// for the write buffer, which was behind a write of its blocks.
+/// for the write buffer, which was behind a write of its blocks. Who waits in a queue while those
+/// of others have all that the drive takes at once waits for them.
 std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json& report, const Drive& drive) {
   const std::string& load = asker.load;
   std::vector<Group> groups;
@@ -414,7 +435,15 @@ std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json&
     others += part["share"].get<double>();
   }
   for (const auto& [cause, part] : told["ledger"].items()) {
-    const double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
+    double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
+    if (cause == "submission" && !load.empty() && !drive.limits.turns.empty()) {
+      const double all = share;
+      for (const auto& [name, occupied] : occupants_of(drive)) {
+        if (name == load) continue;
+        add({"commands of " + name, "that load, or " + drive.limits.turns, 0}, all * occupied);
+        share -= all * occupied;
+      }
+    }
     Group group = remedy_of(cause, drive, asker);
     if (group.cause == of_collection(drive, asker).cause && !load.empty() && !for_whom.empty() &&
         for_whom != load) {

@@ -43,6 +43,9 @@ struct ChosenLimits {
   /// The drive's parameter that limits how many commands are under way; empty: none that loads
   /// would exceed.
   std::string commands_under_way = "";
+  /// The parameter that says whose turn it is, where several queues wait for one limit; empty: none
+  /// do.
+  std::string turns = "";
   std::vector<LimitOfLoad> loads = {};  ///< those that have a limit of their own
 };
 

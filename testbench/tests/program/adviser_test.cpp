@@ -501,6 +501,30 @@ TEST_CASE("what reading again costs is told from reads, and no less than what it
   CHECK(std::stod(told.substr(told.find(at_most) + at_most.size())) >= iops(sound) / iops(retried) - 0.05);
 }
 
+TEST_CASE("a wait for one's turn is for the commands of the others", "[program][figure]") {
+  const std::string text = replaced(
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+                 k_fill + "load:\n"
+                          "  - {name: heavy, queue: 0, rw: randread, bs: 4k, iodepth: 64, time_based: true, "
+                          "runtime: 200 ms}\n"
+                          "  - {name: victim, queue: 1, rw: randread, bs: 4k, iodepth: 8, time_based: true, "
+                          "runtime: 200 ms}\n"),
+      "lba_size: 4 KiB",
+      "lba_size: 4 KiB, queues: 2, outstanding_limit: 16, arbitration: weighted, weights: [100, 1]");
+  const Json report = run_with({}, text);
+  for (const Json& one : report["findings"]) {
+    const std::string told = one["text"].get<std::string>();
+    INFO(told);
+    if (told.starts_with("p99.9 of victim read")) {
+      CHECK(one["cause"] == "commands of heavy");
+      CHECK(one["look_at"] == "that load, or ssd.host.weights");
+    } else {
+      CHECK(one["cause"] == "reads of the flash");
+    }
+  }
+  REQUIRE(report["findings"].size() == 3);
+}
+
 TEST_CASE("one of several that is always busy is named", "[program][figure]") {
   const std::string drive = drive_with(
       flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), k_fill);
