@@ -9,13 +9,14 @@ import resource
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from reports import operation, report, write
 
 from tlmssd import cli
 from tlmssd.compare import compare
 from tlmssd.compare.differences import is_beyond_spread
-from tlmssd.compare.sides import read_sides
+from tlmssd.compare.sides import PAIRS, are_paired, read_sides
 from tlmssd.errors import InputError
 from tlmssd.output import check_writable
 from tlmssd.result import Result, Results
@@ -126,6 +127,37 @@ def test_the_spread_over_seeds():
     assert is_beyond_spread([5, 5, 5], [6, 6, 6]) is True
     assert is_beyond_spread([5], [6]) is None
     assert is_beyond_spread([5], [5]) is False
+
+
+def test_the_same_seeds_on_both_sides_are_compared_in_pairs(tmp_path):
+    """What a seed does to both sides cancels out; other seeds, or two of them, are no pairs."""
+    seeds = (100, 500, 900, 1000)  # of which the last comes first in a folder
+    a, b = (side(tmp_path / name, gc, 4, seeds) for name, gc in (("a", 3000), ("b", 3030)))
+    comparison = compare(a, b)
+    assert [result.seed for result in comparison.sides[0].results] == list(seeds)
+    tail = next(row for row in comparison.metrics if row.name == "read.p99.9")
+    assert tail.changes[0].beyond is True
+    slowest = next(one for one in comparison.reasons if one.figure == "slowest per cent")
+    assert slowest.beyond is True
+    other = compare(a, side(tmp_path / "c", 3030, 4, (101, 501, 901, 1001)))
+    tail = next(row for row in other.metrics if row.name == "read.p99.9")
+    assert tail.changes[0].beyond is False
+    two = [Results([Result(part / f"seed-{seed}") for seed in (100, 900)]) for part in (a, b)]
+    assert not are_paired(*read_sides(two))
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+def test_of_equals_one_in_twenty_is_told_apart(seeds):
+    """Whether a seed does the same to both sides or not."""
+    chance = np.random.default_rng(1)
+    for shared in (0.0, 3.0):
+        told = 0
+        for _ in range(1000):
+            seed = shared * chance.normal(size=seeds)
+            first, other = (100 + seed + chance.normal(size=seeds) for _ in range(2))
+            told += is_beyond_spread(first.tolist(), other.tolist(), seeds >= PAIRS)
+        assert told <= 0.07 * 1000
+        assert told >= 0.03 * 1000 or seeds < PAIRS
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 1234.5678, 8.7e9, -0.7, 0.0])

@@ -1,7 +1,9 @@
 """Metrics side by side, and whether they differ beyond the spread over seeds.
 
 With two or more runs on both sides a difference is beyond the spread when Welch's test tells the
-means apart at 95 %. With one run on a side, when it lies outside the interval in which the other's
+means apart at 95 %; with three or more of the same seeds on both, when the test of pairs does
+(Student's t of the differences seed by seed), for what a seed does to both sides then cancels out.
+With one run on a side, when it lies outside the interval in which the other's
 next run is expected with 95 % (prediction interval of a normal distribution). With one run on both
 sides nothing is known about the spread. Of equals, about one metric in twenty is told apart by
 chance.
@@ -16,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from tlmssd import metrics
-from tlmssd.compare.sides import Side
+from tlmssd.compare.sides import Side, are_paired
 from tlmssd.metrics import OPERATIONS, Metric, higher_is_better
 
 CONFIDENCE = 0.95
@@ -78,6 +80,7 @@ def compare_metrics(sides: Sequence[Side]) -> list[Row]:
     Modules of which there are several (dies, cores) are one metric, their mean: `nand_die_*`.
     """
     known = [[_merged(result.figures) for result in side.results] for side in sides]
+    pairs = [are_paired(sides[0], side) for side in sides[1:]]
     names: dict[str, str] = {}
     for runs in known:
         for run in runs:
@@ -90,7 +93,9 @@ def compare_metrics(sides: Sequence[Side]) -> list[Row]:
             [figure.value for run in runs if (figure := metrics.find(run, name))] for runs in known
         ]
         first, *others = samples
-        changes = tuple(_change(name, first, other) for other in others)
+        changes = tuple(
+            _change(name, first, other, paired) for other, paired in zip(others, pairs, strict=True)
+        )
         rows.append(Row(name, unit, tuple(_value(sample) for sample in samples), changes))
     return rows
 
@@ -125,7 +130,7 @@ def _unless_rounding(value: float, of: Sequence[float]) -> float:
     return 0.0 if abs(value) < ROUNDING * max(map(abs, of)) else value
 
 
-def _change(name: str, first: Sequence[float], other: Sequence[float]) -> Change:
+def _change(name: str, first: Sequence[float], other: Sequence[float], paired: bool) -> Change:
     if not first or not other:
         return Change(math.nan, math.nan, None, None)
     base = float(np.mean(first))
@@ -135,11 +140,16 @@ def _change(name: str, first: Sequence[float], other: Sequence[float]) -> Change
     better = None if direction is None or not difference else (difference > 0) == direction
     if not difference:
         share = 0.0
-    return Change(difference, share, is_beyond_spread(first, other), better)
+    return Change(difference, share, is_beyond_spread(first, other, paired), better)
 
 
-def is_beyond_spread(first: Sequence[float], other: Sequence[float]) -> bool | None:
-    """Whether two samples differ by more than their spread explains; None if nothing is known."""
+def is_beyond_spread(
+    first: Sequence[float], other: Sequence[float], paired: bool = False
+) -> bool | None:
+    """Whether two samples differ by more than their spread explains; None if nothing is known.
+
+    `paired`: they have the same seeds in the same order, where none lacks the metric.
+    """
     if not all(math.isfinite(value) for value in (*first, *other)):
         return None
     difference = abs(_difference(first, other))
@@ -148,6 +158,8 @@ def is_beyond_spread(first: Sequence[float], other: Sequence[float]) -> bool | N
     deviations = [_deviation(part) for part in (first, other) if len(part) > 1]
     if not any(deviations):
         return difference > 0
+    if paired and len(first) == len(other):
+        return _differ_in_pairs(first, other)
     if len(deviations) > 1:
         test = stats.ttest_ind_from_stats(
             float(np.mean(first)), deviations[0], len(first),
@@ -157,3 +169,10 @@ def is_beyond_spread(first: Sequence[float], other: Sequence[float]) -> bool | N
     several = max(len(first), len(other))
     width = stats.t.ppf((1 + CONFIDENCE) / 2, several - 1) * deviations[0]
     return bool(difference > width * math.sqrt(1 + 1 / several))
+
+
+def _differ_in_pairs(first: Sequence[float], other: Sequence[float]) -> bool:
+    differences = np.subtract(other, first)
+    error = _unless_rounding(float(np.std(differences, ddof=1)), (*first, *other))
+    width = stats.t.ppf((1 + CONFIDENCE) / 2, len(first) - 1) * error / math.sqrt(len(first))
+    return bool(abs(_difference(first, other)) > width)

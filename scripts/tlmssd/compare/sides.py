@@ -12,6 +12,8 @@ from tlmssd.result import Result, Results
 
 PER_RUN = {"seed", "title"}
 """Parameters that may differ between the runs of one side."""
+PAIRS = 3
+"""Seeds from which on sides that have the same ones are compared seed by seed."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,10 @@ def read_sides(
         raise InputError("compare needs two results or more: compare A B [C...]")
     labels, places, contents = zip(*(_read(one, ran or {}) for one in given), strict=True)
     names = _distinct(labels, places)
-    sides = [Side(name, Results(content)) for name, content in zip(names, contents, strict=True)]
+    sides = [
+        Side(name, Results(_by_seed(content)))
+        for name, content in zip(names, contents, strict=True)
+    ]
     for side in sides:
         _check(side)
     return sides
@@ -117,6 +122,22 @@ def _distinct(labels: Sequence[str], places: Sequence[Path]) -> list[str]:
     ]
     often = Counter(names)
     return [f"{name} ({i + 1})" if often[name] > 1 else name for i, name in enumerate(names)]
+
+
+def _by_seed(results: Sequence[Result]) -> list[Result]:
+    """As given where a real drive is among them, which has no seed."""
+    if any(result.seed is None for result in results):
+        return list(results)
+    return sorted(results, key=lambda result: result.seed)
+
+
+def are_paired(first: Side, other: Side) -> bool:
+    """Whether runs of one side can be set against those of the other, seed by seed.
+
+    Of two pairs there is too little to learn how far they spread.
+    """
+    seeds = [[result.seed for result in side.results] for side in (first, other)]
+    return seeds[0] == seeds[1] and len(seeds[0]) >= PAIRS and None not in seeds[0]
 
 
 def _check(side: Side) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tlmssd.causes import cause_words
 from tlmssd.compare.differences import is_beyond_spread
-from tlmssd.compare.sides import Side
+from tlmssd.compare.sides import Side, are_paired
 from tlmssd.latency import Ledgers
 from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
@@ -91,7 +91,7 @@ def explain(sides: Sequence[Side]) -> list[Explanation]:
 
 
 def _of_operation(first: Side, other: Side, operation: str) -> list[Explanation]:
-    found = []
+    found, paired = [], are_paired(first, other)
     for figure in FIGURES:
         samples = [[_causes(run, operation, figure) for run in side.results]
                    for side in (first, other)]  # fmt: skip
@@ -104,7 +104,8 @@ def _of_operation(first: Side, other: Side, operation: str) -> list[Explanation]
         found.append(
             Explanation(
                 first.name, other.name, operation, figure,
-                float(np.mean(totals[0])), float(np.mean(totals[1])), is_beyond_spread(*totals),
+                float(np.mean(totals[0])), float(np.mean(totals[1])),
+                is_beyond_spread(*totals, paired),
                 {cause: (means[0][cause], means[1][cause]) for cause in names},
             )
         )  # fmt: skip
