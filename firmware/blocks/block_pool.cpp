@@ -68,6 +68,8 @@ bool BlockPool::can_claim(std::uint32_t n, WriteTarget target) const {
       return open ? !options_.shared_open || pu.free >= options_.reserve : pu.free > options_.reserve;
     case WriteTarget::gc:
       return open || pu.free > 0;
+    case WriteTarget::wear:
+      return open || pu.free >= options_.reserve;
     default:
       return open || pu.free > options_.reserve;
   }

@@ -94,22 +94,29 @@ bool PuWorker::frees_nothing() const {
   return gathering.begun() && (gathering.from_static() || (!state_.move.whole && state_.moving()));
 }
 
-/// What has been gathered may go into a native block now.
-bool PuWorker::may_launch() const {
-  const WriteTarget target = state_.gathering.target();
-  return frees_nothing() ? core_.pool.can_fold(pu_, target) : core_.pool.can_claim(pu_, target);
-}
-
-void PuWorker::launch() {
+/// Where what has been gathered goes: wear levelling and features have blocks of their own, as long
+/// as these have room.
+WriteTarget PuWorker::target() const {
   const WriteTarget shared = state_.gathering.target();
-  ProgramJob& job = state_.gathering.take(state_.move.block);
-  job.pad();
   const Purpose purpose = state_.move.purpose;
   const WriteTarget own = core_.pool.apart() || purpose == Purpose::gc ? shared
                           : purpose == Purpose::wear                   ? WriteTarget::wear
                           : core_.pool.moves_apart()                   ? WriteTarget::move
                                                                        : shared;
-  tasks_.start(program(job, purpose, core_.pool.can_claim(pu_, own) ? own : shared));
+  return core_.pool.can_claim(pu_, own) ? own : shared;
+}
+
+/// What has been gathered may go into a native block now.
+bool PuWorker::may_launch() const {
+  return frees_nothing() ? core_.pool.can_fold(pu_, state_.gathering.target())
+                         : core_.pool.can_claim(pu_, target());
+}
+
+void PuWorker::launch() {
+  const WriteTarget place = target();
+  ProgramJob& job = state_.gathering.take(state_.move.block);
+  job.pad();
+  tasks_.start(program(job, state_.move.purpose, place));
 }
 
 Task<> PuWorker::program(ProgramJob& job, Purpose purpose, WriteTarget target) {

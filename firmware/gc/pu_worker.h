@@ -81,6 +81,7 @@ class PuWorker {
   void read_to_end(bool coming);
   void prefetch(const ReadList& reads) const;
   [[nodiscard]] bool frees_nothing() const;
+  [[nodiscard]] WriteTarget target() const;
   [[nodiscard]] bool may_launch() const;
   void launch();
   Task<> program(ProgramJob& job, Purpose purpose, WriteTarget target);

@@ -26,7 +26,8 @@ struct WorkerState {
   /// Something is being moved for wear levelling or a feature, not for collection.
   [[nodiscard]] bool moving() const { return move.purpose != Purpose::gc; }
   [[nodiscard]] std::uint32_t free() const { return core.pool.pu(pu).free; }
-  /// There is room to move a whole block.
+  [[nodiscard]] bool reserve_whole() const { return free() >= core.pool.reserve(); }
+  /// There is room to move a whole block, and the reserve stays whole.
   [[nodiscard]] bool may_move() const { return free() > core.pool.reserve(); }
   /// Something waits for a native block and cannot have it.
   [[nodiscard]] bool native_stuck() const {
