@@ -312,6 +312,12 @@ bool Ftl::read_only() const {
   return parts_->core.read_only;
 }
 
+std::string_view Ftl::why_read_only() const {
+  const Core& core = parts_->core;
+  if (core.map->set_aside() > 0 || core.pool.usable() < core.needed_units()) return Firmware::why_read_only();
+  return "failed blocks took the last free one that collection works with; firmware.gc.low_water keeps more";
+}
+
 Bytes Ftl::dram_bytes() const {
   return parts_->dram_bytes();
 }

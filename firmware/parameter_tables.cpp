@@ -142,7 +142,8 @@ const ParameterTable<GcConfig>& GcConfig::parameters() {
           .integer(
               "low_water", &GcConfig::low_water, {1, 1024},
               "free blocks per parallel unit that the host leaves to garbage collection; at this level host "
-              "writes wait for it (foreground)")
+              "writes wait for it (foreground). With 1, an erase that fails can leave none, and the drive is "
+              "read-only")
           .share("background_start", &GcConfig::background_start, {0, 1},
                  "free blocks of a parallel unit, as a share of its spare blocks, below which it is cleaned "
                  "in the background; 0: never")

@@ -358,9 +358,8 @@ void Run::measure() {
   if (run_commands_ > 0 && measured == 0)
     warnings_.emplace_back(
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
-  if (simulation_->ssd().firmware().read_only()) {
-    warnings_.emplace_back("the drive has gone read-only: no spare blocks are left");
-  }
+  if (const firmware::Firmware& drive = simulation_->ssd().firmware(); drive.read_only())
+    warnings_.push_back(fmt::format("the drive has gone read-only: {}", drive.why_read_only()));
 }
 
 ExitCode Run::exit_code() const {

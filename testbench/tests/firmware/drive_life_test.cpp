@@ -158,6 +158,27 @@ TEST_CASE("trimmed and zeroed blocks read as zeros and leave flash to collection
   REQUIRE(rig.ftl.statistics().reads[0] == 0);
 }
 
+TEST_CASE("a drive that is read-only says whether blocks are short, or those that collection works with") {
+  for (const bool full : {false, true}) {
+    INFO((full ? "full" : "with room"));
+    LifeSetup setup({1, 1, 1, 1, 60, 8, 8192, 0}, full ? 1 : 0.95);
+    setup.config.gc.low_water = 1;
+    setup.size();
+    setup.options.endurance = 15;
+    ModelRig rig(setup);
+    for (int n = 0; !rig.ftl.read_only() && n < 1'000'000; ++n) {
+      rig.host.write(rig.host.random.below(setup.shape.logical_blocks / 8) * 8, 8);
+      rig.host.wait_below(1);
+    }
+    REQUIRE(rig.ftl.read_only());
+    if (full) {
+      CHECK(rig.ftl.why_read_only() == "no spare blocks are left");
+    } else {
+      CHECK_THAT(std::string(rig.ftl.why_read_only()), Catch::Contains("firmware.gc.low_water"));
+    }
+  }
+}
+
 TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") {
   for (const bool timed : {false, true}) {
     for (const char* wear : {"none", "dynamic", "static", "static with the map in flash"}) {
