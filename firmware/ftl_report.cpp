@@ -42,6 +42,7 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
 struct Moves {
   bool map = false;
   bool folding = false;
+  bool regions = false;
   std::vector<MovedUnits> by_features;
 };
 
@@ -55,12 +56,15 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   sink.open("write amplification", "bytes programmed per byte that the host wrote");
   sink.value("total", ratio(static_cast<double>(sum(s.units_programmed)) + padding, written), "",
              "all causes together");
+  const auto share = [&](std::uint64_t units) { return ratio(static_cast<double>(units), written); };
   sink.value(
-      "host", part(Purpose::host), "",
+      "host", share(s.units_programmed[static_cast<std::size_t>(Purpose::host)] - s.units_rewritten), "",
       "the host's own data: below 1 through overwrites in the buffer, above through partly written units");
+  if (moves.regions)
+    sink.value("region rewrites", share(s.units_rewritten), "",
+               "data copied because some other unit of their block-mapped region was written");
   sink.value("garbage collection", part(Purpose::gc), "", "data moved to free blocks");
   sink.value("wear levelling", part(Purpose::wear), "", "data moved to even out wear");
-  const auto share = [&](std::uint64_t units) { return ratio(static_cast<double>(units), written); };
   for (const FeatureInfo& info : features()) {
     if (info.moves == nullptr) continue;
     std::uint64_t units = s.units_programmed[static_cast<std::size_t>(info.moves->purpose)];
@@ -121,7 +125,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core.stats;
   sink.open("firmware", "flash translation layer");
   report_traffic(sink, s, core.layout.sectors);
-  Moves moves{core.layout.map_units > 0, core.pslc != nullptr, {}};
+  Moves moves{core.layout.map_units > 0, core.pslc != nullptr, core.places != nullptr, {}};
   for (const Chosen& one : chosen) {
     if (const auto moved = one.feature->moved()) moves.by_features.push_back(*moved);
   }

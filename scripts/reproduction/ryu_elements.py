@@ -49,7 +49,8 @@ REGION = "size: 122m, io_size: 100g"  # a quarter of the drive
 
 def copied(report):
     """Units that merges, rewriting and garbage collection moved, per unit that the host wrote."""
-    return report.content["write_amplification"]["garbage_collection"]["value"]
+    parts = report.content["write_amplification"]
+    return sum(parts[name]["value"] for name in ("region_rewrites", "garbage_collection") if name in parts)
 
 
 class Elements:

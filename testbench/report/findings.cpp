@@ -112,6 +112,7 @@ std::optional<Resource> limiting(const Utilisation& use, const Drive& drive) {
 }
 
 constexpr const char* k_programs = "programs of host data";
+constexpr const char* k_rewrites = "rewrites of block-mapped regions";
 constexpr const char* k_collection = "collection";
 constexpr const char* k_limit = "the limit of commands under way";
 constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
@@ -172,6 +173,16 @@ double held(const Drive& drive) {
 Group of_die_work(const Drive& drive, const char* own, const std::string& look_at) {
   if (busy(drive, "channels") > busy(drive, "die arrays")) return of_transfers(drive);
   return {own, look_at, 0};
+}
+
+/// Programs of what the host wrote. A block-mapped region is programmed as a whole: as a rewrite
+/// when most of it is copied.
+Group of_programs(const Drive& drive, const std::string& look_at) {
+  const Json* const parts = find_group(drive.statistics, "write amplification");
+  const bool rewrites = parts != nullptr && number_in(*parts, "region rewrites") > number_in(*parts, "host");
+  Group group = of_die_work(drive, rewrites ? k_rewrites : k_programs, look_at);
+  if (group.cause == k_rewrites) group.look_at_firmware = "firmware.mapping";
+  return group;
 }
 
 /// Whether the rate at which dies work is that of the data on their way.
@@ -248,7 +259,7 @@ Group of_error_correction() {
 Group of_dies(const Drive& drive, const Asker& asker) {
   const auto time = [&](std::string_view work) { return number_in(drive.statistics, work); };
   std::vector<Group> works = {of_collection(drive, asker),
-                              of_die_work(drive, k_programs, "ssd.flash.ways or ssd.flash.channels"),
+                              of_programs(drive, "ssd.flash.ways or ssd.flash.channels"),
                               of_reads(drive),
                               of_migration(drive),
                               of_map_pages(),
@@ -352,8 +363,8 @@ Group remedy_of(const std::string& cause, const Drive& drive, const Asker& asker
   if (cause == "bus wait" || cause == "transfer" || cause == "flash command") return of_channels(drive);
   if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
-    return of_die_work(
-        drive, k_programs,
+    return of_programs(
+        drive,
         joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"), " or ",
                "ssd.flash.ways"));
   if (cause == "die busy: migration") return of_migration(drive);
@@ -450,7 +461,8 @@ std::vector<Group> remedies_of(const Json& told, const Asker& asker, const Json&
       group.cause += " for writes of " + for_whom;
       group.look_at.insert(0, "that load, ");
     }
-    if (group.cause == k_programs || cause == "LBA hazard wait" || (asker.reads && cause == "buffer wait")) {
+    if (group.cause == k_programs || group.cause == k_rewrites || cause == "LBA hazard wait" ||
+        (asker.reads && cause == "buffer wait")) {
       add_writes(group, share);
     } else {
       add(group, share);

@@ -103,6 +103,37 @@ TEST_CASE("findings say of the host link what holds of it, once of each of its p
   CHECK(told(0.9, 0.1, false) == Texts{"the host link, to the device: 90.0 % of the time busy"});
 }
 
+TEST_CASE("findings call programs of block-mapped regions what most of them is") {
+  const auto told = [](double rewrites) {
+    JsonSink sink;
+    sink.open("write amplification", "");
+    sink.value("host", 1.0, "", "");
+    sink.value("region rewrites", rewrites, "", "");
+    sink.close();
+    sink.open("flash", "");
+    sink.value("busy program", 0.95, "", "");
+    for (const auto& [of, name] :
+         {std::pair("channel", "utilisation"), std::pair("nand", "array utilisation")}) {
+      for (const char* group : {of, "die"}) sink.open(group, "");
+      sink.value(name, 0.95, "", "");
+      for (int n = 0; n < 2; ++n) sink.close();
+    }
+    sink.close();
+    std::vector<std::string> texts;
+    Json report = build_report(example_facts(), example_measurement(), sink.take());
+    report["results"]["shown"] = "total";
+    for (const Finding& one : findings(report))
+      if (one.text.starts_with("the dies")) texts.push_back(one.text);
+    return texts;
+  };
+  for (const double rewrites : {0.5, 2.0}) {
+    const auto texts = told(rewrites);
+    REQUIRE(texts.size() == 1);
+    CHECK_THAT(texts[0], Catch::Contains(rewrites > 1 ? "for rewrites of block-mapped regions"
+                                                      : "for programs of host data"));
+  }
+}
+
 TEST_CASE("decoders of a code from outside are told by its name") {
   JsonSink sink;
   for (const char* group : {"flash", "controller", "decoders"}) sink.open(group, "");
