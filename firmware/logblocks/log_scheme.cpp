@@ -167,9 +167,13 @@ Task<bool> LogScheme::gather(std::uint32_t owner, bool to_worn) {
 
 // -------------------------------------------------------------------------------------------------------------------- reports
 
-void LogScheme::report(StatisticsSink& sink) const {
+void LogScheme::report_blocks(StatisticsSink& sink) const {
   sink.value("block", Bytes{layout_.block_units} * layout_.unit_bytes, "B", "size of a block-mapped region");
   sink.value("log blocks", std::uint64_t{logs_} * layout_.pus, "", "log blocks that there may be at a time");
+}
+
+void LogScheme::report(StatisticsSink& sink) const {
+  report_blocks(sink);
   sink.open("merges", "logs that became data blocks again");
   sink.value("switch", counts_.switches, "", "a log written in order took the place of its data block");
   sink.value("partial", counts_.partials, "", "the rest was copied behind a log written in order so far");

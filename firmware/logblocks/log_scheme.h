@@ -33,7 +33,7 @@ struct MergeCounts {
   std::uint64_t fulls = 0;          ///< everything was gathered in a fresh block
   std::uint64_t dead = 0;           ///< blocks erased without any copy, because nothing in them was valid
   std::uint64_t partial_units = 0;  ///< units copied by partial merges
-  std::uint64_t full_units = 0;     ///< by full merges
+  std::uint64_t full_units = 0;     ///< by full merges; of superblocks, out of any block
 };
 
 class LogScheme : public MappingScheme {
@@ -138,6 +138,9 @@ class LogScheme : public MappingScheme {
   /// Gathers the newest units of a block-mapped region in a fresh data block. What lay elsewhere is
   /// left to the caller.
   Task<bool> gather(std::uint32_t owner, bool to_worn);
+
+  /// The part of report() that is of any scheme.
+  void report_blocks(StatisticsSink& sink) const;
 
   LogBlocks* blocks_ = nullptr;
   MergeCounts counts_;

@@ -210,11 +210,13 @@ Task<bool> Superblock::tidy(std::uint32_t pu) {
 }
 
 void Superblock::report(StatisticsSink& sink) const {
-  LogScheme::report(sink);
+  report_blocks(sink);
   sink.value("superblock", Bytes{adjacent_} * layout_.block_units * layout_.unit_bytes, "B",
              "size of a superblock");
   sink.value("collections", collections_, "", "blocks of a superblock that were emptied to write on in it");
   sink.value("packings", packings_, "", "superblocks packed because others wanted their update blocks");
+  sink.value("units copied", counts().full_units, "units", "copied out of blocks that were emptied");
+  sink.value("dead", counts().dead, "", "blocks erased without any copy, because nothing in them was valid");
 }
 
 void Superblock::reset_statistics() {

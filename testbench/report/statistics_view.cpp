@@ -232,6 +232,10 @@ std::vector<std::string> map_items(const Json& tree) {
       items.push_back(
           fmt::format("merges {} switch, {} partial, {} full", count_text(number_in(merges, "switch")),
                       count_text(number_in(merges, "partial")), count_text(number_in(merges, "full"))));
+    } else if (group->contains("packings")) {
+      items.push_back(fmt::format("{} packings, {} collections", count_text(number("packings")),
+                                  count_text(number("collections"))));
+      items.push_back(fmt::format("{} units copied", count_text(number("units copied"))));
     } else if (group->contains("units_rewritten")) {
       items.push_back(fmt::format("{} units rewritten", count_text(number("units rewritten"))));
     }

@@ -152,7 +152,7 @@ TEST_CASE("decoders of a code from outside are told by its name") {
   CHECK(find_resource("LDPC decoders", tree)->all_keys() == "ssd.flash.ecc.engines");
 }
 
-TEST_CASE("the summary tells of a map in flash, and of regions that are rewritten") {
+TEST_CASE("the summary tells of a map in flash, of regions that are rewritten and superblocks packed") {
   JsonSink sink;
   sink.open("mapping", "");
   sink.text("scheme", "dftl", "");
@@ -168,6 +168,14 @@ TEST_CASE("the summary tells of a map in flash, and of regions that are rewritte
   sink.value("units rewritten", std::uint64_t{7}, "units", "");
   sink.close();
   CHECK(map_items(sink.take()).back() == "7 units rewritten");
+  sink.open("mapping", "");
+  sink.text("scheme", "superblock", "");
+  sink.value("block", std::uint64_t{98304}, "B", "");
+  for (const char* name : {"collections", "packings", "units copied"})
+    sink.value(name, std::uint64_t{7}, "", "");
+  sink.close();
+  CHECK(map_items(sink.take()) == std::vector<std::string>{"superblock with blocks of 96.0 KiB", "tables 0 B",
+                                                           "7 packings, 7 collections", "7 units copied"});
 }
 
 TEST_CASE("report.json agrees with the measurement") {
