@@ -28,7 +28,12 @@ const Value* SectionValues::find(std::string_view name) const {
   const Setting* found = setting(name);
   if (found == nullptr) return nullptr;
   found->read = true;
-  return found->given ? &*found->given : nullptr;
+  return given(name);
+}
+
+const Value* SectionValues::given(std::string_view name) const {
+  const Setting* found = setting(name);
+  return found != nullptr && found->given ? &*found->given : nullptr;
 }
 
 const SectionValues::Setting* SectionValues::setting(std::string_view name) const {
@@ -187,16 +192,17 @@ std::vector<Scenario::Written> Scenario::written() const {
   return result;
 }
 
-std::vector<Unread> Scenario::unread() const {
+std::vector<Unread> Scenario::unread(const Idle& idle) const {
   std::vector<Unread> result;
   for (const auto& section : sections_) {
     for (const SectionValues::Setting& setting : section->settings) {
       const bool title = section->path.empty() && setting.spec->name == "title";
-      if (!setting.given || setting.read || title) continue;
+      if (!setting.given || title) continue;
       const ParameterSpec& spec = *setting.spec;
       // A resolved scenario gives everything; what says no more than the default has been
       // understood.
       if (!spec.required && !spec.optional && *setting.given == spec.fallback) continue;
+      if (setting.read && !(idle && idle(*section, setting))) continue;
       result.push_back(
           {join_path(section->path, setting.spec->name), *setting.origin.file, setting.origin.line});
     }

@@ -46,7 +46,7 @@ struct ReadOptions {
   bool on_disk = false;
 };
 
-/// A parameter that the scenario sets but was never read in the run.
+/// A parameter that the scenario sets but that plays no part in the run.
 struct Unread {
   std::string path;  ///< "ssd.dram.latency"
   std::string file;
@@ -68,12 +68,26 @@ class SectionValues final : public ParameterValues {
   };
   [[nodiscard]] const Value* find(std::string_view name) const override;
   [[nodiscard]] const Setting* setting(std::string_view name) const;
+  /// What find() returns, without its counting as a question.
+  [[nodiscard]] const Value* given(std::string_view name) const;
 
   std::string path;
   const Section* section = nullptr;
   Origin origin;                  ///< where the section begins; no file when it was not given
   std::vector<Setting> settings;  ///< every key that applies, in order of declaration
   std::string variant;            ///< the key of the active variant
+};
+
+/// The values of a section, looked at without their counting as read.
+class Glance final : public ParameterValues {
+ public:
+  explicit Glance(const SectionValues* section) : section_(section) {}
+  [[nodiscard]] const Value* find(std::string_view name) const override {
+    return section_ == nullptr ? nullptr : section_->given(name);
+  }
+
+ private:
+  const SectionValues* section_;  ///< null: absent
 };
 
 class Scenario {
@@ -92,6 +106,8 @@ class Scenario {
 
   /// The values of a section; all defaults when it is an absent optional one.
   [[nodiscard]] const ParameterValues& values(std::string_view path) const;
+  /// The same for who asks about the scenario and is no part of the run.
+  [[nodiscard]] Glance glance(std::string_view path) const { return Glance(find(path)); }
   /// The chosen policy; `key` only when the section has several families.
   [[nodiscard]] std::string policy(std::string_view path, std::string_view key = {}) const;
   /// The key of the active variant ("" for the one without key).
@@ -122,8 +138,9 @@ class Scenario {
   };
   [[nodiscard]] std::vector<Written> written() const;
   /// Set but not read so far, in the order of the catalogue. Includes parameters of a policy that
-  /// --set has replaced.
-  [[nodiscard]] std::vector<Unread> unread() const;
+  /// --set has replaced, and those that `idle` says of that others leave them without a part.
+  using Idle = std::function<bool(const SectionValues& section, const SectionValues::Setting& setting)>;
+  [[nodiscard]] std::vector<Unread> unread(const Idle& idle = {}) const;
 
   /// The whole scenario with every default filled in and explained. Reads back to the same, to the
   /// byte.

@@ -72,7 +72,7 @@ class StepLoads {
         seed_(seed),
         region_(portion(step.touched(), drive.bytes, drive.lba_bytes)) {
     const Bytes unit = std::max<Bytes>(mapping_page, drive.lba_bytes);
-    block_ = step.bs != 0 ? step.bs : (sequential() ? std::max<Bytes>(unit, 128_KiB) : unit);
+    block_ = step.bs != 0 ? step.bs : (step_.is_sequential() ? std::max<Bytes>(unit, 128_KiB) : unit);
     if (region_ < block_) block_ = region_ / drive.lba_bytes * drive.lba_bytes;
   }
 
@@ -111,11 +111,10 @@ class StepLoads {
  private:
   static constexpr std::uint64_t k_endless = 100'000;  ///< times over the region; rounds end it before
 
-  [[nodiscard]] bool sequential() const { return step_.order == "sequential"; }
   [[nodiscard]] LoadConfig config(const char* what, bool repeat) const {
     LoadConfig config;
     config.kind.name = fmt::format("precondition {} {}", number_, what);
-    config.generator.rw = sequential() ? "write" : "randwrite";
+    config.generator.rw = step_.is_sequential() ? "write" : "randwrite";
     config.generator.bs = std::to_string(block_);
     config.generator.size = std::to_string(region_);
     config.generator.norandommap = repeat;
@@ -172,6 +171,10 @@ void check_alone(const PreconditionStep& step, std::size_t number) {
 }
 
 }  // namespace
+
+bool PreconditionStep::is_sequential() const {
+  return order == "sequential";
+}
 
 InputError refusal_of_state(PreconditionStep step, std::size_t number, const std::string& what) {
   const std::string entry = fmt::format("precondition.{}", number);

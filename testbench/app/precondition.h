@@ -35,10 +35,13 @@ struct PreconditionStep {
   static const ParameterTable<PreconditionStep>& parameters();
   static const ParameterTable<PreconditionStep>& steady_parameters();  ///< read with until: steady
   [[nodiscard]] bool to_steady_state() const { return state == "steady"; }
-  /// Whether it says anything to be done.
-  [[nodiscard]] bool does_something() const {
-    return to_steady_state() || fill > 0 || overwrite > 0 || trim > 0 || idle || steady.wanted();
+  /// Whether it writes or trims.
+  [[nodiscard]] bool makes_requests() const {
+    return fill > 0 || overwrite > 0 || trim > 0 || steady.wanted();
   }
+  /// Whether it says anything to be done.
+  [[nodiscard]] bool does_something() const { return to_steady_state() || makes_requests() || idle; }
+  [[nodiscard]] bool is_sequential() const;
   /// Share of the user capacity that its writes touch.
   [[nodiscard]] double touched() const { return fill > 0 ? fill : region; }
 };

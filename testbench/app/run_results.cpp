@@ -10,6 +10,7 @@
 #include "platform/plugins/loader.h"
 #include "testbench/app/drive_view.h"
 #include "testbench/app/run.h"
+#include "testbench/app/unused_parameters.h"
 #include "testbench/process/terminal.h"
 #include "testbench/report/colour.h"
 #include "testbench/report/html_report.h"
@@ -101,7 +102,7 @@ RunFacts Run::facts() const {
   if (run_section_.timed && simulation_->ssd().own_ftl() != nullptr)
     facts.blocks = census(simulation_->ssd());
   for (const Load& load : loads_) facts.loads.push_back(load_facts(load));
-  for (const Unread& unread : scenario_.unread()) {
+  for (const Unread& unread : unused_parameters(scenario_)) {
     facts.unread.push_back(unread.line == 0
                                ? fmt::format("{} ({})", unread.path, unread.file)
                                : fmt::format("{} ({}:{})", unread.path, unread.file, unread.line));

@@ -207,7 +207,7 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
 
 std::string describe(const GeneratorConfig& config) {
   std::string text = config.rw;
-  if (config.rw == "rw" || config.rw == "readwrite" || config.rw == "randrw") {
+  if (config.mixes_reads_and_writes()) {
     const std::int64_t reads = config.rwmixwrite >= 0 ? 100 - config.rwmixwrite : config.rwmixread;
     text += fmt::format(" {} % reads", reads);
   }
@@ -216,7 +216,7 @@ std::string describe(const GeneratorConfig& config) {
   } else {
     text += config.bsrange.empty() ? ", bs " + config.bs : ", bsrange " + config.bsrange;
   }
-  if (config.rw.starts_with("rand")) text += ", " + config.random_distribution;
+  if (config.is_random()) text += ", " + config.random_distribution;
   if (!config.rate_iops.empty()) text += ", rate_iops " + config.rate_iops;
   if (!config.rate.empty()) text += ", rate " + config.rate;
   return text + fmt::format(", iodepth {}", config.iodepth);

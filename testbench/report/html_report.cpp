@@ -60,7 +60,8 @@ std::string facts(const Json& report) {
                         html_text(target["text"].get<std::string>()));
   }
   for (const Json& name : report["unread_parameters"]) {
-    html += "<p class=\"warn\">Parameter set but never read: " + html_text(name.get<std::string>()) + "</p>";
+    html +=
+        "<p class=\"warn\">Parameter set that plays no part: " + html_text(name.get<std::string>()) + "</p>";
   }
   for (const Json& warning : report["warnings"])
     html += "<p class=\"warn\">" + html_text(warning.get<std::string>()) + "</p>";

@@ -35,7 +35,7 @@ struct RunFacts {
   std::string scenario;  ///< resolved, as YAML text
   std::vector<LoadFacts> loads;
   bool merge = false;                 ///< all loads together are asked for
-  std::vector<std::string> unread;    ///< parameters that were set and never read
+  std::vector<std::string> unread;    ///< parameters that are set and play no part
   std::vector<std::string> warnings;  ///< one line each
   BlockCensus blocks;
   Picoseconds simulated = 0;         ///< from the start of the simulation, with warm-up

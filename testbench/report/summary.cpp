@@ -329,7 +329,8 @@ std::string summary(const Json& report, const HostRun& run) {
   drive(page, report["statistics"], timed);
   std::vector<std::string> notes;
   const Json& unread = report["unread_parameters"];
-  for (const Json& name : unread) notes.push_back("parameter set but never read: " + name.get<std::string>());
+  for (const Json& name : unread)
+    notes.push_back("parameter set that plays no part: " + name.get<std::string>());
   for (const Json& warning : report["warnings"]) notes.push_back(warning.get<std::string>());
   for (const Json& advice : report.value("advice", Json::array())) {
     notes.push_back(fmt::format("{} (look at {}) [{}]", advice["text"].get<std::string>(),

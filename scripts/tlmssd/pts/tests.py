@@ -163,7 +163,7 @@ def throughput_runs(terms: Terms, rounds: int) -> list[Run]:
             for reads in (0, 100):
                 rw = "read" if reads else "write"
                 name = f"{number}: {pattern(reads, kib)}"
-                loads.append(step_load(name, terms, reads, kib, rw=rw, norandommap=False))
+                loads.append(step_load(name, terms, reads, kib, rw=rw))
         steps = [*twice_over(), until_steady("write_bandwidth", kib, terms.depth, "sequential")]
         runs.append(Run(f"{kib:g} KiB", settings(f"throughput, {kib:g} KiB", steps, loads)))
     return runs

@@ -262,6 +262,14 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
   return table;
 }
 
+bool GeneratorConfig::mixes_reads_and_writes() const {
+  return rw == "rw" || rw == "readwrite" || rw == "randrw";
+}
+
+bool GeneratorConfig::writes() const {
+  return mixes_reads_and_writes() || rw.ends_with("write");
+}
+
 WarmUp parse_warm_up(const std::string& text) {
   const std::string_view all = trimmed(text);
   const bool percent = all.ends_with('%');

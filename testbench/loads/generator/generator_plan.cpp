@@ -181,7 +181,8 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
   bool beyond = __builtin_mul_overflow(increment, job, &shift) ||
                 __builtin_add_overflow(asked, shift, &asked) || asked >= drive.bytes;
   plan.offset = asked;
-  if (!beyond && (is_share(config.offset) || is_share(config.offset_increment))) {
+  const bool shifted = config.numjobs > 1 && is_share(config.offset_increment);
+  if (!beyond && (is_share(config.offset) || shifted)) {
     plan.offset = up_to(up_to(asked, smallest), lba);
     beyond = plan.offset >= drive.bytes;
   }

@@ -392,7 +392,7 @@ TEST_CASE("the summary fits a screen and says what matters") {
   CHECK(count <= 46);  // two loads
   for (const char* part :
        {"reads & <writes>", "IOPS", "p99.9", "die busy: gc", "Write amplification", "total 1.750",
-        "Erase counts", "cores 50 % (max 75)", "set but never read: ssd.scm.latency", "more warnings"}) {
+        "Erase counts", "cores 50 % (max 75)", "set that plays no part: ssd.scm.latency", "more warnings"}) {
     CHECK_THAT(text, Catch::Contains(part));
   }
 }

@@ -119,7 +119,7 @@ TEST_CASE("settings of victims and streams with log blocks are reported as unuse
     const Outcome outcome = run(folder, {"run", scenario});
     INFO(outcome.err);
     CHECK(outcome.code == 0);
-    return outcome.out.find("parameter set but never read: firmware." + section + "." + key) !=
+    return outcome.out.find("parameter set that plays no part: firmware." + section + "." + key) !=
            std::string::npos;
   };
   CHECK(warns("gc", "policy", "fifo"));
@@ -217,7 +217,7 @@ TEST_CASE("cache settings without a cache are reported as unused", "[program]") 
       folder.write("s.yaml", replaced(k_small, k_buffer, "  cache: {grain: 1 KiB}\n  buffer:"));
   const Outcome outcome = run(folder, {"run", scenario});
   CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("parameter set but never read: firmware.cache.grain") != std::string::npos);
+  CHECK(outcome.out.find("parameter set that plays no part: firmware.cache.grain") != std::string::npos);
 }
 
 }  // namespace tlmssd::program_tests

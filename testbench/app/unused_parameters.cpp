@@ -1,0 +1,203 @@
+#include "testbench/app/unused_parameters.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+#include <string_view>
+
+#include "firmware/base/config.h"
+#include "models/flash/flash_config.h"
+#include "models/host/host_config.h"
+#include "platform/plugins/loader.h"
+#include "testbench/app/age.h"
+#include "testbench/app/precondition.h"
+#include "testbench/app/scenario_catalogue.h"
+#include "testbench/loads/config/load_config.h"
+#include "testbench/loads/requests/distribution.h"
+#include "testbench/scoreboard/contents.h"
+
+namespace tlmssd {
+
+namespace {
+
+/// What the conditions of the table ask: the section that the key stands in, and others.
+class Around {
+ public:
+  Around(const Scenario& scenario, std::string section) : scenario_(scenario), section_(std::move(section)) {}
+
+  template <class Config>
+  [[nodiscard]] Config here() const {
+    return Config::parameters().read(scenario_.glance(section_));
+  }
+  template <class Config>
+  [[nodiscard]] Config in(std::string_view section) const {
+    return Config::parameters().read(scenario_.glance(section));
+  }
+  [[nodiscard]] PreconditionStep step() const { return PreconditionStep::read(scenario_.glance(section_)); }
+  /// Another value than the default: of a policy, one is chosen.
+  [[nodiscard]] bool changes(std::string_view path) const { return scenario_.changes(path); }
+  /// Features from outside may be there, which may do what our own do.
+  [[nodiscard]] bool extended() const { return !loaded_plugins().empty(); }
+  [[nodiscard]] bool timed() const { return in<RunSection>("run").timed; }
+  /// The firmware may meet idle time, and does something in it.
+  [[nodiscard]] bool idle_work() const {
+    return in<firmware::GcConfig>("firmware.gc").idle_after > 0 && idle_time();
+  }
+  [[nodiscard]] bool idle_time() const {
+    bool idle = timed();
+    for (std::size_t i = 0; i < scenario_.count("precondition") && !idle; ++i) {
+      const auto step = PreconditionStep::read(scenario_.glance(fmt::format("precondition.{}", i)));
+      idle = step.idle || step.steady.wanted();
+    }
+    return idle;
+  }
+
+ private:
+  const Scenario& scenario_;
+  std::string section_;
+};
+
+/// Keys of a section, and whether they play a part. Of a key that stands in several rows, all must
+/// say so.
+struct Row {
+  std::string_view section;
+  std::vector<std::string_view> keys;
+  bool (*play_a_part)(const Around& around);
+};
+
+bool draws_from_all_alike(const GeneratorConfig& load) {
+  return load.is_random() &&
+         parse_distribution(load.random_distribution).kind == DistributionSpec::Kind::random;
+}
+
+/// Data lie for a while before the load.
+bool rests(const Around& around) {
+  return around.here<AgeConfig>().retention > 0;
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> rows = {
+      // Hardware.
+      {"ssd.host",
+       {"queues", "max_payload", "max_read_request", "tlp_overhead", "dllp_overhead"},
+       [](const Around& a) { return !a.here<HostConfig>().is_sata(); }},
+      {"ssd.host",
+       {"tlp_overhead", "dllp_overhead"},
+       [](const Around& a) { return parse_link(a.here<HostConfig>().link).generation < 6; }},
+      {"ssd.host",
+       {"burst"},
+       [](const Around& a) {
+         const auto host = a.here<HostConfig>();
+         return !host.is_weighted() && host.effective_queues() > 1;
+       }},
+      {"ssd.host",
+       {"coalesce_time"},
+       [](const Around& a) { return a.here<HostConfig>().coalesce_count > 1; }},
+      {"ssd.flash.part",
+       {"suspend_point"},
+       [](const Around& a) { return a.in<FlashConfig>("ssd.flash").suspends_programs(); }},
+      // Firmware.
+      {"firmware.buffer",
+       {"flush_at"},
+       [](const Around& a) {
+         // Some of what goes through the buffer is waited for by no one.
+         return !a.here<firmware::BufferConfig>().is_write_through() || a.changes("firmware.cache.policy") ||
+                a.changes("firmware.mapping.scheme") || a.changes("firmware.pslc.promotion.policy") ||
+                a.extended();
+       }},
+      {"firmware.gc",
+       {"background_stop"},
+       [](const Around& a) { return a.here<firmware::GcConfig>().background_start > 0; }},
+      {"firmware.gc", {"idle_after"}, [](const Around& a) { return a.idle_time(); }},
+      {"firmware.gc", {"idle_target"}, [](const Around& a) { return a.idle_work(); }},
+      {"firmware.pslc", {"idle_target"}, [](const Around& a) { return a.idle_work(); }},
+      // What comes before the load.
+      {"contents",
+       {"pool", "theta"},
+       [](const Around& a) { return a.here<ContentsConfig>().duplicates > 0; }},
+      {"precondition", {"order", "bs"}, [](const Around& a) { return a.step().makes_requests(); }},
+      {"precondition",
+       {"region"},
+       [](const Around& a) {
+         const PreconditionStep step = a.step();
+         return step.makes_requests() && step.fill == 0;
+       }},
+      {"precondition",
+       {"random_distribution"},
+       [](const Around& a) {
+         const PreconditionStep step = a.step();
+         return !step.is_sequential() && (step.overwrite > 0 || step.steady.wanted());
+       }},
+      {"age",
+       {"temperature"},
+       [](const Around& a) {
+         return rests(a) && (a.changes("ssd.flash.reliability.model") || a.changes("ssd.flash.part.timing"));
+       }},
+      {"age",
+       {"powered"},
+       [](const Around& a) {
+         return rests(a) &&
+                (a.changes("firmware.refresh.policy") || a.changes("firmware.model") || a.extended());
+       }},
+      // Loads.
+      {"load",
+       {"rwmixread", "rwmixwrite"},
+       [](const Around& a) { return a.here<GeneratorConfig>().mixes_reads_and_writes(); }},
+      {"load", {"rwmixread"}, [](const Around& a) { return a.here<GeneratorConfig>().rwmixwrite < 0; }},
+      {"load", {"fsync"}, [](const Around& a) { return a.here<GeneratorConfig>().writes(); }},
+      {"load", {"offset_increment"}, [](const Around& a) { return a.here<GeneratorConfig>().numjobs > 1; }},
+      {"load",
+       {"random_distribution", "percentage_random"},
+       [](const Around& a) { return a.here<GeneratorConfig>().is_random(); }},
+      {"load",
+       {"norandommap"},
+       [](const Around& a) { return draws_from_all_alike(a.here<GeneratorConfig>()); }},
+      {"load",
+       {"rate_process"},
+       [](const Around& a) {
+         const auto load = a.here<GeneratorConfig>();
+         return !load.rate.empty() || !load.rate_iops.empty();
+       }},
+      {"load", {"thinktime_blocks"}, [](const Around& a) { return a.here<GeneratorConfig>().thinktime > 0; }},
+      // What a load says of time, where none passes. Rates also decide in which order reads and
+      // writes of a mix come.
+      {"load",
+       {"thinktime", "thinktime_blocks", "startdelay", "ramp_time", "ramp_requests"},
+       [](const Around& a) { return a.timed(); }},
+      {"load",
+       {"rate", "rate_iops", "rate_process"},
+       [](const Around& a) { return a.timed() || a.here<GeneratorConfig>().mixes_reads_and_writes(); }},
+      {"load",
+       {"runtime"},
+       [](const Around& a) { return a.timed() || a.here<GeneratorConfig>().time_based; }},
+      // Of an untimed run, files of what happens when are not written.
+      {"report", {"command_log", "timeline"}, [](const Around& a) { return a.timed(); }},
+      {"report.window", {"from", "length", "slowest", "margin"}, [](const Around& a) { return a.timed(); }},
+  };
+  return rows;
+}
+
+/// A path without its list positions, as the catalogue has it.
+std::string generic(std::string_view path) {
+  std::string result;
+  for (const std::string& word : split_path(path))
+    if (!is_position(word)) result = join_path(result, word);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Unread> unused_parameters(const Scenario& scenario) {
+  return scenario.unread([&](const SectionValues& section, const SectionValues::Setting& setting) {
+    if (!setting.origin.set && *setting.origin.file != scenario.file()) return false;  // of a data sheet
+    const Around around(scenario, section.path);
+    const std::string path = generic(section.path);
+    return std::any_of(rows().begin(), rows().end(), [&](const Row& row) {
+      return row.section == path &&
+             std::find(row.keys.begin(), row.keys.end(), setting.spec->name) != row.keys.end() &&
+             !row.play_a_part(around);
+    });
+  });
+}
+
+}  // namespace tlmssd
