@@ -104,6 +104,11 @@ const PluginDescription& description_of(const std::string& name, void* library) 
                      (description.format == 1 ? description.build : "another tlmssd") + ", but this is " +
                      k_plugin_build + "; build it anew");
   }
+  if (description.own_symbols == &k_own_symbols) {
+    throw InputError("plug-in " + in_quotes(name) +
+                     ": exports its classes, which then are mixed up with those of the same name elsewhere; "
+                     "build it with -fvisibility=hidden, as tlmssd_add_plugin does");
+  }
   return description;
 }
 

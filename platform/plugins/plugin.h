@@ -15,7 +15,8 @@
 //   }
 //
 // A plug-in uses C++ types of the program, so it must come from the same headers and compiler:
-// k_plugin_build says which, and the program refuses a library that says otherwise.
+// k_plugin_build says which, and the program refuses a library that says otherwise. What it defines
+// stays its own (-fvisibility=hidden, which tlmssd_add_plugin sees to); only its entry is exported.
 #pragma once
 
 #include <string>
@@ -60,23 +61,29 @@ class Registrar {
   std::string origin_;
 };
 
+/// Each library has its own, unless it exports what it defines inline. Then the dynamic linker
+/// gives it the program's, as it does with classes and tables of parameters that have the same
+/// name.
+inline constexpr char k_own_symbols = 0;
+
 /// What a plug-in says of itself. The first two fields stay where they are for good.
 struct PluginDescription {
   std::uint32_t format = 1;
-  const char* build = k_plugin_build;
+  const char* build = nullptr;
   const char* name = nullptr;
   const char* version = nullptr;
   void (*enrol)(Registrar& registrar) = nullptr;
+  const char* own_symbols = nullptr;
 };
 
 }  // namespace tlmssd
 
 /// Followed by the body of a function of `registrar`. Once in a shared library.
-#define TLMSSD_PLUGIN(plugin_name, plugin_version)                                                     \
-  static void tlmssd_enrol(tlmssd::Registrar& registrar);                                              \
-  extern "C" __attribute__((visibility("default"))) const tlmssd::PluginDescription* tlmssd_plugin() { \
-    static const tlmssd::PluginDescription description{1, tlmssd::k_plugin_build, plugin_name,         \
-                                                       plugin_version, &tlmssd_enrol};                 \
-    return &description;                                                                               \
-  }                                                                                                    \
+#define TLMSSD_PLUGIN(plugin_name, plugin_version)                                                      \
+  static void tlmssd_enrol(tlmssd::Registrar& registrar);                                               \
+  extern "C" __attribute__((visibility("default"))) const tlmssd::PluginDescription* tlmssd_plugin() {  \
+    static const tlmssd::PluginDescription description{                                                 \
+        1, tlmssd::k_plugin_build, plugin_name, plugin_version, &tlmssd_enrol, &tlmssd::k_own_symbols}; \
+    return &description;                                                                                \
+  }                                                                                                     \
   static void tlmssd_enrol(tlmssd::Registrar& registrar)

@@ -45,7 +45,7 @@ class InterruptGuard {
 
 namespace interrupt {
 /// The signal that has come and has not been thrown yet; 0: none.
-inline std::atomic<int> pending{0};
+[[gnu::visibility("default")]] inline std::atomic<int> pending{0};  // one for the program and its plug-ins
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
 [[noreturn]] void raise_pending();
 }  // namespace interrupt
