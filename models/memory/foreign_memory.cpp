@@ -63,7 +63,7 @@ std::string ForeignMemory::contradiction(const MemoryTraits& traits) {
 }
 
 InputError ForeignMemory::error(const std::string& what) const {
-  return objection("ssd." + place_ + ".model", name_ + " " + what);
+  return objection(key(), name_ + " " + what);
 }
 
 void ForeignMemory::fail(std::exception_ptr thrown) {
@@ -140,6 +140,7 @@ ForeignMemory::Part& ForeignMemory::next_part(Access& access) {
   if (traits_.burst != 0) length = std::min(length, traits_.burst - address % traits_.burst);
   Part& part = parts_.take(whole.get_command(), address, whole.get_data_ptr() + access.sent, length);
   part.extension.access = &access;
+  part.extension.length = length;
   access.sent += length;
   return part;
 }
@@ -177,11 +178,15 @@ void ForeignMemory::responded(unsigned /*index*/, Payload& payload, Picoseconds 
       &static_cast<Part&>(payload));
 }
 
-void ForeignMemory::check(const Payload& part) const {
-  if (part.is_response_ok()) return;
-  throw error("answered " + part.get_response_string() + " to a " + (part.is_write() ? "write" : "read") +
-              " of " + std::to_string(part.get_data_length()) + " B at its address " +
-              std::to_string(part.get_address()));
+void ForeignMemory::check(const Part& part) const {
+  const Bytes length = part.extension.length;
+  if (part.is_response_ok() && part.get_data_length() == length) return;
+  const std::string asked = std::string(" a ") + (part.is_write() ? "write" : "read") + " of " +
+                            std::to_string(length) + " B at its address " +
+                            std::to_string(part.get_address());
+  if (!part.is_response_ok()) throw error("answered " + part.get_response_string() + " to" + asked);
+  throw error("made" + asked + " one of " + std::to_string(part.get_data_length()) +
+              " B, which no target may");
 }
 
 void ForeignMemory::finish(Part& part) {

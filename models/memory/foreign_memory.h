@@ -34,6 +34,7 @@ class ForeignMemory final : public sc_core::sc_module {
   /// Whose a transaction is. Ignorable.
   struct PartExtension : tlm::tlm_extension<PartExtension> {
     Access* access = nullptr;
+    Bytes length = 0;  ///< as it was sent
     tlm::tlm_extension_base* clone() const override { return new PartExtension(*this); }
     void copy_from(const tlm::tlm_extension_base& other) override {
       *this = static_cast<const PartExtension&>(other);
@@ -63,6 +64,7 @@ class ForeignMemory final : public sc_core::sc_module {
 
   [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
   [[nodiscard]] const std::string& model() const { return name_; }
+  [[nodiscard]] std::string key() const { return "ssd." + place_ + ".model"; }
   /// The memory has something to answer: the kernel's time must go on.
   [[nodiscard]] bool busy() const { return outstanding_ > 0; }
   void report(StatisticsSink& sink) const;
@@ -99,7 +101,7 @@ class ForeignMemory final : public sc_core::sc_module {
   void pump();
   Part& next_part(Access& access);
   void finish(Part& part);
-  void check(const tlm::tlm_generic_payload& part) const;
+  void check(const Part& part) const;
   [[nodiscard]] InputError error(const std::string& what) const;
   [[nodiscard]] InputError silent() const;
   /// To be thrown by the process of the event queue, wherever it was found.

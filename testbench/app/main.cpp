@@ -341,7 +341,23 @@ int carry_out(int argc, char* argv[]) {
   return dispatch(app, arguments);
 }
 
+/// What the kernel and models from outside report: standard output is for results.
+void report_to_errors(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+  if ((actions & sc_core::SC_DISPLAY) != 0) std::cerr << sc_core::sc_report_compose_message(report) << "\n";
+  sc_core::sc_report_handler::default_handler(
+      report, actions & ~static_cast<sc_core::sc_actions>(sc_core::SC_DISPLAY));
+}
+
+/// Fatal reports end the run as errors do, not the process.
+void take_over_reports() {
+  using Handler = sc_core::sc_report_handler;
+  Handler::set_handler(&report_to_errors);
+  Handler::set_actions(sc_core::SC_FATAL, sc_core::SC_DEFAULT_ERROR_ACTIONS);
+  Handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO, sc_core::SC_DO_NOTHING);  // of sc_stop()
+}
+
 int run_program(int argc, char* argv[]) {
+  take_over_reports();
   return tlmssd::guarded([&] { return carry_out(argc, argv); });
 }
 

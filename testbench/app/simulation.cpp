@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "models/base/input_error.h"
+#include "models/base/suggest.h"
+#include "models/memory/foreign_memory.h"
 #include "models/nand/violation.h"
 #include "testbench/app/load_space.h"
 #include "testbench/process/interrupt.h"
@@ -235,8 +237,34 @@ void Simulation::run_untimed_together(std::vector<Load>& loads) {
   untimed([&] { driver_->run_untimed(loads); });
 }
 
+/// Nothing of the drive's own ends the simulation for good.
+void Simulation::check_ended() const {
+  if ((sc_core::sc_get_status() & (sc_core::SC_STOPPED | sc_core::SC_END_OF_SIMULATION)) == 0) return;
+  const std::vector<const ForeignMemory*> memories = ssd_->foreign_memories();
+  std::vector<std::string> names;
+  for (const ForeignMemory* const memory : memories) names.push_back(memory->model());
+  const std::string what = " has ended the simulation (sc_stop())";
+  if (memories.empty()) throw InputError("a plug-in" + what);
+  throw objection(memories.front()->key(), any_of(names) + what);
+}
+
+/// A process of a memory from outside is within that memory.
+void Simulation::blame_process(const sc_core::sc_report& report) const {
+  const std::string process = report.get_process_name() == nullptr ? "" : report.get_process_name();
+  for (const ForeignMemory* const memory : ssd_->foreign_memories()) {
+    if (process.starts_with(std::string(memory->name()) + "."))
+      throw objection(memory->key(), memory->model() + ": " + report.what());
+  }
+}
+
 void Simulation::run_kernel() {
-  blaming_firmware([&] { ssd_->process().simulate(); });
+  try {
+    blaming_firmware([&] { ssd_->process().simulate(); });
+  } catch (const sc_core::sc_report& report) {
+    blame_process(report);
+    throw;
+  }
+  check_ended();
 }
 
 void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {

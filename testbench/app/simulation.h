@@ -100,6 +100,8 @@ class Simulation {
 
  private:
   void run_kernel();
+  void check_ended() const;
+  void blame_process(const sc_core::sc_report& report) const;
   void run_until(const std::function<bool()>& done, const char* stuck);
   /// After what happens then.
   void stop_at(Picoseconds instant);

@@ -10,10 +10,12 @@ namespace {
 
 class FaultyModule final : public sc_core::sc_module {
  public:
+  SC_HAS_PROCESS(FaultyModule);
   FaultyModule(const sc_core::sc_module_name& name, std::string fault)
       : sc_core::sc_module(name), socket("socket"), fault_(std::move(fault)) {
     socket.register_b_transport(this, &FaultyModule::b_transport);
     socket.register_transport_dbg(this, &FaultyModule::transport_dbg);
+    SC_THREAD(refresh);
   }
   tlm_utils::simple_target_socket<FaultyModule> socket;
 
@@ -21,7 +23,15 @@ class FaultyModule final : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
     if (fault_ == "throws") throw std::runtime_error("row not found");
     if (fault_ == "silent") wait();
+    if (fault_ == "fatal") SC_REPORT_FATAL("refresh", "row lost");
+    if (fault_ == "warns") SC_REPORT_WARNING("refresh", "row late");
+    if (fault_ == "stops") sc_core::sc_stop();
+    if (fault_ == "shortens") payload.set_data_length(1);
     payload.set_response_status(fault_ == "small" ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  }
+  void refresh() {
+    wait(1, sc_core::SC_US);
+    if (fault_ == "fatal_aside") SC_REPORT_FATAL("refresh", "row lost");
   }
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
     if (fault_ == "half" && ++asked_ > 100) return payload.get_data_length() / 2;
@@ -38,9 +48,11 @@ class Faulty final : public tlmssd::MemoryModel {
   struct Config {
     std::string fault = "none";
     static const tlmssd::ParameterTable<Config>& parameters() {
-      static const auto table = tlmssd::ParameterTable<Config>{}.choice(
-          "fault", &Config::fault, {"none", "small", "silent", "throws", "tiny", "half"},
-          "what it does wrong");
+      static const auto table =
+          tlmssd::ParameterTable<Config>{}.choice("fault", &Config::fault,
+                                                  {"none", "small", "silent", "throws", "tiny", "half",
+                                                   "fatal", "fatal_aside", "warns", "stops", "shortens"},
+                                                  "what it does wrong");
       return table;
     }
   };
