@@ -358,6 +358,10 @@ const MappingScheme& Ftl::map() const {
   return *parts_->core.map;
 }
 
+std::uint64_t Ftl::next_touched(std::uint64_t unit, std::uint64_t end) const {
+  return parts_->core.next_touched(unit, end);
+}
+
 const BlockPool& Ftl::blocks() const {
   return parts_->core.pool;
 }

@@ -85,6 +85,8 @@ class Ftl final : public Firmware {
   void reset_statistics() override;
   [[nodiscard]] const FtlStatistics& statistics() const;
   [[nodiscard]] const MappingScheme& map() const;
+  /// First unit at or after `unit` that may be mapped; `end` when there is none before it.
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const;
   /// Null when there is none.
   [[nodiscard]] const Cache* cache() const;
   /// The feature whose section has this path; null when it has not been chosen.

@@ -87,8 +87,8 @@ void Commands::deallocate(std::uint64_t first_unit, std::uint64_t end_unit) {
   core.stats.units_trimmed += flusher.discard(first_unit, end_unit);
   if (front != nullptr) front->pump();
   if (core.layout.map_units > 0) core.map->deallocation(first_unit, end_unit);
-  for (std::uint64_t u = core.map->next_touched(first_unit, end_unit); u < end_unit;
-       u = core.map->next_touched(u + 1, end_unit)) {
+  for (std::uint64_t u = core.next_touched(first_unit, end_unit); u < end_unit;
+       u = core.next_touched(u + 1, end_unit)) {
     const auto unit = static_cast<Lpn>(u);
     const Ppn where = core.lookup(unit);
     if (where == k_nowhere) continue;

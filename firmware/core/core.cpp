@@ -135,6 +135,12 @@ void Core::refuse_entries(Lpn first, std::uint64_t count, const MappingScheme::S
                   map_bytes_));
 }
 
+void Core::refuse_touched(std::uint64_t unit, std::uint64_t answer) const {
+  throw objection("firmware.mapping.scheme",
+                  fmt::format("{} names logical unit {} as the first that may be mapped at or after {}",
+                              config.mapping.scheme, answer, unit));
+}
+
 void Core::check_capacity() {
   if (read_only) return;
   if (map->set_aside() > 0 ? !map->fits(pool) : pool.usable() < needed_units()) go_read_only();

@@ -67,6 +67,13 @@ class Core {
       refuse_entries(first, count, entries);
     return entries;
   }
+  /// First unit at or after `unit` that may be mapped, as the mapping scheme says; InputError when
+  /// that is before it.
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const {
+    const std::uint64_t next = map->next_touched(unit, end);
+    if (next < unit) refuse_touched(unit, next);
+    return next;
+  }
   /// The map points `unit` at unit `n` of a program that has succeeded instead of `from`, if
   /// anywhere. `why`: for the log of decisions.
   void remap(Lpn unit, Ppn from, const ProgramJob& job, std::uint32_t n, std::string_view why) {
@@ -149,6 +156,7 @@ class Core {
   [[noreturn, gnu::cold]] void refuse_place(Lpn unit, Ppn where) const;
   [[noreturn, gnu::cold]] void refuse_entries(Lpn first, std::uint64_t count,
                                               const MappingScheme::Span& entries) const;
+  [[noreturn, gnu::cold]] void refuse_touched(std::uint64_t unit, std::uint64_t answer) const;
 
   std::uint64_t flash_units_ = layout.total_units();
   Bytes map_bytes_ = map->dram_bytes();

@@ -133,8 +133,8 @@ class Inspection {
   [[nodiscard]] Json map_part(std::uint64_t first, std::uint64_t last) const {
     Json lines = Json::array();
     const std::uint64_t end = std::min<std::uint64_t>(last, layout_.kept_units() - 1);
-    for (std::uint64_t unit = map_.next_touched(first, end + 1); unit <= end;
-         unit = map_.next_touched(unit + 1, end + 1)) {
+    for (std::uint64_t unit = ssd_.ftl().next_touched(first, end + 1); unit <= end;
+         unit = ssd_.ftl().next_touched(unit + 1, end + 1)) {
       if (map_.lookup(static_cast<Lpn>(unit)).valid()) lines.push_back(place_of(static_cast<Lpn>(unit)));
     }
     return lines;
@@ -214,7 +214,8 @@ class Inspection {
     std::vector<std::uint32_t> in_block(layout_.total_blocks());
     std::vector<bool> taken(layout_.total_units());
     const std::uint64_t end = layout_.kept_units();
-    for (std::uint64_t n = map_.next_touched(0, end); n < end; n = map_.next_touched(n + 1, end)) {
+    for (std::uint64_t n = ssd_.ftl().next_touched(0, end); n < end;
+         n = ssd_.ftl().next_touched(n + 1, end)) {
       const auto unit = static_cast<Lpn>(n);
       const Ppn where = map_.lookup(unit);
       if (!where.valid()) continue;

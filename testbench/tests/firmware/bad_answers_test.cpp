@@ -22,6 +22,7 @@ struct Spoilt {
   int entries_left = -1;
   Ppn place{};
   MappingScheme::Span span{};
+  bool steps_back = false;
 };
 Spoilt spoilt;
 
@@ -38,6 +39,9 @@ class SpoiltMap final : public MappingScheme {
   void update(Lpn unit, Ppn where) override { entries_[unit] = where.entry(); }
   [[nodiscard]] Span entries(Lpn first, std::uint64_t count) const override {
     return spoilt.entries_left-- == 0 ? spoilt.span : Span{4 * std::uint64_t{first}, 4 * count};
+  }
+  [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const override {
+    return spoilt.steps_back && unit > 8 ? unit - 1 : std::min(unit, end);
   }
   [[nodiscard]] Bytes dram_bytes() const override { return 4 * entries_.size(); }
   void archive(Archive& archive) override { archive(entries_); }
@@ -133,6 +137,32 @@ TEST_CASE("a mapping scheme whose entries are not in its DRAM is refused by its 
     MapRig rig(timed);
     spoilt = {.entries_left = 0, .span = {bytes - 4, 4}};
     CHECK(refusal([&] { rig.read(7); }) == "nothing is refused");
+  }
+}
+
+TEST_CASE("a mapping scheme that steps back among its entries is refused by its name") {
+  mapping_family().add<SpoiltMap>("acme 1.0");
+  for (const bool timed : {false, true}) {
+    MapRig rig(timed);
+    spoilt.steps_back = true;
+    CHECK(refusal([&] {
+            rig.host.trim({{0, 16 * k_unit}});
+            rig.host.wait_below(1);
+          }) ==
+          "firmware.mapping.scheme: spoilt-map names logical unit 8 as the first that may be mapped at or "
+          "after 9");
+  }
+}
+
+TEST_CASE("a drive knows what a victim policy that chooses nothing leaves") {
+  victim_family().add<IdleVictims>("acme 1.0");
+  for (const bool idle : {false, true}) {
+    RefreshRig rig(true, 0.5, [&](FirmwareConfig& chosen) {
+      if (idle) chosen.gc.policy = "idle-victims";
+    });
+    for (int round = 0; round < 3; ++round) rig.fill();
+    CHECK(rig.ftl.read_only() == idle);
+    CHECK((rig.ftl.blocks().left_by_policy() > 0) == idle);
   }
 }
 
