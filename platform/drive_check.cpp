@@ -75,15 +75,17 @@ void check_decoders(const SsdConfig& config, const firmware::DriveShape& shape) 
 /// Refuses a DRAM that does not hold what firmware needs and one transfer. `cache`: firmware's
 /// cache lies there too.
 void check_dram(const SsdConfig& config, Bytes firmware, bool cache) {
-  const Bytes needed = firmware + config.host.max_transfer;
+  // Firmware from outside may say any number.
+  const Bytes needed = std::max(firmware + config.host.max_transfer, firmware);
   if (needed <= config.dram.capacity) return;
+  const auto mebibytes = [](Bytes bytes) { return (bytes >> 20U) + ((bytes & 0xFFFFFU) != 0 ? 1 : 0); };
   throw refusal(
       "ssd.dram.capacity",
       fmt::format("{} do not hold the mapping table{} write buffer{} ({} MiB) and one transfer ({} MiB)",
                   format_value(Kind::bytes, Value(static_cast<std::int64_t>(config.dram.capacity))),
-                  cache ? "," : " and", cache ? " and cache" : "", (firmware + 0xFFFFFU) >> 20U,
-                  (config.host.max_transfer + 0xFFFFFU) >> 20U),
-      fmt::format("{} MiB", (needed + 0xFFFFFU) >> 20U));
+                  cache ? "," : " and", cache ? " and cache" : "", mebibytes(firmware),
+                  mebibytes(config.host.max_transfer)),
+      fmt::format("{} MiB", mebibytes(needed)));
 }
 
 void check_flash(const SsdConfig& config, const firmware::DriveShape& shape) {

@@ -191,11 +191,15 @@ Stamp* CFirmware::buffer(std::uint32_t number) {
 
 void CFirmware::take(const tlmssd_command* command, std::uint32_t lpn, std::uint32_t number) {
   const HostCommand& host = *known(command).command;
+  if (host.opcode == HostOpcode::read || host.opcode == HostOpcode::flush)
+    throw InputError(fmt::format("takes data from a {}", name_of(host.opcode)));
   Stamp* const to = buffer(number);
+  bool some = false;
   const auto copy = [&](std::uint64_t lba, std::uint64_t blocks, bool data) {
     const std::uint64_t start = std::uint64_t{lpn} * sectors_;
     const std::uint64_t first = std::max(lba, start);
     const std::uint64_t end = std::min(lba + blocks, start + sectors_);
+    some = some || first < end;
     for (std::uint64_t block = first; block < end; ++block)
       to[block - start] = data ? host.data()[block - host.lba] : k_zeros;
   };
@@ -206,6 +210,7 @@ void CFirmware::take(const tlmssd_command* command, std::uint32_t lpn, std::uint
   } else {
     for (const LbaRange& range : host.ranges()) copy(range.lba, range.blocks, false);
   }
+  if (!some) throw InputError(fmt::format("takes unit {} from a command that has none of it", lpn));
 }
 
 void CFirmware::bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn,

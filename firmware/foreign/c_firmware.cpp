@@ -22,10 +22,11 @@ namespace {
 constexpr std::array k_kinds = {Kind::integer, Kind::real, Kind::share, Kind::time,
                                 Kind::bytes,   Kind::flag, Kind::text};
 
-bool is_key(std::string_view name) {
+/// A small letter first, then such letters, digits and `joints`.
+bool is_word(std::string_view name, std::string_view joints) {
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
   return !name.empty() && small(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return small(c) || (c >= '0' && c <= '9') || c == '_';
+    return small(c) || (c >= '0' && c <= '9') || joints.find(c) != std::string_view::npos;
   });
 }
 
@@ -51,7 +52,7 @@ std::string wrong_numbers(const tlmssd_parameter& parameter, Kind kind) {
 
 /// What is wrong with a parameter behind those before it; empty: nothing.
 std::string wrong_with(const tlmssd_parameter& parameter, const std::vector<ParameterSpec>& before) {
-  if (!is_key(parameter.name)) return "is no key; write small letters, digits and _, a letter first";
+  if (!is_word(parameter.name, "_")) return "is no key; write small letters, digits and _, a letter first";
   if (std::string_view(parameter.name) == "model") return "is taken: firmware.model says which firmware";
   const auto same = [&](const ParameterSpec& other) { return other.name == parameter.name; };
   if (std::any_of(before.begin(), before.end(), same)) return "is declared twice";
@@ -117,6 +118,9 @@ tlmssd_firmware whole(const tlmssd_firmware& given, const std::string& origin) {
     throw InputError(origin +
                      ": its firmware lacks a name, a version or one of create, destroy, buffers, "
                      "dram_bytes, submit and drain");
+  if (!is_word(firmware.name, "-_"))
+    throw InputError(in_quotes(firmware.name) +
+                     " is no name of a firmware; write small letters, digits, - and _, a letter first");
   return firmware;
 }
 

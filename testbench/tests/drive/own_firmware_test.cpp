@@ -5,6 +5,7 @@
 #include "firmware/foreign/c_adapter.h"
 #include "models/base/input_error.h"
 #include "models/base/stalled.h"
+#include "platform/drive_check.h"
 #include "testbench/tests/drive/support.h"
 
 namespace tlmssd::drive_tests {
@@ -147,6 +148,19 @@ TEST_CASE("timers without end at one instant are the firmware's fault", "[drive]
   tlmssd_firmware firmware = plain_firmware();
   firmware.submit = [](void* self, tlmssd_command*) { again(self); };
   CHECK(outcome(firmware).starts_with("firmware acme: livelock: simulated time stands still at "));
+}
+
+TEST_CASE("firmware that takes more DRAM than a number holds does not fit") {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.dram_bytes = [](void*) { return ~std::uint64_t{0}; };
+  std::string refused;
+  try {
+    check_drive(with(firmware));
+  } catch (const InputError& error) {
+    refused = error.what();
+  }
+  CHECK_THAT(refused, Catch::StartsWith("ssd.dram.capacity: ") &&
+                          Catch::Contains("write buffer (17592186044416 MiB) and one transfer"));
 }
 
 TEST_CASE("firmware may have two stages under way for a command", "[drive]") {

@@ -1,4 +1,5 @@
 // Wrong calls of firmware in C: each ends in one line with its name.
+#include <array>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <limits>
@@ -38,8 +39,9 @@ DriveShape small_shape() {
   return shape;
 }
 
-/// What a firmware that does this with its first command is refused with; empty: nothing.
-std::string refused(const Act& act) {
+/// What a firmware that does this with its first command, four blocks from 8 on unless it is a
+/// flush, is refused with; empty: nothing.
+std::string refused(const Act& act, HostOpcode opcode = HostOpcode::flush) {
   static Act acting;
   acting = act;
   tlmssd_firmware firmware = idle_firmware();
@@ -50,8 +52,17 @@ std::string refused(const Act& act) {
   FakeHardware hardware(shape, {.timed = true});
   const std::vector<ParameterSpec> parameters;
   foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
+  std::array<Stamp, 4> data{};
   HostCommand command;
-  command.opcode = HostOpcode::flush;
+  command.opcode = opcode;
+  command.lba = 8;
+  command.blocks = opcode == HostOpcode::flush ? 0 : 4;
+  const LbaRange range{8, 4};
+  if (opcode == HostOpcode::trim) {
+    command.set_ranges({&range, 1});
+  } else {
+    command.set_data(data);
+  }
   try {
     adapter.submit(command);
   } catch (const InputError& error) {
@@ -178,6 +189,36 @@ TEST_CASE("numbers of firmware in C that do not fit are refused as they are") {
           tlmssd_timer(
               host, ~std::uint64_t{0}, [](void*) {}, nullptr);
         }) == "firmware acme: sets a timer of 18446744073709551615 ps, which ends beyond all time");
+}
+
+TEST_CASE("firmware in C takes data only from commands that have them") {
+  const auto takes = [](HostOpcode opcode, std::uint32_t lpn) {
+    return refused([&](tlmssd_host* host, tlmssd_command* command) { tlmssd_take(host, command, lpn, 0); },
+                   opcode);
+  };
+  for (const HostOpcode opcode : {HostOpcode::write, HostOpcode::write_zeroes, HostOpcode::trim}) {
+    CHECK(takes(opcode, 11).empty());
+    for (const std::uint32_t lpn : {7U, 12U, k_most})
+      CHECK(takes(opcode, lpn) ==
+            fmt::format("firmware acme: takes unit {} from a command that has none of it", lpn));
+  }
+  CHECK(takes(HostOpcode::read, 8) == "firmware acme: takes data from a read");
+  CHECK(takes(HostOpcode::flush, 8) == "firmware acme: takes data from a flush");
+}
+
+TEST_CASE("firmware in C has a name that a scenario can say") {
+  for (const char* const name : {"", "my ftl", "my\nftl", "Acme", "9lives", "-acme"}) {
+    tlmssd_firmware firmware = idle_firmware();
+    firmware.name = name;
+    try {
+      add_c_firmware(firmware, "acme 1");
+      FAIL("taken");
+    } catch (const InputError& error) {
+      CHECK(
+          std::string(error.what())
+              .ends_with("' is no name of a firmware; write small letters, digits, - and _, a letter first"));
+    }
+  }
 }
 
 TEST_CASE("null pointers of firmware in C are refused") {
