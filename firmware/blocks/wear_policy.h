@@ -13,6 +13,13 @@ namespace tlmssd::firmware {
 
 class BlockPool;
 
+struct WearContext {
+  std::uint32_t pus;
+  std::uint64_t seed;
+  /// A policy that needs no chance may take the number of parallel units alone.
+  operator std::uint32_t() const { return pus; }  // NOLINT(google-explicit-constructor)
+};
+
 class WearPolicy {
  public:
   virtual ~WearPolicy() = default;
@@ -28,8 +35,7 @@ class WearPolicy {
   virtual void archive(Archive& archive) = 0;
 };
 
-/// Made with the number of parallel units.
-using WearFamily = PolicyFamily<WearPolicy, std::uint32_t>;
+using WearFamily = PolicyFamily<WearPolicy, const WearContext&>;
 /// All wear-levelling policies by name.
 WearFamily& wear_family();
 

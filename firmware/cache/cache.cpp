@@ -88,9 +88,9 @@ Cache::Cache(Core& core, Flusher& flusher, const DriveShape& shape, const Firmwa
       store_(medium_ == MemoryKind::dram ? flusher.buffer().dram_bytes() : 0, capacity_,
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),
-      policy_(
-          make_policy(cache_family(), "firmware.cache.policy", config.cache.policy, config.cache_policy,
-                      CacheContext{store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units})),
+      policy_(make_policy(
+          cache_family(), "firmware.cache.policy", config.cache.policy, config.cache_policy,
+          CacheContext{store_, capacity_ / core.layout.unit_bytes, core.layout.logical_units, config.seed})),
       keep_free_(checked_free(*policy_, config.cache.policy, store_.capacity())) {
   flusher.completions().attach(*this);
 }

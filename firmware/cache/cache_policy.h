@@ -18,6 +18,7 @@ struct CacheContext {
   const LineStore& store;       ///< made before the policy, which may look at any line
   std::uint64_t cache_units;    ///< whole mapping pages that the cache could hold
   std::uint64_t logical_units;  ///< of the drive
+  std::uint64_t seed;
 };
 
 class CachePolicy {

@@ -32,7 +32,7 @@ std::unique_ptr<Pslc> make_pslc(const FirmwareConfig& config, const Layout& layo
 
 std::unique_ptr<WearPolicy> make_wear(const FirmwareConfig& config, const Layout& layout) {
   return make_policy(wear_family(), "firmware.wear.policy", config.wear.policy, config.wear_policy,
-                     layout.pus);
+                     WearContext{layout.pus, config.seed});
 }
 
 std::unique_ptr<MappingScheme> make_map(const FirmwareConfig& config, const Layout& layout) {

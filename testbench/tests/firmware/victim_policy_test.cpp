@@ -189,7 +189,7 @@ TEST_CASE("a victim that may not be chosen is refused with the policy's name") {
   shape.geometry = {1, 1, 2, 1, 8, 4, 4096, 0};
   shape.logical_blocks = 64;
   const Layout layout = make_layout(shape, FirmwareConfig{});
-  const auto wear = wear_family().make("none", NoValues{}, layout.pus);
+  const auto wear = wear_family().make("none", NoValues{}, {layout.pus, 1});
   REQUIRE(wear != nullptr);
   for (const std::uint32_t block : {3U, 8U, 1U << 20U}) {  // free, of the other parallel unit, nowhere
     BlockPool pool(layout, {.victims = "stubborn"});
