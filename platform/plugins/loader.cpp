@@ -9,7 +9,9 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <link.h>
 #include <optional>
 #include <system_error>
 #include <unistd.h>
@@ -86,6 +88,10 @@ fs::path find_library(const std::string& name, const std::string& folder, const 
   for (const fs::path& place : folders) {
     const fs::path candidate = place / name;
     if (fs::is_regular_file(candidate, error)) return fs::weakly_canonical(candidate, error);
+    if (fs::exists(candidate, error))
+      throw InputError("plug-in " + in_quotes(name) + ": " + candidate.string() + " is " +
+                       (fs::is_directory(candidate, error) ? "a folder" : "a pipe or device") +
+                       ", no library");
   }
   if (namesake != nullptr) return {};
   throw InputError("plug-in " + in_quotes(name) + ": there is no such file in " + folders.front().string() +
@@ -137,9 +143,31 @@ void enrol(const std::string& name, const fs::path& file, void* library) {
   description.enrol(registrar);
 }
 
+/// Whether the file ends before what its head says is to be loaded of it. The dynamic linker does
+/// not look, and dies of it.
+bool is_cut_off(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  ElfW(Ehdr) head{};
+  if (!in.read(reinterpret_cast<char*>(&head), sizeof head) ||
+      std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(ElfW(Phdr)))
+    return false;  // dlopen says what it is
+  std::vector<ElfW(Phdr)> segments(head.e_phnum);
+  in.seekg(static_cast<std::streamoff>(head.e_phoff));
+  if (!in.read(reinterpret_cast<char*>(segments.data()),
+               static_cast<std::streamsize>(segments.size() * sizeof(ElfW(Phdr)))))
+    return true;
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(file, error);
+  return std::any_of(segments.begin(), segments.end(), [&](const ElfW(Phdr) & segment) {
+    return segment.p_type == PT_LOAD &&
+           (segment.p_offset > size || segment.p_filesz > size - segment.p_offset);
+  });
+}
+
 /// The library; what a constructor in it throws is told as what the loader itself says.
 void* opened(const std::string& name, const fs::path& file) {
   const std::string cannot = "plug-in " + in_quotes(name) + ": cannot be loaded: ";
+  if (is_cut_off(file)) throw InputError(cannot + "the file is cut off");
   // Declared to throw nothing, which holds for the loader and not for constructors: called
   // directly, the compiler would leave out the catch.
   void* (*volatile const open)(const char*, int) = &dlopen;
