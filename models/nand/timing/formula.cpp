@@ -68,7 +68,7 @@ class Formula::Evaluator {
   Picoseconds evaluated(const ArrayOperation& op, double base) const {
     const double time = expression_.value(values_, base);
     if (!(time >= 0.5 && time < static_cast<double>(k_longest_work)))
-      throw objection(key_, fmt_value(time) + " is no latency, of the " + to_text(op));
+      throw objection("ssd.flash.part." + key_, fmt_value(time) + " is no latency, of the " + to_text(op));
     return std::llround(time);
   }
   static std::string fmt_value(double picoseconds) {

@@ -246,6 +246,11 @@ TEST_CASE("a formula that is no latency is refused with its position") {
   CHECK_THAT(refused_formula("-50us"), Catch::EndsWith("makes it -50 us, which is no latency"));
   CHECK_THAT(refused_formula(""), !Catch::Contains("accepted"));
   CHECK(refused_formula("tR[type] * (age_days > 10 ? 1.2 : 1)") == "accepted");
+  // What the check does not meet is said by the scenario's key.
+  ArrayOperation worn;
+  worn.cycles = 1237;
+  CHECK_THAT(refusal_of([&] { static_cast<void>(formula("tR[type] * (cycles == 1237 ? -1 : 1)", worn)); }),
+             Catch::StartsWith("ssd.flash.part.read: -") && Catch::Contains(" us is no latency, of the "));
 }
 
 TEST_CASE("the model formula: expressions by command and mode, the data sheet for the rest") {
