@@ -312,9 +312,13 @@ bool Ftl::read_only() const {
   return parts_->core.read_only;
 }
 
-std::string_view Ftl::why_read_only() const {
+std::string Ftl::why_read_only() const {
   const Core& core = parts_->core;
   if (core.map->set_aside() > 0 || core.pool.usable() < core.needed_units()) return Firmware::why_read_only();
+  if (const std::uint64_t units = core.pool.left_by_policy(); units > 0) {
+    return fmt::format("firmware.gc.policy {} chooses none of the blocks that hold {} invalid units",
+                       core.config.gc.policy, units);
+  }
   return "failed blocks took the last free one that collection works with; firmware.gc.low_water keeps more";
 }
 

@@ -64,7 +64,7 @@ class Ftl final : public Firmware {
   /// Nothing under way and nothing in the write buffer that still has to reach flash.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool read_only() const override;
-  [[nodiscard]] std::string_view why_read_only() const override;
+  [[nodiscard]] std::string why_read_only() const override;
 
   [[nodiscard]] Bytes dram_bytes() const override;
   /// The most logical blocks a drive of this shape can offer with this configuration

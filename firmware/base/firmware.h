@@ -97,7 +97,7 @@ class Firmware {
   [[nodiscard]] virtual std::uint32_t most_attempts() const { return 1; }
   [[nodiscard]] virtual bool read_only() const { return false; }
   /// Why it is, for a message.
-  [[nodiscard]] virtual std::string_view why_read_only() const { return "no spare blocks are left"; }
+  [[nodiscard]] virtual std::string why_read_only() const { return "no spare blocks are left"; }
   /// Items of the event queue that are alarms of its own: nothing is under way for them, and a
   /// drained drive is at rest whatever they do later.
   [[nodiscard]] virtual std::size_t timers() const { return 0; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -31,6 +32,7 @@ BlockPool::BlockPool(const Layout& layout, const Options& options)
       pins_(layout.total_blocks()),
       bits_(std::size_t{layout.total_blocks()} * words_per_block_),
       pus_(layout.pus),
+      left_(layout.pus),
       free_(layout.pus),
       grown_bad_(layout.pus),
       slc_(options.modes ? layout.pus : 0),
@@ -312,12 +314,17 @@ void BlockPool::invalidate(Ppn unit) {
 
 BlockNumber BlockPool::take_victim(std::uint32_t n) {
   const BlockNumber block = victims_->select(n);
+  left_[n] = block == k_no_block ? pus_[n].invalid : 0;
   if (block == k_no_block) return block;
   if (!may_choose(n, block)) refuse_choice("firmware.gc.policy", options_.victims, n, block);
   BlockInfo& info = info_[block];
   info.state = BlockState::victim;
   pus_[n].invalid -= layout_.block_units - info.valid;
   return block;
+}
+
+std::uint64_t BlockPool::left_by_policy() const {
+  return std::accumulate(left_.begin(), left_.end(), std::uint64_t{0});
 }
 
 BlockNumber BlockPool::due_for_wear(std::uint32_t n) {

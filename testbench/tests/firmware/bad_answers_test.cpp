@@ -79,6 +79,20 @@ class SpoiltCache final : public LruPolicy {
   const LineStore& store_;
 };
 
+/// A victim policy that chooses nothing.
+class IdleVictims final : public VictimPolicy {
+ public:
+  static constexpr std::string_view k_name = "idle-victims";
+  static constexpr std::string_view k_summary = "chooses nothing";
+  using Config = NoParameters;
+  IdleVictims(const Config& /*config*/, const VictimContext& /*context*/) {}
+  void insert(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*valid*/) override {}
+  void invalidated(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*valid*/) override {}
+  void remove(std::uint32_t /*pu*/, BlockNumber /*block*/, std::uint32_t /*valid*/) override {}
+  BlockNumber select(std::uint32_t /*pu*/) override { return k_no_block; }
+  void archive(Archive& /*archive*/) override {}
+};
+
 /// A filled drive with it.
 struct MapRig : RefreshRig {
   explicit MapRig(bool timed)
