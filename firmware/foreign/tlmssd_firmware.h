@@ -281,7 +281,9 @@ static inline void tlmssd_access(struct tlmssd_host* host, struct tlmssd_command
                                  uint64_t bytes, int write, tlmssd_done done, void* self) {
   host->api->access(host, command, wait, memory, address, bytes, write, done, self);
 }
-/* The command has waited until now for something that firmware knows of. */
+/* The command has waited until now for something that firmware knows of. Say so before the next
+ * stage, access or flash operation of the command: time that is not charged goes to what that
+ * waits for, to core wait before a stage, though all cores may be idle. */
 static inline void tlmssd_charge(struct tlmssd_host* host, struct tlmssd_command* command,
                                  enum tlmssd_wait wait) {
   host->api->charge(host, command, wait);
