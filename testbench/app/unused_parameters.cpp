@@ -162,7 +162,7 @@ const std::vector<Row>& rows() {
       // What a load says of time, where none passes. Rates also decide in which order reads and
       // writes of a mix come.
       {"load",
-       {"thinktime", "thinktime_blocks", "startdelay", "ramp_time", "ramp_requests"},
+       {"thinktime", "thinktime_blocks", "startdelay", "ramp_time"},
        [](const Around& a) { return a.timed(); }},
       {"load",
        {"rate", "rate_iops", "rate_process"},
