@@ -225,9 +225,15 @@ bool has_map_in_flash(const Drive& drive) {
   return mapping != nullptr && mapping->contains("cache_bytes");
 }
 
+/// Whether the host reads from some dies only, which do nothing else.
+bool has_hot_dies(const Drive& drive) {
+  const Utilisation* const dies = use_of(drive, "dies");
+  return dies != nullptr && uneven(*dies) && !transfers_limit(drive) &&
+         number_in(drive.statistics, "busy read") > dies->mean() / 2;
+}
+
 Group of_reads(const Drive& drive) {
-  if (const Utilisation* const dies = use_of(drive, "dies"); dies != nullptr && uneven(*dies))
-    return {"reads of the flash", k_addresses, 0};
+  if (has_hot_dies(drive)) return {"reads of the flash", k_addresses, 0};
   return of_die_work(drive, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
 }
 
@@ -500,8 +506,7 @@ double busiest_beside(const Group& group, const Drive& drive) {
   return most;
 }
 
-/// Some dies are busy all the time, the others are not.
-void uneven_dies(const Utilisation& dies, const Drive& drive, std::vector<Finding>& found) {
+void hot_dies(const Utilisation& dies, const Drive& drive, std::vector<Finding>& found) {
   const std::string some = some_of(busy_ones(dies).size());
   const Group group = of_dies(drive, {});
   found.push_back(
@@ -514,10 +519,9 @@ void uneven_dies(const Utilisation& dies, const Drive& drive, std::vector<Findin
 }
 
 void saturated_dies(const Drive& drive, std::vector<Finding>& found) {
-  const Utilisation* const use = use_of(drive, "dies");
-  if (use == nullptr || load_of(*use) < k_busy_resource) return;
-  if (uneven(*use)) return uneven_dies(*use, drive, found);
-  const double dies = use->mean();
+  if (has_hot_dies(drive)) return hot_dies(*use_of(drive, "dies"), drive, found);
+  const double dies = busy(drive, "dies");
+  if (dies < k_busy_resource) return;
   const Group group = of_dies(drive, {});
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == group.cause; }))
     return;

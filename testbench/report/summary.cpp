@@ -217,7 +217,7 @@ void ledger(Page& page, const ShownResults& part) {
 }
 
 void findings(Page& page, const Json& report) {
-  constexpr std::size_t k_most_findings = 3;
+  constexpr std::size_t k_most_findings = 4;
   const Json found = report.value("findings", Json::array());
   if (found.empty()) return;
   page.gap();

@@ -440,7 +440,7 @@ TEST_CASE("the summary leaves out no item, and says how many findings it does") 
                        "                    raw bit error rate 2.6e-03 with retries\n"
                        "                    2.4 % of reads retried, 1.7 times on average, 3 flash reads lost\n"));
   CHECK_THAT(text, Catch::Contains("cause 19 1.000"));
-  CHECK_THAT(text, Catch::Contains("> text 2\n> and 2 more, in report.json\n"));
+  CHECK_THAT(text, Catch::Contains("> text 3\n> and 1 more, in report.json\n"));
 }
 
 TEST_CASE("summary and report.html have a line for the cache, if there is one") {
