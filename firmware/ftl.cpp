@@ -319,7 +319,8 @@ std::string Ftl::why_read_only() const {
     return fmt::format("firmware.gc.policy {} chooses none of the blocks that hold {} invalid units",
                        core.config.gc.policy, units);
   }
-  return "failed blocks took the last free one that collection works with; firmware.gc.low_water keeps more";
+  return "collection has no free block to work with, though those that are left would keep the capacity; "
+         "firmware.gc.low_water keeps more";
 }
 
 Bytes Ftl::dram_bytes() const {
