@@ -5,6 +5,7 @@
 // frames: what is to happen waits until the outermost call has returned, and so does what is wrong.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -112,7 +113,8 @@ class CFirmware final : public Firmware {
   void submit(HostCommand& command) override;
   Task<> drain() override;
   [[nodiscard]] Bytes dram_bytes() const override {
-    return Bytes{buffer_count_} * shape_.mapping_page_bytes + dram_behind_;
+    const Bytes buffers = Bytes{buffer_count_} * shape_.mapping_page_bytes;
+    return buffers + std::min(dram_behind_, ~Bytes{0} - buffers);  // it may say any number
   }
   [[nodiscard]] bool archives() const override { return firmware_.archive != nullptr; }
   void archive(Archive& archive) override;
