@@ -45,7 +45,7 @@ class FirmwareGuard final : public firmware::Firmware {
   [[nodiscard]] EccCodes codes() const override { return firmware_->codes(); }
   [[nodiscard]] std::uint32_t most_attempts() const override { return firmware_->most_attempts(); }
   [[nodiscard]] bool read_only() const override { return firmware_->read_only(); }
-  [[nodiscard]] std::string_view why_read_only() const override { return firmware_->why_read_only(); }
+  [[nodiscard]] std::string why_read_only() const override { return firmware_->why_read_only(); }
   [[nodiscard]] std::size_t timers() const override { return firmware_->timers(); }
   void describe_stall(std::string& text) const override;
   void report(StatisticsSink& sink) const override;
