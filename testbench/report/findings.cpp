@@ -370,9 +370,8 @@ Group remedy_of(const std::string& cause, const Drive& drive, const Asker& asker
   if (cause == "die busy: read") return of_reads(drive);
   if (cause == "die busy: program" || cause == "die busy: erase")
     return of_programs(
-        drive,
-        joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"), " or ",
-               "ssd.flash.ways"));
+        drive, joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"),
+                      " or ", "ssd.flash.ways"));
   if (cause == "die busy: migration") return of_migration(drive);
   if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
   if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
