@@ -194,7 +194,7 @@ std::vector<std::string> error_correction_items(const Json& tree) {
     items.push_back(fmt::format("{:.1f} % of reads retried, {:.1f} times on average", 100 * retried / first,
                                 retries / retried));
   }
-  items.push_back(fmt::format("{} flash reads lost", count_text(number_in(*group, "reads lost"))));
+  items.push_back(fmt::format("{} reads lost", count_text(number_in(*group, "reads lost"))));
   return items;
 }
 

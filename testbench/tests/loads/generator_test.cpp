@@ -271,6 +271,7 @@ TEST_CASE("shares of the drive come out in whole smallest requests, as in fio") 
   config.offset = "0";
   config.size = "30%";
   CHECK(plan().size == 153 * 128_KiB);
+  config.numjobs = 4;
   config.offset_increment = "20%";
   config.size = "10m";
   CHECK(plan(1).offset == 103 * 128_KiB);
