@@ -230,7 +230,7 @@ def _job_file_or_load(pair):
     words = {"rw": pair.random.choice(("randrw", "randread", "write", "rw")), "bs": pair.random.choice(("4k", "16k")),
              "iodepth": pair.random.choice((1, 8)), "number_ios": pair.random.randrange(20, 400),
              "rwmixread": pair.random.choice((20, 70))}
-    job = "[j]\nnorandommap=1\n" + "".join(f"{k}={v}\n" for k, v in words.items())
+    job = "[j]\nioengine=libaio\nnorandommap=1\n" + "".join(f"{k}={v}\n" for k, v in words.items())
     first = pair.log("a", {**tree, "load": [{**words, "name": "j"}]})
     second = pair.log("b", {**tree, "load": [{"fio": "j.fio"}]}, {"j.fio": job})
     return pair.expect("job file or load", {**tree, "load": [{"fio": "j.fio"}]}, {"j.fio": job}, first, second, dict)
