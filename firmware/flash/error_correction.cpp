@@ -105,37 +105,34 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
   Ledger* const ledger = std::exchange(op.ledger, nullptr);
   const PageFacts page = facts(read);
   ++core_.stats.retried_reads;
-  const bool lowered = std::exchange(op.pass_voltage, 1.0F) < 1;
+  bool lowered = std::exchange(op.pass_voltage, 1.0F) < 1;
   Salvage salvage(read);
-  if (lowered) {
-    tell_code(core_, read, "another attempt", "the last one had a low pass voltage");
-    co_await attempt(read);
-    salvage.add();
-  }
-  for (std::uint32_t tried = 1; salvage.incomplete(); ++tried) {
-    const auto next = policy_.next(page, {op.code, op.retry_level}, tried);
-    if (!next) {
-      tell_code(core_, read, "given up", "the policy names no further attempt");
-      break;
+  for (std::uint32_t tried = 1; salvage.incomplete();) {
+    if (lowered) {
+      lowered = false;
+      tell_code(core_, read, "another attempt", "the last one had a low pass voltage");
+    } else {
+      const auto next = policy_.next(page, {op.code, op.retry_level}, tried);
+      if (!next) {
+        tell_code(core_, read, "given up", "the policy names no further attempt");
+        break;
+      }
+      if (tried >= k_most_attempts) refuse_policy(read);
+      ++tried;
+      op.code = next->code;
+      op.retry_level = next->retry_level;
+      tell_code(core_, read, "another attempt", "the last one was not decoded");
     }
-    if (tried >= k_most_attempts) refuse_policy(read);
-    op.code = next->code;
-    op.retry_level = next->retry_level;
-    tell_code(core_, read, "another attempt", "the last one was not decoded");
-    co_await attempt(read);
+    ++core_.stats.retries;
+    co_await RunStage(core_.hw, Stage::flash, nullptr);
+    FlashAwait again(core_.hw, op);
+    co_await again;
     salvage.add();
   }
   salvage.finish();
   op.ledger = ledger;
   if (ledger != nullptr) ledger->charge(Cause::retry, core_.hw.event_queue.now());
   end(read);
-}
-
-Task<> ErrorCorrection::attempt(ReadOp& read) {
-  ++core_.stats.retries;
-  co_await RunStage(core_.hw, Stage::flash, nullptr);
-  FlashAwait again(core_.hw, read.op);
-  co_await again;
 }
 
 void ErrorCorrection::refuse_policy(const ReadOp& read) const {

@@ -20,8 +20,6 @@ class ErrorCorrection {
  private:
   [[nodiscard]] PageFacts facts(const ReadOp& read) const;
   Task<> read_again(ReadOp& read);
-  /// Reads once more, with the code, level and voltage that stand in the operation.
-  Task<> attempt(ReadOp& read);
   [[noreturn]] void refuse_policy(const ReadOp& read) const;
   void end(ReadOp& read);
 
