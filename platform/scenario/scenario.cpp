@@ -28,12 +28,12 @@ const Value* SectionValues::find(std::string_view name) const {
   const Setting* found = setting(name);
   if (found == nullptr) return nullptr;
   found->read = true;
-  return given(name);
+  return found->given_value();
 }
 
 const Value* SectionValues::given(std::string_view name) const {
   const Setting* found = setting(name);
-  return found != nullptr && found->given ? &*found->given : nullptr;
+  return found == nullptr ? nullptr : found->given_value();
 }
 
 const SectionValues::Setting* SectionValues::setting(std::string_view name) const {

@@ -263,36 +263,36 @@ Group of_error_correction() {
 
 /// What takes most of the dies' time; `share`: of the run.
 Group of_dies(const Drive& drive, const Asker& asker) {
+  struct Work {
+    Group group;
+    double time = 0;
+    bool takes_its_own = true;  ///< as in Group
+  };
   const auto time = [&](std::string_view work) { return number_in(drive.statistics, work); };
-  std::vector<Group> works = {of_collection(drive, asker),
-                              of_programs(drive, "ssd.flash.ways or ssd.flash.channels"),
-                              of_reads(drive),
-                              of_migration(drive),
-                              of_map_pages(),
-                              {"refresh", "", 0, "firmware.refresh"},
-                              {"wear levelling", "", 0, "firmware.wear"},
-                              of_error_correction()};
   const Retries retries = retries_of(drive);
   const double reads = time("busy read");
-  const std::vector<double> times = {time("busy gc"),
-                                     time("busy program") + time("busy erase"),
-                                     reads * (1 - retries.share),
-                                     time("busy migration"),
-                                     time("busy map"),
-                                     time("busy refresh"),
-                                     time("busy wear"),
-                                     reads * retries.share};
-  const auto longest = std::max_element(times.begin(), times.end());
-  const auto which = longest - times.begin();
-  Group group = works[static_cast<std::size_t>(which)];
-  double own = *longest;
+  const Group again = of_error_correction();
+  const std::vector<Work> works = {{of_collection(drive, asker), time("busy gc")},
+                                   {of_programs(drive, "ssd.flash.ways or ssd.flash.channels"),
+                                    time("busy program") + time("busy erase"), false},
+                                   {of_reads(drive), reads * (1 - retries.share), false},
+                                   {of_migration(drive), time("busy migration")},
+                                   {of_map_pages(), time("busy map")},
+                                   {{"refresh", "", 0, "firmware.refresh"}, time("busy refresh")},
+                                   {{"wear levelling", "", 0, "firmware.wear"}, time("busy wear")},
+                                   {again, reads * retries.share}};
+  const Work& longest = *std::max_element(works.begin(), works.end(),
+                                          [](const Work& a, const Work& b) { return a.time < b.time; });
+  const bool retried = longest.group.cause == again.cause;
+  Group group = longest.group;
+  double own = longest.time;
   const Group transfers = of_transfers(drive);
   const double transferring = held(drive) * busy(drive, "dies");
-  const bool retried = which == std::ssize(times) - 1;
   // Reading again brings its data over the channels again.
   if (transfers_limit(drive) && !(retried && own > transferring)) group = transfers;
-  if (group.cause == transfers.cause) own = transferring;
-  group.takes_its_own = group.cause != transfers.cause && which != 1 && which != 2;
+  const bool transfer = group.cause == transfers.cause;
+  if (transfer) own = transferring;
+  group.takes_its_own = longest.takes_its_own && !transfer;
   group.without = retried && group.takes_its_own && !retries.alike ? reads : own;
   group.share = own;
   return group;

@@ -5,14 +5,16 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
+#include "models/base/quantity.h"
 
 namespace tlmssd::firmware {
 
 namespace {
 constexpr std::uint32_t k_most_steps = 255;
 
+/// In hundredths of a per cent, not below it.
 std::string percent(double share) {
-  return fmt::format("{} %", std::ceil(share * 1e4 - 1e-6) / 100);
+  return format_value(Kind::share, Value(std::ceil(share * 1e4 - 1e-6) / 1e4));
 }
 
 /// Steps from the nominal voltage down to the lowest.
