@@ -31,9 +31,7 @@ const std::set<std::string> k_nothing;
 
 Json run_with(const Settings& settings, const std::string& text = k_sound) {
   const Folder folder;
-  Settings more;
-  for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
-  return report_of(folder, folder.write("s.yaml", text), "out", more);
+  return report_of(folder, folder.write("s.yaml", text), "out", set_options(settings));
 }
 
 std::set<std::string> advice(const Json& report) {

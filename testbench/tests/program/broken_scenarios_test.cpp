@@ -110,9 +110,7 @@ TEST_CASE("what is proposed fits all of the scenario, and the user's own key is 
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", replaced(k_small, "{lba_size: 4 KiB}", "{}"));
   const auto told = [&](const std::vector<std::string>& settings) {
-    std::vector<std::string> arguments = {"check", scenario};
-    for (const std::string& one : settings) arguments.insert(arguments.end(), {"--set", one});
-    const Outcome outcome = run(folder, arguments);
+    const Outcome outcome = run(folder, joined({"check", scenario}, set_options(settings)));
     CHECK(outcome.code == 2);
     return outcome.err;
   };

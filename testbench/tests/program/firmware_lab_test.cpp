@@ -84,10 +84,7 @@ TEST_CASE("filters and the bound of the decision log", "[program]") {
   const std::string scenario = folder.write("s.yaml", k_collecting);
   const std::vector<std::string> common = {"run", scenario, "-q", "--set", "report.decisions=[remap, write]"};
   const auto log = [&](const std::string& name, const std::vector<std::string>& settings) {
-    std::vector<std::string> arguments = common;
-    arguments.insert(arguments.end(), {"-o", folder / name});
-    for (const std::string& one : settings) arguments.insert(arguments.end(), {"--set", one});
-    run_ok(folder, arguments);
+    run_ok(folder, joined(joined(common, {"-o", folder / name}), set_options(settings)));
     return lines_of(folder.path() / name / "decisions.jsonl");
   };
   const std::vector<Json> all = log("all", {});

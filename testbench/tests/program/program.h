@@ -141,6 +141,18 @@ inline Outcome run(const Folder& folder, const std::vector<std::string>& argumen
   return run_program(folder, TLMSSD_PROGRAM, arguments, input);
 }
 
+/// The options that set these parameters, each as KEY=VALUE.
+inline std::vector<std::string> set_options(const std::vector<std::string>& settings) {
+  std::vector<std::string> options;
+  for (const std::string& setting : settings) options.insert(options.end(), {"--set", setting});
+  return options;
+}
+
+inline std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const std::size_t at = text.find(what);
   if (at == std::string::npos) throw std::logic_error("test: '" + what + "' is not in the text");

@@ -9,11 +9,7 @@ namespace {
 /// report.json of one of the example scenarios.
 Json example_report(const std::string& example, const std::vector<std::string>& settings) {
   const Folder folder;
-  std::vector<std::string> words = {"run", TLMSSD_SOURCE_DIR "/scenarios/examples/" + example, "-q", "-o",
-                                    folder / "out"};
-  for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
-  run_ok(folder, words);
-  return Json::parse(read_file(folder.path() / "out/report.json"));
+  return report_of(folder, TLMSSD_SOURCE_DIR "/scenarios/examples/" + example, "out", set_options(settings));
 }
 
 }  // namespace

@@ -35,9 +35,7 @@ std::string setting(const Json& error) {
 /// The errors that `tlmssd check` finds with these settings; none: it is accepted.
 std::vector<Json> errors(const Folder& folder, const fs::path& scenario,
                          const std::vector<std::string>& settings) {
-  std::vector<std::string> arguments = {"check", "--json", scenario.string()};
-  for (const std::string& one : settings) arguments.insert(arguments.end(), {"--set", one});
-  const Outcome outcome = run(folder, arguments);
+  const Outcome outcome = run(folder, joined({"check", "--json", scenario.string()}, set_options(settings)));
   INFO(outcome.err);
   REQUIRE((outcome.code == 0 || outcome.code == 2));
   const Json answer = Json::parse(outcome.out);

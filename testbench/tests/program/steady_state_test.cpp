@@ -106,8 +106,7 @@ TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[prog
         "s.yaml", k_four_dies + k_steady +
                       "load:\n- {name: all, rw: read, bs: 64k, iodepth: 8}\n"
                       "- {name: mixed, stonewall: true, rw: randrw, bs: 4k, iodepth: 8, number_ios: 4000}\n");
-    std::vector<std::string> more;
-    for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
+    const std::vector<std::string> more = set_options(settings);
     INFO((settings.empty() ? "as it is" : settings.front()));
     const Json report = report_of(folder, scenario, "r", more);
     REQUIRE(report["preconditioning"].size() == 1);
@@ -228,13 +227,10 @@ TEST_CASE(
       {"firmware.wear.policy=none", "firmware.gc.policy=windowed-greedy"},
   };
   for (const std::vector<std::string>& settings : drives) {
-    std::vector<std::string> more;
-    for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
+    std::vector<std::string> more = set_options(settings);
     INFO((settings.empty() ? "as it is" : settings.back()));
     const auto with = [&](const char* command, const std::string& endurance) {
-      std::vector<std::string> arguments = {command, scenario, "--set", key + "=" + endurance};
-      arguments.insert(arguments.end(), more.begin(), more.end());
-      return arguments;
+      return joined({command, scenario, "--set", key + "=" + endurance}, more);
     };
     const Outcome checked = run(folder, with("check", "2"));
     CHECK(checked.code == 2);

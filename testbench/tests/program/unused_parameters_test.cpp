@@ -8,22 +8,10 @@ namespace tlmssd::program_tests {
 namespace {
 
 /// Small, overwritten, collecting; `load` and `precondition` have one entry.
-const std::string k_drive = R"(title: unused
-ssd:
-  host: {lba_size: 4 KiB}
-  dram: {capacity: 64 MiB}
-  flash:
-    channels: 2
-    ways: 1
-    over_provisioning: 40 %
-    part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}
-firmware:
-  buffer: {capacity: 256 KiB}
-precondition:
-  - {fill: 100 %}
-load: {rw: randrw, iodepth: 4, number_ios: 600}
-report: {silence: "few-blocks,short-for-amplification,buffer-holds-load"}
-)";
+const std::string k_drive = replaced(k_small, "load: {rw: randrw, number_ios: 500}",
+                                     "precondition:\n  - {fill: 100 %}\n"
+                                     "load: {rw: randrw, iodepth: 4, number_ios: 600}") +
+                            "report: {silence: \"few-blocks,short-for-amplification,buffer-holds-load\"}\n";
 
 using Sets = std::vector<std::string>;
 
@@ -32,23 +20,12 @@ struct Case {
   Sets settings;  ///< of whose keys is asked
 };
 
-std::vector<std::string> arguments(const Sets& sets) {
-  std::vector<std::string> result;
-  for (const std::string& set : sets) result.insert(result.end(), {"--set", set});
-  return result;
-}
-
-Sets joined(Sets sets, const Sets& more) {
-  sets.insert(sets.end(), more.begin(), more.end());
-  return sets;
-}
-
 class Trial {
  public:
   explicit Trial(const Case& tried) {
     const std::string scenario = folder_.write("s.yaml", k_drive);
-    with_ = report_of(folder_, scenario, "with", arguments(joined(tried.given, tried.settings)));
-    without_ = report_of(folder_, scenario, "without", arguments(tried.given));
+    with_ = report_of(folder_, scenario, "with", set_options(joined(tried.given, tried.settings)));
+    without_ = report_of(folder_, scenario, "without", set_options(tried.given));
   }
   /// As `--set` has it.
   [[nodiscard]] bool names(const std::string& setting) const {
