@@ -8,10 +8,11 @@
 // limit itself.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "testbench/report/chosen_limits.h"
 
 namespace tlmssd {
 
@@ -24,29 +25,6 @@ struct Finding {
   [[nodiscard]] std::string look_at_all() const {
     return look_at + (look_at.empty() || look_at_firmware.empty() ? "" : " or ") + look_at_firmware;
   }
-};
-
-/// How many commands of a load whose requests come at their times may be under way.
-struct LimitOfLoad {
-  std::string load;
-  std::uint32_t most;
-  std::string key;        ///< the parameter that says so
-  std::string pause_key;  ///< that of its pauses; empty: it makes none
-};
-
-/// What the scenario says and the report does not.
-struct ChosenLimits {
-  // What dies put aside for reads, which is no advice any more.
-  bool suspends_programs = false;
-  bool suspends_erases = false;
-  bool finishes_pulse = false;  ///< reads wait for the end of the pulse (suspend_point: next)
-  /// The drive's parameter that limits how many commands are under way; empty: none that loads
-  /// would exceed.
-  std::string commands_under_way = "";
-  /// The parameter that says whose turn it is, where several queues wait for one limit; empty: none
-  /// do.
-  std::string turns = "";
-  std::vector<LimitOfLoad> loads = {};  ///< those that have a limit of their own
 };
 
 /// The most important first. `report`: as build_report makes it.

@@ -1,0 +1,54 @@
+// How busy the parts of the drive were in a run: which of them limit it, all of a kind or some.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testbench/report/chosen_limits.h"
+#include "testbench/report/resources.h"
+#include "testbench/report/statistics_view.h"
+
+namespace tlmssd {
+
+constexpr double k_busy_resource = 0.85;  ///< of the time, from which on a resource limits
+/// What is idle for longer than this makes nothing wait that has no cause of its own.
+constexpr double k_idle = 0.5;
+
+/// Some of a kind are busy all the time, while all together are not: these limit.
+bool uneven(const Utilisation& use);
+
+/// How busy is what limits: all of a kind together, or the busiest. Between 0 and 1.
+double load_of(const Utilisation& use);
+
+/// Numbers of those of an uneven kind that are busy all the time.
+std::vector<std::string> busy_ones(const Utilisation& use);
+
+/// "one of " or "3 of ".
+std::string some_of(std::size_t number);
+
+/// The statistics of a run, and what is worked out of them once. Refers to the report it was made
+/// of.
+struct MeasuredDrive {
+  MeasuredDrive(const nlohmann::ordered_json& report, const ChosenLimits& chosen);
+  /// Of the resource with this label; none: the drive has no such resource.
+  [[nodiscard]] const Utilisation* use_of(std::string_view label) const;
+  /// Mean utilisation of a resource, by its label; 0 where there is none.
+  [[nodiscard]] double busy(std::string_view label) const;
+  /// What limits under this label, where some of a kind do by their numbers; nothing where no
+  /// parameter would widen it.
+  [[nodiscard]] std::optional<Resource> limiting(const Utilisation& use) const;
+  /// Of the time in which dies are taken, the share in which their arrays rest.
+  [[nodiscard]] double held() const;
+  /// Whether the rate at which dies work is that of the data on their way.
+  [[nodiscard]] bool transfers_limit() const;
+
+  const nlohmann::ordered_json& statistics;
+  const nlohmann::ordered_json& loads;  ///< their results
+  std::vector<Utilisation> uses;
+  ChosenLimits limits;
+};
+
+}  // namespace tlmssd

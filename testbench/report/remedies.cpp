@@ -1,0 +1,283 @@
+#include "testbench/report/remedies.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+namespace tlmssd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* k_addresses = "the addresses that are asked for";
+constexpr const char* k_collection = "collection";
+constexpr const char* k_limit = "the limit of commands under way";
+/// From this share of the dies' time on, data on their way in or out are what a single wait for
+/// them comes from, of which more may be an erase.
+constexpr double k_held_for_wait = 1.0 / 2;
+
+Remedy of_resource(const Resource& resource) {
+  return {resource.name, resource.all_keys(), 0};
+}
+
+/// The busiest of these, which are known.
+Remedy of_busiest(const MeasuredDrive& drive, std::initializer_list<std::string_view> labels) {
+  const std::string_view busiest = *std::max_element(
+      labels.begin(), labels.end(),
+      [&](std::string_view a, std::string_view b) { return drive.busy(a) < drive.busy(b); });
+  const Utilisation* const use = drive.use_of(busiest);
+  return of_resource(use == nullptr ? *find_resource(busiest, drive.statistics) : *drive.limiting(*use));
+}
+
+/// Decoders that are waited for: those with most to do.
+Remedy of_decoders(const MeasuredDrive& drive) {
+  const Utilisation* busiest = nullptr;
+  for (const Utilisation& use : drive.uses) {
+    if (use.label.ends_with(" decoders") && (busiest == nullptr || use.mean() > busiest->mean()))
+      busiest = &use;
+  }
+  if (busiest == nullptr) return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
+  return of_resource(*find_resource(busiest->label, drive.statistics));
+}
+
+Remedy of_memory(const MeasuredDrive& drive) {
+  return of_busiest(drive, {"bus", "DRAM", "SCM", "SCM banks"});
+}
+
+/// Channels, or the lines that some of them share.
+Remedy of_channels(const MeasuredDrive& drive) {
+  return of_busiest(drive, {"channels", "gangs"});
+}
+
+/// What brings data to the dies and away: the channels, unless these wait for the memory behind
+/// them.
+Remedy of_transfers(const MeasuredDrive& drive) {
+  const double memory = std::max(drive.busy("bus"), drive.busy("DRAM"));
+  if (memory >= 0.98 * drive.busy("channels") && memory >= drive.busy("gangs"))
+    return of_busiest(drive, {"bus", "DRAM"});
+  return of_channels(drive);
+}
+
+/// `own`, but a die whose array rests is kept busy by the channel: data wait to get in or out.
+Remedy of_die_work(const MeasuredDrive& drive, const char* own, const std::string& look_at) {
+  if (drive.busy("channels") > drive.busy("die arrays")) return of_transfers(drive);
+  return {own, look_at, 0};
+}
+
+/// Programs of what the host wrote. A block-mapped region is programmed as a whole: as a rewrite
+/// when most of it is copied.
+Remedy of_programs(const MeasuredDrive& drive, const std::string& look_at) {
+  const Json* const parts = find_group(drive.statistics, "write amplification");
+  const bool rewrites = parts != nullptr && number_in(*parts, "region rewrites") > number_in(*parts, "host");
+  Remedy remedy = of_die_work(drive, rewrites ? k_rewrites : k_programs, look_at);
+  if (remedy.cause == k_rewrites) remedy.look_at_firmware = "firmware.mapping";
+  return remedy;
+}
+
+/// Whether what makes room is merges of log blocks, which have settings of their own.
+bool has_log_blocks(const MeasuredDrive& drive) {
+  const Json* const mapping = find_group(drive.statistics, "mapping");
+  return mapping != nullptr && mapping->contains("merges");
+}
+
+/// What moves data that are not collected: out of blocks in SLC mode, or as a feature has it.
+Remedy of_migration(const MeasuredDrive& drive) {
+  if (number_in(drive.statistics, "blocks folded") > 0) return {"folding", "", 0, "firmware.pslc"};
+  return {"moves between blocks", "", 0};
+}
+
+/// What makes room for what is written.
+Remedy of_making_room(const MeasuredDrive& drive, const Asker& asker) {
+  const bool folding = number_in(drive.statistics, "busy migration") > number_in(drive.statistics, "busy gc");
+  return folding ? of_migration(drive) : of_collection(drive, asker);
+}
+
+/// Pages of a map that is in flash.
+Remedy of_map_pages() {
+  return {"pages of the map", "", 0, "firmware.mapping.cache"};
+}
+
+bool has_map_in_flash(const MeasuredDrive& drive) {
+  const Json* const mapping = find_group(drive.statistics, "mapping");
+  return mapping != nullptr && mapping->contains("cache_bytes");
+}
+
+Remedy of_reads(const MeasuredDrive& drive) {
+  if (has_hot_dies(drive)) return {"reads of the flash", k_addresses, 0};
+  return of_die_work(drive, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
+}
+
+/// Of the attempts at reads, those after a decoding failure.
+struct Retries {
+  double share = 0;
+  bool alike = true;  ///< as long as the first attempts, all with one code
+};
+
+Retries retries_of(const MeasuredDrive& drive) {
+  const Json* const decoders = find_group(drive.statistics, "decoders");
+  if (decoders == nullptr) return {};
+  double pages = 0;
+  int codes = 0;
+  for (const auto& [name, code] : decoders->items()) {
+    if (!code.is_object() || is_value(code)) continue;
+    pages += number_in(code, "pages");
+    ++codes;
+  }
+  const double retries = number_in(drive.statistics, "retries");
+  return {pages > 0 ? retries / pages : 0, codes < 2};
+}
+
+Remedy of_error_correction() {
+  return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
+}
+
+/// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
+/// Nothing: all are idle for most of the time.
+std::optional<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker) {
+  const auto busiest = [&](const auto& measure) {
+    double most = k_idle;
+    std::optional<Remedy> result;
+    for (const Utilisation& use : drive.uses) {
+      if (measure(use) <= most) continue;
+      const std::optional<Resource> resource = drive.limiting(use);
+      if (use.label != "dies" && !resource) continue;
+      most = measure(use);
+      result = use.label == "dies" ? of_dies(drive, asker) : of_resource(*resource);
+      result->share = 0;
+    }
+    return result;
+  };
+  const std::optional<Remedy> all = busiest(load_of);
+  return all ? all : busiest([](const Utilisation& use) { return use.highest(); });
+}
+
+/// Requests that come at their times waited for their turn: the load paused, or had as many under
+/// way as it may; which of them, how many there were on average says. Nothing: it takes its time.
+std::optional<Remedy> of_pacing(const MeasuredDrive& drive, const Asker& asker) {
+  for (const LimitOfLoad& limit : drive.limits.loads) {
+    if (!asker.load.empty() && limit.load != asker.load) continue;
+    double under_way = 0;
+    for (const Json& load : drive.loads) {
+      if (load["name"] == limit.load) under_way = load["queue_depth"]["mean"].get<double>();
+    }
+    if (!limit.pause_key.empty() && under_way < k_idle * limit.most)
+      return Remedy{"thinktime", limit.pause_key, 0};
+    return Remedy{k_limit, limit.key, 0};
+  }
+  return std::nullopt;
+}
+
+/// A wait that has no cause of its own, and what it is called where nothing is busy.
+Remedy of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  if (std::optional<Remedy> busiest = bottleneck(drive, asker)) return *busiest;
+  if (cause == "buffer wait") return {"room in the write buffer", "", 0, "firmware.buffer.capacity"};
+  if (cause == "submission" && !drive.limits.commands_under_way.empty())
+    return {k_limit, drive.limits.commands_under_way, 0};
+  if (cause == "submission") {
+    if (std::optional<Remedy> paced = of_pacing(drive, asker)) return *paced;
+  }
+  return {cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0};
+}
+
+}  // namespace
+
+std::string joined(const std::string& a, const std::string& by, const std::string& b) {
+  return a + (a.empty() || b.empty() ? "" : by) + b;
+}
+
+std::string suspend_key(const MeasuredDrive& drive, const Asker& asker, bool programs, bool erases) {
+  if (!asker.reads) return "";
+  const ChosenLimits& now = drive.limits;
+  if ((programs && !now.suspends_programs) || (erases && !now.suspends_erases)) return "ssd.flash.suspend";
+  return programs && now.finishes_pulse ? "ssd.flash.part.suspend_point" : "";
+}
+
+Remedy of_collection(const MeasuredDrive& drive, const Asker& asker) {
+  if (has_log_blocks(drive))
+    return {"merges of log blocks", suspend_key(drive, asker, true, true), 0, "firmware.mapping.log_blocks"};
+  return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, asker, true, true)), 0,
+          "firmware.gc"};
+}
+
+bool has_hot_dies(const MeasuredDrive& drive) {
+  const Utilisation* const dies = drive.use_of("dies");
+  return dies != nullptr && uneven(*dies) && !drive.transfers_limit() &&
+         number_in(drive.statistics, "busy read") > dies->mean() / 2;
+}
+
+Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
+  struct Work {
+    Remedy remedy;
+    double time = 0;
+    bool takes_its_own = true;  ///< as in Remedy
+  };
+  const auto time = [&](std::string_view work) { return number_in(drive.statistics, work); };
+  const Retries retries = retries_of(drive);
+  const double reads = time("busy read");
+  const Remedy again = of_error_correction();
+  const std::vector<Work> works = {{of_collection(drive, asker), time("busy gc")},
+                                   {of_programs(drive, "ssd.flash.ways or ssd.flash.channels"),
+                                    time("busy program") + time("busy erase"), false},
+                                   {of_reads(drive), reads * (1 - retries.share), false},
+                                   {of_migration(drive), time("busy migration")},
+                                   {of_map_pages(), time("busy map")},
+                                   {{"refresh", "", 0, "firmware.refresh"}, time("busy refresh")},
+                                   {{"wear levelling", "", 0, "firmware.wear"}, time("busy wear")},
+                                   {again, reads * retries.share}};
+  const Work& longest = *std::max_element(works.begin(), works.end(),
+                                          [](const Work& a, const Work& b) { return a.time < b.time; });
+  const bool retried = longest.remedy.cause == again.cause;
+  Remedy remedy = longest.remedy;
+  double own = longest.time;
+  const Remedy transfers = of_transfers(drive);
+  const double transferring = drive.held() * drive.busy("dies");
+  // Reading again brings its data over the channels again.
+  if (drive.transfers_limit() && !(retried && own > transferring)) remedy = transfers;
+  const bool transfer = remedy.cause == transfers.cause;
+  if (transfer) own = transferring;
+  remedy.takes_its_own = longest.takes_its_own && !transfer;
+  remedy.without = retried && remedy.takes_its_own && !retries.alike ? reads : own;
+  remedy.share = own;
+  return remedy;
+}
+
+Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  if (cause == "die busy: gc")
+    return drive.held() >= k_held_for_wait ? of_transfers(drive) : of_collection(drive, asker);
+  if (cause == "space wait")
+    return drive.transfers_limit() ? of_transfers(drive) : of_making_room(drive, asker);
+  if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait")
+    return of_wait(cause, drive, asker);
+  if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
+  if (cause == "memory" || cause == "map fetch") return of_memory(drive);
+  if (cause == "link") return {"the host link", "ssd.host.link", 0};
+  if (cause == "interrupt wait")
+    return {"interrupt coalescing", "ssd.host.coalesce_time or ssd.host.coalesce_count", 0};
+  if (cause == "log_structured") return {"the log-structured host", "log_structured", 0};
+  if (cause == "network")
+    return {"the network", "file_cache.bandwidth, file_cache.latency or file_cache.admission", 0};
+  if (cause == "firmware" || cause == "core wait") {
+    const Utilisation* const cores = drive.use_of("cores");
+    if (cores != nullptr && uneven(*cores)) return of_resource(*drive.limiting(*cores));
+    return {"the controller's cores", "ssd.cpu.clock", 0};
+  }
+  if (cause == "bus wait" || cause == "transfer" || cause == "flash command") return of_channels(drive);
+  if (cause == "die busy: read") return of_reads(drive);
+  if (cause == "die busy: program" || cause == "die busy: erase")
+    return of_programs(
+        drive, joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"),
+                      " or ", "ssd.flash.ways"));
+  if (cause == "die busy: migration") return of_migration(drive);
+  if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
+  if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
+  if (cause == "sense" || cause == "program" || cause == "erase")
+    return {"the flash's own time", "ssd.flash.part", 0};
+  if (cause == "decoder wait") return of_decoders(drive);
+  if (cause == "decode" || cause == "retry") return of_error_correction();
+  if (cause == "suspend")
+    return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
+  return {cause, "", 0};
+}
+
+}  // namespace tlmssd

@@ -1,0 +1,49 @@
+// What a wait of the ledger comes from, and which parameter is its remedy.
+#pragma once
+
+#include <string>
+
+#include "testbench/report/busy_parts.h"
+
+namespace tlmssd {
+
+// Causes that more than one wait can have.
+constexpr const char* k_programs = "programs of host data";
+constexpr const char* k_rewrites = "rewrites of block-mapped regions";
+
+/// Causes of the ledger that have one remedy.
+struct Remedy {
+  std::string cause;
+  std::string look_at;
+  double share = 0;
+  std::string look_at_firmware = "";
+  double without = 0;          ///< of the time, what is free without it at most
+  bool takes_its_own = false;  ///< channels, bus, DRAM and decoders have less to do without it, too
+};
+
+/// Whose wait is explained; without a load, that of all together.
+struct Asker {
+  std::string load = "";
+  bool reads = false;  ///< of the host; else what it writes, or the rate of all
+};
+
+/// Both, joined by `by`, or the one that there is.
+std::string joined(const std::string& a, const std::string& by, const std::string& b);
+
+/// What keeps reads from waiting for programs, and for erases with `erases`; empty: nothing that is
+/// not done, or no reads wait.
+std::string suspend_key(const MeasuredDrive& drive, const Asker& asker, bool programs, bool erases);
+
+/// Collection, or what takes its place where the drive has log blocks.
+Remedy of_collection(const MeasuredDrive& drive, const Asker& asker);
+
+/// Whether the host reads from some dies only, which do nothing else.
+bool has_hot_dies(const MeasuredDrive& drive);
+
+/// What takes most of the dies' time; `share`: of the run.
+Remedy of_dies(const MeasuredDrive& drive, const Asker& asker);
+
+/// Of a cause as ledgers name it.
+Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker);
+
+}  // namespace tlmssd
