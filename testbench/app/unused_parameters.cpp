@@ -144,7 +144,7 @@ const std::vector<Row>& rows() {
        {"rwmixread", "rwmixwrite"},
        [](const Around& a) { return a.here<GeneratorConfig>().mixes_reads_and_writes(); }},
       {"load", {"rwmixread"}, [](const Around& a) { return a.here<GeneratorConfig>().rwmixwrite < 0; }},
-      {"load", {"fsync"}, [](const Around& a) { return a.here<GeneratorConfig>().writes(); }},
+      {"load", {"fsync", "end_fsync"}, [](const Around& a) { return a.here<GeneratorConfig>().writes(); }},
       {"load", {"offset_increment"}, [](const Around& a) { return a.here<GeneratorConfig>().numjobs > 1; }},
       {"load",
        {"random_distribution", "percentage_random"},

@@ -93,7 +93,24 @@ void HostDriver::pump(Stream& stream, bool in_turn) {
     issue(stream);
     in_turn = false;
   }
-  if (stream.exhausted && stream.outstanding == 0) end_stream(stream);
+  if (!stream.exhausted || stream.outstanding > 0) return;
+  if (load.end_fsync && stream.unflushed && !stopping_) {
+    flush_at_end(stream, in_turn);
+  } else {
+    end_stream(stream);
+  }
+}
+
+/// Issues the stream's last request, or stands in line for it.
+void HostDriver::flush_at_end(Stream& stream, bool in_turn) {
+  if (!has_room(stream.queue) || !(in_turn || waiting_[stream.queue].empty())) {
+    if (stream.next == nullptr) waiting_[stream.queue].push(stream);
+    return;
+  }
+  stream.head = PlacedRequest{};
+  stream.head.opcode = HostOpcode::flush;
+  stream.head.time = event_queue_.now() - stream.start;
+  issue(stream);
 }
 
 bool HostDriver::has_room(std::uint32_t queue) const {
@@ -155,6 +172,9 @@ void HostDriver::begin(Slot& slot) {
 void HostDriver::begin_request(Stream& stream, bool split) {
   ++stream.issued;
   ++stream.outstanding;
+  stream.unflushed = stream.head.opcode == HostOpcode::write ||
+                     (stream.unflushed && stream.head.opcode != HostOpcode::flush);
+  if (stream.head.opcode == HostOpcode::flush) ++stream.flushes;
   const Load& load = *stream.load;
   stream.last_issue = event_queue_.now();
   if (load.pacing == Pacing::open_loop) stream.lag = event_queue_.now() - stream.start - stream.head.time;
@@ -373,6 +393,11 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
     for (auto load = live.begin(); load != live.end();) {
       if (!load->next(request)) {
         if (load->given() < load->load().ramp_requests) end_ramp();
+        if (load->load().end_fsync && load->given() > 0) {
+          request = PlacedRequest{};
+          request.opcode = HostOpcode::flush;
+          carry_out_untimed(request);
+        }
         load = live.erase(load);
         continue;
       }

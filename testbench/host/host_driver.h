@@ -47,7 +47,7 @@ struct HostDriverConfig {
 
 /// How a load came to its end.
 struct StreamEnd {
-  std::uint64_t issued = 0;  ///< requests
+  std::uint64_t issued = 0;  ///< requests, but for flushes
   Picoseconds lag = 0;       ///< by which the last was issued after its time; open loop only
   Picoseconds lasted = 0;    ///< from the load's start to its last request
   bool by_time = false;      ///< its runtime ended it
@@ -127,6 +127,7 @@ class HostDriver : public sc_core::sc_module {
   void pump_waiting(std::uint32_t queue);
   bool fetch(Stream& stream);
   void issue(Stream& stream);
+  void flush_at_end(Stream& stream, bool in_turn);
   void begin_request(Stream& stream, bool split);
   void end_request(Stream& stream);
   Slot& prepare(const PlacedRequest& request);

@@ -67,7 +67,9 @@ struct HostDriver::Stream {
   std::uint64_t completed = 0;
   Picoseconds lag = 0;  ///< of the last request, behind its time
   Picoseconds last_issue = 0;
-  bool by_time = false;  ///< `stop` has ended it
+  bool by_time = false;       ///< `stop` has ended it
+  bool unflushed = false;     ///< it has written since its last flush
+  std::uint64_t flushes = 0;  ///< of `issued`
   Picoseconds first_time =
       0;  ///< time stamp of the first request after a warm-up, from which the others count
   std::uint64_t paused_at = 0;  ///< `completed` when the last pause began

@@ -130,7 +130,8 @@ void HostDriver::finish() {
 std::vector<StreamEnd> HostDriver::stream_ends() const {
   std::vector<StreamEnd> ends;
   for (const auto& stream : streams_)
-    ends.push_back({stream->issued, stream->lag, stream->last_issue - stream->start, stream->by_time});
+    ends.push_back(
+        {stream->issued - stream->flushes, stream->lag, stream->last_issue - stream->start, stream->by_time});
   return ends;
 }
 

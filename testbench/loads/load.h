@@ -39,6 +39,8 @@ struct Load {
   std::uint64_t requests = 0;       ///< stop after so many more requests; 0: when the source ends
   Picoseconds think_time = 0;       ///< pause when `think_blocks` have completed and none is outstanding
   std::uint32_t think_blocks = 1;
+  bool end_fsync =
+      false;  ///< when all it has asked for is done, a flush, unless it has written nothing since its last
   std::uint64_t wanted = 0;  ///< requests that number_ios asks for; 0: none in particular
   bool made = false;         ///< by a generator, alike from beginning to end
   std::optional<WritePattern> writes = std::nullopt;  ///< of made loads that write

@@ -245,6 +245,7 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.writes = plan.writes();
     load.think_time = config.thinktime;
     load.think_blocks = config.thinktime_blocks;
+    load.end_fsync = config.end_fsync && config.writes();
     loads.push_back(std::move(load));
   }
 }

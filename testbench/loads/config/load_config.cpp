@@ -258,7 +258,9 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .text("percentage_random", &G::percentage_random,
                 "per cent of random requests in a random pattern, per direction after commas")
           .filled()
-          .integer("fsync", &G::fsync, {0, k_long}, "a flush after so many writes; 0 means none");
+          .integer("fsync", &G::fsync, {0, k_long}, "a flush after so many writes; 0 means none")
+          .flag("end_fsync", &G::end_fsync,
+                "a flush when all that the load asked for has completed, after its runtime, too");
   return table;
 }
 

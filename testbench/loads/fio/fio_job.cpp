@@ -135,6 +135,8 @@ constexpr Option k_options[] = {
      [](FioJob& job, const std::string& text) { job.generator.fsync = number(job, text, 0, k_any); }},
     {"fdatasync",
      [](FioJob& job, const std::string& text) { job.generator.fsync = number(job, text, 0, k_any); }},
+    {"end_fsync", [](FioJob& job, const std::string& text) { job.generator.end_fsync = flag(text); }, true},
+    {"fsync_on_close", [](FioJob& job, const std::string& text) { job.fsync_on_close = flag(text); }, true},
     {"runtime", set_runtime},
     {"timeout", set_runtime},
     {"ramp_time", [](FioJob& job, const std::string& text) { job.run.ramp_time = duration(text, k_second); }},
@@ -253,7 +255,8 @@ class Parser {
         option(line);
       }
     }
-    for (const FioJob& job : result_.jobs) {
+    for (FioJob& job : result_.jobs) {
+      job.generator.end_fsync |= job.fsync_on_close;
       if (job.generator.time_based && job.run.runtime == 0) {
         throw InputError(lines_.file(), job.line_of("time_based"), "time_based: needs runtime as well");
       }
@@ -314,13 +317,6 @@ class Parser {
       result_.warnings.push_back(fmt::format("{}:{}: option {} has no effect here{}", lines_.file(),
                                              lines_.line(), name,
                                              name == "filename" ? ": all jobs use the one drive" : ""));
-      return;
-    }
-    if (name == "end_fsync" || name == "fsync_on_close") {
-      if (value == "0") return;
-      result_.warnings.push_back(
-          fmt::format("{}:{}: option {} is not carried out: no flush is sent when a job ends", lines_.file(),
-                      lines_.line(), name));
       return;
     }
     std::vector<std::string> names;

@@ -2,10 +2,9 @@
 //
 // Sections, [global] (which holds for the jobs below it), comments, and the options that a
 // GeneratorConfig has, with fio's own defaults and units. Options about the host's side of things
-// (direct, filename, logging, ...) have no effect here and are noted, and so are flushes at a job's
-// end (end_fsync, fsync_on_close), which are not carried out. Every other option
-// is an InputError "file:line: ..." that names the nearest one understood: better no run than one
-// that does something else than asked.
+// (direct, filename, logging, ...) have no effect here and are noted. Every other option is an
+// InputError "file:line: ..." that names the nearest one understood: better no run than one that
+// does something else than asked.
 #pragma once
 
 #include <map>
@@ -26,6 +25,7 @@ struct FioJob {
   RunConfig run;
   FioUnits units = FioUnits::job_1024;
   std::string ioengine = "psync";              ///< fio's default
+  bool fsync_on_close = false;                 ///< here the same as end_fsync
   bool stonewall = false;                      ///< starts when everything above has ended
   std::map<std::string, std::uint64_t> lines;  ///< where each option was given
   /// The ioengine waits for each request: in fio its queue depth is 1, whatever iodepth says.

@@ -37,6 +37,7 @@ struct GeneratorConfig {
   std::uint64_t randseed = 0;
   std::string percentage_random = "100";
   std::uint64_t fsync = 0;
+  bool end_fsync = false;
   [[nodiscard]] bool is_random() const { return rw.starts_with("rand"); }
   /// The direction of each request is drawn, or decided by the rates.
   [[nodiscard]] bool mixes_reads_and_writes() const;

@@ -297,12 +297,17 @@ TEST_CASE("a synchronous ioengine keeps one request outstanding, as in fio") {
   CHECK(make_loads(config, k_drive, 1)[0].warnings.empty());
 }
 
-TEST_CASE("flushes at the end of a fio job are named as not carried out") {
-  const FioJobFile file = parse_fio_jobs("j.fio", "[a]\nrw=write\nend_fsync=1\nfsync_on_close=1\n");
-  CHECK(file.warnings == std::vector<std::string>{
-                             "j.fio:3: option end_fsync is not carried out: no flush is sent when a job ends",
-                             "j.fio:4: option fsync_on_close is not carried out: no flush is sent when a "
-                             "job ends"});
+TEST_CASE("a fio job ends with a flush by either of two options") {
+  const auto flushes = [](const std::string& options) {
+    return parse_fio_jobs("j.fio", options).jobs.front().generator.end_fsync;
+  };
+  CHECK_FALSE(flushes("[a]\nrw=write\n"));
+  CHECK(flushes("[a]\nrw=write\nend_fsync=1\n"));
+  CHECK(flushes("[a]\nrw=write\nfsync_on_close\n"));
+  CHECK(flushes("[global]\nend_fsync=1\n[a]\nfsync_on_close=0\n"));
+  CHECK_FALSE(flushes("[global]\nend_fsync=1\n[a]\nend_fsync=0\n"));
+  CHECK(fio_refused("[a]\nend_fsync=yes\n") ==
+        "j.fio:2: option end_fsync: \"yes\" is not understood, expected 0, 1 or the option alone");
 }
 
 TEST_CASE("whole numbers of a job file have fio's suffixes") {

@@ -82,6 +82,8 @@ def _draw_fio_mix(d, words):
     if d.chance(0.15):
         words["fsync"] = d.pick(1, 4, 32)
     if d.chance(0.1):
+        words["end_fsync"] = True
+    if d.chance(0.1):
         words["blockalign"] = d.pick("4k", "8k")
 
 
@@ -130,7 +132,7 @@ _KNOWN = ("trace", "profile", "fio", "startdelay", "runtime", "ramp_time", "ramp
           "rwmixwrite", "bs", "bsrange", "bssplit", "blockalign", "iodepth", "numjobs", "offset",
           "offset_increment", "size", "io_size", "number_ios", "time_based", "loops", "rate_iops", "rate",
           "rate_process", "thinktime", "thinktime_blocks", "random_distribution", "norandommap", "randseed",
-          "percentage_random", "fsync")
+          "percentage_random", "fsync", "end_fsync")
 
 
 def _draw_of_files(d, path):
