@@ -76,7 +76,9 @@ const ParameterTable<SteadyConfig>& SteadyConfig::round_parameters() {
     std::vector<std::string> names;
     for (const RoundMetric& known : round_metrics()) names.emplace_back(known.name);
     return ParameterTable<SteadyConfig>{}
-        .choice("metric", &SteadyConfig::metric, names, "which figure is to be steady")
+        .choice("metric", &SteadyConfig::metric, names,
+                "which figure is to be steady; of commands as the drive gets them, where long requests are "
+                "split")
         .share("round", &SteadyConfig::round, {1e-6, 1000},
                "bytes read and written in a round, as a multiple of the capacity; shorter ones than 1x may "
                "take a drive for steady that is not full yet")
@@ -88,6 +90,12 @@ const ParameterTable<SteadyConfig>& SteadyConfig::round_parameters() {
 
 SteadyRounds::SteadyRounds(const SteadyConfig& config, Bytes round_bytes, std::function<FlashWrites()> writes)
     : config_(config), round_bytes_(std::max<Bytes>(round_bytes, 1)), writes_(std::move(writes)) {}
+
+Bytes SteadyRounds::Round::moved() const {
+  const auto of = [&](HostOpcode opcode) { return bytes[static_cast<std::size_t>(opcode)]; };
+  const Bytes data = of(HostOpcode::read) + of(HostOpcode::write);
+  return data > 0 ? data : of(HostOpcode::trim) + of(HostOpcode::write_zeroes);
+}
 
 void SteadyRounds::begin(Picoseconds now) {
   round_ = Round{};
@@ -122,12 +130,12 @@ double SteadyRounds::value_of(const Round& round, Picoseconds until) const {
 }
 
 bool SteadyRounds::count(const Completed& command) {
+  if (command.status != HostStatus::success) return false;
   const auto op = static_cast<std::size_t>(command.opcode);
   ++round_.commands[op];
   round_.bytes[op] += command.bytes;
   round_.latency[op] += static_cast<double>(command.completed - command.submitted);
-  round_.moved += command.bytes;
-  if (round_.moved < round_bytes_) return false;
+  if (round_.moved() < round_bytes_) return false;
   values_.push_back(value_of(round_, command.completed));
   begin(command.completed);
   return true;

@@ -48,7 +48,8 @@ class SteadyRounds {
 
   /// Measurement begins, or begins anew.
   void begin(Picoseconds now);
-  /// A command has completed. True: it has completed a round.
+  /// A command has completed, one of several where a request is split. True: it has completed a
+  /// round. Commands that fail are no part of any.
   bool count(const Completed& command);
   [[nodiscard]] std::size_t rounds() const { return values_.size(); }
   /// Whether the last five rounds meet the criterion.
@@ -62,7 +63,8 @@ class SteadyRounds {
  private:
   struct Round {
     Picoseconds from = 0;
-    Bytes moved = 0;
+    /// Read and written; where nothing but trims comes, trimmed.
+    [[nodiscard]] Bytes moved() const;
     std::array<std::uint64_t, k_opcodes> commands{};
     std::array<Bytes, k_opcodes> bytes{};
     std::array<double, k_opcodes> latency{};  ///< picoseconds, summed up

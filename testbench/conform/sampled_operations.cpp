@@ -20,6 +20,8 @@ double SampledOperations::between(double low, double high) {
 }
 
 void SampledOperations::change_history(ArrayOperation& op) {
+  op.plane = PlaneId{static_cast<std::uint32_t>(random_.below(part_.planes))};
+  op.block = BlockId{static_cast<std::uint32_t>(random_.below(part_.blocks_per_plane))};
   op.temperature = between(-40, 125);
   op.reads = std::floor(between(0, k_most_reads));
   op.reads_per_page = op.reads / part_.pages_per_block;
@@ -34,9 +36,7 @@ ArrayOperation SampledOperations::next(ArrayCommand command, bool slc) {
   op.command = command;
   op.mode = slc ? BlockMode::slc : BlockMode::native;
   op.die = DieId{static_cast<std::uint32_t>(random_.below(64))};
-  op.plane = PlaneId{static_cast<std::uint32_t>(random_.below(part_.planes))};
   op.planes = 1 + static_cast<std::uint32_t>(random_.below(part_.planes));
-  op.block = BlockId{static_cast<std::uint32_t>(random_.below(part_.blocks_per_plane))};
   const double most_cycles = part_.endurance == 0 ? 100'000.0 : 2.0 * part_.endurance;
   op.cycles = std::floor(between(0, most_cycles));
   change_history(op);

@@ -24,8 +24,9 @@ class TimingModel {
  public:
   virtual ~TimingModel() = default;
   [[nodiscard]] virtual ArrayAnswer answer(const ArrayOperation& op) const = 0;
-  /// Whether the answer depends on more than command, mode, page, pages and cycles. If not, dies
-  /// leave the rest as it is by default, which saves the time to work it out.
+  /// Whether the answer depends on more than command, mode, page, pages, cycles and die. If not,
+  /// dies leave the rest as it is by default, which saves the time to work it out, and ask once for
+  /// planes whose blocks have as many cycles.
   [[nodiscard]] virtual bool looks_at_history() const { return true; }
   /// What physics says and this model does not follow; the conformance kit leaves it out. Of "read
   /// by age", "read by retry level" and "erase by cycles": which must not become faster as the

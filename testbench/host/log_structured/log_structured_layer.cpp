@@ -285,7 +285,7 @@ Task<> LogStructuredLayer::clear(Request& request) {
   end(request);
 }
 
-/// Edges first: when the drive refuses them nothing has happened.
+/// Edges first: when the drive refuses one, no whole grain has been given up.
 Task<> LogStructuredLayer::clear_range(Request& request, LbaRange range) {
   const HostStatus& status = request.command->status;
   const std::uint64_t end_block = range.lba + range.blocks;

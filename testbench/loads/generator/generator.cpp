@@ -174,14 +174,27 @@ void Generator::skip(std::uint64_t requests) {
   unsynced_ += requests;
 }
 
+/// On average.
+double GeneratorPlan::request_bytes(unsigned of) const {
+  if (sizes[of].empty()) return static_cast<double>(range_low[of] + range_high[of]) / 2;
+  double sum = 0;
+  for (const SizeShare& share : sizes[of]) sum += static_cast<double>(share.bytes) * share.percent;
+  return sum / 100;
+}
+
+/// An estimate where sizes are drawn.
 std::uint64_t Generator::expected() const {
-  if (plan_.number_ios != 0) return plan_.number_ios;
-  if (plan_.io_bytes == 0) return 0;
-  const unsigned direction = plan_.mix == GeneratorPlan::Mix::read_write ? 0 : plan_.direction;
-  Bytes mean = 0;
-  for (const auto& share : plan_.sizes[direction]) mean += share.bytes * share.percent / 100;
-  if (plan_.sizes[direction].empty()) mean = (plan_.range_low[direction] + plan_.range_high[direction]) / 2;
-  return mean == 0 ? 0 : (plan_.io_bytes + mean - 1) / mean;
+  const double reads = plan_.mix == GeneratorPlan::Mix::read_write ? plan_.read_percent / 100.0
+                       : plan_.direction == 0                      ? 1
+                                                                   : 0;
+  const double bytes =
+      reads * plan_.request_bytes(0) + (1 - reads) * plan_.request_bytes(std::max(plan_.direction, 1U));
+  std::uint64_t requests = plan_.number_ios;
+  if (requests == 0 && plan_.io_bytes != 0 && bytes > 0)
+    requests = static_cast<std::uint64_t>(std::ceil(static_cast<double>(plan_.io_bytes) / bytes));
+  if (plan_.fsync == 0 || plan_.direction == 2) return requests;
+  const double writes = plan_.mix == GeneratorPlan::Mix::trim_write ? 0.5 : 1 - reads;
+  return requests + static_cast<std::uint64_t>(writes * static_cast<double>(requests)) / plan_.fsync;
 }
 
 }  // namespace tlmssd

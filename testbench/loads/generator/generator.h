@@ -52,6 +52,8 @@ struct GeneratorPlan {
   std::shared_ptr<const AppFiles>
       apps;  ///< lives of their files, in place of all about directions and places
   [[nodiscard]] bool paced() const;
+  /// Bytes of a request of this direction, on average.
+  [[nodiscard]] double request_bytes(unsigned of) const;
   /// None: it does not write.
   [[nodiscard]] std::optional<WritePattern> writes() const;
 };

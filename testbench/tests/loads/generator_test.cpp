@@ -256,6 +256,31 @@ TEST_CASE("percentage_random, fsync, offset_increment") {
   CHECK(plan_generator(config, k_drive, FioUnits::scenario, 3).offset == 48_MiB);
 }
 
+TEST_CASE("how many requests are to be expected is what comes, within the draw") {
+  const auto check = [](const char* rw, const char* bs, const char* bssplit, std::uint64_t fsync) {
+    INFO(rw << " " << bs << " " << bssplit << " " << fsync);
+    GeneratorConfig config;
+    config.rw = rw;
+    config.bs = bs;
+    config.bssplit = bssplit;
+    config.fsync = fsync;
+    config.rwmixread = 70;
+    config.io_size = "100m";
+    Generator generator(plan_generator(config, k_drive, FioUnits::scenario, 0), 1);
+    const std::uint64_t expected = generator.expected();
+    Request request;
+    std::uint64_t seen = 0;
+    while (generator.next(request)) ++seen;
+    CHECK(static_cast<double>(expected) == Approx(static_cast<double>(seen)).epsilon(0.05));
+  };
+  check("randread", "4k", "", 0);
+  check("randwrite", "4k", "", 3);
+  check("randrw", "4k,64k", "", 0);
+  check("randrw", "64k,4k", "", 2);
+  check("randwrite", "4k", "512/33:1k/33:2k/34", 0);
+  check("randtrimwrite", "4k", "", 5);
+}
+
 TEST_CASE("shares of the drive come out in whole smallest requests, as in fio") {
   GeneratorConfig config;
   const auto plan = [&](std::uint32_t job = 0) {

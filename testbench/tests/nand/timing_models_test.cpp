@@ -112,6 +112,8 @@ TEST_CASE("a table of factors, of steps, of types and of SLC mode") {
   op.age_days = 400;
   CHECK(steps.at(op, 100) == 300);
   CHECK(steps.looks_at_history());
+  CHECK(table({"plane, factor", "0, 1", "1, 2"}).looks_at_history());
+  CHECK(table({"block, factor", "0, 1", "7, 2"}).looks_at_history());
   const LookupTable types =
       table({"type, slc, time", "0,0,1 us", "1,0,2 us", "2,0,3 us", "0,1,4 us", "1,1,4 us", "2,1,4 us"});
   op.type = 2;

@@ -37,6 +37,33 @@ TEST_CASE("programs by layer take a whole block's time in all, and 39/47 of it i
   CHECK(std::abs(static_cast<double>(time_of(k_flat, 1) - time_of(k_by_layer, 1)) - less) <= 576);
 }
 
+TEST_CASE(
+    "a multi-plane operation takes its slowest plane's time, also where only the plane or the block tells",
+    "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("planes.yaml", R"(title: planes
+ssd:
+  flash: {channels: 1, ways: 1, part: {timing: formula, planes: 2, pages_per_block: 16, page_size: 4 KiB, read_latency: 50 us}}
+precondition: {fill: 50 %, order: sequential}
+load: {rw: read, bs: 8k, number_ios: 50}
+)");
+  const auto mean_of = [&](const char* name, const std::string& read) {
+    const Json report = report_of(folder, scenario, name, {"--set", "ssd.flash.part.read=" + read});
+    CHECK(report.at("statistics").at("flash").at("operations").at("multi-plane reads").at("value") == 50);
+    return report.at("results")
+        .at("total")
+        .at("operations")
+        .at("read")
+        .at("latency")
+        .at("mean")
+        .get<double>();
+  };
+  const double all = mean_of("all", "base + 100us");
+  CHECK(mean_of("second", "base + 100us*plane") == all);
+  CHECK(mean_of("first", "base + 100us*(1 - plane)") == all);
+  CHECK(mean_of("none", "base") == Approx(all - 100e3).margin(1));
+}
+
 // tR by page type 77, 116, 77 us (90 us on average), tDMA 16 us and tECC 20 us are those of the
 // study; how many steps there are is calibrated (see the sheet), what they cost is not.
 TEST_CASE("a read of worn data takes (1 + retries)(tR + tDMA + tECC), as the study of 160 chips says",

@@ -63,6 +63,17 @@ TEST_CASE("a run until steady comes to the same from an empty drive and from a w
   CHECK(moved == Approx(5.0 * 32 * 1024 * 1024).epsilon(0.01));
 }
 
+TEST_CASE("a round is what is read and written, trims beside it are not", "[program]") {
+  const Folder folder;
+  const std::string text = k_two_dies + "load: {rw: trimwrite, bs: 4k, iodepth: 4}\nrun: {until: steady}\n";
+  const Json report = report_of(folder, folder.write("t.yaml", text), "t");
+  REQUIRE(report["steady"]["measured"].size() == 5);
+  const Json& operations = report["results"]["total"]["operations"];
+  const double written = operations["write"]["bytes"].get<double>();
+  CHECK(written == Approx(5.0 * 32 * 1024 * 1024).epsilon(0.01));
+  CHECK(operations["trim"]["bytes"].get<double>() == Approx(written).epsilon(0.01));
+}
+
 TEST_CASE("a step until steady, and a snapshot of it", "[program]") {
   const Folder folder;
   const std::string scenario =
