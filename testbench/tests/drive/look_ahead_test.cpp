@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "firmware/mapping/mapping.h"
 #include "testbench/tests/drive/support.h"
 
 namespace tlmssd::drive_tests {
