@@ -184,16 +184,21 @@ double GeneratorPlan::request_bytes(unsigned of) const {
 
 /// An estimate where sizes are drawn.
 std::uint64_t Generator::expected() const {
-  const double reads = plan_.mix == GeneratorPlan::Mix::read_write ? plan_.read_percent / 100.0
-                       : plan_.direction == 0                      ? 1
-                                                                   : 0;
+  using Mix = GeneratorPlan::Mix;
+  double reads = plan_.direction == 0 ? 1 : 0;
+  double writes = plan_.direction == 1 ? 1 : 0;
+  if (plan_.mix == Mix::read_write) {
+    reads = plan_.read_percent / 100.0;
+    writes = 1 - reads;
+  } else if (plan_.mix == Mix::trim_write) {
+    writes = 0.5;
+  }
   const double bytes =
       reads * plan_.request_bytes(0) + (1 - reads) * plan_.request_bytes(std::max(plan_.direction, 1U));
   std::uint64_t requests = plan_.number_ios;
   if (requests == 0 && plan_.io_bytes != 0 && bytes > 0)
     requests = static_cast<std::uint64_t>(std::ceil(static_cast<double>(plan_.io_bytes) / bytes));
-  if (plan_.fsync == 0 || plan_.direction == 2) return requests;
-  const double writes = plan_.mix == GeneratorPlan::Mix::trim_write ? 0.5 : 1 - reads;
+  if (plan_.fsync == 0) return requests;
   return requests + static_cast<std::uint64_t>(writes * static_cast<double>(requests)) / plan_.fsync;
 }
 

@@ -43,7 +43,7 @@ TEST_CASE(
   const Folder folder;
   const std::string scenario = folder.write("planes.yaml", R"(title: planes
 ssd:
-  flash: {channels: 1, ways: 1, part: {timing: formula, planes: 2, pages_per_block: 16, page_size: 4 KiB, read_latency: 50 us}}
+  flash: {channels: 1, ways: 1, part: {timing: formula, planes: 2, pages_per_block: 16, page_size: 4 KiB, read_latency: [50 us]}}
 precondition: {fill: 50 %, order: sequential}
 load: {rw: read, bs: 8k, number_ios: 50}
 )");
