@@ -49,7 +49,7 @@ load: {rw: read, bs: 8k, number_ios: 50}
 )");
   const auto mean_of = [&](const char* name, const std::string& read) {
     const Json report = report_of(folder, scenario, name, {"--set", "ssd.flash.part.read=" + read});
-    CHECK(report.at("statistics").at("flash").at("operations").at("multi-plane reads").at("value") == 50);
+    CHECK(report.at("statistics").at("flash").at("read").at("by_planes").at("planes_2").at("value") == 50);
     return report.at("results")
         .at("total")
         .at("operations")
