@@ -103,6 +103,7 @@ void Cache::stay(Index i) {
 }
 
 Task<> Cache::evict(Lpn unit, std::uint64_t eviction, Durable* also) {
+  core_.hw.cpu.describe(Stage::buffer, {.cached = StageWork::Cached::hit});
   co_await RunStage(core_.hw, Stage::buffer, nullptr);
   BufferSpace::Reservation entry(flusher_.space(), 1);
   co_await entry;

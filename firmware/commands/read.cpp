@@ -91,6 +91,7 @@ Task<> Commands::fetch_copies(Active& self, Bytes from_buffer, const MemorySpans
   }
   if (from_buffer > 0) {
     self.waits_for = "the write buffer in DRAM";
+    hw.cpu.describe(Stage::buffer, {.cached = StageWork::Cached::hit});
     co_await RunStage(hw, Stage::buffer, &command.ledger);
     MemoryAccess copy(hw, MemoryKind::dram, flusher.buffer().address_of(0), from_buffer, false,
                       &command.ledger, Cause::memory);

@@ -283,6 +283,31 @@ TEST_CASE("hits and misses of DFTL cost what the table says", "[program]") {
   CHECK(large < small);  // every entry is read once, at most
 }
 
+TEST_CASE("what the write buffer or the cache holds costs as a hit of the stage buffer", "[program]") {
+  const Folder folder;
+  const auto mean = [&](const std::string& name, const std::string& text) {
+    run_ok(folder, {"run", folder.write(name + ".yaml", text), "-q", "-o", folder / name});
+    return figure(folder, name, "/statistics/cpu/stage_buffer/mean_cycles/value");
+  };
+  // As many reads from the write buffer as writes of new units.
+  CHECK(mean("read", R"(title: reads of the write buffer
+ssd: {host: {lba_size: 4 KiB}, cpu: {costs: ['stage, cached, cycles', 'buffer, hit, 1000', 'buffer, miss, 3000']}}
+firmware: {buffer: {flush_at: 100 %}}
+load:
+  - {name: w, rw: write, bs: 4k, size: 400k}
+  - {name: r, stonewall: true, rw: read, bs: 4k, size: 400k}
+)") == Approx(2000));
+  // A line is written out for each that comes when the 256 are there.
+  CHECK(mean("evict", R"(title: evictions
+ssd:
+  host: {lba_size: 4 KiB}
+  scm: {capacity: 1 MiB}
+  cpu: {costs: ['stage, policy, cached, cycles', 'buffer, lru, hit, 1000', 'buffer, lru, miss, 3000', 'buffer, any, any, 7000']}
+firmware: {cache: {policy: lru}}
+load: {rw: write, bs: 4k, size: 4m}
+)") == Approx((1024.0 * 3000 + 768 * 1000) / 1792));
+}
+
 TEST_CASE("choosing a victim costs by the blocks it is chosen from", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_collecting);
