@@ -136,8 +136,7 @@ const ParameterTable<GcConfig>& GcConfig::parameters() {
       ParameterTable<GcConfig>(log_parameters())
           .share("idle_target", &GcConfig::idle_target, {0, 1},
                  "free blocks of a parallel unit, as a share of its spare blocks, up to which idle time is "
-                 "used for "
-                 "cleaning")
+                 "used for cleaning; at most half of them")
           .choice("policy", &GcConfig::policy, names(victim_family()), "which block is emptied next")
           .integer(
               "low_water", &GcConfig::low_water, {1, 1024},
@@ -146,11 +145,11 @@ const ParameterTable<GcConfig>& GcConfig::parameters() {
               "read-only")
           .share("background_start", &GcConfig::background_start, {0, 1},
                  "free blocks of a parallel unit, as a share of its spare blocks, below which it is cleaned "
-                 "in the background; 0: never")
+                 "in the background, at least low_water + 1; 0: never")
           .share(
               "background_stop", &GcConfig::background_stop, {0, 1},
               "free blocks of a parallel unit, as a share of its spare blocks, at which background cleaning "
-              "stops");
+              "stops; at most half of them");
   return table;
 }
 

@@ -281,7 +281,6 @@ void HostDriver::check(Slot& slot) {
   write_protected_ = write_protected_ || slot.status == HostStatus::write_protected;
   if (mismatch != nullptr)
     throw DataMismatch(fmt::format("at {} ps: {}", event_queue_.now(), mismatch->text()));
-  if (!ok) ++failed_;
   if (!ok && first_failure_.empty()) {
     first_failure_ =
         fmt::format("{} of LBA {} ({} blocks) at {:.6f} s: {}", name_of(slot.opcode), slot.lba, slot.blocks,
@@ -310,6 +309,7 @@ void HostDriver::end_piece(const Completed& piece, SplitRequest& request) {
   Completed& whole = request.whole;
   if (whole.status == HostStatus::success) whole.status = piece.status;
   if (--request.out > 0 || !request.issued) return;
+  if (whole.status != HostStatus::success) ++failed_;
   Ledger ledger(whole.submitted, whole.load);
   ledger.charge(Cause::submission, piece.submitted);
   ledger.adopt(*piece.ledger);
@@ -345,6 +345,7 @@ void HostDriver::complete(Slot& slot) {
     if (on_progress_) on_progress_(completed_);
   }
   if (slot.split == nullptr) {
+    if (slot.status != HostStatus::success) ++failed_;
     end_request(stream);
   } else {
     end_piece(completed, *slot.split);
@@ -396,18 +397,20 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
         if (load->load().end_fsync && load->given() > 0) {
           request = PlacedRequest{};
           request.opcode = HostOpcode::flush;
-          carry_out_untimed(request);
+          if (carry_out_untimed(request) != HostStatus::success) ++failed_;
         }
         load = live.erase(load);
         continue;
       }
       PlacedRequest piece = request;
+      bool failed = false;
       do {
         piece.blocks = config_.limit.first_piece(request);
-        carry_out_untimed(piece);
+        failed |= carry_out_untimed(piece) != HostStatus::success;
         piece.lba = request.lba += piece.blocks;
         request.blocks -= piece.blocks;
       } while (request.blocks > 0);
+      if (failed) ++failed_;
       if (load->given() == load->load().ramp_requests) end_ramp();
       ++load;
     }
@@ -433,7 +436,7 @@ void HostDriver::pause() {
   if (hook) hook();
 }
 
-void HostDriver::carry_out_untimed(const PlacedRequest& request) {
+HostStatus HostDriver::carry_out_untimed(const PlacedRequest& request) {
   event_queue_.checkpoint();
   Slot& slot = prepare(request);
   slot.queue = 0;
@@ -442,9 +445,11 @@ void HostDriver::carry_out_untimed(const PlacedRequest& request) {
   begin(slot);
   device_isock->transport_dbg(slot);
   check(slot);
+  const HostStatus status = slot.status;
   release(slot);
   if (++completed_ == pause_at_) pause();
   if (completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+  return status;
 }
 
 }  // namespace tlmssd

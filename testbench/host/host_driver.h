@@ -107,7 +107,7 @@ class HostDriver : public sc_core::sc_module {
   [[nodiscard]] std::vector<StreamEnd> stream_ends() const;
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
-  /// Commands that ended with an error status.
+  /// Requests that ended with an error status.
   [[nodiscard]] std::uint64_t failed() const { return failed_; }
   /// First command that was refused or failed since the last call, in words; empty when none did.
   [[nodiscard]] std::string take_first_failure() { return std::exchange(first_failure_, {}); }
@@ -134,7 +134,7 @@ class HostDriver : public sc_core::sc_module {
   void begin(Slot& slot);
   void complete(Slot& slot);
   void check(Slot& slot);
-  void carry_out_untimed(const PlacedRequest& request);
+  HostStatus carry_out_untimed(const PlacedRequest& request);
   void pause();
   void release(Slot& slot);
   void end_piece(const Completed& piece, SplitRequest& request);

@@ -128,6 +128,36 @@ TEST_CASE("traces with requests far longer than the drive takes replay without a
   }
 }
 
+TEST_CASE("a split request of which pieces fail is one that failed", "[program]") {
+  const Folder folder;
+  // It wears out; from then on every piece of a write is refused.
+  const std::string scenario = folder.write("s.yaml", R"(title: worn out
+ssd:
+  host: {lba_size: 4 KiB, max_transfer: 64 KiB}
+  flash: {channels: 1, ways: 1, part: {planes: 1, page_size: 4 KiB, pages_per_block: 16, blocks_per_plane: 40, endurance: 2}}
+firmware: {buffer: {capacity: 64 KiB}}
+run: {errors: accept}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: write, bs: 256k, number_ios: 100, loops: 1000}
+)");
+  for (const char* timed : {"true", "false"}) {
+    INFO("timed " << timed);
+    const Json report = report_of(folder, scenario, timed, {"--set", std::string("run.timed=") + timed});
+    const auto failed =
+        std::find_if(report["warnings"].begin(), report["warnings"].end(), [](const Json& line) {
+          return line.get<std::string>().find(" commands failed, the first: ") != std::string::npos;
+        });
+    REQUIRE(failed != report["warnings"].end());
+    const int number = std::stoi(failed->get<std::string>());
+    CHECK(number > 0);
+    CHECK(number <= 100);
+    if (std::string(timed) == "false") continue;
+    const Json& errors = report["results"]["total"]["operations"]["write"]["errors"];
+    CHECK(errors["write protected"].get<int>() == number);
+    CHECK(report["statistics"]["host"]["failed"]["value"].get<int>() > number);
+  }
+}
+
 TEST_CASE("a run with failed commands says so with its exit code", "[program]") {
   const Folder folder;
   const std::string load = with_load("{rw: randread, bs: 128k, number_ios: 5}");
