@@ -190,7 +190,7 @@ std::uint64_t Run::expected_requests(const std::vector<Load>& loads) {
 void Run::observe_completions() {
   if (until_.wanted()) {
     rounds_.emplace(rounds(until_));
-    rounds_->begin(simulation_->ssd().event_queue().now());
+    begin_rounds(*rounds_);
   }
   if (log_ || timeline_ || rounds_) {
     simulation_->driver().set_completion_hook([this](const Completed& command) {
@@ -200,8 +200,12 @@ void Run::observe_completions() {
     });
   }
   simulation_->driver().set_measurement_hook([this] {
-    simulation_->reset_statistics();
-    if (rounds_) rounds_->begin(simulation_->ssd().event_queue().now());
+    begin_log();  // of rounds that were only looked at nothing stays
+    if (rounds_) {
+      begin_rounds(*rounds_);
+    } else {
+      simulation_->reset_statistics();
+    }
   });
 }
 
@@ -271,10 +275,13 @@ void Run::keep_decisions() noexcept {
 }
 
 /// Commands that are measured.
-std::uint64_t Run::measure_timed() {
-  if (directory_ && report_section_.logs_commands()) {
+void Run::begin_log() {
+  if (directory_ && report_section_.logs_commands())
     log_ = std::make_unique<CommandLog>(directory_->file("commands." + report_section_.command_log));
-  }
+}
+
+std::uint64_t Run::measure_timed() {
+  begin_log();
   if (directory_ && report_section_.timeline) {
     const Picoseconds from = simulation_->ssd().event_queue().now() + window_.from;
     timeline_ = std::make_unique<TimelineObserver>(

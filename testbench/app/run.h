@@ -70,6 +70,7 @@ class Run {
   std::vector<Load> make_steady_state(std::size_t number);
   void tell_step(const nlohmann::ordered_json& told);
   [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
+  void begin_rounds(SteadyRounds& rounds);
   void age();
   void archive(Archive& archive);
   void precondition();
@@ -78,6 +79,7 @@ class Run {
   void at_entries(const std::function<void()>& work) const;
   void begin_measurement();
   void measure();
+  void begin_log();
   std::uint64_t measure_timed();
   std::uint64_t measure_untimed();
   void watch_firmware();

@@ -82,6 +82,12 @@ SteadyRounds Run::rounds(const SteadyConfig& config) {
   return {config, round, [this] { return simulation_->flash_writes(); }};
 }
 
+/// Statistics begin anew, of which the rounds take what flash has written.
+void Run::begin_rounds(SteadyRounds& rounds) {
+  simulation_->reset_statistics();
+  rounds.begin(simulation_->ssd().event_queue().now());
+}
+
 /// In simulated time, which a step takes with `until: steady` alone.
 void Run::write_until_steady(std::size_t number) {
   const PreconditionStep step = steps_->read_step(number);
@@ -89,7 +95,7 @@ void Run::write_until_steady(std::size_t number) {
   if (loads.empty()) return;
   HostDriver& driver = simulation_->driver();
   SteadyRounds steady = rounds(step.steady);
-  steady.begin(simulation_->ssd().event_queue().now());
+  begin_rounds(steady);
   driver.set_completion_hook([&](const Completed& command) {
     if (steady.count(command) && (steady.steady() || steady.exhausted())) driver.stop_loads();
   });

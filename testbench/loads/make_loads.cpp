@@ -207,7 +207,10 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
 
 std::string describe(const GeneratorConfig& config) {
   std::string text = config.rw;
-  if (config.mixes_reads_and_writes()) {
+  const bool rated = !config.rate_iops.empty() || !config.rate.empty();
+  if (config.mixes_reads_and_writes() && rated) {
+    text += " as their rates have it";
+  } else if (config.mixes_reads_and_writes()) {
     const std::int64_t reads = config.rwmixwrite >= 0 ? 100 - config.rwmixwrite : config.rwmixread;
     text += fmt::format(" {} % reads", reads);
   }

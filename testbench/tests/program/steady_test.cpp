@@ -1,4 +1,5 @@
 // Until steady: rounds by SNIA PTS, in preconditioning and in the run.
+#include <algorithm>
 #include <cmath>
 #include <regex>
 
@@ -61,6 +62,41 @@ TEST_CASE("a run until steady comes to the same from an empty drive and from a w
   CHECK(empty["steady"]["measured"].size() == 5);
   const double moved = empty["results"]["total"]["bytes"].get<double>();
   CHECK(moved == Approx(5.0 * 32 * 1024 * 1024).epsilon(0.01));
+}
+
+TEST_CASE("the first round's write amplification is that of the first round, whatever came before",
+          "[program]") {
+  const Folder folder;
+  const std::string fill = k_two_dies + "precondition: [{fill: 100 %, order: sequential}, {overwrite: 1x}]\n";
+  const std::string until = "{until: steady, metric: write_amplification}\n";
+  const Json rounds =
+      report_of(folder, folder.write("r.yaml", fill + k_endless_writes + "run: " + until), "r");
+  const Json alone = report_of(
+      folder, folder.write("a.yaml", fill + replaced(k_endless_writes, "16}", "16, number_ios: 8192}")), "a");
+  const double first = alone["write_amplification"]["total"]["value"].get<double>();
+  CHECK(first > 1.5);
+  CHECK(rounds["steady"]["rounds"][0].get<double>() == Approx(first).epsilon(0.05));
+  // The same of a step.
+  const Json step =
+      report_of(folder,
+                folder.write("s.yaml", replaced(fill, "{overwrite: 1x}",
+                                                "{overwrite: 1x}, " + until.substr(0, until.size() - 1)) +
+                                           "load: {rw: randread, number_ios: 1}\n"),
+                "s");
+  CHECK(step["preconditioning"].back()["rounds"][0].get<double>() == Approx(first).epsilon(0.1));
+}
+
+TEST_CASE("the log of commands holds those that are measured, not those of rounds before", "[program]") {
+  const Folder folder;
+  const Json report =
+      report_of(folder,
+                folder.write("l.yaml", k_two_dies + k_endless_writes +
+                                           "run: {until: steady}\nreport: {command_log: csv}\n"),
+                "l");
+  REQUIRE(report["steady"]["met"] == true);
+  const std::string log = read_file(folder.path() / "l" / "commands.csv");
+  CHECK(std::count(log.begin(), log.end(), '\n') - 1 ==
+        report["results"]["total"]["commands"].get<std::int64_t>());
 }
 
 TEST_CASE("a round is what is read and written, trims beside it are not", "[program]") {
