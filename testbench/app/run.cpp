@@ -276,6 +276,7 @@ void Run::keep_decisions() noexcept {
 
 /// Commands that are measured.
 void Run::begin_log() {
+  log_.reset();  // which would write its rest into the new file
   if (directory_ && report_section_.logs_commands())
     log_ = std::make_unique<CommandLog>(directory_->file("commands." + report_section_.command_log));
 }
