@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import fake_program
 from tlmssd import cli, run
 from tlmssd.calibrate import calibrate
+from tlmssd.calibrate.fitting import Explorer
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.errors import InputError
 from tlmssd.probe.plan import Target, job_file
@@ -203,6 +204,25 @@ def test_choices_that_nothing_depends_on_are_alike(small):
     (suspends,) = [p for p in found.profiles if p.parameter.choices]
     assert not suspends.determined
     assert suspends.sentence() == "not determined: 4, 8 fit the measurements alike"
+
+
+def test_choices_that_all_have_been_run_end_the_search(small, monkeypatch):
+    """None of them fits, and there are fewer than the runs that may be spent."""
+    text = (small / "study.yaml").read_text()
+    begin, end = text.index("  ssd.flash.part.read_latency"), text.index("hold_out")
+    few = "  ssd.flash.channels: {choices: [1, 2]}\n  ssd.flash.ways: {from: 3, to: 4}\n"
+    (small / "study.yaml").write_text(text[:begin] + few + text[end:])
+    explore, rounds = Explorer.explore, []
+
+    def counted(*arguments):
+        rounds.append(arguments)
+        assert len(rounds) < 5
+        explore(*arguments)
+
+    monkeypatch.setattr(Explorer, "explore", counted)
+    found = calibrate("study.yaml", jobs=2)
+    assert found.values["ssd.flash.channels"] == 2
+    assert found.runs < 20
 
 
 def test_repeated_measurements_widen_what_is_known(small):

@@ -83,6 +83,7 @@ def fit(model: Model) -> Trial:
     tried: list[np.ndarray] = []
     model.run([[0.5] * len(model.parameters)])
     while model.left > reserve:
+        before = model.left
         model.focus(smooth=True)
         explorer.explore(min(each, model.left - reserve))
         start = _next_start(model, tried)
@@ -91,6 +92,8 @@ def fit(model: Model) -> Trial:
         model.focus(smooth=False)
         descend(model, end, reserve, radius=0.05)
         if model.loss(model.best) <= GOOD * len(model.residuals(model.best)):
+            break
+        if model.left == before:  # of a few choices all have been run
             break
     model.focus(smooth=False)
     leap(model, reserve)
