@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from tlmssd import cli
+from tlmssd.program import find_program
 from tlmssd.pts.measure import steadiness
 from tlmssd.pts.tests import TESTS, Terms
+from tlmssd.resolve import Resolver
 
 DRIVE = """title: tiny
 ssd:
@@ -63,6 +65,11 @@ def test_rounds_too_short_to_be_alike(drive: Path, capsys: pytest.CaptureFixture
     assert cli.main([*words, "--commands", "64"]) == 0
     told = capsys.readouterr().out
     assert "NOT steady" not in told or "--commands 512 makes rounds long enough" in told
+    with Resolver(find_program(), drive) as resolver:
+        for dies in (1, 2):
+            more = (("ssd.flash.dies_per_way", str(dies)), ("load", '{"rw": "read"}'))
+            resolved = resolver.resolve(more)
+            assert Terms.of(resolved, 64, 1, 10).turn == 2 * dies * 128 * 4096
     assert Terms(64, 1, 10, 512, 2**20).word_on_rounds().startswith("A round writes 0.25 of")
     assert Terms(512, 1, 10, 512, 2**20).word_on_rounds() == ""
 

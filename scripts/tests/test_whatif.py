@@ -10,6 +10,7 @@ import pytest
 from reports import operation, report, write
 
 from tlmssd import cli
+from tlmssd.drive import Drive
 from tlmssd.errors import InputError, RunFailed
 from tlmssd.program import find_program
 from tlmssd.result import Result
@@ -17,7 +18,6 @@ from tlmssd.runs import Outcome
 from tlmssd.scenario import flat_parameters
 from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
-from tlmssd.whatif.drive import Drive
 from tlmssd.whatif.experiment import Effect, _logs
 from tlmssd.whatif.resources import more_pieces, resources
 

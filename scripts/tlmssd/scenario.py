@@ -16,7 +16,12 @@ def setting_text(value: Any) -> str:
 
 
 def flat_parameters(text: str) -> dict[str, str]:
-    """A resolved scenario (YAML) as parameter paths and values: {'ssd.flash.channels': '4', ...}.
+    """The parameters of a resolved scenario (YAML), see flat()."""
+    return flat(yaml.safe_load(text))
+
+
+def flat(scenario: Any) -> dict[str, str]:
+    """A resolved scenario as parameter paths and values: {'ssd.flash.channels': '4', ...}.
 
     Lists of plain values are one parameter; lists of sections are numbered ('load.0.bs').
     """
@@ -32,5 +37,5 @@ def flat_parameters(text: str) -> dict[str, str]:
         else:
             found[path] = setting_text(node)
 
-    walk("", yaml.safe_load(text))
+    walk("", scenario)
     return found

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tlmssd import units
+from tlmssd.drive import Drive
 
 KIB = 1024
 
@@ -27,13 +27,11 @@ class Terms:
     @staticmethod
     def of(scenario: Mapping[str, Any], commands: int, depth: int, idle_ms: float) -> "Terms":
         """For a resolved scenario."""
-        lba = int(units.parse(str(scenario["ssd"]["host"]["lba_size"])))
-        flash = scenario["ssd"]["flash"]
-        part = flash["part"]
-        blocks = flash["channels"] * flash["ways"] * part["planes"]
-        turn = blocks * part["pages_per_block"] * int(units.parse(str(part["page_size"])))
-        buffer = int(units.parse(str(scenario["firmware"]["buffer"]["capacity"])))
-        return Terms(commands, depth, idle_ms, lba, max(turn, buffer))
+        drive = Drive.of(scenario)
+        lba = int(drive.number("ssd.host.lba_size"))
+        buffer = int(drive.number("firmware.buffer.capacity"))
+        turn = max(drive.blocks_of_each_plane, buffer)
+        return Terms(commands, depth, idle_ms, lba, turn)
 
     def word_on_rounds(self) -> str:
         """Why rounds may never be alike: '' where each collects several blocks."""

@@ -12,7 +12,7 @@ from tlmssd import units
 from tlmssd.errors import InputError
 from tlmssd.program import Program
 from tlmssd.resolve import Resolver
-from tlmssd.scenario import flat_parameters
+from tlmssd.scenario import flat
 from tlmssd.study.axes import Axis, Choice, Settings
 from tlmssd.study.document import Entry
 from tlmssd.study.expressions import as_name
@@ -165,7 +165,7 @@ class _Known:
         """Takes in a point: `report` is of `tlmssd figures`."""
         for name, unit in figure_units(report).items():
             self.units.setdefault(name, unit)
-        for path, value in flat_parameters(json.dumps(scenario)).items():
+        for path, value in flat(scenario).items():
             if units.split(self.parameters.get(path, "")) is None:
                 self.parameters[path] = value
 

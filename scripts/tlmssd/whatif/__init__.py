@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tlmssd.drive import Drive
 from tlmssd.engine import add_engine_arguments, engine
 from tlmssd.errors import InputError
 from tlmssd.metrics import Metric, UnknownMetric, canonical, higher_is_better, look_up
@@ -17,7 +18,6 @@ from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
 from tlmssd.runs import Runner
 from tlmssd.scenario import setting_text
-from tlmssd.whatif.drive import Drive
 from tlmssd.whatif.experiment import Bench, Finding, Run, find, run_here, run_on
 from tlmssd.whatif.interactions import Interaction, interactions
 from tlmssd.whatif.ranking import Choice, ranked

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from tlmssd.whatif import drive as at
-from tlmssd.whatif.drive import Drive
+from tlmssd import drive as at
+from tlmssd.drive import Drive
 
 PRICES = "ssd.flash.part.cost."
 

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
+from tlmssd.drive import Drive
 from tlmssd.engine import Pool
 from tlmssd.errors import InputError, RunFailed
 from tlmssd.program import find_program
 from tlmssd.runs import Outcome, Runner, RunRequest, run_many
 from tlmssd.scenario import flat_parameters
 from tlmssd.whatif.cost import extra_cost
-from tlmssd.whatif.drive import Drive
 from tlmssd.whatif.resources import Resource, Step, resources
 
 CONFIDENCE = 0.95

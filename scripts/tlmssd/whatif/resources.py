@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from tlmssd.whatif import drive as at
-from tlmssd.whatif.drive import Drive, bytes_text
+from tlmssd import drive as at
+from tlmssd.drive import Drive, bytes_text
 
 PART = "ssd.flash.part."
 

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from tlmssd.scenario import flat
 from tlmssd.units import in_base, parse, split
 
 
@@ -12,6 +14,11 @@ class Drive:
     """A resolved scenario's parameters by path, as the program prints them."""
 
     parameters: Mapping[str, str]
+
+    @staticmethod
+    def of(scenario: Mapping[str, Any]) -> "Drive":
+        """That of a resolved scenario."""
+        return Drive(flat(scenario))
 
     def has(self, path: str) -> bool:
         """Whether the parameter is there and set."""
@@ -43,6 +50,13 @@ class Drive:
         return self.whole(CHANNELS) * self.whole(WAYS) * self.whole(DIES_PER_WAY)
 
     @property
+    def blocks_of_each_plane(self) -> int:
+        """Bytes of one block in each plane of each die."""
+        part = "ssd.flash.part."
+        pages = self.dies * self.whole(part + "planes") * self.whole(part + "pages_per_block")
+        return pages * int(self.number(part + "page_size"))
+
+    @property
     def over_provisioning(self) -> float:
         """Flash beyond the user capacity, as a share of the user capacity."""
         if self.has(SPARE_FACTOR):
@@ -56,10 +70,7 @@ class Drive:
         given = self.number(USER_CAPACITY)
         if given > 0:
             return int(given)
-        part = "ssd.flash.part."
-        pages = self.whole(part + "planes") * self.whole(part + "blocks_per_plane")
-        pages *= self.whole(part + "pages_per_block")
-        flash = self.dies * pages * self.number(part + "page_size")
+        flash = self.blocks_of_each_plane * self.whole("ssd.flash.part.blocks_per_plane")
         return int(flash / (1 + self.over_provisioning))
 
 
