@@ -15,7 +15,9 @@ from tlmssd.fio_json import fio_content
 from tlmssd.probe import analyse
 from tlmssd.probe.findings import SURE, WEAK
 from tlmssd.probe.plan import STAGES, Target, jobs_of
-from tlmssd.probe.run import run_on
+from tlmssd.probe.run import capacity_of, run_on, target_of
+from tlmssd.program import find_program
+from tlmssd.resolve import Resolver
 
 SCENARIOS = SCRIPTS.parent / "scenarios"
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -49,6 +51,19 @@ ssd:
     part: {file: parts/nand/femu-mlc.yaml, pages_per_block: 64}
 firmware: {buffer: {capacity: 40 MiB}, mapping: {unit: 16 KiB}}
 precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randread, number_ios: 100}
+"""
+OWN_SIZE = """title: as large as its blocks make it
+ssd:
+  host: {lba_size: 512 B, link: pcie3x2}
+  dram: {capacity: 256 MiB}
+  flash:
+    channels: 2
+    ways: 2
+    OVER
+    part: {file: parts/nand/femu-mlc.yaml, pages_per_block: 64, blocks_per_plane: 64}
+firmware: {buffer: {capacity: 2 MiB}}
+precondition: STEPS
 load: {rw: randread, number_ios: 100}
 """
 
@@ -96,6 +111,31 @@ def test_an_mlc_drive_with_large_mapping_pages(folder):
     assert found["spare"].value == about(0.12 * 6 * GIB)
     assert not found["pslc"].visible
     assert not found["queue_limit"].visible
+
+
+@pytest.mark.parametrize(
+    ("over", "steps", "capacity", "filled"),
+    [
+        ("", "[{fill: 30 %}, {trim: 10 %}]", 512 * MIB / 1.25, 0.3),
+        ("over_provisioning: 60 %", "{state: steady}", 320 * MIB, 1.0),
+        ("spare_factor: 50 %", "[{fill: 20 %}, {until: steady, region: 70 %}]", 256 * MIB, 0.7),
+        ("over_provisioning: 28 %", "[{overwrite: 50 %, region: 80 %}]", 400 * MIB, 0.4),
+        ("user_capacity: 700 MiB", "[]", 704 * MIB, 0.0),
+    ],
+)
+def test_a_drive_is_probed_as_large_and_as_full_as_it_is(folder, over, steps, capacity, filled):
+    path = hidden(folder, OWN_SIZE.replace("OVER", over).replace("STEPS", steps))
+    program = find_program()
+    with Resolver(program, path) as resolver:
+        target = target_of(resolver.resolve(()), capacity_of(program, path))
+    assert target.capacity == pytest.approx(capacity, rel=1e-3)
+    assert target.filled == pytest.approx(filled)
+
+
+def test_every_stage_runs_on_a_drive_with_much_spare_flash(folder):
+    text = OWN_SIZE.replace("OVER", "over_provisioning: 60 %").replace("STEPS", "{state: steady}")
+    found = probed(hidden(folder, text), folder / "own")
+    assert found["policy"].value == "write-back"
 
 
 @pytest.mark.slow
@@ -246,7 +286,6 @@ def test_the_starting_scenario_and_its_study_are_good(folder, capsys):
     assert "channels: 6  # probed" in text
     assert "unit: 16384 B  # probed" in text
     from tlmssd.calibrate.study import CalibrationStudy
-    from tlmssd.program import find_program
 
     find_program().ask("check", str(folder / "mlc/drive.yaml"))
     study = CalibrationStudy.read(folder / "mlc/study.yaml")

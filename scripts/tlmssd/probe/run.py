@@ -1,8 +1,9 @@
 """The probe's jobs on a scenario: the drive is the emulator's, what comes out is fio's json."""
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,26 +11,32 @@ from typing import Any
 from tlmssd import units
 from tlmssd.campaign import Campaign
 from tlmssd.engine import Pool
-from tlmssd.errors import RunFailed
+from tlmssd.errors import InputError, RunFailed
 from tlmssd.execute import Job, Limits
 from tlmssd.probe.plan import DESTRUCTIVE, STAGES, Target, job_file, jobs_of
+from tlmssd.program import Program
 from tlmssd.runs import Runner, RunRequest, look_through
 
 STAGE_SECONDS = 3600
 """Of processor time that a stage may take before it is given up."""
+TOO_LARGE = f"load={{rw: read, bs: 4k, size: {1 << 60}}}"
+"""A load that no drive has room for."""
+BEYOND = re.compile(r"ends beyond the drive's (\d+) B")
+"""What the program says of it."""
 
 
 def run_on(scenario: Path, folder: Path, pool: Pool, store: Path | None = None) -> list[Path]:
     """Runs every stage on the drive of `scenario` and puts STAGE.json into `folder`.
 
     The scenario's own loads are left out, and what it overwrites: a drive is best probed when it
-    has been erased and filled in order, because data that were written anew lie anywhere. `spare`
-    begins with a full drive. Raises InputError for a bad scenario, RunFailed for a failed run.
+    has been erased and filled in order, because data that were written anew lie anywhere. So one in
+    steady state is probed as a full one. `spare` begins with a full drive. Raises InputError for a
+    bad scenario, RunFailed for a failed run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with Runner(store, Limits(STAGE_SECONDS)) as runner:
         resolved = runner.resolver(scenario).resolve(())
-        target = target_of(resolved)
+        target = target_of(resolved, capacity_of(runner.program, scenario))
         jobs, stages = [], []
         for stage in STAGES:
             text = job_file(stage, target, _fitting(stage, target))
@@ -63,23 +70,39 @@ def _carry_out(
     return [written[stage] for stage in stages]
 
 
-def target_of(resolved: Mapping[str, Any]) -> Target:
-    """What a resolved scenario offers to be probed."""
-    flash = resolved["ssd"]["flash"]
-    capacity = int(units.parse(str(flash["user_capacity"])))
-    if capacity == 0:
-        part = flash["part"]
-        dies = flash["channels"] * flash["ways"] * flash["dies_per_way"]
-        page = units.parse(str(part["page_size"]))
-        blocks = part["planes"] * part["blocks_per_plane"]
-        capacity = int(0.8 * dies * blocks * part["pages_per_block"] * page)
+def capacity_of(program: Program, scenario: Path) -> int:
+    """Bytes that the host may use of the drive of a scenario; raises InputError for a bad one."""
+    try:
+        program.ask("check", str(scenario), "--set", TOO_LARGE)
+    except InputError as error:
+        if found := BEYOND.search(str(error)):
+            return int(found[1])
+        raise
+    raise RunFailed(f"{program.path} does not say how large the drive of {scenario} is")
+
+
+def target_of(resolved: Mapping[str, Any], capacity: int) -> Target:
+    """What a resolved scenario, whose drive has that `capacity`, offers to be probed."""
     sector = int(units.parse(str(resolved["ssd"]["host"]["lba_size"])))
-    filled = max(
-        (units.parse(str(step["fill"])) for step in resolved.get("precondition", [])), default=0.0
-    )
+    filled = _written(resolved.get("precondition", []))
     target = Target.of("tlmssd-probe", capacity, filled, sector)
     start = int(capacity * filled) // (1 << 20) << 20 if filled < 0.6 else 0
     return replace(target, start=start)
+
+
+def _written(steps: Sequence[Mapping[str, Any]]) -> float:
+    """The share of the drive that holds data when it has been preconditioned by `steps`."""
+    found = [0.0]
+    for step in steps:
+        fill, overwrite, region = (
+            units.parse(str(step[key])) for key in ("fill", "overwrite", "region")
+        )
+        found += [fill, region * min(overwrite, 1.0)]
+        if step["state"] == "steady":
+            found.append(1.0)
+        if step["until"] == "steady":
+            found.append(region)
+    return max(found)
 
 
 def _fitting(stage: str, target: Target) -> list:
@@ -87,4 +110,4 @@ def _fitting(stage: str, target: Target) -> list:
     return [job for job in jobs_of(stage, target) if job.name != "fill"]
 
 
-__all__ = ["run_on", "target_of"]
+__all__ = ["capacity_of", "run_on", "target_of"]
