@@ -146,6 +146,25 @@ def test_the_same_seeds_on_both_sides_are_compared_in_pairs(tmp_path):
     assert not are_paired(*read_sides(two))
 
 
+def test_values_of_different_seeds_are_no_pairs(tmp_path):
+    """Each side lacks the metric in another seed: what is left is compared by Welch's test."""
+    seeds, trims = (1, 2, 3, 4), {"a": (1, 300, 500, None), "b": (None, 11, 310, 510)}
+    sides = []
+    for name, means in trims.items():
+        sides.append(side(tmp_path / name, 3000, 4, seeds))
+        for seed, mean in zip(seeds, means, strict=True):
+            if mean is not None:
+                path = tmp_path / name / f"seed-{seed}/report.json"
+                content = json.loads(path.read_text())
+                parts = {"sense": mean}
+                content["results"]["total"]["operations"]["trim"] = operation(mean, parts, parts)
+                path.write_text(json.dumps(content))
+    trim = next(row for row in compare(*sides).metrics if row.name == "trim.mean")
+    assert [value.count for value in trim.values] == [3, 3]
+    assert trim.changes[0].difference == pytest.approx(10, abs=1)
+    assert trim.changes[0].beyond is False
+
+
 @pytest.mark.parametrize("seeds", [2, 3, 5])
 def test_of_equals_one_in_twenty_is_told_apart(seeds):
     """Whether a seed does the same to both sides or not."""

@@ -92,9 +92,12 @@ def compare_metrics(sides: Sequence[Side]) -> list[Row]:
         samples = [
             [figure.value for run in runs if (figure := metrics.find(run, name))] for runs in known
         ]
+        # Where a run lacks the metric, values of one place are not of one seed any more.
+        whole = [len(sample) == len(runs) for sample, runs in zip(samples, known, strict=True)]
         first, *others = samples
         changes = tuple(
-            _change(name, first, other, paired) for other, paired in zip(others, pairs, strict=True)
+            _change(name, first, other, paired and whole[0] and has_all)
+            for other, paired, has_all in zip(others, pairs, whole[1:], strict=True)
         )
         rows.append(Row(name, unit, tuple(_value(sample) for sample in samples), changes))
     return rows
@@ -148,7 +151,7 @@ def is_beyond_spread(
 ) -> bool | None:
     """Whether two samples differ by more than their spread explains; None if nothing is known.
 
-    `paired`: they have the same seeds in the same order, where none lacks the metric.
+    `paired`: they have the same seeds in the same order, and no run lacks the metric.
     """
     if not all(math.isfinite(value) for value in (*first, *other)):
         return None
@@ -158,7 +161,7 @@ def is_beyond_spread(
     deviations = [_deviation(part) for part in (first, other) if len(part) > 1]
     if not any(deviations):
         return difference > 0
-    if paired and len(first) == len(other):
+    if paired:
         return _differ_in_pairs(first, other)
     if len(deviations) > 1:
         test = stats.ttest_ind_from_stats(
