@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd.engine.pool import Pool
-from tlmssd.errors import RunFailed
+from tlmssd.errors import RunFailed, is_disk_full
 from tlmssd.execute import Done, Job, Workshop
 from tlmssd.store import Store
 
@@ -142,7 +142,8 @@ def result_of(future: Future) -> Done:
     except CancelledError as error:
         raise RunFailed("the Dask cluster is gone; the same command goes on from here") from error
     except OSError as error:
-        return Done("lost", f"the worker could not read or write: {error.strerror or error}")
+        status = "disk" if is_disk_full(error) else "lost"
+        return Done(status, f"the worker could not read or write: {error.strerror or error}")
     except Exception as error:
         if type(error).__name__ == "KilledWorker":
             return Done("lost", "every worker that tried it died")

@@ -9,6 +9,7 @@ Any number of processes, on any machine that sees the folder, may use one store 
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -85,9 +86,7 @@ class Store:
         _note_processor(results, processor)
         target = self.run(key)
         target.parent.mkdir(exist_ok=True)
-        # Another machine may have been faster, where locks do not reach: its results are the same.
-        with contextlib.suppress(OSError):
-            os.rename(results, target)
+        _move(results, target)
         return target
 
     def discard(self, key: str) -> None:
@@ -150,8 +149,7 @@ class Store:
         (folder / "seconds").write_text(str(seconds), encoding="utf-8")
         _note_processor(folder, processor)
         os.rename(drive, folder / "drive")
-        with contextlib.suppress(OSError):
-            os.rename(folder, self.snapshot(key).parent)
+        _move(folder, self.snapshot(key).parent)
 
     def trim_snapshots(self, keep: Collection[str]) -> None:
         """Removes the snapshots used longest ago, but none to `keep`, where they take too much.
@@ -202,6 +200,16 @@ class Store:
 
     def _failure(self, key: str) -> Path:
         return self.folder / "failures" / key[:2] / key
+
+
+def _move(folder: Path, target: Path) -> None:
+    """Moves a folder, unless another machine was faster, where locks do not reach: what it has put
+    there is the same."""
+    try:
+        os.rename(folder, target)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            raise
 
 
 def _note_processor(folder: Path, seconds: float | None) -> None:
