@@ -282,9 +282,6 @@ def _buffer_size(fill: _Filling, paced: Sequence[float], stripe: float, curve: C
         why = ", unless so fast a host keeps flash from the drive's memory"
         return found(size, WEAK, low, most, why)
     within = [min(max(room + stripe, size), fill.knee) for room in paced]
-    if not paced:
-        why = ", unless so fast a host keeps flash from the drive's memory"
-        return found(size, WEAK, size, fill.knee, why)
     text = " and ".join(quantity_text(room + stripe, "B") for room in paced)
     more = f"; bursts at a pace, which leave flash the drive's memory, show {text}"
     if max(paced) < AGREE * min(paced) and within[0] == paced[0] + stripe:
