@@ -1,9 +1,10 @@
 """Expressions of a study: names as reports have them, and what is said of the others."""
 
+import json
 import math
 
 import pytest
-from reports import operation, report, write
+from reports import operation, report
 
 from tlmssd.study.expressions import ExpressionError, parse
 from tlmssd.study.figures import Reader
@@ -33,9 +34,9 @@ def test_what_is_no_expression_is_refused(text):
 def test_a_cause_that_took_no_time_is_zero_and_an_unknown_figure_is_none(tmp_path):
     """Ledgers leave out what took no time; a run without writes knows nothing of writes."""
     read = operation(10.0, {"sense": 10.0}, {"sense": 10.0})
-    folder = write(tmp_path / "run", report(1, read=read))
+    text = json.dumps(report(1, read=read)).encode()
     names = ("read.ledger.link.share", "read.tail.ledger.link", "write.ledger.link", "read.p98")
-    found = Reader(tuple((name, parse(name)) for name in names))(folder, {})
+    found = Reader(tuple((name, parse(name)) for name in names))(tmp_path, text, {})
     assert list(found.values())[:2] == [0.0, 0.0]
     assert all(math.isnan(value) for value in list(found.values())[2:])
 

@@ -1,20 +1,18 @@
 """Many jobs over an engine: a bounded number under way, drives that several share made once."""
 
 import collections
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd.engine.pool import Pool
 from tlmssd.errors import RunFailed, is_disk_full
-from tlmssd.execute import Done, Job, Workshop
+from tlmssd.execute import Done, Job, Read, Workshop
 from tlmssd.store import Store
 
 AHEAD = 4
 """Jobs under way for each that can be carried out at once, so that no worker waits for the next."""
-
-Read = Callable[[Path, dict], dict]
 
 
 @dataclass

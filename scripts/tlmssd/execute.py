@@ -11,10 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tlmssd.failures import ACCEPT, refused_commands
+from tlmssd.failures import ACCEPT, failed_commands_in
 from tlmssd.program import Program, environment, find_program
 from tlmssd.store import Store
 
+Read = Callable[[Path, bytes, dict], dict]
+"""Takes figures from a folder of results, its report.json (as it is written) and the resolved
+scenario."""
 CERTAIN = ("refused", "stalled", "failed")
 """What happens again whenever a run is carried out, so that it is remembered."""
 OUTSIDE = ("lost", "disk")
@@ -89,11 +92,8 @@ class Workshop:
     limits: Limits = Limits()
     short: bool = False
 
-    def run(self, job: Job, read: Callable[[Path, dict], dict], snapshot: bool = False) -> Done:
-        """Carries out `job`, from its snapshot if it is there and `snapshot` says so.
-
-        `read` takes figures from the folder of results and the resolved scenario.
-        """
+    def run(self, job: Job, read: Read, snapshot: bool = False) -> Done:
+        """Carries out `job`, from its snapshot if it is there and `snapshot` says so."""
         store = Store(Path(self.store))
         if not store.visible:
             return Done("lost", f"{self.store} is not to be seen from this worker's machine")
@@ -105,8 +105,9 @@ class Workshop:
             return done
         try:
             scenario, results = job.scenario, store.run(job.key)
-            figures = read(results, scenario)
-            if failed := refused_commands(results, scenario):
+            report = (results / "report.json").read_bytes()
+            figures = read(results, report, scenario)
+            if failed := failed_commands_in(report, scenario.get("run", {}).get("errors")):
                 return replace(done, status="errors", reason=f"{failed}; {ACCEPT}")
             return replace(done, figures=figures)
         except (OSError, ValueError, LookupError, TypeError, AttributeError):

@@ -7,15 +7,17 @@ figures are those of a drive that refused work: they are not to be compared with
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 ACCEPT = "run.errors: accept takes such runs as they are"
 FAILED = re.compile(r"(?:(preconditioning|warm-up): )?\d+ commands failed, the first: .*: (.*)")
 """A warning of report.json."""
 
 
-def failed_commands(report: Mapping) -> str:
-    """When commands failed, and why the first did; empty where none has."""
+def failed_commands(report: Mapping, errors: str | None) -> str:
+    """When commands failed, and why the first did; empty where none has, or where `errors`, what
+    its scenario says of run.errors, accepts it."""
+    if errors == "accept":
+        return ""
     for warning in report.get("warnings", []):
         if match := FAILED.fullmatch(warning):
             when, why = match.groups()
@@ -23,9 +25,6 @@ def failed_commands(report: Mapping) -> str:
     return ""
 
 
-def refused_commands(folder: Path, scenario: Mapping) -> str:
-    """The same of a folder of results; empty also where the scenario accepts it."""
-    if scenario.get("run", {}).get("errors") == "accept":
-        return ""
-    text = (folder / "report.json").read_bytes()
-    return failed_commands(json.loads(text)) if b" commands failed, " in text else ""
+def failed_commands_in(text: bytes, errors: str | None) -> str:
+    """The same of report.json as it is written, which is long to take apart where none has."""
+    return failed_commands(json.loads(text), errors) if b" commands failed, " in text else ""

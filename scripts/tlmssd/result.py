@@ -120,8 +120,7 @@ class Result:
     @property
     def failures(self) -> str:
         """Why commands failed; empty where none did, or its scenario accepts it (run.errors)."""
-        failed = failed_commands(self.report)
-        return "" if failed and self.parameters.get("run.errors") == "accept" else failed
+        return failed_commands(self.report, self.parameters.get("run.errors"))
 
     def time_series(self) -> pd.DataFrame:
         """Columns time (s, start of the step), series ('read.iops', 'queue_depth', ...), value."""

@@ -180,10 +180,10 @@ class Runner:
         return [outcomes[number] for number in range(len(requests))]
 
 
-def look_through(folder: Path, scenario: dict) -> dict:
+def look_through(folder: Path, report: bytes, scenario: dict) -> dict:
     """Takes no figures, as the caller reads the results; raises what Python does for damaged ones.
 
     So they are made again, and not handed out.
     """
     json.loads((folder / "fio.json").read_text(encoding="utf-8"))
-    return Reader(())(folder, scenario)
+    return Reader(())(folder, report, scenario)

@@ -40,7 +40,7 @@ class FioReader:
 
     jobs: tuple[str, ...]
 
-    def __call__(self, folder: Path, _scenario: dict) -> dict:
+    def __call__(self, folder: Path, _report: bytes, _scenario: dict) -> dict:
         """Figures by job and name, as [value, relative error of its sample]."""
         found = figures_of(folder / "fio.json", self.jobs)
         return {

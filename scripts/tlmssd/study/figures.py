@@ -23,13 +23,12 @@ class Reader:
         names = (name for _, expression in self.expressions for name in expression.names)
         return any(name.startswith("statistics.") for name in names)
 
-    def __call__(self, folder: Path, scenario: dict) -> dict[str, float | bool]:
+    def __call__(self, _folder: Path, text: bytes, scenario: dict) -> dict[str, float | bool]:
         """Values by name, in base units; NaN for what this run does not know.
 
         Of a comparison, by how much it is missed. Raises what Python does for damaged results.
         """
-        with open(folder / "report.json", encoding="utf-8") as file:
-            report = json.load(file)
+        report = json.loads(text)
         if not metrics.is_report(report):
             raise ValueError("not a report")
         if not self._asks_for_statistics:
