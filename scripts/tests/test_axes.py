@@ -17,7 +17,7 @@ EXAMPLES = re.findall(r"^([\w.]+: [\[{].*?[\]}])(?: {2,}| a |$)", axes.__doc__, 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_what_the_documentation_shows_is_taken(example, folder, capsys):
     example = example.replace("parts/nand/a.yaml", "parts/nand/tlc-48l.yaml")
-    example = example.replace("parts/nand/b.yaml", "parts/nand/tlc-48l.yaml")
+    example = example.replace("parts/nand/b.yaml", "parts/nand/femu-mlc.yaml")
     base = folder / "small.yaml"
     base.write_text(base.read_text().replace("    over_provisioning: 40 %\n", ""))
     path = folder / "study.yaml"
@@ -91,6 +91,22 @@ def test_axes_of_a_section_and_of_what_is_in_it(first, second, folder, capsys):
 )
 def test_axes_that_do_not_set_the_same(axes, folder):
     (folder / "study.yaml").write_text(f"base: small.yaml\naxes:\n  {axes}\n")
+    Study.read(folder / "study.yaml")
+
+
+@pytest.mark.parametrize(
+    ("fixed", "axes"),
+    [
+        ("load: {rw: read, bs: 4k, number_ios: 9}", "load.iodepth: [1, 4]"),
+        ("load.iodepth: 2", "mix: {deep: {load.iodepth: 8}, reads: {load.rw: randread}}"),
+        ("load.iodepth: 2", "load.1.iodepth: [1, 4]"),
+        ("seed: 3", "load.iodepth: [1, 4]"),
+    ],
+)
+def test_what_is_set_for_all_points_may_be_changed_by_axes(fixed, axes, folder):
+    """In a part of it, or in some points."""
+    text = f"base: small.yaml\nset:\n  {fixed}\naxes:\n  {axes}\n"
+    (folder / "study.yaml").write_text(text)
     Study.read(folder / "study.yaml")
 
 

@@ -125,6 +125,30 @@ BAD = {
         ("load.iodepth: [1, 4]", "depth: [{load.rw: read, load: {iodepth: 8}}]"),
         "4: axes.depth: 'read, {\"iodepth\": 8}' sets load.rw, and then load over it; leave",
     ),
+    "a setting that an axis sets, too": (
+        ("seeds: 2", "set:\n  load.number_ios: 9\n  load.0.iodepth: 2"),
+        "7: set.load.0.iodepth: has no effect: axes.load.iodepth in line 4 sets load.iodepth in",
+    ),
+    "a setting in a section that an axis sets": (
+        ("axes:", "set: {ssd.cpu.cores: 2}\naxes:\n  cores: {a: {ssd.cpu: {cores: 1}}}"),
+        "2: set.ssd.cpu.cores: has no effect: axes.cores in line 4 sets ssd.cpu in every point",
+    ),
+    "a setting of the seed beside seeds": (
+        ("axes:", "set: {seed: 3}\naxes:"),
+        "2: set.seed: has no effect beside seeds in line 6; leave one of them out",
+    ),
+    "a value twice in other units": (
+        ("load.iodepth: [1, 4]", "firmware.buffer.capacity: [1 MiB, 2 MiB, 1024 KiB]"),
+        "4: axes.firmware.buffer.capacity: 1 MiB and 1024 KiB are the same drive and load; leave",
+    ),
+    "a section twice in other words": (
+        (
+            "load.iodepth: [1, 4]",
+            "part: {a: {ssd.flash.part: parts/nand/tlc-48l.yaml}, "
+            "b: {ssd.flash.part: {file: parts/nand/tlc-48l.yaml}}}",
+        ),
+        "4: axes.part: a and b are the same drive and load; leave one of them out",
+    ),
     "the seed beside seeds": (
         ("load.iodepth: [1, 4]", "chance: {a: {seed: 1}, b: {seed: 2}}"),
         "4: axes.chance: sets seed, as seeds in line 5 do; leave seeds out",
@@ -159,7 +183,7 @@ BAD = {
     ),
     "bad limit": (("seeds: 2", "limits: {time: 5}"), "5: limits.time: must be a quantity"),
     "unknown setting": (
-        ("seeds: 2", "set:\n  load.iodepth: 2\n  ssd.flash.chanels: 2"),
+        ("seeds: 2", "set:\n  load.number_ios: 9\n  ssd.flash.chanels: 2"),
         "7: set.ssd.flash.chanels: key 'chanels' is not known in ssd.flash; did you mean",
     ),
     "setting out of range": (

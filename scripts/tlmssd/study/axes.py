@@ -10,7 +10,8 @@ size:                                                   several parameters toget
   small: {ssd.flash.channels: 4, ssd.flash.ways: 1}
   large: {ssd.flash.channels: 8, ssd.flash.ways: 4}
 
-No two axes set the same parameter, or one a section and the other what is in it.
+No two axes set the same parameter, or one a section and the other what is in it. No two values of
+an axis are the same run, as 1 MiB and 1024 KiB are.
 """
 
 import math

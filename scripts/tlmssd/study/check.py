@@ -11,7 +11,7 @@ from tlmssd import metrics as names
 from tlmssd import units
 from tlmssd.errors import InputError
 from tlmssd.program import Program
-from tlmssd.resolve import Resolver
+from tlmssd.resolve import Resolver, run_key
 from tlmssd.scenario import flat
 from tlmssd.study.axes import Axis, Choice, Settings
 from tlmssd.study.document import Entry
@@ -73,8 +73,12 @@ def check(study: Study, program: Program, resolver: Resolver) -> Checked:
     """Refuses a study with an axis, a value or a metric that the program does not know, and one
     all of whose points are contradictory: InputError with file and line."""
     for axis in study.axes:
+        runs: dict[str, Choice] = {}
         for choice in axis.ends():
-            _check_choice(study, axis, choice, resolver)
+            run = run_key(_check_choice(study, axis, choice, resolver), program)
+            if (earlier := runs.setdefault(run, choice)) is not choice:
+                same = f"{earlier.label} and {choice.label} are the same drive and load"
+                axis.entry.fail(f"{same}; leave one of them out")
     own = {metric.name: metric for metric in study.metrics}
     asked = {name for metric in study.metrics for name in metric.expression.names}
     asked |= {name for metric in study.constraints for name in metric.expression.names} - set(own)
@@ -95,14 +99,16 @@ def check(study: Study, program: Program, resolver: Resolver) -> Checked:
     return Checked(known.units)
 
 
-def _check_choice(study: Study, axis: Axis, choice: Choice, resolver: Resolver) -> None:
-    """A value must be valid in some point: what else it depends on may be on another axis."""
+def _check_choice(study: Study, axis: Axis, choice: Choice, resolver: Resolver) -> dict:
+    """A value must be valid in some point: what else it depends on may be on another axis.
+
+    Returns that point's scenario.
+    """
     complaint = None
     others = [(choice,) if other is axis else other.ends() for other in study.axes]
     for choices in itertools.islice(itertools.product(*others), TRIES):
         try:
-            resolver.resolve(study.settings_of(Point(choices), None))
-            return
+            return resolver.resolve(study.settings_of(Point(choices), None))
         except InputError as error:
             text = str(error)
             if complaint is None or _is_about(text, choice):

@@ -11,10 +11,11 @@ from tlmssd.study.axes import Axis
 from tlmssd.study.document import Entry
 
 
-def refuse_overlaps(axes: Sequence[Axis], seeds: Entry | None) -> None:
+def refuse_overlaps(axes: Sequence[Axis], seeds: Entry | None, fixed: Entry | None = None) -> None:
     """Raises InputError where two axes, or two settings of one choice, set the same parameter.
 
-    One may set it with the section around it. `seeds` are set for every run, too.
+    One may set it with the section around it. `seeds` are set for every run, too; `fixed` is what
+    the study sets for all points, of which axes may change a part, or all in some points.
     """
     for axis in axes:
         for choice in axis.choices:
@@ -32,6 +33,15 @@ def refuse_overlaps(axes: Sequence[Axis], seeds: Entry | None) -> None:
         for axis in axes:
             if "seed" in _paths(axis):
                 axis.entry.fail(f"sets seed, as seeds in line {seeds.line} do; leave seeds out")
+    for path, entry in fixed.items() if fixed else ():
+        if seeds and path == "seed":
+            entry.fail(f"has no effect beside seeds in line {seeds.line}; leave one of them out")
+        for axis in axes:
+            if over := _over(path, axis):
+                entry.fail(
+                    f"has no effect: {axis.entry.path} in line {axis.entry.line} sets {over} in "
+                    "every point; leave one of them out"
+                )
 
 
 def _paths(axis: Axis) -> list[str]:
@@ -41,6 +51,16 @@ def _paths(axis: Axis) -> list[str]:
 def _settings(axis: Axis) -> Iterator[tuple[str, str]]:
     for choice in axis.ends():
         yield from choice.settings
+
+
+def _over(path: str, axis: Axis) -> str | None:
+    """What every choice of an axis sets in place of `path`: the same, or a section around it."""
+    words = _words(path)
+    over = [
+        next((other for other, _ in choice.settings if _is_within(words, _words(other))), None)
+        for choice in axis.ends()
+    ]
+    return over[0] if None not in over else None
 
 
 def _words(path: str) -> list[str]:

@@ -127,7 +127,7 @@ class Study:
         _refuse_shared_names(axes, metrics)
         constraints = _constraints(parts.get("constraints"))
         seeds = _seeds(parts.get("seeds"))
-        refuse_overlaps(axes, parts.get("seeds"))
+        refuse_overlaps(axes, parts.get("seeds"), parts.get("set"))
         search = None
         if "search" in parts:
             search = _search(parts["search"], objectives, axes, constraints)
