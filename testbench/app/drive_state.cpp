@@ -70,6 +70,7 @@ Json outside(Simulation& simulation) {
   Ssd& ssd = simulation.ssd();
   return {{"time_ps", ssd.event_queue().now()},
           {"events", ssd.event_queue().executed()},
+          {"user_bytes", simulation.drive_size().bytes},
           {"commands",
            {{"completed", simulation.driver().completed()},
             {"outstanding", simulation.driver().outstanding()},
@@ -325,7 +326,8 @@ std::string inside_text(const Json& state) {
 }
 
 std::string overview_text(const Json& state) {
-  std::string text = fmt::format("time {}, {} events\n", seconds(state["time_ps"]), state["events"].dump());
+  std::string text = fmt::format("time {}, {} events; the host has {} B\n", seconds(state["time_ps"]),
+                                 state["events"].dump(), state["user_bytes"].dump());
   text += fmt::format("host: {} commands completed, {}\n", state["commands"]["completed"].dump(),
                       state["commands"]["host"].get<std::string>());
   text += state["commands"]["firmware"].get<std::string>();

@@ -1,7 +1,6 @@
 """The probe's jobs on a scenario: the drive is the emulator's, what comes out is fio's json."""
 
 import json
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 from tlmssd import units
 from tlmssd.campaign import Campaign
 from tlmssd.engine import Pool
-from tlmssd.errors import InputError, RunFailed
+from tlmssd.errors import RunFailed
 from tlmssd.execute import Job, Limits
 from tlmssd.probe.plan import DESTRUCTIVE, STAGES, Target, job_file, jobs_of
 from tlmssd.program import Program
@@ -19,10 +18,6 @@ from tlmssd.runs import Runner, RunRequest, look_through
 
 STAGE_SECONDS = 3600
 """Of processor time that a stage may take before it is given up."""
-TOO_LARGE = f"load={{rw: read, bs: 4k, size: {1 << 60}}}"
-"""A load that no drive has room for."""
-BEYOND = re.compile(r"ends beyond the drive's (\d+) B")
-"""What the program says of it."""
 
 
 def run_on(scenario: Path, folder: Path, pool: Pool, store: Path | None = None) -> list[Path]:
@@ -72,13 +67,8 @@ def _carry_out(
 
 def capacity_of(program: Program, scenario: Path) -> int:
     """Bytes that the host may use of the drive of a scenario; raises InputError for a bad one."""
-    try:
-        program.ask("check", str(scenario), "--set", TOO_LARGE)
-    except InputError as error:
-        if found := BEYOND.search(str(error)):
-            return int(found[1])
-        raise
-    raise RunFailed(f"{program.path} does not say how large the drive of {scenario} is")
+    state = program.ask("inspect", str(scenario), "--set", "precondition=[]", "--json", "-")
+    return int(json.loads(state)["user_bytes"])
 
 
 def target_of(resolved: Mapping[str, Any], capacity: int) -> Target:
