@@ -85,7 +85,8 @@ void WholeBlockDestination::forget_copies(ProgramJob& job) {
 }
 
 // Partly written units get their other sectors from flash, units that were not written their
-// content, or nothing when they have been trimmed meanwhile.
+// content, or nothing when they have been trimmed meanwhile. What is left to be copied on its die
+// is not read.
 Task<> WholeBlockDestination::read_modify_write(ProgramJob& job) {
   const std::uint64_t all = core_.layout.all_sectors();
   job.on_die = same_dies(job);
@@ -93,7 +94,7 @@ Task<> WholeBlockDestination::read_modify_write(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     const std::uint32_t source = job.source[n];
     const Lpn unit = job.unit + n;
-    if (source == ProgramJob::k_hole || job.parts[n / core_.layout.die_units].copy_from != k_nowhere)
+    if (source == ProgramJob::k_hole || (job.on_die && only_copies(job, n / core_.layout.die_units)))
       continue;
     const Ppn where = places_.lookup(unit);
     if (source != ProgramJob::k_copied) {

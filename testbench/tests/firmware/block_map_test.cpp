@@ -69,6 +69,27 @@ TEST_CASE("what is written of a block-mapped region while it waits goes out toge
   rig->host.verify_all();
 }
 
+TEST_CASE("with copyback only what is left of program units that are written is read") {
+  for (const bool copyback : {false, true}) {
+    for (const std::uint32_t program_unit : {1U, 4U}) {
+      INFO((copyback ? "on the die, " : "through the controller, ") << program_unit << " pages at a time");
+      LogSetup setup("block-mapped");
+      setup.copyback = copyback;
+      setup.shape.program_unit = program_unit;
+      const auto rig = filled(setup, 16);
+      rig->host.write(5 * 8, 8, true);
+      const std::uint64_t copied = 16 - program_unit;
+      CHECK(rig->statistics().units_rewritten == 15);
+      CHECK(rig->statistics().copybacks == (copyback ? copied / program_unit : 0));
+      CHECK(rig->statistics().rmw_reads == (copyback ? program_unit - 1 : 15));
+      rig->start_counting();
+      rig->host.write(5 * 8 + 2, 3, true);  // its own other sectors, too
+      CHECK(rig->statistics().rmw_reads == (copyback ? program_unit : 16));
+      rig->host.verify_all();
+    }
+  }
+}
+
 TEST_CASE("trimmed units of a block-mapped region are holes, and the last one frees it") {
   LogSetup setup("block-mapped");
   const auto rig = filled(setup, 16);

@@ -28,6 +28,7 @@ struct LogSetup {
   std::int64_t update_blocks = 2;  ///< that a superblock may have
   Bytes block = 0;                 ///< of the scheme block-mapped
   std::string placement = "address";
+  bool copyback = false;          ///< what keeps its die is copied there
   std::uint64_t data_blocks = 0;  ///< capacity in erase blocks; 0: `fill` of the most there may be
   double fill = 1.0;
 
@@ -38,6 +39,7 @@ struct LogSetup {
                   {"update_blocks", whole(update_blocks)},
                   {"block", whole(static_cast<std::int64_t>(block))},
                   {"placement", Value(placement)},
+                  {"copyback", Value(copyback)},
                   {"cache", whole(800)}});
     config.mapping_policy = borrowed(map_);
     const std::uint64_t most = Ftl::largest_logical_blocks(shape, config);
