@@ -64,7 +64,7 @@ void Destination::commit(ProgramJob& job) {
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
       core_.remap(entry.unit, core_.lookup(entry.unit), job, n, "written by the host");
-      core_.rewritten(entry.unit);
+      if (!entry.relocated) core_.rewritten(entry.unit);
       completions_.note_damage(entry);
     }
     if (entry.relocated) ++relocated;

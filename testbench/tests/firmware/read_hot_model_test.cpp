@@ -4,6 +4,7 @@
 #include "firmware/features/promotion/promoter.h"
 #include "firmware/features/replicas/replicas.h"
 #include "firmware/victims/victim_policy.h"
+#include "testbench/tests/firmware/feature_rig.h"
 #include "testbench/tests/firmware/model_case.h"
 
 using namespace tlmssd;
@@ -93,6 +94,37 @@ TEST_CASE("replicas keep the data, on drives filled to the last unit too") {
     }
   }
   REQUIRE(served > 300);
+}
+
+TEST_CASE("promoted data keep their replicas, which writes of the host end") {
+  constexpr std::uint64_t k_units = 100;
+  FeatureRig<Replicas> rig([](FeatureSetup& setup) {
+    setup.shape.geometry = {2, 1, 1, 1, 16, 16, 16384, 0};
+    setup.shape.program_unit = 4;
+    setup.shape.slc_pages = 4;
+    setup.shape.logical_blocks = k_units * k_unit;
+    setup.config.pslc.policy = "all";
+    setup.config.pslc.static_bytes = Bytes{2} * 4 * 4 * 16384;
+    setup.config.gc.idle_after = 1'000'000'000;
+    choose(setup.config, "firmware.pslc.promotion", "lru", {{"list", whole(1 << 20)}, {"reads", whole(2)}});
+    choose(setup.config, "firmware.replicas", "hot-reads",
+           {{"list", whole(1 << 20)}, {"reads", whole(1)}, {"capacity", whole(std::int64_t{64} * 4096)}});
+  });
+  rig.write_units(0, k_units);
+  rig.host.let_end();  // everything is folded
+  rig.read_each(48, 1);
+  rig.host.let_end();
+  const std::uint64_t copied = rig.counters().units_copied;
+  REQUIRE(copied > 0);
+  CHECK(rig.stats().units_relocated == 0);
+  rig.read_each(48, 1);
+  rig.host.flush();
+  rig.host.drain();
+  CHECK(rig.stats().units_relocated > 0);
+  CHECK(rig.counters().rewritten == 0);
+  rig.write_units(0, 48);
+  CHECK(rig.counters().rewritten == copied);
+  rig.host.verify_all();
 }
 
 TEST_CASE("read dies keep the data, on drives filled to the last unit too") {
