@@ -93,6 +93,7 @@ Ppn BlockPool::claim(std::uint32_t n, WriteTarget target, std::int64_t now) {
   }
   BlockInfo& info = info_[front.block];
   const Ppn unit = layout_.first_unit(front.block) + front.next * layout_.program_units;
+  ++info.programs;
   ++info.in_flight;
   ++pus_[n].in_flight;
   if (++front.next == layout_.programs_per_block) {
@@ -158,6 +159,7 @@ BlockNumber BlockPool::fill(std::uint32_t n, std::int64_t now) {
   BlockInfo& info = info_[block];
   info.full = true;
   info.written = now;
+  info.programs = layout_.programs_per_block;
   info.valid = layout_.block_units;
   std::uint64_t* const bits = bits_of(block);
   std::fill_n(bits, layout_.block_units / 64, ~std::uint64_t{0});
@@ -256,6 +258,7 @@ Ppn BlockPool::claim_in(BlockNumber block, std::uint32_t n) {
   BlockInfo& info = info_[block];
   if (info.state != BlockState::open || info.failed || n >= layout_.programs_per_block)
     broken("a block that is not open was to be written", block);
+  ++info.programs;
   ++info.in_flight;
   ++pus_[layout_.pu_of(block)].in_flight;
   if (n + 1 == layout_.programs_per_block) info.full = true;
@@ -375,6 +378,7 @@ void BlockPool::erased(BlockNumber block, BlockMode mode) {
   ++info.erases;
   info.state = BlockState::free;
   info.full = false;
+  info.programs = 0;
   if (info.mode == BlockMode::slc) --kind(n, block).used;
   info.mode = mode;
   std::uint64_t key = freed_++ & ((std::uint64_t{1} << k_sequence_bits) - 1);

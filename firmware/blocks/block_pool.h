@@ -2,7 +2,7 @@
 // retired, and which of their units are valid.
 //
 // A block here is the block of a parallel unit: one physical block, or the same block number in
-// every plane of a die, programmed, erased and retired as one. Memory: 28 bytes per block and one
+// every plane of a die, programmed, erased and retired as one. Memory: 36 bytes per block and one
 // bit per unit, touched only when a block is first used; blocks never used are a counter per
 // parallel unit. Free blocks are handed out in the order they were freed, or least worn first.
 //
@@ -47,6 +47,7 @@ struct BlockInfo {
   bool failed;              ///< a program failed: to be retired
   BlockMode mode;           ///< that it was last erased into; never used: native
   std::int64_t written;     ///< nanoseconds on firmware's clock when it was opened for writing
+  std::uint64_t programs;   ///< program units handed out since its last erase
 };
 
 class BlockPool {
@@ -179,6 +180,12 @@ class BlockPool {
   void take_out(BlockNumber block);
   /// Blocks of the parallel unit in which a program failed and that are not yet retired.
   [[nodiscard]] std::uint32_t failing(std::uint32_t pu) const { return pus_[pu].failing; }
+
+  /// Units of the block that have been handed out since its last erase, from the first one on.
+  [[nodiscard]] std::uint32_t written_units(BlockNumber block) const {
+    const BlockInfo& info = info_[block];
+    return static_cast<std::uint32_t>(info.programs * layout_.units_of_program(info.mode));
+  }
 
   // ---- validity
   void validate(Ppn unit, BlockNumber block);

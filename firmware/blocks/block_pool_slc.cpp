@@ -30,6 +30,7 @@ Ppn BlockPool::claim_slc(std::uint32_t n, std::int64_t now) {
   }
   BlockInfo& info = info_[pu.open];
   const Ppn unit = layout_.first_unit(pu.open) + pu.next * layout_.mp_page_units;
+  ++info.programs;
   ++info.in_flight;
   ++pus_[n].in_flight;
   if (++pu.next == layout_.slc_mp_pages) {

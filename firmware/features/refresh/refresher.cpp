@@ -104,16 +104,20 @@ void Refresher::each_used(Visit visit) {
   }
 }
 
+// As the dies count: reads of all pages that have been written, be what they hold valid or not.
 void Refresher::on_disturbed(std::uint32_t reads) {
+  const auto reads_of = [&](std::uint32_t units) {
+    return std::uint64_t{reads} * (units / pool_.layout().mp_page_units);
+  };
   each_used([&](BlockNumber block) {
     if (pool_.info(block).valid == 0) return;
+    const std::uint32_t written = pool_.written_units(block);
     History& h = history(block);
-    const std::uint64_t sum = h.reads + std::uint64_t{reads} * pool_.layout().block_mp_pages;
-    h.reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, 0xFFFFFFFFU));
-    const std::uint64_t more = std::uint64_t{reads} * region_units_ / pool_.layout().mp_page_units;
-    for (std::uint32_t region = 0; regions_ > 0 && region < regions_; ++region) {
+    h.reads = static_cast<std::uint32_t>(std::min<std::uint64_t>(h.reads + reads_of(written), 0xFFFFFFFFU));
+    for (std::uint32_t region = 0; regions_ > 0 && region * region_units_ < written; ++region) {
       std::uint32_t& count = region_reads(block, region);
       if (count == k_queued) continue;
+      const std::uint64_t more = reads_of(std::min(region_units_, written - region * region_units_));
       count = static_cast<std::uint32_t>(std::min<std::uint64_t>(count + more, k_queued - 1));
     }
   });
