@@ -92,13 +92,13 @@ class Feature {
   virtual void on_programmed(const ProgramJob& /*job*/) {}
   /// A program of the write buffer is over and holds nothing any more.
   virtual void on_program_end() {}
-  /// Collection begins to empty `block`.
+  /// Collection begins to empty `block`; one in which a program has failed will be retired.
   virtual void on_victim(std::uint32_t /*pu*/, BlockNumber /*block*/) {}
   /// Collection has programmed `slots` slots of what it moves.
   virtual void on_moved(std::uint32_t /*pu*/, std::uint32_t /*slots*/) {}
   /// `block` is empty and about to be erased or retired: no read of it may begin any more.
   virtual void on_erase(BlockNumber /*block*/) {}
-  /// A block has been erased, or retired.
+  /// A block that is not a failed one has been erased, or retired because its erase has failed.
   virtual void on_erased(std::uint32_t /*pu*/) {}
   /// Collection of a parallel unit has come to an end, for now.
   virtual void on_collected(std::uint32_t /*pu*/) {}

@@ -27,6 +27,7 @@ class FailedBlocks final : public MoveSource {
       return !core_.pool.is_static(block) || core_.pool.can_fold(pu_);
     };
     const bool fresh = core_.pool.grown_bad_waiting(pu_) && may(core_.pool.next_grown_bad(pu_));
+    if (fresh) begin(core_.pool.next_grown_bad(pu_));
     return victim(fresh ? core_.pool.take_grown_bad(pu_) : state_.take_unfinished([&](BlockNumber block) {
       return failed(block) && may(block);
     }),

@@ -24,6 +24,10 @@ class MoveSource {
   [[nodiscard]] static Move victim(BlockNumber block, std::string_view why) {
     return {.purpose = Purpose::gc, .block = block, .why = why};
   }
+  /// Features are told that collection begins to empty the block.
+  void begin(BlockNumber block) const {
+    for (Feature* const feature : core_.hooks.victim) feature->on_victim(pu_, block);
+  }
   void tell(DecisionKind kind, std::string_view what, const Move& move) const {
     if (!wanted(core_.hw, kind)) return;
     note(core_.hw, {.kind = kind,

@@ -37,7 +37,7 @@ BlockNumber NativeVictims::take_by_policy() {
   if (block == k_no_block) return block;
   ++core_.stats.gc_victims;
   core_.stats.gc_victim_valid += core_.pool.info(block).valid;
-  for (Feature* const feature : core_.hooks.victim) feature->on_victim(pu_, block);
+  begin(block);
   return block;
 }
 

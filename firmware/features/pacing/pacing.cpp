@@ -90,9 +90,10 @@ void Pacing::grant(double slots) {
 void Pacing::on_victim(std::uint32_t pu, BlockNumber block) {
   Collection& collection = collections_[pu];
   const std::uint32_t all = core_.layout.block_units;
-  const std::uint32_t valid = core_.pool.info(block).valid;
-  collection.worth = valid > 0 ? static_cast<double>(all) / valid : 0;
-  if (valid == 0) collection.due += all;
+  const BlockInfo& info = core_.pool.info(block);
+  // A failed block is not erased: moving its data frees nothing.
+  collection.worth = info.valid > 0 && !info.failed ? static_cast<double>(all) / info.valid : 0;
+  if (info.valid == 0 && !info.failed) collection.due += all;
   // Collection may have begun just now.
   if (!active()) left_ = 0;
   measure();

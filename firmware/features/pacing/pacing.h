@@ -83,7 +83,7 @@ class Pacing final : public Feature {
   static constexpr Picoseconds k_patience = 50'000'000'000;
   /// What is known of collection in a parallel unit.
   struct Collection {
-    double worth = 0;       ///< slots that moving one unit brings nearer to being free
+    double worth = 0;       ///< slots that moving one unit brings nearer to being free; failed blocks: 0
     double moved = 0;       ///< such slots of victims that are not yet erased
     std::uint64_t due = 0;  ///< slots that count when the next block is erased
   };

@@ -4,6 +4,7 @@
 
 #include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_case.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -49,6 +50,32 @@ TEST_CASE("paced writes keep the data, whatever collection waits for") {
     }
   }
   CHECK(held > 100);
+}
+
+TEST_CASE("what is moved out of blocks that failed is no free space for pacing") {
+  Case c{geometry(1, 1, 1, 1, 80, 8, 8192)};
+  c.pacing = "credit";
+  c.fill = 0.4;
+  c.background_start = 0.3;
+  c.low_water = 3;
+  c.program_failure = 0.002;
+  CaseRig rig(c, true, 1);
+  const BlockPool& pool = rig.ftl.blocks();
+  for (int n = 0; n < 100'000 && pool.retired() < 10; ++n) {
+    rig.host.write(rig.host.random.below(rig.shape.logical_blocks / k_unit) * k_unit, k_unit);
+    rig.host.wait_below(8);
+  }
+  REQUIRE_FALSE(rig.ftl.read_only());
+  REQUIRE(pool.retired() == 10);
+  rig.host.drain();
+  double blocks = pool.pu(0).free - static_cast<double>(pool.reserve());
+  pool.for_each_open(0, [&](const BlockPool::Frontier& open) {
+    blocks += 1 - static_cast<double>(open.next) / pool.layout().programs_per_block;
+  });
+  const auto numbers = test::statistics_of(*rig.ftl.feature("firmware.pacing"));
+  // Beside these there is one victim, moved in part, and a program since it was looked at last.
+  CHECK(numbers.at("pacing/free space") >= blocks - 0.5);
+  CHECK(numbers.at("pacing/free space") <= blocks + 1.5);
 }
 
 TEST_CASE("pacing is refused where collection does not work ahead of the host") {
