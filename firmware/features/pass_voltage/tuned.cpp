@@ -11,6 +11,7 @@ namespace tlmssd::firmware {
 
 namespace {
 constexpr std::uint32_t k_most_steps = 255;
+constexpr double k_rounding = 1e-9;  ///< by which a number that should be whole may fall short
 
 /// In hundredths of a per cent, not below it.
 std::string percent(double share) {
@@ -21,7 +22,7 @@ std::string percent(double share) {
 std::uint32_t steps_of(const TunedPassVoltageConfig& config) {
   constexpr const char* k_key = "firmware.pass_voltage.step";
   const double way = 1 - config.lowest;
-  const double steps = std::floor(way / config.step + 1e-9);
+  const double steps = std::floor(way / config.step + k_rounding);
   if (way > 0 && steps < 1) {
     throw refusal(
         k_key,
@@ -58,7 +59,7 @@ const ParameterTable<TunedPassVoltageConfig>& TunedPassVoltageConfig::parameters
 TunedPassVoltage::TunedPassVoltage(const Config& config, std::uint32_t blocks)
     : config_(config),
       interval_(std::llround(config.interval * 1e9)),
-      allowed_(static_cast<std::uint32_t>((1 - config.reserve) * config.correctable)),
+      allowed_(static_cast<std::uint32_t>((1 - config.reserve) * config.correctable + k_rounding)),
       most_steps_(steps_of(config)),
       blocks_(blocks) {}
 

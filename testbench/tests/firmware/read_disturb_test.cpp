@@ -295,6 +295,18 @@ TEST_CASE("errors beyond the reserve take a block's pass voltage up for good, fa
   CHECK(policy.voltage(BlockNumber(3), 1) == 1.0F);
 }
 
+TEST_CASE("the bits that a reserve leaves are as many as it says") {
+  for (const std::uint32_t correctable : {10U, 20U, 40U, 60U}) {
+    INFO(correctable << " bits");
+    const std::uint32_t allowed = correctable / 5;  // less 80 %
+    TunedPassVoltage policy({.correctable = correctable, .reserve = 0.8, .samples = 1, .interval = 0}, 8);
+    read(policy, 1, allowed);
+    CHECK(policy.voltage(BlockNumber(3), 1) == Approx(0.99));
+    read(policy, 1, allowed + 1);
+    CHECK(policy.voltage(BlockNumber(3), 1) == 1.0F);
+  }
+}
+
 TEST_CASE("a read that was under way while the pass voltage changed says nothing of the new one") {
   TunedPassVoltage policy({.samples = 1, .interval = 0}, 8);
   read(policy, 2, 0);
