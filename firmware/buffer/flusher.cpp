@@ -223,6 +223,9 @@ void Flusher::power_lost() {
     completions_.complete(i, nullptr, true);
     buffer_.release(i);
   }
+  for (WriteBuffer::Index i = 0; i < buffer_.used(); ++i) {
+    if (buffer_.entry(i).state == WriteBuffer::State::stranded) buffer_.release(i);
+  }
 }
 
 void Flusher::archive(Archive& a) {

@@ -84,7 +84,8 @@ class Flusher {
 
   [[nodiscard]] bool idle() const { return queue_.empty() && (buffer_.waiting() == 0 || core_.read_only); }
   [[nodiscard]] Picoseconds now() const { return core_.hw.event_queue.now(); }
-  /// What waits in the buffer is gone. No program may be under way.
+  /// What waits in the buffer is gone, and what a read-only drive could not write out. No program
+  /// may be under way.
   void power_lost();
   /// Nothing will be written any more: everyone who waits is told so.
   void now_read_only();

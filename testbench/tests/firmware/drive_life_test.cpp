@@ -124,6 +124,27 @@ TEST_CASE("a power failure takes what the write buffer held, and nothing that wa
   rig.host.verify_all();
 }
 
+TEST_CASE("a power failure takes what a drive that has become read-only could not write") {
+  LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
+  setup.size();
+  ModelRig rig(setup);
+  rig.host.write(0, 8);
+  rig.host.flush();
+  rig.host.drain();
+  rig.hw.flash.options.program_failure = 1;
+  rig.hw.flash.options.fail_from = 0;
+  rig.host.write(8, 8);
+  rig.host.flush();
+  rig.host.drain();
+  REQUIRE(rig.ftl.read_only());
+  CHECK(rig.ftl.buffered_units() == 1);
+  rig.host.verify_all();  // it can be read as long as there is power
+  rig.ftl.power_cycle();
+  CHECK(rig.ftl.buffered_units() == 0);
+  std::fill_n(rig.host.reference.begin() + 8, 8, k_zeros);
+  rig.host.verify_all();
+}
+
 TEST_CASE("half a unit is read, merged and written, two halves together are not") {
   LifeSetup setup({1, 1, 1, 1, 16, 8, 4096, 0});
   setup.config.buffer.flush_at = 1;
