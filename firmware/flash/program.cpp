@@ -110,7 +110,7 @@ bool Program::await_resume() const {
   tell_block(core_, DecisionKind::retire, "to be emptied and retired", "a program of it has failed",
              job_.block);
   // All of its slots are lost.
-  book(core_, job_, core_.layout.units_of_program(job_.mode) + job_.holes, true);
+  book(core_, job_, core_.layout.units_of_program(job_.mode), true);
   core_.check_capacity();
   return false;
 }

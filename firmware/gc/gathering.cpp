@@ -42,7 +42,7 @@ void Gathering::fill(bool collects) {
     if (read.wanted[at] == k_no_unit) continue;
     const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
     if (!core_.pool.valid(where)) {
-      ++core_.stats.gc_invalid_copies;
+      count_in_vain(read.spare[at]);
       continue;
     }
     if (job.live == core_.layout.program_units) {
@@ -70,20 +70,25 @@ void Gathering::fill(bool collects) {
   end_read(core_, pages_.pop());
 }
 
+/// What has been read is not moved any more; slots of a block-mapped region may hold no unit.
+void Gathering::count_in_vain(Lpn unit) {
+  if (unit != k_no_unit) ++core_.stats.gc_invalid_copies;
+}
+
 // The same for a slot of a block-mapped region that is placed as a whole. Its slots come in their
 // order, those that hold nothing among them; a block that was rewritten meanwhile is forgotten.
 void Gathering::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at) {
   const Ppn where = core_.layout.ppn_of_mp_page(read.mp_page) + at;
   const std::uint32_t n = (where - core_.layout.first_unit(read.block)) % core_.layout.program_units;
   if (n == 0 && job.live > 0) {
-    core_.stats.gc_invalid_copies += job.live;
+    core_.stats.gc_invalid_copies += job.live - job.holes;
     job.live = job.holes = 0;
   }
+  const Lpn unit = read.spare[at];
   if (n != job.live) {
-    ++core_.stats.gc_invalid_copies;
+    count_in_vain(unit);
     return;
   }
-  const Lpn unit = read.spare[at];
   if (unit == k_no_unit || core_.places->lookup(unit) != where) {
     job.put_hole();
     return;

@@ -91,6 +91,7 @@ class Gathering {
   [[nodiscard]] static bool holds_some(const Unit& unit) { return unit.job != nullptr && unit.job->live > 0; }
   [[nodiscard]] bool holds_of(BlockNumber block) const;
   void turn_to(std::uint8_t handle);
+  void count_in_vain(Lpn unit);
   void take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_t at);
 
   Core& core_;

@@ -151,7 +151,7 @@ void PuWorker::commit_block(const ProgramJob& job) {
     core_.post_map_update(core_.places->first_of(block), 1);
     return;
   }
-  core_.stats.gc_invalid_copies += job.live;
+  core_.stats.gc_invalid_copies += job.live - job.holes;
 }
 
 void PuWorker::commit(ProgramJob& job, Purpose purpose) {

@@ -1,4 +1,6 @@
 // What block-mapped regions cost, program by program.
+#include <numeric>
+
 #include "testbench/tests/firmware/log_rig.h"
 
 using namespace tlmssd;
@@ -88,6 +90,24 @@ TEST_CASE("with copyback only what is left of program units that are written is 
       rig->host.verify_all();
     }
   }
+}
+
+TEST_CASE("what is programmed of block-mapped regions is data or padding, in programs that fail as well") {
+  LogSetup setup("block-mapped");
+  setup.fill = 0.4;
+  const auto rig = filled(setup, 8);
+  rig->hw.flash.options.program_failure = 0.003;
+  rig->hw.flash.options.fail_from = 0;
+  const std::uint64_t units = setup.shape.logical_blocks / 8;
+  for (std::uint64_t first = 0; first + 8 <= units; first += 8) rig->host.trim({{first * 8, 3 * 8}});
+  for (int n = 0; n < 600; ++n) rig->host.write(rig->host.random.below(units) * 8, 8, true);
+  const FtlStatistics& s = rig->statistics();
+  REQUIRE(s.program_failures > 0);
+  REQUIRE_FALSE(rig->ftl.read_only());
+  CHECK(std::reduce(s.units_programmed.begin(), s.units_programmed.end()) +
+            std::reduce(s.units_padded.begin(), s.units_padded.end()) ==
+        rig->programs());
+  rig->host.verify_all();
 }
 
 TEST_CASE("trimmed units of a block-mapped region are holes, and the last one frees it") {
