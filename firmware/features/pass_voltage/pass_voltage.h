@@ -30,6 +30,7 @@ class PassVoltage final : public Feature {
   void on_first_attempt(const ReadOp& read) override;
 
   void report(StatisticsSink& sink) const override;
+  void reset_statistics() override { policy_->reset_statistics(); }
   void archive(Archive& archive) override { policy_->archive(archive); }
 
  private:

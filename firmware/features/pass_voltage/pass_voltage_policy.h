@@ -36,6 +36,7 @@ class PassVoltagePolicy {
   virtual float voltage(BlockNumber block, std::uint32_t erases) = 0;
   virtual void read(const FirstRead& read) = 0;
   virtual void report(StatisticsSink& sink) const = 0;
+  virtual void reset_statistics() {}
   virtual void archive(Archive& archive) = 0;
 };
 

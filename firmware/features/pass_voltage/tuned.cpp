@@ -75,13 +75,13 @@ float TunedPassVoltage::voltage_of(std::uint32_t steps) const {
 
 float TunedPassVoltage::voltage(BlockNumber number, std::uint32_t erases) {
   const std::uint32_t steps = block(number, erases).steps;
-  ++reads_;
-  steps_ += steps;
+  ++counters_.reads;
+  counters_.steps += steps;
   return voltage_of(steps);
 }
 
 void TunedPassVoltage::raise(Block& block, std::uint32_t steps, std::int64_t now) {
-  raised_ += steps;
+  counters_.raised += steps;
   block.steps = static_cast<std::uint8_t>(block.steps - steps);
   block.settled = 1;
   block.samples = 0;
@@ -90,7 +90,7 @@ void TunedPassVoltage::raise(Block& block, std::uint32_t steps, std::int64_t now
 
 void TunedPassVoltage::read(const FirstRead& read) {
   Block& b = block(read.block, read.erases);
-  if (!read.decoded) ++failed_;
+  if (!read.decoded) ++counters_.failed;
   if (read.pass_voltage != voltage_of(b.steps)) return;  // the block has been changed meanwhile
   if (!read.decoded || read.worst > allowed_) {
     if (b.steps > 0) raise(b, read.decoded ? 1 : b.steps, read.now);
@@ -104,25 +104,21 @@ void TunedPassVoltage::read(const FirstRead& read) {
   ++b.steps;
   b.samples = 0;
   b.since = read.now;
-  ++lowered_;
+  ++counters_.lowered;
 }
 
 void TunedPassVoltage::report(StatisticsSink& sink) const {
-  const double reads = static_cast<double>(std::max<std::uint64_t>(reads_, 1));
-  sink.value("mean", 1 - config_.step * static_cast<double>(steps_) / reads, "",
+  const double reads = static_cast<double>(std::max<std::uint64_t>(counters_.reads, 1));
+  sink.value("mean", 1 - config_.step * static_cast<double>(counters_.steps) / reads, "",
              "pass voltage of first attempts at a page, as a share of the nominal one");
-  sink.value("lowered", lowered_, "", "steps down, by block");
-  sink.value("raised", raised_, "", "steps up, because errors left less than the reserve");
-  sink.value("failed", failed_, "", "first attempts that could not be decoded");
+  sink.value("lowered", counters_.lowered, "", "steps down, by block");
+  sink.value("raised", counters_.raised, "", "steps up, because errors left less than the reserve");
+  sink.value("failed", counters_.failed, "", "first attempts that could not be decoded");
 }
 
 void TunedPassVoltage::archive(Archive& a) {
   for (std::size_t n = 0; n < blocks_.size(); ++n) a(blocks_[n]);
-  a(reads_);
-  a(steps_);
-  a(lowered_);
-  a(raised_);
-  a(failed_);
+  a(counters_);
 }
 
 }  // namespace tlmssd::firmware

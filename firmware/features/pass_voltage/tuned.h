@@ -39,6 +39,7 @@ class TunedPassVoltage final : public PassVoltagePolicy {
   float voltage(BlockNumber block, std::uint32_t erases) override;
   void read(const FirstRead& read) override;
   void report(StatisticsSink& sink) const override;
+  void reset_statistics() override { counters_ = {}; }
   void archive(Archive& archive) override;
 
  private:
@@ -58,12 +59,15 @@ class TunedPassVoltage final : public PassVoltagePolicy {
   std::uint32_t allowed_;  // wrong bits of a frame
   std::uint32_t most_steps_;
   ZeroPages<Block> blocks_;
-  // Of the first attempts so far:
-  std::uint64_t reads_ = 0;
-  std::uint64_t steps_ = 0;
-  std::uint64_t lowered_ = 0;
-  std::uint64_t raised_ = 0;
-  std::uint64_t failed_ = 0;
+  /// Of the first attempts so far.
+  struct Counters {
+    std::uint64_t reads = 0;
+    std::uint64_t steps = 0;
+    std::uint64_t lowered = 0;
+    std::uint64_t raised = 0;
+    std::uint64_t failed = 0;
+  };
+  Counters counters_;
 };
 
 }  // namespace tlmssd::firmware

@@ -45,6 +45,7 @@ class LittleWornPlacement final : public PlacementPolicy {
     sink.value("mean cycles", blocks_ > 0 ? static_cast<double>(cycles_) / static_cast<double>(blocks_) : 0,
                "", "program/erase cycles that these had, in this simulation");
   }
+  void reset_statistics() override { blocks_ = cycles_ = 0; }
   void archive(Archive& a) override {
     for (std::size_t block = 0; block < reads_.size(); ++block) a(reads_[block]);
     a(blocks_);

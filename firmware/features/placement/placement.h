@@ -29,6 +29,7 @@ class Placement final : public Feature {
   void on_page_read(const ReadOp& read) override { policy_->read(read.block); }
 
   void report(StatisticsSink& sink) const override;
+  void reset_statistics() override { policy_->reset_statistics(); }
   void archive(Archive& archive) override { policy_->archive(archive); }
 
  private:

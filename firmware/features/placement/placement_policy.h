@@ -21,6 +21,7 @@ class PlacementPolicy : public FreeBlockChoice {
   /// A page of `block` has been read.
   virtual void read(BlockNumber block) = 0;
   virtual void report(StatisticsSink& sink) const = 0;
+  virtual void reset_statistics() {}
   virtual void archive(Archive& archive) = 0;
 };
 

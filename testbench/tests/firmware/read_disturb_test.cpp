@@ -7,6 +7,7 @@
 #include "firmware/features/placement/little_worn.h"
 #include "firmware/features/refresh/refresher.h"
 #include "testbench/tests/firmware/refresh_rig.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -218,6 +219,33 @@ TEST_CASE("remedies go on from a snapshot where they were") {
     CHECK(straight.stats().feature_part_moves() == restored.stats().feature_part_moves());
     CHECK((saved(straight.ftl) == saved(restored.ftl)));
   }
+}
+
+TEST_CASE("figures of remedies begin anew with the statistics, what they know of blocks does not") {
+  DisturbRig rig({.region_reads = 30, .placement = "little-worn", .pass_voltage = "tuned"});
+  const auto figures = [&] {
+    auto numbers = test::statistics_of(*rig.ftl.feature("firmware.pass_voltage"));
+    numbers.merge(test::statistics_of(*rig.ftl.feature("firmware.placement")));
+    return numbers;
+  };
+  rig.fill();
+  rig.read(5, 40);
+  rig.host.drain();
+  CHECK(figures().at("pass voltage/lowered") > 0);
+  CHECK(figures().at("placement/blocks") > 0);
+  rig.ftl.reset_statistics();
+  CHECK(figures().at("pass voltage/lowered") == 0);
+  CHECK(figures().at("pass voltage/mean") == 1);
+  CHECK(figures().at("placement/blocks") == 0);
+  CHECK(figures().at("placement/mean cycles") == 0);
+  std::vector<float> seen;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command == FlashCommand::read) seen.push_back(op.pass_voltage);
+  };
+  rig.read(5);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen.front() < 1);  // as low as it was
+  CHECK(figures().at("pass voltage/mean") == Approx(seen.front()));
 }
 
 // ------------------------------------------------------------------------------------------------------------------- placement
