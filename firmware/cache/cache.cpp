@@ -252,10 +252,8 @@ void Cache::grant(const CollectionWait& of_program) {
   }
 }
 
-bool Cache::discard(Lpn unit) {
-  const Index i = store_.find(unit);
-  if (i == LineStore::k_none) return false;
-  stats_.sectors_discarded += static_cast<std::uint64_t>(std::popcount(store_.line(i).dirty));
+/// A line goes, whatever it holds.
+void Cache::remove(Index i) {
   if (store_.line(i).state == State::leaving) {
     leaving_grains_ -= grains(i);
   } else {
@@ -263,6 +261,13 @@ bool Cache::discard(Lpn unit) {
   }
   store_.remove(i);
   grant({});
+}
+
+bool Cache::discard(Lpn unit) {
+  const Index i = store_.find(unit);
+  if (i == LineStore::k_none) return false;
+  stats_.sectors_discarded += static_cast<std::uint64_t>(std::popcount(store_.line(i).dirty));
+  remove(i);
   return core_.lookup(unit) == k_nowhere && flusher_.buffer().find(unit) == WriteBuffer::k_none;
 }
 
@@ -304,7 +309,9 @@ void Cache::now_read_only() {
 void Cache::power_lost() {
   if (non_volatile()) return;
   for (Index i = 0; i < store_.used(); ++i) {
-    if (store_.line(i).state != State::free) discard(store_.line(i).unit);
+    if (store_.line(i).state == State::free) continue;
+    stats_.sectors_lost += static_cast<std::uint64_t>(std::popcount(store_.line(i).dirty));
+    remove(i);
   }
 }
 

@@ -39,11 +39,12 @@ struct CacheStatistics {
   std::uint64_t dropped = 0;     ///< clean lines given up
   std::uint64_t called_off =
       0;  ///< evictions that ended before staging, as a rule because the host wrote the line again
-  // dirty sectors: made == now dirty + written out + discarded - brought back
+  // dirty sectors: made == now dirty + written out + discarded + lost - brought back
   std::uint64_t sectors_written = 0;    ///< by the host
   std::uint64_t sectors_dirtied = 0;    ///< of these, sectors that were not dirty before
   std::uint64_t sectors_out = 0;        ///< staged to be written out
   std::uint64_t sectors_discarded = 0;  ///< by trim
+  std::uint64_t sectors_lost = 0;       ///< with the power
   std::uint64_t sectors_back = 0;       ///< dirty again, because they could not be written out
 };
 
@@ -167,6 +168,7 @@ class Cache final : public Layer, public Evictions {
   [[nodiscard]] Index next_victim();
   void grant(const CollectionWait& of_program);
   void forget(Reservation& room);
+  void remove(Index i);
   bool discard(Lpn unit);
 
   // ---- the way of a line out

@@ -83,7 +83,7 @@ struct CacheRig {
 inline void check_conservation(const CacheRig& rig) {
   const CacheStatistics& s = rig.cache().statistics();
   CHECK(s.sectors_dirtied + s.sectors_back ==
-        s.sectors_out + s.sectors_discarded + rig.cache().store().dirty_sectors());
+        s.sectors_out + s.sectors_discarded + s.sectors_lost + rig.cache().store().dirty_sectors());
   CHECK(s.write_hits + s.around <= s.writes);
   CHECK(s.read_hits + s.read_partial <= s.reads);
 }

@@ -143,6 +143,9 @@ TEST_CASE("what is in SCM survives a loss of power, what is in DRAM does not") {
     rig.host.write(0, 8);
     rig.ftl.power_cycle();
     CHECK(rig.cache().store().lines() == 0);
+    CHECK(rig.cache().statistics().sectors_lost == 8);
+    CHECK(rig.cache().statistics().sectors_discarded == 0);
+    check_conservation(rig);
     std::fill_n(rig.host.reference.begin(), 8, k_zeros);
     rig.host.verify_all();
   }
