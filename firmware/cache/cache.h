@@ -157,6 +157,8 @@ class Cache final : public Layer, public Evictions {
   // ---- host commands (cache_commands.cpp)
   Task<bool> write_unit(HeldCommand& held, Lpn unit, std::uint64_t lba, std::uint64_t blocks,
                         const Stamp* data, MemorySpans& where);
+  Task<bool> write_past(HeldCommand& held, WriteAcceptor& below, Lpn unit, std::uint64_t lba,
+                        std::uint64_t blocks, const Stamp* data, Durable* durable);
   Task<bool> wait_for_room(HeldCommand& held, Reservation& room);
   /// Grains that a read has to wait for before it goes to flash, so that what it finds there can be
   /// copied in.
@@ -169,6 +171,7 @@ class Cache final : public Layer, public Evictions {
   void grant(const CollectionWait& of_program);
   void forget(Reservation& room);
   void remove(Index i);
+  void drop(Index i, std::string_view why);
   bool discard(Lpn unit);
 
   // ---- the way of a line out

@@ -15,14 +15,12 @@ Task<bool> Cache::write(HeldCommand& held, WriteAcceptor& below, std::uint64_t l
     const auto unit = static_cast<Lpn>(at / core_.layout.sectors);
     const std::uint64_t next = std::min<std::uint64_t>(end, (std::uint64_t{unit} + 1) * core_.layout.sectors);
     const Stamp* const piece = data == nullptr ? nullptr : data + (at - lba);
-    const bool here = takes(unit);
-    if (here && !co_await write_unit(held, unit, at, next - at, piece, where)) co_return false;
-    if (!here && !core_.map_at_hand(unit, 1)) {
-      held.waits_for = "the map";
-      co_await core_.map->fetch(unit, 1, &held.command.ledger);
+    if (!takes(unit)) {
+      if (!co_await write_past(held, below, unit, at, next - at, piece, durable)) co_return false;
+    } else {
+      if (!co_await write_unit(held, unit, at, next - at, piece, where)) co_return false;
+      if (durable != nullptr && !non_volatile()) write_out(unit, *durable);
     }
-    if (!here && !co_await below.accept(held, at, next - at, piece, durable)) co_return false;
-    if (here && durable != nullptr && !non_volatile()) write_out(unit, *durable);
     at = next;
   }
   if (!where.empty()) {
@@ -36,6 +34,20 @@ Task<bool> Cache::write(HeldCommand& held, WriteAcceptor& below, std::uint64_t l
     co_await copy;
   }
   co_return true;
+}
+
+// While the write waits, a read that came before it may copy in what the unit held until now: such
+// a line goes as soon as the write buffer has the new data.
+Task<bool> Cache::write_past(HeldCommand& held, WriteAcceptor& below, Lpn unit, std::uint64_t lba,
+                             std::uint64_t blocks, const Stamp* data, Durable* durable) {
+  if (!core_.map_at_hand(unit, 1)) {
+    held.waits_for = "the map";
+    co_await core_.map->fetch(unit, 1, &held.command.ledger);
+  }
+  const bool accepted = co_await below.accept(held, lba, blocks, data, durable);
+  const Index i = store_.find(unit);
+  if (accepted && i != LineStore::k_none) drop(i, "old, because a write went past the cache");
+  co_return accepted;
 }
 
 Task<bool> Cache::write_unit(HeldCommand& held, Lpn unit, std::uint64_t lba, std::uint64_t blocks,

@@ -46,11 +46,7 @@ void Cache::pump() {
     } else if (more == More::filling && !awaited()) {
       break;  // a clean line fills nothing
     } else {
-      ++stats_.dropped;
-      tell(store_.line(i).unit, "evicted", "the policy's victim, clean");
-      policy_->removed(i);
-      store_.remove(i);
-      grant({});
+      drop(i, "the policy's victim, clean");
     }
   }
   pumping_ = false;
@@ -60,6 +56,13 @@ void Cache::pump() {
   } else {
     flusher_.pump();
   }
+}
+
+/// A clean line goes.
+void Cache::drop(Index i, std::string_view why) {
+  ++stats_.dropped;
+  tell(store_.line(i).unit, "evicted", why);
+  remove(i);
 }
 
 void Cache::tell(Lpn unit, std::string_view what, std::string_view why) const {

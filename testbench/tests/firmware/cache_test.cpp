@@ -1,5 +1,6 @@
 // The cache keeps what it is given: under any policy and shape, when the power fails, across
 // snapshots and at the end of life.
+#include "firmware/cache/lru_policy.h"
 #include "testbench/tests/firmware/cache_rig.h"
 
 using namespace tlmssd;
@@ -33,7 +34,30 @@ void run_cache(const CacheCase& c, bool timed, std::uint32_t commands, std::uint
   CHECK((rig.hw.memory.scm_highest > 0) == (c.medium == "scm"));
 }
 
+/// Copies in what is read, and lets all writes past.
+class ReadsOnly final : public LruPolicy {
+ public:
+  static constexpr std::string_view k_name = "reads-only";
+  static constexpr std::string_view k_summary = "takes in what is read";
+  using Config = NoParameters;
+  ReadsOnly(const Config& /*config*/, const CacheContext& context) : LruPolicy(context, {}) {}
+  bool admits_write(Lpn /*unit*/) override { return false; }
+};
+
 }  // namespace
+
+TEST_CASE("what is read while a write on its way past the cache waits does not hide what that writes") {
+  cache_family().add<ReadsOnly>("acme 1.0");
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CacheCase c;
+    c.policy = "reads-only";
+    c.medium = seed % 2 == 0 ? "scm" : "dram";
+    c.copy_in = seed % 3 == 0 ? "unit" : "sectors";
+    c.write_back = seed % 4 == 0 ? "all" : "dirty";
+    c.share = seed % 5 == 0 ? 0 : 0.1;
+    run_cache(c, true, 1500, seed);
+  }
+}
 
 TEST_CASE("no cache policy loses anything under random load") {
   std::uint64_t seed = 1;
