@@ -20,7 +20,8 @@ namespace tlmssd::firmware {
 class PathView {
  public:
   virtual ~PathView() = default;
-  /// Mapping pages of the host that hold valid data.
+  /// Mapping pages that hold valid data: the host's, and those of the map and of features, which
+  /// take up as much room.
   [[nodiscard]] virtual std::uint64_t valid_units() const = 0;
   /// Share of what may be in SLC mode now that holds no data.
   [[nodiscard]] virtual double free_share() const = 0;
