@@ -91,8 +91,8 @@ const ParameterTable<SteadyConfig>& SteadyConfig::round_parameters() {
 SteadyRounds::SteadyRounds(const SteadyConfig& config, Bytes round_bytes, std::function<FlashWrites()> writes)
     : config_(config), round_bytes_(std::max<Bytes>(round_bytes, 1)), writes_(std::move(writes)) {}
 
-Bytes SteadyRounds::Round::moved() const {
-  const auto of = [&](HostOpcode opcode) { return bytes[static_cast<std::size_t>(opcode)]; };
+Bytes SteadyRounds::Round::length() const {
+  const auto of = [&](HostOpcode opcode) { return asked[static_cast<std::size_t>(opcode)]; };
   const Bytes data = of(HostOpcode::read) + of(HostOpcode::write);
   return data > 0 ? data : of(HostOpcode::trim) + of(HostOpcode::write_zeroes);
 }
@@ -130,12 +130,14 @@ double SteadyRounds::value_of(const Round& round, Picoseconds until) const {
 }
 
 bool SteadyRounds::count(const Completed& command) {
-  if (command.status != HostStatus::success) return false;
   const auto op = static_cast<std::size_t>(command.opcode);
-  ++round_.commands[op];
-  round_.bytes[op] += command.bytes;
-  round_.latency[op] += static_cast<double>(command.completed - command.submitted);
-  if (round_.moved() < round_bytes_) return false;
+  round_.asked[op] += command.bytes;
+  if (command.status == HostStatus::success) {
+    ++round_.commands[op];
+    round_.bytes[op] += command.bytes;
+    round_.latency[op] += static_cast<double>(command.completed - command.submitted);
+  }
+  if (round_.length() < round_bytes_) return false;
   values_.push_back(value_of(round_, command.completed));
   begin(command.completed);
   return true;

@@ -49,7 +49,8 @@ class SteadyRounds {
   /// Measurement begins, or begins anew.
   void begin(Picoseconds now);
   /// A command has completed, one of several where a request is split. True: it has completed a
-  /// round. Commands that fail are no part of any.
+  /// round. Commands that fail, as all writes of a read-only drive do, count in its length and in
+  /// no figure.
   bool count(const Completed& command);
   [[nodiscard]] std::size_t rounds() const { return values_.size(); }
   /// Whether the last five rounds meet the criterion.
@@ -63,8 +64,9 @@ class SteadyRounds {
  private:
   struct Round {
     Picoseconds from = 0;
-    /// Read and written; where nothing but trims comes, trimmed.
-    [[nodiscard]] Bytes moved() const;
+    /// Bytes asked to be read and written; where nothing but trims comes, trimmed.
+    [[nodiscard]] Bytes length() const;
+    std::array<Bytes, k_opcodes> asked{};
     std::array<std::uint64_t, k_opcodes> commands{};
     std::array<Bytes, k_opcodes> bytes{};
     std::array<double, k_opcodes> latency{};  ///< picoseconds, summed up

@@ -86,6 +86,19 @@ TEST_CASE("the first round's write amplification is that of the first round, wha
   CHECK(step["preconditioning"].back()["rounds"][0].get<double>() == Approx(first).epsilon(0.1));
 }
 
+TEST_CASE("rounds end on a drive that has gone read-only", "[program]") {
+  const Folder folder;
+  const std::string worn = replaced(k_two_dies, "part: {", "part: {endurance: 3, ");
+  const Json step =
+      report_of(folder,
+                folder.write("s.yaml", worn + "precondition: {until: steady, most_rounds: 12}\n" +
+                                           "load: {rw: randread, number_ios: 1}\nrun: {errors: accept}\n"),
+                "s");
+  CHECK(step["preconditioning"][0]["rounds"].size() == 12);
+  CHECK(step["preconditioning"][0]["rounds"].back() == 0);
+  CHECK(step["preconditioning"][0]["met"] == false);
+}
+
 TEST_CASE("the log of commands holds those that are measured, not those of rounds before", "[program]") {
   const Folder folder;
   const Json report =
