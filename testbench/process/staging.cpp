@@ -139,7 +139,8 @@ FolderLock::~FolderLock() {
 }
 
 void sync_to_disk(const fs::path& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  // The folder of what is written may be named by a symbolic link.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail(path, errno);
   const int error = fsync(descriptor) == 0 ? 0 : errno;
   close(descriptor);

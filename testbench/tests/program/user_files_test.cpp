@@ -169,6 +169,20 @@ TEST_CASE("a list of results that was tampered with costs no file", "[program]")
   expect_refusal(folder, {"run", scenario, "-o", out, "--force"}, ".tlmssd-run: is a folder");
 }
 
+TEST_CASE("a symbolic link may lead to the folder of results and snapshots", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_filled);
+  fs::create_directory(folder / "real");
+  fs::create_directory_symlink("real", folder / "link");
+  for (int again = 0; again < 2; ++again) {
+    expect_good(folder, {"run", scenario, "-q", "-o", folder / "link/out", "--save-snapshot",
+                         folder / "link/drive.snap"});
+    CHECK(names_in(folder / "real") == std::vector<std::string>{"drive.snap", "out"});
+  }
+  CHECK(fs::exists(folder / "real/out/report.json"));
+  expect_good(folder, {"run", scenario, "-q", "--from-snapshot", folder / "link/drive.snap"});
+}
+
 TEST_CASE("a run that fails leaves no folder that it has made on the way", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_small);
