@@ -54,7 +54,8 @@ Run::Run(const RunOptions& options)
     located(scenario_, "ssd", [&] { simulation_->ssd().check_archives(); });
   read_breaks();
   if (!options_.save_snapshot.empty()) check_snapshot_target(options_.save_snapshot, replaces());
-  if (!options_.out.empty()) directory_ = std::make_unique<RunDirectory>(options_.out, replaces());
+  if (!options_.out.empty())
+    directory_ = std::make_unique<RunDirectory>(options_.out, replaces(), other_files());
   if (report_section_.timeline)
     window_ = TimelineSection::parameters().read(scenario_.values("report.window"));
   make_writers();
@@ -62,6 +63,16 @@ Run::Run(const RunOptions& options)
   if (!directory_ && (report_section_.timeline || report_section_.logs_commands() ||
                       !report_section_.decisions.empty() || !writers_.empty()))
     warnings_.emplace_back("report: files beside the report are written only with --out");
+}
+
+/// What the results may not take the place of.
+OtherFiles Run::other_files() const {
+  OtherFiles others;
+  others.read = source_.files();
+  if (!options_.from_snapshot.empty()) others.read.push_back(options_.from_snapshot);
+  for (const std::string& file : steps_->files()) others.read.push_back(file);
+  others.snapshot = options_.save_snapshot;
+  return others;
 }
 
 /// Where the run is to stop, and which decisions are to be written.

@@ -59,6 +59,7 @@ class Run {
  private:
   [[nodiscard]] Replace replaces() const;
   [[nodiscard]] static double seconds_since(std::chrono::steady_clock::time_point start);
+  [[nodiscard]] OtherFiles other_files() const;
   void build();
   void read_breaks();
   void make_repeatable();

@@ -143,6 +143,14 @@ Scenario ScenarioSource::read(const std::vector<std::string>& settings) const {
   return read_it();
 }
 
+std::vector<std::string> ScenarioSource::files() const {
+  std::vector<std::string> files;
+  for (const auto& [path, text] : *texts_) {
+    if (text) files.push_back(path);
+  }
+  return files;
+}
+
 std::string ScenarioSource::resolved_yaml(const Scenario& scenario, PluginNames names) const {
   std::vector<std::string> all;
   for (const LoadedPlugin& plugin : loaded_plugins()) {

@@ -28,6 +28,8 @@ class ScenarioSource {
   [[nodiscard]] std::string resolved_yaml(const Scenario& scenario, PluginNames names) const;
   /// With `settings` after those of the command line. Throws InputError, or InputErrors.
   [[nodiscard]] Scenario read(const std::vector<std::string>& settings = {}) const;
+  /// Those that have been read.
+  [[nodiscard]] std::vector<std::string> files() const;
   [[nodiscard]] const RunOptions& options() const { return options_; }
 
  private:

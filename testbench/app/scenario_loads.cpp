@@ -177,6 +177,16 @@ ScenarioLoads::Made ScenarioLoads::make_all() const {
   return made;
 }
 
+std::vector<std::string> ScenarioLoads::files() const {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < scenario_.count("load"); ++i) {
+    const LoadConfig load = read_load(scenario_, i);
+    const std::string& file = load.kind.trace.empty() ? load.kind.fio : load.kind.trace;
+    if (!file.empty()) files.push_back((std::filesystem::path(folder_of(load, scenario_)) / file).string());
+  }
+  return files;
+}
+
 PreconditionStep ScenarioLoads::read_step(std::size_t number) const {
   PreconditionStep step = tlmssd::read_step(scenario_, number);
   if (!short_form_) return step;

@@ -36,6 +36,9 @@ class ScenarioLoads {
   /// All loads. Throws InputError, or InputErrors for several entries.
   [[nodiscard]] Made make_all() const;
 
+  /// Traces and job files of the loads.
+  [[nodiscard]] std::vector<std::string> files() const;
+
   [[nodiscard]] PreconditionStep read_step(std::size_t number) const;
   /// The loads of one preconditioning step. Throws InputError.
   [[nodiscard]] std::vector<Load> make_step(std::size_t number) const;

@@ -72,11 +72,23 @@ std::vector<std::string> listed(const fs::path& folder) {
   return names;
 }
 
-/// Whether the folder holds nothing but what is under construction.
-bool holds_nothing(const fs::path& folder) {
+/// Whether both are there and the same.
+bool same_file(const fs::path& one, const fs::path& other) {
+  std::error_code ignored;
+  return fs::equivalent(one, other, ignored);
+}
+
+/// Whether the folder holds nothing but what is under construction, and the run's snapshot.
+bool holds_nothing(const fs::path& folder, const std::string& snapshot) {
   const fs::directory_iterator entries(folder);
-  return std::all_of(begin(entries), end(entries),
-                     [](const auto& entry) { return Staging::is_name(entry.path().filename().string()); });
+  return std::all_of(begin(entries), end(entries), [&](const auto& entry) {
+    return Staging::is_name(entry.path().filename().string()) || same_file(entry.path(), snapshot);
+  });
+}
+
+/// `path` from the root on, as far as it is there without links.
+fs::path plain_path(const fs::path& path) {
+  return fs::weakly_canonical(fs::absolute(path));
 }
 
 void expect_file_or_nothing(const fs::path& path) {
@@ -88,7 +100,7 @@ void expect_file_or_nothing(const fs::path& path) {
 }
 
 /// Refuses to write into `folder` where that would cost the user a file.
-void check_replaceable(const fs::path& folder, Replace replace) {
+void expect_replaceable(const fs::path& folder, Replace replace, const OtherFiles& others) {
   const mode_t mode = status_of(folder).st_mode;
   if (mode == 0) return;
   if (!S_ISDIR(mode)) {
@@ -96,7 +108,7 @@ void check_replaceable(const fs::path& folder, Replace replace) {
                      std::string("is ") + kind_of_file(mode) + ", expected a folder or a name that is free");
   }
   const bool force = replace == Replace::any_file;
-  if (!force && !is_file(folder / k_list) && !holds_nothing(folder)) {
+  if (!force && !is_file(folder / k_list) && !holds_nothing(folder, others.snapshot)) {
     throw InputError(
         folder.string(), 0,
         "holds files and was not written by tlmssd; choose another folder, or add the results to it "
@@ -111,6 +123,13 @@ void check_replaceable(const fs::path& folder, Replace replace) {
     if (!force && std::find(ours.begin(), ours.end(), name) == ours.end())
       throw InputError(file.string(), 0,
                        "was not written by tlmssd; move it away, or replace it with --force");
+    const bool reads = std::any_of(others.read.begin(), others.read.end(),
+                                   [&](const std::string& read) { return same_file(read, file); });
+    if (!force && reads) {
+      throw InputError(file.string(), 0,
+                       "is read by this run, whose results would take its place; choose another folder, or "
+                       "replace it with --force");
+    }
   }
 }
 
@@ -177,12 +196,14 @@ void ReportWriterFamily::check_file(std::string_view file, const std::string& or
                    (plain ? ", which is the file of another one" : ""));
 }
 
-RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace_(replace) {
+RunDirectory::RunDirectory(const std::string& target, Replace replace, OtherFiles others)
+    : replace_(replace), others_(std::move(others)) {
   if (target.empty()) throw InputError("the output folder has no name");
-  target_ = fs::absolute(target).lexically_normal();
-  if (!target_.has_filename()) target_ = target_.parent_path();  // "out/" is "out"
-  if (!target_.has_filename()) throw InputError(target, 0, "cannot be an output folder");
   try {
+    target_ = fs::absolute(target).lexically_normal();
+    if (!target_.has_filename()) target_ = target_.parent_path();  // "out/" is "out"
+    if (!target_.has_filename()) throw InputError(target, 0, "cannot be an output folder");
+    check_snapshot(target);
     prepare();
   } catch (const fs::filesystem_error& error) {
     remove_parents();
@@ -190,8 +211,29 @@ RunDirectory::RunDirectory(const std::string& target, Replace replace) : replace
   }
 }
 
+/// Before anything is written: the snapshot takes its place long before the results do.
+void RunDirectory::check_snapshot(const std::string& target) const {
+  if (others_.snapshot.empty()) return;
+  const fs::path results = plain_path(target_);
+  const fs::path snapshot = plain_path(others_.snapshot);
+  const auto inside = std::mismatch(snapshot.begin(), snapshot.end(), results.begin(), results.end());
+  const std::string name = snapshot.filename().string();
+  if (inside.first == snapshot.end()) {
+    throw InputError("--out " + target + " and --save-snapshot " + others_.snapshot +
+                     ": one cannot be a folder where the other is a file; choose two names");
+  }
+  if (snapshot.parent_path() == results && (is_result_name(name) || name == k_list)) {
+    throw InputError("--out " + target + " and --save-snapshot " + others_.snapshot +
+                     ": results have a file of that name, too; choose another name for the snapshot");
+  }
+}
+
+void RunDirectory::check_replaceable() const {
+  expect_replaceable(target_, replace_, others_);
+}
+
 void RunDirectory::prepare() {
-  check_replaceable(target_, replace_);
+  check_replaceable();
   make_parents();
   Staging::sweep(target_.parent_path());  // what was left when there was no target yet
   // On the target's own file system, which need not be its parent's.
@@ -272,7 +314,7 @@ bool RunDirectory::put_in_place_as_a_whole() {
 /// are both.
 void RunDirectory::replace_files() {
   const FolderLock turn(target_);
-  check_replaceable(target_, replace_);
+  check_replaceable();
   const std::vector<std::string> old = listed(target_);
   std::vector<std::string> both = names_;
   const auto is_new = [&](const std::string& name) {

@@ -22,12 +22,18 @@
 
 namespace tlmssd {
 
+/// What the run has to do with beside its results.
+struct OtherFiles {
+  std::vector<std::string> read;  ///< never replaced but by force; who names no file does no harm
+  std::string snapshot;           ///< written before the results; empty: none
+};
+
 class RunDirectory {
  public:
   /// Prepares to write `target`. Throws InputError when that would replace what it may not, or
   /// nothing can be written there. `own`: a folder that is there must be empty or hold results.
   /// `any_file`: any folder will do.
-  explicit RunDirectory(const std::string& target, Replace replace = Replace::own);
+  explicit RunDirectory(const std::string& target, Replace replace = Replace::own, OtherFiles others = {});
   /// Removes everything it has made unless commit() has been called.
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -45,6 +51,8 @@ class RunDirectory {
 
  private:
   void prepare();
+  void check_replaceable() const;
+  void check_snapshot(const std::string& target) const;
   void make_parents();
   void remove_parents() const;
   void write_list(const std::vector<std::string>& names) const;
@@ -53,6 +61,7 @@ class RunDirectory {
 
   std::filesystem::path target_;
   Replace replace_;
+  OtherFiles others_;
   std::vector<std::filesystem::path> parents_;  ///< made for the target, the outermost first
   std::unique_ptr<Staging> staging_;
   std::vector<std::string> names_;  ///< of the results

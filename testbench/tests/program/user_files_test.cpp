@@ -183,6 +183,62 @@ TEST_CASE("a symbolic link may lead to the folder of results and snapshots", "[p
   expect_good(folder, {"run", scenario, "-q", "--from-snapshot", folder / "link/drive.snap"});
 }
 
+TEST_CASE("results never take the place of what the run reads", "[program]") {
+  const Folder folder;
+  const fs::path out = folder / "out";
+  expect_good(folder, {"run", folder.write("s.yaml", k_small), "-q", "-o", out, "--set",
+                       "report.command_log=csv", "--set", "load.number_ios=20"});
+  const std::string edited = read_file(out / "scenario.yaml") + "# years of work\n";
+  put(out / "scenario.yaml", edited);
+  const std::string why = ": is read by this run, whose results would take its place";
+  const std::string scenario = out / "scenario.yaml";
+  expect_refusal(folder, {"run", scenario, "-o", out}, scenario + why);
+  fs::create_directory_symlink(folder.path(), folder / "link");
+  expect_refusal(folder, {"run", folder / "link/out/scenario.yaml", "-o", out}, scenario + why);
+  const std::string trace = out / "commands.csv";
+  put(trace, "128166372003061629,usr,0,Read,0,4096,100\n");
+  const std::string replay =
+      folder.write("t.yaml", replaced(k_small, k_small_load, "{trace: out/commands.csv, format: msr}"));
+  expect_refusal(folder, {"run", replay, "-o", out}, trace + why);
+  const std::string jobs = folder.write("j.yaml", replaced(k_small, k_small_load, "{fio: out/fio.json}"));
+  put(out / "fio.json", "[a]\nrw=read\nnumber_ios=20\n");
+  expect_refusal(folder, {"run", jobs, "-o", out}, (out / "fio.json").string() + why);
+  CHECK(read_file(out / "scenario.yaml") == edited);
+  expect_good(folder, {"run", scenario, "-q", "-o", folder / "other"});
+  expect_good(folder, {"run", jobs, "-q", "-o", out, "--force"});
+  CHECK(read_file(out / "fio.json").starts_with("{"));
+}
+
+TEST_CASE("a snapshot and results that are in each other's way are refused before the run", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_filled);
+  const auto refused = [&](const std::string& out, const std::string& snapshot, const std::string& why) {
+    expect_refusal(folder, {"run", scenario, "-o", out, "--save-snapshot", snapshot},
+                   "--out " + out + " and --save-snapshot " + snapshot + ": " + why);
+  };
+  const std::string out = folder / "out";
+  refused(out, out, "one cannot be a folder where the other is a file");
+  refused(folder / "./out/", out, "one cannot be a folder");
+  refused(folder / "out/results", out, "one cannot be a folder");
+  fs::create_directory(out);
+  refused(out, folder / "out/report.json", "results have a file of that name, too");
+  refused(out, folder / "out/.tlmssd-run", "results have a file of that name, too");
+  for (int again = 0; again < 2; ++again)
+    expect_good(folder, {"run", scenario, "-q", "-o", out, "--save-snapshot", folder / "out/drive.snap"});
+  CHECK(fs::exists(fs::path(out) / "report.json"));
+}
+
+TEST_CASE("results in a folder that is no longer there are refused with one line", "[program]") {
+  const Folder folder;
+  folder.write("s.yaml", k_filled);
+  const std::string gone = "mkdir gone; cd gone; rmdir ../gone; $tlmssd run " + (folder / "s.yaml");
+  for (const char* option : {" --out here", " --save-snapshot here"}) {
+    const Outcome outcome = run_shell(folder, "cd '" + folder.path().string() + "'; " + gone + option);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "tlmssd: here: cannot be written: No such file or directory\n");
+  }
+}
+
 TEST_CASE("a run that fails leaves no folder that it has made on the way", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_small);
