@@ -5,10 +5,29 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
+#include "models/base/types.h"
 
 namespace tlmssd {
 
 using namespace literals;
+
+namespace {
+
+/// Loads address the drive's blocks and those of the files together, in units that have a number
+/// each.
+void check_files(const FileCacheConfig& config, const FileCacheShape& shape, const AttachedDrive& drive,
+                 std::uint64_t unit_blocks) {
+  const std::uint64_t most_blocks = (std::uint64_t{k_no_unit} - 1) * unit_blocks;
+  const std::uint64_t most = (most_blocks - std::min(shape.drive_blocks, most_blocks)) / shape.file_blocks;
+  if (config.files <= most) return;
+  const std::string what = fmt::format(
+      "{} files of {} B are more than can be told apart, {} units of {} B together with the drive",
+      config.files, config.file_size, k_no_unit - 1, unit_blocks * drive.lba_bytes);
+  if (most == 0) throw objection("file_cache.files", what);
+  throw refusal("file_cache.files", what, std::to_string(most));
+}
+
+}  // namespace
 
 const ParameterTable<FileCacheConfig>& FileCacheConfig::parameters() {
   static const auto table =
@@ -66,6 +85,7 @@ FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDri
   shape.file_blocks = static_cast<std::uint32_t>(config.file_size / drive.lba_bytes);
   shape.slots = static_cast<std::uint32_t>(slots);
   if (shape.drive_blocks == 0) throw refusal("file_cache.space", "nothing is left for loads", "90 %");
+  check_files(config, shape, drive, unit_blocks);
   return shape;
 }
 
