@@ -67,7 +67,9 @@ class Formula::Evaluator {
 
   Picoseconds evaluated(const ArrayOperation& op, double base) const {
     const double time = expression_.value(values_, base);
-    if (!(time >= 0.5 && time < static_cast<double>(k_longest_work)))
+    if (std::isfinite(time) && time >= static_cast<double>(k_longest_work))
+      throw objection("ssd.flash.part." + key_, too_long(time) + ", of the " + to_text(op));
+    if (!(time >= 0.5 && std::isfinite(time)))
       throw objection("ssd.flash.part." + key_, fmt_value(time) + " is no latency, of the " + to_text(op));
     return std::llround(time);
   }

@@ -13,6 +13,7 @@
 #include "models/base/input_error.h"
 #include "models/base/random.h"
 #include "models/nand/timing/expression.h"
+#include "models/nand/timing/timing_model.h"
 
 namespace tlmssd {
 
@@ -155,10 +156,12 @@ class Check {
     for (const TimingArgument* argument : whole->used())
       axes.push_back(values_to_try(*argument, part_, command_, slc_));
     const std::vector<double> base = bases(part_, command_, slc_);
+    std::optional<Point> longest;  // where it is too long
     each_point(axes, base, [&](const Point& point) {
       const double value = whole->value(point.values, point.base);
       if (!std::isfinite(value)) refuse_undefined(*whole, point);
       if (!(value >= 0.5)) refuse_negative(*whole, point, value);
+      if (!longest && value >= static_cast<double>(k_longest_work)) longest = point;
       return true;
     });
     const Scaled scaled(text_, part_);
@@ -167,6 +170,10 @@ class Check {
       if (!scaled.is_time(*whole, point)) refuse_units(*whole, point);
       return ++tried < 200;
     });
+    if (longest) {  // which a wrong unit would explain better
+      refuse(0, text_.size(),
+             too_long(whole->value(longest->values, longest->base)) + place_of(*whole, *longest));
+    }
   }
 
  private:
@@ -293,6 +300,11 @@ class Check {
 };
 
 }  // namespace
+
+std::string too_long(double picoseconds) {
+  return fmt::format("makes it {:.6g} s, and nothing may take {} s or more", picoseconds * 1e-12,
+                     k_longest_work / 1'000'000'000'000);
+}
 
 void check_formula(const std::string& key, const std::string& text, const NandPart& part,
                    ArrayCommand command, bool slc) {

@@ -1,5 +1,5 @@
 // Whether an expression is a latency for every operation of a part: readable, a time, above 0 and
-// finite.
+// below k_longest_work.
 #pragma once
 
 #include <string>
@@ -7,6 +7,9 @@
 #include "models/nand/part/array_operation.h"
 
 namespace tlmssd {
+
+/// What is said of a time that nothing may take.
+std::string too_long(double picoseconds);
 
 /// InputError with `key`, the position in `text` and the part of it that is wrong.
 void check_formula(const std::string& key, const std::string& text, const NandPart& part,

@@ -33,8 +33,8 @@ double number_of(const std::string& text) {
 /// Reads the lines into the table.
 class LookupTable::Parser {
  public:
-  Parser(LookupTable& table, const std::string& key, const NandPart& part, Picoseconds longest)
-      : table_(table), lines_(key, "type, cycles, time"), part_(part), longest_(longest) {}
+  Parser(LookupTable& table, const std::string& key, const NandPart& part, const Limits& limits)
+      : table_(table), lines_(key, "type, cycles, time"), part_(part), limits_(limits) {}
 
   void read(const std::vector<std::string>& lines) {
     std::vector<std::vector<double>> rows;
@@ -97,11 +97,15 @@ class LookupTable::Parser {
     try {
       const double value =
           table_.factor_ ? number_of(text) : static_cast<double>(parse_quantity(Kind::time, text));
-      const double most = table_.factor_ ? k_most_factor : static_cast<double>(longest_);
+      const double most = table_.factor_ ? k_most_factor : static_cast<double>(limits_.longest);
       if (!(value > 0) || value > most) {
         throw InputError(
             in_quotes(text) + " is not above 0 and at most " +
-            (table_.factor_ ? std::to_string(k_most_factor) : format_value(Kind::time, longest_)));
+            (table_.factor_ ? std::to_string(k_most_factor) : format_value(Kind::time, limits_.longest)));
+      }
+      if (table_.factor_ && value * static_cast<double>(limits_.data_sheet) < 0.5) {
+        throw InputError(in_quotes(text) + " leaves no latency of the data sheet's " +
+                         format_value(Kind::time, limits_.data_sheet));
       }
       return value;
     } catch (const InputError& problem) {
@@ -162,14 +166,14 @@ class LookupTable::Parser {
   LookupTable& table_;
   TableLines lines_;
   const NandPart& part_;
-  Picoseconds longest_;
+  Limits limits_;
   std::vector<std::size_t> places_;
 };
 
 LookupTable::LookupTable(const std::string& key, const std::vector<std::string>& lines, const NandPart& part,
-                         Picoseconds longest, Between between)
+                         const Limits& limits, Between between)
     : between_(between) {
-  Parser(*this, key, part, longest).read(lines);
+  Parser(*this, key, part, limits).read(lines);
 }
 
 bool LookupTable::looks_at_history() const {

@@ -26,10 +26,13 @@ class LookupTable {
 
   /// No table: applies() is false.
   LookupTable() = default;
-  /// `key`: what it is called in messages; no time may be above `longest`. InputError names the
-  /// line of the table.
+  struct Limits {
+    Picoseconds data_sheet;  ///< the shortest time there; a factor must leave something of it
+    Picoseconds longest;     ///< no time may be above it
+  };
+  /// `key`: what it is called in messages. InputError names the line of the table.
   LookupTable(const std::string& key, const std::vector<std::string>& lines, const NandPart& part,
-              Picoseconds longest, Between between);
+              const Limits& limits, Between between);
 
   [[nodiscard]] bool empty() const { return values_.empty(); }
   /// Whether it says anything of blocks in SLC mode: only if it has a column `slc`.

@@ -78,13 +78,15 @@ TableTiming::TableTiming(const Config& config, const NandPart& part) : part_(par
   for (const Picoseconds latency : program_) word_line_ += latency;
   const auto between =
       config.table_interpolation == "step" ? LookupTable::Between::step : LookupTable::Between::linear;
-  const auto read = [&](ArrayCommand command, const char* key, const std::vector<std::string>& lines) {
+  const auto read = [&](ArrayCommand command, const char* key, const std::vector<std::string>& lines,
+                        Picoseconds shortest) {
     if (lines.empty()) return;
-    tables_[number(command)] = LookupTable(key, lines, part, longest(command), between);
+    tables_[number(command)] = LookupTable(key, lines, part, {shortest, longest(command)}, between);
   };
-  read(ArrayCommand::sense, "read_table", config.read_table);
-  read(ArrayCommand::program, "program_table", config.program_table);
-  read(ArrayCommand::erase, "erase_table", config.erase_table);
+  const auto least = [](const auto& times) { return *std::min_element(times.begin(), times.end()); };
+  read(ArrayCommand::sense, "read_table", config.read_table, least(sense_));
+  read(ArrayCommand::program, "program_table", config.program_table, least(program_));
+  read(ArrayCommand::erase, "erase_table", config.erase_table, part.erase_latency);
   spreads_[number(ArrayCommand::program)] = {config.program_die_variation, config.program_block_variation,
                                              config.program_layer_variation};
   spreads_[number(ArrayCommand::erase)] = {config.erase_die_variation, config.erase_block_variation, 0};

@@ -51,7 +51,7 @@ std::string refusal_of(const std::function<void()>& work) {
 }
 
 LookupTable table(const Lines& lines, LookupTable::Between between = LookupTable::Between::linear) {
-  return {"program_table", lines, tlc(), 10_s, between};
+  return {"program_table", lines, tlc(), {820_us, 10_s}, between};
 }
 
 std::string refused_table(const Lines& lines) {
@@ -136,6 +136,9 @@ TEST_CASE("a table that is none is refused with the line that is wrong") {
   CHECK_THAT(refused_table({"layer, time", "0, 0 us"}), Catch::Contains("not above 0"));
   CHECK_THAT(refused_table({"layer, time", "0, 10001 ms"}), Catch::Contains("at most 10 s"));
   CHECK_THAT(refused_table({"layer, factor", "0, 1000.5"}), Catch::Contains("at most 1000"));
+  CHECK_THAT(refused_table({"layer, factor", "0, 1", "31, 6e-10"}),
+             Catch::Contains("line 3: factor: \"6e-10\" leaves no latency of the data sheet's 820 us"));
+  CHECK(refused_table({"layer, factor", "0, 1", "31, 7e-10"}) == "accepted");
   CHECK_THAT(refused_table({"layer, time", "32, 1 us"}), Catch::Contains("outside 0 to 31"));
   CHECK_THAT(refused_table({"layer, time", "1.5, 1 us"}), Catch::Contains("no whole number"));
   CHECK_THAT(refused_table({"layer, time", "0, 1 us, 3"}), Catch::Contains("3 values for 2 columns"));
@@ -246,6 +249,8 @@ TEST_CASE("a formula that is no latency is refused with its position") {
   says("3us, 4us", "4", "more than one");
   says("tR[type] * (", "12", "end of expression");
   CHECK_THAT(refused_formula("-50us"), Catch::EndsWith("makes it -50 us, which is no latency"));
+  says("base * 1e12", "1", "makes it 5.65e+07 s, and nothing may take 1000 s or more");
+  CHECK(refused_formula("tR[type] * (cycles == 1237 ? 1e12 : 1)") == "accepted");
   CHECK_THAT(refused_formula(""), !Catch::Contains("accepted"));
   CHECK(refused_formula("tR[type] * (age_days > 10 ? 1.2 : 1)") == "accepted");
   // What the check does not meet is said by the scenario's key.
@@ -253,6 +258,8 @@ TEST_CASE("a formula that is no latency is refused with its position") {
   worn.cycles = 1237;
   CHECK_THAT(refusal_of([&] { static_cast<void>(formula("tR[type] * (cycles == 1237 ? -1 : 1)", worn)); }),
              Catch::StartsWith("ssd.flash.part.read: -") && Catch::Contains(" us is no latency, of the "));
+  CHECK_THAT(refusal_of([&] { static_cast<void>(formula("tR[type] * (cycles == 1237 ? 1e12 : 1)", worn)); }),
+             Catch::Contains(" s, and nothing may take 1000 s or more, of the "));
 }
 
 TEST_CASE("the model formula: expressions by command and mode, the data sheet for the rest") {
