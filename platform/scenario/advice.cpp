@@ -24,6 +24,11 @@ bool is_drive(std::string_view key) {
          section == "file_cache" || section == "contents";
 }
 
+/// Whether loads may be refused for what is proposed for this key of the drive: sizes of files.
+bool bears_on_loads(std::string_view key) {
+  return !is_drive(key) || key.starts_with("file_cache.");
+}
+
 bool is_number(const ParameterSpec& spec) {
   return spec.kind != Kind::choice && spec.kind != Kind::flag && spec.kind != Kind::text;
 }
@@ -100,7 +105,7 @@ class Adviser {
   /// The same scenario with these settings, for what they do to the refusal of the key `refused`.
   std::vector<InputError> examine_set(const std::vector<std::string>& settings, const std::string& refused) {
     ++examined_;
-    return examine_(settings, !is_drive(refused));
+    return examine_(settings, bears_on_loads(refused));
   }
   /// The same with the proposals made so far and this one.
   std::vector<InputError> examine_with(const Proposal& proposal, const std::string& refused) {
@@ -119,6 +124,23 @@ class Adviser {
       new_key = new_key || !known_.contains(key);
     }
     return new_key ? Verdict::other_key : Verdict::accepted;
+  }
+
+  /// The same of one that must do by itself, too: of several proposals not all may be taken.
+  Verdict judge_with(const Proposal& proposal, const std::string& about, const std::set<std::string>& refused,
+                     std::vector<InputError>& errors) {
+    errors = examine_with(proposal, about);
+    const Verdict verdict = judge(errors, refused);
+    if (verdict == Verdict::refused || fixes_.empty()) return verdict;
+    const std::vector<InputError> alone = examine_set({setting(proposal)}, about);
+    if (!keys_of(alone).contains(proposal.key)) return verdict;
+    errors = alone;
+    return Verdict::refused;
+  }
+  Verdict judge_with(const Proposal& proposal, const std::string& about,
+                     const std::set<std::string>& refused) {
+    std::vector<InputError> errors;
+    return judge_with(proposal, about, refused, errors);
   }
 
   InputError improved(const InputError& error) {
@@ -149,8 +171,8 @@ class Adviser {
     std::optional<Proposal> passes;
     std::optional<Proposal> candidate = complaint.proposal;
     for (int n = 0; candidate && n < k_most_replaced && examined_ < k_most_examined; ++n) {
-      const std::vector<InputError> errors = examine_with(*candidate, complaint.key);
-      const Verdict verdict = judge(errors, {complaint.key});
+      std::vector<InputError> errors;
+      const Verdict verdict = judge_with(*candidate, complaint.key, {complaint.key}, errors);
       if (verdict == Verdict::accepted) return candidate;
       if (verdict == Verdict::other_key) {
         passes = candidate;
@@ -179,8 +201,7 @@ class Adviser {
   std::optional<std::string> search(const std::string& key, const SectionValues::Setting& given,
                                     const std::string& refused, Verdict wanted) {
     return nearest_accepted(*given.spec, *given.given, [&](const std::string& value) {
-      return examined_ < k_most_examined &&
-             judge(examine_with({key, value}, refused), {key, refused}) >= wanted;
+      return examined_ < k_most_examined && judge_with({key, value}, refused, {key, refused}) >= wanted;
     });
   }
 
@@ -268,7 +289,7 @@ class Adviser {
       standard = written_text(spec, spec.fallback);
       if (spec.fallback == *suspect.setting->given || standard->empty()) return {};
       const Proposal proposal{suspect.path, *standard};
-      if (judge(examine_with(proposal, refused), {suspect.path, refused}) < wanted) return {};
+      if (judge_with(proposal, refused, {suspect.path, refused}) < wanted) return {};
     }
     if (auto value = search(suspect.path, *suspect.setting, refused, wanted)) return value;
     return standard;

@@ -12,6 +12,8 @@ namespace {
 using Accepts = std::function<bool(const std::string&)>;
 
 constexpr int k_most_doublings = 40;
+constexpr int k_looked_around =
+    8;  ///< whole numbers next to the refused one, where one further away is found
 
 /// A number of one kind, as double or as whole number: what the search does with it.
 template <class T>
@@ -69,10 +71,23 @@ class NumberSearch {
     for (int n = 0; n < k_most_doublings; ++n) {
       const T next = powers ? further_power(last, up) : further(last, up);
       if (next == last || (up ? next < last : next > last)) return {};
-      if (accepts(next)) return rounded(between(last, next), last);
+      if (accepts(next)) return next_to(refused, rounded(between(last, next), last));
       last = next;
     }
     return {};
+  }
+  /// What is accepted may have gaps that doubling and bisection jump over: multiples, say.
+  T next_to(T refused, T found) const {
+    if constexpr (!std::is_floating_point_v<T>) {
+      if (spec_.kind != Kind::integer) return found;
+      const T step = found > refused ? 1 : -1;
+      T value = refused;
+      for (int n = 0; n < k_looked_around && value != found; ++n) {
+        value += step;
+        if (value != found && accepts(value)) return value;
+      }
+    }
+    return found;
   }
   /// The accepted end of an interval that has become small.
   T between(T refused, T accepted) const {

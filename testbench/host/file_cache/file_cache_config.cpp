@@ -1,6 +1,7 @@
 #include "testbench/host/file_cache/file_cache_config.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -57,20 +58,18 @@ std::shared_ptr<const AppFiles> make_app_files(const FileCacheConfig& config, st
 
 FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDrive& drive) {
   if (config.file_size % drive.lba_bytes != 0) {
-    throw refusal(
-        "file_cache.file_size",
-        fmt::format("{} B are no whole logical blocks of {} B", config.file_size, drive.lba_bytes),
-        fmt::format("{} B", std::max<Bytes>((config.file_size + drive.lba_bytes / 2) / drive.lba_bytes, 1) *
-                                drive.lba_bytes));
+    const Bytes unit = config.file_size < 4_KiB ? drive.lba_bytes : std::max<Bytes>(drive.lba_bytes, 4_KiB);
+    throw refusal("file_cache.file_size",
+                  fmt::format("{} B are no whole logical blocks of {} B", config.file_size, drive.lba_bytes),
+                  fmt::format("{} B", std::max<Bytes>((config.file_size + unit / 2) / unit, 1) * unit));
   }
   const Bytes user = drive.blocks * drive.lba_bytes;
   const auto region = static_cast<Bytes>(config.space * static_cast<double>(user));
   const Bytes slots = std::min<Bytes>(region / config.file_size, config.files);
   if (slots == 0) {
     const double least = static_cast<double>(config.file_size) / static_cast<double>(user);
-    const Bytes fits =
-        std::max(static_cast<Bytes>(config.space * static_cast<double>(user)) / drive.lba_bytes, Bytes{1}) *
-        drive.lba_bytes;
+    // A power of two, which requests of most sizes divide.
+    const Bytes fits = std::bit_floor(std::max<Bytes>(region, drive.lba_bytes));
     throw refusal(
         "file_cache.space",
         fmt::format("{:.4g} % of {} B hold no file of {} B", config.space * 100, user, config.file_size),

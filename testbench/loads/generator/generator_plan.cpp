@@ -142,13 +142,13 @@ bool used(const GeneratorPlan& plan, std::size_t direction) {
 void check_blocks(const GeneratorPlan& plan, std::uint32_t lba) {
   const auto whole = [lba](const char* option, Bytes bytes) {
     if (bytes == 0) throw InputError(std::string(option) + ": is 0, expected at least one logical block");
+    if (bytes > (Bytes{1} << 30U))
+      throw InputError(fmt::format("{}: {} B is too large, expected at most 1 GiB", option, bytes));
     if (bytes % lba != 0) {
       throw refusal(option,
                     fmt::format("{} B is not a multiple of the drive's logical block of {} B", bytes, lba),
                     std::to_string(std::max<Bytes>((bytes + lba / 2) / lba, 1) * lba));
     }
-    if (bytes > (Bytes{1} << 30U))
-      throw InputError(fmt::format("{}: {} B is too large, expected at most 1 GiB", option, bytes));
   };
   for (std::size_t i = 0; i < 3; ++i) {
     if (!used(plan, i)) continue;

@@ -211,6 +211,23 @@ TEST_CASE("a step that is refused for all that it says is refused once, with a s
   CHECK(proposed("idle.yaml") == "precondition.0.idle=false");
 }
 
+TEST_CASE("what is proposed is near, does by itself, and brings up no complaint of a right line",
+          "[program]") {
+  const Folder folder;
+  const auto proposed = [&](const std::string& name) {
+    std::vector<std::string> settings;
+    for (const Json& error : errors(folder, k_source / "testbench/fuzz/corpus/refused" / name, {}))
+      settings.push_back(setting(error));
+    return settings;
+  };
+  using Settings = std::vector<std::string>;
+  CHECK(proposed("adjacent.yaml") == Settings{"firmware.mapping.adjacent=18"});
+  CHECK(proposed("file-size-of-loads.yaml") == Settings{"file_cache.file_size=64 KiB"});
+  const fs::path two = k_source / "testbench/fuzz/corpus/refused/two-that-hide-each-other.yaml";
+  for (const std::string& one : proposed(two.filename()))
+    CHECK_FALSE(is_about(errors(folder, two, {one}), one.substr(0, one.find('='))));
+}
+
 TEST_CASE("all errors of a scenario come at once, in the order of the file", "[program]") {
   const Folder folder;
   const auto refused = [&](const std::string& text) {
