@@ -70,6 +70,23 @@ bool draws_from_all_alike(const GeneratorConfig& load) {
          parse_distribution(load.random_distribution).kind == DistributionSpec::Kind::random;
 }
 
+/// Something is drawn: places, directions, sizes or gaps.
+bool draws(const GeneratorConfig& load) {
+  const bool gaps = load.rate_process != "linear" && (!load.rate.empty() || !load.rate_iops.empty());
+  return load.is_random() || load.mixes_reads_and_writes() || !load.bssplit.empty() ||
+         !load.bsrange.empty() || gaps;
+}
+
+/// Something knows how long data have lain, or how often they were read.
+bool tells_age(const Around& around) {
+  static constexpr std::string_view k_may_know[] = {
+      "ssd.flash.reliability.model", "ssd.flash.part.timing", "firmware.refresh.policy",
+      "firmware.gc.policy",          "firmware.wear.policy",  "firmware.ecc.policy",
+      "firmware.pslc.policy",        "firmware.cache.policy", "firmware.model"};
+  return around.extended() || std::any_of(std::begin(k_may_know), std::end(k_may_know),
+                                          [&](std::string_view path) { return around.changes(path); });
+}
+
 /// Data lie for a while before the load.
 bool rests(const Around& around) {
   return around.here<AgeConfig>().retention > 0;
@@ -94,8 +111,27 @@ const std::vector<Row>& rows() {
        {"coalesce_time"},
        [](const Around& a) { return a.here<HostConfig>().coalesce_count > 1; }},
       {"ssd.flash.part",
-       {"suspend_point"},
+       {"suspend_point", "program_pulse", "program_suspend_latency"},
        [](const Around& a) { return a.in<FlashConfig>("ssd.flash").suspends_programs(); }},
+      {"ssd.flash.part",
+       {"erase_suspend_latency"},
+       [](const Around& a) { return a.in<FlashConfig>("ssd.flash").suspends_erases(); }},
+      {"ssd.flash.part",
+       {"resume_overhead", "max_suspends", "min_resume_time"},
+       [](const Around& a) {
+         const auto flash = a.in<FlashConfig>("ssd.flash");
+         return flash.suspends_programs() || flash.suspends_erases();
+       }},
+      {"ssd.flash.part",
+       {"cache_read", "cache_program", "t_rcbsy", "t_cbsy"},
+       [](const Around& a) { return a.in<FlashConfig>("ssd.flash").cache_operations; }},
+      {"ssd.scm",
+       {"read_latency", "program_latency", "banks", "bandwidth", "wear_region"},
+       [](const Around& a) {
+         const bool cached = a.changes("firmware.cache.policy") &&
+                             a.in<firmware::CacheConfig>("firmware.cache").lies_in_scm();
+         return cached || a.changes("firmware.model") || a.extended();
+       }},
       // Firmware.
       {"firmware.buffer",
        {"flush_at"},
@@ -128,6 +164,7 @@ const std::vector<Row>& rows() {
          const PreconditionStep step = a.step();
          return !step.is_sequential() && (step.overwrite > 0 || step.steady.wanted());
        }},
+      {"age", {"retention", "reads"}, [](const Around& a) { return tells_age(a); }},
       {"age",
        {"temperature"},
        [](const Around& a) {
@@ -144,6 +181,16 @@ const std::vector<Row>& rows() {
        {"rwmixread", "rwmixwrite"},
        [](const Around& a) { return a.here<GeneratorConfig>().mixes_reads_and_writes(); }},
       {"load", {"rwmixread"}, [](const Around& a) { return a.here<GeneratorConfig>().rwmixwrite < 0; }},
+      {"load",
+       {"bs"},
+       [](const Around& a) {
+         const auto load = a.here<GeneratorConfig>();
+         // Of several splits, one that is empty is this.
+         return load.bssplit.empty() ? load.bsrange.empty() : load.bssplit.find(',') != std::string::npos;
+       }},
+      {"load", {"bsrange"}, [](const Around& a) { return a.here<GeneratorConfig>().bssplit.empty(); }},
+      {"load", {"io_size", "loops"}, [](const Around& a) { return !a.here<GeneratorConfig>().time_based; }},
+      {"load", {"randseed"}, [](const Around& a) { return draws(a.here<GeneratorConfig>()); }},
       {"load", {"fsync", "end_fsync"}, [](const Around& a) { return a.here<GeneratorConfig>().writes(); }},
       {"load", {"offset_increment"}, [](const Around& a) { return a.here<GeneratorConfig>().numjobs > 1; }},
       {"load",

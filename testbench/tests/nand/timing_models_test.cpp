@@ -137,7 +137,7 @@ TEST_CASE("a table that is none is refused with the line that is wrong") {
   CHECK_THAT(refused_table({"layer, time", "0, 10001 ms"}), Catch::Contains("at most 10 s"));
   CHECK_THAT(refused_table({"layer, factor", "0, 1000.5"}), Catch::Contains("at most 1000"));
   CHECK_THAT(refused_table({"layer, factor", "0, 1", "31, 6e-10"}),
-             Catch::Contains("line 3: factor: \"6e-10\" leaves no latency of the data sheet's 820 us"));
+             Catch::Contains("line 3: factor: '6e-10' leaves no latency of the data sheet's 820 us"));
   CHECK(refused_table({"layer, factor", "0, 1", "31, 7e-10"}) == "accepted");
   CHECK_THAT(refused_table({"layer, time", "32, 1 us"}), Catch::Contains("outside 0 to 31"));
   CHECK_THAT(refused_table({"layer, time", "1.5, 1 us"}), Catch::Contains("no whole number"));
