@@ -149,11 +149,26 @@ int reported(const std::function<int()>& command) {
   }
 }
 
+/// Words of a load's section that say how its file is read; the others are about its replay.
+void check_trace_word(const Scenario& scenario, const std::string& setting) {
+  const std::string word = setting.substr(0, setting.find('='));
+  if (word.starts_with("columns") || !scenario.has_parameter("load.0." + word)) return;
+  std::vector<std::string> words = {"columns"};
+  for (const auto& specs : {TraceConfig::parameters().specs(), BlkparseConfig::parameters().specs()}) {
+    for (const ParameterSpec& spec : specs) words.push_back(spec.name);
+  }
+  if (std::find(words.begin(), words.end(), word) != words.end()) return;
+  throw InputError("--set " + setting + ": " + in_quotes(word) +
+                   " says nothing of how the file is read; there is " + any_of(words));
+}
+
 /// The scenario that a trace's words make up: `settings` are "columns.time=1" and the like.
 Scenario trace_scenario(const TraceInfoOptions& options) {
   std::vector<std::string> overrides = {"load.0.trace=" + options.file, "load.0.format=" + options.format};
   for (const std::string& setting : options.settings) overrides.push_back("load.0." + setting);
-  return parse_scenario("title: trace-info\n", "trace-info", scenario_catalogue(), overrides);
+  Scenario scenario = parse_scenario("title: trace-info\n", "trace-info", scenario_catalogue(), overrides);
+  for (const std::string& setting : options.settings) check_trace_word(scenario, setting);
+  return scenario;
 }
 
 /// What `tlmssd resolve` says to one line.

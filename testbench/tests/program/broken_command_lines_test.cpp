@@ -94,6 +94,21 @@ TEST_CASE("overrides that are wrong", "[program]") {
   set("load.0.bs=1.5k", "load.0.bs: 1536 B is not a multiple of the drive's logical block of 4096 B");
 }
 
+TEST_CASE("trace-info takes the words that say how a file is read, and no others", "[program]") {
+  const Folder folder;
+  const std::string trace = folder.write("t.csv", "0,h,0,Read,0,4096,0\n1000,h,0,Read,4096,0,0\n");
+  CHECK(run(folder, {"trace-info", trace, "--set", "zero_size=skip", "--set", "format=msr"}).code == 0);
+  for (const std::string set :
+       {"requests=5", "skip=7", "volume=9", "trace=x", "queue_depth=2", "warm_up=3", "name=a"}) {
+    const Outcome outcome = run(folder, {"trace-info", trace, "--set", "zero_size=skip", "--set", set});
+    INFO(set << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "tlmssd: --set " + set + ": '" + set.substr(0, set.find('=')) +
+                             "' says nothing of how the file is read; there is columns, format, zero_size, "
+                             "max_disorder or action\n");
+  }
+}
+
 TEST_CASE("no option takes an empty text for what it does without it", "[program]") {
   const Folder folder;
   const std::string good = folder.write("s.yaml", k_small);
