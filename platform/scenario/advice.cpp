@@ -52,7 +52,7 @@ class Adviser {
       bool fixed = false;
       for (const InputError& error : pending) {
         if (of_a_fix(error) || found_.size() >= k_most_errors) continue;
-        if (!seen_.insert(error.complaint().key).second) continue;
+        if (!seen_.insert(name_of(error)).second) continue;
         const InputError better = improved(error);
         const Complaint& complaint = better.complaint();
         // What shows only with the proposals made must be the user's doing, or else they would not
@@ -78,6 +78,12 @@ class Adviser {
   enum class Suspects : std::uint8_t { neighbours, numbers, all };
   enum class Verdict : std::uint8_t { refused, other_key, accepted };
 
+  /// What an error is known by: its key, or the place in another file than the scenario.
+  static std::string name_of(const InputError& error) {
+    const Complaint& complaint = error.complaint();
+    if (!complaint.key.empty() || complaint.line == 0) return complaint.key;
+    return complaint.file + ":" + std::to_string(complaint.line);
+  }
   static std::set<std::string> keys_of(const std::vector<InputError>& errors) {
     std::set<std::string> keys;
     for (const InputError& error : errors) keys.insert(error.complaint().key);

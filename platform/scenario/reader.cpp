@@ -357,7 +357,7 @@ class ScenarioReader {
           put_aside(values, child);
           return;
         }
-        if (!group.goes_with(active.variant)) refuse_variant(values, group, child);
+        if (!group.goes_with(active.variant)) refuse_variant(values, child);
       }
     }
     throw child.origin.error(unknown_key(values, active, child.key));
@@ -376,11 +376,16 @@ class ScenarioReader {
     return result;
   }
 
-  [[noreturn]] static void refuse_variant(const SectionValues& values, const KeyGroup& group,
-                                          const Node::Child& child) {
-    std::vector<std::string> keys;
-    for (const std::string& name : group.only_with) {
-      if (!name.empty()) keys.push_back(name);
+  [[noreturn]] static void refuse_variant(const SectionValues& values, const Node::Child& child) {
+    std::vector<std::string> keys;  // of the variants that have it
+    for (const KeyGroup& group : values.section->groups()) {
+      const std::vector<const ParameterSpec*> specs = parameters_of(group);
+      if (std::none_of(specs.begin(), specs.end(),
+                       [&](const ParameterSpec* spec) { return spec->name == child.key; }))
+        continue;
+      for (const std::string& name : group.only_with) {
+        if (!name.empty() && std::find(keys.begin(), keys.end(), name) == keys.end()) keys.push_back(name);
+      }
     }
     const std::string message = "key " + in_quotes(child.key) + " " + where(values.path);
     if (!values.variant.empty())

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -363,6 +364,9 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& option, c
   const auto number = [&](std::string_view part) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error == std::errc::result_out_of_range)
+      throw InputError(fmt::format("{}: {} is too large, expected at most {}", option, part,
+                                   std::numeric_limits<std::uint64_t>::max()));
     if (error != std::errc() || end != part.data() + part.size())
       throw InputError(option + ": " + in_quotes(text) + " is no range, expected a number, or FIRST-LAST");
     return value;

@@ -48,9 +48,10 @@ const CLI::Validator k_not_empty(
 /// The parser takes "" for 0.
 const CLI::Validator k_whole_number(
     [](const std::string& text) {
-      const bool digits = !text.empty() && text.size() <= 19 &&
-                          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-      return digits ? std::string() : tlmssd::in_quotes(text) + " is no whole number";
+      const bool digits =
+          !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+      if (!digits) return tlmssd::in_quotes(text) + " is no whole number";
+      return text.size() <= 19 ? std::string() : text + " is too large, expected 19 digits at most";
     },
     "", "whole number");
 

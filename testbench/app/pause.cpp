@@ -31,6 +31,9 @@ Pauser* active = nullptr;  // the event queue's checkpoint has no argument
 std::uint64_t number_of(const std::string& text, std::string_view number) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error == std::errc::result_out_of_range)
+    refuse(text, fmt::format("{} is too large, expected at most {}", number,
+                             std::numeric_limits<std::uint64_t>::max()));
   if (error != std::errc() || end != number.data() + number.size() || value == 0)
     refuse(text, in_quotes(number) + " is no number from 1 on");
   return value;

@@ -277,6 +277,7 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
   std::vector<Load> loads;
   std::vector<std::string> names;
   std::vector<const FioJob*> shallow;
+  ErrorList errors;
   std::uint32_t phase = 0;
   for (const FioJob& job : file.jobs) {
     names.push_back(job.name);
@@ -292,13 +293,14 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
       add_jobs(loads, config.kind.name.empty() ? job.name : config.kind.name + "." + job.name, made, job.run,
                job.units, drive, seed);
     } catch (const InputError& error) {
-      throw at_option(error, file, job);
+      errors.add(at_option(error, file, job));
     }
     for (std::size_t i = first; i < loads.size(); ++i) {
       loads[i].phase = phase;
       loads[i].of_job_file = true;
     }
   }
+  errors.throw_if_any();
   if (loads.empty()) {
     throw InputError("job: there is none called " + in_quotes(config.fio.job) + " in " + file.file +
                      ", expected " + any_of(names) + did_you_mean(config.fio.job, names));

@@ -252,15 +252,17 @@ class Parser {
       if (line.front() == '[') {
         section(line);
       } else {
-        option(line);
+        errors_.attempt([&] { option(line); });
+        if (errors_.errors().size() >= k_most_errors) break;  // it may be something else than a job file
       }
     }
+    errors_.throw_if_any();
     for (FioJob& job : result_.jobs) {
       job.generator.end_fsync |= job.fsync_on_close;
-      if (job.generator.time_based && job.run.runtime == 0) {
-        throw InputError(lines_.file(), job.line_of("time_based"), "time_based: needs runtime as well");
-      }
+      if (job.generator.time_based && job.run.runtime == 0)
+        errors_.add({lines_.file(), job.line_of("time_based"), "time_based: needs runtime as well"});
     }
+    errors_.throw_if_any();
     if (result_.jobs.empty())
       throw InputError(lines_.file(), 0, "holds no job, expected a section [name] beside [global]");
   }
@@ -339,8 +341,11 @@ class Parser {
     }
   }
 
+  static constexpr std::size_t k_most_errors = 32;
+
   LineReader& lines_;
   FioJobFile& result_;
+  ErrorList errors_;  ///< of options, which say nothing of each other
   FioJob global_;
   FioJob* current_ = nullptr;
   std::vector<Given> given_;  ///< so far in the current section, the last of each option

@@ -186,8 +186,10 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
     plan.offset = up_to(up_to(asked, smallest), lba);
     beyond = plan.offset >= drive.bytes;
   }
-  if (beyond)
-    throw InputError(fmt::format("offset: job {} begins beyond the drive's {} B", job, drive.bytes));
+  if (beyond) {  // of the first job, which has no increment, that is the offset's doing
+    throw InputError(fmt::format("{}: job {} begins beyond the drive's {} B",
+                                 job == 0 ? "offset" : "offset_increment", job, drive.bytes));
+  }
   const Bytes left = drive.bytes - plan.offset;
   const bool rest = config.size == "100%";
   plan.size = rest ? left : size_or_share("size", config.size, drive.bytes, units);

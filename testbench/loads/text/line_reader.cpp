@@ -120,7 +120,7 @@ bool LineReader::fill() {
     got = source_->read(buffer_.data() + end_, buffer_.size() - end_);
   } catch (const DamagedStream&) {
     fail("the " + std::string(compression_) + " data are damaged or cut off" +
-         (line_ == 0 ? " at the beginning" : " after this line"));
+         (line_ == 0 ? "" : " after this line"));
   }
   ended_ = got == 0;
   end_ += got;

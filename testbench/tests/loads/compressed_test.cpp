@@ -53,6 +53,7 @@ TEST_CASE("compressed traces read like plain ones, and cut-off ones are refused"
       const std::string message = message_of([&] { read_text(bytes.substr(0, keep), "msr"); });
       CHECK_THAT(message, Catch::StartsWith("t:") &&
                               Catch::Contains(": the " + name + " data are damaged or cut off"));
+      CHECK_THAT(message, !Catch::Contains("beginning"));  // which is not known
     }
   }
 }

@@ -310,6 +310,11 @@ TEST_CASE("shares of the drive come out in whole smallest requests, as in fio") 
   CHECK(plan().size == 3276 * 4_KiB);
   config.offset = "99.999999%";
   CHECK(message_of([&] { plan(); }) == "offset: job 0 begins beyond the drive's 67108864 B");
+  config.offset = "40%";
+  config.offset_increment = "30%";
+  config.size = "4k";
+  CHECK(message_of([&] { plan(2); }) == "offset_increment: job 2 begins beyond the drive's 67108864 B");
+  config.offset_increment = "0";
   config.offset = "512";  // bytes are taken at their word
   config.size = "1m";
   CHECK(plan().offset == 512);

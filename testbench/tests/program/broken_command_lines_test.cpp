@@ -127,6 +127,8 @@ TEST_CASE("no option takes an empty text for what it does without it", "[program
       {{"list", ""}, "filter: is empty"},
       {{"profile", ""}, "name: is empty"},
       {{"profile", "hm_0", "--seed", ""}, "--seed: '' is no whole number"},
+      {{"profile", "hm_0", "--requests", "99999999999999999999"},
+       "--requests: 99999999999999999999 is too large, expected 19 digits at most"},
       {{"profile", "hm_0", "--requests", ""}, "--requests: '' is no whole number"},
       {{"profile", "hm_0", "--scale", ""}, "--scale: "},
       {{"--plugin", "", "list"}, "--plugin: is empty"},

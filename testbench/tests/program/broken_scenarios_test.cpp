@@ -37,6 +37,8 @@ TEST_CASE("scenarios with unknown keys", "[program]") {
       {k_small_load, "{profile: hm_0, volume: x}", "@:12: key 'volume' in load.0 does not go with 'profile'"},
       {k_small_load, "{profile: hm_0, scal: 1}",
        "@:12: key 'scal' is not known in load.0; did you mean 'scale'?"},
+      {"number_ios: 500", "requests: 5",
+       "@:12: key 'requests' in load.0 goes only with 'trace' or 'profile'"},
       {"number_ios: 500", "scale: 0.5", "@:12: key 'scale' in load.0 goes only with 'profile'"},
       {"number_ios: 500", "warmup: 5", "@:12: key 'warmup' is not known in load.0; did you mean 'warm_up'?"},
       {"title: small", "title: small\ntitle: large", "@:2: key 'title' is given twice (first in line 1)"},

@@ -130,4 +130,28 @@ TEST_CASE("a trace that is not there, a fio file that is wrong", "[program]") {
                                                     (folder / "ok.fio") + ", expected job\n");
 }
 
+TEST_CASE("every mistake of a job file is told, and of every load", "[program]") {
+  const Folder folder;
+  const std::string at = "tlmssd: " + folder.path().string();
+  const auto complaints = [&](const std::string& load) {
+    return run(folder, {"check", folder.write("s.yaml", replaced(k_small, k_small_load, load))}).err;
+  };
+  folder.write("read.fio", "[global]\niodeph=3\n[a]\niodepth=zero\nbs=4k\n[b]\nnumjobs=many\n");
+  const std::string read = complaints("{fio: read.fio}");
+  INFO(read);
+  CHECK(std::count(read.begin(), read.end(), '\n') == 3);
+  for (const char* place :
+       {"/read.fio:2: option", "/read.fio:4: option iodepth", "/read.fio:7: option numjobs"})
+    CHECK(read.find(at + place) != std::string::npos);
+  folder.write("made.fio", "[a]\nbs=3000\n[b]\nrw=write\n[c]\noffset=99t\n");
+  CHECK(complaints("[{fio: made.fio}, {bs: 3000}]") ==
+        at +
+            "/s.yaml:12: load.1.bs: 3000 B is not a multiple of the drive's logical block of 4096 B; nearest "
+            "valid: 4096\n" +
+            at +
+            "/made.fio:2: job a: bs: 3000 B is not a multiple of the drive's logical block of 4096 B; "
+            "nearest valid: 4096\n" +
+            at + "/made.fio:6: job c: offset: job 0 begins beyond the drive's 2994176 B\n");
+}
+
 }  // namespace tlmssd::program_tests

@@ -124,9 +124,12 @@ TEST_CASE("bad kinds of decisions and bad breaks are one line", "[program]") {
   refused({"--break", "tim=1s"}, "did you mean 'time'?");
   refused({"--break", "time=1 fortnight"}, "--break");
   refused({"--break", "event=0"}, "no number from 1 on");
+  refused({"--break", "command=99999999999999999999"},
+          "99999999999999999999 is too large, expected at most 18446744073709551615");
   refused({"--break", "decision=gx"}, "no kind of decision");
   refused({"--break", "time=1 us", "--set", "run.timed=false"}, "untimed");
   refused({"--break", "event=1", "--show", "lba=x"}, "no range");
+  refused({"--break", "event=1", "--show", "lba=99999999999999999999"}, "99999999999999999999 is too large");
   // What the drive has not, also where the run would never stop.
   refused({"--break", "time=1000 s", "--show", "lba=999999999"}, "--show: 999999999 is beyond the drive");
   refused({"--break", "event=1", "--show", "map=4000000-4000001"},
