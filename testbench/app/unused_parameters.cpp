@@ -72,7 +72,7 @@ bool draws_from_all_alike(const GeneratorConfig& load) {
 
 /// Something is drawn: places, directions, sizes or gaps.
 bool draws(const GeneratorConfig& load) {
-  const bool gaps = load.rate_process != "linear" && (!load.rate.empty() || !load.rate_iops.empty());
+  const bool gaps = load.is_poisson() && (!load.rate.empty() || !load.rate_iops.empty());
   return load.is_random() || load.mixes_reads_and_writes() || !load.bssplit.empty() ||
          !load.bsrange.empty() || gaps;
 }

@@ -38,6 +38,8 @@ struct GeneratorConfig {
   std::string percentage_random = "100";
   std::uint64_t fsync = 0;
   bool end_fsync = false;
+  /// Gaps between requests of a limited rate are drawn.
+  [[nodiscard]] bool is_poisson() const { return rate_process == "poisson"; }
   [[nodiscard]] bool is_random() const { return rw.starts_with("rand"); }
   /// The direction of each request is drawn, or decided by the rates.
   [[nodiscard]] bool mixes_reads_and_writes() const;

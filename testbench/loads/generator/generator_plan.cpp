@@ -276,7 +276,7 @@ void plan_rates(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits uni
     }
     (iops ? plan.rate_iops : plan.rate_bytes)[i] = *value;
   }
-  plan.poisson = config.rate_process == "poisson";
+  plan.poisson = config.is_poisson();
 }
 
 void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
