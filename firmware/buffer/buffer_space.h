@@ -4,7 +4,7 @@
 // Where a line of the buffer may have a part of it to itself (firmware.pslc.bypass_buffer), the
 // buffer is shared out between the first line and the second, so that neither waits for the other's
 // programs. What fills the second is a program unit at least and can be sent out; the first, into
-// which evictions and map pages go as well, holds two as the whole buffer must.
+// which map pages go as well, holds two as the whole buffer must.
 #pragma once
 
 #include <coroutine>

@@ -185,8 +185,8 @@ bool Cache::takes(Lpn unit) {
   return false;
 }
 
-bool Cache::put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
-                Reservation* promised) {
+bool Cache::put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, std::uint32_t command,
+                MemorySpans& where, Reservation* promised) {
   Index i = store_.find(unit);
   const std::uint32_t more = store_.missing(i, sectors);
   if (promised != nullptr) {
@@ -203,6 +203,7 @@ bool Cache::put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, MemorySpan
   const auto written = static_cast<std::uint64_t>(std::popcount(sectors));
   stats_.sectors_written += written;
   stats_.sectors_dirtied += static_cast<std::uint64_t>(std::popcount(sectors & ~store_.line(i).dirty));
+  store_.line(i).command = command;
   store_.lay(i, sectors, stamps, true, where);
   if (fresh) {
     policy_->added(i, true);

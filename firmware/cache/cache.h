@@ -114,10 +114,11 @@ class Cache final : public Layer, public Evictions {
   [[nodiscard]] bool holds(Lpn unit) const override { return store_.find(unit) != LineStore::k_none; }
   /// Whether a write to `unit` goes here (to be asked once per write).
   [[nodiscard]] bool takes(Lpn unit);
-  /// Inserts sectors (`stamps` by sector of the unit) and appends their places to `where`. False:
-  /// no room, nothing was done. `room`: what has been set aside for it; null: none.
-  [[nodiscard]] bool put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, MemorySpans& where,
-                         Reservation* room = nullptr);
+  /// Inserts sectors (`stamps` by sector of the unit) that a command of so many blocks writes, and
+  /// appends their places to `where`. False: no room, nothing was done. `room`: what has been set
+  /// aside for it; null: none.
+  [[nodiscard]] bool put(Lpn unit, std::uint64_t sectors, const Stamp* stamps, std::uint32_t command,
+                         MemorySpans& where, Reservation* room = nullptr);
   [[nodiscard]] std::uint32_t grains_of(std::uint64_t sectors) const { return store_.grains_of(sectors); }
   /// What has just been put for `unit` is to be in flash soon; `durable` waits for it.
   void write_out(Lpn unit, Durable& durable);
@@ -181,7 +182,9 @@ class Cache final : public Layer, public Evictions {
   void stay(Index i);
   Task<> evict(Lpn unit, std::uint64_t eviction, Durable* also);
   Index still_due(Lpn unit, std::uint64_t eviction, const Durable* also);
-  void stage(Index i, std::uint64_t eviction, Durable* also);
+  /// The line of the write buffer in which an evicted `unit` waits: as the pSLC's data path has it.
+  [[nodiscard]] std::uint8_t line_below(Lpn unit) const;
+  void stage(Index i, std::uint8_t below, std::uint64_t eviction, Durable* also);
   void call_off(Lpn unit, std::uint64_t eviction, Durable* also);
   void await_staged(Lpn unit, Durable& durable);
   void eviction_ended(std::uint64_t eviction);

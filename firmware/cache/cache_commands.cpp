@@ -56,9 +56,10 @@ Task<bool> Cache::write_unit(HeldCommand& held, Lpn unit, std::uint64_t lba, std
   const std::uint64_t sectors = core_.layout.sectors_of(unit, lba, lba + blocks);
   if (data != nullptr)
     std::copy_n(data, blocks, stamps.begin() + static_cast<std::ptrdiff_t>(lba % core_.layout.sectors));
-  if (put(unit, sectors, stamps.data(), where)) co_return true;
+  const std::uint32_t command = held.command.blocks;
+  if (put(unit, sectors, stamps.data(), command, where)) co_return true;
   Reservation room(*this, grains_of(sectors));
-  co_return co_await wait_for_room(held, room) && put(unit, sectors, stamps.data(), where, &room);
+  co_return co_await wait_for_room(held, room) && put(unit, sectors, stamps.data(), command, where, &room);
 }
 
 Task<> Cache::prepare_read(HeldCommand& held, std::unique_ptr<Hold>& hold) {

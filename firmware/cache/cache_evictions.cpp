@@ -108,7 +108,8 @@ void Cache::stay(Index i) {
 Task<> Cache::evict(Lpn unit, std::uint64_t eviction, Durable* also) {
   core_.hw.cpu.describe(Stage::buffer, {.cached = StageWork::Cached::hit});
   co_await RunStage(core_.hw, Stage::buffer, nullptr);
-  BufferSpace::Reservation entry(flusher_.space(), 1);
+  const std::uint8_t below = line_below(unit);
+  BufferSpace::Reservation entry(flusher_.space(), 1, below);
   co_await entry;
   Index i = entry.granted() > 0 ? still_due(unit, eviction, also) : LineStore::k_none;
   if (i != LineStore::k_none) {
@@ -120,9 +121,9 @@ Task<> Cache::evict(Lpn unit, std::uint64_t eviction, Durable* also) {
     i = still_due(unit, eviction, also);
   }
   if (i != LineStore::k_none) {
-    stage(i, eviction, also);
+    stage(i, below, eviction, also);
   } else {
-    flusher_.space().give_back(entry.granted());
+    flusher_.space().give_back(entry.granted(), below);
     call_off(unit, eviction, also);
   }
   if (also != nullptr && --also->pending == 0 && also->waiter) core_.hw.event_queue.soon(also->waiter);
@@ -143,16 +144,25 @@ Cache::Index Cache::still_due(Lpn unit, std::uint64_t eviction, const Durable* a
   return i;
 }
 
-/// Lays the line into the write buffer, where one entry has been set aside for it.
-void Cache::stage(Index i, std::uint64_t eviction, Durable* also) {
+std::uint8_t Cache::line_below(Lpn unit) const {
+  if (!core_.pslc) return 0;
+  const Index i = store_.find(unit);
+  if (i == LineStore::k_none) return 0;  // nothing will be staged
+  const std::uint32_t command = store_.line(i).command;
+  const Bytes bytes = command > 0 ? Bytes{command} * lba_bytes_ : core_.layout.unit_bytes;
+  return core_.pslc->path().bypasses(unit, bytes) ? 1 : 0;
+}
+
+/// Lays the line into the write buffer, where one entry has been set aside for it in line `below`.
+void Cache::stage(Index i, std::uint8_t below, std::uint64_t eviction, Durable* also) {
   LineStore::Line& line = store_.line(i);
   WriteBuffer& buffer = flusher_.buffer();
   WriteBuffer::Index entry = buffer.find(line.unit);
   if (buffer.merges(entry)) {
-    flusher_.space().give_back(1);
+    flusher_.space().give_back(1, below);
   } else {
-    flusher_.space().unreserve(1);
-    entry = buffer.add(line.unit, entry, eviction);
+    flusher_.space().unreserve(1, below);
+    entry = buffer.add(line.unit, entry, eviction, below);
   }
   buffer.merge(entry, line.present, store_.stamps(i));
   buffer.entry(entry).eviction = eviction;

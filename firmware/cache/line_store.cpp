@@ -116,6 +116,7 @@ void LineStore::archive(Archive& a) {
     Line& line = lines_[i];
     a(line.present);
     a(line.dirty);
+    a(line.command);
     a(line.unit);
     a(line.state);
     if (line.state == State::leaving) throw ArchiveError("a cache line is being written out");

@@ -32,6 +32,7 @@ class LineStore {
     std::uint64_t present = 0;   ///< sectors that are here
     std::uint64_t dirty = 0;     ///< of these, sectors that flash has not, nor the write buffer
     std::uint64_t eviction = 0;  ///< number of the eviction under way (leaving)
+    std::uint32_t command = 0;   ///< blocks of the host's command that wrote it last; 0: none has
     Lpn unit = k_no_unit;
     State state = State::free;
   };

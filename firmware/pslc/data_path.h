@@ -3,7 +3,8 @@
 //
 // A path is asked about every mapping page that the host writes, in the order in which the units
 // reach the write buffer; what it answers for the first write of a unit holds as long as that waits
-// in the buffer.
+// in the buffer. Behind a cache in the drive it is asked when a line leaves the cache, with the
+// size of the command that wrote the line last.
 #pragma once
 
 #include <cstdint>
