@@ -85,6 +85,7 @@ Cache::Cache(Core& core, Flusher& flusher, const DriveShape& shape, const Firmwa
       copy_waits_(config.cache.copy_waits),
       copy_units_(config.cache.copy_in == "unit"),
       write_all_(config.cache.write_back == "all"),
+      programs_take_part_(core.places != nullptr || core.map->log_scheme() != nullptr),
       store_(medium_ == MemoryKind::dram ? flusher.buffer().dram_bytes() : 0, capacity_,
              checked_grain(config.cache, core.layout, lba_bytes_, capacity_), core.layout.sectors,
              lba_bytes_),

@@ -199,8 +199,9 @@ class Cache final : public Layer, public Evictions {
   Bytes lba_bytes_;
   Bytes capacity_;
   bool copy_waits_;
-  bool copy_units_;  ///< a read copies in its whole units, not just the sectors asked for
-  bool write_all_;   ///< clean lines are written back, too
+  bool copy_units_;          ///< a read copies in its whole units, not just the sectors asked for
+  bool write_all_;           ///< clean lines are written back, too
+  bool programs_take_part_;  ///< a program takes only what belongs to its region or log block
   LineStore store_;
   std::unique_ptr<CachePolicy> policy_;
   std::uint64_t keep_free_ = 0;       ///< grains

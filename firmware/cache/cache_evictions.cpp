@@ -10,7 +10,9 @@ namespace tlmssd::firmware {
 
 /// More lines have to go: to keep the free share, for those who wait, or to fill the last program:
 /// the smallest that the write buffer sends, or a whole program unit if a command waits for what is
-/// staged and no smaller program has taken it.
+/// staged and no smaller program has taken it. A region or a log block takes of what is staged only
+/// what belongs to it, so that no number of lines fills its programs: then lines go only for those
+/// who wait, until there is enough for one.
 Cache::More Cache::wants_more() const {
   const std::uint64_t coming = store_.free() + leaving_grains_;
   if (keep_free_ > 0 && coming <= keep_free_) return More::room;
@@ -18,6 +20,7 @@ Cache::More Cache::wants_more() const {
   if (leaving_grains_ == 0) return More::none;
   const std::uint64_t staged = unstaged_ + flusher_.buffer().waiting();
   const bool left_there = awaited() && unstaged_ == 0 && flusher_.jobs_in_flight() == 0;
+  if (programs_take_part_) return left_there && staged < flusher_.least() ? More::filling : More::none;
   const std::uint32_t program = left_there ? core_.layout.program_units : flusher_.least();
   return staged % program != 0 ? More::filling : More::none;
 }

@@ -26,6 +26,18 @@ firmware:
 load: {rw: write, bs: 128k, iodepth: 8, offset: 50%, number_ios: 200}
 )";
 
+/// A hybrid drive whose regions are written anew as a whole.
+const std::string k_over_regions = R"(title: block-mapped flash behind a cache
+ssd:
+  host: {lba_size: 4 KiB}
+  scm: {capacity: 16 MiB}
+  flash: {channels: 2, ways: 2, part: {file: parts/nand/2d-fg-mlc.yaml, blocks_per_plane: 64, pages_per_block: 64}}
+firmware:
+  mapping: {scheme: block-mapped, unit: 16 KiB}
+  cache: {policy: nv-wb, grain: 4 KiB}
+load: {rw: randwrite, bs: 16k, size: 64m, io_size: 1g, rate_iops: 20, iodepth: 8, number_ios: 4000}
+)";
+
 }  // namespace
 
 TEST_CASE("what leaves a cache goes where the pSLC's data path has it", "[program]") {
@@ -38,6 +50,26 @@ TEST_CASE("what leaves a cache goes where the pSLC's data path has it", "[progra
   // The size is that of the command that wrote the line, whatever is evicted together.
   CHECK(share({"firmware.pslc={policy: pin-small, small: 64 KiB, static: 1 %, dynamic: 5 %}"}) == 0);
   CHECK(share({"firmware.pslc={policy: pin-small, small: 128 KiB, static: 1 %, dynamic: 5 %}"}) == 1);
+}
+
+TEST_CASE("a cache before programs that take a part of what waits keeps what room does not need",
+          "[program]") {
+  const auto free_share = [](const std::vector<std::string>& settings) {
+    return in_firmware(statistics_with(k_over_regions, settings), "cache", "free_share");
+  };
+  // What has left waits in the write buffer for a region's worth of it: 64 of 1024 units.
+  CHECK(free_share({}) == Approx(0.2 - 1.0 / 16).margin(0.01));
+  for (const std::string scheme : {"bast", "fast", "superblock"}) {
+    INFO(scheme);
+    CHECK(free_share({"firmware.mapping={scheme: " + scheme + ", unit: 4 KiB}", "load.bs=4k",
+                      "firmware.allocation.multi_plane=true"}) == Approx(0.2).margin(0.01));
+  }
+}
+
+TEST_CASE("a cache that waits for room before block-mapped flash gets it", "[program]") {
+  const Json statistics = statistics_with(k_over_regions, {"firmware.cache.policy=lru"});
+  CHECK(in_firmware(statistics, "cache", "waits_for_room") > 0);
+  CHECK(in_firmware(statistics, "cache", "free_share") < 0.1);
 }
 
 }  // namespace tlmssd::program_tests
