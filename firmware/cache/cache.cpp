@@ -142,10 +142,9 @@ void Cache::copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps
   if (core_.lookup(unit) != place || flusher_.buffer().find(unit) != WriteBuffer::k_none) return;
   if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;
   Index i = store_.find(unit);
-  if (i == LineStore::k_none && !policy_->admits_read(unit)) return;
   if (copy_units_) need = store_.all_sectors();
   if (i != LineStore::k_none) need &= ~store_.line(i).present;
-  if (need == 0) return;
+  if (need == 0 || !policy_->admits_read(unit)) return;
   const std::uint32_t more = store_.missing(i, need);
   if (promised != nullptr && promised->left_ >= more) {
     promised->use(more);

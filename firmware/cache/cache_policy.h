@@ -30,7 +30,8 @@ class CachePolicy {
   /// Whether a write to `unit`, which has no line, goes into the cache (else: through the write
   /// buffer to flash). Asked once per write and unit.
   virtual bool admits_write(Lpn unit) = 0;
-  /// Whether sectors of `unit` that were read from flash are copied into the cache.
+  /// Whether sectors of `unit` that were read from flash are copied into the cache, whether or not
+  /// others of it are here already. Asked once per read and unit that has brought any.
   virtual bool admits_read(Lpn unit) = 0;
   /// Whether it ever does.
   [[nodiscard]] virtual bool copies_reads() const { return true; }

@@ -38,6 +38,21 @@ firmware:
 load: {rw: randwrite, bs: 16k, size: 64m, io_size: 1g, rate_iops: 20, iodepth: 8, number_ios: 4000}
 )";
 
+/// Blocks of units are written, then all of the units is read.
+const std::string k_parts_here = R"(title: units that are here in part
+ssd:
+  host: {lba_size: 4 KiB}
+  scm: {capacity: 16 MiB}
+  flash: {channels: 2, ways: 1, user_capacity: 128 MiB, part: {planes: 1, page_size: 16 KiB, pages_per_block: 64}}
+firmware:
+  mapping: {unit: 16 KiB}
+  cache: {policy: write-only, grain: 4 KiB}
+precondition: [{fill: 100 %}]
+load:
+  - {name: parts, rw: randwrite, bs: 4k, size: 2m, number_ios: 200, norandommap: true}
+  - {name: all, stonewall: true, rw: read, bs: 16k, size: 2m, loops: 1}
+)";
+
 }  // namespace
 
 TEST_CASE("what leaves a cache goes where the pSLC's data path has it", "[program]") {
@@ -70,6 +85,20 @@ TEST_CASE("a cache that waits for room before block-mapped flash gets it", "[pro
   const Json statistics = statistics_with(k_over_regions, {"firmware.cache.policy=lru"});
   CHECK(in_firmware(statistics, "cache", "waits_for_room") > 0);
   CHECK(in_firmware(statistics, "cache", "free_share") < 0.1);
+}
+
+TEST_CASE("reads are copied in as the policy has it where a part of the unit is here", "[program]") {
+  const auto copies = [](const std::string& policy, const std::string& loops) {
+    const Json statistics =
+        statistics_with(k_parts_here, {"firmware.cache.policy=" + policy, "load.1.loops=" + loops});
+    CHECK(in_firmware(statistics, "cache", "read_partial_hits") > 0);
+    return in_firmware(statistics, "cache", "copies_in");
+  };
+  CHECK(copies("write-only", "3") == 0);
+  CHECK(copies("scm-storage", "3") == 0);
+  CHECK(copies("read-write", "1") == 0);
+  CHECK(copies("read-write", "2") > 0);
+  CHECK(copies("nv-wb", "1") > 0);
 }
 
 }  // namespace tlmssd::program_tests
