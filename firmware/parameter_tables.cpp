@@ -107,9 +107,8 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
                   "what a read copies in from flash: the logical blocks asked for, or the mapping pages they "
                   "lie in")
           .flag("copy_waits", &CacheConfig::copy_waits,
-                "whether a read waits until there is room for what it copies in; if not, nothing is copied "
-                "when there "
-                "is none")
+                "whether a read waits until there is room for what it copies in, up to an eighth of the "
+                "cache; if not, nothing is copied when there is none")
           .choice("write_back", &CacheConfig::write_back, {"dirty", "all"},
                   "what an eviction writes to flash: lines that flash has not, or every line (the cache "
                   "counts as the "

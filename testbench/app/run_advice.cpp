@@ -66,6 +66,7 @@ AdviserFacts Run::adviser_facts() const {
   facts.user = ssd.user_bytes();
   facts.flash = geometry.bytes();
   if (ssd.own_ftl() != nullptr) facts.write_buffer = ssd.config().firmware.buffer.capacity;
+  facts.copies_wait = ssd.config().firmware.cache.copy_waits;
   facts.blocks_of_spare =
       static_cast<double>(facts.flash - facts.user) /
       static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());

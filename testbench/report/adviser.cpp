@@ -104,19 +104,24 @@ void buffer_holds_load(const Evidence& e) {
        "firmware.buffer.capacity or load.number_ios"});
 }
 
-/// A read that may not wait copies nothing into a full cache, and evicts nothing from it.
+/// A read that may not wait copies nothing into a full cache, and evicts nothing from it. Where
+/// reads wait, those do not that would fill a good part of the cache.
 void reads_not_cached(const Evidence& e) {
   const Json* const cache = find_group(e.report["statistics"], "cache");
   if (cache == nullptr || find_value(*cache, "copies skipped") == nullptr) return;
   const double skipped = number_in(*cache, "copies skipped");
   const double all = skipped + number_in(*cache, "copies in");
   if (all == 0 || skipped < k_share_not_copied * all) return;
-  e.advice.push_back(
-      {"reads-not-cached",
-       fmt::format("{} of what reads might have brought into the cache found no room there: it is full, "
-                   "and a read that does not wait makes none",
-                   share_text(skipped / all)),
-       "firmware.cache.copy_waits"});
+  const std::string found = fmt::format(
+      "{} of what reads might have brought into the cache found no room there: ", share_text(skipped / all));
+  if (e.facts.copies_wait) {
+    e.advice.push_back({"reads-not-cached",
+                        found + "a read that needs more than an eighth of the cache does not wait for room",
+                        "firmware.cache.capacity"});
+  } else {
+    e.advice.push_back({"reads-not-cached", found + "it is full, and a read that does not wait makes none",
+                        "firmware.cache.copy_waits"});
+  }
 }
 
 void few_blocks(const Evidence& e) {

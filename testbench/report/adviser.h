@@ -43,6 +43,7 @@ struct AdviserFacts {
   Bytes flash = 0;  ///< all of it
   Bytes write_buffer = 0;
   double blocks_of_spare = 0;      ///< of each parallel unit
+  bool copies_wait = false;        ///< a read waits for room for what it copies into the cache
   bool drawn_steady = false;       ///< `state: steady` was the last to write the drive before the loads
   std::uint32_t queue_depth = 0;   ///< commands that a queue of the host holds
   std::string key_of_queue_depth;  ///< parameter

@@ -458,6 +458,27 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
   }
 }
 
+TEST_CASE("reads that are not cached: who does not wait, or is too large to wait", "[program]") {
+  const std::string text = drive_with(
+      "channels: 2, ways: 1, user_capacity: 128 MiB, part: {planes: 1, page_size: 16 KiB, pages_per_block: "
+      "64}",
+      "firmware: {mapping: {unit: 16 KiB}, cache: {policy: lru, medium: dram, capacity: 1 MiB, copy_waits: "
+      "true}}\n" +
+          k_fill + "load: {rw: randread, bs: 256k, iodepth: 4, number_ios: 300}\n");
+  const auto look_at = [&](const Settings& settings) {
+    const Json report = run_with(settings, text);
+    for (const Json& one : report["advice"]) {
+      if (one["name"] == "reads-not-cached") return one["look_at"].get<std::string>();
+    }
+    return std::string("nothing");
+  };
+  CHECK(look_at({}) == "firmware.cache.capacity");
+  CHECK(look_at({"firmware.cache.copy_waits=false"}) == "firmware.cache.copy_waits");
+  CHECK(look_at({"firmware.cache.capacity=4 MiB"}) == "nothing");
+  for (const std::string policy : {"write-only", "scm-storage"})
+    CHECK(look_at({"firmware.cache.copy_waits=false", "firmware.cache.policy=" + policy}) == "nothing");
+}
+
 TEST_CASE("a limit of a load is named as its kind knows it", "[program]") {
   const std::string drive =
       drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), "");
