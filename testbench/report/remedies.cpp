@@ -87,6 +87,17 @@ Remedy of_migration(const MeasuredDrive& drive) {
   return {"moves between blocks", "", 0};
 }
 
+/// Free blocks that are erased so that they can be written in SLC mode.
+constexpr const char* k_slc_erases = "erases for SLC mode";
+
+/// Whether all that is done for collection is erases for blocks in SLC mode: free ones that are
+/// prepared, and those that folding has emptied.
+bool erases_for_slc_alone(const MeasuredDrive& drive) {
+  const Json* const pslc = find_group(drive.statistics, "pslc");
+  return pslc != nullptr && pslc->contains("policy") && number_in(drive.statistics, "victims") == 0 &&
+         number_in(*pslc, "blocks prepared") + number_in(*pslc, "blocks folded") > 0;
+}
+
 /// What makes room for what is written.
 Remedy of_making_room(const MeasuredDrive& drive, const Asker& asker) {
   const bool folding = number_in(drive.statistics, "busy migration") > number_in(drive.statistics, "busy gc");
@@ -196,6 +207,10 @@ std::string suspend_key(const MeasuredDrive& drive, const Asker& asker, bool pro
 Remedy of_collection(const MeasuredDrive& drive, const Asker& asker) {
   if (has_log_blocks(drive))
     return {"merges of log blocks", suspend_key(drive, asker, true, true), 0, "firmware.mapping.log_blocks"};
+  if (erases_for_slc_alone(drive)) {
+    if (number_in(drive.statistics, "blocks folded") > 0) return of_migration(drive);
+    return {k_slc_erases, suspend_key(drive, asker, false, true), 0, "firmware.pslc"};
+  }
   return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, asker, true, true)), 0,
           "firmware.gc"};
 }
@@ -216,11 +231,14 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
   const Retries retries = retries_of(drive);
   const double reads = time("busy read");
   const Remedy again = of_error_correction();
-  const std::vector<Work> works = {{of_collection(drive, asker), time("busy gc")},
+  const Remedy collection = of_collection(drive, asker);
+  const Remedy migration = of_migration(drive);
+  const bool folds = collection.cause == migration.cause;  // with the erases that it takes
+  const std::vector<Work> works = {{collection, time("busy gc") + (folds ? time("busy migration") : 0)},
                                    {of_programs(drive, "ssd.flash.ways or ssd.flash.channels"),
                                     time("busy program") + time("busy erase"), false},
                                    {of_reads(drive), reads * (1 - retries.share), false},
-                                   {of_migration(drive), time("busy migration")},
+                                   {migration, time("busy migration")},
                                    {of_map_pages(), time("busy map")},
                                    {{"refresh", "", 0, "firmware.refresh"}, time("busy refresh")},
                                    {{"wear levelling", "", 0, "firmware.wear"}, time("busy wear")},

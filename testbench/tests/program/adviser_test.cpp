@@ -458,6 +458,26 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
   }
 }
 
+TEST_CASE("erases of free blocks into SLC mode are not collection, and the pSLC's size is what it is",
+          "[program]") {
+  const std::string text = R"(ssd:
+  flash: {channels: 1, ways: 1, user_capacity: 1 GB, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
+firmware:
+  allocation: {multi_plane: true}
+  buffer: {capacity: 4 MiB}
+  pslc: {policy: all, static: 1 %, dynamic: 10 %}
+load: {rw: randwrite, bs: 16k, iodepth: 16, number_ios: 600, io_size: 10g}
+)";
+  const Folder folder;
+  const Json report = report_of(folder, folder.write("s.yaml", text), "out");
+  REQUIRE_FALSE(report["findings"].empty());
+  for (const Json& one : report["findings"]) {
+    INFO(one.dump());
+    CHECK(one["cause"] == "erases for SLC mode");
+    CHECK(one["look_at"] == "firmware.pslc");
+  }
+}
+
 TEST_CASE("reads that are not cached: who does not wait, or is too large to wait", "[program]") {
   const std::string text = drive_with(
       "channels: 2, ways: 1, user_capacity: 128 MiB, part: {planes: 1, page_size: 16 KiB, pages_per_block: "
