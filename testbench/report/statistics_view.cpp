@@ -254,8 +254,10 @@ std::vector<std::string> pslc_items(const Json& tree) {
   const auto number = [&](const char* name) { return number_in(*group, name); };
   std::string folds = fmt::format("{} blocks folded", count_text(number("blocks folded")));
   if (number("blocks folded") > 0) folds += fmt::format(", {:.0f} % valid", number("mean valid") * 100);
-  return {fmt::format("{}, {} of at most {}", word_in(*group, "policy"), bytes_text(number("size allowed")),
+  return {fmt::format("{}, {} of at most {}", word_in(*group, "policy"), bytes_text(number("size")),
                       bytes_text(number("largest size"))),
+          fmt::format("{} in use, {} allowed now", bytes_text(number("size in use")),
+                      bytes_text(number("size allowed"))),
           fmt::format("{:.0f} % of writes committed there", number("share to slc") * 100), folds,
           fmt::format("{} waits for room", count_text(number("waits for room")))};
 }

@@ -2,6 +2,7 @@
 // is sound.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <regex>
 #include <set>
 
 #include "testbench/tests/program/report.h"
@@ -476,6 +477,18 @@ load: {rw: randwrite, bs: 16k, iodepth: 16, number_ios: 600, io_size: 10g}
     CHECK(one["cause"] == "erases for SLC mode");
     CHECK(one["look_at"] == "firmware.pslc");
   }
+  const std::string said = run_ok(folder, {"run", folder / "s.yaml", "-o", folder / "again"}).out;
+  const Json& pslc = report["statistics"]["firmware"]["pslc"];
+  const auto mib = [&pslc](const char* name) { return pslc[name]["value"].get<double>() / (1 << 20); };
+  CHECK(mib("size") < 0.5 * mib("size_allowed"));
+  std::smatch match;
+  REQUIRE(std::regex_search(
+      said, match,
+      std::regex("all, (\\S+) MiB of at most (\\S+) MiB,?\\s+(\\S+) MiB in use, (\\S+) MiB allowed now")));
+  CHECK(std::stod(match[1]) == Approx(mib("size")).epsilon(0.01));
+  CHECK(std::stod(match[2]) == Approx(mib("largest_size")).epsilon(0.01));
+  CHECK(std::stod(match[3]) == Approx(mib("size_in_use")).epsilon(0.01));
+  CHECK(std::stod(match[4]) == Approx(mib("size_allowed")).epsilon(0.01));
 }
 
 TEST_CASE("reads that are not cached: who does not wait, or is too large to wait", "[program]") {
