@@ -75,6 +75,14 @@ Remedy of_programs(const MeasuredDrive& drive, const std::string& look_at) {
   return remedy;
 }
 
+/// Collection of a drive with log blocks, as long as its data take on the channels. A merge is more
+/// than these: no wait for it is one for the channels alone.
+Remedy of_merges(const MeasuredDrive& drive, const Asker& asker) {
+  Remedy remedy = of_collection(drive, asker);
+  if (drive.transfers_limit()) remedy.look_at = joined(of_transfers(drive).look_at, ", ", remedy.look_at);
+  return remedy;
+}
+
 /// Whether what makes room is merges of log blocks, which have settings of their own.
 bool has_log_blocks(const MeasuredDrive& drive) {
   const Json* const mapping = find_group(drive.statistics, "mapping");
@@ -261,6 +269,8 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
 }
 
 Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  const bool collects = cause == "die busy: gc" || cause == "space wait";
+  if (collects && has_log_blocks(drive)) return of_merges(drive, asker);
   if (cause == "die busy: gc")
     return drive.held() >= k_held_for_wait ? of_transfers(drive) : of_collection(drive, asker);
   if (cause == "space wait")

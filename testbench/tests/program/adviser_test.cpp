@@ -459,6 +459,27 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
   }
 }
 
+TEST_CASE("waits for merges of log blocks are told as merges, also where their data take long",
+          "[program][figure]") {
+  const std::string text = drive_with(
+      "channels: 1, ways: 4, bus: 25 MT/s, over_provisioning: 40 %, part: {cell: slc, planes: 1, "
+      "blocks_per_plane: 120, pages_per_block: 24, page_size: 16 KiB}",
+      "firmware: {buffer: {capacity: 256 KiB}, mapping: {scheme: fast, log_blocks: 4}}\n" + k_fill +
+          "load: {rw: randwrite, bs: 4k, number_ios: 2000}\n");
+  const auto p999 = [](const Json& report) {
+    for (const Json& one : report["findings"]) {
+      if (one["text"].get<std::string>().starts_with("p99.9 of write")) return one;
+    }
+    return Json();
+  };
+  const Json slow = run_with({}, text);
+  const Json one = p999(slow);
+  INFO(one.dump());
+  CHECK(one["cause"] == "merges of log blocks");
+  CHECK(one["look_at"] == "ssd.flash.bus or ssd.flash.channels or firmware.mapping.log_blocks");
+  CHECK(p999(run_with({"ssd.flash.bus=4000 MT/s"}, text))["look_at"] == "firmware.mapping.log_blocks");
+}
+
 TEST_CASE("erases of free blocks into SLC mode are not collection, and the pSLC's size is what it is",
           "[program]") {
   const std::string text = R"(ssd:
