@@ -1,6 +1,7 @@
 #include "firmware/ecc/workload_classifier.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "models/base/mixing.h"
@@ -15,15 +16,28 @@ void WorkloadClassifier::reads(std::uint64_t /*lba*/, std::uint64_t blocks) {
 void WorkloadClassifier::writes(std::uint64_t lba, std::uint64_t blocks) {
   written_ += blocks;
   for (std::uint64_t block = lba; block < lba + blocks; ++block) {
-    if (block * k_golden >> 58U != 0) continue;  // one in k_sample
+    if (!in_sample(block)) continue;
     ++sampled_writes_;
-    sampled_.insert(block);
+    ++sampled_[block];
+    if (sampled_.size() > k_full && halvings_ < k_most_halvings) halve();
   }
   command();
 }
 
+bool WorkloadClassifier::in_sample(std::uint64_t block) const {
+  return block * k_golden <= ~std::uint64_t{0} >> halvings_;
+}
+
+void WorkloadClassifier::halve() {
+  ++halvings_;
+  std::erase_if(sampled_, [this](const auto& one) {
+    if (in_sample(one.first)) return false;
+    sampled_writes_ -= one.second;
+    return true;
+  });
+}
+
 void WorkloadClassifier::command() {
-  static_assert(k_sample == std::uint64_t{1} << (64U - 58U));
   if (++commands_ < window_) return;
   ++windows_;
   last_.write_frequency =
@@ -34,7 +48,7 @@ void WorkloadClassifier::command() {
 }
 
 void WorkloadClassifier::restart() {
-  commands_ = read_ = written_ = sampled_writes_ = 0;
+  commands_ = read_ = written_ = sampled_writes_ = halvings_ = 0;
   sampled_.clear();
 }
 
@@ -43,9 +57,16 @@ void WorkloadClassifier::archive(Archive& a) {
   a(read_);
   a(written_);
   a(sampled_writes_);
-  std::vector<std::uint64_t> sampled(sampled_.begin(), sampled_.end());
+  a(halvings_);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> sampled(sampled_.begin(), sampled_.end());
   std::sort(sampled.begin(), sampled.end());
-  a(sampled);
+  std::uint64_t count = sampled.size();
+  a(count);
+  sampled.resize(count);
+  for (auto& [block, writes] : sampled) {
+    a(block);
+    a(writes);
+  }
   sampled_ = {sampled.begin(), sampled.end()};
   a(last_.write_frequency);
   a(last_.read_share);

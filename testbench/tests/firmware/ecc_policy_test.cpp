@@ -285,6 +285,31 @@ TEST_CASE("a workload is what was written over what differs, and the share of re
   CHECK(classifier.traits().read_share == 1);
 }
 
+TEST_CASE("the write frequency of a small set is counted, wherever it lies") {
+  for (std::uint64_t first = 0; first < 4096; first += 8) {
+    WorkloadClassifier classifier(100);
+    for (int i = 0; i < 100; ++i) classifier.writes(first, 8);
+    INFO("blocks from " << first << " on");
+    CHECK(classifier.traits().write_frequency == 100);
+  }
+}
+
+TEST_CASE("a sample that has been halved goes on in a snapshot as it was") {
+  WorkloadClassifier classifier(10'000);
+  const auto half = [](WorkloadClassifier& c) {
+    for (std::uint64_t i = 0; i < 5'000; ++i) c.writes(i * 8, 8);
+  };
+  half(classifier);
+  WorkloadClassifier restored(10'000);
+  MemoryArchive saved;
+  classifier.archive(saved);
+  saved.rewind();
+  restored.archive(saved);
+  half(restored);
+  REQUIRE(restored.known());
+  CHECK(restored.traits().write_frequency == 2);
+}
+
 TEST_CASE("the sample of one block in 64 finds the write frequency within its error") {
   RandomStream random(3, "workload");
   for (const std::uint64_t span : {100'000ULL, 400'000ULL, 3'000'000ULL}) {
