@@ -1,6 +1,7 @@
 #include "firmware/flash/error_correction.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 #include <limits>
 #include <utility>
@@ -90,11 +91,103 @@ void ErrorCorrection::choose(ReadOp& read) {
 
 void ErrorCorrection::decoded(ReadOp& read) {
   for (Feature* const feature : core_.hooks.first_attempt) feature->on_first_attempt(read);
-  if (read.op.status == FlashStatus::uncorrectable) {
-    rereads_.start(read_again(read));
+  if (read.op.status != FlashStatus::uncorrectable) {
+    count(read);
+    read.batch->arrive(read);
+  } else if (read.op.planes == 1) {
+    rereads_.start(read_alone(read));
   } else {
-    end(read);
+    read_planes_again(read);
   }
+}
+
+Task<> ErrorCorrection::read_alone(ReadOp& read) {
+  Ledger* const ledger = std::exchange(read.op.ledger, nullptr);
+  co_await read_again(read);
+  read.op.ledger = ledger;
+  if (ledger != nullptr) ledger->charge(Cause::retry, core_.hw.event_queue.now());
+  count(read);
+  read.batch->arrive(read);
+}
+
+// Planes that could be decoded are done with: what each other one holds is read again by itself, as
+// if it had been an operation of its own from the start.
+void ErrorCorrection::read_planes_again(ReadOp& read) {
+  const std::uint32_t per_plane = core_.layout.units_per_page;
+  auto whole = std::make_shared<Whole>(Whole{read, std::exchange(read.op.ledger, nullptr), {}, 0});
+  std::uint32_t slots = 0;  // that are lost so far
+  for (std::uint32_t low = read.low; low <= read.high;) {
+    const std::uint32_t high = std::min(read.high, (low / per_plane + 1) * per_plane - 1);
+    std::uint32_t lost = 0;
+    for (std::uint32_t at = low; at <= high; ++at) lost += read.lost(at) ? 1 : 0;
+    if (lost > 0) whole->planes.push_back(&plane_of(read, low, high));
+    slots += lost;
+    low = high + 1;
+  }
+  share_failed_frames(*whole, slots);
+  core_.stats.decoded_bits += std::uint64_t{read.op.slots} * core_.layout.unit_bytes * 8;
+  read.op.status = FlashStatus::ok;
+  read.op.failed_slots = 0;
+  whole->left = static_cast<std::uint32_t>(whole->planes.size());
+  for (ReadOp* const plane : whole->planes) {
+    core_.stats.decoded_bits -= std::uint64_t{plane->op.slots} * core_.layout.unit_bytes * 8;
+    rereads_.start(read_plane(*plane, whole));
+  }
+}
+
+/// How many frames failed is known of all planes together: of each it is taken to be in proportion
+/// to its slots that failed.
+void ErrorCorrection::share_failed_frames(const Whole& whole, std::uint32_t lost_slots) {
+  std::uint32_t frames = whole.read.op.failed_frames;
+  std::uint32_t slots = lost_slots;
+  for (ReadOp* const plane : whole.planes) {
+    const auto lost = static_cast<std::uint32_t>(std::popcount(plane->op.failed_slots));
+    plane->op.failed_frames = slots == 0 ? 0 : frames * lost / slots;
+    frames -= plane->op.failed_frames;
+    slots -= std::min(slots, lost);
+  }
+}
+
+/// A read of units `low` to `high`, which are in one plane, that stands where `read` does after its
+/// first attempt.
+ReadOp& ErrorCorrection::plane_of(ReadOp& read, std::uint32_t low, std::uint32_t high) {
+  const std::uint32_t per_plane = core_.layout.units_per_page;
+  ReadOp& plane = core_.reads.take(read.mp_page, read.block, low);
+  plane.high = high;
+  FlashOp& op = plane.op;
+  op = static_cast<const FlashOp&>(read.op);
+  op.plane = static_cast<PlaneId>(index(op.plane) + low / per_plane - read.low / per_plane);
+  op.planes = 1;
+  op.first_slot = low % per_plane;
+  op.slots = high - low + 1;
+  op.spare = &plane.spare[low];
+  op.stamps = plane.content(low);
+  op.ledger = nullptr;
+  op.failed_slots = 0;
+  for (std::uint32_t at = low; at <= high; ++at) {
+    plane.wanted[at] = read.wanted[at];
+    plane.spare[at] = read.spare[at];
+    if (read.lost(at)) op.failed_slots |= std::uint64_t{1} << ((at - low) % 64);
+  }
+  std::copy_n(read.content(low), std::size_t{op.slots} * read.sectors, op.stamps);
+  return plane;
+}
+
+Task<> ErrorCorrection::read_plane(ReadOp& plane, std::shared_ptr<Whole> whole) {
+  co_await read_again(plane);
+  count(plane);
+  ReadOp& read = whole->read;
+  std::copy_n(plane.op.spare, plane.op.slots, &read.spare[plane.low]);
+  std::copy_n(plane.op.stamps, std::size_t{plane.op.slots} * read.sectors, read.content(plane.low));
+  if (plane.op.status == FlashStatus::uncorrectable) {
+    read.op.status = FlashStatus::uncorrectable;
+    read.op.failed_slots |= std::rotl(plane.op.failed_slots, static_cast<int>((plane.low - read.low) % 64));
+  }
+  core_.reads.give(plane);
+  if (--whole->left > 0) co_return;
+  read.op.ledger = whole->ledger;
+  if (whole->ledger != nullptr) whole->ledger->charge(Cause::retry, core_.hw.event_queue.now());
+  read.batch->arrive(read);
 }
 
 // Where the pass voltage was lowered, tries the same with the nominal one; then what the policy
@@ -102,7 +195,6 @@ void ErrorCorrection::decoded(ReadOp& read) {
 // retrying.
 Task<> ErrorCorrection::read_again(ReadOp& read) {
   FlashTransaction& op = read.op;
-  Ledger* const ledger = std::exchange(op.ledger, nullptr);
   const PageFacts page = facts(read);
   ++core_.stats.retried_reads;
   bool lowered = std::exchange(op.pass_voltage, 1.0F) < 1;
@@ -130,9 +222,6 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
     salvage.add();
   }
   salvage.finish();
-  op.ledger = ledger;
-  if (ledger != nullptr) ledger->charge(Cause::retry, core_.hw.event_queue.now());
-  end(read);
 }
 
 void ErrorCorrection::refuse_policy(const ReadOp& read) const {
@@ -141,8 +230,8 @@ void ErrorCorrection::refuse_policy(const ReadOp& read) const {
                               core_.config.ecc.policy, read.block, k_most_attempts));
 }
 
-/// Decoded or given up: counts it and tells the batch.
-void ErrorCorrection::end(ReadOp& read) {
+/// Decoded or given up.
+void ErrorCorrection::count(const ReadOp& read) {
   const FlashOp& op = read.op;
   FtlStatistics& stats = core_.stats;
   stats.decoded_bits += std::uint64_t{op.slots} * core_.layout.unit_bytes * 8;
@@ -160,7 +249,6 @@ void ErrorCorrection::end(ReadOp& read) {
     policy_.decoded(facts(read), {op.code, op.retry_level},
                     {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
   }
-  read.batch->arrive(read);
 }
 
 }  // namespace tlmssd::firmware

@@ -2,6 +2,9 @@
 // attempts that follow when it fails.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "firmware/core/core.h"
 
 namespace tlmssd::firmware {
@@ -19,9 +22,21 @@ class ErrorCorrection {
 
  private:
   [[nodiscard]] PageFacts facts(const ReadOp& read) const;
+  /// A read of several planes of which some have failed.
+  struct Whole {
+    ReadOp& read;
+    Ledger* ledger;               ///< of the read, which is charged when all is done
+    std::vector<ReadOp*> planes;  ///< that have failed, each a read
+    std::uint32_t left;           ///< of these, under way
+  };
+  Task<> read_alone(ReadOp& read);
+  void read_planes_again(ReadOp& read);
+  static void share_failed_frames(const Whole& whole, std::uint32_t lost_slots);
+  ReadOp& plane_of(ReadOp& read, std::uint32_t low, std::uint32_t high);
+  Task<> read_plane(ReadOp& plane, std::shared_ptr<Whole> whole);
   Task<> read_again(ReadOp& read);
   [[noreturn]] void refuse_policy(const ReadOp& read) const;
-  void end(ReadOp& read);
+  void count(const ReadOp& read);
 
   Core& core_;
   EccPolicy& policy_;

@@ -1,6 +1,7 @@
 #include "models/flash/flash_controller.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -149,17 +150,30 @@ void FlashController::give_errors(FlashOp& op) {
   for (FlashOp* link = &op; link != nullptr; link = link->next_plane) link->errors = nullptr;
 }
 
+/// Slots of a read that are in the same plane as `slot`, from that one on.
+std::uint32_t FlashController::slots_of_plane(const FlashOp& op, std::uint32_t slot) const {
+  const auto per_plane = static_cast<std::uint32_t>(setup_.geometry.page_bytes / setup_.unit_bytes);
+  return std::min(op.slots - slot, per_plane - (op.first_slot + slot) % per_plane);
+}
+
 void FlashController::decode(FlashOp& op) {
-  const std::uint32_t frames = op.slots * frames_per_unit_;
   const std::uint32_t bits = op.mode == BlockMode::slc ? 1 : setup_.part.bits();
-  const EccEngines::Verdict verdict = ecc_.decode(
-      op.code, {bits, index(op.page) % bits, op.error_rate}, frames,
-      op.errors != nullptr ? std::span(op.errors, frames) : std::span<std::uint16_t>(), frames_per_unit_);
-  op.worst_errors = verdict.worst;
-  op.wrong_bits = verdict.wrong;
-  op.failed_frames = verdict.failed;
-  op.failed_slots = verdict.failed_slots;
-  if (verdict.failed == 0) return;
+  const PageRead page{bits, index(op.page) % bits, op.error_rate};
+  op.worst_errors = op.wrong_bits = op.failed_frames = 0;
+  op.failed_slots = 0;
+  for (std::uint32_t slot = 0; slot < op.slots;) {
+    const std::uint32_t slots = slots_of_plane(op, slot);
+    const std::uint32_t frames = slots * frames_per_unit_;
+    const auto errors = op.errors == nullptr ? std::span<std::uint16_t>()
+                                             : std::span(op.errors + slot * frames_per_unit_, frames);
+    const EccEngines::Verdict verdict = ecc_.decode(op.code, page, frames, errors, frames_per_unit_);
+    op.worst_errors = std::max(op.worst_errors, verdict.worst);
+    op.wrong_bits += verdict.wrong;
+    op.failed_frames += verdict.failed;
+    op.failed_slots |= std::rotl(verdict.failed_slots, static_cast<int>(slot % 64));
+    slot += slots;
+  }
+  if (op.failed_frames == 0) return;
   op.status = FlashStatus::uncorrectable;
   // What could not be decoded is not what was written: any use of it will be found out.
   for (std::uint32_t slot = 0; slot < op.slots; ++slot) {
@@ -203,11 +217,15 @@ void FlashController::data_there(FlashJob& job) {
 /// Takes what was read to decoders, what each plane delivered to one of its own; returns the time
 /// of the last to be done.
 EccEngines::Slot FlashController::pass_decoders(FlashOp& op, Picoseconds arrived) {
-  EccEngines::Slot last{};
+  EccEngines::Slot last{-1, -1};
   for (FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     decode(*link);
-    const EccEngines::Slot slot = ecc_.reserve(op.code, link->slots * frames_per_unit_, arrived);
-    if (link == &op || slot.end > last.end) last = slot;
+    for (std::uint32_t slot = 0; slot < link->slots;) {
+      const std::uint32_t slots = slots_of_plane(*link, slot);
+      const EccEngines::Slot taken = ecc_.reserve(op.code, slots * frames_per_unit_, arrived);
+      if (taken.end > last.end) last = taken;
+      slot += slots;
+    }
   }
   return last;
 }

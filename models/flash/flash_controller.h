@@ -65,6 +65,7 @@ class FlashController : public sc_core::sc_module {
   void place_errors(FlashOp& op, std::uint16_t* errors) const;
   std::uint16_t* take_errors();
   void give_errors(FlashOp& op);
+  [[nodiscard]] std::uint32_t slots_of_plane(const FlashOp& op, std::uint32_t slot) const;
   void decode(FlashOp& op);
   EccEngines::Slot pass_decoders(FlashOp& op, Picoseconds arrived);
   Picoseconds decoded(FlashOp& op);

@@ -118,9 +118,9 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds now) const {
     const Counts& c = counts_[i];
     if (c.pages == 0) continue;
     sink.open(ecc_code_name(static_cast<EccCode>(i)), "pages decoded with this code");
-    sink.value("pages", c.pages, "", "read operations decoded, failures included");
+    sink.value("pages", c.pages, "", "pages decoded, one of each plane of a read, failures included");
     sink.value("frames", c.frames, "", "frames of these");
-    sink.value("failed_pages", c.failed_pages, "", "read operations with a frame that could not be decoded");
+    sink.value("failed_pages", c.failed_pages, "", "pages with a frame that could not be decoded");
     sink.value("failed_frames", c.failed_frames, "", "frames that could not be decoded");
     sink.value("corrected_bits", c.corrected_bits, "", "wrong bits corrected");
     if (config_.predicts(config_.codes[i])) {

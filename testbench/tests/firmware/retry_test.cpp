@@ -234,6 +234,66 @@ TEST_CASE("slots that were decoded once stay so, whichever attempt it was") {
   }
 }
 
+TEST_CASE("of several planes those that fail are read again, each by itself") {
+  for (const bool timed : {false, true}) {
+    RetryRig rig("conventional", {}, timed, true);
+    rig.fill();
+    // Only the other code can decode what the second plane has.
+    const auto failing = [](const FlashOp& op) {
+      std::uint64_t slots = 0;
+      for (std::uint32_t n = 0; n < op.slots; ++n) {
+        if ((op.first_slot + n) / 2 + index(op.plane) == 1) slots |= std::uint64_t{1} << n;
+      }
+      return op.code == EccCode::bch ? slots : 0;
+    };
+    std::uint32_t both = 0;
+    std::uint32_t again = 0;
+    rig.hw.flash.failed_slots = failing;
+    rig.hw.flash.fails = [&](const FlashOp& op) {
+      if (op.code == EccCode::bch) {
+        if (op.planes == 2) ++both;
+      } else {
+        ++again;
+        CHECK(op.planes == 1);
+        CHECK(index(op.plane) == 1);
+      }
+      return failing(op) != 0;
+    };
+    const std::uint64_t bits = rig.stats().decoded_bits;
+    std::uint64_t units = 0;
+    for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64, units += 64 / k_unit)
+      CHECK(rig.read(lba, 64) == HostStatus::success);  // the model host compares the data
+    CHECK(both > 0);
+    CHECK(again == both);
+    CHECK(rig.stats().retries == again);
+    CHECK(rig.stats().retried_reads == again);
+    CHECK(rig.stats().lost_reads == 0);
+    CHECK(rig.stats().decoded_bits - bits == units * 4096 * 8);
+  }
+}
+
+TEST_CASE("planes that fail together are lost each for itself, with all frames that failed") {
+  for (const bool timed : {false, true}) {
+    RetryRig rig("fixed", {}, timed, true);
+    rig.fill();
+    // Of whole multi-plane pages the first unit of one plane, both of the other.
+    rig.hw.flash.failed_slots = [](const FlashOp& /*op*/) { return std::uint64_t{13}; };
+    rig.hw.flash.failed_frames = [](const FlashOp& /*op*/) { return 10U; };
+    std::uint64_t failed = 0;
+    rig.hw.flash.fails = [&](const FlashOp& op) {
+      const bool whole = op.planes == 2 && op.slots == 4;
+      failed += whole ? 1 : 0;
+      return whole;
+    };
+    for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64) rig.read(lba, 64);
+    CHECK(failed > 0);
+    CHECK(rig.stats().lost_reads == 2 * failed);
+    CHECK(rig.stats().uncorrectable_units == 3 * failed);
+    CHECK(rig.stats().lost_frames == 10 * failed);
+    CHECK(rig.stats().retries == 0);
+  }
+}
+
 TEST_CASE("frames are lost as in the attempt that came nearest, however many follow it") {
   for (const int steps : {2, 4, 40}) {
     INFO(steps);

@@ -253,3 +253,49 @@ TEST_CASE("each plane of a multi-plane read is decoded by itself, in a decoder o
 TEST_CASE("what the planes of a multi-plane read deliver waits for the only decoder") {
   check_decoders(1);
 }
+
+TEMPLATE_TEST_CASE_SIG("each plane of a read with one block number goes to a decoder of its own, too", "",
+                       ((std::uint32_t Engines), Engines), 1, 2, 3, 4, 5) {
+  Options o = four_planes(false);
+  o.ecc.engines = Engines;
+  CodeConfig& code = o.ecc.codes[static_cast<std::size_t>(EccCode::bch)];
+  code.throughput = 200_MBps;
+  code.latency = 7_us;
+  const ReadPhases phases(o);
+  Bench bench(o);
+  Operation program = make(bench, FlashCommand::program, 0, 8, 0, k_planes);
+  execute(program);
+  for (const auto& [first, slots] : {std::pair(0U, 16U), std::pair(1U, 14U), std::pair(3U, 2U)}) {
+    INFO("slots " << first << " + " << slots);
+    Operation plain = make(bench, FlashCommand::read, 0, 8, 0, (first + slots + 3) / 4);
+    plain.op.first_slot = first;
+    plain.op.slots = slots;
+    plain.op.code = EccCode::bch;
+    const EccEngines::Counts before = bench.array.controller().ecc().counts(EccCode::bch);
+    submit(plain);
+    bench.run();
+    check_ledger(plain);
+    const std::uint32_t planes = plain.op.planes;
+    // Each plane's slots go to the engine that is free first; the last to be done decides.
+    std::vector<Picoseconds> free(Engines, 0);
+    Picoseconds end = 0;
+    Picoseconds wait = 0;
+    for (std::uint32_t at = first; at < first + slots;) {
+      const std::uint32_t next = std::min(first + slots, (at / 4 + 1) * 4);
+      Picoseconds& engine = *std::min_element(free.begin(), free.end());
+      if (engine + decode_time(o, EccCode::bch, next - at) > end) {
+        end = engine + decode_time(o, EccCode::bch, next - at);
+        wait = engine;
+      }
+      engine += decode_time(o, EccCode::bch, next - at) - code.latency;
+      at = next;
+    }
+    CHECK(plain.ledger.spent(Cause::decoder_wait) == wait);
+    CHECK(plain.ledger.spent(Cause::decode) == end - wait);
+    CHECK(plain.latency() ==
+          phases.command(planes) + k_sense + bench.array.bus().data_out(first, slots).total() + end);
+    const EccEngines::Counts& counts = bench.array.controller().ecc().counts(EccCode::bch);
+    CHECK(counts.pages - before.pages == planes);
+    CHECK(counts.frames - before.frames == slots * o.unit_bytes / o.ecc.frame);
+  }
+}
