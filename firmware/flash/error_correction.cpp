@@ -104,9 +104,14 @@ void ErrorCorrection::decoded(ReadOp& read) {
 Task<> ErrorCorrection::read_alone(ReadOp& read) {
   Ledger* const ledger = std::exchange(read.op.ledger, nullptr);
   co_await read_again(read);
+  count(read);
+  end_retries(read, ledger);
+}
+
+/// What the read waited for since its first attempt is charged to its ledger.
+void ErrorCorrection::end_retries(ReadOp& read, Ledger* ledger) {
   read.op.ledger = ledger;
   if (ledger != nullptr) ledger->charge(Cause::retry, core_.hw.event_queue.now());
-  count(read);
   read.batch->arrive(read);
 }
 
@@ -184,10 +189,7 @@ Task<> ErrorCorrection::read_plane(ReadOp& plane, std::shared_ptr<Whole> whole) 
     read.op.failed_slots |= std::rotl(plane.op.failed_slots, static_cast<int>((plane.low - read.low) % 64));
   }
   core_.reads.give(plane);
-  if (--whole->left > 0) co_return;
-  read.op.ledger = whole->ledger;
-  if (whole->ledger != nullptr) whole->ledger->charge(Cause::retry, core_.hw.event_queue.now());
-  read.batch->arrive(read);
+  if (--whole->left == 0) end_retries(read, whole->ledger);
 }
 
 // Where the pass voltage was lowered, tries the same with the nominal one; then what the policy

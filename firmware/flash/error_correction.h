@@ -34,6 +34,7 @@ class ErrorCorrection {
   static void share_failed_frames(const Whole& whole, std::uint32_t lost_slots);
   ReadOp& plane_of(ReadOp& read, std::uint32_t low, std::uint32_t high);
   Task<> read_plane(ReadOp& plane, std::shared_ptr<Whole> whole);
+  void end_retries(ReadOp& read, Ledger* ledger);
   Task<> read_again(ReadOp& read);
   [[noreturn]] void refuse_policy(const ReadOp& read) const;
   void count(const ReadOp& read);

@@ -285,13 +285,14 @@ void Run::keep_decisions() noexcept {
   }
 }
 
-/// Commands that are measured.
+/// A log of commands from here on; what an earlier one holds is gone.
 void Run::begin_log() {
   log_.reset();  // which would write its rest into the new file
   if (directory_ && report_section_.logs_commands())
     log_ = std::make_unique<CommandLog>(directory_->file("commands." + report_section_.command_log));
 }
 
+/// Commands that are measured.
 std::uint64_t Run::measure_timed() {
   begin_log();
   if (directory_ && report_section_.timeline) {

@@ -65,10 +65,7 @@ void HostDriver::pump(Stream& stream, bool in_turn) {
   const bool open_loop = load.pacing == Pacing::open_loop;
   while (fetch(stream)) {
     if (stream.split == nullptr && load.queue_depth != 0 && stream.outstanding >= load.queue_depth) return;
-    if (!has_room(stream.queue) || !(in_turn || waiting_[stream.queue].empty())) {
-      if (stream.next == nullptr) waiting_[stream.queue].push(stream);
-      return;
-    }
+    if (!may_issue(stream, in_turn)) return;
     if (stream.split == nullptr && stream.owes_pause()) return;
     if (stream.split != nullptr) {
       issue(stream);
@@ -101,16 +98,21 @@ void HostDriver::pump(Stream& stream, bool in_turn) {
   }
 }
 
-/// Issues the stream's last request, or stands in line for it.
+/// The stream's last request.
 void HostDriver::flush_at_end(Stream& stream, bool in_turn) {
-  if (!has_room(stream.queue) || !(in_turn || waiting_[stream.queue].empty())) {
-    if (stream.next == nullptr) waiting_[stream.queue].push(stream);
-    return;
-  }
+  if (!may_issue(stream, in_turn)) return;
   stream.head = PlacedRequest{};
   stream.head.opcode = HostOpcode::flush;
   stream.head.time = event_queue_.now() - stream.start;
   issue(stream);
+}
+
+/// Whether its queue has room for a command of the stream, which stands in line for it otherwise.
+bool HostDriver::may_issue(Stream& stream, bool in_turn) {
+  auto& line = waiting_[stream.queue];
+  if (has_room(stream.queue) && (in_turn || line.empty())) return true;
+  if (stream.next == nullptr) line.push(stream);
+  return false;
 }
 
 bool HostDriver::has_room(std::uint32_t queue) const {

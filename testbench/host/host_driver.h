@@ -124,6 +124,7 @@ class HostDriver : public sc_core::sc_module {
   SplitRequest& take_split();
   void pump(Stream& stream, bool in_turn = false);
   [[nodiscard]] bool has_room(std::uint32_t queue) const;
+  bool may_issue(Stream& stream, bool in_turn);
   void pump_waiting(std::uint32_t queue);
   bool fetch(Stream& stream);
   void issue(Stream& stream);
