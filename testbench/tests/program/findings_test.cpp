@@ -1,0 +1,446 @@
+// Findings: what limits is named where it is planted, and so is what the slowest commands wait for.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <regex>
+
+#include "testbench/tests/program/planted.h"
+
+namespace tlmssd::program_tests {
+
+TEST_CASE("what suspending costs is up to where programs stop for it", "[program]") {
+  const Json report = run_with(
+      {"load.iodepth=1", "load.rwmixread=95", "load.ramp_requests=2000", "load.number_ios=8000",
+       "ssd.flash.suspend=program", "ssd.flash.scheduling={policy: read-first, starvation_bound: 10 s}",
+       "ssd.flash.part.program_latency=[3 ms]", "ssd.flash.part.program_suspend_latency=1 ms",
+       "ssd.flash.part.erase_latency=200 us", "ssd.flash.part.max_suspends=1000"});
+  REQUIRE(report["findings"].size() == 1);
+  CHECK(report["findings"][0]["cause"] == "suspend");
+  CHECK(report["findings"][0]["look_at"] ==
+        "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part");
+}
+
+TEST_CASE("suspending is not named where it is at work", "[program]") {
+  const auto look_at = [](const Settings& more) {
+    Settings settings = {"load.iodepth=1",
+                         "load.rwmixread=95",
+                         "load.ramp_requests=2000",
+                         "load.number_ios=8000",
+                         "ssd.flash.scheduling={policy: read-first, starvation_bound: 10 s}",
+                         "ssd.flash.part.program_latency=[3 ms]",
+                         "ssd.flash.part.max_suspends=1000"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    const Json report = run_with(settings);
+    for (const Json& one : report["findings"]) {
+      if (one["text"].get<std::string>().starts_with("p99.9 of read"))
+        return one["look_at"].get<std::string>();
+    }
+    return std::string("no such finding");
+  };
+  CHECK(look_at({}) == "ssd.flash.spare_factor, ssd.flash.suspend or firmware.gc");
+  CHECK(look_at({"ssd.flash.suspend=both", "ssd.flash.part.max_suspends=0"}) ==
+        "ssd.flash.spare_factor or firmware.gc");
+  // Each program is one pulse, to whose end a read waits.
+  CHECK(look_at({"ssd.flash.suspend=both", "ssd.flash.part.suspend_point=next"}) ==
+        "ssd.flash.part.suspend_point or ssd.flash.ways");
+  CHECK(look_at({"ssd.flash.suspend=erase"}) == "ssd.flash.suspend or ssd.flash.ways");
+}
+
+TEST_CASE("suspending is named to reads alone", "[program]") {
+  const std::string suspend = "ssd.flash.suspend";
+  bool named = false;
+  const Json mixed = run_with({"load.rwmixread=30"});
+  for (const Json& one : mixed["findings"]) {
+    const bool names = one["look_at"].get<std::string>().find(suspend) != std::string::npos;
+    named |= names;
+    CHECK(names == one["text"].get<std::string>().starts_with("p99.9 of read"));
+  }
+  CHECK(named);
+  const Json writes = run_with({"load.rw=randwrite"});
+  REQUIRE(writes["findings"][0]["cause"] == "collection");
+  for (const Json& one : writes["findings"]) CHECK(one["look_at"] == "ssd.flash.spare_factor or firmware.gc");
+}
+
+TEST_CASE("the first finding names what was planted, and so does p99.9", "[program][figure]") {
+  const auto first = [](const Json& report) { return report["findings"][0]["cause"].get<std::string>(); };
+  // Behind what is said of the dies.
+  const auto of_load = [](const Json& report) -> std::string {
+    for (const Json& one : report["findings"])
+      if (one["text"].get<std::string>().starts_with("p99.9 of oltp read")) return one["cause"];
+    return "";
+  };
+  const auto share = [](const Json& report, const char* load, const std::vector<std::string>& causes) {
+    for (const Json& one : report["results"]["loads"]) {
+      if (one["name"] != load) continue;
+      const Json& told = one["operations"]["read"]["percentiles"]["p99.9"];
+      double sum = 0;
+      double total = 0;
+      for (const auto& [cause, part] : told["ledger"].items()) {
+        total += part["ns"].get<double>();
+        if (std::find(causes.begin(), causes.end(), cause) != causes.end())
+          sum += part["share"].get<double>();
+      }
+      CHECK(total == Approx(told["latency_ns"].get<double>()));
+      CHECK(told["latency_ns"] == one["operations"]["read"]["latency"]["p99.9"]);
+      return sum;
+    }
+    return 0.0;
+  };
+  // Dies that do nothing but read: without that the channels limit.
+  const Json reads = run_with({"load.rw=randread", "load.iodepth=32"});
+  const std::string dies = reads["findings"][0]["text"].get<std::string>();
+  INFO(dies);
+  const std::string at_most = "without that at most ";
+  REQUIRE(dies.find(at_most) != std::string::npos);
+  const double bound = std::stod(dies.substr(dies.find(at_most) + at_most.size()));
+  CHECK(bound > 1);
+  for (const char* channel : {"channel_0", "channel_1"}) {
+    const Json& bus = reads["statistics"]["flash"][channel]["bus_utilisation"]["value"];
+    CHECK(bound <= 1.05 / bus.get<double>());
+  }
+
+  const Json collection = run_with({"load.iodepth=4", "load.rwmixread=30"});
+  CHECK(first(collection) == "collection");
+  CHECK(share(collection, "load", {"die busy: gc"}) > 0.5);
+
+  const Json neighbour = run_with(
+      {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
+      with_neighbour("name: backup, rw: read, bs: 1m, iodepth: 4, number_ios: 3000, loops: 1000"));
+  CHECK(of_load(neighbour) == "reads of backup");
+  CHECK(share(neighbour, "oltp", {"die busy: read"}) > 0.5);
+
+  const Json writer = run_with(
+      {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
+      replaced(with_neighbour("name: backup, rw: write, bs: 1m, iodepth: 4, loops: 1000, runtime: 1s"),
+               ", {overwrite: 3x, order: random}", ""));
+  CHECK(first(writer) == "writes of backup");
+  CHECK(share(writer, "oltp", {"die busy: program"}) > 0.5);
+
+  // A neighbour whose writes make collection work.
+  const Json used = run_with(
+      {"load.0.rw=randread", "load.0.iodepth=1", "load.0.ramp_requests=0", "load.0.number_ios=20000"},
+      with_neighbour("name: backup, rw: randwrite, bs: 16k, iodepth: 4, loops: 1000, runtime: 1s"));
+  CHECK(first(used) == "collection for writes of backup");
+  CHECK(share(used, "oltp", {"die busy: gc"}) > 0.5);
+
+  // At any depth, also where reads wait for earlier writes of their blocks, which wait for room.
+  for (const std::string depth : {"2", "16", "64"}) {
+    for (const std::string seed : {"7", "8", "9"}) {
+      INFO("depth " << depth << ", seed " << seed);
+      const Json deep = run_with({"load.iodepth=" + depth, "seed=" + seed});
+      CHECK(first(deep) == "collection");
+      CHECK(share(deep, "load", {"die busy: gc", "space wait", "buffer wait"}) > 0.9);
+      CHECK(share(deep, "load", {"die busy: gc", "space wait"}) > 0.2);
+      for (const Json& found : deep["findings"]) CHECK(found["cause"] == "collection");
+    }
+  }
+
+  const Json channels = run_with({"load.rw=randread", "load.bs=16k", "load.iodepth=16",
+                                  "load.ramp_requests=0", "load.number_ios=5000", "ssd.flash.channels=4",
+                                  "ssd.flash.part.cell=slc", "ssd.flash.bus=66 MT/s"});
+  CHECK(first(channels) == "the flash channels");
+
+  // Collection, too, is as slow as the bus that its data take.
+  for (const std::string seed : {"1", "2", "3"}) {
+    const Json narrow = run_with({"seed=" + seed, "load.rwmixread=30", "load.bs=16k", "load.iodepth=32",
+                                  "ssd.flash.channels=1", "ssd.flash.ways=4", "ssd.flash.bus=25 MT/s",
+                                  "ssd.flash.part.cell=tlc", "load.number_ios=30000"});
+    CHECK(first(narrow) == "the flash channels");
+    const Json memory = run_with({"seed=" + seed, "load.rw=randwrite", "load.number_ios=30000",
+                                  "ssd.bus.clock=10 MHz", "ssd.bus.width=8"});
+    CHECK(first(memory) == "the system bus");
+  }
+
+  const Json bus =
+      run_with({"load.rw=randread", "load.iodepth=32", "ssd.bus.clock=20 MHz", "ssd.bus.width=8"});
+  CHECK(first(bus) == "the system bus");
+  CHECK(share(bus, "load", {"memory", "map fetch"}) > 0.5);
+
+  const Json link =
+      run_with({"load.rw=read", "load.bs=64k", "load.iodepth=32", "ssd.host.link=pcie1x1",
+                "ssd.flash.channels=8", "ssd.flash.ways=4", "load.ramp_requests=0", "load.number_ios=5000"});
+  CHECK(first(link) == "the host link");
+  CHECK(share(link, "load", {"link"}) > 0.5);
+}
+
+TEST_CASE("what limits is named where it is none of link, cores, memory, channels and dies",
+          "[program][figure]") {
+  struct Case {
+    std::string cause;
+    std::string look_at;
+    std::string text;
+    Settings settings = {};
+  };
+  const std::string small =
+      flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB");
+  const std::string reads = drive_with(small, k_fill + "load: {rw: randread, bs: 4k, number_ios: 4000}\n");
+  const std::string folding = R"(ssd:
+  host: {lba_size: 4 KiB}
+  flash: {channels: 2, ways: 1, user_capacity: 1 GiB, over_provisioning: 40 %, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
+firmware:
+  allocation: {multi_plane: true}
+  pslc: {policy: all, static: 5 %, dynamic: 10 %, when_full: wait}
+load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
+)";
+  const std::string limit = "the limit of commands under way";
+  const std::vector<Case> cases = {
+      {"the SCM", "ssd.scm.banks or ssd.scm.read_latency or ssd.scm.program_latency",
+       replaced(
+           drive_with(flash_of("channels: 2, ways: 2, user_capacity: 256 MiB, over_provisioning: 50 %",
+                               "planes: 1, page_size: 16 KiB"),
+                      "firmware: {mapping: {unit: 16 KiB}, cache: {policy: nv-wb, grain: 4 KiB}}\n" + k_fill +
+                          "load: {rw: randwrite, bs: 4k, iodepth: 16, size: 32m, number_ios: 4000}\n"),
+           "  dram:", "  scm: {capacity: 64 MiB, program_latency: 50 us}\n  dram:")},
+      {"folding", "firmware.pslc", folding},
+      {"merges of log blocks", "firmware.mapping.log_blocks",
+       drive_with("channels: 1, ways: 2, over_provisioning: 40 %, part: {cell: slc, planes: 1, "
+                  "blocks_per_plane: 120, pages_per_block: 24, page_size: 4 KiB}",
+                  "firmware: {buffer: {capacity: 64 KiB}, mapping: {scheme: fast, log_blocks: 4}}\n" +
+                      k_fill + "load: {rw: randwrite, bs: 4k, number_ios: 2000}\n")},
+      {"pages of the map",
+       "firmware.mapping.cache",
+       reads,
+       {"firmware.mapping={scheme: dftl, cache: 16 KiB}"}},
+      {"room in the write buffer", "firmware.buffer.capacity",
+       drive_with(flash_of("channels: 4, ways: 4, user_capacity: 256 MiB", "planes: 1, page_size: 16 KiB"),
+                  "firmware: {mapping: {unit: 4 KiB}, buffer: {capacity: 32 KiB}}\n"
+                  "load: {rw: write, bs: 16k, iodepth: 32, number_ios: 4000}\n")},
+      {limit, "ssd.host.outstanding_limit", reads, {"ssd.host.outstanding_limit=1", "load.iodepth=32"}},
+      {limit,
+       "ssd.host.queue_depth",
+       reads,
+       {"ssd.host.queue_depth=1", "ssd.host.queues=1", "load.iodepth=64", "load.rate_iops=40000"}},
+      {limit, "load.iodepth", reads, {"load.iodepth=1", "load.rate_iops=40000"}},
+      {limit,
+       "load.iodepth",
+       reads,
+       {"load.iodepth=1", "load.rate_iops=40000", "load.thinktime=1 us", "load.thinktime_blocks=100"}},
+      {"thinktime",
+       "load.thinktime",
+       reads,
+       {"load.iodepth=4", "load.rate_iops=2000", "load.thinktime=4 ms", "load.thinktime_blocks=16"}},
+      {"interrupt coalescing",
+       "ssd.host.coalesce_time or ssd.host.coalesce_count",
+       reads,
+       {"ssd.host.coalesce_count=8"}},
+      {"the BCH decoders", "ssd.flash.ecc.engines or ssd.flash.ecc.bch.throughput",
+       drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+                           "planes: 1, page_size: 16 KiB, spare_size: 1680 B") +
+                      ", reliability: {model: power-law}, ecc: {bch: {throughput: 20 MB/s}}",
+                  "firmware: {ecc: {policy: retry-only, code: bch}}\n" + k_fill +
+                      "load: {rw: randread, bs: 16k, iodepth: 16, number_ios: 2000}\n")},
+      {"the lines that channels share", "ssd.flash.gang or ssd.flash.bus",
+       drive_with(
+           flash_of("channels: 2, ways: 2, user_capacity: 128 MiB, organisation: shared-bus-gang, gang: 2",
+                    "planes: 2, page_size: 16 KiB"),
+           k_fill + "load: {rw: read, bs: 256k, iodepth: 16, number_ios: 1000, loops: 20}\n")}};
+  for (const auto& [cause, look_at, text, settings] : cases) {
+    INFO(look_at);
+    const Json report = run_with(settings, text);
+    REQUIRE_FALSE(report["findings"].empty());
+    INFO(report["findings"].dump());
+    for (const Json& one : report["findings"]) {
+      CHECK(one["cause"] == cause);
+      CHECK(one["look_at"] == look_at);
+    }
+    // What is to be looked at is there.
+    const Folder folder;
+    const std::string scenario = folder.write("s.yaml", text);
+    for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 4) {
+      end = look_at.find(" or ", begin);
+      const std::string key = look_at.substr(begin, end - begin);
+      const std::string said = run(folder, {"check", scenario, "--set", key + "=nothing of the kind"}).err;
+      INFO(said);
+      CHECK(said.find(key) != std::string::npos);
+      CHECK(said.find("is not known") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("waits for merges of log blocks are told as merges, also where their data take long",
+          "[program][figure]") {
+  const std::string text = drive_with(
+      "channels: 1, ways: 4, bus: 25 MT/s, over_provisioning: 40 %, part: {cell: slc, planes: 1, "
+      "blocks_per_plane: 120, pages_per_block: 24, page_size: 16 KiB}",
+      "firmware: {buffer: {capacity: 256 KiB}, mapping: {scheme: fast, log_blocks: 4}}\n" + k_fill +
+          "load: {rw: randwrite, bs: 4k, number_ios: 2000}\n");
+  const auto p999 = [](const Json& report) {
+    for (const Json& one : report["findings"]) {
+      if (one["text"].get<std::string>().starts_with("p99.9 of write")) return one;
+    }
+    return Json();
+  };
+  const Json slow = run_with({}, text);
+  const Json one = p999(slow);
+  INFO(one.dump());
+  CHECK(one["cause"] == "merges of log blocks");
+  CHECK(one["look_at"] == "ssd.flash.bus or ssd.flash.channels or firmware.mapping.log_blocks");
+  CHECK(p999(run_with({"ssd.flash.bus=4000 MT/s"}, text))["look_at"] == "firmware.mapping.log_blocks");
+}
+
+TEST_CASE("erases of free blocks into SLC mode are not collection, and the pSLC's size is what it is",
+          "[program]") {
+  const std::string text = R"(ssd:
+  flash: {channels: 1, ways: 1, user_capacity: 1 GB, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
+firmware:
+  allocation: {multi_plane: true}
+  buffer: {capacity: 4 MiB}
+  pslc: {policy: all, static: 1 %, dynamic: 10 %}
+load: {rw: randwrite, bs: 16k, iodepth: 16, number_ios: 600, io_size: 10g}
+)";
+  const Folder folder;
+  const Json report = report_of(folder, folder.write("s.yaml", text), "out");
+  REQUIRE_FALSE(report["findings"].empty());
+  for (const Json& one : report["findings"]) {
+    INFO(one.dump());
+    CHECK(one["cause"] == "erases for SLC mode");
+    CHECK(one["look_at"] == "firmware.pslc");
+  }
+  const std::string said = run_ok(folder, {"run", folder / "s.yaml", "-o", folder / "again"}).out;
+  const Json& pslc = report["statistics"]["firmware"]["pslc"];
+  const auto mib = [&pslc](const char* name) { return pslc[name]["value"].get<double>() / (1 << 20); };
+  CHECK(mib("size") < 0.5 * mib("size_allowed"));
+  std::smatch match;
+  REQUIRE(std::regex_search(
+      said, match,
+      std::regex("all, (\\S+) MiB of at most (\\S+) MiB,?\\s+(\\S+) MiB in use, (\\S+) MiB allowed now")));
+  CHECK(std::stod(match[1]) == Approx(mib("size")).epsilon(0.01));
+  CHECK(std::stod(match[2]) == Approx(mib("largest_size")).epsilon(0.01));
+  CHECK(std::stod(match[3]) == Approx(mib("size_in_use")).epsilon(0.01));
+  CHECK(std::stod(match[4]) == Approx(mib("size_allowed")).epsilon(0.01));
+}
+
+TEST_CASE("where a drive folds and collects, the one that keeps its dies longer makes the room",
+          "[program]") {
+  const std::string text = R"(ssd:
+  host: {lba_size: 4 KiB}
+  flash: {channels: 2, ways: 1, user_capacity: 1 GiB, over_provisioning: 40 %, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
+firmware:
+  allocation: {multi_plane: true}
+  pslc: {policy: all, static: 5 %, dynamic: 10 %, when_full: wait}
+precondition: {fill: 100 %}
+load: {rw: randwrite, bs: 16k, iodepth: 8, number_ios: 30000, io_size: 10g}
+)";
+  // At first blocks in SLC mode are folded into free ones, which must be erased; then these run
+  // out.
+  for (const auto& [commands, cause] :
+       std::vector<std::pair<std::string, std::string>>{{"5000", "folding"}, {"30000", "collection"}}) {
+    const Json report = run_with({"load.number_ios=" + commands}, text);
+    const Json& dies = report["statistics"]["flash"]["dies"];
+    INFO(dies.dump());
+    CHECK(dies["busy_gc"]["value"] > 0.05);
+    CHECK(dies["busy_migration"]["value"] > 0.05);
+    for (const Json& one : report["findings"]) {
+      INFO(one.dump());
+      CHECK(one["cause"] == cause);
+    }
+    REQUIRE(report["findings"].size() == 2);
+  }
+}
+
+TEST_CASE("a limit of a load is named as its kind knows it", "[program]") {
+  const std::string drive =
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), "");
+  const Folder folder;
+  std::string trace;
+  for (int i = 0; i < 2000; ++i)
+    trace += std::to_string(i * 25) + ",R," + std::to_string(i % 97 * 4096) + ",4096\n";
+  folder.write("t.csv", trace);
+  folder.write("j.fio", "[j]\nrw=randread\nbs=4k\nnumber_ios=2000\niodepth=1\nrate_iops=40000\n");
+  const auto look_at = [&](const std::string& load) {
+    const std::string scenario = folder.write("s.yaml", drive + k_fill + load);
+    const Json report = report_of(folder, scenario, "out", {});
+    return report["findings"][0]["look_at"].get<std::string>();
+  };
+  CHECK(look_at(
+            "load: {trace: t.csv, format: csv, columns: {time: 1, op: 2, offset: 3, size: 4, time_unit: us}, "
+            "pacing: open-loop, max_outstanding: 1}\n") == "load.max_outstanding");
+  CHECK(look_at("load: {fio: j.fio}\n") == "iodepth in the job file");
+}
+
+TEST_CASE("what reading again costs is told from reads, and no less than what it gives",
+          "[program][figure]") {
+  const std::string text = drive_with(
+      flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+               "planes: 1, page_size: 16 KiB, spare_size: 1680 B, endurance: 0") +
+          ", reliability: {model: power-law, base: 0.012, wear: 0, retention: 0, disturb: 0, "
+          "distribution: binomial, block_variation: 0, page_variation: 0}",
+      "firmware: {ecc: {policy: retry-only, code: bch}}\nage: {cycles: 1000, retention: 90 d}\n" + k_fill +
+          "run: {errors: accept}\nload: {rw: randread, bs: 16k, iodepth: 64, number_ios: 4000}\n");
+  const Json retried = run_with({}, text);
+  const Json& found = retried["findings"][0];
+  INFO(found.dump());
+  CHECK(found["cause"] == "error correction");
+  CHECK(found["look_at"] == "ssd.flash.ecc or firmware.ecc");
+  const Json sound = run_with({"ssd.flash.reliability.base=0.0001"}, text);
+  const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  const std::string told = found["text"].get<std::string>();
+  const std::string at_most = "at most ";
+  CHECK(std::stod(told.substr(told.find(at_most) + at_most.size())) >= iops(sound) / iops(retried) - 0.05);
+}
+
+TEST_CASE("a wait for one's turn is for the commands of the others", "[program][figure]") {
+  const std::string text = replaced(
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+                 k_fill + "load:\n"
+                          "  - {name: heavy, queue: 0, rw: randread, bs: 4k, iodepth: 64, time_based: true, "
+                          "runtime: 200 ms}\n"
+                          "  - {name: victim, queue: 1, rw: randread, bs: 4k, iodepth: 8, time_based: true, "
+                          "runtime: 200 ms}\n"),
+      "lba_size: 4 KiB",
+      "lba_size: 4 KiB, queues: 2, outstanding_limit: 16, arbitration: weighted, weights: [100, 1]");
+  const Json report = run_with({}, text);
+  for (const Json& one : report["findings"]) {
+    const std::string told = one["text"].get<std::string>();
+    INFO(told);
+    if (told.starts_with("p99.9 of victim read")) {
+      CHECK(one["cause"] == "commands of heavy");
+      CHECK(one["look_at"] == "that load, or ssd.host.weights");
+    } else {
+      CHECK(one["cause"] == "reads of the flash");
+    }
+  }
+  REQUIRE(report["findings"].size() == 3);
+}
+
+TEST_CASE("one of several that is always busy is named", "[program][figure]") {
+  const std::string drive = drive_with(
+      flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), k_fill);
+  const std::string reads = "load: {rw: randread, bs: 4k, iodepth: 16, number_ios: 4000}\n";
+  const auto first = [&](const std::string& text, const Settings& settings) -> Json {
+    return run_with(settings, text)["findings"][0];
+  };
+  const Json core =
+      first(drive + reads, {"ssd.cpu.cores=4", "ssd.cpu.clock=20 MHz", "ssd.cpu.assignment={translate: [2]}",
+                            "ssd.cpu.cycles.translate=2000"});
+  INFO(core.dump());
+  CHECK(core["cause"] == "one of the cores");
+  CHECK_THAT(core["text"].get<std::string>(),
+             Catch::StartsWith("one of the cores, core 2: ") && Catch::Contains("at 1.0"));
+  CHECK(core["look_at"] == "ssd.cpu.clock or ssd.cpu.assignment");
+  // Every sixteenth page lies on the same die.
+  const Json die = first(drive + reads, {"load.blockalign=64k"});
+  INFO(die.dump());
+  CHECK(die["cause"] == "one of the dies");
+  CHECK_THAT(die["text"].get<std::string>(), Catch::StartsWith("one of 4 dies: "));
+  CHECK(die["look_at"] == "the addresses that are asked for");
+  // Dies that are all busy are told of several loads as well.
+  const Json two = first(drive +
+                             "load:\n  - {name: a, rw: randread, bs: 4k, iodepth: 32, number_ios: 4000}\n"
+                             "  - {name: b, rw: randread, bs: 4k, iodepth: 32, number_ios: 4000}\n",
+                         {});
+  CHECK_THAT(two["text"].get<std::string>(), Catch::StartsWith("the dies: "));
+}
+
+TEST_CASE("decoders are named with the codes that they decode", "[program]") {
+  const std::string decoding =
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+                          "planes: 1, page_size: 16 KiB, spare_size: 1680 B") +
+                     ", reliability: {model: power-law}, ecc: {soft-ldpc: {throughput: 20 MB/s}}",
+                 "firmware: {ecc: {policy: fixed, code: soft-ldpc}}\n" + k_fill +
+                     "load: {rw: randread, bs: 16k, iodepth: 16, number_ios: 1000}\n");
+  const Json first = run_with({}, decoding)["findings"][0];
+  CHECK(first["cause"] == "the LDPC decoders");
+  CHECK(first["look_at"] == "ssd.flash.ecc.engines or ssd.flash.ecc.soft-ldpc.throughput");
+}
+
+}  // namespace tlmssd::program_tests
