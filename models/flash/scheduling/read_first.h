@@ -2,7 +2,8 @@
 // programs, erases and the reads of garbage collection, wear levelling, refresh and migration in
 // their die's queue, and may suspend a running program or erase. Background reads stay in line with
 // the programs they feed. A program, erase or background read that has waited for the starvation
-// bound goes next, and is no longer suspended. (Read-first queues: Nguyen et al., Gao et al. as
+// bound is overtaken no more: it goes before the reads that came after it, and is no longer
+// suspended. (Read-first queues: Nguyen et al., Gao et al. as
 // surveyed by Luo et al.; suspend: Wu & He, FAST'12.)
 #pragma once
 
@@ -31,8 +32,8 @@ class ReadFirstScheduler : public Scheduler {
     const bool waited_for = op.purpose == Purpose::host || op.purpose == Purpose::map;
     return op.command == FlashCommand::read && waited_for ? Lane::urgent : Lane::normal;
   }
-  [[nodiscard]] Lane next(Picoseconds /*urgent*/, Picoseconds normal, Picoseconds now) const override {
-    return overdue(normal, now) ? Lane::normal : Lane::urgent;
+  [[nodiscard]] Lane next(Picoseconds urgent, Picoseconds normal, Picoseconds now) const override {
+    return normal <= urgent && overdue(normal, now) ? Lane::normal : Lane::urgent;
   }
   [[nodiscard]] bool overdue(Picoseconds since, Picoseconds now) const override {
     return now - since >= bound_;

@@ -296,6 +296,43 @@ TEST_CASE("read-first lets reads for the host overtake, but not background reads
   CHECK(program.ledger.spent(Cause::die_read) + program.ledger.spent(Cause::bus_wait) == start);
 }
 
+namespace {
+
+void read_behind_overdue_programs(Picoseconds bound) {
+  Options o = tlc();
+  o.scheduling = "read-first";
+  o.starvation_bound = bound;
+  Bench b(o);
+  Operation first = make(b, FlashCommand::program, 0, 0, 0);
+  execute(first);
+  std::vector<Operation> before;
+  std::vector<Operation> after;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    before.push_back(make(b, FlashCommand::program, 0, 0, i + 1));
+    after.push_back(make(b, FlashCommand::program, 0, 1, i));
+  }
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  const Picoseconds begin = b.event_queue.now();
+  for (Operation& program : before) submit(program);
+  b.event_queue.run_until(begin + 4_ms);
+  submit(read);
+  b.event_queue.run_until(begin + 4_ms + 1_ns);
+  for (Operation& program : after) submit(program);
+  b.run();
+  check_ledger(read);
+  CHECK(before.back().done < read.done);
+  CHECK(read.done < after.front().done);
+}
+
+}  // namespace
+
+TEST_CASE("a read waits for the overdue programs that came before it, and for none that came after it") {
+  read_behind_overdue_programs(3_ms);
+}
+TEST_CASE("read-first without a bound is the order of arrival") {
+  read_behind_overdue_programs(0);
+}
+
 TEST_CASE("in-order holds a channel up behind a busy die, out-of-order does not") {
   Options o = tlc();
   o.scheduling = "in-order";
