@@ -22,7 +22,9 @@ function(tlmssd_module name)
   add_library(${name} OBJECT ${MODULE_SOURCES})
   target_include_directories(${name} PUBLIC ${includes})
   target_link_libraries(${name} PUBLIC tlmssd_flags ${MODULE_USES})
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O3>)  # a tenth faster than -O2; the tests need no such care
+  if(MODULE_DATA_PATH)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O3>)  # a tenth faster than -O2
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${name} PRIVATE -Wno-restrict)  # GCC 12 warns of its own std::string at -O3 (bug 105651)
     if(MODULE_DATA_PATH AND NOT TLMSSD_PROFILE)
