@@ -1,5 +1,6 @@
 """Timelines read with Perfetto's own description of its format (the `perfetto` package)."""
 
+import json
 import subprocess
 from collections import defaultdict
 
@@ -94,6 +95,38 @@ def test_a_whole_run(tmp_path):
     assert {trace.names[one["track"]] for one in trace.of("die 0")} == {"plane 0", "plane 1"}
     counters = {trace.names[track] for track in trace.counters}
     assert counters == {"free blocks", "units in the write buffer", "commands outstanding"}
+
+
+def counter(trace, name) -> list:
+    (track,) = (one for one in trace.counters if trace.names[one] == name)
+    return trace.counters[track]
+
+
+def test_commands_outstanding_are_counted_as_they_come_and_go(tmp_path):
+    settings = ("load.rw=randread", "load.iodepth=1", "load.number_ios=10", "load.rate_iops=1000")
+    trace = timeline(tmp_path, "{length: 10 s}", *settings)
+    expected = []
+    for command in trace.of("queues"):
+        expected += [(command["start"], 1), (command["end"], 0)]
+    assert len(expected) == 20 and counter(trace, "commands outstanding") == expected
+
+    trace = timeline(tmp_path, "{length: 10 s}")
+    samples = counter(trace, "commands outstanding")
+    spans = zip(samples, samples[1:], strict=False)
+    counted = sum(value * (until - since) for (since, value), (until, _) in spans)
+    latencies = sum(one["end"] - one["start"] for one in trace.of("queues"))
+    assert counted == pytest.approx(latencies, rel=1e-3)
+    assert samples[-1][1] == 0
+
+
+@pytest.mark.parametrize("ramp", ["load.ramp_requests=100", "run={until: steady, round: 1 %}"])
+def test_commands_that_are_not_measured_are_shown_too(tmp_path, ramp):
+    trace = timeline(tmp_path, "{length: 10 s}", ramp)
+    numbers = {one["arguments"]["command"] for one in trace.of("queues")}
+    assert numbers == set(range(1, len(numbers) + 1))
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    assert len(numbers) > report["results"]["total"]["commands"]
+    assert set(operations(trace)) <= numbers
 
 
 def operations(trace) -> dict:

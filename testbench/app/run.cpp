@@ -203,14 +203,20 @@ void Run::observe_completions() {
     rounds_.emplace(rounds(until_));
     begin_rounds(*rounds_);
   }
+  HostDriver& driver = simulation_->driver();
   if (log_ || timeline_ || rounds_) {
-    simulation_->driver().set_completion_hook([this](const Completed& command) {
+    driver.set_completion_hook([this, &driver](const Completed& command) {
+      if (timeline_) timeline_->command(command, loads_[command.load].name, driver.measuring());
+      if (!driver.measuring()) return;
       if (log_) log_->record(command);
-      if (timeline_) timeline_->command(command, loads_[command.load].name);
       if (rounds_) note_round(command);
     });
   }
-  simulation_->driver().set_measurement_hook([this] {
+  if (timeline_) {
+    driver.set_submission_hook(
+        [this] { timeline_->outstanding_changed(simulation_->ssd().event_queue().now()); });
+  }
+  driver.set_measurement_hook([this] {
     begin_log();  // of rounds that were only looked at nothing stays
     if (rounds_) {
       begin_rounds(*rounds_);

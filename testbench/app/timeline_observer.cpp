@@ -251,11 +251,12 @@ void TimelineObserver::transferred(LinkDirection direction, Picoseconds start, P
                  .end = end});
 }
 
-void TimelineObserver::command(const Completed& command, const std::string& load) {
+void TimelineObserver::command(const Completed& command, const std::string& load, bool measured) {
   const std::uint32_t number = command.ledger->command();
   const auto flows = flows_of_.extract(number);
   if (outside(command.submitted, command.completed)) return;
   count(command.completed);
+  outstanding_changed(command.completed);
   TraceSlice slice{
       .track = {TrackKind::queue, command.queue, 0},
       .name = fmt::format("{} LBA {}", tlmssd::name_of(command.opcode), command.lba),
@@ -274,7 +275,7 @@ void TimelineObserver::command(const Completed& command, const std::string& load
   if (!flows.empty()) slice.flows = slice.flows_back = flows.mapped();
   if (command.opcode == HostOpcode::write) add_programs(command, slice);
   timeline_.add(std::move(slice));
-  timeline_.completed(command.submitted, command.completed);
+  if (measured) timeline_.completed(command.submitted, command.completed);
 }
 
 // ---- counts
@@ -291,7 +292,10 @@ void TimelineObserver::count(Picoseconds now) {
     count("free blocks", now, static_cast<std::int64_t>(state.free_blocks));
     count("units in the write buffer", now, static_cast<std::int64_t>(state.buffered));
   }
-  count("commands outstanding", now, static_cast<std::int64_t>(outstanding_()));
+}
+
+void TimelineObserver::outstanding_changed(Picoseconds now) {
+  if (!outside(now, now)) count("commands outstanding", now, static_cast<std::int64_t>(outstanding_()));
 }
 
 }  // namespace tlmssd

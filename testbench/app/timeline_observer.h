@@ -31,7 +31,11 @@ class TimelineObserver final : public FlashObserver, public CpuObserver, public 
   void array(DieId die, const FlashOp& op, Picoseconds start, Picoseconds end) override;
   void ran(std::uint32_t core, Stage stage, Picoseconds start, Picoseconds end) override;
   void transferred(LinkDirection direction, Picoseconds start, Picoseconds end, Bytes payload) override;
-  void command(const Completed& command, const std::string& load);
+  /// A command has completed. Those that are not `measured`, of a ramp, are shown as well, but are
+  /// none of the slowest.
+  void command(const Completed& command, const std::string& load, bool measured);
+  /// One more command of the host is outstanding, or one less.
+  void outstanding_changed(Picoseconds now);
   void close() { timeline_.close(); }
   [[nodiscard]] bool incomplete() const { return timeline_.incomplete(); }
 

@@ -219,6 +219,7 @@ void HostDriver::issue(Stream& stream) {
   if (outstanding_++ == 0) watch_.begin();
   ++queue_outstanding_[stream.queue];
   measurement_->submitted(stream.number, event_queue_.now(), first);
+  if (on_submission_) on_submission_();
   device_isock.send(slot);
 }
 
@@ -337,9 +338,9 @@ void HostDriver::complete(Slot& slot) {
   completed.ledger = &slot.ledger;
   completed.piece = slot.split != nullptr;
   measurement_->record(completed);
-  if (hook_ && measuring_) hook_(completed);
   --outstanding_;
   --queue_outstanding_[stream.queue];
+  if (on_completion_) on_completion_(completed);
   watch_.completed();
   if (++completed_ == pause_at_) pause();
   if (completed_ % k_progress_interval == 0) {

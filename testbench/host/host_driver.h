@@ -69,9 +69,12 @@ class HostDriver : public sc_core::sc_module {
 
   RequestPort<HostDriver, Slot> device_isock;
 
-  /// Called for every measured completion, for the command log; null when off.
+  /// Called for every completion, when the command is outstanding no more; measuring() says whether
+  /// it is measured. Null when off.
   using CompletionHook = std::function<void(const Completed&)>;
-  void set_completion_hook(CompletionHook hook) { hook_ = std::move(hook); }
+  void set_completion_hook(CompletionHook hook) { on_completion_ = std::move(hook); }
+  /// Called whenever one more command is outstanding; null when off.
+  void set_submission_hook(std::function<void()> hook) { on_submission_ = std::move(hook); }
   /// Called once when the ramps of all loads are over and measurement starts; commands completed
   /// before are not recorded.
   void set_measurement_hook(std::function<void()> hook) { on_measurement_ = std::move(hook); }
@@ -175,7 +178,8 @@ class HostDriver : public sc_core::sc_module {
   bool stopping_ = false;
   bool write_protected_ = false;  ///< the drive has said so: from here on writes are refused
   std::string first_failure_;
-  CompletionHook hook_;
+  CompletionHook on_completion_;
+  std::function<void()> on_submission_;
   std::function<void()> on_measurement_;
   std::function<void(std::uint64_t)> on_progress_;
   std::function<void()> on_pause_;
