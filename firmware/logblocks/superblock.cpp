@@ -12,6 +12,7 @@ const ParameterTable<Superblock::Config>& Superblock::Config::parameters() {
       ParameterTable<Config>{}
           .integer("adjacent", &Config::adjacent, {1, 1024},
                    "neighbouring block-mapped regions of a superblock")
+          .shapes_state()
           .integer("log_blocks", &Config::log_blocks, {1, 1'000'000},
                    "update blocks that the superblocks of each parallel unit may have in all")
           .integer("update_blocks", &Config::update_blocks, {1, 1024},

@@ -65,7 +65,10 @@ AdviserFacts Run::adviser_facts() const {
   AdviserFacts facts;
   facts.user = ssd.user_bytes();
   facts.flash = geometry.bytes();
-  if (ssd.own_ftl() != nullptr) facts.write_buffer = ssd.config().firmware.buffer.capacity;
+  if (ssd.own_ftl() != nullptr) {
+    facts.write_buffer = ssd.config().firmware.buffer.capacity;
+    facts.unit = ssd.config().firmware.mapping.unit;
+  }
   facts.copies_wait = ssd.config().firmware.cache.copy_waits;
   facts.blocks_of_spare =
       static_cast<double>(facts.flash - facts.user) /

@@ -61,6 +61,7 @@ LoadFacts load_facts(const Load& load) {
   facts.description = load.description;
   facts.job = load.job.empty() ? load.name : load.job;
   facts.warm_up = load.warm_up;
+  facts.group = load.phase;
   const PlacementCounts& counts = load.source->counts();
   const auto add = [&](const char* name, std::uint64_t value) {
     facts.trace.emplace_back(name, std::to_string(value));

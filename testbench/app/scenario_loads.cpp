@@ -152,8 +152,10 @@ void ScenarioLoads::make_entry(std::size_t number, std::uint32_t& phase, Made& m
   const bool counted = !config.kind.trace.empty() || !config.kind.profile.empty();
   if (!counted && std::any_of(loads.begin(), loads.end(), [](const Load& load) { return load.warm_up > 0; }))
     check_warm_up(config);
+  const bool job_file = !config.kind.fio.empty();  // its warnings have a line, and may be of any job
   for (Load& load : loads) {
-    for (const std::string& warning : load.warnings) made.warnings.push_back(load.name + ": " + warning);
+    for (const std::string& warning : load.warnings)
+      made.warnings.push_back(job_file ? warning : load.name + ": " + warning);
     shorten(load);
     if (load.endless() && !timed_) {
       throw refusal("time_based",

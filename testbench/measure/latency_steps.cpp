@@ -30,25 +30,29 @@ void LatencySteps::widen() {
       continue;
     }
     for (unsigned b = 0; b < k_bins; ++b) into.bins[b] += step.bins[b];
+    into.shortest = std::min(into.shortest, step.shortest);
+    into.longest = std::max(into.longest, step.longest);
   }
   steps_.resize((steps_.size() + 1) / 2);
 }
 
-double LatencySteps::percentile(std::size_t step, double share) const {
-  if (step >= steps_.size()) return 0;
-  const auto& bins = steps_[step].bins;
+std::optional<double> LatencySteps::percentile(std::size_t step, double share) const {
+  if (step >= steps_.size()) return std::nullopt;
+  const auto& [bins, shortest, longest] = steps_[step];
   std::uint64_t count = 0;
   for (const std::uint32_t n : bins) count += n;
   const double rank = std::max(1.0, std::ceil(share * static_cast<double>(count)));
+  if (rank == static_cast<double>(count)) return static_cast<double>(longest);
   double seen = 0;
   for (unsigned b = 0; b < k_bins; ++b) {
     if (bins[b] != 0 && seen + bins[b] >= rank) {
       const double within = (rank - seen - 0.5) / bins[b];
-      return bin_start(b) + within * (bin_start(b + 1) - bin_start(b));
+      return std::clamp(bin_start(b) + within * (bin_start(b + 1) - bin_start(b)),
+                        static_cast<double>(shortest), static_cast<double>(longest));
     }
     seen += bins[b];
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace tlmssd

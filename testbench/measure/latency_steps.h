@@ -1,13 +1,17 @@
 // Latencies over time: a small histogram for each step of the time axis.
 //
-// Eighths of an octave from 4 ns to half a minute, so a percentile of a step is known to some 9 %
-// (interpolated within its bin); what is shorter or longer counts in the first or the last bin. A
-// kilobyte for each step in which there was a command.
+// Eighths of an octave from 4 ns to half a minute, so a percentile of a step is known to an eighth
+// (interpolated within its bin); what is shorter or longer counts in the first or the last bin. The
+// shortest and the longest of a step are known exactly. A kilobyte for each step in which there was
+// a command.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "models/base/types.h"
@@ -18,13 +22,16 @@ class LatencySteps {
  public:
   void record(std::size_t step, Picoseconds latency) {
     if (step >= steps_.size()) steps_.resize(step + 1);
-    ++steps_[step].bins[bin(latency)];
+    Step& now = steps_[step];
+    ++now.bins[bin(latency)];
+    now.shortest = std::min(now.shortest, latency);
+    now.longest = std::max(now.longest, latency);
   }
   /// Pairs of steps become one.
   void widen();
   void clear() { steps_.clear(); }
-  /// In picoseconds; 0 when no command completed in the step. `share`: (0..1].
-  [[nodiscard]] double percentile(std::size_t step, double share) const;
+  /// In picoseconds; nothing when no command completed in the step. `share`: (0..1].
+  [[nodiscard]] std::optional<double> percentile(std::size_t step, double share) const;
 
  private:
   static constexpr unsigned k_bits = 3;
@@ -33,6 +40,8 @@ class LatencySteps {
   static constexpr unsigned k_bins = k_octaves << k_bits;
   struct Step {
     std::array<std::uint32_t, k_bins> bins{};
+    Picoseconds shortest = std::numeric_limits<Picoseconds>::max();
+    Picoseconds longest = 0;
   };
   static unsigned bin(Picoseconds latency);
   static double bin_start(unsigned bin);

@@ -32,8 +32,10 @@ struct Evidence {
   [[nodiscard]] double statistic(std::string_view name) const {
     return number_in(report["statistics"], name);
   }
-  /// Bytes that loads wrote while it was measured.
+  /// Bytes that the drive was given to write while it was measured: what the loads wrote, unless a
+  /// layer of the host lies between.
   [[nodiscard]] double written() const {
+    if (facts.unit > 0) return statistic("host units written net") * static_cast<double>(facts.unit);
     const Json& operations = report["results"]["total"]["operations"];
     return operations.contains("write") ? operations["write"]["bytes"].get<double>() : 0;
   }

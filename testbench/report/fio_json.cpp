@@ -90,14 +90,26 @@ constexpr std::array k_read = {HostOpcode::read};
 constexpr std::array k_write = {HostOpcode::write};
 constexpr std::array k_trim = {HostOpcode::trim, HostOpcode::write_zeroes};
 
-Json direction_object(const LoadMeasurement& load, const LoadMeasurement& all, Direction direction) {
+/// The jobs between two stone walls.
+using Group = std::vector<const LoadMeasurement*>;
+
+/// KiB/s of all jobs of a group together, over the time of the longest.
+double group_bandwidth(const Group& group, Direction direction) {
+  Bytes bytes = 0;
+  Picoseconds longest = 0;
+  for (const LoadMeasurement* const load : group) {
+    for (const HostOpcode opcode : direction) {
+      bytes += load->operation(opcode).bytes();
+      if (load->operation(opcode).count() != 0) longest = std::max(longest, load->active());
+    }
+  }
+  return per_second(bytes, longest) / 1024;
+}
+
+Json direction_object(const LoadMeasurement& load, const Group& group, Direction direction) {
   const Picoseconds span = load.active();
   OperationMeasurement operation;
-  Bytes group_bytes = 0;
-  for (const HostOpcode opcode : direction) {
-    operation.merge(load.operation(opcode));
-    group_bytes += all.operation(opcode).bytes();
-  }
+  for (const HostOpcode opcode : direction) operation.merge(load.operation(opcode));
   const auto sum = [&](const auto& per_op) {
     std::uint64_t total = 0;
     for (const HostOpcode opcode : direction) total += per_op[static_cast<std::size_t>(opcode)];
@@ -124,10 +136,10 @@ Json direction_object(const LoadMeasurement& load, const LoadMeasurement& all, D
         sample(load, [&](const SeriesStep& s) { return per_second(sum(s.bytes), load.step_width()) / 1024; });
     iops = sample(load, [&](const SeriesStep& s) { return per_second(sum(s.commands), load.step_width()); });
   }
-  const double group = per_second(group_bytes, span) / 1024;
+  const double together = group_bandwidth(group, direction);
   json["bw_min"] = static_cast<std::uint64_t>(bandwidth.minimum);
   json["bw_max"] = static_cast<std::uint64_t>(bandwidth.maximum);
-  json["bw_agg"] = group > 0 ? std::min(100.0, 100 * bandwidth.mean / group) : 0.0;
+  json["bw_agg"] = together > 0 ? std::min(100.0, 100 * bandwidth.mean / together) : 0.0;
   json["bw_mean"] = bandwidth.mean;
   json["bw_dev"] = bandwidth.deviation;
   json["bw_samples"] = bandwidth.count;
@@ -190,24 +202,31 @@ void add_latency_ranges(Json& job, const LoadMeasurement& load) {
   }
 }
 
-Json job_object(const RunFacts& facts, const Measurement& measurement, const LoadMeasurement& all,
-                std::size_t i) {
+std::uint32_t group_of(const RunFacts& facts, std::size_t i) {
+  return i < facts.loads.size() ? facts.loads[i].group : 0;
+}
+
+Json job_object(const RunFacts& facts, const Measurement& measurement, std::size_t i) {
   const LoadMeasurement& load = measurement.load(i);
   const Picoseconds runtime = load.active();
   std::uint64_t errors = 0;
   for (std::size_t op = 0; op < k_opcodes; ++op)
     errors += load.operation(static_cast<HostOpcode>(op)).errors();
-  Json job = {
-      {"jobname", measurement.name(i)}, {"groupid", 0}, {"job_start", 0},
-      {"error", errors != 0 ? 5 : 0},   {"eta", 0},     {"elapsed", (milliseconds(runtime) + 999) / 1000}};
+  Group group;
+  for (std::size_t other = 0; other < measurement.loads(); ++other) {
+    if (group_of(facts, other) == group_of(facts, i)) group.push_back(&measurement.load(other));
+  }
+  Json job = {{"jobname", measurement.name(i)}, {"groupid", group_of(facts, i)},
+              {"job_start", 0},                 {"error", errors != 0 ? 5 : 0},
+              {"eta", 0},                       {"elapsed", (milliseconds(runtime) + 999) / 1000}};
   Json options = {{"name", measurement.name(i)}};
   if (i < facts.loads.size()) {
     for (const auto& [key, value] : facts.loads[i].options) options[key] = value;
   }
   job["job options"] = options;
-  job["read"] = direction_object(load, all, k_read);
-  job["write"] = direction_object(load, all, k_write);
-  job["trim"] = direction_object(load, all, k_trim);
+  job["read"] = direction_object(load, group, k_read);
+  job["write"] = direction_object(load, group, k_write);
+  job["trim"] = direction_object(load, group, k_trim);
   const OperationMeasurement& flush = load.operation(HostOpcode::flush);
   job["sync"] = {{"total_ios", flush.count()}, {"lat_ns", latency_object(flush.latency(), true)}};
   job["job_runtime"] = milliseconds(runtime);
@@ -262,7 +281,7 @@ Json fio_json(const RunFacts& facts, const Measurement& measurement) {
                {"global options", {{"ioengine", "tlmssd"}, {"randseed", std::to_string(facts.seed)}}}};
   json["jobs"] = Json::array();
   for (std::size_t i = 0; i < measurement.loads(); ++i)
-    json["jobs"].push_back(job_object(facts, measurement, all, i));
+    json["jobs"].push_back(job_object(facts, measurement, i));
   json["disk_util"] = Json::array({disk_object(all, measurement.span())});
   return json;
 }

@@ -22,6 +22,7 @@ struct LoadFacts {
       options;                ///< the load in fio's words, for fio.json ("rw", "bs", ...)
   std::uint64_t warm_up = 0;  ///< requests carried out untimed before the run
   std::string job = {};       ///< the loads of one job (numjobs) have it in common
+  std::uint32_t group = 0;    ///< one more behind every stone wall
 };
 
 struct RunFacts {

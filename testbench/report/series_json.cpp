@@ -54,9 +54,9 @@ Json series_json(const LoadMeasurement& load, Picoseconds span) {
     });
     for (const auto& [name, share] : {std::pair{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}}) {
       entry["latency"][name] =
-          column([&, share = share](const SeriesStep& step, Picoseconds /*time*/, std::size_t i) -> Json {
-            if (step.commands[op] == 0) return nullptr;
-            return rounded(load.latency_steps(opcode).percentile(i, share) * 1e-3);
+          column([&, share = share](const SeriesStep& /*step*/, Picoseconds /*time*/, std::size_t i) -> Json {
+            const std::optional<double> latency = load.latency_steps(opcode).percentile(i, share);
+            return latency ? Json(rounded(*latency * 1e-3)) : Json();
           });
     }
   }
