@@ -354,6 +354,7 @@ void Run::end_early(const Interrupted& interrupted) {
 }
 
 void Run::begin_measurement() {
+  if (run_section_.long_requests == "refuse") simulation_->driver().send_long_whole();
   std::vector<std::string> names;
   for (const Load& load : loads_) names.push_back(load.name);
   measurement_ = std::make_unique<Measurement>(names);

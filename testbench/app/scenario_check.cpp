@@ -182,7 +182,6 @@ SimulationConfig read_simulation(const Scenario& scenario) {
   SimulationConfig config;
   config.quantum = run.quantum;
   config.stall_after = run.stall_after;
-  config.split_long = run.long_requests == "split";
   config.log_structured = read_log_structured(scenario);
   config.file_cache = read_file_cache(scenario);
   config.contents = read_contents(scenario);

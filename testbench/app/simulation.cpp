@@ -75,7 +75,7 @@ void Simulation::connect(const SsdConfig& config, const SimulationConfig& simula
   driver.queue_depth = config.host.effective_depth();
   driver.stall_after = simulation.stall_after == 0 ? k_stall_after : simulation.stall_after;
   driver.patient = simulation.stall_after == 0;
-  if (simulation.split_long) driver.limit = transfer_limit(config);
+  driver.limit = transfer_limit(config);
   driver_ =
       std::make_unique<HostDriver>("host_driver", ssd_->event_queue(), ssd_->process(), driver, *scoreboard_);
   if (!software_) {

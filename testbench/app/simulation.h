@@ -31,7 +31,6 @@ namespace tlmssd {
 struct SimulationConfig {
   Picoseconds quantum = 1'000'000'000;  ///< see EventQueueProcess::set_quantum
   bool fill_by_pages = false;           ///< sequential fills are written page by page
-  bool split_long = true;               ///< requests longer than the drive's max_transfer are split
   Picoseconds stall_after =
       0;  ///< see HostDriverConfig; 0: a minute, and as long as something is left to happen
   std::optional<LogStructuredConfig>

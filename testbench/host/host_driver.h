@@ -78,6 +78,8 @@ class HostDriver : public sc_core::sc_module {
   /// Called once when the ramps of all loads are over and measurement starts; commands completed
   /// before are not recorded.
   void set_measurement_hook(std::function<void()> hook) { on_measurement_ = std::move(hook); }
+  /// From here on requests that are longer than the drive takes are sent as they are.
+  void send_long_whole() { config_.limit = {}; }
   /// Called every `k_progress_interval` completions.
   void set_progress_hook(std::function<void(std::uint64_t)> hook) { on_progress_ = std::move(hook); }
   static constexpr std::uint64_t k_progress_interval = 4096;

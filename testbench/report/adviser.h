@@ -42,7 +42,7 @@ struct AdviserFacts {
   Bytes user = 0;   ///< bytes
   Bytes flash = 0;  ///< all of it
   Bytes write_buffer = 0;
-  Bytes unit = 0;  ///< mapping page; 0: firmware of one's own does not say
+  Bytes unit = 0;                  ///< mapping page; 0: firmware of one's own does not say
   double blocks_of_spare = 0;      ///< of each parallel unit
   bool copies_wait = false;        ///< a read waits for room for what it copies into the cache
   bool drawn_steady = false;       ///< `state: steady` was the last to write the drive before the loads

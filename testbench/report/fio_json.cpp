@@ -216,9 +216,12 @@ Json job_object(const RunFacts& facts, const Measurement& measurement, std::size
   for (std::size_t other = 0; other < measurement.loads(); ++other) {
     if (group_of(facts, other) == group_of(facts, i)) group.push_back(&measurement.load(other));
   }
-  Json job = {{"jobname", measurement.name(i)}, {"groupid", group_of(facts, i)},
-              {"job_start", 0},                 {"error", errors != 0 ? 5 : 0},
-              {"eta", 0},                       {"elapsed", (milliseconds(runtime) + 999) / 1000}};
+  Json job = {{"jobname", measurement.name(i)},
+              {"groupid", group_of(facts, i)},
+              {"job_start", 0},
+              {"error", errors != 0 ? 5 : 0},
+              {"eta", 0},
+              {"elapsed", (milliseconds(runtime) + 999) / 1000}};
   Json options = {{"name", measurement.name(i)}};
   if (i < facts.loads.size()) {
     for (const auto& [key, value] : facts.loads[i].options) options[key] = value;

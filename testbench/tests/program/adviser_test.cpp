@@ -148,12 +148,12 @@ TEST_CASE("a drawn steady state is that of uniform random writes all over the dr
 
 TEST_CASE("behind a layer of the host, what was programmed is what the drive was given", "[program]") {
   const auto advised = [](const std::string& number) {
-    const std::string text =
-        drive_with("channels: 2, ways: 2, user_capacity: 128 MiB, over_provisioning: 25 %, part: {planes: 1, "
-                   "pages_per_block: 64, page_size: 16 KiB}",
-                   "firmware: {buffer: {capacity: 512 KiB}}\nlog_structured: {spare: 10 %}\n"
-                   "precondition: [{fill: 100 %}]\nload: {rw: randwrite, bs: 4k, iodepth: 8, number_ios: " +
-                       number + "}\n");
+    const std::string text = drive_with(
+        "channels: 2, ways: 2, user_capacity: 128 MiB, over_provisioning: 25 %, part: {planes: 1, "
+        "pages_per_block: 64, page_size: 16 KiB}",
+        "firmware: {buffer: {capacity: 512 KiB}}\nlog_structured: {spare: 10 %}\n"
+        "precondition: [{fill: 100 %}]\nload: {rw: randwrite, bs: 4k, iodepth: 8, number_ios: " +
+            number + "}\n");
     return advice(run_with({}, text)).contains("short-for-amplification");
   };
   // Cleaning the log multiplies it: 23 MiB of writes are 98 for the drive, three times its spare.

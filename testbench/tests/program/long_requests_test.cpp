@@ -171,4 +171,15 @@ TEST_CASE("a run with failed commands says so with its exit code", "[program]") 
   CHECK(run(folder, {"run", refused, "-q", "--set", "run.long_requests=split"}).code == 0);
 }
 
+TEST_CASE("a drive is preconditioned alike whether the run splits long requests or not", "[program]") {
+  const Folder folder;
+  const std::string scenario =
+      folder.write("s.yaml", "precondition: [{fill: 100 %, bs: 128 KiB}]\n" +
+                                 with_load("{rw: randread, bs: 4k, number_ios: 200}"));
+  const Json split = report_of(folder, scenario, "split", {"--set", "run.long_requests=split"});
+  const Json refused = report_of(folder, scenario, "refused", {"--set", "run.long_requests=refuse"});
+  CHECK(split["statistics"] == refused["statistics"]);
+  CHECK(split["statistics"]["firmware"]["unmapped_reads"]["value"] == 0);
+}
+
 }  // namespace tlmssd::program_tests
