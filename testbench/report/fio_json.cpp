@@ -202,7 +202,7 @@ void add_latency_ranges(Json& job, const LoadMeasurement& load) {
   }
 }
 
-std::uint32_t group_of(const RunFacts& facts, std::size_t i) {
+std::uint32_t reporting_group(const RunFacts& facts, std::size_t i) {
   return i < facts.loads.size() ? facts.loads[i].group : 0;
 }
 
@@ -214,10 +214,10 @@ Json job_object(const RunFacts& facts, const Measurement& measurement, std::size
     errors += load.operation(static_cast<HostOpcode>(op)).errors();
   Group group;
   for (std::size_t other = 0; other < measurement.loads(); ++other) {
-    if (group_of(facts, other) == group_of(facts, i)) group.push_back(&measurement.load(other));
+    if (reporting_group(facts, other) == reporting_group(facts, i)) group.push_back(&measurement.load(other));
   }
   Json job = {{"jobname", measurement.name(i)},
-              {"groupid", group_of(facts, i)},
+              {"groupid", reporting_group(facts, i)},
               {"job_start", 0},
               {"error", errors != 0 ? 5 : 0},
               {"eta", 0},
