@@ -9,6 +9,7 @@ from tests.conftest import fake_program
 from tlmssd import cli, run
 from tlmssd.calibrate import calibrate
 from tlmssd.calibrate.fitting import Explorer
+from tlmssd.calibrate.model import targets_of
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.errors import InputError
 from tlmssd.probe.plan import Target, job_file
@@ -238,6 +239,23 @@ def test_repeated_measurements_widen_what_is_known(small):
     assert known.spread == pytest.approx(0.129, abs=0.002)
 
 
+def test_percentiles_that_fio_did_not_write_are_not_fitted(small):
+    """fio's clat_percentiles=0: rates and means are left, and nothing for a loss of percentiles."""
+    content = json.loads((small / "measured.json").read_text())
+    for job in content["jobs"]:
+        for latency in (job["read"]["clat_ns"], job["read"]["lat_ns"]):
+            latency.pop("percentile", None)
+            latency.pop("bins", None)
+    (small / "measured.json").write_text(json.dumps(content))
+    study = CalibrationStudy.read(small / "study.yaml")
+    figures = {target.figure for target in targets_of(study)}
+    assert figures == {"read.iops", "read.bandwidth", "read.mean"}
+    text = (small / "study.yaml").read_text() + "loss: {p50: 2 %}\n"
+    (small / "study.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"p50: was not measured .*: bandwidth, iops, mean$"):
+        targets_of(CalibrationStudy.read(small / "study.yaml"))
+
+
 def test_which_writes_wait_for_room_is_no_chance(folder):
     """Half of a burst that fills the buffer waits: its mean is known all the same."""
     measure(folder, *HIDDEN[0], 3)
@@ -252,7 +270,10 @@ def test_which_writes_wait_for_room_is_no_chance(folder):
     [
         (("base: base.yaml", "base: none.yaml"), "study.yaml:1: base: there is no file none.yaml"),
         (("measured: measured.json\n", ""), "a calibration needs measured"),
-        (("measured.json", "base.yaml"), "neither a folder of results nor fio's json"),
+        (
+            ("measured.json", "base.yaml"),
+            "base.yaml: not what fio writes with --output-format=json",
+        ),
         (("[read-256k]", "[read-256]"), "no job 'read-256' was measured; did you mean 'read-256k'"),
         (("[read-256k]", "[read-4k, read-64k, read-256k]"), "leaves no job to fit"),
         (("runs: 60", "runs: 501"), "must be a whole number from 50 to 500"),

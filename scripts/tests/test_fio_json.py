@@ -4,8 +4,14 @@ import json
 
 import pytest
 
+from tlmssd.calibrate.measured import figures_of
+from tlmssd.compare import compare
+from tlmssd.compare.page import page_of
 from tlmssd.errors import InputError
-from tlmssd.fio_json import FioResult
+from tlmssd.fio_json import FioResult, failed_jobs
+from tlmssd.pictures.notebook import result_html
+
+RATES = {"read.iops", "read.bandwidth", "read.mean"}
 
 
 def direction(mean: float, ios: int, bins: dict | None = None, lat: str = "clat_ns") -> dict:
@@ -57,10 +63,77 @@ def test_total_latency_where_there_is_no_completion_latency(tmp_path):
     assert write(tmp_path / "fio.json", job).value("read.mean") == 100.0
 
 
+def test_a_percentile_that_is_not_in_the_file_is_absent(tmp_path):
+    """Neither listed, as with fio's percentile_list=50:99:99.9, nor to be counted in bins."""
+    listed = {"jobname": "a", "read": direction(100.0, 5000)}
+    result = write(tmp_path / "fio.json", listed)
+    there = ["read.p50", "read.p99", "read.p99.9"]
+    assert [name for name in result.figures if name.startswith("read.p")] == there
+    assert figures_of(tmp_path / "fio.json")["a"].keys() == {*RATES, *there}
+    counted = {"jobname": "b", "read": direction(400.0, 5000, {"90": 2000, "400": 3000})}
+    assert "read.p10" in write(tmp_path / "plus.json", counted).figures
+    both = write(tmp_path / "both.json", listed, counted)
+    assert [name for name in both.figures if name.startswith("read.p")] == there
+
+
+def test_without_percentiles_there_are_the_other_figures(tmp_path):
+    """fio's clat_percentiles=0."""
+    job = {"jobname": "a", "read": direction(100.0, 5000)}
+    del job["read"]["clat_ns"]["percentile"]
+    result = write(tmp_path / "fio.json", job)
+    assert figures_of(tmp_path / "fio.json")["a"].keys() == RATES
+    assert not result.has_histogram("read")
+    with pytest.raises(InputError, match=r"fio\.json has no percentiles of reads"):
+        result.histogram("read")
+    assert "<td>-</td>" in result_html([result])
+    other = write(tmp_path / "other.json", {"jobname": "a", "read": direction(100.0, 500)})
+    assert "Latency of reads" in page_of(compare(result, other))
+    assert "Latency of reads" not in page_of(compare(result, result))
+
+
+@pytest.mark.parametrize("key", ["min", "max", "stddev"])
+def test_what_a_file_leaves_out_is_not_there(tmp_path, key):
+    job = {"jobname": "a", "read": direction(100.0, 500)}
+    del job["read"]["clat_ns"][key]
+    result = write(tmp_path / "fio.json", job)
+    assert f"read.{key}" not in result.figures
+    assert result.value("read.p99") == 1000
+    assert result.histogram("read").percentile(50) == pytest.approx(90, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"iops": "343k"}, "job 'a': read: iops must be a number of 0 or more, and is \"343k\""),
+        ({"total_ios": "5k"}, "job 'a': read: total_ios must be a number"),
+        ({"bw_bytes": -1}, "job 'a': read: bw_bytes must be a number of 0 or more, and is -1"),
+        ({"iops": float("nan")}, "read: iops must be a number of 0 or more, and is NaN"),
+        ({"clat_ns": {"mean": "5 us"}}, "read: clat_ns: mean must be a number"),
+        ({"clat_ns": {"mean": 5, "max": [7]}}, "read: clat_ns: max must be a number"),
+        ({"clat_ns": 5}, "job 'a': read: clat_ns must be an object, and is 5"),
+        ({"clat_ns": {"mean": 5, "percentile": {"50": "1 us"}}}, "percentile: 50 must be a number"),
+        ({"clat_ns": {"mean": 5, "bins": {"many": 3}}}, "bins has 'many', which is no number"),
+        ({"clat_ns": {"mean": None}}, "no clat_ns and no lat_ns"),
+    ],
+)
+def test_what_is_no_number_is_refused_with_file_job_and_key(tmp_path, change, complaint):
+    job = {"jobname": "a", "read": direction(100.0, 500) | change}
+    with pytest.raises(InputError) as caught:
+        write(tmp_path / "fio.json", job)
+    assert str(caught.value).startswith(f"{tmp_path / 'fio.json'}: job 'a': ")
+    assert complaint in str(caught.value)
+
+
+def test_jobs_that_have_failed(tmp_path):
+    jobs = [{"jobname": name, "error": error} for name, error in (("a", 0), ("b", 5))]
+    write(tmp_path / "fio.json", *jobs)
+    assert failed_jobs(tmp_path / "fio.json") == {"b": 5}
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "neither a folder of results nor fio's json"),
+        ("", "not what fio writes with --output-format=json or json\\+"),
         ('{"a": 1}', "no list 'jobs'"),
         ('{"jobs": []}', "without a job"),
         ('{"jobs": [{"jobname": "a", "read": {"total_ios": 5}}]}', "no clat_ns and no lat_ns"),

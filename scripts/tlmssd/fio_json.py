@@ -3,13 +3,15 @@
 Accepts what fio 3.x writes with --output-format=json or json+, also with lines of other output
 before or after. Several jobs of one kind are added up: rates are sums, latencies are pooled. With
 json+ the pooled distribution is exact to fio's bins; with json it is interpolated between the
-percentiles, and p99.9 and the like of several jobs are approximations. Sources: fio's stat.c
-(show_thread_status_json) and HOWTO, section "JSON output".
+percentiles, and p99.9 and the like of several jobs are approximations. What fio has not written
+(min, max, a percentile that is not listed and no bins to count it in) is not there. Sources: fio's
+stat.c (show_thread_status_json) and HOWTO, section "JSON output".
 """
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ import numpy as np
 from tlmssd.errors import InputError
 from tlmssd.latency import Histogram
 from tlmssd.result import Result
+from tlmssd.text_table import shortened
 
 DIRECTIONS = ("read", "write", "trim")
 PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999)
@@ -48,13 +51,12 @@ def is_fio_json(path: Path) -> bool:
 
 def report_of(content: Mapping, path: Path) -> dict:
     """The same as a report of the program, as far as fio says it."""
-    jobs = [job for job in content["jobs"] if isinstance(job, Mapping)]
+    jobs = _jobs_in(content)
     if not jobs:
         raise InputError(f"{path}: fio's json without a job")
-    loads = []
-    for job in jobs:
-        loads.append({"name": str(job.get("jobname", "job")), **_load([job], path)})
-    device = ", ".join(str(disk.get("name")) for disk in content.get("disk_util", []))
+    loads = [{"name": _name_of(job), **_load([job], path)} for job in jobs]
+    disks = [disk for disk in content.get("disk_util") or [] if isinstance(disk, Mapping)]
+    device = ", ".join(str(disk.get("name")) for disk in disks)
     title = f"{content.get('fio version', 'fio')} on {device or 'a drive'}"
     return {"title": title, "results": {"total": _load(jobs, path), "loads": loads}}
 
@@ -65,9 +67,16 @@ def read_jobs(path: Path, name: Callable[[str], str] = str) -> dict[str, dict]:
     Raises InputError with the file's name when it is not fio's json.
     """
     named: dict[str, list[Mapping]] = {}
-    for job in fio_content(path)["jobs"]:
-        named.setdefault(name(str(job.get("jobname", "job"))), []).append(job)
+    for job in _jobs_in(fio_content(path)):
+        named.setdefault(name(_name_of(job)), []).append(job)
     return {job: _load(parts, path) for job, parts in named.items()}
+
+
+def failed_jobs(path: Path) -> dict[str, int]:
+    """Jobs of fio's json that ended with an error, and its number."""
+    errors = ((job, _place(path, job)) for job in _jobs_in(fio_content(path)))
+    found = {_name_of(job): int(_number(job, "error", place, 0)) for job, place in errors}
+    return {job: error for job, error in found.items() if error}
 
 
 def fio_content(path: Path) -> dict:
@@ -81,18 +90,99 @@ def fio_content(path: Path) -> dict:
     try:
         content, _ = json.JSONDecoder().raw_decode(text, max(start, 0))
     except ValueError as error:
-        raise InputError(f"{path}: neither a folder of results nor fio's json: {error}") from error
+        raise InputError(
+            f"{path}: not what fio writes with --output-format=json or json+: {error}"
+        ) from error
     if not isinstance(content, dict) or not isinstance(content.get("jobs"), list):
         raise InputError(f"{path}: JSON, but not fio's: it has no list 'jobs'")
     return content
 
 
+def _jobs_in(content: Mapping) -> list[Mapping]:
+    return [job for job in content["jobs"] if isinstance(job, Mapping)]
+
+
+def _name_of(job: Mapping) -> str:
+    return str(job.get("jobname", "job"))
+
+
+def _place(path: Path, job: Mapping) -> str:
+    return f"{path}: job '{_name_of(job)}'"
+
+
+def _number(part: Mapping, key: str, place: str, default: float | None = None) -> float | None:
+    """A number, or `default` where there is none; raises InputError for anything else."""
+    value = part.get(key)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        said = shortened(json.dumps(value), 40)
+        raise InputError(f"{place}: {key} must be a number of 0 or more, and is {said}")
+    return value
+
+
+def _section(part: Mapping, key: str, place: str) -> Mapping:
+    """An object, empty where there is none; raises InputError for anything else."""
+    value = part.get(key)
+    if value is not None and not isinstance(value, Mapping):
+        said = shortened(json.dumps(value), 40)
+        raise InputError(f"{place}: {key} must be an object, and is {said}")
+    return value or {}
+
+
+def _numbers(part: Mapping, key: str, place: str) -> Iterator[tuple[float, float]]:
+    """The pairs of an object of numbers by number but those that are 0."""
+    table = _section(part, key, place)
+    for name in table:
+        try:
+            by = float(name)
+        except ValueError as error:
+            raise InputError(f"{place}: {key} has '{name}', which is no number") from error
+        if value := _number(table, name, f"{place}: {key}"):
+            yield by, float(value)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One direction of one job. `latency` has what there is of min, mean, stddev and max, in ns;
+    `bins` commands by latency."""
+
+    commands: float
+    bytes: float
+    iops: float
+    bandwidth: float
+    latency: Mapping[str, float]
+    percentiles: Mapping[float, float]
+    bins: Mapping[float, float]
+
+    def histogram(self) -> Histogram | None:
+        """Its latencies, interpolated where there are no bins; None without percentiles, too."""
+        if self.bins:
+            return Histogram(*np.array(sorted(self.bins.items())).T)
+        if not self.percentiles:
+            return None
+        ends = ((0.0, self.latency.get("min")), (100.0, self.latency.get("max")))
+        points = {share: value for share, value in ends if value is not None}
+        points |= self.percentiles
+        shares = sorted(points)
+        values = np.maximum.accumulate([points[share] for share in shares])
+        fine = np.unique(np.concatenate([np.linspace(0, 100, 201), 100 - np.logspace(1, -3, 81)]))
+        between = np.exp(np.interp(fine, shares, np.log(np.maximum(values, 1))))
+        share = np.minimum(fine / 100, 1)
+        return Histogram(*_merged(between, np.diff(share, prepend=0) * self.commands))
+
+
+def _merged(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    latency, place = np.unique(values, return_inverse=True)
+    return latency, np.bincount(place, counts)
+
+
 def _load(jobs: Sequence[Mapping], path: Path) -> dict:
     operations = {}
     for direction in DIRECTIONS:
-        parts = [job[direction] for job in jobs if job.get(direction, {}).get("total_ios", 0) > 0]
-        if parts:
-            operations[direction] = _operation(parts, f"{path}: {direction}")
+        found = (_part(job, direction, _place(path, job)) for job in jobs)
+        if parts := [part for part in found if part]:
+            operations[direction] = _operation(parts)
     rates = list(operations.values())
     return {
         "commands": sum(part["commands"] for part in rates),
@@ -103,76 +193,80 @@ def _load(jobs: Sequence[Mapping], path: Path) -> dict:
     }
 
 
-def _operation(parts: Sequence[Mapping], place: str) -> dict:
-    commands = sum(part["total_ios"] for part in parts)
-    bandwidth = sum(part.get("bw_bytes", part.get("bw", 0) * 1024) for part in parts)
-    histograms = [_histogram(part, place) for part in parts]
-    pooled = Histogram.pooled(histograms)
-    latency = [_latency(part, place) for part in parts]
-    weights = np.array([part["total_ios"] for part in parts], dtype=float)
-    means = np.array([part["mean"] for part in latency])
-    deviations = np.array([part.get("stddev", 0) for part in latency])
+def _part(job: Mapping, direction: str, place: str) -> _Part | None:
+    """What a job did in one direction; None where that is nothing."""
+    part, place = _section(job, direction, place), f"{place}: {direction}"
+    commands = _number(part, "total_ios", place, 0)
+    if not commands:
+        return None
+    # Completion latency, or the total one where fio was told to leave that out.
+    names = [name for name in ("clat_ns", "lat_ns") if _section(part, name, place).get("mean")]
+    if not names:
+        raise InputError(
+            f"{place}: no clat_ns and no lat_ns; fio 3 writes them unless disable_lat=1"
+        )
+    given = part[names[0]]
+    latency = {
+        key: _number(given, key, f"{place}: {names[0]}") for key in ("min", "mean", "stddev", "max")
+    }
+
+    def first(key: str) -> dict[float, float]:
+        found = (dict(_numbers(part[name], key, f"{place}: {name}")) for name in names)
+        return next(filter(None, found), {})
+
+    return _Part(
+        commands,
+        _number(part, "io_bytes", place, 0),
+        _number(part, "iops", place, 0.0),
+        _number(part, "bw_bytes", place, _number(part, "bw", place, 0) * 1024),
+        {key: value for key, value in latency.items() if value is not None},
+        first("percentile"),
+        first("bins"),
+    )
+
+
+def _operation(parts: Sequence[_Part]) -> dict:
+    histograms = [part.histogram() for part in parts]
+    pooled = Histogram.pooled(histograms) if all(histograms) else None
+    return {
+        "commands": sum(part.commands for part in parts),
+        "bytes": sum(part.bytes for part in parts),
+        "iops": sum(part.iops for part in parts),
+        "bandwidth": {"value": sum(part.bandwidth for part in parts), "unit": "B/s"},
+        "latency": {"unit": "ns", **_latency(parts, pooled)},
+        "distribution": pooled.frame()[["latency", "share"]].values.tolist() if pooled else [],
+    }
+
+
+def _latency(parts: Sequence[_Part], pooled: Histogram | None) -> dict[str, float]:
+    """What all parts say, of all of them together."""
+
+    def of_all(key: str) -> list[float]:
+        values = [part.latency.get(key) for part in parts]
+        return [] if None in values else values
+
+    weights = [part.commands for part in parts]
+    means = np.array(of_all("mean"))
     mean = float(np.average(means, weights=weights))
-    variance = float(np.average(deviations**2 + (means - mean) ** 2, weights=weights))
-    figures = {
-        "unit": "ns",
-        "min": min(part["min"] for part in latency),
-        "mean": mean,
-        "stddev": math.sqrt(variance),
-        **_percentiles(latency, pooled),
-        "max": max(part["max"] for part in latency),
-    }
-    frame = pooled.frame()
+    found = {}
+    if least := of_all("min"):
+        found["min"] = min(least)
+    found["mean"] = mean
+    if deviations := of_all("stddev"):
+        squares = np.square(deviations) + (means - mean) ** 2
+        found["stddev"] = math.sqrt(float(np.average(squares, weights=weights)))
+    found |= _percentiles(parts, pooled)
+    if most := of_all("max"):
+        found["max"] = max(most)
+    return found
+
+
+def _percentiles(parts: Sequence[_Part], pooled: Histogram | None) -> dict[str, float]:
+    """fio's own percentiles of a single job, else those of the pooled distribution, as far as each
+    job lists them or has bins."""
+    own = parts[0].percentiles if len(parts) == 1 else {}
     return {
-        "commands": commands,
-        "bytes": sum(part.get("io_bytes", 0) for part in parts),
-        "iops": sum(part.get("iops", 0.0) for part in parts),
-        "bandwidth": {"value": bandwidth, "unit": "B/s"},
-        "latency": figures,
-        "distribution": frame[["latency", "share"]].values.tolist(),
-    }
-
-
-def _latency(part: Mapping, place: str) -> Mapping:
-    """Completion latency in ns: clat_ns, or lat_ns where fio was told to leave that out."""
-    for name in ("clat_ns", "lat_ns"):
-        if part.get(name, {}).get("mean"):
-            return part[name]
-    raise InputError(f"{place}: no clat_ns and no lat_ns; fio 3 writes them unless disable_lat=1")
-
-
-def _histogram(part: Mapping, place: str) -> Histogram:
-    latency = _latency(part, place)
-    for name in ("clat_ns", "lat_ns"):
-        bins = part.get(name, {}).get("bins")
-        if bins:
-            pairs = sorted((float(value), float(count)) for value, count in bins.items() if count)
-            return Histogram(*np.array(pairs).T)
-    points = {0.0: float(latency["min"])}
-    points |= {100.0: float(latency["max"])}
-    points |= _given_percentiles(latency)
-    shares = sorted(points)
-    values = np.maximum.accumulate([points[share] for share in shares])
-    fine = np.unique(np.concatenate([np.linspace(0, 100, 201), 100 - np.logspace(1, -3, 81)]))
-    between = np.exp(np.interp(fine, shares, np.log(np.maximum(values, 1))))
-    share = np.minimum(fine / 100, 1)
-    return Histogram(*_merged(between, np.diff(share, prepend=0) * part["total_ios"]))
-
-
-def _merged(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    latency, place = np.unique(values, return_inverse=True)
-    return latency, np.bincount(place, counts)
-
-
-def _given_percentiles(latency: Mapping) -> dict[float, float]:
-    given = latency.get("percentile", {})
-    return {float(share): float(value) for share, value in given.items() if value}
-
-
-def _percentiles(latency: Sequence[Mapping], pooled: Histogram) -> dict[str, float]:
-    """fio's own percentiles of a single job; of several, those of the pooled distribution."""
-    given = _given_percentiles(latency[0]) if len(latency) == 1 else {}
-    return {
-        f"p{percent:g}": given.get(float(percent)) or pooled.percentile(percent)
-        for percent in PERCENTILES
+        f"p{percent:g}": own.get(percent) or pooled.percentile(percent)
+        for percent in map(float, PERCENTILES)
+        if all(part.bins or percent in part.percentiles for part in parts)
     }

@@ -7,6 +7,11 @@ import numpy as np
 import pandas as pd
 
 
+def under_way(iops: float, mean_ns: float) -> float:
+    """How many commands are under way on average (Little's law)."""
+    return iops * mean_ns * 1e-9
+
+
 @dataclass(frozen=True)
 class Histogram:
     """A distribution of latencies: `counts[i]` commands took `latency_ns[i]`, which ascend."""

@@ -88,9 +88,16 @@ class Result:
         rows = [(self.name, name, part.value, part.unit) for name, part in self.figures.items()]
         return pd.DataFrame(rows, columns=["run", "metric", "value", "unit"])
 
+    def has_histogram(self, operation: str) -> bool:
+        """Whether there were such commands; of a real drive, whether fio wrote percentiles, too."""
+        found = self.report["results"]["total"]["operations"]
+        return bool(found.get(operation, {}).get("distribution"))
+
     def histogram(self, operation: str = "read") -> Histogram:
         """Latencies of one kind of command, all loads together; raises InputError without any."""
         measured = self._operation(operation)
+        if not measured["distribution"]:
+            raise InputError(f"{self.folder} has no percentiles of {operation}s")
         return Histogram.of_points(measured["distribution"], measured["commands"])
 
     def ledger(self, operation: str = "read") -> Ledgers:

@@ -104,7 +104,7 @@ def _add_latencies(page: Page, comparison: "Comparison") -> None:
                     operation
                 )
                 for result in side.results
-                if operation in result.operations
+                if result.has_histogram(operation)
             }
             for side in comparison.sides
         }
@@ -122,6 +122,7 @@ def _operations(comparison: "Comparison") -> list[str]:
             for side in comparison.sides
             for result in side.results
             for operation in result.operations
+            if result.has_histogram(operation)
         )
     )
 

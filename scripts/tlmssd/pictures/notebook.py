@@ -20,10 +20,11 @@ def result_html(results: Sequence[Result]) -> str:
     for result in results:
         for operation in result.operations:
             name = f"{operation}, {result.name}" if len(results) > 1 else operation
-            values = [f"{operation}.{figure}" for figure in FIGURES]
-            texts = [quantity_text(result.value(v), result.unit(v)) for v in values]
+            found = [result.figures.get(f"{operation}.{figure}") for figure in FIGURES]
+            texts = [quantity_text(one.value, one.unit) if one else "-" for one in found]
             rows.append("".join(f"<td>{html.escape(text)}</td>" for text in [name, *texts]))
-            lines.setdefault(operation, {})[result.name] = result.histogram(operation)
+            if result.has_histogram(operation):
+                lines.setdefault(operation, {})[result.name] = result.histogram(operation)
     head = "".join(f"<th>{name}</th>" for name in ("", *FIGURES))
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

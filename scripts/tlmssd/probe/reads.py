@@ -27,7 +27,7 @@ def _queue(depths: Sequence[Point]) -> Finding:
     if len(depths) < 5:
         return not_visible(key, what, "the reads by queue depth were not run")
     asked = np.array([point.numbers[0] for point in depths])
-    busy = np.array([point.iops * point.mean * 1e-9 for point in depths])
+    busy = np.array([point.under_way for point in depths])
     rates = np.array([point.iops for point in depths])
     data = {"under way": list(zip(asked.tolist(), busy.tolist(), strict=True))}
     limit = float(np.median(busy[-3:]))

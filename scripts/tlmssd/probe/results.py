@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd.errors import InputError
-from tlmssd.fio_json import fio_content, read_jobs
-from tlmssd.latency import Histogram
+from tlmssd.fio_json import failed_jobs, read_jobs
+from tlmssd.latency import Histogram, under_way
 from tlmssd.probe.plan import STAGES
 
 NUMBER = re.compile(r"-(\d+(?:\.\d+)?)")
@@ -17,11 +17,7 @@ NUMBER = re.compile(r"-(\d+(?:\.\d+)?)")
 @dataclass(frozen=True)
 class Point:
     """One job: the numbers of its name, its commands, bytes, latencies in ns (`deviation`: standard
-    deviation, `least`: of the fastest command).
-
-    `depth` is how many commands were under way on average, by Little's law; `seconds` how long it
-    took, worked out from latencies where fio's own milliseconds are too coarse.
-    """
+    deviation, `least`: of the fastest command)."""
 
     name: str
     numbers: tuple[float, ...]
@@ -37,6 +33,11 @@ class Point:
     def seconds(self) -> float:
         """How long the job took."""
         return self.commands / self.iops
+
+    @property
+    def under_way(self) -> float:
+        """How many commands were under way on average."""
+        return under_way(self.iops, self.mean)
 
     @property
     def bandwidth(self) -> float:
@@ -90,16 +91,20 @@ def read_results(folder: Path) -> Results:
 
 
 def _points(path: Path) -> Iterator[Point]:
-    failed = {job.get("jobname") for job in fio_content(path)["jobs"] if job.get("error")}
+    failed = failed_jobs(path)
     for name, part in read_jobs(path).items():
         for operation in part["operations"].values():
             numbers = tuple(float(number) for number in NUMBER.findall(name))
             count, mean = operation["commands"], operation["latency"]["mean"]
             if name in failed or operation["iops"] <= 0 or mean <= 0:
                 continue
+            latency, size = operation["latency"], operation["bytes"]
+            if not operation["distribution"] or not {"min", "stddev"} <= latency.keys():
+                raise InputError(
+                    f"{path}: job '{name}': without min, stddev or percentiles nothing can be "
+                    "found out; run fio with --output-format=json+"
+                )
             histogram = Histogram.of_points(operation["distribution"], count)
-            size = operation["bytes"]
-            latency = operation["latency"]
             least, deviation = latency["min"], latency["stddev"]
             yield Point(
                 name, numbers, count, size, operation["iops"], mean, deviation, least, histogram
