@@ -5,10 +5,14 @@ stays within chi squared's 95 % of its least, the value is as good as the best (
 Moolgavkar, Applied Statistics 37, 1988). Where it does so up to both ends of the range, the
 measurements say nothing about the parameter. The bound is scaled by what the best fit leaves (a
 model that does not fit knows less), and by how far the figures of one job err together.
+
+The linear model says where to look first. From there runs go on to where the loss is seen to rise,
+or to the end of the range, and between the two; what was run is not overruled by what the model
+expects.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +28,11 @@ SIGMAS = (1.0, 2.0, 3.2)
 LEAST_SIGMA = 0.003
 """Nearer than this share of the range to the best nothing is looked at."""
 EDGE = 0.01
-"""An interval that ends so near an end of the range is not bounded there."""
+"""What was run so near an end of the range stands for it."""
+ROUGHLY = 0.7
+"""Share of its distance from the best value to which a crossing of the bound is closed in on."""
+FOLLOW = (0.5, 0.1)
+"""Shares of the ranges that the others may go at once when they are fitted anew."""
 WIDE = 0.8
 """An interval over such a share of the range says nothing."""
 
@@ -33,8 +41,8 @@ WIDE = 0.8
 class Profile:
     """What is known of one parameter: its best value, and the interval of those as good (95 %).
 
-    `low`, `high` are values; None where the loss does not rise up to that end of the range.
-    `points`: value and rise of the loss over its least, in units of the bound.
+    `low`, `high` are values; None where the loss was not seen to rise on that side. `points`: value
+    and rise of the loss over its least, in units of the bound.
     """
 
     parameter: Parameter
@@ -63,19 +71,23 @@ class Profile:
             if len(alike) == 1:
                 return f"determined: {best}; no other choice fits the measurements"
             return f"not determined: {', '.join(alike)} fit the measurements alike"
+        alike = [value for value, rise in self.points if rise < 1]
+        first = alike[0] if self.low is None else self.low
+        last = alike[-1] if self.high is None else self.high
+        low, high = one.text(one.place(first)), one.text(one.place(last))
         if self.determined:
-            low, high = (one.text(one.place(end)) for end in (self.low, self.high))
             return f"determined: {best}, 95 % from {low} to {high}"
-        low, high = one.text(0), one.text(1)
         if self.low is not None and self.high is None:
-            return (
-                f"only bounded from below: at least {one.text(one.place(self.low))}, up to {high}"
-            )
-        if self.high is not None and self.low is None:
-            return (
-                f"only bounded from above: at most {one.text(one.place(self.high))}, from {low} on"
-            )
-        return f"not determined: every value from {low} to {high} fits the measurements as well"
+            said = f"only bounded from below: at least {low}, up to {high}"
+        elif self.high is not None and self.low is None:
+            said = f"only bounded from above: at most {high}, from {low} on"
+        else:
+            said = f"not determined: every value from {low} to {high} fits the measurements as well"
+        if self.low is None and one.place(first) > EDGE:
+            said += f"; not looked at below {low}"
+        if self.high is None and one.place(last) < 1 - EDGE:
+            said += f"; not looked at above {high}"
+        return said
 
 
 def scale(model: Model, best: Trial) -> float:
@@ -109,24 +121,29 @@ def profiles(model: Model) -> list[Profile]:
     descend(model, model.best, model.left - model.left // 4, radius=0.02)
     model.widen_by_roughness(model.best, jacobian(model, model.best))
     looked = {n: [] for n, parameter in enumerate(model.parameters) if not parameter.choices}
-    for share in (0.5, 0.75, 1.0):
+    for _ in range(3):
         center = model.best
         slopes = jacobian(model, center)
-        budget = int(share * model.left)
+        # A run for either end of each parameter is kept.
+        left = max(model.left - 2 * len(looked), 0)
+        each = max(left // 2 // max(len(looked), 1), 2)
         for number, trials in looked.items():
-            left = max(budget // len(looked), 2 if model.left > 2 else 0)
-            trials += _look(model, center, slopes, number, min(left, model.left))
+            before = model.runs
+            trials += _look(model, center, slopes, number, min(each, left))
+            left -= model.runs - before
         unit = BOUND * scale(model, model.best)
         if model.loss(center) - model.loss(model.best) < 0.1 * unit:
             break
+    _close_in(model, slopes, looked)
     best = model.best
+    unit = BOUND * scale(model, best)
     found = []
     for number, parameter in enumerate(model.parameters):
         if parameter.choices:
             found.append(_choice_profile(model, best, unit, number))
             continue
         sigma = _sigma(model, best, slopes, number)
-        found.append(_profile(model, best, unit, sigma, number, looked[number]))
+        found.append(_profile(model, number, looked[number], sigma))
     return found
 
 
@@ -167,6 +184,77 @@ def _look(model: Model, center: Trial, slopes: np.ndarray, number: int, left: in
     return trials + (model.run(again) if again and model.left >= len(again) else [])
 
 
+def _close_in(model: Model, slopes: np.ndarray, looked: Mapping[int, list[Trial]]) -> None:
+    """Looks at ends of the range where the loss was not seen to rise yet, then fits the others anew
+    where its rise is doubtful, then looks where it crosses the bound; as far as the runs that are
+    left allow."""
+    seen = set()
+
+    def fresh(number: int, place: float, again: bool = False) -> bool:
+        key = (number, round(place, 6), again)
+        return key not in seen and not seen.add(key)
+
+    while model.left > 0:
+        ends, doubts, crossings = [], [], []
+        for number, trials in looked.items():
+            parameter, best = model.parameters[number], model.best
+            reach = math.sqrt(BOUND) * _sigma(model, best, slopes, number)
+            rises, value = _rises(model, number, trials), parameter.value(best.places[number])
+            for sign in (-1, 1):
+                side = _Side.of(parameter, value, rises, sign)
+                doubts += [(number, side.place_of(at)) for at in side.doubtful(reach)]
+                step = side.next_look()
+                if step is not None:
+                    (crossings if side.rose else ends).append((number, side.place_of(step)))
+        if todo := [one for one in ends if fresh(*one)]:
+            _look_at(model, slopes, looked, todo[: model.left])
+        elif todo := next((one for one in doubts if fresh(*one, again=True)), None):
+            _fit_anew(model, slopes, looked, *todo)
+        elif todo := [one for one in crossings if fresh(*one)]:
+            _look_at(model, slopes, looked, todo[: model.left])
+        else:
+            return
+
+
+def _look_at(
+    model: Model,
+    slopes: np.ndarray,
+    looked: Mapping[int, list[Trial]],
+    places: Sequence[tuple[int, float]],
+) -> None:
+    """Looks at places of parameters, the others as where it was looked next to it."""
+    points = []
+    for number, place in places:
+        near = _nearest(model, looked, number, place)
+        points.append(_held(model, near, slopes, number, place - near.places[number]))
+    for (number, _), trial in zip(places, model.run(points), strict=True):
+        looked[number].append(trial)
+
+
+def _fit_anew(
+    model: Model,
+    slopes: np.ndarray,
+    looked: Mapping[int, list[Trial]],
+    number: int,
+    place: float,
+) -> None:
+    """Steps of all others at a place of one parameter, until it gets no better."""
+    near = None
+    while near is not (near := _nearest(model, looked, number, place)) and model.left > 1:
+        here = model.residuals(near)
+        steps = [bounded_step(slopes, here, near.places, radius, (number,)) for radius in FOLLOW]
+        looked[number] += model.run([near.places + step for step in steps])
+
+
+def _nearest(model: Model, looked: Mapping[int, list[Trial]], number: int, place: float) -> Trial:
+    """Of the runs that have results, the best of those nearest to a place of a parameter."""
+    known = [model.best, *(trial for trial in looked[number] if trial.status == "ok")]
+    return min(
+        known,
+        key=lambda trial: (round(abs(trial.places[number] - place), 6), model.loss(trial)),
+    )
+
+
 def _sigma(model: Model, center: Trial, slopes: np.ndarray, number: int) -> float:
     """Standard deviation of a parameter's place by the linear model."""
     information = slopes.T @ slopes / scale(model, center) + 1e-6 * np.eye(slopes.shape[1])
@@ -182,46 +270,112 @@ def _held(model: Model, center: Trial, slopes: np.ndarray, number: int, step: fl
     return point + bounded_step(slopes, shifted, point, 0.5, fixed=(number,))
 
 
-def _profile(
-    model: Model, best: Trial, unit: float, sigma: float, number: int, looked: list[Trial]
-) -> Profile:
-    """Where the profile crosses the bound; never narrower than the linear model's interval, because
-    a rough loss has a lower place by chance, and rises from it steeply."""
-    parameter = model.parameters[number]
-    place = float(best.places[number])
-    least: dict[float, float] = {}
-    for trial in looked:
+def _rises(model: Model, number: int, looked: Sequence[Trial]) -> dict[float, float]:
+    """Rise of the loss over its least, in units of the bound, by the parameter's value.
+
+    Beside where it was looked, at the outermost values of all runs that fit: they are as good,
+    whatever the search was after.
+    """
+    best, parameter = model.best, model.parameters[number]
+    least, unit = model.loss(best), BOUND * scale(model, best)
+
+    def rise(trial: Trial) -> float:
+        return max(model.loss(trial) - least, 0.0) / unit
+
+    def place(trial: Trial) -> float:
+        return float(trial.places[number])
+
+    good = [trial for trial in model.trials if trial.status == "ok" and rise(trial) < 1]
+    outermost = [min(good, key=place), max(good, key=place)]
+    found = {parameter.value(place(best)): 0.0}
+    for trial in [*looked, *outermost]:
         if trial.status == "ok":
-            key = round(float(trial.places[number]), 9)
-            least[key] = min(
-                least.get(key, math.inf), max(model.loss(trial) - model.loss(best), 0.0) / unit
-            )
-    ends = [_end(least, place, sign) for sign in (-1, 1)]
-    reach = math.sqrt(BOUND) * sigma
-    if ends[0] is not None:
-        ends[0] = max(min(ends[0], place - reach), 0.0)
-    if ends[1] is not None:
-        ends[1] = min(max(ends[1], place + reach), 1.0)
-    if ends[0] is not None and ends[0] < EDGE:
-        ends[0] = None
-    if ends[1] is not None and ends[1] > 1 - EDGE:
-        ends[1] = None
-    points = sorted({place: 0.0, **least}.items())
-    values = [parameter.value(end) if end is not None else None for end in ends]
-    width = (1.0 if ends[1] is None else ends[1]) - (0.0 if ends[0] is None else ends[0])
-    pairs = tuple((parameter.value(at), rise) for at, rise in points)
-    return Profile(parameter, place, values[0], values[1], pairs, width)
+            value = parameter.value(place(trial))
+            found[value] = min(found.get(value, math.inf), rise(trial))
+    return dict(sorted(found.items()))
 
 
-def _end(least: dict[float, float], place: float, sign: int) -> float | None:
-    """Where the profile crosses the bound on one side, between the points looked at."""
-    side = sorted((abs(at - place), rise) for at, rise in least.items() if (at - place) * sign > 0)
-    before, root = 0.0, 0.0
-    for distance, rise in side:
-        if rise >= 1:
-            share = (1 - root) / (math.sqrt(rise) - root)
-            return min(max(place + sign * (before + share * (distance - before)), 0.0), 1.0)
-        before, root = distance, math.sqrt(rise)
-    if side and root > 0 and before < 0.3 and root > 0.4:
-        return min(max(place + sign * before / root, 0.0), 1.0)  # as a parabola goes on
-    return None
+@dataclass(frozen=True)
+class _Side:
+    """A profile on the side of the best `place` that `sign` says: the furthest point that fits, the
+    next one, which rose beyond the bound (None: none did), and nearer ones that rose, too.
+
+    Points are distance in places, root of the rise.
+    """
+
+    place: float
+    sign: int
+    fits: tuple[float, float]
+    rose: tuple[float, float] | None
+    inner: tuple[float, ...]
+
+    @staticmethod
+    def of(parameter: Parameter, best: float, rises: Mapping[float, float], sign: int) -> "_Side":
+        """`rises` by value, as _rises() has them, beside the `best` value."""
+        place = parameter.place(best)
+        points = [
+            ((parameter.place(value) - place) * sign, math.sqrt(rise))
+            for value, rise in rises.items()
+        ]
+        fits = max(((at, root) for at, root in points if root < 1 and at > 0), default=(0.0, 0.0))
+        rose = sorted((at, root) for at, root in points if at > 0 and root >= 1)
+        beyond = [point for point in rose if point > fits]
+        inner = tuple(at for at, _ in rose if at < fits[0])
+        return _Side(place, sign, fits, beyond[0] if beyond else None, inner)
+
+    def place_of(self, distance: float) -> float:
+        """The place at a distance."""
+        return min(max(self.place + self.sign * distance, 0.0), 1.0)
+
+    def doubtful(self, reach: float) -> tuple[float, ...]:
+        """Distances at which the loss rose although one further out fits, or the linear model
+        expects nothing before `reach`."""
+        return self.inner + ((self.rose[0],) if self.rose and self.rose[0] < reach else ())
+
+    @property
+    def crossing(self) -> float:
+        """Distance at which the loss crosses the bound, as a parabola between the two points."""
+        (fits, root), (rose, height) = self.fits, self.rose
+        return fits + (1 - root) / (height - root) * (rose - fits)
+
+    def end(self, reach: float) -> float | None:
+        """Place at which the interval ends; None where the loss was not seen to rise.
+
+        Not below the linear model's `reach`, because a rough loss has a lower place by chance and
+        rises from it steeply, but short of what was run and rose.
+        """
+        if self.rose is None:
+            return None
+        end = max(self.crossing, min(reach, (self.crossing + self.rose[0]) / 2))
+        return self.place_of(end)
+
+    def next_look(self) -> float | None:
+        """Distance at which to look next; None where enough is known."""
+        at, root = self.fits
+        end = self.place if self.sign < 0 else 1 - self.place
+        if self.rose is None:
+            if end - at < EDGE:
+                return None
+            # A loss that rises already goes on as a parabola: a little beyond where it crosses.
+            step = 1.2 * at / root if root > 0.4 else end
+            return step if step < 0.8 * end else end
+        if self.rose[0] - at <= max(ROUGHLY * self.crossing, LEAST_SIGMA):
+            return None
+        # Far beyond the bound a loss is no parabola any more.
+        return self.crossing if self.rose[1] < 2 else (at + self.rose[0]) / 2
+
+
+def _profile(model: Model, number: int, looked: Sequence[Trial], sigma: float) -> Profile:
+    """The interval in which the loss stays within the bound, as far as it was followed."""
+    parameter, place = model.parameters[number], float(model.best.places[number])
+    rises, reach = _rises(model, number, looked), math.sqrt(BOUND) * sigma
+    sides = [_Side.of(parameter, parameter.value(place), rises, sign) for sign in (-1, 1)]
+    low, high = (side.end(reach) for side in sides)
+    width = (1.0 if high is None else high) - (0.0 if low is None else low)
+    values = []
+    for side, end in zip(sides, (low, high), strict=True):
+        value = None if end is None else parameter.value(end)
+        if rises.get(value, 0.0) > 1:  # a whole number next to one that fits
+            value = parameter.value(side.place_of(side.fits[0]))
+        values.append(value)
+    return Profile(parameter, place, *values, tuple(rises.items()), width)

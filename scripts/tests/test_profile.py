@@ -1,0 +1,190 @@
+"""What a calibration says of its parameters, with formulas in place of runs."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+
+from tlmssd.calibrate.fitting import fit
+from tlmssd.calibrate.measured import Known
+from tlmssd.calibrate.model import Model, Target, Trial
+from tlmssd.calibrate.parameters import read_parameters
+from tlmssd.calibrate.profile import Profile, profiles
+from tlmssd.calibrate.study import Search
+from tlmssd.study.document import Entry
+
+
+class Formula(Model):
+    """A drive whose figures are `formula` of its parameters' values; they were measured at `truth`,
+    each `sigma` exactly."""
+
+    def __init__(self, ranges, truth, formula, runs=60, sigma=0.02, off=0.0):
+        self._formula = formula
+        self.parameters = read_parameters(
+            Entry(yaml.compose(yaml.safe_dump(ranges, sort_keys=False)), "study")
+        )
+        self.base = dict.fromkeys(ranges, 1)
+        self.study = SimpleNamespace(search=Search(runs=runs))
+        measured = np.asarray(formula(*truth)) * (1 + np.asarray(off))
+        self.targets = tuple(
+            Target(f"job-{number}", "read.mean", Known(value, 0), sigma, False)
+            for number, value in enumerate(measured)
+        )
+        self.fitted = self.counted = self._is_smooth = np.ones(len(self.targets), dtype=bool)
+        self.sigma = np.full(len(self.targets), sigma)
+        self._known = np.log(measured)
+        self._watcher, self.trials, self.runs, self._seen = None, [], 0, {}
+
+    def _run(self, fresh):
+        for settings, point in fresh.items():
+            values = [one.value(place) for one, place in zip(self.parameters, point, strict=True)]
+            self._keep(settings, Trial(point, np.asarray(self._formula(*values), dtype=float)))
+        return [self._seen[settings] for settings in fresh]
+
+
+def looked_at(model):
+    fit(model)
+    found = {profile.parameter.name: profile for profile in profiles(model)}
+    assert model.left >= 0
+    return found
+    for profile in found.values():
+        check_against_its_points(profile)
+    return found
+
+
+def check_against_its_points(profile):
+    """What was run and fits is inside; what rose is outside, unless something further out fits."""
+    fits = [value for value, rise in profile.points if rise < 1]
+    low = -np.inf if profile.low is None else profile.low
+    high = np.inf if profile.high is None else profile.high
+    assert low <= fits[0] and fits[-1] <= high
+    for value, rise in profile.points:
+        if rise > 1:
+            assert not low <= value <= high or fits[0] < value < fits[-1]
+
+
+READ = {"read": {"from": "30 us", "to": "120 us"}}
+CYCLES = {"cycles": {"from": 10, "to": 20000}}
+
+
+def test_a_flat_spot_does_not_overrule_what_was_run():
+    """150 cycles beside a read hardly show, and so the linear model knows no end; 20000 do."""
+    found = looked_at(
+        Formula(
+            READ | CYCLES,
+            (60, 150),
+            lambda read, cycles: [
+                read * 1e3 + 15e3 + cycles * 2,
+                read * 4e3 + 60e3 + cycles * 2.2,
+                read * 1.2e3 + 40e3 + cycles * 2,
+                read * 4.5e3 + cycles * 2,
+            ],
+            runs=60,
+        )
+    )
+    assert found["read"].determined
+    assert found["cycles"].high < 10000
+    assert found["cycles"].sentence().startswith("only bounded from above: at most ")
+    assert found["cycles"].sentence().endswith(", from 10 on")
+
+
+def test_a_step_far_from_the_best_is_found():
+    """Nothing rises within reach of the linear model; every value was said to fit."""
+    found = looked_at(
+        Formula(READ | CYCLES, (60, 600), lambda read, cycles: [
+            read, 2 * read, 3 * read, max(read * 1e3, cycles * 10)
+        ])
+    )  # fmt: skip
+    assert found["cycles"].low is None
+    assert found["cycles"].high == pytest.approx(6000, rel=0.15)
+
+
+def test_what_nothing_depends_on_was_run_at_both_ends():
+    found = looked_at(Formula(READ | CYCLES, (60, 150), lambda read, _: [read, 2 * read, 3 * read]))
+    assert not found["cycles"].determined
+    assert [found["cycles"].points[end][0] for end in (0, -1)] == [10, 20000]
+    assert found["cycles"].sentence() == (
+        "not determined: every value from 10 to 20000 fits the measurements as well"
+    )
+
+
+@pytest.mark.parametrize("runs", [50, 200])
+def test_others_follow_however_far(runs):
+    """Only a sum was measured: any number of cycles fits, with shorter reads."""
+    found = looked_at(
+        Formula(READ | CYCLES, (60, 5000), lambda read, cycles: [
+            factor * (read * 1e3 + 2 * cycles) for factor in (1, 2, 3)
+        ], runs=runs)
+    )  # fmt: skip
+    assert found["read"].low is None
+    assert found["read"].high == pytest.approx(72, rel=0.02)
+    assert (found["cycles"].low, found["cycles"].high) == (None, None)
+
+
+def test_a_rise_at_the_end_of_the_range_bounds():
+    """It did not within 1 % of the end."""
+    value = 119.5 / 1.0198  # 1.96 standard errors of 1 % below
+    found = looked_at(Formula(READ, (value,), lambda read: [read] * 4))
+    assert found["read"].high == pytest.approx(119.5, abs=0.1)
+
+
+def test_whole_numbers_next_to_each_other():
+    """Eight fit, nine do not: the end between them is not rounded to nine."""
+    ways = {"ways": {"from": 1, "to": 16}}
+    found = looked_at(Formula(ways, (8,), lambda ways: [ways] * 4, runs=25, sigma=0.1))
+    assert (found["ways"].low, found["ways"].high) == (8, 8)
+
+
+def test_what_was_not_looked_at_is_said():
+    (one,) = read_parameters(Entry(yaml.compose("read: {times: [0.5, 2]}"), "study"))
+
+    def said(points, low=None, high=None):
+        return Profile(one, one.place(1.4), low, high, points, 1.0).sentence()
+
+    assert said(((1.03, 0.02), (1.4, 0.0), (1.8, 0.1))) == (
+        "not determined: every value from 1.03 x to 1.8 x fits the measurements as well; "
+        "not looked at below 1.03 x; not looked at above 1.8 x"
+    )
+    assert said(((1.03, 0.02), (1.4, 0.0), (1.8, 4.0)), high=1.6) == (
+        "only bounded from above: at most 1.6 x, from 1.03 x on; not looked at below 1.03 x"
+    )
+    assert said(((0.5, 0.9), (1.4, 0.0), (1.8, 0.4), (1.9, 1.1)), high=1.88) == (
+        "only bounded from above: at most 1.88 x, from 0.5 x on"
+    )
+    assert said(((0.5, 4.0), (1.4, 0.0), (1.8, 0.1)), low=0.8) == (
+        "only bounded from below: at least 0.8 x, up to 1.8 x; not looked at above 1.8 x"
+    )
+
+
+def test_few_runs_are_kept_for_the_ends():
+    """Of four parameters with 25 runs each, every end was run or the loss seen to rise."""
+    ranges = {name: {"from": "10 us", "to": "1 ms"} for name in "abcd"}
+    found = looked_at(
+        Formula(
+            ranges,
+            (60, 100, 200, 50),
+            lambda a, b, c, d: [a, a + b, max(a, c / 9), 3 * b, a + b + d / 500],
+            runs=100,
+            off=(0.05, -0.04, 0.03, 0.02, -0.05),
+        )
+    )
+    assert not any("not looked at" in profile.sentence() for profile in found.values())
+
+
+@pytest.mark.parametrize(
+    ("base", "factor", "text"),
+    [
+        ("62.5 us", 0.5673219, "35.457619 us"),
+        (["12 ns", "1 us"], 0.9876543, "[11.852 ns, 0.987654 us]"),
+        ("533 MHz", 1.033333, "550.766489 MHz"),
+        ("1.5 GiB/s", 0.3333333, "536870858 B/s"),
+        (1300, 0.7777, "1011"),
+    ],
+)
+def test_factors_give_values_that_scenarios_take(base, factor, text):
+    """Whole picoseconds, hertz and bytes per second; such runs were refused."""
+    (one,) = read_parameters(Entry(yaml.compose("x: {times: [0.1, 2], scale: linear}"), "study"))
+    ((_, found),) = replace(one, low=0.0, high=factor).settings(1.0, {"x": base})
+    assert found == text
