@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from tests.conftest import fake_program
 from tlmssd import cli, run
 from tlmssd.calibrate import calibrate
 from tlmssd.calibrate.fitting import Explorer
+from tlmssd.calibrate.measured import Known, Measured, check_units
 from tlmssd.calibrate.model import targets_of
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.errors import InputError
@@ -318,6 +320,78 @@ def test_a_bad_study_gets_one_line(small, change, complaint, capsys):
     assert complaint in said
     assert len(said.splitlines()) == 1
     assert not (small / "out").exists()
+
+
+def in_other_units(job, factor):
+    for latency in (job["read"]["clat_ns"], job["read"]["lat_ns"]):
+        latency.pop("bins", None)
+        for key in ("min", "max", "mean", "stddev"):
+            latency[key] *= factor
+        listed = latency["percentile"]
+        latency["percentile"] = {share: value * factor for share, value in listed.items()}
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_latencies_in_other_units_are_refused_after_one_run(small, factor, capsys):
+    """Microseconds under clat_ns: no drive keeps a thousandth of a command under way."""
+    content = json.loads((small / "measured.json").read_text())
+    for job in content["jobs"]:
+        in_other_units(job, factor)
+    (small / "measured.json").write_text(json.dumps(content))
+    assert cli.main(["calibrate", "study.yaml", "--jobs", "1"]) == 2
+    assert cli.main(["validate", "base.yaml", "measured.json", "--seeds", "1"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    for line in said:
+        assert "measured.json: job 'read-4k': its rate and its mean latency come to" in line
+        assert "in the emulation 1 are (Little's law): latencies must be in ns" in line
+    assert not (small / "out").exists()
+
+
+def test_jobs_that_wait_say_nothing_of_units():
+    """Of a job with a pace or pauses few commands are under way, and how many is the drive's."""
+
+    def known(iops, mean):
+        return {"read.iops": Known(iops, 0), "read.mean": Known(mean, 0)}
+
+    def check(measured, emulated):
+        plain = {job: {k: v.value for k, v in known(*pair).items()} for job, pair in emulated}
+        figures = {job: known(*pair) for job, pair in measured}
+        check_units(Measured(tuple(figures), figures, 1, (Path("m.json"),)), plain)
+
+    paced = ("paced", (100, 8e4))
+    check([paced], [("paced", (100, 3e6))])
+    check([paced, ("busy", (1e5, 1.6e5))], [("paced", (100, 3e6)), ("busy", (5e4, 3.2e5))])
+    with pytest.raises(InputError, match="job 'busy': .* come to 0.0160 .* emulation 16 are"):
+        check([paced, ("busy", (1e5, 1.6e2))], [("paced", (100, 3e6)), ("busy", (5e4, 3.2e5))])
+
+
+@pytest.mark.parametrize(
+    "order", [("measured.json", "second.json"), ("second.json", "measured.json")]
+)
+def test_repetitions_have_the_same_jobs(small, order, capsys):
+    """Jobs that one file lacks were left out of the fit without a word."""
+    content = json.loads((small / "measured.json").read_text())
+    content["jobs"] = content["jobs"][:1]
+    (small / "second.json").write_text(json.dumps(content))
+    text = (small / "study.yaml").read_text()
+    (small / "study.yaml").write_text(text.replace("measured.json", f"[{', '.join(order)}]"))
+    assert cli.main(["calibrate", "study.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "second.json: 'read-64k', 'read-256k' of measured.json did not run 8 commands" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_job_that_has_failed_is_refused(small, capsys):
+    content = json.loads((small / "measured.json").read_text())
+    content["jobs"][1]["error"] = 5
+    (small / "measured.json").write_text(json.dumps(content))
+    assert cli.main(["calibrate", "study.yaml"]) == 2
+    assert cli.main(["validate", "base.yaml", "measured.json"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    for line in said:
+        assert "measured.json: job 'read-64k' ended with error 5 (Input/output error)" in line
 
 
 def test_jobs_that_the_scenario_does_not_run_are_named(small):

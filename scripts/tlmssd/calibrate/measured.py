@@ -9,14 +9,17 @@ emulator repeats the job with other seeds.
 """
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 
 from tlmssd.errors import InputError
-from tlmssd.fio_json import read_jobs
-from tlmssd.latency import Histogram
+from tlmssd.fio_json import failed_jobs, read_jobs
+from tlmssd.latency import Histogram, under_way
+from tlmssd.quantities import quantity_text
 
 FIGURE = re.compile(r"bandwidth|iops|mean|p\d+(\.\d+)?")
 DIRECTIONS = ("read", "write", "trim")
@@ -24,6 +27,10 @@ LEAST_COMMANDS = 8
 """Jobs of fewer commands only make the drive rest, and are not compared."""
 RANKS = 0.1
 """Share of the smaller side of a percentile that counts as its neighbourhood."""
+BUSY = 0.9
+"""A job that keeps as many commands under way in the emulation does not wait between them."""
+ANOTHER_UNIT = 10.0
+"""Factor between commands under way here and there that latencies in other units account for."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +54,59 @@ class Measured:
 
 
 def join_measured(files: Sequence[Path]) -> Measured:
-    """Reads fio's json; several files are repetitions of the same jobs. Raises InputError."""
-    runs = [figures_of(path) for path in files]
-    names = [job for job in runs[0] if all(job in run for run in runs)]
+    """Reads fio's json; several files are repetitions of the same jobs.
+
+    Figures are those that all files have. Raises InputError, also where a job has failed, or is not
+    in every file.
+    """
+    for path in files:
+        for job, error in failed_jobs(path).items():
+            raise InputError(
+                f"{path}: job '{job}' ended with error {error} ({os.strerror(error)}): measure it "
+                "again, or take it out of the file"
+            )
+    runs = dict(zip(files, map(figures_of, files), strict=True))
+    for path, other in permutations(files, 2):
+        missing = [f"'{job}'" for job in runs[other] if job not in runs[path]]
+        if missing:
+            raise InputError(
+                f"{path}: {', '.join(missing)} of {other.name} did not run {LEAST_COMMANDS} "
+                "commands here: files of repeated measurements have the same jobs"
+            )
+    names = tuple(runs[files[0]])
     if not names:
+        raise InputError(f"{files[0]}: no job of {LEAST_COMMANDS} commands or more")
+    figures = {job: _joined([run[job] for run in runs.values()]) for job in names}
+    return Measured(names, figures, len(files), tuple(files))
+
+
+def check_units(measured: Measured, emulated: Mapping[str, Mapping[str, float]]) -> None:
+    """Raises InputError where latencies cannot be in ns.
+
+    By Little's law the rate times the mean latency is how many commands a job has under way, and
+    what does not wait between them has as many on any drive. `emulated`: figures by job and name.
+    """
+    off, judged = [], 0
+    for job in measured.jobs:
+        known = {name: figure.value for name, figure in measured.figures[job].items()}
+        here, there = _under_way(known), _under_way(emulated.get(job, {}))
+        if here and there >= BUSY:
+            judged += 1
+            if abs(math.log(here / there)) > math.log(ANOTHER_UNIT):
+                off.append((job, here, there))
+    if 2 * len(off) > judged:
+        job, here, there = off[0]
         raise InputError(
-            f"{files[0]}: no job of {LEAST_COMMANDS} commands or more that all files have"
+            f"{measured.files[0]}: job '{job}': its rate and its mean latency come to "
+            f"{quantity_text(here, '')} commands under way, in the emulation "
+            f"{quantity_text(there, '')} are (Little's law): latencies must be in ns, rates in 1/s"
         )
-    figures = {job: _joined([run[job] for run in runs]) for job in names}
-    return Measured(tuple(names), figures, len(runs), tuple(files))
+
+
+def _under_way(figures: Mapping[str, float]) -> float:
+    """Commands that a job has under way on average, of all directions that have both figures."""
+    pairs = ((figures.get(f"{one}.iops"), figures.get(f"{one}.mean")) for one in DIRECTIONS)
+    return sum(under_way(iops, mean) for iops, mean in pairs if iops and mean)
 
 
 def figures_of(path: Path, wanted: Sequence[str] = ()) -> dict[str, dict[str, Known]]:
@@ -123,4 +174,6 @@ def _joined(runs: Sequence[Mapping[str, Known]]) -> dict[str, Known]:
     return found
 
 
-__all__ = ["FIGURE", "InputError", "Known", "Measured", "figures_of", "join_measured"]
+__all__ = [
+    "FIGURE", "InputError", "Known", "Measured", "check_units", "figures_of", "join_measured",
+]  # fmt: skip

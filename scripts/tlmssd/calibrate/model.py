@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tlmssd.calibrate.measured import Known, figures_of
+from tlmssd.calibrate.measured import Known, check_units, figures_of
 from tlmssd.calibrate.parameters import can_be_scaled
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.campaign import Campaign
@@ -243,6 +243,12 @@ class Model:
                 f"the emulated run has no {target.figure} of the measured job '{target.job}'; "
                 f"its jobs: {jobs}"
             )
+        if not any(trial.status == "ok" for trial in self.trials):
+            values = {
+                job: {name: value for name, (value, _) in found.items()}
+                for job, found in figures.items()
+            }
+            check_units(self.study.measured, values)
         return Trial(places, emulated)
 
     def _resolved(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tlmssd.calibrate.measured import Measured, figures_of, join_measured
+from tlmssd.calibrate.measured import Measured, check_units, figures_of, join_measured
 from tlmssd.engine import positive
 from tlmssd.errors import InputError
 from tlmssd.output import check_writable, write_text
@@ -137,6 +137,9 @@ def validate(
     runs = [
         figures_of(outcome.sound_result.folder / "fio.json", known.jobs) for outcome in outcomes
     ]
+    check_units(
+        known, {job: {n: k.value for n, k in part.items()} for job, part in runs[0].items()}
+    )
     lines = card_of(known, runs, names)
     if not lines:
         raise InputError(
