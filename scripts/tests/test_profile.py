@@ -158,6 +158,25 @@ def test_what_was_not_looked_at_is_said():
     )
 
 
+@pytest.mark.parametrize("width", [1, 15])
+def test_the_best_of_a_rough_loss_is_best_by_luck(width):
+    """A figure is right next to one value, and 6 % off wherever else: that says nothing of it."""
+    found = looked_at(
+        Formula(
+            READ | {"unseen": {"from": 1000, "to": 9000}},
+            (60, 3000),
+            lambda read, unseen: [
+                *(read * factor for factor in range(1, 5)),
+                1.0 if abs(unseen - 3000) < width else 1.06,
+            ],
+            runs=100,
+        )
+    )
+    assert found["read"].determined
+    assert not found["unseen"].determined
+    assert found["unseen"].sentence().startswith("not determined: every value from 1000 to 9000 ")
+
+
 def test_few_runs_are_kept_for_the_ends():
     """Of four parameters with 25 runs each, every end was run or the loss seen to rise."""
     ranges = {name: {"from": "10 us", "to": "1 ms"} for name in "abcd"}

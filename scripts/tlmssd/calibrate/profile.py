@@ -8,17 +8,18 @@ model that does not fit knows less), and by how far the figures of one job err t
 
 The linear model says where to look first. From there runs go on to where the loss is seen to rise,
 or to the end of the range, and between the two; what was run is not overruled by what the model
-expects.
+expects. The best of many runs is the best by luck, too, where the loss is rough: its least is what
+runs beside the best have, too, but for what the linear model says of their distance.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tlmssd.calibrate.fitting import bounded_step, descend, jacobian
-from tlmssd.calibrate.model import Model, Trial
+from tlmssd.calibrate.model import NEAR, Model, Trial
 from tlmssd.calibrate.parameters import Parameter
 
 BOUND = 3.84
@@ -29,6 +30,8 @@ LEAST_SIGMA = 0.003
 """Nearer than this share of the range to the best nothing is looked at."""
 EDGE = 0.01
 """What was run so near an end of the range stands for it."""
+TIGHT = 0.02
+"""Between points so near to each other a loss that rises steeply jumps."""
 ROUGHLY = 0.7
 """Share of its distance from the best value to which a crossing of the bound is closed in on."""
 FOLLOW = (0.5, 0.1)
@@ -135,27 +138,23 @@ def profiles(model: Model) -> list[Profile]:
         if model.loss(center) - model.loss(model.best) < 0.1 * unit:
             break
     _close_in(model, slopes, looked)
-    best = model.best
-    unit = BOUND * scale(model, best)
-    found = []
-    for number, parameter in enumerate(model.parameters):
-        if parameter.choices:
-            found.append(_choice_profile(model, best, unit, number))
-            continue
-        sigma = _sigma(model, best, slopes, number)
-        found.append(_profile(model, number, looked[number], sigma))
-    return found
+    return [
+        _choice_profile(model, slopes, number)
+        if parameter.choices
+        else _profile(model, slopes, number, looked[number])
+        for number, parameter in enumerate(model.parameters)
+    ]
 
 
-def _choice_profile(model: Model, best: Trial, unit: float, number: int) -> Profile:
+def _choice_profile(model: Model, slopes: np.ndarray, number: int) -> Profile:
     """The least loss of all runs with each choice: the search has gone down with every one."""
-    parameter, place = model.parameters[number], float(best.places[number])
+    parameter, place = model.parameters[number], float(model.best.places[number])
     least: dict[float, float] = {}
+    rise_of = _rise(model, slopes)
     for trial in model.trials:
         if trial.status == "ok":
             value = parameter.value(trial.places[number])
-            rise = max(model.loss(trial) - model.loss(best), 0.0) / unit
-            least[value] = min(least.get(value, math.inf), rise)
+            least[value] = min(least.get(value, math.inf), rise_of(trial))
     alike = [value for value, rise in least.items() if rise < 1]
     ends = (min(alike), max(alike)) if len(alike) == 1 else (None, None)
     width = 0.0 if len(alike) == 1 else 1.0
@@ -197,12 +196,9 @@ def _close_in(model: Model, slopes: np.ndarray, looked: Mapping[int, list[Trial]
     while model.left > 0:
         ends, doubts, crossings = [], [], []
         for number, trials in looked.items():
-            parameter, best = model.parameters[number], model.best
-            reach = math.sqrt(BOUND) * _sigma(model, best, slopes, number)
-            rises, value = _rises(model, number, trials), parameter.value(best.places[number])
-            for sign in (-1, 1):
-                side = _Side.of(parameter, value, rises, sign)
-                doubts += [(number, side.place_of(at)) for at in side.doubtful(reach)]
+            followed = _Follower(model, slopes, number, trials)
+            for side in (*followed.sides(followed.rises), *followed.sides(followed.seen)):
+                doubts += [(number, side.place_of(at)) for at in side.doubtful(followed.reach)]
                 step = side.next_look()
                 if step is not None:
                     (crossings if side.rose else ends).append((number, side.place_of(step)))
@@ -270,29 +266,60 @@ def _held(model: Model, center: Trial, slopes: np.ndarray, number: int, step: fl
     return point + bounded_step(slopes, shifted, point, 0.5, fixed=(number,))
 
 
-def _rises(model: Model, number: int, looked: Sequence[Trial]) -> dict[float, float]:
-    """Rise of the loss over its least, in units of the bound, by the parameter's value.
+def _rise(model: Model, slopes: np.ndarray) -> Callable[[Trial], float]:
+    """Of a run, the rise of the loss over its least, in units of the bound.
 
-    Beside where it was looked, at the outermost values of all runs that fit: they are as good,
-    whatever the search was after.
+    The least is that of the best run and its luck: what half of the runs beside it have beyond what
+    the linear model says.
     """
-    best, parameter = model.best, model.parameters[number]
-    least, unit = model.loss(best), BOUND * scale(model, best)
+    best = model.best
+    here, unit, beside = model.residuals(best), BOUND * scale(model, best), []
+    for trial in model.trials:
+        step = trial.places - best.places
+        if trial.status == "ok" and trial is not best and np.abs(step).max() < NEAR:
+            expected = here + slopes @ step
+            beside.append(model.loss(trial) - float(expected @ expected))
+    luck = float(np.median(beside)) if len(beside) > len(model.parameters) else 0.0
+    least = model.loss(best) + max(luck, 0.0)
+    return lambda trial: max(model.loss(trial) - least, 0.0) / unit
 
-    def rise(trial: Trial) -> float:
-        return max(model.loss(trial) - least, 0.0) / unit
 
-    def place(trial: Trial) -> float:
-        return float(trial.places[number])
+class _Follower:
+    """What the runs say of one parameter: rises of the loss by its value, and both sides."""
 
-    good = [trial for trial in model.trials if trial.status == "ok" and rise(trial) < 1]
-    outermost = [min(good, key=place), max(good, key=place)]
-    found = {parameter.value(place(best)): 0.0}
-    for trial in [*looked, *outermost]:
-        if trial.status == "ok":
-            value = parameter.value(place(trial))
-            found[value] = min(found.get(value, math.inf), rise(trial))
-    return dict(sorted(found.items()))
+    def __init__(self, model: Model, slopes: np.ndarray, number: int, looked: Sequence[Trial]):
+        self.parameter, self._number, best = model.parameters[number], number, model.best
+        self.value = self.parameter.value(best.places[number])
+        self.reach = math.sqrt(BOUND) * _sigma(model, best, slopes, number)
+        rise = _rise(model, slopes)
+        runs = [(trial, rise(trial)) for trial in model.trials if trial.status == "ok"]
+        at = {id(trial) for trial in looked}
+        self.seen = self._rises(runs, at, 0.0)
+        # A pit between two jumps is no deeper than what is around it.
+        pit = min(side.jump(self.reach) for side in self.sides(self.seen))
+        self.rises = self._rises(runs, at, pit) if pit > 0 else self.seen
+
+    def _rises(
+        self, runs: Sequence[tuple[Trial, float]], looked: Container[int], pit: float
+    ) -> dict[float, float]:
+        """By value, where it was looked and at the outermost values of all runs that fit: they are
+        as good, whatever the search was after."""
+
+        def place(run: tuple[Trial, float]) -> float:
+            return float(run[0].places[self._number])
+
+        good = [run for run in runs if run[1] - pit < 1]
+        found = {self.value: 0.0}
+        outermost = [min(good, key=place), max(good, key=place)]
+        for run in [*(run for run in runs if id(run[0]) in looked), *outermost]:
+            value = self.parameter.value(place(run))
+            found[value] = min(found.get(value, math.inf), max(run[1] - pit, 0.0))
+        return dict(sorted(found.items()))
+
+    def sides(self, rises: Mapping[float, float]) -> "tuple[_Side, _Side]":
+        """Below and above the best value."""
+        below, above = (_Side.of(self.parameter, self.value, rises, sign) for sign in (-1, 1))
+        return below, above
 
 
 @dataclass(frozen=True)
@@ -300,7 +327,7 @@ class _Side:
     """A profile on the side of the best `place` that `sign` says: the furthest point that fits, the
     next one, which rose beyond the bound (None: none did), and nearer ones that rose, too.
 
-    Points are distance in places, root of the rise.
+    Points are distance in places, root of the rise; `beyond` is the least of those that rose.
     """
 
     place: float
@@ -308,10 +335,11 @@ class _Side:
     fits: tuple[float, float]
     rose: tuple[float, float] | None
     inner: tuple[float, ...]
+    beyond: float
 
     @staticmethod
     def of(parameter: Parameter, best: float, rises: Mapping[float, float], sign: int) -> "_Side":
-        """`rises` by value, as _rises() has them, beside the `best` value."""
+        """`rises` by value, beside the `best` value."""
         place = parameter.place(best)
         points = [
             ((parameter.place(value) - place) * sign, math.sqrt(rise))
@@ -321,7 +349,8 @@ class _Side:
         rose = sorted((at, root) for at, root in points if at > 0 and root >= 1)
         beyond = [point for point in rose if point > fits]
         inner = tuple(at for at, _ in rose if at < fits[0])
-        return _Side(place, sign, fits, beyond[0] if beyond else None, inner)
+        lowest = min((root for _, root in beyond), default=0.0)
+        return _Side(place, sign, fits, beyond[0] if beyond else None, inner, lowest)
 
     def place_of(self, distance: float) -> float:
         """The place at a distance."""
@@ -331,6 +360,15 @@ class _Side:
         """Distances at which the loss rose although one further out fits, or the linear model
         expects nothing before `reach`."""
         return self.inner + ((self.rose[0],) if self.rose and self.rose[0] < reach else ())
+
+    def jump(self, reach: float) -> float:
+        """By how much the loss jumps where it crosses the bound, and stays up, within the linear
+        model's `reach`; in units of the bound."""
+        if self.rose is None or self.rose[0] > reach or self.rose[0] - self.fits[0] > TIGHT:
+            return 0.0
+        (at, root), (rose, _) = self.fits, self.rose
+        expected = max(rose / reach, root * rose / at if at else 0.0)
+        return self.beyond**2 - expected**2
 
     @property
     def crossing(self) -> float:
@@ -365,17 +403,18 @@ class _Side:
         return self.crossing if self.rose[1] < 2 else (at + self.rose[0]) / 2
 
 
-def _profile(model: Model, number: int, looked: Sequence[Trial], sigma: float) -> Profile:
+def _profile(model: Model, slopes: np.ndarray, number: int, looked: Sequence[Trial]) -> Profile:
     """The interval in which the loss stays within the bound, as far as it was followed."""
-    parameter, place = model.parameters[number], float(model.best.places[number])
-    rises, reach = _rises(model, number, looked), math.sqrt(BOUND) * sigma
-    sides = [_Side.of(parameter, parameter.value(place), rises, sign) for sign in (-1, 1)]
-    low, high = (side.end(reach) for side in sides)
+    followed = _Follower(model, slopes, number, looked)
+    parameter, rises = followed.parameter, followed.rises
+    sides = followed.sides(rises)
+    low, high = (side.end(followed.reach) for side in sides)
     width = (1.0 if high is None else high) - (0.0 if low is None else low)
     values = []
     for side, end in zip(sides, (low, high), strict=True):
         value = None if end is None else parameter.value(end)
-        if rises.get(value, 0.0) > 1:  # a whole number next to one that fits
-            value = parameter.value(side.place_of(side.fits[0]))
+        if parameter.whole and rises.get(value, 0.0) > 1:
+            value -= side.sign  # it was rounded to the one that rose
         values.append(value)
+    place = float(model.best.places[number])
     return Profile(parameter, place, *values, tuple(rises.items()), width)
