@@ -344,6 +344,23 @@ TEST_CASE("fio.json has fio's fields and is consistent with itself") {
   CHECK(fio["disk_util"][0]["read_ios"] == fio["jobs"][0]["read"]["total_ios"]);
 }
 
+TEST_CASE("behind a stone wall, jobs of fio.json are a group of their own") {
+  const Measurement m = example_measurement();
+  RunFacts facts = example_facts();
+  facts.loads[1].group = 1;
+  const Json fio = fio_json(facts, m);
+  for (int i = 0; i < 2; ++i) {
+    const Json& job = fio["jobs"][i];
+    CHECK(job["groupid"] == i);
+    for (const char* direction : {"read", "write"}) {
+      const Json& d = job[direction];
+      if (d["total_ios"] == 0) continue;
+      CHECK(d["bw_agg"].get<double>() ==
+            Approx(std::min(100.0, 100 * d["bw_mean"].get<double>() / d["bw"].get<double>())).epsilon(0.01));
+    }
+  }
+}
+
 TEST_CASE("a job of fio.json has the rates of its own runtime, not of the whole run") {
   Measurement m({"first", "second"});
   constexpr Picoseconds k_latency = 1'000'000'000;

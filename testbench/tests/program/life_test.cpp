@@ -100,6 +100,23 @@ TEST_CASE("a snapshot knows nothing of when writes complete", "[program]") {
     CHECK(mean_write(saved, "write-through") > 2 * mean_write(saved, "write-back"));
 }
 
+TEST_CASE("a snapshot of superblocks fits drives with superblocks of as many regions", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(ssd:
+  flash: {channels: 2, ways: 1, over_provisioning: 30 %, part: {file: parts/nand/mqsim-mlc.yaml, blocks_per_plane: 32, pages_per_block: 24}}
+firmware: {mapping: {scheme: superblock, log_blocks: 2}}
+precondition: [{fill: 90 %, overwrite: 1x}]
+load: {rw: randwrite, bs: 4k, number_ios: 500}
+)");
+  const std::string snapshot = folder / "drive.snap";
+  run_ok(folder, {"run", scenario, "-q", "--prepare-only", "--save-snapshot", snapshot});
+  run_ok(folder, {"run", scenario, "-q", "--from-snapshot", snapshot});
+  const Outcome refused = run(
+      folder, {"run", scenario, "-q", "--from-snapshot", snapshot, "--set", "firmware.mapping.adjacent=2"});
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("firmware.mapping.adjacent") != std::string::npos);
+}
+
 TEST_CASE("a run from a snapshot says what the drive has behind it", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_worked);
