@@ -84,6 +84,11 @@ class Profile:
             said = f"only bounded from below: at least {low}, up to {high}"
         elif self.high is not None and self.low is None:
             said = f"only bounded from above: at most {high}, from {low} on"
+        elif any(first < value < last and rise > 1 for value, rise in self.points):
+            said = (
+                f"not determined: values from {low} to {high} fit the measurements as well, others"
+            )
+            said += " between do not"
         else:
             said = f"not determined: every value from {low} to {high} fits the measurements as well"
         if self.low is None and one.place(first) > EDGE:
@@ -362,13 +367,14 @@ class _Side:
         return self.inner + ((self.rose[0],) if self.rose and self.rose[0] < reach else ())
 
     def jump(self, reach: float) -> float:
-        """By how much the loss jumps where it crosses the bound, and stays up, within the linear
-        model's `reach`; in units of the bound."""
+        """How far the loss stays up beyond a jump over the bound, more than the linear model, which
+        crosses it at `reach`, says; in units of the bound, 0 where it rises by and by."""
         if self.rose is None or self.rose[0] > reach or self.rose[0] - self.fits[0] > TIGHT:
             return 0.0
         (at, root), (rose, _) = self.fits, self.rose
-        expected = max(rose / reach, root * rose / at if at else 0.0)
-        return self.beyond**2 - expected**2
+        if at and self.beyond <= root * rose / at:
+            return 0.0
+        return self.beyond**2 - (rose / reach) ** 2
 
     @property
     def crossing(self) -> float:
