@@ -136,7 +136,7 @@ CLAIMS = {
     "case 3, others": Claim(Kind.PREDICTED, "Figure 5, case 3: for no other, the largest of six", "not visible (S)", at_most(VISIBLE), ("no effect", 0),
                             "the largest of six noisy effects: hm_0's 0.8 % is sure, those of prxy_0 and prxy_1 are 0 within ± 1.1"),
     "both": Claim(Kind.CALIBRATED, "one drive of those tried gives Table 2 and case 3 of Figure 5 for proj_3 together", "one does (S)", at_least(1), None,
-                  "only where programs may wait some 10 ms for reads, and there some seeds give both and others miss Table 2 (part `search`)"),
+                  "nearest where programs may wait some 10 ms for reads, but none gives both (part `search`)"),
     "falls": Claim(Kind.PREDICTED, "Figure 6: the gain falls with the ratio, rank correlation", "negative (S)",
                    Region(-math.inf, -chance_correlation(7), f"≤ -{chance_correlation(7):.2f}"), ("random order", 0)),
     "break-even": Claim(Kind.PREDICTED, "Figure 6: ratio at which the gain is gone, from a line through the points", "3.4 (D)", within(3.4, 0.25),
