@@ -329,6 +329,7 @@ void read_behind_overdue_programs(Picoseconds bound) {
 TEST_CASE("a read waits for the overdue programs that came before it, and for none that came after it") {
   read_behind_overdue_programs(3_ms);
 }
+
 TEST_CASE("read-first without a bound is the order of arrival") {
   read_behind_overdue_programs(0);
 }

@@ -1,5 +1,4 @@
-// Runs that what is planted in them is told of: one that is sound, and drives that no other wait is
-// for.
+// Scenarios in which tests plant what the adviser and the findings are to tell.
 #pragma once
 
 #include <string>
