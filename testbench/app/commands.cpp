@@ -32,6 +32,8 @@ namespace tlmssd {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 static_assert(int{k_exit_memory} == k_exit_out_of_memory);
 
 /// All of `text` on one line, so that what is reported can be found and counted by tools.
@@ -51,8 +53,7 @@ int complain(int code, const std::string& text) {
 
 /// What is wrong, for tools: place, key, text and proposal of each error, and the line that users
 /// read.
-nlohmann::ordered_json errors_json(const InputError& error) {
-  using Json = nlohmann::ordered_json;
+Json errors_json(const InputError& error) {
   Json errors = Json::array();
   for (const InputError& one : errors_of(error)) {
     const Complaint& complaint = one.complaint();
@@ -85,8 +86,8 @@ int refused(const InputError& error) {
 }
 
 /// Bytes that are no text become U+FFFD.
-std::string dumped(const nlohmann::ordered_json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string dumped(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 /// Whose fault the exception under way is: "plug-in acme 1.0: ", or nothing.
@@ -172,8 +173,7 @@ Scenario trace_scenario(const TraceInfoOptions& options) {
 }
 
 /// What `tlmssd resolve` says to one line.
-nlohmann::ordered_json answer(const ScenarioSource& source, const std::string& line) {
-  using Json = nlohmann::ordered_json;
+Json answer(const ScenarioSource& source, const std::string& line) {
   const Json request = Json::parse(line, nullptr, false);
   const auto is_text = [](const Json& setting) { return setting.is_string(); };
   if (!request.is_array() || !std::all_of(request.begin(), request.end(), is_text))

@@ -12,10 +12,11 @@ namespace tlmssd {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 /// Parameters of the firmware that the scenario `saved` has otherwise, in words behind
 /// "parameters".
 std::string other_parameters(const Scenario& saved, const Scenario& here) {
-  using Json = nlohmann::ordered_json;
   const Json there = Json::parse(saved.resolved_json()).at("firmware");
   const Json own = Json::parse(here.resolved_json()).at("firmware");
   const auto text = [](const Json& value) {
@@ -70,9 +71,9 @@ std::vector<Load> Run::make_steady_state(std::size_t number) {
 }
 
 /// What became of a step, for the report.
-void Run::tell_step(const nlohmann::ordered_json& told) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  if (!steady_steps_.empty()) all = nlohmann::ordered_json::parse(steady_steps_);
+void Run::tell_step(const Json& told) {
+  Json all = Json::array();
+  if (!steady_steps_.empty()) all = Json::parse(steady_steps_);
   all.push_back(told);
   steady_steps_ = all.dump();
 }
@@ -103,7 +104,7 @@ void Run::write_until_steady(std::size_t number) {
   simulation_->run(loads, measurement);
   driver.set_completion_hook(nullptr);
   simulation_->drain();
-  nlohmann::ordered_json told{{"step", number}};
+  Json told{{"step", number}};
   told.update(steady.json());
   tell_step(told);
 }
