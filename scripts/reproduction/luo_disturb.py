@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from claims import Claim, Kind, at_most
-from luo_remedies import LESS, NULL, SOMEWHERE, everywhere
+from luo_remedies import LESS, LOSSES, NULL, SOMEWHERE, everywhere
 from samples import combined, divided
 
 SCENARIO = "scenarios/luo/read_disturb.yaml"
@@ -12,7 +12,6 @@ BY_ERRORS = {REFRESH + "reads": "0", REFRESH + "errors": "66"}
 TUNED = BY_ERRORS | {PASS + "policy": "tuned", PASS + "correctable": "82", PASS + "interval": "0 s"}
 CYCLES = [300]  # erases of every block before
 READS = "16g"  # a million of 16 KiB
-ACCEPT = {"run.errors": "accept"}  # lost reads are counted
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,10 @@ class Disturb:
         self.cycles = CYCLES[:1] if drives.short else CYCLES
 
     def run(self, case, cycles):
-        return self.runner.start_seeds(SCENARIO, case.settings | ACCEPT | {"age.cycles": str(cycles), "load.0.io_size": READS})
+        return self.runner.start_seeds(SCENARIO, case.settings | LOSSES | {"age.cycles": str(cycles), "load.0.io_size": READS})
 
     def small_part(self, mode):
-        return self.runner.start_seeds(SCENARIO, SMALL_PART | ACCEPT | {"precondition.0.idle": MODES[mode]})
+        return self.runner.start_seeds(SCENARIO, SMALL_PART | LOSSES | {"precondition.0.idle": MODES[mode]})
 
     def figure(self, case, cycles, path):
         return self.run(case, cycles).of(lambda report: report.value("firmware." + path))

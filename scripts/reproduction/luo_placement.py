@@ -1,7 +1,7 @@
 """Read-hot data into little-worn blocks, a remedy that Luo et al. survey (section 4.2.2), on small drives that are worn unevenly."""
 
 from claims import SHOWN, Claim, Kind, at_most, verdict
-from luo_remedies import NULL, SOMEWHERE, everywhere
+from luo_remedies import LOSSES, NULL, SOMEWHERE, everywhere
 
 SCENARIO = "scenarios/luo/read_hot_placement.yaml"
 OVERWRITES = ["20x", "60x"]  # by Zipf's law before the reads: how unevenly the drive is worn
@@ -19,7 +19,7 @@ class Placement:
 
     def run(self, overwrites, settings=None):
         """A million reads of a drive that is worn unevenly."""
-        return self.runner.start_seeds(SCENARIO, {"precondition.1.overwrite": overwrites, "load.0.io_size": READS} | (settings or {}))
+        return self.runner.start_seeds(SCENARIO, LOSSES | {"precondition.1.overwrite": overwrites, "load.0.io_size": READS} | (settings or {}))
 
     def start_all(self):
         for overwrites in self.overwrites:

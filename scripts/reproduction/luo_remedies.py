@@ -18,6 +18,7 @@ from luo_writes import MIB
 DRIVE = "665p"
 FASTER, LESS, KEPT = at_least(1.1), at_most(0.9), at_least(0.9)  # a tenth is what counts as news, either way
 NOT_LONGER = at_most(1.1)
+LOSSES = {"run.errors": "accept"}  # drives so worn that they lose reads now and then, which is no fault of the run
 NULL = ("no policy", 1)
 SOMEWHERE = "see the grid above for where it helps and where not"
 
