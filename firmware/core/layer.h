@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "firmware/base/hardware.h"
+#include "firmware/base/ppn.h"
 #include "models/base/host_command.h"
 #include "models/base/task.h"
 

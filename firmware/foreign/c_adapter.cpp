@@ -227,6 +227,9 @@ void CFirmware::bring(HostCommand& command, std::vector<bool>& delivered, Lpn lp
 void CFirmware::deliver(tlmssd_command* command, std::uint32_t lpn, std::uint32_t number) {
   Command& own = known(command);
   if (own.command->opcode != HostOpcode::read) throw InputError("delivers data to a command that is no read");
+  const std::uint64_t start = std::uint64_t{lpn} * sectors_;
+  if (start + sectors_ <= own.command->lba || start >= own.command->lba + own.command->blocks)
+    throw InputError(fmt::format("delivers unit {} to a command that has none of it", lpn));
   bring(*own.command, own.delivered, lpn, number == TLMSSD_NO_BUFFER ? nullptr : buffer(number));
 }
 
@@ -321,7 +324,8 @@ void CFirmware::report(StatisticsSink& sink) const {
 // ---- parameters
 
 void CFirmware::refuse(const char* parameter, const char* what) {
-  throw objection(parameter, what);
+  const std::string_view why = what;
+  throw objection(parameter, why.empty() ? "is refused, and no reason is given" : std::string(why));
 }
 
 /// What is given, else the default.

@@ -247,6 +247,8 @@ void CFirmware::charge_stage(const Call& call) {
 
 void CFirmware::access(tlmssd_command* command, tlmssd_wait wait, tlmssd_memory memory, std::uint64_t address,
                        std::uint64_t bytes, bool write, tlmssd_done done, void* self) {
+  if (memory != TLMSSD_SCM && memory != TLMSSD_DRAM)
+    throw InputError(fmt::format("accesses memory {}; valid: 0 (DRAM) and 1 (SCM)", number_in(memory)));
   const Bytes size = memory == TLMSSD_SCM ? shape_.scm_bytes : dram_bytes();
   if (bytes == 0 || address > size || bytes > size - address)
     throw InputError(

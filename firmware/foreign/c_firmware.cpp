@@ -47,6 +47,9 @@ std::string wrong_numbers(const tlmssd_parameter& parameter, Kind kind) {
   const bool whole = kind != Kind::real && kind != Kind::share;
   if (whole && (fallback != std::floor(fallback) || std::abs(fallback) > k_most))
     return fmt::format("has the default {}, which is no whole number that fits", fallback);
+  if ((kind == Kind::bytes || kind == Kind::time) && fallback < 0)
+    return fmt::format("has the default {}, which is less than no {}", fallback,
+                       kind == Kind::bytes ? "bytes" : "time");
   return {};
 }
 

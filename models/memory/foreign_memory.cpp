@@ -151,6 +151,7 @@ ForeignMemory::Part& ForeignMemory::next_part(Access& access) {
 /// A transaction goes now.
 Picoseconds ForeignMemory::departure(Part& part) {
   const Picoseconds now = event_queue_.now();
+  part.extension.under_way = true;
   const Access& access = *part.extension.access;
   const Payload& whole = *access.payload;
   if (part.get_data_ptr() == whole.get_data_ptr())
@@ -164,6 +165,13 @@ Picoseconds ForeignMemory::departure(Part& part) {
 }
 
 void ForeignMemory::responded(unsigned /*index*/, Payload& payload, Picoseconds when) {
+  auto* const answered = dynamic_cast<Part*>(&payload);
+  if (answered == nullptr || !std::exchange(answered->extension.under_way, false)) {
+    fail(std::make_exception_ptr(error(answered == nullptr
+                                           ? "answered a transaction that it has not been given"
+                                           : "answered a transaction that is not under way any more")));
+    return;
+  }
   // arrival() of an endless delay is before now, and the queue would take that for now.
   if (when < event_queue_.now()) {
     fail(std::make_exception_ptr(silent()));
@@ -175,7 +183,7 @@ void ForeignMemory::responded(unsigned /*index*/, Payload& payload, Picoseconds 
         Part& part = *static_cast<Part*>(self);
         part.extension.access->owner->finish(part);
       },
-      &static_cast<Part&>(payload));
+      answered);
 }
 
 void ForeignMemory::check(const Part& part) const {

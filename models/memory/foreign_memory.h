@@ -34,7 +34,8 @@ class ForeignMemory final : public sc_core::sc_module {
   /// Whose a transaction is. Ignorable.
   struct PartExtension : tlm::tlm_extension<PartExtension> {
     Access* access = nullptr;
-    Bytes length = 0;  ///< as it was sent
+    Bytes length = 0;        ///< as it was sent
+    bool under_way = false;  ///< sent and not answered
     tlm::tlm_extension_base* clone() const override { return new PartExtension(*this); }
     void copy_from(const tlm::tlm_extension_base& other) override {
       *this = static_cast<const PartExtension&>(other);

@@ -33,6 +33,7 @@ void EventQueueProcess::simulate() {
 
 void EventQueueProcess::resume() {
   stopped_ = false;
+  keeps_errors_ = true;
   // With nothing to do, too: the kernel warns of a start in which nothing happens.
   arm(event_queue_.empty() ? to_picoseconds(sc_core::sc_time_stamp()) : event_queue_.next());
 }
@@ -56,9 +57,11 @@ void EventQueueProcess::run() {
   } else if (awaited_ && (stopped_ || !awaited_())) {
     sc_core::sc_pause();
   }
+  if (error_ && !keeps_errors_) std::rethrow_exception(error_);
 }
 
 void EventQueueProcess::rethrow() {
+  keeps_errors_ = false;
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 

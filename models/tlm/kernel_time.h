@@ -73,7 +73,9 @@ class EventQueueProcess : public sc_core::sc_module {
   /// Lets the kernel run until stop(), or until nothing is pending. Throws what an item threw, with
   /// its type (the kernel would have turned it into a report).
   void simulate();
-  /// What simulate() does before and after sc_start(), for those who call that themselves.
+  /// What simulate() does before and after sc_start(), for those who call that themselves. Between
+  /// the two, what an item throws is kept. Otherwise it leaves sc_start(), as what SystemC makes of
+  /// exceptions: an sc_report with its text.
   void resume();
   void rethrow();
 
@@ -87,6 +89,7 @@ class EventQueueProcess : public sc_core::sc_module {
   Picoseconds quantum_ = 0;
   bool stopped_ = false;
   bool in_step_ = false;
+  bool keeps_errors_ = false;      // for rethrow()
   std::function<bool()> awaited_;  // empty: the kernel comes to its end by itself
   std::exception_ptr error_;
 };

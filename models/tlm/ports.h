@@ -200,12 +200,14 @@ class ResponsePort : public TargetSide<Owner> {
     if (phase != tlm::BEGIN_REQ && phase != tlm::END_RESP) return tlm::TLM_ACCEPTED;
     const Picoseconds when = arrival(event_queue_, delay);
     if (phase == tlm::END_RESP) {
+      if (responding_ == nullptr || &payload_of(*responding_) != &payload)
+        return tlm::TLM_COMPLETED;  // the initiator's fault
       // The next response must not be given from within this call.
       event_queue_.at(
           when,
           [](void* self) {
             auto& port = *static_cast<ResponsePort*>(self);
-            port.end();
+            if (port.responding_ != nullptr) port.end();
             port.send_waiting();
           },
           this);

@@ -44,6 +44,7 @@ MemoryConformance::Pool::~Pool() {
 
 void MemoryConformance::Pool::free(tlm::tlm_generic_payload* payload) {
   used.erase(payload);
+  freed.notify(sc_core::SC_ZERO_TIME);
   delete static_cast<Access*>(payload);
 }
 
@@ -143,6 +144,7 @@ void MemoryConformance::work() {
     at_ = "approximately timed";
     if (shape_.phases) phases();
     if (!shape_.blocking) debug();
+    if (outstanding_ == 0) wait_for_releases(0);
     for (const Answered& one : answered_) check_answered(one);
     done_ = true;
   });
@@ -384,7 +386,7 @@ void MemoryConformance::phases() {
     fill_part(*access, lane, lanes);
     issue(*access);
     // One lane again only when all of them have been answered.
-    while (phases_wrong_.empty() && (requesting_ || (lane + 1 == lanes && outstanding_ > 0))) {
+    while (phases_wrong_.empty() && (requesting_ != nullptr || (lane + 1 == lanes && outstanding_ > 0))) {
       wait_for_progress();
       collect();
     }
@@ -411,7 +413,7 @@ void MemoryConformance::one_by_one(std::size_t bytes, tlm::tlm_command command) 
     access->set_command(command);
     forget(*access, shape_.base + offset);
     issue(*access);
-    while (phases_wrong_.empty() && (requesting_ || outstanding_ > 0)) {
+    while (phases_wrong_.empty() && (requesting_ != nullptr || outstanding_ > 0)) {
       wait_for_progress();
       collect();
     }
@@ -429,11 +431,20 @@ void MemoryConformance::wait_for_progress() {
     wrong(phases_wrong_, fmt::format("{} requests are not answered within {}", outstanding_, text(most)));
 }
 
+/// Until no more than `most` payloads are held, all of which have been answered; a memory may let
+/// go of them some time after END_RESP.
+void MemoryConformance::wait_for_releases(std::size_t most) {
+  for (std::size_t held = pool_.used.size() + 1; pool_.used.size() > most && pool_.used.size() < held;) {
+    held = pool_.used.size();
+    wait(shape_.longest, pool_.freed);
+  }
+}
+
 void MemoryConformance::issue(Access& access) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   ++outstanding_;
-  requesting_ = true;
+  requesting_ = &access;
   const tlm::tlm_sync_enum status = socket_->nb_transport_fw(access, phase, delay);
   if (status == tlm::TLM_ACCEPTED) return;
   const bool completed = status == tlm::TLM_COMPLETED;
@@ -446,7 +457,7 @@ void MemoryConformance::issue(Access& access) {
 }
 
 void MemoryConformance::request_ended(const sc_core::sc_time& delay) {
-  requesting_ = false;
+  requesting_ = nullptr;
   request_ends_ = sc_core::sc_time_stamp() + delay;
 }
 
@@ -469,7 +480,9 @@ void MemoryConformance::collect() {
     }
     access.release();
   }
-  if (outstanding_ == 0 && pool_.used.size() > k_most_held)
+  if (outstanding_ > 0 || !held_wrong_.empty()) return;
+  wait_for_releases(k_most_held);
+  if (pool_.used.size() > k_most_held)
     wrong(held_wrong_, fmt::format("{} that have all been answered are held", pool_.used.size()));
 }
 
@@ -479,7 +492,8 @@ tlm::tlm_sync_enum MemoryConformance::nb_transport_bw(tlm::tlm_generic_payload& 
     wrong(phases_wrong_, "an answer to what is no longer asked");
     return tlm::TLM_COMPLETED;
   }
-  if (phase == tlm::END_REQ || (phase == tlm::BEGIN_RESP && requesting_)) request_ended(delay);
+  // A response implies END_REQ of its own request alone.
+  if (requesting_ == &payload && (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP)) request_ended(delay);
   if (phase == tlm::BEGIN_RESP) {
     auto& access = static_cast<Access&>(payload);
     if (std::exchange(access.responded, true)) {

@@ -78,6 +78,7 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
     ~Pool() override;
     void free(tlm::tlm_generic_payload* payload) override;
     std::set<tlm::tlm_generic_payload*> used;
+    sc_core::sc_event freed;
   };
 
   [[nodiscard]] bool ended() const { return done_ || !broken_.empty(); }
@@ -93,6 +94,7 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   void phases();
   void one_by_one(std::size_t bytes, tlm::tlm_command command);
   void wait_for_progress();
+  void wait_for_releases(std::size_t most);
   void issue(Access& access);
   void request_ended(const sc_core::sc_time& delay);
   void collect();
@@ -127,7 +129,7 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
     bool ends;  ///< END_RESP is to be sent
   };
   std::deque<Response> responses_;
-  bool requesting_ = false;  ///< a request without END_REQ
+  const tlm::tlm_generic_payload* requesting_ = nullptr;  ///< a request without END_REQ
   sc_core::sc_time request_ends_;
   std::uint32_t outstanding_ = 0;
   sc_core::sc_event progress_;

@@ -44,11 +44,14 @@ enum class MemoryFault {
   short_long_bursts,
   few_places,
   one_at_a_time,
-  slow
+  slow,
+  slow_to_accept,
+  slow_to_release
 };
 
-/// A memory of 50 ns (99 ms when it is slow, which is no fault) that answers nb_transport by all
-/// four phases.
+/// A memory of 50 ns that answers nb_transport by all four phases. No faults are: 99 ms; END_REQ
+/// some time after the request, while earlier ones are answered; to let go of a payload some time
+/// after END_RESP.
 class FaultyMemory final : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(FaultyMemory);
@@ -57,6 +60,12 @@ class FaultyMemory final : public sc_core::sc_module {
     SC_METHOD(respond);
     sensitive << due_;
     dont_initialize();
+    SC_METHOD(end_request);
+    sensitive << request_end_;
+    dont_initialize();
+    SC_METHOD(let_go);
+    sensitive << letting_go_;
+    dont_initialize();
   }
   TargetSocket<FaultyMemory> socket;
 
@@ -64,6 +73,10 @@ class FaultyMemory final : public sc_core::sc_module {
                              sc_time& delay) {
     if (phase == tlm::END_RESP) {
       responding_ = nullptr;
+      if (fault_ == MemoryFault::slow_to_release) {
+        held_.push_back(&payload);
+        letting_go_.notify(7, sc_core::SC_NS);
+      }
       if (!waiting_.empty()) due_.notify(sc_core::SC_ZERO_TIME);
       return tlm::TLM_COMPLETED;
     }
@@ -71,6 +84,11 @@ class FaultyMemory final : public sc_core::sc_module {
     if (fault_ == MemoryFault::few_places && waiting_.size() >= 8) return tlm::TLM_ACCEPTED;  // lost
     ++accesses_;
     if (fault_ == MemoryFault::changes_address && accesses_ == 4500) payload.set_address(0);
+    if (fault_ == MemoryFault::slow_to_accept) {
+      requesting_ = &payload;
+      request_end_.notify(delay + sc_time(7, sc_core::SC_NS));
+      return tlm::TLM_ACCEPTED;
+    }
     waiting_.emplace(sc_core::sc_time_stamp() + delay + latency_, &payload);
     due_.notify(delay + latency_);
     phase = tlm::END_REQ;
@@ -131,6 +149,18 @@ class FaultyMemory final : public sc_core::sc_module {
       ++*std::exchange(earlier_, data);
   }
 
+  void end_request() {
+    tlm::tlm_generic_payload& payload = *requesting_;
+    waiting_.emplace(sc_core::sc_time_stamp() + latency_, &payload);
+    due_.notify(latency_);
+    tlm::tlm_phase phase = tlm::END_REQ;
+    sc_time delay = sc_core::SC_ZERO_TIME;
+    socket->nb_transport_bw(payload, phase, delay);
+  }
+  void let_go() {
+    for (tlm::tlm_generic_payload* const one : std::exchange(held_, {})) one->release();
+  }
+
   /// One response at a time.
   void respond() {
     while (!waiting_.empty() && (responding_ == nullptr || fault_ == MemoryFault::hasty_responses)) {
@@ -149,7 +179,8 @@ class FaultyMemory final : public sc_core::sc_module {
         if (held_.size() < 7) continue;  // all have gone in the end
         for (tlm::tlm_generic_payload* const one : held_) one->release();
         held_.clear();
-      } else if (fault_ != MemoryFault::keeps_payload || ++answers_ != 500) {
+      } else if (fault_ != MemoryFault::slow_to_release &&
+                 (fault_ != MemoryFault::keeps_payload || ++answers_ != 500)) {
         payload.release();
       }
     }
@@ -171,7 +202,10 @@ class FaultyMemory final : public sc_core::sc_module {
   std::vector<unsigned char> bytes_;
   std::multimap<sc_time, tlm::tlm_generic_payload*> waiting_;
   tlm::tlm_generic_payload* responding_ = nullptr;
+  tlm::tlm_generic_payload* requesting_ = nullptr;
   sc_core::sc_event due_;
+  sc_core::sc_event request_end_;
+  sc_core::sc_event letting_go_;
   std::uint64_t accesses_ = 0;
   std::uint64_t answers_ = 0;
   std::uint64_t errors_ = 0;
@@ -224,6 +258,8 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
       {"one_at_a_time", MemoryFault::one_at_a_time, bytes, 8},
       {"sound_at_once", MemoryFault::none, nullptr, 8},
       {"slow", MemoryFault::slow, nullptr},
+      {"slow_to_accept", MemoryFault::slow_to_accept, nullptr},
+      {"slow_to_release", MemoryFault::slow_to_release, nullptr},
   };
   std::vector<std::unique_ptr<FaultyMemory>> memories;
   std::vector<std::unique_ptr<MemoryConformance>> kits;

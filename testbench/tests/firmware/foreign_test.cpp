@@ -189,6 +189,13 @@ TEST_CASE("numbers of firmware in C that do not fit are refused as they are") {
           tlmssd_timer(
               host, ~std::uint64_t{0}, [](void*) {}, nullptr);
         }) == "firmware acme: sets a timer of 18446744073709551615 ps, which ends beyond all time");
+  CHECK(refused([](tlmssd_host* host, tlmssd_command* command) {
+          tlmssd_access(
+              host, command, TLMSSD_WAIT_MEMORY, static_cast<tlmssd_memory>(9), 0, 64, 0, [](void*) {},
+              nullptr);
+        }) == "firmware acme: accesses memory 9; valid: 0 (DRAM) and 1 (SCM)");
+  CHECK(refused([](tlmssd_host* host, tlmssd_command*) { tlmssd_refuse(host, nullptr, nullptr); }) ==
+        "firmware acme: is refused, and no reason is given");
 }
 
 TEST_CASE("firmware in C takes data only from commands that have them") {
@@ -202,6 +209,11 @@ TEST_CASE("firmware in C takes data only from commands that have them") {
       CHECK(takes(opcode, lpn) ==
             fmt::format("firmware acme: takes unit {} from a command that has none of it", lpn));
   }
+  for (const std::uint32_t lpn : {7U, 12U, k_most})
+    CHECK(refused([&](tlmssd_host* host,
+                      tlmssd_command* command) { tlmssd_deliver(host, command, lpn, TLMSSD_NO_BUFFER); },
+                  HostOpcode::read) ==
+          fmt::format("firmware acme: delivers unit {} to a command that has none of it", lpn));
   CHECK(takes(HostOpcode::read, 8) == "firmware acme: takes data from a read");
   CHECK(takes(HostOpcode::flush, 8) == "firmware acme: takes data from a flush");
 }
@@ -263,6 +275,10 @@ TEST_CASE("parameters of firmware in C that cannot be are refused") {
         depth + "has a default or a range that is no number");
   CHECK(refused_parameters({whole_number("depth", 3, 1, k_none)}) ==
         depth + "has a default or a range that is no number");
+  CHECK(refused_parameters({{"depth", TLMSSD_BYTES, -4096, 0, 0, "a size"}}) ==
+        depth + "has the default -4096, which is less than no bytes");
+  CHECK(refused_parameters({{"depth", TLMSSD_TIME, -1, 0, 0, "a time"}}) ==
+        depth + "has the default -1, which is less than no time");
   CHECK(refused_parameters({whole_number("depth"),
                             whole_number("free", 7, 0, 0),
                             {"eager", TLMSSD_FLAG, 1, 0, 0, "?"},

@@ -41,8 +41,10 @@ struct Behaviour {
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   bool silent = false;
   bool throws = false;
-  unsigned debug = 0;  ///< bytes that debug transport moves at most; 0: there is none
-  bool clock = false;  ///< that never stops
+  bool twice = false;    ///< it answers each request twice
+  bool strange = false;  ///< and what it has made up
+  unsigned debug = 0;    ///< bytes that debug transport moves at most; 0: there is none
+  bool clock = false;    ///< that never stops
 };
 
 class ThirdParty final : public sc_core::sc_module {
@@ -105,6 +107,9 @@ class ThirdParty final : public sc_core::sc_module {
     phase = tlm::BEGIN_RESP;
     delay = behaviour_.annotated;
     socket->nb_transport_bw(payload, phase, delay);
+    tlm::tlm_generic_payload made_up;
+    if (behaviour_.twice) socket->nb_transport_bw(payload, phase, delay);
+    if (behaviour_.strange) socket->nb_transport_bw(made_up, phase, delay);
     payload.release();
   }
   unsigned debug(tlm::tlm_generic_payload& payload) {
@@ -381,6 +386,20 @@ TEST_CASE("so does half of that") {
 
 TEST_CASE("an endless delay annotated by nb_transport counts as no answer") {
   check_endless(false, sc_core::sc_max_time());
+}
+
+TEST_CASE("an answer that comes twice ends the run with one line") {
+  ForeignRig rig({.answer = Behaviour::Answer::end_request, .twice = true}, {.blocking = false}, false);
+  CHECK(refused([&] {
+          rig.run({{128, 64, true}});
+        }) == "ssd.dram.model: of one's own answered a transaction that is not under way any more");
+}
+
+TEST_CASE("an answer to nothing ends the run with one line") {
+  ForeignRig rig({.answer = Behaviour::Answer::end_request, .strange = true}, {.blocking = false}, false);
+  CHECK(refused([&] {
+          rig.run({{128, 64, true}});
+        }) == "ssd.dram.model: of one's own answered a transaction that it has not been given");
 }
 
 TEST_CASE("an exception in b_transport comes out of the run") {

@@ -106,8 +106,7 @@ struct MemoryRig {
     bind_checked(checkers, initiator, target);
   }
   void run() {
-    sc_core::sc_start();
-    process.rethrow();
+    process.simulate();
     for (auto& checker : checkers) checker->finish();
   }
 

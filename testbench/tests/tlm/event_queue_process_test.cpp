@@ -58,6 +58,24 @@ TEST_CASE("an exception in an item keeps its type across the kernel") {
   EventQueueProcess process("process", event_queue);
   event_queue.at(
       5, [](void*) { throw std::out_of_range("item"); }, nullptr);
+  REQUIRE_THROWS_AS(process.simulate(), std::out_of_range);
+}
+
+TEST_CASE("an exception in an item leaves a host's own sc_start as a report, and rethrow with its type") {
+  EventQueue event_queue;
+  EventQueueProcess process("process", event_queue);
+  event_queue.at(
+      5, [](void*) { throw std::out_of_range("no such item"); }, nullptr);
+  REQUIRE_THROWS_WITH(sc_core::sc_start(), Catch::Contains("no such item"));
+  REQUIRE_THROWS_AS(process.rethrow(), std::out_of_range);
+}
+
+TEST_CASE("between resume and rethrow an exception is kept, so that a host's own sc_start comes back") {
+  EventQueue event_queue;
+  EventQueueProcess process("process", event_queue);
+  event_queue.at(
+      5, [](void*) { throw std::out_of_range("item"); }, nullptr);
+  process.resume();
   sc_core::sc_start();
   REQUIRE_THROWS_AS(process.rethrow(), std::out_of_range);
 }

@@ -133,8 +133,7 @@ TEST_CASE("ports keep the base protocol whatever their owners do") {
     event_queue.at(
         t / 8 * 2500, [](void* self) { static_cast<Requester*>(self)->send(); }, &requester);
   }
-  sc_core::sc_start();
-  process.rethrow();
+  process.simulate();
   checker.finish();
   for (const std::string& violation : checker.violations()) FAIL_CHECK(violation);
   CHECK(responder.came.size() == 3000);
@@ -215,12 +214,33 @@ TEST_CASE("responses wait for an initiator that ends them late") {
   consumer.isock.bind(checker.tsock);
   checker.isock.bind(responder.tsock);
   consumer.send();
-  sc_core::sc_start();
-  process.rethrow();
+  process.simulate();
   checker.finish();
   for (const std::string& violation : checker.violations()) FAIL_CHECK(violation);
   CHECK(consumer.ended == 500);
   CHECK(responder.consumptions + responder.completed_at_once == 500);
+}
+
+TEST_CASE("END_RESP of what has had no response is passed over") {
+  EventQueue event_queue;
+  EventQueueProcess process("process", event_queue);
+  SlowConsumer consumer("consumer", event_queue);
+  Responder responder("responder", event_queue);
+  consumer.isock.bind(responder.tsock);
+  consumer.send();
+  event_queue.at(
+      0,
+      [](void* self) {
+        auto& initiator = *static_cast<SlowConsumer*>(self);
+        Pool::Payload& payload = initiator.pool.take(tlm::TLM_WRITE_COMMAND, 0, &initiator.byte, 1);
+        tlm::tlm_phase phase = tlm::END_RESP;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        initiator.isock->nb_transport_fw(payload, phase, delay);
+        payload.release();
+      },
+      &consumer);
+  process.simulate();
+  CHECK(consumer.ended == 500);
 }
 
 }  // namespace
