@@ -46,6 +46,9 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
                 "which blocks random overwrites prefer, in fio's words (random, zipf:1.1, pareto:0.2, "
                 "zoned:50/10:50/90)")
           .filled()
+          .integer("hot_set", &PreconditionStep::hot_set, {0, 1000000000},
+                   "as load.hot_set: the places that a load of the same number, size and block size prefers; "
+                   "0: others")
           .flag("idle", &PreconditionStep::idle,
                 "then the drive is left alone until its firmware has nothing more to do in idle time: "
                 "collecting up to "
@@ -119,6 +122,7 @@ class StepLoads {
     config.generator.size = std::to_string(region_);
     config.generator.norandommap = repeat;
     config.generator.random_distribution = repeat ? step_.random_distribution : "random";
+    config.generator.hot_set = step_.hot_set;
     return config;
   }
   void limit(LoadConfig& config, Bytes amount) const {

@@ -28,6 +28,7 @@ struct PreconditionStep {
   std::string order = "random";
   Bytes bs = 0;  ///< 0: 128 KiB sequential, the mapping page random
   std::string random_distribution = "random";
+  std::uint64_t hot_set = 0;   ///< as a load's
   std::uint32_t iodepth = 32;  ///< of what is written until steady
   bool idle = false;           ///< afterwards the firmware does all that it would do in idle time
   SteadyConfig steady;         ///< whether, and until when, it writes on in simulated time

@@ -164,6 +164,13 @@ const std::vector<Row>& rows() {
          const PreconditionStep step = a.step();
          return !step.is_sequential() && (step.overwrite > 0 || step.steady.wanted());
        }},
+      {"precondition",
+       {"hot_set"},
+       [](const Around& a) {
+         const PreconditionStep step = a.step();
+         return !step.is_sequential() && (step.overwrite > 0 || step.steady.wanted()) &&
+                parse_distribution(step.random_distribution).prefers_places();
+       }},
       {"age", {"retention", "reads"}, [](const Around& a) { return tells_age(a); }},
       {"age",
        {"temperature"},
@@ -196,6 +203,12 @@ const std::vector<Row>& rows() {
       {"load",
        {"random_distribution", "percentage_random"},
        [](const Around& a) { return a.here<GeneratorConfig>().is_random(); }},
+      {"load",
+       {"hot_set"},
+       [](const Around& a) {
+         const auto load = a.here<GeneratorConfig>();
+         return load.is_random() && parse_distribution(load.random_distribution).prefers_places();
+       }},
       {"load",
        {"norandommap"},
        [](const Around& a) { return draws_from_all_alike(a.here<GeneratorConfig>()); }},

@@ -33,6 +33,7 @@ struct GeneratorConfig {
   Picoseconds thinktime = 0;
   std::uint32_t thinktime_blocks = 1;
   std::string random_distribution = "random";
+  std::uint64_t hot_set = 0;
   bool norandommap = true;
   std::uint64_t randseed = 0;
   std::string percentage_random = "100";

@@ -285,6 +285,7 @@ void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
   } catch (const std::invalid_argument& error) {
     throw InputError(std::string("random_distribution: ") + error.what());
   }
+  plan.distribution.hot_set = config.hot_set;
   const auto texts = by_direction("percentage_random", config.percentage_random, "100");
   for (std::size_t i = 0; i < 3; ++i) {
     const auto percent = fio_number(texts[i]);

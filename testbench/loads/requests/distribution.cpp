@@ -163,7 +163,9 @@ Positions::Positions(const DistributionSpec& spec, std::uint64_t blocks, bool re
       repeats_(repeats),
       seed_(seed),
       random_(seed, "positions"),
-      permutation_(blocks, seed),
+      permutation_(blocks, spec.hot_set == 0 || !spec.prefers_places()
+                               ? seed
+                               : RandomStream(spec.hot_set, "hot set")()),
       zipf_(blocks, spec.kind == DistributionSpec::Kind::zipf ? spec.parameter : 1) {
   if (spec.kind == DistributionSpec::Kind::pareto)
     pareto_power_ = std::log(spec.parameter) / std::log(1 - spec.parameter);

@@ -63,7 +63,11 @@ struct DistributionSpec {
   };
   Kind kind = Kind::random;
   double parameter = 0;
+  /// zipf and pareto: number of the order in which they prefer positions; 0: the job's own.
+  std::uint64_t hot_set = 0;
   std::vector<Zone> zones[3];  ///< read, write, trim
+  /// Some places more than others, in an order of their own.
+  [[nodiscard]] bool prefers_places() const { return kind == Kind::zipf || kind == Kind::pareto; }
 };
 
 /// Reads "zipf:1.1" and the like; throws std::invalid_argument with what is wrong.

@@ -50,7 +50,7 @@ enum class MemoryFault {
 };
 
 /// A memory of 50 ns that answers nb_transport by all four phases. No faults are: 99 ms; END_REQ
-/// some time after the request, while earlier ones are answered; to let go of a payload some time
+/// some time after the request, while earlier ones are answered; a payload released some time
 /// after END_RESP.
 class FaultyMemory final : public sc_core::sc_module {
  public:
@@ -63,8 +63,8 @@ class FaultyMemory final : public sc_core::sc_module {
     SC_METHOD(end_request);
     sensitive << request_end_;
     dont_initialize();
-    SC_METHOD(let_go);
-    sensitive << letting_go_;
+    SC_METHOD(release_late);
+    sensitive << late_release_;
     dont_initialize();
   }
   TargetSocket<FaultyMemory> socket;
@@ -75,7 +75,7 @@ class FaultyMemory final : public sc_core::sc_module {
       responding_ = nullptr;
       if (fault_ == MemoryFault::slow_to_release) {
         held_.push_back(&payload);
-        letting_go_.notify(7, sc_core::SC_NS);
+        late_release_.notify(7, sc_core::SC_NS);
       }
       if (!waiting_.empty()) due_.notify(sc_core::SC_ZERO_TIME);
       return tlm::TLM_COMPLETED;
@@ -157,7 +157,7 @@ class FaultyMemory final : public sc_core::sc_module {
     sc_time delay = sc_core::SC_ZERO_TIME;
     socket->nb_transport_bw(payload, phase, delay);
   }
-  void let_go() {
+  void release_late() {
     for (tlm::tlm_generic_payload* const one : std::exchange(held_, {})) one->release();
   }
 
@@ -205,7 +205,7 @@ class FaultyMemory final : public sc_core::sc_module {
   tlm::tlm_generic_payload* requesting_ = nullptr;
   sc_core::sc_event due_;
   sc_core::sc_event request_end_;
-  sc_core::sc_event letting_go_;
+  sc_core::sc_event late_release_;
   std::uint64_t accesses_ = 0;
   std::uint64_t answers_ = 0;
   std::uint64_t errors_ = 0;

@@ -1,10 +1,14 @@
 // Random positions against their closed forms.
 #include "testbench/loads/requests/distribution.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 using namespace tlmssd;
 
@@ -63,6 +67,31 @@ TEST_CASE("zipf ranks follow 1 / rank^theta") {
       expected[k] = k_draws * std::pow(static_cast<double>(k + 1), -theta) / zeta;
     expected[20] = k_draws - std::accumulate(expected.begin(), expected.begin() + 20, 0.0);
     CHECK(chi_square(seen, expected) < 45.3);  // 20 degrees of freedom, 0.1 %
+  }
+}
+
+TEST_CASE("jobs of one hot set prefer the same positions, those of others and of none do not") {
+  constexpr std::uint64_t k_blocks = 10'000;
+  const auto hottest = [](const char* text, std::uint64_t hot_set, std::uint64_t seed) {
+    DistributionSpec spec = parse_distribution(text);
+    spec.hot_set = hot_set;
+    Positions positions(spec, k_blocks, true, seed);
+    std::vector<std::pair<int, std::uint64_t>> seen(k_blocks);
+    for (std::uint64_t i = 0; i < k_blocks; ++i) seen[i].second = i;
+    for (int i = 0; i < 200'000; ++i) ++seen[positions.draw(0)].first;
+    std::partial_sort(seen.begin(), seen.begin() + 50, seen.end(), std::greater<>());
+    std::set<std::uint64_t> most;
+    for (std::size_t i = 0; i < 50; ++i) most.insert(seen[i].second);
+    return most;
+  };
+  const auto common = [](const std::set<std::uint64_t>& one, const std::set<std::uint64_t>& other) {
+    return std::count_if(one.begin(), one.end(), [&](std::uint64_t at) { return other.contains(at); });
+  };
+  for (const char* const text : {"zipf:1.1", "pareto:0.1"}) {
+    INFO(text);
+    CHECK(common(hottest(text, 5, 1), hottest(text, 5, 2)) >= 35);  // draws differ, and so do ties
+    CHECK(common(hottest(text, 5, 1), hottest(text, 6, 1)) <= 5);
+    CHECK(common(hottest(text, 0, 1), hottest(text, 0, 2)) <= 5);
   }
 }
 

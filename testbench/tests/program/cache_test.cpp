@@ -53,7 +53,34 @@ load:
   - {name: all, stonewall: true, rw: read, bs: 16k, size: 2m, loops: 1}
 )";
 
+/// A tenth of the written data fits into the SCM; who writes them prefers some.
+const std::string k_hot_data = R"(title: a cache and what was hot before
+ssd:
+  host: {lba_size: 4 KiB}
+  scm: {capacity: 12 MiB}
+  flash: {channels: 4, ways: 1, user_capacity: 128 MiB, part: {planes: 1, cell: slc, page_size: 4 KiB, pages_per_block: 96}}
+firmware:
+  cache: {policy: write-only, evict_below_free: 0 %, grain: 0 B}
+precondition:
+  - {fill: 100 %}
+  - {overwrite: 3x, random_distribution: "zipf:1.1"}
+run: {timed: false}
+load: {rw: randwrite, bs: 4k, number_ios: 4000, random_distribution: "zipf:1.1"}
+)";
+
 }  // namespace
+
+TEST_CASE("a cache is warm for loads of the hot set that was written before them", "[program]") {
+  const auto hits = [](const char* before, const char* load) {
+    return in_firmware(statistics_with(k_hot_data, {std::string("precondition.1.hot_set=") + before,
+                                                    std::string("load.hot_set=") + load}),
+                       "cache", "write_hit_share");
+  };
+  const double same = hits("3", "3");
+  CHECK(same > 0.8);
+  for (const char* const other : {"0", "4"}) CHECK(hits(other, "3") < same - 0.08);
+  CHECK(hits("0", "0") < same - 0.08);
+}
 
 TEST_CASE("what leaves a cache goes where the pSLC's data path has it", "[program]") {
   const auto share = [](const std::vector<std::string>& settings) {
