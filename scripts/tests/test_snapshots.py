@@ -2,11 +2,14 @@
 
 import filecmp
 import resource
+import shutil
+from pathlib import Path
 
 import pytest
 
-from tests.conftest import SMALL
+from tests.conftest import SMALL, carry_out, fake_program
 from tlmssd.execute import Workshop
+from tlmssd.program import find_program
 from tlmssd.resolve import TIMING
 from tlmssd.runs import Runner, RunRequest, look_through, run_many
 
@@ -161,6 +164,58 @@ def test_a_snapshot_that_is_gone_or_damaged_does_not_matter(folder):
         runner.workshop.prepare(other)
         runner.store.snapshot(other.drive).write_bytes(b"not a snapshot")
         assert runner.workshop.run(other, look_through, snapshot=True).status == "ok"
+
+
+def truncate(snapshot: Path) -> None:
+    snapshot.write_bytes(snapshot.read_bytes()[:-100])
+
+
+def flip_a_byte(snapshot: Path) -> None:
+    content = bytearray(snapshot.read_bytes())
+    content[len(content) // 2] ^= 0x10
+    snapshot.write_bytes(content)
+
+
+def flip_a_byte_of_the_head(snapshot: Path) -> None:
+    content = bytearray(snapshot.read_bytes())
+    content[8] ^= 0x10
+    snapshot.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", [truncate, flip_a_byte, flip_a_byte_of_the_head])
+def test_a_damaged_snapshot_is_made_again_once(folder, damage):
+    text = "base: small.yaml\naxes: {load.iodepth: [1, 2, 4, 8]}\nmetrics: {tail: read.p99}\n"
+    (folder / "study.yaml").write_text(text)
+    carry_out("study.yaml", "first")
+    shutil.rmtree(folder / "store/runs")
+    (snapshot,) = (folder / "store/snapshots").glob("*/drive")
+    sound = snapshot.read_bytes()
+    damage(snapshot)
+    report = carry_out("study.yaml", "second")
+    assert snapshot.read_bytes() == sound
+    assert "1 drive prepared in " in report.savings
+    assert ", for 4 runs" in report.savings
+    assert "1 snapshot was damaged and made again" in report.savings
+    first, second = ((folder / n / "results.csv").read_bytes() for n in ("first", "second"))
+    assert first == second
+
+
+def test_a_snapshot_that_is_damaged_whenever_it_is_made_is_left_out(folder, monkeypatch):
+    made = folder / "made"
+    preparing = 'echo "$*" | grep -q save-snapshot'
+    action = f'{find_program().path} "$@" && truncate -s -100 drive && echo >> {made}; exit'
+    monkeypatch.setenv("TLMSSD_PROGRAM", str(fake_program(folder, preparing, action)))
+    requests = [RunRequest.of("small.yaml", {"load.iodepth": depth}) for depth in (1, 2, 4)]
+    with Runner() as runner:
+        jobs = [runner.job(request) for request in requests]
+        assert runner.workshop.prepare(jobs[0]).status == "ok"
+        done = [runner.workshop.run(job, look_through, snapshot=True) for job in jobs]
+    assert [(one.status, one.saved, one.remade > 0) for one in done] == [
+        ("ok", 0, True),
+        ("ok", 0, False),
+        ("ok", 0, False),
+    ]
+    assert made.read_text() == "\n\n"
 
 
 def test_snapshots_have_so_much_space(folder, monkeypatch):

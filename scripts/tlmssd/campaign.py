@@ -21,6 +21,7 @@ class Savings:
 
     known: int = 0
     drives: int = 0
+    remade: int = 0
     drive_seconds: float = 0.0
     served: int = 0
     saved_seconds: float = 0.0
@@ -28,6 +29,9 @@ class Savings:
     def count(self, done: Done) -> None:
         """Takes a run into account."""
         self.known += done.known
+        if done.remade:
+            self.remade += 1
+            self.drive_seconds += done.remade
         if done.saved:
             self.served += 1
             self.saved_seconds += done.saved
@@ -36,11 +40,15 @@ class Savings:
         """In words; empty when there is nothing to say."""
         parts = []
         if self.served:
-            made = f"{self.drives} drives prepared once" if self.drives != 1 else "1 drive prepared"
-            made += f" in {self.drive_seconds:.1f} s" if self.drives else ""
+            drives = self.drives + self.remade
+            made = f"{drives} drives prepared once" if drives != 1 else "1 drive prepared"
+            made += f" in {self.drive_seconds:.1f} s" if drives else ""
             net = self.saved_seconds - self.drive_seconds
-            made = made if self.drives else "drives from the store"
+            made = made if drives else "drives from the store"
             parts.append(f"{made}, for {self.served} runs: {max(net, 0):.0f} s of work saved")
+        if self.remade:
+            what = "1 snapshot was" if self.remade == 1 else f"{self.remade} snapshots were"
+            parts.append(f"{what} damaged and made again")
         if self.known:
             parts.append(f"{self.known} runs were known and not run again")
         return "; ".join(parts)

@@ -66,8 +66,9 @@ class Done:
     contradictory), stalled, failed (the emulator is at fault), crashed, timeout, memory, disk
     (full), lost (with its worker); `reason` is one line.
     `known`: it was in the store.
-    `seconds` of wall-clock time; `saved`: those that a snapshot saved; `processor`: seconds of
-    processor time, None where they were not recorded.
+    `seconds` of wall-clock time; `saved`: those that a snapshot saved; `remade`: those that it took
+    to make a damaged snapshot again; `processor`: seconds of processor time, None where they were
+    not recorded.
     """
 
     status: str
@@ -75,6 +76,7 @@ class Done:
     known: bool = False
     seconds: float = 0.0
     saved: float = 0.0
+    remade: float = 0.0
     processor: float | None = None
     figures: dict = field(default_factory=dict)
 
@@ -127,13 +129,17 @@ class Workshop:
             if target.exists():
                 os.utime(target)
                 return Done("ok", known=True, processor=store.processor_seconds(target.parent))
-            with store.scratch() as folder:
-                made = folder / "drive"
-                more = ["--save-snapshot", made.name, "--prepare-only"]
-                done = self._start(folder, job.scenario, more)
-                if done.status == "ok":
-                    store.put_snapshot(job.drive, made, done.seconds, done.processor)
-                return done
+            return self._make_snapshot(store, job)
+
+    def _make_snapshot(self, store: Store, job: Job) -> Done:
+        """With the drive's lock held."""
+        with store.scratch() as folder:
+            made = folder / "drive"
+            more = ["--save-snapshot", made.name, "--prepare-only"]
+            done = self._start(folder, job.scenario, more)
+            if done.status == "ok":
+                store.put_snapshot(job.drive, made, done.seconds, done.processor)
+            return done
 
     def _known(self, store: Store, job: Job) -> Done | None:
         results = store.run(job.key)
@@ -143,12 +149,39 @@ class Workshop:
         return Done(*failure, known=True) if failure else None
 
     def _run(self, store: Store, job: Job, snapshot: bool) -> Done:
-        drive = store.snapshot(job.drive) if snapshot and job.drive else None
-        if drive is not None and drive.exists():
-            done = self._run_from(store, job, ["--from-snapshot", str(drive)])
-            if done.status != "refused":
+        remade = 0.0
+        if snapshot and job.drive:
+            done = self._run_from_snapshot(store, job)
+            if done and done.status != "refused":
                 return done
-        return self._run_from(store, job, [])
+            remade = done.remade if done else 0.0
+        return replace(self._run_from(store, job, []), remade=remade)
+
+    def _run_from_snapshot(self, store: Store, job: Job) -> Done | None:
+        """None where there is no snapshot. One that is damaged is made again, once."""
+        drive = store.snapshot(job.drive)
+        more = ["--from-snapshot", str(drive)]
+        with contextlib.ExitStack() as stack:
+            try:
+                # Kept open, so that its number is not given to the one that is made in its place.
+                tried = stack.enter_context(open(drive, "rb"))
+            except OSError:
+                return None
+            done = self._run_from(store, job, more)
+            if not is_damaged(drive, done):
+                return done
+            remade = 0.0
+            with store.locked(job.drive):
+                if store.is_snapshot(job.drive, tried):  # otherwise another run has made it again
+                    store.discard_snapshot(job.drive)
+                    made = self._make_snapshot(store, job)
+                    remade = made.seconds if made.status == "ok" else 0.0
+        if drive.exists():
+            done = self._run_from(store, job, more)
+            if is_damaged(drive, done):  # this disk cannot keep it: the others need not try
+                with store.locked(job.drive):
+                    store.discard_snapshot(job.drive)
+        return replace(done, remade=remade)
 
     def _run_from(self, store: Store, job: Job, snapshot: list[str]) -> Done:
         with store.scratch() as folder:
@@ -229,6 +262,15 @@ def judged(code: int, said: str) -> tuple[str, str]:
     if code < 0 or code > 128:
         return "crashed", f"ended by signal {-code if code < 0 else code - 128}"
     return STATUSES.get(code, "failed"), reason or f"exit code {code}"
+
+
+def is_damaged(drive: Path, done: Done) -> bool:
+    """Whether a run was refused because of what is in the snapshot that it was to begin from."""
+    return (
+        done.status == "refused"
+        and done.reason.startswith(f"{drive}: ")
+        and "more memory" not in done.reason
+    )
 
 
 def program_here(path: str, digest: str) -> Path | None:

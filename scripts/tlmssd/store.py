@@ -18,6 +18,7 @@ import socket
 import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import IO
 
 from tlmssd import units
 from tlmssd.errors import InputError, reason_of
@@ -91,20 +92,8 @@ class Store:
 
     def discard(self, key: str) -> None:
         """Removes a run's results that cannot be read; raises InputError where that cannot be."""
-        place = self.run(key)
         with self.locked(key):
-            try:
-                if place.is_dir() and not place.is_symlink():
-                    shutil.rmtree(place)
-                else:
-                    place.unlink()
-            except FileNotFoundError:  # where locks do not reach, another has removed it
-                pass
-            except OSError as error:
-                raise InputError(
-                    f"{place}: damaged, and cannot be removed: {reason_of(error)}; remove it, or "
-                    "name another store by --store or TLMSSD_STORE"
-                ) from error
+            _remove_damaged(self.run(key))
 
     def failure(self, key: str) -> tuple[str, str] | None:
         """Status and reason of a run that is known to fail."""
@@ -150,6 +139,14 @@ class Store:
         _note_processor(folder, processor)
         os.rename(drive, folder / "drive")
         _move(folder, self.snapshot(key).parent)
+
+    def is_snapshot(self, key: str, file: IO) -> bool:
+        """Whether the open `file` is the snapshot that is there now."""
+        return _is_still(self.snapshot(key), file.fileno())
+
+    def discard_snapshot(self, key: str) -> None:
+        """Removes a damaged snapshot, its lock held; raises InputError where that cannot be."""
+        _remove_damaged(self.snapshot(key).parent)
 
     def trim_snapshots(self, keep: Collection[str]) -> None:
         """Removes the snapshots used longest ago, but none to `keep`, where they take too much.
@@ -210,6 +207,21 @@ def _move(folder: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
             raise
+
+
+def _remove_damaged(place: Path) -> None:
+    try:
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
+    except FileNotFoundError:  # where locks do not reach, another has removed it
+        pass
+    except OSError as error:
+        raise InputError(
+            f"{place}: damaged, and cannot be removed: {reason_of(error)}; remove it, or "
+            "name another store by --store or TLMSSD_STORE"
+        ) from error
 
 
 def _note_processor(folder: Path, seconds: float | None) -> None:
