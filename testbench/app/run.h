@@ -73,6 +73,8 @@ class Run {
   [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
   void begin_rounds(SteadyRounds& rounds);
   void age();
+  [[nodiscard]] std::string prepared_by() const;
+  void compare_steps(const std::string& scenario_there);
   void archive(Archive& archive);
   void precondition();
   void warm_up();
@@ -118,6 +120,7 @@ class Run {
   AgeConfig age_;
   std::string age_text_;                  ///< what became of the drive while it aged
   std::string steady_steps_;              ///< JSON: the rounds of steps until steady
+  std::string other_steps_;               ///< JSON: the snapshot's steps, where they are others
   std::vector<std::string> preparation_;  ///< warnings about preconditioning; a snapshot holds both
   std::vector<Load> loads_;
   std::vector<std::size_t> entries_;  ///< which entry of the scenario's list each of loads_ comes from

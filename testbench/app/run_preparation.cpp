@@ -14,19 +14,42 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 /// Parameters of the firmware that the scenario `saved` has otherwise, in words behind
 /// "parameters".
 std::string other_parameters(const Scenario& saved, const Scenario& here) {
   const Json there = Json::parse(saved.resolved_json()).at("firmware");
   const Json own = Json::parse(here.resolved_json()).at("firmware");
-  const auto text = [](const Json& value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
-  };
   std::string words;
   for (const auto& [key, value] : there.items()) {
     if (!own.contains(key) || own[key] == value) continue;
-    words += fmt::format("{} firmware.{} is {} there, {} here", words.empty() ? ":" : ",", key, text(value),
-                         text(own[key]));
+    words += fmt::format("{} firmware.{} is {} there, {} here", words.empty() ? ":" : ",", key,
+                         value_text(value), value_text(own[key]));
+  }
+  return words;
+}
+
+Json steps_of(const Scenario& scenario) {
+  return Json::parse(scenario.resolved_json()).value("precondition", Json::array());
+}
+
+/// What the steps `there` have otherwise than those `here`, in words; empty when they are the same.
+std::string other_steps(const Json& there, const Json& here) {
+  std::string words;
+  const auto say = [&](const std::string& text) { words += (words.empty() ? "" : ", ") + text; };
+  for (std::size_t i = 0; i < std::max(there.size(), here.size()); ++i) {
+    if (i >= there.size() || i >= here.size()) {
+      say(fmt::format("precondition.{} is absent {}", i, i >= there.size() ? "there" : "here"));
+      continue;
+    }
+    for (const auto& [key, value] : here[i].items()) {
+      if (!there[i].contains(key) || there[i][key] == value) continue;
+      say(fmt::format("precondition.{}.{} is {} there, {} here", i, key, value_text(there[i][key]),
+                      value_text(value)));
+    }
   }
   return words;
 }
@@ -137,9 +160,31 @@ void Run::age() {
   if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);
 }
 
+/// The scenario that a snapshot of the drive holds: with the steps that were carried out.
+std::string Run::prepared_by() const {
+  if (other_steps_.empty()) return scenario_.resolved_yaml();
+  return source_.read({"precondition=" + other_steps_}).resolved_yaml();
+}
+
+/// Warns where the snapshot's drive went through other steps than the scenario says. One that says
+/// none asks for nothing.
+void Run::compare_steps(const std::string& scenario_there) {
+  Json there;
+  try {
+    there = steps_of(parse_scenario(scenario_there, "snapshot", scenario_catalogue()));
+  } catch (const InputError&) {  // of a program that knew other parameters
+    return;
+  }
+  const Json here = steps_of(scenario_);
+  if (there == here) return;
+  other_steps_ = there.dump();
+  if (const std::string other = other_steps(there, here); !here.empty() && !other.empty())
+    warnings_.push_back("the drive was not prepared as the scenario says, but as the snapshot's: " + other);
+}
+
 /// The prepared drive, and what the report says of it.
 void Run::archive(Archive& archive) {
-  std::string scenario = archive.saving() ? scenario_.resolved_yaml() : std::string();
+  std::string scenario = archive.saving() ? prepared_by() : std::string();
   archive(scenario);  // for tlmssd inspect, which looks for it here
   try {
     simulation_->archive(archive);
@@ -149,6 +194,7 @@ void Run::archive(Archive& archive) {
     complaint.what += other_parameters(parse_scenario(scenario, "snapshot", scenario_catalogue()), scenario_);
     throw InputError(complaint);
   }
+  if (!archive.saving()) compare_steps(scenario);
   archive(age_text_);
   archive(preparation_);
   archive(steady_steps_);

@@ -32,6 +32,35 @@ TEST_CASE("a run from a snapshot equals the run that preconditioned", "[program]
         read_file(folder.path() / "other" / "report.json"));
 }
 
+TEST_CASE("a run from a snapshot says where the drive was prepared otherwise", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  const std::string bare = folder.write("bare.yaml", k_small);
+  const std::string snapshot = folder / "drive.snap";
+  const std::string second = folder / "second.snap";
+  run_ok(folder, {"run", scenario, "-q", "--prepare-only", "--save-snapshot", snapshot});
+  const auto warnings = [&](const std::string& from, const std::string& file, const std::string& steps,
+                            const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"--from-snapshot", from};
+    if (!steps.empty()) arguments.insert(arguments.end(), {"--set", steps});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return report_of(folder, file, "out", arguments)["warnings"];
+  };
+  const std::string otherwise = "the drive was not prepared as the scenario says, but as the snapshot's: ";
+  const Json differs = Json::array({otherwise + "precondition.1.overwrite is 2x there, 3x here"});
+  CHECK(warnings(snapshot, scenario, "precondition.1.overwrite=3x") == differs);
+  CHECK(warnings(snapshot, scenario, "precondition.1={overwrite: 200 %, order: random}") == Json::array());
+  CHECK(warnings(snapshot, scenario, "precondition=[{fill: 100 %, order: sequential}]") ==
+        Json::array({otherwise + "precondition.1 is absent here, precondition.2 is absent here"}));
+  CHECK(warnings(snapshot, bare, "") == Json::array());
+  // A snapshot of a drive that came from a snapshot knows how that was prepared.
+  CHECK(warnings(snapshot, scenario, "precondition.1.overwrite=3x", {"--save-snapshot", second}) == differs);
+  CHECK(warnings(second, scenario, "") == Json::array());
+  CHECK(warnings(second, scenario, "precondition.1.overwrite=3x") == differs);
+  CHECK(warnings(snapshot, bare, "", {"--save-snapshot", second}) == Json::array());
+  CHECK(warnings(second, scenario, "") == Json::array());
+}
+
 TEST_CASE("a run from a snapshot has the timeline of the run that preconditioned", "[program]") {
   const Folder folder;
   // Reads of several senses, of which all but the last have brought nothing yet.
