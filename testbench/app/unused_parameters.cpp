@@ -245,11 +245,23 @@ std::string generic(std::string_view path) {
   return result;
 }
 
+/// A data sheet says what it says whatever the run makes of it: values of its file, or of a section
+/// that gives all that such a file can, as a resolved scenario does.
+bool is_of_data_sheet(const Scenario& scenario, const SectionValues& section,
+                      const SectionValues::Setting& setting) {
+  if (setting.origin.set) return false;
+  if (*setting.origin.file != scenario.file()) return true;
+  return section.section->is_from_file() &&
+         std::all_of(section.settings.begin(), section.settings.end(), [](const SectionValues::Setting& one) {
+           return one.given.has_value() || one.spec->optional;
+         });
+}
+
 }  // namespace
 
 std::vector<Unread> unused_parameters(const Scenario& scenario) {
   return scenario.unread([&](const SectionValues& section, const SectionValues::Setting& setting) {
-    if (!setting.origin.set && *setting.origin.file != scenario.file()) return false;  // of a data sheet
+    if (is_of_data_sheet(scenario, section, setting)) return false;
     const Around around(scenario, section.path);
     const std::string path = generic(section.path);
     return std::any_of(rows().begin(), rows().end(), [&](const Row& row) {

@@ -290,4 +290,29 @@ TEST_CASE("what a data sheet or a job file says is not named", "[program]") {
   CHECK(report_of(folder, folder.write("s.yaml", text), "a")["unread_parameters"].empty());
 }
 
+TEST_CASE("a resolved scenario names what the scenario named, but for its part", "[program]") {
+  const Folder folder;
+  folder.write("sheet.yaml",
+               "{planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB, cache_read: false, "
+               "cache_program: false, suspend_point: next}\n");
+  const std::string part = "part: {planes: 1, blocks_per_plane: 32, pages_per_block: 16, page_size: 4 KiB}";
+  std::string text = replaced(k_drive, part, "part: sheet.yaml");
+  text = replaced(text, "{rw: randrw, iodepth: 4, number_ios: 600}",
+                  "{rw: randread, fsync: 4, iodepth: 4, number_ios: 600}");
+  const auto named = [&](const std::string& scenario, const std::string& name,
+                         const std::vector<std::string>& more = {}) {
+    std::vector<std::string> paths;
+    const Json report = report_of(folder, scenario, name, more);
+    for (const std::string line : report["unread_parameters"])
+      paths.push_back(line.substr(0, line.find(' ')));
+    return paths;
+  };
+  using Paths = std::vector<std::string>;
+  CHECK(named(folder.write("s.yaml", text), "a") == Paths{"load.0.fsync"});
+  const std::string resolved = folder / "a/scenario.yaml";
+  CHECK(named(resolved, "b") == Paths{"load.0.fsync"});
+  CHECK(named(resolved, "c", {"--set", "ssd.flash.part.cache_read=false"}) ==
+        Paths{"ssd.flash.part.cache_read", "load.0.fsync"});
+}
+
 }  // namespace tlmssd::program_tests
