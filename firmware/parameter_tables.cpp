@@ -99,10 +99,12 @@ const ParameterTable<CacheConfig>& CacheConfig::parameters() {
           .shapes_state()
           .bytes("capacity", &CacheConfig::capacity, {0, Bytes{1} << 44U},
                  "size of the cache; 0: all of the SCM (a cache in DRAM must say how much)")
+          .settles_state()
           .bytes("grain", &CacheConfig::grain, {0, 65536},
                  "piece in which its memory is given out; a unit that is here in part occupies only the "
                  "pieces it "
                  "needs (at least a logical block; 0: a whole mapping page)")
+          .settles_state()
           .choice("copy_in", &CacheConfig::copy_in, {"sectors", "unit"},
                   "what a read copies in from flash: the logical blocks asked for, or the mapping pages they "
                   "lie in")

@@ -1,6 +1,7 @@
 // What must be the same in two drives for a snapshot of the one to be restored in the other: keys
 // of the scenario and their values. Those that belong to it are marked in their tables
-// (ParameterTable::shapes_state()); what only comes out when a drive is made is added by hand.
+// (ParameterTable::shapes_state()); what only comes out when a drive is made is added by hand, and
+// marked by settles_state() where a parameter decides it.
 #pragma once
 
 #include <string>

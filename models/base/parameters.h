@@ -61,6 +61,7 @@ struct ParameterSpec {
   bool filled = false;         ///< a text that must not be empty, such as the name of a file
   bool lines_of_file = false;  ///< a list of texts; a single text names a file whose lines they are
   bool shapes_state = false;   ///< a snapshot fits only drives with the same value
+  bool settles_state = false;  ///< the same of what the value comes to in the drive
   Value fallback;              ///< default (unless required or optional)
   double minimum = 0;          ///< inclusive, in the base unit; numbers only
   double maximum = 0;
@@ -219,6 +220,13 @@ class ParameterTable {
   /// drives with the same value (identity.h).
   ParameterTable&& shapes_state() && {
     fields_.back().spec.shapes_state = true;
+    return std::move(*this);
+  }
+  /// The same of what the last parameter declared comes to when a drive is made. Two values may
+  /// come to one (a size of 0 that means all there is), so it is added to the identity by hand,
+  /// where it is known.
+  ParameterTable&& settles_state() && {
+    fields_.back().spec.settles_state = true;
     return std::move(*this);
   }
 

@@ -194,7 +194,8 @@ void add_rows(std::string& out, const std::vector<ParameterSpec>& specs) {
   for (const ParameterSpec& spec : specs) {
     const std::string fallback = default_text(spec);
     const bool value = !spec.required && !spec.optional;
-    out += "| `" + spec.name + (spec.shapes_state ? "` † | " : "` | ") + cell(short_kind(spec)) + " | " +
+    const bool marked = spec.shapes_state || spec.settles_state;
+    out += "| `" + spec.name + (marked ? "` † | " : "` | ") + cell(short_kind(spec)) + " | " +
            (value ? "`" + cell(fallback) + "`" : fallback) + " | " + cell(range_text(spec)) + " | " +
            cell(spec.doc) + " |\n";
   }
@@ -244,9 +245,9 @@ std::string reference_markdown(const Catalogue& catalogue) {
   std::string out =
       "# Scenario reference\n\nMade from the parameter tables by the program itself. Every quantity is "
       "written with its unit. A snapshot fits only drives with the same values of the keys marked †, "
-      "and with the same seed, capacity and policies (of mapping, cache, collection, wear levelling, ECC, "
-      "pSLC "
-      "and features).\n\n";
+      "and with the same seed, capacity, plug-ins, models of firmware and memories, and policies (of "
+      "mapping, "
+      "cache, collection, wear levelling, ECC, pSLC, features and the file cache).\n\n";
   add_markdown(out, catalogue.root());
   while (out.ends_with("\n\n")) out.pop_back();
   return out;

@@ -125,7 +125,8 @@ PartTable&& slc_mode(PartTable&& table) {
       .optional()
       .integer("slc_endurance", &NandPart::slc_endurance, {0, 1'000'000'000},
                "endurance of a block that is only used in SLC mode: a cycle there wears it as endurance / "
-               "slc_endurance of a cycle in its native mode; 0: as one");
+               "slc_endurance of a cycle in its native mode; 0: as one")
+      .settles_state();
 }
 
 }  // namespace

@@ -11,11 +11,12 @@ namespace tlmssd {
 using namespace literals;
 
 const ParameterTable<LogStructuredChoice>& LogStructuredChoice::parameters() {
-  static const auto table = ParameterTable<LogStructuredChoice>{}.choice(
-      "policy", &LogStructuredChoice::policy, {"log-structured", "none"},
-      "log-structured: writes are appended to a log on the drive, "
-      "and a map in the host's memory says where data lie; "
-      "none: commands go to the drive as they are");
+  static const auto table = ParameterTable<LogStructuredChoice>{}
+                                .choice("policy", &LogStructuredChoice::policy, {"log-structured", "none"},
+                                        "log-structured: writes are appended to a log on the drive, "
+                                        "and a map in the host's memory says where data lie; "
+                                        "none: commands go to the drive as they are")
+                                .settles_state();
   return table;
 }
 
