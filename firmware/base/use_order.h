@@ -16,6 +16,8 @@ class UseOrder {
 
   /// The entry used longest ago; k_none when there is none.
   [[nodiscard]] std::uint32_t oldest() const { return oldest_; }
+  /// The entry used last; k_none when there is none.
+  [[nodiscard]] std::uint32_t newest() const { return newest_; }
   /// Entry `i`, which is not in the order, is the one used last.
   void append(std::vector<Entry>& entries, std::uint32_t i) {
     entries[i].older = newest_;

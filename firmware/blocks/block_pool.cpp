@@ -1,6 +1,7 @@
 #include "firmware/blocks/block_pool.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -464,12 +465,66 @@ void BlockPool::archive(Archive& a) {
     a(ready_[n]);
     a.bytes(&slc_erases_[first], pus_[n].never_used * sizeof(std::uint32_t));
   }
-  if (of_handles_ == 0) return;
-  std::uint32_t handles = options_.handles;
-  a(handles);
-  if (handles != options_.handles) throw ArchiveError("the snapshot has another number of placement handles");
-  a(handle_frontiers_);
-  a(uses_);
+  if (of_handles_ != 0) {
+    std::uint32_t handles = options_.handles;
+    a(handles);
+    if (handles != options_.handles)
+      throw ArchiveError("the snapshot has another number of placement handles");
+    a(handle_frontiers_);
+    a(uses_);
+    if (!a.saving()) {
+      restored(handle_frontiers_.size() == layout_.pus * of_handles_);
+      restored(uses_.size() == options_.handles);
+    }
+  }
+  if (a.saving()) return;
+  for (std::uint32_t n = 0; n < layout_.pus; ++n) check_restored(n);
+}
+
+void BlockPool::restored(bool sound) {
+  if (!sound) throw ArchiveError("snapshot is damaged: block counts do not fit");
+}
+
+/// Of a drained drive: nothing is under way.
+void BlockPool::check_restored(std::uint32_t n) const {
+  const ParallelUnit& pu = pus_[n];
+  const auto is_here = [&](BlockNumber block) {
+    return block != k_no_block && block / layout_.blocks == n && used(block);
+  };
+  const auto is_block = [&](BlockNumber block) { return block == k_no_block || is_here(block); };
+  const auto are_free = [&](const std::vector<Free>& heap) {
+    return heap.size() <= layout_.blocks && std::all_of(heap.begin(), heap.end(), [&](const Free& one) {
+             return is_here(one.block) && info_[one.block].state == BlockState::free;
+           });
+  };
+  restored(pu.in_flight == 0 && pu.pending == 0 && pu.good <= layout_.blocks);
+  restored(pu.free == free_[n].size() + layout_.blocks - pu.never_used);
+  restored(are_free(free_[n]));
+  restored(std::all_of(grown_bad_[n].begin(), grown_bad_[n].end(), is_here));
+  const auto check_frontier = [&](const Frontier& front) {
+    restored(is_block(front.block));
+    restored(front.block == k_no_block || front.next < layout_.programs_per_block);
+  };
+  std::for_each(std::begin(pu.frontiers), std::end(pu.frontiers), check_frontier);
+  for (std::size_t i = 0; i < of_handles_; ++i) check_frontier(handle_frontiers_[n * of_handles_ + i]);
+  if (!slc_.empty()) restored(is_block(slc_[n].open) && are_free(ready_[n]));
+  std::uint64_t valid = 0;
+  for (std::uint32_t i = 0; i < pu.never_used; ++i) {
+    const BlockNumber block(n * layout_.blocks + i);
+    const BlockInfo& info = info_[block];
+    restored(info.state <= BlockState::retired &&
+             info.mode <= (slc_.empty() ? BlockMode::native : BlockMode::slc) && info.in_flight == 0);
+    restored(info.programs <= layout_.programs_per_block && written_units(block) <= layout_.block_units);
+    std::uint32_t bits = 0;
+    for (std::uint32_t w = 0; w < words_per_block_; ++w)
+      bits += static_cast<std::uint32_t>(std::popcount(words(block)[w]));
+    const std::uint32_t last = layout_.block_units % 64;
+    restored(last == 0 || words(block)[words_per_block_ - 1] >> last == 0);
+    restored(info.valid == bits);
+    restored(of_handles_ == 0 || handle_of_block_[block] < options_.handles);
+    valid += info.valid;
+  }
+  restored(pu.valid == valid);
 }
 
 BlockPool::Wear BlockPool::wear(std::uint32_t from, std::uint32_t end) const {

@@ -390,6 +390,9 @@ class BlockPool {
     room_ -= by;
   }
   void lose_block(BlockNumber block);
+  /// Throws ArchiveError unless what a snapshot says of a parallel unit fits together.
+  void check_restored(std::uint32_t pu) const;
+  static void restored(bool sound);
   std::uint64_t* bits_of(BlockNumber block) { return &bits_[std::size_t{block} * words_per_block_]; }
 
   Layout layout_;

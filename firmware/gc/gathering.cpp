@@ -89,7 +89,7 @@ void Gathering::take_over_slot(ProgramJob& job, const ReadOp& read, std::uint32_
     count_in_vain(unit);
     return;
   }
-  if (unit == k_no_unit || core_.places->lookup(unit) != where) {
+  if (unit >= core_.layout.logical_units || core_.places->lookup(unit) != where) {
     job.put_hole();
     return;
   }

@@ -96,6 +96,8 @@ void Bast::archive(Archive& a) {
     std::vector<Log> saved(logs.begin(), logs.end());
     a(saved);
     if (a.saving()) continue;
+    if (saved.size() > layout_.blocks) throw ArchiveError("snapshot is damaged: too many logs");
+    for (const Log& log : saved) check_log(log);
     logs.assign(saved.begin(), saved.end());
     for (auto log = logs.begin(); log != logs.end(); ++log) log_for_[log->owner] = log;
   }

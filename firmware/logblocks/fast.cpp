@@ -158,11 +158,16 @@ void Fast::archive(Archive& a) {
     a(pu.sequential);
     std::uint64_t count = pu.random.size();
     a(count);
+    if (!a.saving()) check_log(pu.sequential);
+    if (count > layout_.blocks) throw ArchiveError("snapshot is damaged: too many logs");
     if (!a.saving()) pu.random.assign(count, {});
     for (RandomLog& log : pu.random) {
       a(log.block);
       a(log.written);
       a(log.slots);
+      if (a.saving()) continue;
+      check_block(log.block, log.written);
+      check_slots(log.slots, log.written);
     }
   }
 }

@@ -235,7 +235,7 @@ void LogBlocks::commit(ProgramJob& job) {
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] == ProgramJob::k_hole) continue;
     const Lpn unit = job.lpn(n);
-    if (core_.lookup(unit) != job.source_unit(n)) {
+    if (unit >= core_.layout.kept_units() || core_.lookup(unit) != job.source_unit(n)) {
       ++core_.stats.gc_invalid_copies;  // trimmed in the meantime
       continue;
     }
@@ -316,7 +316,10 @@ void LogBlocks::now_read_only() {
 void LogBlocks::archive(Archive& a) {
   for (Work& work : work_) a(work.check_wear);
   for (BlockNumber block(0); block < core_.layout.total_blocks(); ++block) {
-    if (core_.pool.used(block)) a(written_[block]);
+    if (!core_.pool.used(block)) continue;
+    a(written_[block]);
+    if (written_[block] > core_.layout.programs_per_block)
+      throw ArchiveError("snapshot is damaged: a page beyond its block");
   }
 }
 

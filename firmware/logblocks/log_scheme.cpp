@@ -189,6 +189,33 @@ void LogScheme::archive(Archive& a) {
   a(data_);
   a(owners_);
   a(counts_);
+  if (a.saving()) return;
+  const auto check = [](const SparseArray<std::uint32_t>& values, std::uint64_t most) {
+    for (std::size_t i = values.next_touched(0, values.size()); i < values.size();
+         i = values.next_touched(i + 1, values.size()))
+      if (values.read(i) > most) throw ArchiveError("snapshot is damaged: a place beyond the drive");
+  };
+  check(data_, owners_.size());
+  check(owners_, data_.size());
+}
+
+void LogScheme::check_block(BlockNumber block, std::uint32_t written) const {
+  if (block != k_no_block && block < owners_.size() && written <= layout_.programs_per_block) return;
+  throw ArchiveError("snapshot is damaged: a log block beyond the drive");
+}
+
+void LogScheme::check_slots(const std::vector<Lpn>& slots, std::uint32_t written) const {
+  const bool sound = slots.size() <= layout_.block_units &&
+                     slots.size() >= std::uint64_t{written} * layout_.program_units &&
+                     std::all_of(slots.begin(), slots.end(),
+                                 [this](Lpn unit) { return unit == k_no_unit || unit < entries_.size(); });
+  if (!sound) throw ArchiveError("snapshot is damaged: units of a log block");
+}
+
+void LogScheme::check_log(const Log& log) const {
+  if (log.block == k_no_block) return;
+  check_block(log.block, log.written);
+  if (log.owner >= data_.size()) throw ArchiveError("snapshot is damaged: a log of no region");
 }
 
 }  // namespace tlmssd::firmware

@@ -113,6 +113,12 @@ class LogScheme : public MappingScheme {
     bool in_order = true;       ///< every unit lies at its own offset
     std::uint8_t unused[3]{};
   };
+  /// Block-mapped regions of the drive.
+  [[nodiscard]] std::size_t regions() const { return data_.size(); }
+  // Throw ArchiveError where what was restored lies beyond the drive.
+  void check_log(const Log& log) const;
+  void check_block(BlockNumber block, std::uint32_t written) const;
+  void check_slots(const std::vector<Lpn>& slots, std::uint32_t written) const;
   [[nodiscard]] bool full(const Log& log) const { return log.written == layout_.programs_per_block; }
   /// Books a program unit of one block-mapped region that goes into its log.
   void note(Log& log, const ProgramJob& job) const;

@@ -240,16 +240,22 @@ void Superblock::archive(Archive& a) {
 void Superblock::archive(Archive& a, Supers& supers) {
   std::uint64_t count = supers.size();
   a(count);
+  if (count > regions()) throw ArchiveError("snapshot is damaged: too many superblocks");
   if (!a.saving()) supers.assign(count, {});
   for (auto super = supers.begin(); super != supers.end(); ++super) {
     a(super->number);
     std::uint64_t members = super->members.size();
     a(members);
+    if (members > layout_.blocks || super->number >= regions())
+      throw ArchiveError("snapshot is damaged: too many superblocks");
     if (!a.saving()) super->members.assign(members, {});
     for (Member& member : super->members) {
       a(member.block);
       a(member.written);
       a(member.slots);
+      if (a.saving()) continue;
+      check_block(member.block, member.written);
+      check_slots(member.slots, member.written);
     }
     find_[super->number] = super;
   }

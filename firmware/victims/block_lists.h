@@ -22,7 +22,8 @@ class BlockLinks {
     std::uint32_t first;
     std::uint32_t last;
   };
-  explicit BlockLinks(const VictimContext& context) : links_(std::size_t{context.pus} * context.blocks) {}
+  explicit BlockLinks(const VictimContext& context)
+      : blocks_(context.blocks), links_(std::size_t{context.pus} * context.blocks) {}
   void push(Ends& ends, BlockNumber block) {
     links_[block] = {ends.last, 0};
     (ends.last == 0 ? ends.first : links_[ends.last - 1].next) = block.entry();
@@ -38,8 +39,9 @@ class BlockLinks {
     return BlockNumber::of_entry(links_[block].next);
   }
   [[nodiscard]] static BlockNumber first(const Ends& ends) { return BlockNumber::of_entry(ends.first); }
-  /// Saves or restores a list in its order.
-  void archive(Archive& a, Ends& ends) {
+  /// Saves or restores a list of a parallel unit in its order. `met`: blocks of the lists restored
+  /// so far.
+  void archive(Archive& a, Ends& ends, std::uint32_t pu, std::vector<bool>& met) {
     BlockNumber block = a.saving() ? first(ends) : k_no_block;
     if (!a.saving()) ends = {};
     for (;;) {
@@ -48,7 +50,11 @@ class BlockLinks {
       if (a.saving()) {
         block = next(block);
       } else {
-        if (block >= links_.size()) throw ArchiveError("snapshot is damaged: block beyond the drive");
+        if (block >= links_.size() || block / blocks_ != pu)
+          throw ArchiveError("snapshot is damaged: block beyond the drive");
+        met.resize(links_.size());
+        if (met[block]) throw ArchiveError("snapshot is damaged: block met twice");
+        met[block] = true;
         push(ends, block);
       }
     }
@@ -59,6 +65,7 @@ class BlockLinks {
     std::uint32_t previous;
     std::uint32_t next;
   };
+  std::uint32_t blocks_;  ///< of a parallel unit
   ZeroPages<Link> links_;
 };
 
@@ -71,7 +78,8 @@ class BlockList {
   [[nodiscard]] BlockNumber first(std::uint32_t pu) const { return BlockLinks::first(ends_[pu]); }
   [[nodiscard]] BlockNumber next(BlockNumber block) const { return links_.next(block); }
   void archive(Archive& a) {
-    for (auto& ends : ends_) links_.archive(a, ends);
+    std::vector<bool> met;
+    for (std::uint32_t pu = 0; pu < ends_.size(); ++pu) links_.archive(a, ends_[pu], pu, met);
   }
 
  private:
@@ -142,6 +150,7 @@ class ValidBuckets {
     }
   }
   void archive(Archive& a) {
+    std::vector<bool> met;
     for (std::uint32_t pu = 0; pu < pus_; ++pu) {
       std::uint32_t valid = a.saving() ? lowest_from(pu, 0) : 0;
       for (;;) {
@@ -149,7 +158,7 @@ class ValidBuckets {
         if (valid == k_none) break;
         if (valid >= counts_) throw ArchiveError("snapshot is damaged: valid count beyond the block");
         auto& list = ends(pu, valid);
-        links_.archive(a, list);
+        links_.archive(a, list, pu, met);
         if (!a.saving() && list.first != 0) word(pu, valid) |= bit(valid);
         if (a.saving()) valid = lowest_from(pu, valid + 1);
       }
@@ -196,7 +205,8 @@ class BlockSet {
     for (auto& members : members_) {
       a(members);
       for (std::uint32_t i = 0; i < members.size(); ++i) {
-        if (members[i] >= places_.size()) throw ArchiveError("snapshot is damaged: block beyond the drive");
+        if (members[i] == k_no_block || members[i] >= places_.size())
+          throw ArchiveError("snapshot is damaged: block beyond the drive");
         places_[members[i]] = i;
       }
     }

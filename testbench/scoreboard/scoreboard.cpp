@@ -185,6 +185,13 @@ void Scoreboard::archive(Archive& a) {
   a(tick_);
   states_.archive(a);
   side_.archive(a);
+  if (a.saving()) return;
+  // What a fill has left by its rule is in no entry.
+  for (std::size_t unit = states_.next_touched(states_.rule().upto(), states_.size()); unit < states_.size();
+       unit = states_.next_touched(unit + 1, states_.size())) {
+    if (states_.read(unit) == k_in_side && !side_.has(unit))
+      throw ArchiveError("snapshot is damaged: blocks of a unit that are nowhere");
+  }
 }
 
 std::size_t Scoreboard::memory_bytes() const {

@@ -33,6 +33,7 @@ class SideTable {
 
   /// The entry of a unit that has one. Numbers of entries stay until they are dropped.
   [[nodiscard]] Index find(std::uint64_t unit) const { return index_[find_slot(unit)].entry; }
+  [[nodiscard]] bool has(std::uint64_t unit) const { return find(unit) != k_none; }
   /// The unit, which may have none, will be asked for soon.
   void prefetch(std::uint64_t unit) const {
     if (count_ == 0) return;

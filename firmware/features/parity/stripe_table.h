@@ -60,8 +60,14 @@ class StripeTable {
     a(units_);
     a(free_);
     if (a.saving()) return;
+    if (units_.size() % size_ != 0) damaged();
+    for (const std::uint32_t unit : units_)
+      if (unit >= stripe_of_.size()) damaged();
     std::vector<bool> ended(units_.size() / size_);
-    for (const Stripe stripe : free_) ended[stripe] = true;
+    for (const Stripe stripe : free_) {
+      if (stripe >= ended.size() || ended[stripe]) damaged();
+      ended[stripe] = true;
+    }
     for (Stripe stripe = 0; stripe < ended.size(); ++stripe) {
       if (ended[stripe]) continue;
       for (const std::uint32_t unit : units(stripe)) stripe_of_[unit] = stripe + 1;
@@ -69,6 +75,7 @@ class StripeTable {
   }
 
  private:
+  [[noreturn]] static void damaged() { throw ArchiveError("snapshot is damaged: stripes beyond the drive"); }
   std::uint32_t size_;
   ZeroPages<std::uint32_t> stripe_of_;  ///< stripe + 1; 0: none
   std::vector<std::uint32_t> units_;    ///< stripe by stripe

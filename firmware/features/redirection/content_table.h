@@ -126,15 +126,22 @@ class ContentTable {
     a(free_places_);
     a(order_);
     if (a.saving()) return;
+    check_restored();
     by_number_ = UnitHash();
     by_place_ = UnitHash();
+    std::size_t contents_met = 0;
+    std::size_t places_met = 0;
     for (Index content = oldest(); content != k_none; content = contents_[content].newer) {
+      if (++contents_met > contents_.size()) damaged();
       by_number_.insert(contents_[content].number, content);
       for (std::uint32_t die = 0; die < dies_; ++die) {
-        for (Index place = on_die(content, die); place != k_none; place = places_[place].older)
+        for (Index place = on_die(content, die); place != k_none; place = places_[place].older) {
+          if (++places_met > places_.size()) damaged();
           by_place_.insert(places_[place].where, place);
+        }
       }
     }
+    if (contents_met != contents() || places_met != places()) damaged();
   }
 
  private:
@@ -145,6 +152,29 @@ class ContentTable {
     Index older = k_none;
     Index newer = k_none;
   };
+  [[noreturn]] static void damaged() {
+    throw ArchiveError("snapshot is damaged: the table of contents does not fit together");
+  }
+  /// Refuses indices beyond what they point into.
+  void check_restored() const {
+    const auto check = [](bool sound) {
+      if (!sound) damaged();
+    };
+    const auto content = [&](Index i) { return i == k_none || i < contents_.size(); };
+    const auto place = [&](Index i) { return i == k_none || i < places_.size(); };
+    check(contents_.size() <= most_contents_ && places_.size() <= most_places_);
+    check(youngest_.size() == contents_.size() * dies_);
+    check(free_contents_.size() <= contents_.size() && free_places_.size() <= places_.size());
+    check(content(order_.oldest()) && content(order_.newest()));
+    for (const Content& one : contents_) check(content(one.older) && content(one.newer));
+    for (const Index youngest : youngest_) check(place(youngest));
+    for (const Place& one : places_) {
+      check(one.content < contents_.size() && one.die < dies_);
+      check(place(one.older) && place(one.newer));
+    }
+    for (const Index i : free_contents_) check(i < contents_.size());
+    for (const Index i : free_places_) check(i < places_.size());
+  }
 
   std::uint32_t dies_;
   std::uint32_t most_contents_;
