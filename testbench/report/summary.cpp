@@ -98,7 +98,7 @@ void head(Page& page, const Json& report, const HostRun& run) {
   page.wrapped(fmt::format("tlmssd {}: {}", report["tlmssd"]["version"].get<std::string>(),
                            report["title"].get<std::string>()),
                8, 1);
-  page.wrapped("Drive   " + report["drive"].get<std::string>(), 8, 2);
+  page.wrapped("Drive   " + report["drive"].get<std::string>(), 8, 3);
   const Json& loads = report["results"]["loads"];
   for (std::size_t i = 0; i < loads.size() && i < 3; ++i) {
     const std::string text =
@@ -225,7 +225,7 @@ void findings(Page& page, const Json& report) {
     const std::string& look_at = found[i]["look_at"].get<std::string>();
     page.wrapped("> " + found[i]["text"].get<std::string>() +
                      (look_at.empty() ? "" : fmt::format(" (look at {})", look_at)),
-                 2, 3);
+                 2, 5);
   }
   if (found.size() > k_most_findings)
     page.line(fmt::format("> and {} more, in report.json", found.size() - k_most_findings));
