@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import json
+import math
 import os
 import re
 import resource
@@ -12,11 +13,14 @@ import sys
 import numpy as np
 import pytest
 from reports import operation, report, write
+from scipy import stats
 
 from tlmssd import cli
+from tlmssd.causes import CAUSES
 from tlmssd.compare import compare
 from tlmssd.compare.differences import is_beyond_spread
 from tlmssd.compare.sides import PAIRS, are_paired, read_sides
+from tlmssd.compare.why import Explanation
 from tlmssd.errors import InputError
 from tlmssd.output import check_writable
 from tlmssd.result import Result, Results
@@ -45,8 +49,10 @@ def test_every_metric_with_its_difference(two):
     assert [value.count for value in tail.values] == [3, 3]
     assert tail.values[0].mean == pytest.approx(3000 + 2 + 100 + 400)
     assert tail.changes[0].difference == pytest.approx(-2000 + 200)
+    assert tail.changes[0].share == pytest.approx(-1800 / 3502)
     assert tail.changes[0].beyond is True
     assert tail.changes[0].better is True
+    assert tail.values[0].deviation == pytest.approx(1)  # of 1, 2 and 3 more
     assert rows["read.p50"].changes[0].difference == 0
     assert rows["read.p50"].changes[0].beyond is False
     assert rows["statistics.flash.die_*.busy"].values[0].mean == pytest.approx(0.3)
@@ -112,6 +118,17 @@ def test_why_in_words(two):
         assert sum(change for _, change in reason.differences()) == pytest.approx(reason.change)
 
 
+def test_of_many_causes_the_rest_is_said_together():
+    """Four are named, and what they leave of the difference is elsewhere."""
+    causes = {cause: (0.0, 100.0 * (6 - n)) for n, cause in enumerate(list(CAUSES)[:6])}
+    reason = Explanation("a", "b", "read", "p99", 1000.0, 3100.0, True, causes)
+    said = reason.sentence().partition(": ")[2].split(", ")
+    assert [part.split(" more ")[0] for part in said] == [
+        "600 ns", "500 ns", "400 ns", "300 ns", "300 ns",
+    ]  # fmt: skip
+    assert said[-1] == "300 ns more elsewhere"
+
+
 def test_parameters_that_differ_without_the_seed(two):
     (difference,) = compare(*two).parameters
     assert difference.path == "ssd.flash.channels"
@@ -127,6 +144,37 @@ def test_the_spread_over_seeds():
     assert is_beyond_spread([5, 5, 5], [6, 6, 6]) is True
     assert is_beyond_spread([5], [6]) is None
     assert is_beyond_spread([5], [5]) is False
+
+
+T_2 = 4.302653  # Student's t, 97.5 %, two degrees of freedom
+# Welch's of 1, 2, 3 (variance 1) and of 0, 4, 8, 12, 16 (variance 40)
+ERROR = math.sqrt(1 / 3 + 40 / 5)
+WELCH = stats.t.ppf(0.975, ERROR**4 / ((1 / 3) ** 2 / 2 + (40 / 5) ** 2 / 4)) * ERROR
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "paired", "bound"),
+    [
+        ((1, 2, 3), (-8, -4, 0, 4, 8), False, WELCH),
+        ((0, 0, 0), (-1, 0, 1), False, T_2 / math.sqrt(3)),  # one of them does not spread
+        ((-1, 0, 1), (0,), False, T_2 * math.sqrt(1 + 1 / 3)),  # where the next run is expected
+        ((10, 50, 90), (9, 50, 91), True, T_2 / math.sqrt(3)),  # of the differences -1, 0, 1
+    ],
+)
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_the_bounds_are_those_of_the_textbook(first, other, paired, bound, direction):
+    """At 95 %, on two sides: what is a thousandth within is explained, a thousandth beyond not."""
+    middle = sum(first) / len(first) - sum(other) / len(other)
+    for share, beyond in ((0.999, False), (1.001, True)):
+        moved = [value + middle + direction * share * bound for value in other]
+        assert is_beyond_spread(first, moved, paired) is beyond
+        assert is_beyond_spread(moved, first, paired) is beyond
+
+
+def test_of_what_is_no_number_nothing_is_known():
+    for first, other in (([1, math.nan, 3], [7, 8, 9]), ([1], [math.inf]), ([2, 2], [math.nan])):
+        assert is_beyond_spread(first, other) is None
+        assert is_beyond_spread(other, first) is None
 
 
 def test_the_same_seeds_on_both_sides_are_compared_in_pairs(tmp_path):
@@ -146,9 +194,20 @@ def test_the_same_seeds_on_both_sides_are_compared_in_pairs(tmp_path):
     assert not are_paired(*read_sides(two))
 
 
-def test_values_of_different_seeds_are_no_pairs(tmp_path):
-    """Each side lacks the metric in another seed: what is left is compared by Welch's test."""
-    seeds, trims = (1, 2, 3, 4), {"a": (1, 300, 500, None), "b": (None, 11, 310, 510)}
+def test_files_of_a_real_drive_are_no_pairs(tmp_path):
+    """They have no seeds, and their order says nothing."""
+    for name in "abcdef":
+        part = {"total_ios": 9, "iops": 1.0, "clat_ns": {"mean": 5.0}}
+        (tmp_path / f"{name}.json").write_text(json.dumps({"jobs": [{"read": part}]}))
+    sides = [",".join(str(tmp_path / f"{name}.json") for name in names) for names in ("abc", "def")]
+    assert [side.seeds for side in read_sides(sides)] == [3, 3]
+    assert not are_paired(*read_sides(sides))
+
+
+@pytest.mark.parametrize("means", [(1, 300, 500, None), (1, 300, 500, 700)])
+def test_values_of_different_seeds_are_no_pairs(tmp_path, means):
+    """A side lacks the metric in another seed: what is left is compared by Welch's test."""
+    seeds, trims = (1, 2, 3, 4), {"a": means, "b": (None, 11, 310, 510)}
     sides = []
     for name, means in trims.items():
         sides.append(side(tmp_path / name, 3000, 4, seeds))
@@ -160,8 +219,10 @@ def test_values_of_different_seeds_are_no_pairs(tmp_path):
                 content["results"]["total"]["operations"]["trim"] = operation(mean, parts, parts)
                 path.write_text(json.dumps(content))
     trim = next(row for row in compare(*sides).metrics if row.name == "trim.mean")
-    assert [value.count for value in trim.values] == [3, 3]
-    assert trim.changes[0].difference == pytest.approx(10, abs=1)
+    known = [[mean for mean in side if mean is not None] for side in trims.values()]
+    assert [value.count for value in trim.values] == [len(side) for side in known]
+    difference = np.mean(known[1]) - np.mean(known[0])
+    assert trim.changes[0].difference == pytest.approx(difference)
     assert trim.changes[0].beyond is False
 
 
