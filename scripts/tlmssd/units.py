@@ -22,7 +22,7 @@ BASES: dict[str, tuple[float, str]] = {
     **{f"{unit}/s": (factor, "B/s") for unit, factor in BYTES.items()},
     **{"Hz": (1.0, "Hz"), "kHz": (1e3, "Hz"), "MHz": (1e6, "Hz"), "GHz": (1e9, "Hz")},
     **{"MT/s": (1e6, "Hz"), "GT/s": (1e9, "Hz"), "%": (0.01, ""), "x": (1.0, "")},
-    **{"y": (365 * 86400.0, "s")},
+    **{"y": (365 * 86400.0, "s"), "C": (1.0, "C")},
 }
 """Unit to its factor and base unit; what is not here is its own base."""
 

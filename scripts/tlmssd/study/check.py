@@ -20,7 +20,7 @@ from tlmssd.study.study import Metric, Point, Study
 
 TRIES = 2000
 """Points in which a value is tried before it is said to fit nowhere."""
-EXAMPLES = {"s": "2 ms", "B": "4 GiB", "B/s": "500 MB/s", "Hz": "800 MHz"}
+EXAMPLES = {"s": "2 ms", "B": "4 GiB", "B/s": "500 MB/s", "Hz": "800 MHz", "C": "40 C"}
 """A quantity of each base unit that a limit must have, too."""
 DRIVES = 200
 """Drives that are built in search of one that is not contradictory."""
@@ -264,7 +264,7 @@ def _check_name(name: str, entry: Entry, known: _Known, offered: Iterable[str]) 
 
 
 def _check_limit(name: str, given: str, unit: str, entry: Entry) -> None:
-    """A limit has the unit of its figure, and where that is none of time or size, none."""
+    """A limit has the unit of its figure, and where that is none of EXAMPLES, none."""
     measured = unit if unit in EXAMPLES else ""
     if given == measured:
         return
