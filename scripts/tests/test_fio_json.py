@@ -49,13 +49,38 @@ def test_json_of_one_job(tmp_path):
 def test_json_plus_of_several_jobs_is_pooled(tmp_path):
     first = {"jobname": "a", "read": direction(100.0, 300, {"90": 200, "120": 100})}
     second = {"jobname": "b", "read": direction(400.0, 100, {"400": 100})}
+    second["read"]["clat_ns"] |= {"min": 20, "max": 9000}
     result = write(tmp_path / "fio.json", first, second, before="fio: a warning\n")
     assert result.value("read.commands") == 400
     assert result.value("read.mean") == pytest.approx(175.0)
     assert result.value("read.stddev") == pytest.approx((10**2 + 0.1875 * 300**2) ** 0.5)
+    assert (result.value("read.min"), result.value("read.max")) == (20, 9000)
     assert result.value("iops") == 500.0
+    assert result.value("bandwidth") == result.value("read.bandwidth") == 2e6
+    assert result.value("read.p99") == pytest.approx(120 + 0.24 / 0.25 * (400 - 120))
     assert result.value("loads.b.read.mean") == 400.0
     assert result.histogram("read").frame()["share"].tolist() == [0.5, 0.75, 1.0]
+
+
+def test_bandwidth_in_bytes_or_else_in_kib(tmp_path):
+    job = {"jobname": "a", "read": direction(100.0, 500)}
+    assert write(tmp_path / "fio.json", job).value("read.bandwidth") == 1000000
+    del job["read"]["bw_bytes"]
+    assert write(tmp_path / "fio.json", job).value("read.bandwidth") == 976 * 1024
+
+
+def test_completion_latency_goes_before_the_total_one(tmp_path):
+    job = {"jobname": "a", "read": direction(100.0, 500)}
+    job["read"]["lat_ns"] = direction(150.0, 500)["clat_ns"] | {"percentile": {"50.000000": 140}}
+    result = write(tmp_path / "fio.json", job)
+    assert (result.value("read.mean"), result.value("read.p50")) == (100, 90)
+
+
+def test_between_two_percentiles_latencies_go_by_ratios(tmp_path):
+    job = {"jobname": "a", "read": direction(100.0, 500)}
+    job["read"]["clat_ns"] = {"mean": 500, "percentile": {"50.000000": 100, "99.000000": 10000}}
+    curve = write(tmp_path / "fio.json", job).histogram("read")
+    assert curve.percentile(74.5) == pytest.approx(1000, rel=0.03)
 
 
 def test_total_latency_where_there_is_no_completion_latency(tmp_path):
