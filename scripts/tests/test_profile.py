@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import yaml
 
+from tlmssd.calibrate import Calibration, Residual
 from tlmssd.calibrate.fitting import fit
 from tlmssd.calibrate.measured import Known
 from tlmssd.calibrate.model import Model, Target, Trial
 from tlmssd.calibrate.parameters import read_parameters
-from tlmssd.calibrate.profile import Profile, profiles
+from tlmssd.calibrate.profile import Profile, _rise, profiles, scale
 from tlmssd.calibrate.study import Search
+from tlmssd.errors import InputError
 from tlmssd.study.document import Entry
 
 
@@ -193,6 +195,179 @@ def test_few_runs_are_kept_for_the_ends():
         )
     )
     assert not any("not looked at" in profile.sentence() for profile in found.values())
+
+
+def test_intervals_are_those_of_the_linear_model_where_the_drive_is_linear():
+    """Products were measured, whose logarithms are sums: the covariances are known."""
+    ranges = {name: {"from": "10 us", "to": "1 ms"} for name in "ab"}
+    found = looked_at(Formula(ranges, (90, 130), lambda a, b: [a * b, a, b], runs=120, sigma=0.1))
+    covariance = np.linalg.inv(np.array([[2, 1], [1, 2]]) / 0.1**2)
+    for number, (name, true) in enumerate((("a", 90), ("b", 130))):
+        far = 1.96 * np.sqrt(covariance[number, number])
+        assert found[name].determined
+        assert np.log(found[name].low / true) == pytest.approx(-far, rel=0.05)
+        assert np.log(found[name].high / true) == pytest.approx(far, rel=0.05)
+
+
+def at(model, sigmas, place=0.5):
+    """A run whose figures are so many sigma off."""
+    emulated = np.exp(model._known + model.sigma * np.asarray(sigmas, dtype=float))
+    return Trial(np.full(len(model.parameters), place), emulated)
+
+
+def test_what_is_far_off_counts_less():
+    """Rates and means by Huber's loss from four sigma on, percentiles by Cauchy's."""
+    model = Formula(READ, (60,), lambda read: [read] * 4)
+    sigmas = (-10, -4, 3, 10)
+    huber = (-8, -4, 3, 8)  # its square is 2 * 4 * 10 - 16
+    assert model.residuals(at(model, sigmas)) == pytest.approx(huber)
+    assert model.loss(at(model, sigmas)) == pytest.approx(64 + 16 + 9 + 64)
+    model._is_smooth = np.zeros(4, dtype=bool)
+    cauchy = [np.sign(x) * np.sqrt(16 * np.log(1 + x * x / 16)) for x in sigmas]
+    assert model.residuals(at(model, sigmas)) == pytest.approx(cauchy)
+
+
+def test_what_counts_is_what_is_fitted_and_at_first_what_is_smooth():
+    model = Formula(READ, (60,), lambda read: [read] * 4)
+    model.fitted = model.counted = np.array([True, True, False, True])
+    model._is_smooth = np.array([True, False, True, True])
+    trial = at(model, (1, 0.1, 3, 2))
+    assert model.loss(trial) > 5
+    model.focus(smooth=True)
+    assert model.residuals(trial) == pytest.approx([1, 2])
+    model.focus(smooth=False)
+    assert len(model.residuals(trial)) == 3
+    model._is_smooth = np.array([False, False, True, False])
+    model.focus(smooth=True)  # none that is fitted
+    assert len(model.residuals(trial)) == 3
+
+
+class Noisy(Formula):
+    """A drive whose first figure differs from seed to seed."""
+
+    OFF = {"": 0.0, "1001": 0.03, "1002": -0.05, "1003": 0.04}
+
+    def _run(self, fresh):
+        for settings, point in fresh.items():
+            off = self.OFF[dict(settings).get("seed", "")]
+            values = np.array(self._formula(self.parameters[0].value(point[0])))
+            self._keep(settings, Trial(point, values * np.exp([off, 0])))
+        return [self._seen[settings] for settings in fresh]
+
+
+def test_the_spread_over_seeds_widens_what_a_figure_may_be_off():
+    model = Noisy(READ, (60,), lambda read: [read, 2 * read])
+    (trial,) = model.run([[0.5]])
+    model.widen_by_seeds(trial)
+    spread = np.std([0, 0.03, -0.05, 0.04], ddof=1)
+    assert model.sigma == pytest.approx([np.hypot(0.02, spread), 0.02])
+    assert (model.trials, model.runs) == ([trial], 4)  # other seeds are no other drives
+
+
+def test_what_runs_beside_the_best_differ_widens_it_too():
+    """From what the slopes say; further away nothing is learnt of it."""
+    model = Formula(READ, (60,), lambda read: [read, 2 * read])
+    best, slopes = at(model, (0, 0)), np.array([[100.0], [0.0]])
+    near = [at(model, (1 + 3, 0), 0.51), at(model, (-1, 2), 0.49)]
+    model.trials = [best, *near, at(model, (4, 4), 0.55)]
+    model.widen_by_roughness(best, slopes)
+    rough = np.sqrt([(3**2 + 0**2) / 2, (0**2 + 2**2) / 2])
+    assert model.sigma == pytest.approx(0.02 * np.hypot(1, rough))
+
+
+@pytest.mark.parametrize(
+    ("sigmas", "unit"),
+    [
+        ((0.1, -0.1, 0.1, -0.1, 0.1, -0.1), 1.0),  # what fits better than it should is luck
+        ((2, -2, 2, -2, 2, -2), 6 * 4 / (6 - 1)),  # nothing that a job's figures share
+        ((2, 2, -2, -2, 1, 1), 18 / (6 - 1) * 2),  # two figures say as much as one
+        ((2, 1, -2, -1, 2, -2), 18 / (6 - 1)),  # in part, by the variances within and in all
+    ],
+)
+def test_a_unit_of_the_loss_is_what_the_best_leaves(sigmas, unit):
+    """Per degree of freedom; more where the figures of one job err together."""
+    model = Formula(READ, (60,), lambda read: [read] * 6)
+    model.targets = tuple(
+        replace(target, job=f"job-{number // 2}") for number, target in enumerate(model.targets)
+    )
+    if sigmas == (2, 1, -2, -1, 2, -2):
+        within = np.mean([0.5, 0.5, 8])
+        unit *= 1 + max(1 - within / np.var(sigmas), 0)
+    assert scale(model, at(model, sigmas)) == pytest.approx(unit)
+
+
+def test_the_least_loss_is_that_of_half_of_the_runs_beside_it():
+    """One of five was better by luck; the bound is 3.84 above what half of them have."""
+    model = Formula(READ, (60,), lambda read: [read])
+    beside = [at(model, (root,), 0.5 + 0.001 * n) for n, root in enumerate((1, 1, 2, 3, 3), 1)]
+    rose = at(model, (np.sqrt(4 + 2 * 3.84),), 0.9)
+    model.trials = [at(model, (0,)), *beside, rose]
+    rise = _rise(model, np.zeros((1, 1)))
+    assert rise(rose) == pytest.approx(2)
+    assert rise(beside[2]) == rise(model.trials[0]) == 0
+
+
+def test_what_is_bounded_on_one_side_or_hardly_at_all_is_not_determined():
+    (one,) = read_parameters(Entry(yaml.compose("read: {from: 30 us, to: 120 us}"), "study"))
+
+    def determined(low, high, width):
+        return Profile(one, 0.5, low, high, ((60, 0.0),), width).determined
+
+    assert determined(50, 70, 0.3)
+    assert not determined(None, 70, 0.3)
+    assert not determined(50, None, 0.3)
+    assert not determined(31, 119, 0.9)
+
+
+def test_the_difference_that_is_left_is_that_of_what_was_fitted():
+    residuals = (
+        Residual("a", "read.mean", 100.0, 110.0, 0.02, False),
+        Residual("a", "read.p50", 110.0, 100.0, 0.02, False),
+        Residual("b", "read.mean", 100.0, 300.0, 0.02, True),
+    )
+    found = Calibration(None, (), residuals, 9, 1.0, {}, {})
+    assert found.loss_text == "10 %"
+    assert [one.difference for one in residuals] == pytest.approx([0.1, -1 / 11, 2])
+    assert found.frame()["difference"].tolist() == [one.difference for one in residuals]
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "values"),
+    [
+        ("{choices: [1, 2, 4]}", (0, 0.32, 0.34, 0.66, 0.67, 1), (1, 1, 2, 2, 4, 4)),
+        ("{from: 10 us, to: 1 ms}", (0, 0.5, 1), (10, 100, 1000)),  # by ratios
+        ("{from: 10 us, to: 20 us}", (0, 0.5, 1), (10, 15, 20)),
+        ("{from: 1, to: 16}", (0, 0.5, 1), (1, 4, 16)),
+        ("{from: 0, to: 16, scale: linear}", (0, 0.53, 1), (0, 8, 16)),
+    ],
+)
+def test_places_of_values_and_values_of_places(text, places, values):
+    (one,) = read_parameters(Entry(yaml.compose(f"x: {text}"), "study"))
+    assert [one.value(place) for place in places] == pytest.approx(values)
+    for value in values:
+        assert one.value(one.place(value)) == pytest.approx(value)
+    if one.choices:  # in the middle of its part
+        assert [one.place(value) for value in (1, 2, 4)] == pytest.approx([1 / 6, 1 / 2, 5 / 6])
+
+
+@pytest.mark.parametrize("text", ["{from: 1, to: 16}", "{from: 0, to: 100, scale: linear}"])
+def test_a_step_leads_to_another_whole_number(text):
+    (one,) = read_parameters(Entry(yaml.compose(f"x: {text}"), "study"))
+    for value in (2, 5, 9):
+        place = one.place(value)
+        assert one.value(place + one.step(place, 0.04)) > value
+
+
+def test_what_is_set_over_the_base():
+    """Whole sectors of bytes, a list where the base has one; and no path twice."""
+    entry = Entry(yaml.compose("a: {from: 1 MiB, to: 2 MiB}\nb: {from: 20 us, to: 30 us}"), "study")
+    size, time = read_parameters(entry)
+    third = dict(size.settings(1 / 3, {"a": "1 MiB"}))
+    assert third == {"a": f"{512 * round(2**20 * 4 / 3 / 512)} B"}
+    assert dict(time.settings(0.5, {"b": ["20 us"]})) == {"b": "[25 us]"}
+    twice = "a: {times: [0.5, 2], of: [x, y]}\ny: {from: 1, to: 2}"
+    with pytest.raises(InputError, match="y is fitted twice"):
+        read_parameters(Entry(yaml.compose(twice), "study"))
 
 
 @pytest.mark.parametrize(
