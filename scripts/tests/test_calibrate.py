@@ -183,6 +183,31 @@ def test_a_drive_that_is_found_and_what_is_not_determined(small, capsys):
         assert (small / "found" / name).read_bytes() == (small / "again" / name).read_bytes()
 
 
+def test_a_job_that_is_held_out_decides_nothing(small):
+    """However wrong it is: it is predicted as it would have been."""
+    found = {}
+    for factor in (1, 5):
+        content = json.loads((small / "measured.json").read_text())
+        for latency in (job["read"]["clat_ns"] for job in content["jobs"][2:]):
+            latency.pop("bins", None)
+            latency["mean"] *= factor
+        (small / "measured.json").write_text(json.dumps(content))
+        found[factor] = calibrate("study.yaml", jobs=2)
+    assert found[5].values == found[1].values
+    assert (found[5].loss, found[5].loss_text) == (found[1].loss, found[1].loss_text)
+    off = {r.job: r.difference for r in found[5].residuals if r.figure == "read.mean"}
+    assert off["read-256k"] == pytest.approx(1 / 5 - 1, abs=0.01)
+
+
+def test_shares_of_a_study(small):
+    """Of the jobs, those that are held out; of a figure, what counts as one sigma."""
+    text = (small / "study.yaml").read_text().replace("[read-256k]", "34 %")
+    (small / "study.yaml").write_text(text + "loss: {mean: 3 %, p50: 0.5 %}\n")
+    study = CalibrationStudy.read(small / "study.yaml")
+    assert len(study.held_out) == 1 and set(study.held_out) < set(study.measured.jobs)
+    assert study.loss == pytest.approx({"mean": 0.03, "p50": 0.005})
+
+
 def test_one_of_some_choices_is_found(small):
     text = (small / "study.yaml").read_text()
     choices = "ssd.flash.channels: {choices: [2, 4, 8]}"

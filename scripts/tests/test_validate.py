@@ -1,6 +1,7 @@
 """tlmssd validate: a report card says what a drive may be used for, and what not."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import pytest
 from test_calibrate import BASE
 
 from tlmssd import cli, run
+from tlmssd.calibrate.measured import Known, Measured
 from tlmssd.validate import Card, validate
-from tlmssd.validate.card import Line
+from tlmssd.validate.card import Line, card_of
 from tlmssd.validate.page import page_of
+from tlmssd.validate.statements import statements_of
 from tlmssd.validate.terminal import text_of
 from tlmssd.validate.verdict import verdict_of
 
@@ -121,6 +124,83 @@ def test_the_difference_that_is_shown_is_the_one_that_is_judged():
     assert line(100, 90.7).holds and line(100, 109.9).holds
     assert not line(100, 89.9).holds and not line(100, 110.1).holds
     assert line(100, 119, measured_spread=0.1).holds
+
+
+@pytest.mark.parametrize(
+    ("figure", "tolerance"),
+    [("read.bandwidth", 0.1), ("write.mean", 0.1), ("read.p50", 0.1), ("read.p99", 0.15),
+     ("write.p99.9", 0.5)],
+)  # fmt: skip
+def test_what_a_figure_may_be_off_is_what_the_documents_say(figure, tolerance):
+    for sign in (-1, 1):
+        within, beyond = (100 * (1 + sign * share * tolerance) for share in (0.99, 1.01))
+        assert line(100, within, figure=figure).holds is True
+        assert line(100, beyond, figure=figure).holds is False
+
+
+def test_a_line_has_the_mean_over_seeds_and_its_spread():
+    figures = {"a": {"read.mean": Known(100.0, 0.0, 0.04), "read.iops": Known(9.0, 0.0)},
+               "b": {"read.mean": Known(50.0, 0.0)}}  # fmt: skip
+    runs = [{"a": {"read.mean": Known(value, 0.0)}} for value in (96.0, 100.0, 119.0)]
+    (found,) = card_of(Measured(("a", "b"), figures, 2, ()), runs, ["a"])
+    assert found.emulated == pytest.approx(105)
+    assert found.emulated_spread == pytest.approx(math.sqrt((81 + 25 + 196) / 2) / 105)
+    assert (found.measured, found.measured_spread, found.seeds, found.fitted) == (
+        100,
+        0.04,
+        3,
+        True,
+    )
+    assert found.difference == pytest.approx(0.05)
+    # Two standard errors of the mean, in shares of what was measured.
+    assert found.error == pytest.approx(2 * math.sqrt(151) / math.sqrt(3) / 100)
+
+
+def test_what_is_typical_is_the_median_whichever_side_it_is_off():
+    lines = [line(100, 100 + off) for off in (-8, -4, 2)]
+    assert verdict_of(lines, [])[0] == [
+        "mean latencies of reads: 3 of 3 within their tolerance, typically 4.0 % off"
+    ]
+
+
+def rates(*pairs, name="read-qd{}", kind="bandwidth"):
+    """Lines of jobs named by 1, 2, 4, ..., each measured and emulated."""
+    return [
+        Line(name.format(2**n), f"read.{kind}", *pair, 0.0, 0.0, 3, False)
+        for n, pair in enumerate(pairs)
+    ]
+
+
+def held(lines, kind):
+    return [one.holds for one in statements_of(lines) if one.kind == kind]
+
+
+@pytest.mark.parametrize("kind", ["bandwidth", "mean"])
+def test_an_order_is_one_of_what_is_told_apart(kind):
+    """By 15 %, up or down; emulated alike is no order."""
+    assert held(rates((100, 50), (114, 40), kind=kind), "order") == []
+    for measured in (116, 86):
+        for emulated, same in ((51, True), (50, False), (49, False)):
+            other = emulated if measured > 100 else 100 - emulated
+            assert held(rates((100, 50), (measured, other), kind=kind), "order") == [same]
+
+
+def test_what_queue_depth_brings_is_met_within_a_quarter():
+    for growth, holds in ((1.24, True), (1.26, False), (1 / 1.24, True), (1 / 1.26, False)):
+        assert held(rates((100, 10), (200, 20 * growth)), "queue depth") == [holds]
+    assert held(rates((100, 10), (200, 20), name="read-{}k"), "queue depth") == []
+
+
+def test_a_cliff_is_at_its_place_and_half_as_deep_at_least():
+    def cliff(*emulated, last=40):
+        measured = (100, 100, 100, last)
+        return held(rates(*zip(measured, emulated, strict=True), name="burst-{}m"), "cliff")
+
+    # It was measured as a fall to two fifths, by a factor of 2.5: 1.75 is half of that.
+    assert cliff(100, 100, 100, 57) == [True]
+    assert cliff(100, 100, 100, 58) == [False]
+    assert cliff(100, 100, 40, 40) == [False]
+    assert cliff(100, 100, 100, 40, last=67) == []  # by less than 1.5 it is none
 
 
 def test_noise_of_the_emulator_is_no_tolerance_but_undecided():
