@@ -25,6 +25,36 @@ def test_names_and_values(text, names, value):
     assert expression.value(lambda name: 3.0) == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("log2(8 * iops)", 5), ("log(exp(3))", 3), ("sqrt(iops) + abs(-2)", 4), ("round(2.6)", 3),
+        ("min(iops, 3) - max(1, 2)", 1), ("-iops ** 2", -16), ("2 ** 3 ** 2", 512),
+        ("8 / iops / 2", 1), ("1 + 2 * iops", 9), ("(1 + 2) * iops", 12), ("+iops - -1", 5),
+    ],
+)  # fmt: skip
+def test_arithmetic(text, value):
+    assert parse(text).value(lambda name: 4.0) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("compares", "below", "same", "above"),
+    [
+        ("<", True, False, False), ("<=", True, True, False), (">", False, False, True),
+        (">=", False, True, True), ("==", False, True, False), ("!=", True, False, True),
+    ],
+)  # fmt: skip
+def test_a_comparison_holds_or_misses_by_a_share_of_its_right_side(compares, below, same, above):
+    """At most 0 is what holds; of what misses by nothing it is a little more."""
+    limit = parse(f"iops {compares} 8")
+    for value, holds, share in ((6.0, below, 0.25), (8.0, same, 0.0), (12.0, above, 0.5)):
+        missed = limit.violation({"iops": value}.get)
+        assert (missed <= 0) is holds is limit.value({"iops": value}.get)
+        assert abs(missed) == pytest.approx(share)
+    against_zero = parse(f"iops - 2 {compares} 0")
+    assert abs(against_zero.violation({"iops": 5.0}.get)) == 3
+
+
 @pytest.mark.parametrize("text", ["read.p99 +", "iops iops(", "3 parsecs", "1 < 2 < 3", ""])
 def test_what_is_no_expression_is_refused(text):
     with pytest.raises(ExpressionError):
